@@ -1,0 +1,29 @@
+//! The kernel's words: `perf_event_attr`, records and samples of `perf_event_open`, as plain
+//! types with `parse` and `encode` side by side.
+//!
+//! Bytes go in, values come out, and the other way round. Nothing here opens a file, calls the
+//! kernel or knows what a recording is: those are `ringbuf` and `perfdata`. Byte order is a
+//! value ([`Endian`]), so one compiled parser reads recordings of any machine. What this crate
+//! does not know (kinds, flags, longer attrs) it carries along unchanged.
+//!
+//! Source of every layout: `include/uapi/linux/perf_event.h` (v6.19) and, where that file's
+//! comments are wrong about order, `perf_output_sample()` in `kernel/events/core.c`.
+
+#![warn(clippy::indexing_slicing)]
+
+mod attr;
+mod bits;
+mod endian;
+mod header;
+pub mod record;
+pub mod sample;
+mod wire;
+
+pub use attr::{AttrFlags, AttrSize, PerfEventAttr, event_type, hw, hw_cache, sw};
+pub use endian::Endian;
+pub use header::{CpuMode, Misc, RawRecord, RecordHeader, RecordKind};
+pub use record::Record;
+pub use sample::{
+    BranchSampleType, Callchain, ReadFormat, Sample, SampleId, SampleLayout, SampleType, context,
+};
+pub use wire::{Cursor, Encoder, WireError};

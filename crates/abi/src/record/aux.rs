@@ -1,0 +1,72 @@
+//! AUX, `ITRACE_START`, `AUX_OUTPUT_HW_ID`: hardware traces, named so that they can be skipped.
+
+use crate::{Cursor, Encoder, WireError};
+
+/// `PERF_RECORD_AUX`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aux {
+    /// Offset in the AUX area, bytes.
+    pub offset: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Truncated, overwrite, partial, collision, and a PMU-specific byte.
+    pub flags: u64,
+}
+
+impl Aux {
+    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+        Ok(Self {
+            offset: cursor.u64("aux")?,
+            size: cursor.u64("aux")?,
+            flags: cursor.u64("aux")?,
+        })
+    }
+
+    pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {
+        encoder.u64(self.offset);
+        encoder.u64(self.size);
+        encoder.u64(self.flags);
+    }
+}
+
+/// `PERF_RECORD_ITRACE_START`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ItraceStart {
+    /// Process.
+    pub pid: i32,
+    /// Thread.
+    pub tid: i32,
+}
+
+impl ItraceStart {
+    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+        Ok(Self {
+            pid: cursor.i32("itrace start")?,
+            tid: cursor.i32("itrace start")?,
+        })
+    }
+
+    pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {
+        encoder.i32(self.pid);
+        encoder.i32(self.tid);
+    }
+}
+
+/// `PERF_RECORD_AUX_OUTPUT_HW_ID`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuxOutputHwId {
+    /// The PMU's own id of the event.
+    pub hw_id: u64,
+}
+
+impl AuxOutputHwId {
+    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+        Ok(Self {
+            hw_id: cursor.u64("aux output hw id")?,
+        })
+    }
+
+    pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {
+        encoder.u64(self.hw_id);
+    }
+}

@@ -1,0 +1,179 @@
+//! MMAP and MMAP2: a file (or anonymous memory) appeared in an address space.
+
+use crate::{Cursor, Encoder, Misc, WireError};
+
+/// `PERF_RECORD_MMAP`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mmap<'a> {
+    /// Process; -1 for the kernel's own mappings.
+    pub pid: i32,
+    /// Thread that mapped.
+    pub tid: i32,
+    /// First address (AVMA).
+    pub addr: u64,
+    /// Bytes.
+    pub len: u64,
+    /// Offset in the file, bytes. For the kernel's map: address of its reference symbol.
+    pub pgoff: u64,
+    /// Path, or a name in brackets, or `//anon`.
+    pub filename: &'a [u8],
+}
+
+impl<'a> Mmap<'a> {
+    pub(crate) fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+        let what = "mmap";
+        Ok(Self {
+            pid: cursor.i32(what)?,
+            tid: cursor.i32(what)?,
+            addr: cursor.u64(what)?,
+            len: cursor.u64(what)?,
+            pgoff: cursor.u64(what)?,
+            filename: cursor.c_str(),
+        })
+    }
+
+    pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {
+        encoder.i32(self.pid);
+        encoder.i32(self.tid);
+        encoder.u64(self.addr);
+        encoder.u64(self.len);
+        encoder.u64(self.pgoff);
+        encoder.c_str_padded(self.filename);
+    }
+}
+
+/// Device and inode of a mapped file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Inode {
+    /// Major device number.
+    pub maj: u32,
+    /// Minor device number.
+    pub min: u32,
+    /// Inode.
+    pub ino: u64,
+    /// Generation of the inode.
+    pub generation: u64,
+}
+
+/// A GNU build id as records carry it: up to 20 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BuildIdBytes {
+    len: u8,
+    bytes: [u8; Self::MAX],
+}
+
+impl BuildIdBytes {
+    /// The longest build id that a record holds, in bytes.
+    pub const MAX: usize = 20;
+
+    /// A build id; bytes beyond [`Self::MAX`] are cut, as the kernel cuts them.
+    pub fn new(id: &[u8]) -> Self {
+        let mut bytes = [0; Self::MAX];
+        let mut len = 0;
+        for (to, from) in bytes.iter_mut().zip(id) {
+            *to = *from;
+            len += 1;
+        }
+        Self { len, bytes }
+    }
+
+    /// Its bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes
+            .get(..usize::from(self.len))
+            .unwrap_or(&self.bytes)
+    }
+}
+
+impl std::fmt::Debug for BuildIdBytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.as_bytes()
+            .iter()
+            .try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// How an MMAP2 says which file it is: by inode, or with [`Misc::MMAP_BUILD_ID`] by build id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileIdentity {
+    /// Device and inode.
+    Inode(Inode),
+    /// Build id.
+    BuildId(BuildIdBytes),
+}
+
+/// `PERF_RECORD_MMAP2`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mmap2<'a> {
+    /// Process.
+    pub pid: i32,
+    /// Thread that mapped.
+    pub tid: i32,
+    /// First address (AVMA).
+    pub addr: u64,
+    /// Bytes.
+    pub len: u64,
+    /// Offset in the file, bytes.
+    pub pgoff: u64,
+    /// Which file; its variant must agree with the record's `misc`.
+    pub identity: FileIdentity,
+    /// `PROT_*`.
+    pub prot: u32,
+    /// `MAP_*`.
+    pub flags: u32,
+    /// Path, or a name in brackets, or `//anon`.
+    pub filename: &'a [u8],
+}
+
+impl<'a> Mmap2<'a> {
+    pub(crate) fn parse(cursor: &mut Cursor<'a>, misc: Misc) -> Result<Self, WireError> {
+        let what = "mmap2";
+        Ok(Self {
+            pid: cursor.i32(what)?,
+            tid: cursor.i32(what)?,
+            addr: cursor.u64(what)?,
+            len: cursor.u64(what)?,
+            pgoff: cursor.u64(what)?,
+            identity: if misc.has(Misc::MMAP_BUILD_ID) {
+                let size = usize::from(cursor.u8(what)?);
+                cursor.bytes(3, what)?;
+                let bytes = cursor.bytes(BuildIdBytes::MAX as u64, what)?;
+                FileIdentity::BuildId(BuildIdBytes::new(bytes.get(..size).unwrap_or(bytes)))
+            } else {
+                FileIdentity::Inode(Inode {
+                    maj: cursor.u32(what)?,
+                    min: cursor.u32(what)?,
+                    ino: cursor.u64(what)?,
+                    generation: cursor.u64(what)?,
+                })
+            },
+            prot: cursor.u32(what)?,
+            flags: cursor.u32(what)?,
+            filename: cursor.c_str(),
+        })
+    }
+
+    pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {
+        encoder.i32(self.pid);
+        encoder.i32(self.tid);
+        encoder.u64(self.addr);
+        encoder.u64(self.len);
+        encoder.u64(self.pgoff);
+        match &self.identity {
+            FileIdentity::BuildId(id) => {
+                encoder.u8(id.len);
+                encoder.bytes(&[0; 3]);
+                encoder.bytes(&id.bytes);
+            }
+            FileIdentity::Inode(inode) => {
+                encoder.u32(inode.maj);
+                encoder.u32(inode.min);
+                encoder.u64(inode.ino);
+                encoder.u64(inode.generation);
+            }
+        }
+        encoder.u32(self.prot);
+        encoder.u32(self.flags);
+        encoder.c_str_padded(self.filename);
+    }
+}

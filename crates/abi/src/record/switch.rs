@@ -1,0 +1,26 @@
+//! `SWITCH_CPU_WIDE`: a context switch seen from the CPU. (SWITCH has no body.)
+
+use crate::{Cursor, Encoder, WireError};
+
+/// `PERF_RECORD_SWITCH_CPU_WIDE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SwitchCpuWide {
+    /// Process switched to (with `SWITCH_OUT`) or from.
+    pub next_prev_pid: i32,
+    /// Thread switched to or from.
+    pub next_prev_tid: i32,
+}
+
+impl SwitchCpuWide {
+    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+        Ok(Self {
+            next_prev_pid: cursor.i32("switch")?,
+            next_prev_tid: cursor.i32("switch")?,
+        })
+    }
+
+    pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {
+        encoder.i32(self.next_prev_pid);
+        encoder.i32(self.next_prev_tid);
+    }
+}

@@ -1,0 +1,66 @@
+//! COMM, FORK and EXIT: threads and their names.
+
+use crate::{Cursor, Encoder, WireError};
+
+/// `PERF_RECORD_COMM`: a thread got a name, by exec if `misc` has `COMM_EXEC`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comm<'a> {
+    /// Process.
+    pub pid: i32,
+    /// Thread.
+    pub tid: i32,
+    /// The name: any bytes but NUL, at most 15 from the kernel.
+    pub comm: &'a [u8],
+}
+
+impl<'a> Comm<'a> {
+    pub(crate) fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+        Ok(Self {
+            pid: cursor.i32("comm")?,
+            tid: cursor.i32("comm")?,
+            comm: cursor.c_str(),
+        })
+    }
+
+    pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {
+        encoder.i32(self.pid);
+        encoder.i32(self.tid);
+        encoder.c_str_padded(self.comm);
+    }
+}
+
+/// `PERF_RECORD_FORK` and `PERF_RECORD_EXIT`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Process that was made or ended.
+    pub pid: i32,
+    /// Its parent.
+    pub ppid: i32,
+    /// Thread that was made or ended.
+    pub tid: i32,
+    /// The thread that made it.
+    pub ptid: i32,
+    /// When.
+    pub time_ns: u64,
+}
+
+impl Task {
+    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+        let what = "fork or exit";
+        Ok(Self {
+            pid: cursor.i32(what)?,
+            ppid: cursor.i32(what)?,
+            tid: cursor.i32(what)?,
+            ptid: cursor.i32(what)?,
+            time_ns: cursor.u64(what)?,
+        })
+    }
+
+    pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {
+        encoder.i32(self.pid);
+        encoder.i32(self.ppid);
+        encoder.i32(self.tid);
+        encoder.i32(self.ptid);
+        encoder.u64(self.time_ns);
+    }
+}

@@ -1,0 +1,433 @@
+//! [`SampleLayout`]: what the records of one event hold, computed once from its attr.
+
+use super::{
+    BranchSampleType, BranchStack, Callchain, ReadFormat, ReadValues, Registers, SampleType,
+    StackDump, Weight,
+};
+use crate::{AttrFlags, Cursor, Encoder, Endian, PerfEventAttr, RawRecord, RecordKind, WireError};
+
+/// The id fields behind a non-sample record (`struct sample_id`), or the same of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct SampleId {
+    /// Process.
+    pub pid: Option<i32>,
+    /// Thread.
+    pub tid: Option<i32>,
+    /// Time.
+    pub time_ns: Option<u64>,
+    /// Event, from ID or IDENTIFIER.
+    pub id: Option<u64>,
+    /// Stream.
+    pub stream_id: Option<u64>,
+    /// CPU.
+    pub cpu: Option<u32>,
+}
+
+/// One sample; a field is `None` if the event does not record it.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Sample<'a> {
+    /// Event, from IDENTIFIER or ID.
+    pub id: Option<u64>,
+    /// Instruction pointer (AVMA).
+    pub ip: Option<u64>,
+    /// Process; -1 for a task that is already dead.
+    pub pid: Option<i32>,
+    /// Thread.
+    pub tid: Option<i32>,
+    /// Time, of the recording's clock.
+    pub time_ns: Option<u64>,
+    /// Data address (AVMA).
+    pub addr: Option<u64>,
+    /// Stream.
+    pub stream_id: Option<u64>,
+    /// CPU.
+    pub cpu: Option<u32>,
+    /// The second half of the CPU field, reserved.
+    pub cpu_reserved: u32,
+    /// Events since the last sample.
+    pub period: Option<u64>,
+    /// Counter values.
+    pub read: Option<ReadValues<'a>>,
+    /// Call chain.
+    pub callchain: Option<Callchain<'a>>,
+    /// Raw data, as a tracepoint wrote it.
+    pub raw: Option<&'a [u8]>,
+    /// Branches.
+    pub branch_stack: Option<BranchStack<'a>>,
+    /// User registers.
+    pub regs_user: Option<Registers<'a>>,
+    /// User stack.
+    pub stack_user: Option<StackDump<'a>>,
+    /// Weight.
+    pub weight: Option<Weight>,
+    /// Where data came from (`union perf_mem_data_src`).
+    pub data_src: Option<u64>,
+    /// Transaction flags.
+    pub transaction: Option<u64>,
+    /// Registers at the interrupt.
+    pub regs_intr: Option<Registers<'a>>,
+    /// Physical data address.
+    pub phys_addr: Option<u64>,
+    /// Control group id.
+    pub cgroup: Option<u64>,
+    /// Page size of the data address, bytes.
+    pub data_page_size: Option<u64>,
+    /// Page size of the instruction, bytes.
+    pub code_page_size: Option<u64>,
+    /// AUX data.
+    pub aux: Option<&'a [u8]>,
+}
+
+impl Sample<'_> {
+    /// The fields that every record of the event has.
+    pub fn sample_id(&self) -> SampleId {
+        SampleId {
+            pid: self.pid,
+            tid: self.tid,
+            time_ns: self.time_ns,
+            id: self.id,
+            stream_id: self.stream_id,
+            cpu: self.cpu,
+        }
+    }
+}
+
+/// Where the fields of one event's records sit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SampleLayout {
+    sample_type: SampleType,
+    read_format: ReadFormat,
+    branches: BranchSampleType,
+    regs_user: u64,
+    regs_intr: u64,
+    id_at: Option<usize>,
+    trailer_len: usize,
+    endian: Endian,
+}
+
+/// Fields of the trailer, in its order; all take 8 bytes.
+const TRAILER: [SampleType; 6] = [
+    SampleType::TID,
+    SampleType::TIME,
+    SampleType::ID,
+    SampleType::STREAM_ID,
+    SampleType::CPU,
+    SampleType::IDENTIFIER,
+];
+
+impl SampleLayout {
+    /// The layout of an event's records.
+    pub fn new(attr: &PerfEventAttr, endian: Endian) -> Self {
+        let has = |bit| attr.sample_type.has(bit);
+        let before_id = [
+            SampleType::IP,
+            SampleType::TID,
+            SampleType::TIME,
+            SampleType::ADDR,
+        ];
+        let id_at = if has(SampleType::IDENTIFIER) {
+            Some(0)
+        } else if has(SampleType::ID) {
+            Some(8 * before_id.into_iter().filter(|&bit| has(bit)).count())
+        } else {
+            None
+        };
+        let trailer = if attr.flags.has(AttrFlags::SAMPLE_ID_ALL) {
+            TRAILER.into_iter().filter(|&bit| has(bit)).count()
+        } else {
+            0
+        };
+        Self {
+            sample_type: attr.sample_type,
+            read_format: attr.read_format,
+            branches: attr.branch_sample_type,
+            regs_user: attr.sample_regs_user,
+            regs_intr: attr.sample_regs_intr,
+            id_at,
+            trailer_len: trailer * 8,
+            endian,
+        }
+    }
+
+    /// Byte order of the records.
+    pub fn endian(&self) -> Endian {
+        self.endian
+    }
+
+    /// Fields of the samples.
+    pub fn sample_type(&self) -> SampleType {
+        self.sample_type
+    }
+
+    /// Fields of counter values.
+    pub fn read_format(&self) -> ReadFormat {
+        self.read_format
+    }
+
+    /// The event id in a record, found without decoding the rest: events of one file must
+    /// agree on where it is.
+    #[inline]
+    pub fn event_id(&self, raw: RawRecord<'_>) -> Option<u64> {
+        let at = if raw.kind == RecordKind::SAMPLE {
+            self.id_at?
+        } else if self.trailer_len == 0 {
+            return None;
+        } else if self.sample_type.has(SampleType::IDENTIFIER) {
+            raw.body.len().checked_sub(8)?
+        } else if self.sample_type.has(SampleType::ID) {
+            let after = [SampleType::STREAM_ID, SampleType::CPU];
+            let after = after.into_iter().filter(|&bit| self.sample_type.has(bit));
+            raw.body.len().checked_sub(8 * (1 + after.count()))?
+        } else {
+            return None;
+        };
+        let bytes = raw.body.get(at..)?.first_chunk()?;
+        Some(self.endian.u64(*bytes))
+    }
+
+    /// Splits the id fields off a non-sample record.
+    ///
+    /// # Errors
+    /// [`WireError::Short`] if the record is shorter than they are.
+    pub fn split_trailer<'a>(&self, raw: RawRecord<'a>) -> Result<(&'a [u8], SampleId), WireError> {
+        let short = WireError::Short {
+            what: "sample id",
+            need: self.trailer_len as u64,
+            have: raw.body.len() as u64,
+        };
+        let at = raw.body.len().checked_sub(self.trailer_len).ok_or(short)?;
+        let (body, trailer) = raw.body.split_at_checked(at).ok_or(short)?;
+        let mut id = SampleId::default();
+        if self.trailer_len == 0 {
+            return Ok((body, id));
+        }
+        let mut cursor = Cursor::new(trailer, self.endian);
+        let what = "sample id";
+        for field in TRAILER {
+            if !self.sample_type.has(field) {
+                continue;
+            }
+            match field {
+                SampleType::TID => {
+                    id.pid = Some(cursor.i32(what)?);
+                    id.tid = Some(cursor.i32(what)?);
+                }
+                SampleType::TIME => id.time_ns = Some(cursor.u64(what)?),
+                SampleType::STREAM_ID => id.stream_id = Some(cursor.u64(what)?),
+                SampleType::CPU => {
+                    id.cpu = Some(cursor.u32(what)?);
+                    cursor.u32(what)?;
+                }
+                _ => id.id = Some(cursor.u64(what)?),
+            }
+        }
+        Ok((body, id))
+    }
+
+    /// Appends the id fields that this layout puts behind a non-sample record.
+    pub fn encode_trailer(&self, id: &SampleId, encoder: &mut Encoder<'_>) {
+        if self.trailer_len == 0 {
+            return;
+        }
+        for field in TRAILER {
+            if !self.sample_type.has(field) {
+                continue;
+            }
+            match field {
+                SampleType::TID => {
+                    encoder.i32(id.pid.unwrap_or(0));
+                    encoder.i32(id.tid.unwrap_or(0));
+                }
+                SampleType::TIME => encoder.u64(id.time_ns.unwrap_or(0)),
+                SampleType::STREAM_ID => encoder.u64(id.stream_id.unwrap_or(0)),
+                SampleType::CPU => {
+                    encoder.u32(id.cpu.unwrap_or(0));
+                    encoder.u32(0);
+                }
+                _ => encoder.u64(id.id.unwrap_or(0)),
+            }
+        }
+    }
+
+    /// Decodes the body of a SAMPLE record.
+    ///
+    /// The order is that of `perf_output_sample()` (kernel/events/core.c, v6.19); the comment
+    /// in the UAPI header puts AUX too early.
+    ///
+    /// # Errors
+    /// [`WireError::Short`] if a field or a count exceeds the record.
+    #[inline]
+    pub fn parse_sample<'a>(&self, body: &'a [u8]) -> Result<Sample<'a>, WireError> {
+        let mut cursor = Cursor::new(body, self.endian);
+        let cursor = &mut cursor;
+        let has = |bit| self.sample_type.has(bit);
+        let mut sample = Sample::default();
+        if has(SampleType::IDENTIFIER) {
+            sample.id = Some(cursor.u64("identifier")?);
+        }
+        if has(SampleType::IP) {
+            sample.ip = Some(cursor.u64("ip")?);
+        }
+        if has(SampleType::TID) {
+            sample.pid = Some(cursor.i32("pid")?);
+            sample.tid = Some(cursor.i32("tid")?);
+        }
+        if has(SampleType::TIME) {
+            sample.time_ns = Some(cursor.u64("time")?);
+        }
+        if has(SampleType::ADDR) {
+            sample.addr = Some(cursor.u64("addr")?);
+        }
+        if has(SampleType::ID) {
+            sample.id = Some(cursor.u64("id")?);
+        }
+        if has(SampleType::STREAM_ID) {
+            sample.stream_id = Some(cursor.u64("stream id")?);
+        }
+        if has(SampleType::CPU) {
+            sample.cpu = Some(cursor.u32("cpu")?);
+            sample.cpu_reserved = cursor.u32("cpu")?;
+        }
+        if has(SampleType::PERIOD) {
+            sample.period = Some(cursor.u64("period")?);
+        }
+        if has(SampleType::READ) {
+            sample.read = Some(ReadValues::parse(cursor, self.read_format)?);
+        }
+        if has(SampleType::CALLCHAIN) {
+            sample.callchain = Some(Callchain::parse(cursor, "callchain")?);
+        }
+        if self.sample_type.0 >> 10 != 0 {
+            self.parse_rest(cursor, &mut sample)?;
+        }
+        Ok(sample)
+    }
+
+    /// The fields from RAW on, which most samples do not have.
+    fn parse_rest<'a>(
+        &self,
+        cursor: &mut Cursor<'a>,
+        sample: &mut Sample<'a>,
+    ) -> Result<(), WireError> {
+        let has = |bit| self.sample_type.has(bit);
+        if has(SampleType::RAW) {
+            let size = cursor.u32("raw data")?;
+            sample.raw = Some(cursor.bytes(u64::from(size), "raw data")?);
+        }
+        if has(SampleType::BRANCH_STACK) {
+            sample.branch_stack = Some(BranchStack::parse(cursor, self.branches)?);
+        }
+        if has(SampleType::REGS_USER) {
+            sample.regs_user = Some(Registers::parse(cursor, self.regs_user)?);
+        }
+        if has(SampleType::STACK_USER) {
+            sample.stack_user = Some(StackDump::parse(cursor)?);
+        }
+        if has(SampleType::WEIGHT_STRUCT) {
+            sample.weight = Some(self.parse_weight_parts(cursor.u64("weight")?));
+        } else if has(SampleType::WEIGHT) {
+            sample.weight = Some(Weight::Whole(cursor.u64("weight")?));
+        }
+        if has(SampleType::DATA_SRC) {
+            sample.data_src = Some(cursor.u64("data source")?);
+        }
+        if has(SampleType::TRANSACTION) {
+            sample.transaction = Some(cursor.u64("transaction")?);
+        }
+        if has(SampleType::REGS_INTR) {
+            sample.regs_intr = Some(Registers::parse(cursor, self.regs_intr)?);
+        }
+        if has(SampleType::PHYS_ADDR) {
+            sample.phys_addr = Some(cursor.u64("physical address")?);
+        }
+        if has(SampleType::CGROUP) {
+            sample.cgroup = Some(cursor.u64("cgroup")?);
+        }
+        if has(SampleType::DATA_PAGE_SIZE) {
+            sample.data_page_size = Some(cursor.u64("data page size")?);
+        }
+        if has(SampleType::CODE_PAGE_SIZE) {
+            sample.code_page_size = Some(cursor.u64("code page size")?);
+        }
+        if has(SampleType::AUX) {
+            let size = cursor.u64("aux data")?;
+            sample.aux = Some(cursor.bytes(size, "aux data")?);
+        }
+        Ok(())
+    }
+
+    /// `union perf_sample_weight` orders its parts so that the word is the same number on both
+    /// kinds of machine: `var1` is its low half.
+    fn parse_weight_parts(&self, word: u64) -> Weight {
+        let [a, b, c, d, e, f, g, h] = word.to_le_bytes();
+        Weight::Parts {
+            var1: u32::from_le_bytes([a, b, c, d]),
+            var2: u16::from_le_bytes([e, f]),
+            var3: u16::from_le_bytes([g, h]),
+        }
+    }
+
+    /// Appends the body of a SAMPLE record; fields that the sample lacks are written as zero.
+    pub fn encode_sample(&self, sample: &Sample<'_>, encoder: &mut Encoder<'_>) {
+        let has = |bit| self.sample_type.has(bit);
+        let word = |bit, value: Option<u64>, encoder: &mut Encoder<'_>| {
+            if has(bit) {
+                encoder.u64(value.unwrap_or(0));
+            }
+        };
+        word(SampleType::IDENTIFIER, sample.id, encoder);
+        word(SampleType::IP, sample.ip, encoder);
+        if has(SampleType::TID) {
+            encoder.i32(sample.pid.unwrap_or(0));
+            encoder.i32(sample.tid.unwrap_or(0));
+        }
+        word(SampleType::TIME, sample.time_ns, encoder);
+        word(SampleType::ADDR, sample.addr, encoder);
+        word(SampleType::ID, sample.id, encoder);
+        word(SampleType::STREAM_ID, sample.stream_id, encoder);
+        if has(SampleType::CPU) {
+            encoder.u32(sample.cpu.unwrap_or(0));
+            encoder.u32(sample.cpu_reserved);
+        }
+        word(SampleType::PERIOD, sample.period, encoder);
+        if let Some(read) = &sample.read {
+            read.encode(encoder, self.read_format);
+        }
+        if let Some(chain) = &sample.callchain {
+            chain.encode(encoder);
+        }
+        if let Some(raw) = sample.raw {
+            encoder.u32(u32::try_from(raw.len()).unwrap_or(u32::MAX));
+            encoder.bytes(raw);
+        }
+        if let Some(branches) = &sample.branch_stack {
+            branches.encode(encoder);
+        }
+        if let Some(regs) = &sample.regs_user {
+            regs.encode(encoder);
+        }
+        if let Some(stack) = &sample.stack_user {
+            stack.encode(encoder);
+        }
+        match sample.weight {
+            Some(Weight::Whole(weight)) => encoder.u64(weight),
+            Some(Weight::Parts { var1, var2, var3 }) => {
+                encoder.u64(u64::from(var1) | u64::from(var2) << 32 | u64::from(var3) << 48);
+            }
+            None => {}
+        }
+        word(SampleType::DATA_SRC, sample.data_src, encoder);
+        word(SampleType::TRANSACTION, sample.transaction, encoder);
+        if let Some(regs) = &sample.regs_intr {
+            regs.encode(encoder);
+        }
+        word(SampleType::PHYS_ADDR, sample.phys_addr, encoder);
+        word(SampleType::CGROUP, sample.cgroup, encoder);
+        word(SampleType::DATA_PAGE_SIZE, sample.data_page_size, encoder);
+        word(SampleType::CODE_PAGE_SIZE, sample.code_page_size, encoder);
+        if let Some(aux) = sample.aux {
+            encoder.u64(aux.len() as u64);
+            encoder.bytes(aux);
+        }
+    }
+}

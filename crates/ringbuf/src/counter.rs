@@ -1,0 +1,133 @@
+//! An open event.
+
+use crate::{OpenError, sys};
+use rprof_abi::sample::ReadValues;
+use rprof_abi::{Cursor, Endian, PerfEventAttr, ReadFormat};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+/// Whom an event watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// One thread, by id; 0 is the caller.
+    Thread(i32),
+    /// Everybody; needs a CPU.
+    All,
+}
+
+/// Where an event watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cpu {
+    /// One CPU.
+    On(u32),
+    /// Wherever the thread runs. Such an event cannot have both `inherit` and a ring.
+    Any,
+}
+
+/// What a counter says of itself at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct CounterValue {
+    /// Events counted.
+    pub count: u64,
+    /// Records that did not fit into the ring, of this event and all that inherited it; needs
+    /// `PERF_FORMAT_LOST` (6.0).
+    pub lost: Option<u64>,
+}
+
+/// An event that the kernel counts or samples.
+#[derive(Debug)]
+pub struct Counter {
+    fd: OwnedFd,
+    read_format: ReadFormat,
+}
+
+impl Counter {
+    /// Opens an event, close-on-exec.
+    ///
+    /// # Errors
+    /// [`OpenError`]; its variants tell apart what a user can do about it.
+    pub fn open(attr: &PerfEventAttr, target: Target, cpu: Cpu) -> Result<Self, OpenError> {
+        let mut bytes = Vec::new();
+        attr.encode(&mut bytes, Endian::NATIVE, attr.smallest_size());
+        let pid = match target {
+            Target::Thread(tid) => tid,
+            Target::All => -1,
+        };
+        let cpu = match cpu {
+            Cpu::On(cpu) => i32::try_from(cpu).unwrap_or(i32::MAX),
+            Cpu::Any => -1,
+        };
+        let fd = sys::perf_event_open(&mut bytes, pid, cpu).map_err(OpenError::from_errno)?;
+        Ok(Self {
+            fd,
+            read_format: attr.read_format,
+        })
+    }
+
+    /// Whether the kernel would take these settings: opens and closes them on ourselves.
+    ///
+    /// # Errors
+    /// As [`Counter::open`].
+    pub fn probe(attr: &PerfEventAttr) -> Result<(), OpenError> {
+        Self::open(attr, Target::Thread(0), Cpu::Any).map(drop)
+    }
+
+    /// Starts it.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn enable(&self) -> io::Result<()> {
+        sys::perf_ioctl(self.fd.as_fd(), sys::PerfIoctl::Enable)
+    }
+
+    /// Stops it.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn disable(&self) -> io::Result<()> {
+        sys::perf_ioctl(self.fd.as_fd(), sys::PerfIoctl::Disable)
+    }
+
+    /// Its id, as in IDENTIFIER and ID fields of its records.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn id(&self) -> io::Result<u64> {
+        sys::perf_event_id(self.fd.as_fd())
+    }
+
+    /// Sends its records into the ring of `owner`, which must be mapped, on the same CPU and of
+    /// the same clock.
+    ///
+    /// # Errors
+    /// EINVAL if the two do not go together, EBUSY if this one has a ring itself.
+    pub fn write_into(&self, owner: &Self) -> io::Result<()> {
+        sys::perf_ioctl(
+            self.fd.as_fd(),
+            sys::PerfIoctl::SetOutput(owner.fd.as_raw_fd()),
+        )
+    }
+
+    /// Reads count and losses; works after the task has ended, too.
+    ///
+    /// # Errors
+    /// The kernel's, or `InvalidData` if it wrote less than its format says.
+    pub fn read(&self) -> io::Result<CounterValue> {
+        let mut bytes = [0; 64];
+        let len = sys::read(self.fd.as_fd(), &mut bytes)?;
+        let mut cursor = Cursor::new(bytes.get(..len).unwrap_or_default(), Endian::NATIVE);
+        let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+        let read = ReadValues::parse(&mut cursor, self.read_format).map_err(invalid)?;
+        let value = read.values().next().unwrap_or_default();
+        Ok(CounterValue {
+            count: value.value,
+            lost: value.lost,
+        })
+    }
+}
+
+impl AsFd for Counter {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}

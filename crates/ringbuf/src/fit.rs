@@ -1,0 +1,148 @@
+//! Making settings fit the running kernel: unknown bits are dropped one at a time, newest first.
+
+use crate::OpenError;
+use rprof_abi::{AttrFlags, PerfEventAttr, ReadFormat, SampleType};
+
+/// One setting that older kernels do not know.
+#[derive(Clone, Copy)]
+enum Optional {
+    Flag(AttrFlags),
+    Read(ReadFormat),
+    Sample(SampleType),
+}
+
+/// Newest first, with the kernel that brought it.
+const OPTIONAL: &[(Optional, &str)] = &[
+    (
+        Optional::Flag(AttrFlags::DEFER_OUTPUT),
+        "defer_output (6.19)",
+    ),
+    (
+        Optional::Flag(AttrFlags::DEFER_CALLCHAIN),
+        "defer_callchain (6.19)",
+    ),
+    (Optional::Read(ReadFormat::LOST), "lost counts (6.0)"),
+    (Optional::Flag(AttrFlags::BUILD_ID), "build_id (5.12)"),
+    (Optional::Flag(AttrFlags::TEXT_POKE), "text_poke (5.9)"),
+    (Optional::Flag(AttrFlags::CGROUP), "cgroup (5.7)"),
+    (Optional::Sample(SampleType::CGROUP), "sample cgroup (5.7)"),
+    (Optional::Flag(AttrFlags::BPF_EVENT), "bpf_event (5.1)"),
+    (Optional::Flag(AttrFlags::KSYMBOL), "ksymbol (5.1)"),
+    (Optional::Flag(AttrFlags::NAMESPACES), "namespaces (4.12)"),
+    (
+        Optional::Flag(AttrFlags::CONTEXT_SWITCH),
+        "context_switch (4.3)",
+    ),
+    (Optional::Flag(AttrFlags::USE_CLOCKID), "clockid (4.1)"),
+    (Optional::Flag(AttrFlags::COMM_EXEC), "comm_exec (3.16)"),
+    (Optional::Flag(AttrFlags::MMAP2), "mmap2 (3.16)"),
+];
+
+impl Optional {
+    fn is_set(self, attr: &PerfEventAttr) -> bool {
+        match self {
+            Self::Flag(bit) => attr.flags.has(bit),
+            Self::Read(bit) => attr.read_format.has(bit),
+            Self::Sample(bit) => attr.sample_type.has(bit),
+        }
+    }
+
+    fn clear(self, attr: &mut PerfEventAttr) {
+        match self {
+            Self::Flag(AttrFlags::USE_CLOCKID) => {
+                attr.flags = attr.flags.without(AttrFlags::USE_CLOCKID);
+                attr.clockid = 0;
+            }
+            Self::Flag(bit) => attr.flags = attr.flags.without(bit),
+            Self::Read(bit) => attr.read_format = attr.read_format.without(bit),
+            Self::Sample(bit) => attr.sample_type = attr.sample_type.without(bit),
+        }
+    }
+}
+
+/// Settings that the kernel takes, and what had to go for it.
+#[derive(Clone, Debug)]
+pub struct Fitted {
+    /// What to open.
+    pub attr: PerfEventAttr,
+    /// What was dropped, newest first, for a message.
+    pub dropped: Vec<&'static str>,
+}
+
+/// Drops optional settings, newest first, until `open` takes the rest. `open` is tried on a
+/// scratch event (a dummy of one's own), so that only settings matter, not the event.
+///
+/// # Errors
+/// What `open` says if it says anything but "unknown setting", or when nothing is left to drop.
+pub fn fit(
+    wanted: &PerfEventAttr,
+    mut open: impl FnMut(&PerfEventAttr) -> Result<(), OpenError>,
+) -> Result<Fitted, OpenError> {
+    let mut attr = wanted.clone();
+    let mut dropped = Vec::new();
+    let mut droppable = OPTIONAL.iter();
+    loop {
+        let error = match open(&attr) {
+            Ok(()) => return Ok(Fitted { attr, dropped }),
+            Err(error @ (OpenError::Invalid | OpenError::TooNew)) => error,
+            Err(error) => return Err(error),
+        };
+        let Some((setting, name)) = droppable.find(|(setting, _)| setting.is_set(&attr)) else {
+            return Err(error);
+        };
+        setting.clear(&mut attr);
+        dropped.push(*name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted() -> PerfEventAttr {
+        PerfEventAttr {
+            flags: AttrFlags::DEFER_CALLCHAIN
+                .with(AttrFlags::BUILD_ID)
+                .with(AttrFlags::KSYMBOL)
+                .with(AttrFlags::MMAP),
+            read_format: ReadFormat::ID.with(ReadFormat::LOST),
+            ..PerfEventAttr::default()
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_knows_all_gets_all() {
+        let fitted = fit(&wanted(), |_| Ok(())).unwrap();
+        assert_eq!((fitted.attr, fitted.dropped.len()), (wanted(), 0));
+    }
+
+    #[test]
+    fn unknown_bits_go_newest_first_and_no_more_than_needed() {
+        let mut tries = 0;
+        let fitted = fit(&wanted(), |attr| {
+            tries += 1;
+            let unknown = attr.flags.has(AttrFlags::DEFER_CALLCHAIN)
+                || attr.read_format.has(ReadFormat::LOST);
+            if unknown {
+                Err(OpenError::Invalid)
+            } else {
+                Ok(())
+            }
+        })
+        .unwrap();
+        assert_eq!(
+            fitted.dropped,
+            ["defer_callchain (6.19)", "lost counts (6.0)"]
+        );
+        assert_eq!(tries, 3);
+        assert!(fitted.attr.flags.has(AttrFlags::BUILD_ID));
+    }
+
+    #[test]
+    fn other_errors_are_not_taken_for_unknown_bits() {
+        let error = fit(&wanted(), |_| Err(OpenError::Access)).unwrap_err();
+        assert!(matches!(error, OpenError::Access));
+        let error = fit(&wanted(), |_| Err(OpenError::Invalid)).unwrap_err();
+        assert!(matches!(error, OpenError::Invalid));
+    }
+}

@@ -1,0 +1,221 @@
+//! Every system call that std does not offer, each as one small safe function.
+
+#![expect(
+    unsafe_code,
+    reason = "the project's door to libc; see the SAFETY comments"
+)]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::time::Duration;
+
+fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+/// `perf_event_open(2)` with close-on-exec and no group. `attr` is written to on E2BIG (the
+/// kernel puts the size it knows into the size field).
+pub(crate) fn perf_event_open(attr: &mut [u8], pid: i32, cpu: i32) -> io::Result<OwnedFd> {
+    const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 8;
+    let no_group: RawFd = -1;
+    // SAFETY: `attr` starts with its own size, which is its length (PerfEventAttr::encode).
+    let fd = unsafe {
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            attr.as_mut_ptr(),
+            pid,
+            cpu,
+            no_group,
+            PERF_FLAG_FD_CLOEXEC,
+        )
+    };
+    let fd = RawFd::try_from(fd).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
+    check(fd)?;
+    // SAFETY: the kernel just gave it to us.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Requests without an answer. REFRESH is not among them: it freezes 6.16 and 6.17 kernels on
+/// cpu-clock.
+pub(crate) enum PerfIoctl {
+    Enable,
+    Disable,
+    SetOutput(RawFd),
+}
+
+/// Request numbers of `include/uapi/linux/perf_event.h` (v6.12); `_IO` and `_IOR` on all
+/// architectures that put no direction bits elsewhere.
+pub(crate) fn perf_ioctl(fd: BorrowedFd<'_>, request: PerfIoctl) -> io::Result<()> {
+    let (number, argument): (libc::c_ulong, libc::c_int) = match request {
+        PerfIoctl::Enable => (0x2400, 0),
+        PerfIoctl::Disable => (0x2401, 0),
+        PerfIoctl::SetOutput(owner) => (0x2405, owner),
+    };
+    // SAFETY: these requests take a number, no pointer.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), number as libc::Ioctl, argument) }).map(drop)
+}
+
+/// `PERF_EVENT_IOC_ID`.
+pub(crate) fn perf_event_id(fd: BorrowedFd<'_>) -> io::Result<u64> {
+    let mut id = 0u64;
+    let request: libc::c_ulong = 0x8008_2407;
+    // SAFETY: the kernel writes 8 bytes to `id`, which outlives the call.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), request as libc::Ioctl, &raw mut id) })?;
+    Ok(id)
+}
+
+/// `read(2)`.
+pub(crate) fn read(fd: BorrowedFd<'_>, into: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the kernel writes at most `into.len()` bytes.
+    let n = unsafe { libc::read(fd.as_raw_fd(), into.as_mut_ptr().cast(), into.len()) };
+    usize::try_from(n).map_err(|_| io::Error::last_os_error())
+}
+
+/// `poll(2)`; EINTR counts as no event.
+pub(crate) fn poll(fds: &mut [libc::pollfd], timeout: Duration) -> io::Result<()> {
+    let millis = i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX);
+    let n = libc::nfds_t::try_from(fds.len()).unwrap_or(libc::nfds_t::MAX);
+    // SAFETY: `fds` is a slice of `n` initialised entries.
+    match check(unsafe { libc::poll(fds.as_mut_ptr(), n, millis) }) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+            fds.iter_mut().for_each(|fd| fd.revents = 0);
+            Ok(())
+        }
+        other => other.map(drop),
+    }
+}
+
+/// Bytes of a page.
+pub fn page_size() -> usize {
+    // SAFETY: no pointers.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(4096)
+}
+
+/// Effective user id.
+pub fn effective_uid() -> u32 {
+    // SAFETY: no pointers, cannot fail.
+    unsafe { libc::geteuid() }
+}
+
+/// The clocks of `attr.clockid`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// `CLOCK_MONOTONIC`.
+    Monotonic,
+    /// `CLOCK_REALTIME`.
+    Realtime,
+}
+
+impl Clock {
+    /// The kernel's number for it.
+    pub fn id(self) -> i32 {
+        match self {
+            Self::Monotonic => libc::CLOCK_MONOTONIC,
+            Self::Realtime => libc::CLOCK_REALTIME,
+        }
+    }
+
+    /// The time now, in nanoseconds.
+    pub fn now_ns(self) -> u64 {
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: the kernel writes one timespec.
+        unsafe { libc::clock_gettime(self.id(), &raw mut time) };
+        let part = |value: i64| u64::try_from(value).unwrap_or(0);
+        part(time.tv_sec) * 1_000_000_000 + part(time.tv_nsec)
+    }
+
+    /// Resolution in nanoseconds.
+    pub fn resolution_ns(self) -> u64 {
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: the kernel writes one timespec.
+        unsafe { libc::clock_getres(self.id(), &raw mut time) };
+        u64::try_from(time.tv_nsec).unwrap_or(1)
+    }
+}
+
+/// Raises the soft limit of open files to the hard one; returns whether that gained anything.
+pub fn raise_open_files_limit() -> bool {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the kernel writes one rlimit.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } != 0
+        || limit.rlim_cur >= limit.rlim_max
+    {
+        return false;
+    }
+    limit.rlim_cur = limit.rlim_max;
+    // SAFETY: reads one rlimit.
+    unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) == 0 }
+}
+
+/// Signals that a recording waits for, as a descriptor: SIGINT, SIGTERM, SIGHUP, SIGCHLD.
+///
+/// They stay blocked in this process from [`Signals::block`] on; threads started later inherit
+/// that, and a child must undo it before exec.
+#[derive(Debug)]
+pub struct Signals(OwnedFd);
+
+impl Signals {
+    const HANDLED: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGCHLD];
+
+    /// Blocks them and opens the descriptor. Call before any thread is started.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn block() -> io::Result<Self> {
+        let set = signal_set(&Self::HANDLED);
+        // SAFETY: `set` is initialised; no old mask is asked for.
+        check(unsafe { libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) })?;
+        // SAFETY: as above.
+        let fd = check(unsafe {
+            libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK)
+        })?;
+        // SAFETY: the kernel just gave it to us.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// The next signal that came, if any.
+    pub fn next(&self) -> Option<i32> {
+        use std::os::fd::AsFd;
+        let mut bytes = [0; size_of::<libc::signalfd_siginfo>()];
+        let len = read(self.0.as_fd(), &mut bytes).ok()?;
+        // ssi_signo is the first field, 32 bits.
+        let signo = bytes.get(..len)?.first_chunk()?;
+        Some(i32::from_ne_bytes(*signo))
+    }
+
+    /// The signal that children's ends are told by.
+    pub const CHILD: i32 = libc::SIGCHLD;
+}
+
+impl std::os::fd::AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+fn signal_set(signals: &[libc::c_int]) -> libc::sigset_t {
+    let mut set = std::mem::MaybeUninit::uninit();
+    // SAFETY: writes the whole set.
+    unsafe { libc::sigemptyset(set.as_mut_ptr()) };
+    // SAFETY: initialised by sigemptyset.
+    let mut set = unsafe { set.assume_init() };
+    for &signal in signals {
+        // SAFETY: `set` is initialised, signals are valid numbers.
+        unsafe { libc::sigaddset(&raw mut set, signal) };
+    }
+    set
+}
