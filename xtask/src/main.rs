@@ -1,3 +1,86 @@
-//! The chores of the project (to come).
+//! The project's own chores: `cargo xtask` lists them, `cargo xtask <task>` runs one.
+//!
+//! A task is a file and a line of [`TASKS`]. Everything a task does can be seen: commands are
+//! printed before they run.
 
-fn main() {}
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a task talks to whoever started it"
+)]
+
+mod bless;
+mod ci;
+mod command;
+mod demo;
+mod files;
+mod fixtures;
+mod tidy;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, ensure};
+
+/// Name, what it does (given the arguments after the name), one line of help.
+type Task = (&'static str, fn(&[String]) -> Result<()>, &'static str);
+
+const TASKS: &[Task] = &[
+    ("ci", ci::run, "everything a change must pass"),
+    ("tidy", tidy::run, "check the rules no compiler checks"),
+    (
+        "bless",
+        bless::run,
+        "rewrite the golden files, show what changed",
+    ),
+    (
+        "fixtures",
+        fixtures::run,
+        "list the fixtures, their sizes and origins",
+    ),
+    (
+        "demo",
+        demo::run,
+        "[dir]: record, report and draw a small program",
+    ),
+];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some((name, rest)) = args.split_first() else {
+        println!("{}", help());
+        return ExitCode::SUCCESS;
+    };
+    if ["help", "--help", "-h"].contains(&name.as_str()) {
+        println!("{}", help());
+        return ExitCode::SUCCESS;
+    }
+    let Some((_, run, _)) = TASKS.iter().find(|task| task.0 == name) else {
+        eprintln!("error: no task is called {name}\n\n{}", help());
+        return ExitCode::from(2);
+    };
+    match run(rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn help() -> String {
+    let lines: Vec<String> = TASKS
+        .iter()
+        .map(|(name, _, help)| format!("    {name:<10}{help}"))
+        .collect();
+    format!("cargo xtask <task>\n\n{}", lines.join("\n"))
+}
+
+/// For tasks without arguments.
+fn no_arguments(args: &[String]) -> Result<()> {
+    ensure!(
+        args.is_empty(),
+        "this task takes no arguments, not {}",
+        args.join(" ")
+    );
+    Ok(())
+}

@@ -1,1 +1,43 @@
-//! (being built)
+//! Events as they are named on the command line, in perf's grammar: text goes in, attrs ready
+//! to be completed and opened come out.
+//!
+//! | written | is | read by |
+//! |---|---|---|
+//! | `cycles`, `cs`, `cpu-clock:u` | generic hardware and software events | `symbol` |
+//! | `L1-dcache-load-misses`, `l1d` | generic cache events | `cache` |
+//! | `r1a8` | raw event of the core PMU | `symbol` |
+//! | `cpu/event=0x3c,umask=1/u`, `cycles/period=1000/` | PMU and general terms | `pmu_event`, `pmu`, `format`, `term` |
+//! | `sched:sched_switch`, `sched:*` | tracepoints | `tracepoint` |
+//! | `mem:0x1000/8:w` | breakpoints | `breakpoint` |
+//!
+//! The only things read are sysfs and tracefs, and [`Sources`] says where they are. Nothing is
+//! opened here: whether this machine counts an event is for the kernel to say.
+
+mod breakpoint;
+mod cache;
+mod cpu_list;
+mod default;
+mod error;
+mod event;
+mod format;
+mod glob;
+mod item;
+mod modifier;
+mod parser;
+mod pmu;
+mod pmu_event;
+mod sources;
+mod suggest;
+mod symbol;
+mod term;
+#[cfg(test)]
+mod tests;
+mod tracepoint;
+
+pub use cpu_list::{online_cpus, parse_cpu_list};
+pub use default::{cpu_clock, default_events};
+pub use error::EventError;
+pub use event::Event;
+pub use parser::parse_events;
+pub use sources::Sources;
+pub use suggest::Suggestions;

@@ -1,1 +1,21 @@
-//! (being built)
+//! Files that say what code is where: ELF files and their debug files, the kernel's symbol
+//! list, and where to find each of them.
+//!
+//! A path and a build id go in; an open [`Elf`] (and its debug file) comes out, or a [`Reason`]
+//! why not. A file is taken for the recorded one only if its build id matches. Nothing is mapped:
+//! sections are read with `pread`.
+
+mod address;
+mod build_id;
+mod elf;
+mod kallsyms;
+mod kernel;
+mod locate;
+mod source;
+
+pub use address::{Avma, FileOffset, Svma};
+pub use build_id::BuildId;
+pub use elf::{DebugLink, Elf, ElfError, ElfSymbol, Segment};
+pub use kallsyms::{Kallsym, Kallsyms};
+pub use kernel::{kernel_build_id, running_vdso};
+pub use locate::{Located, Locator, Reason};

@@ -1,1 +1,21 @@
-//! (being built)
+//! Who was called what, and what was mapped where, as functions of time.
+//!
+//! [`HistoryBuilder`] takes the sideband of a recording in the file's order; [`History`] then
+//! answers for any moment ([`Key`]): which [`Epoch`] of mappings a process was in, which
+//! [`Place`] an address pointed to, which name a thread had. Answers never change, so threads
+//! share it and cache what it says.
+//!
+//! The rules, learned from real recordings: a moment is (time, file offset), the offset alone
+//! where the file has no times. EXIT ends nothing (kernel samples follow it): a task lives until
+//! its id is used again. FORK inherits names and mappings, exec clears mappings, a mapping cuts
+//! the ones it covers, announcing the same mapping again changes nothing.
+
+mod apply;
+mod builder;
+mod image;
+mod ranges;
+mod timeline;
+
+pub use builder::HistoryBuilder;
+pub use image::{ImageId, ImageKind, Images, RecordedImage};
+pub use timeline::{Comm, Epoch, History, Key, Place};

@@ -1,1 +1,30 @@
-//! (being built)
+//! The `perf.data` file: [`Writer`] makes one, [`Reader`] opens anybody's.
+//!
+//! ```text
+//! 0            file header, 104 bytes: magic, attr size, sections, feature bits
+//!              ids of event 0, ids of event 1, ...      (u64 each)
+//! attrs        perf_event_attr + section of its ids, for each event
+//! data         records, as the kernel and tools wrote them
+//! data.end     one section (offset, size) for each feature bit, lowest first
+//!              the feature sections themselves
+//! ```
+//!
+//! Source: tools/perf/Documentation/perf.data-file-format.txt and tools/perf/util/header.c
+//! (v6.1). A file is read with `pread` in windows: nothing is mapped, so a file that is cut
+//! while it is read gives an error or a warning, not a SIGBUS.
+
+#![warn(clippy::indexing_slicing)]
+
+mod error;
+pub mod feature;
+mod file_header;
+mod kinds;
+mod reader;
+mod writer;
+
+pub use error::{Error, Warning};
+pub use feature::FeatureId;
+pub use file_header::{FileHeader, Section};
+pub use kinds::file_kind;
+pub use reader::{Reader, RecordedEvent, Step};
+pub use writer::{Finished, Writer, WrittenEvent};

@@ -1,1 +1,14 @@
-//! (being built)
+//! Processes: starting one behind a gate, listing those that run, and describing them as the
+//! records that the kernel would have written, had the recording begun before them.
+
+mod kernel;
+mod maps;
+mod spawn;
+mod synthesize;
+mod tasks;
+
+pub use kernel::{KernelMap, kernel_maps};
+pub use maps::{Mapping, parse_maps};
+pub use spawn::{Child, Gated, SpawnError, exit_code};
+pub use synthesize::{Synthesized, describe_process};
+pub use tasks::{Comm, all_processes, comm_of, parent_of, process_of, threads_of};

@@ -1,1 +1,23 @@
-//! (being built)
+//! Counts, stacks, trees and views: plain data that every verb, exporter and test can build.
+//!
+//! A [`Tally`] counts stacks while a recording is read; frozen, its trees become a [`Profile`];
+//! a [`view`] groups one for the eye. Stacks are counted by function, not by address, so a
+//! profile is as large as the program, not as the recording. Nothing here knows files,
+//! processes or symbols.
+
+mod filter;
+mod frames;
+mod percent;
+mod profile;
+mod strings;
+mod tally;
+mod tree;
+pub mod view;
+
+pub use filter::{Filter, FilterError};
+pub use frames::{Frame, FrameId, Frames, Level};
+pub use percent::percent;
+pub use profile::{EventProfile, Group, Loss, Profile, UnnamedImage};
+pub use strings::{StrId, Strings};
+pub use tally::Tally;
+pub use tree::{Node, Tree};

@@ -1,1 +1,28 @@
-//! (being built)
+//! Runs a recording: opens events, starts or attaches to what is recorded, drains the rings and
+//! writes `perf.data`.
+//!
+//! ```text
+//! kernel -> Ring -> drain (this thread: walk headers, count, copy) -> pool -> channel -> writer
+//! ```
+//!
+//! Samples and sideband (mappings, names, tasks) have rings of their own. A pass loads the
+//! heads of the sample rings first, then drains the sideband to its end, then takes the samples
+//! up to those heads: so whatever a sample needs is in the file before it, and a flood of
+//! samples cannot push mappings out. [`record`] is the whole interface.
+
+mod attrs;
+mod drain;
+mod error;
+mod features;
+mod note;
+mod open;
+mod output;
+mod run;
+mod settings;
+mod sink;
+mod unnamed;
+
+pub use error::Error;
+pub use note::Note;
+pub use run::record;
+pub use settings::{CallChains, Rate, Settings, Summary, Tool, Watch};

@@ -1,1 +1,18 @@
-//! (being built)
+//! Turns a recording into a profile, and a profile into text and pictures.
+//!
+//! ```text
+//! pass 1  skim   all records: sideband -> History, where chunks of samples begin, losses
+//! pass 2  places samples, in parallel: which places (image, address) occur at all
+//!         names  each place named once, in parallel by image
+//! pass 3  count  samples, in parallel: stacks counted by function -> Profile
+//! ```
+//!
+//! Names come between two reading passes, so that stacks are counted by function from the start:
+//! memory follows the program, not the recording. [`load`] does all of it; [`format`] writes.
+
+mod error;
+pub mod format;
+mod load;
+
+pub use error::Error;
+pub use load::{Options, load};

@@ -1,2 +1,40 @@
-//! x
-fn main() {}
+//! `rprof`: the command line. Everything that prints to stdout or stderr, or decides on an exit
+//! code, is in this crate.
+
+#![expect(clippy::print_stderr, reason = "the one crate that speaks to the user")]
+
+mod args;
+mod cmd;
+mod say;
+
+use args::{Args, Command};
+use clap::Parser;
+use std::io;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let done = match args.command {
+        Command::Record(args) => cmd::record::run(&args),
+        Command::Report(args) => cmd::report::run(&args),
+        Command::Flame(args) => cmd::flame::run(&args),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            say::error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Somebody closed our stdout (`rprof report | head`): no error.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let causes = error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>());
+    causes
+        .into_iter()
+        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}

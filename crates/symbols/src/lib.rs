@@ -1,1 +1,17 @@
-//! (being built)
+//! Addresses of an image to frames with names, inlined functions and lines.
+//!
+//! Asked in batches: one image and all of its sampled addresses go in, [`Answers`] come out.
+//! A batch reads what it needs of the file, answers, and forgets it: nothing is kept but the
+//! names that were hit. "Not known" is an answer with a [`Reason`].
+
+mod answers;
+mod demangle;
+mod dwarf;
+mod kernel;
+mod table;
+mod user;
+
+pub use answers::{Answers, Frame, Line, Reason};
+pub use demangle::demangle;
+pub use kernel::symbolize_kernel;
+pub use user::{Detail, symbolize_user};

@@ -1,0 +1,175 @@
+//! Why a text names no event, told so that the user can mend it.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::Suggestions;
+
+/// An event, or a list of CPUs, could not be understood.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EventError {
+    /// Nothing where an event or a term should be.
+    #[error("an event or term is missing in '{text}'")]
+    Empty {
+        /// The list as it was given.
+        text: String,
+    },
+    /// A slash, brace or quote is never closed, or closed before it was opened.
+    #[error("unbalanced '{delimiter}' in '{text}'")]
+    Unbalanced {
+        /// The list or event as it was given.
+        text: String,
+        /// What is missing its counterpart.
+        delimiter: char,
+    },
+    /// `{a,b}`.
+    #[error("groups are not supported yet: name the events of '{event}' without braces")]
+    Group {
+        /// The event as it was given.
+        event: String,
+    },
+    /// No event has this name.
+    #[error("unknown event '{name}'{suggestions}")]
+    UnknownEvent {
+        /// The name, without modifiers.
+        name: String,
+        /// Names that are close.
+        suggestions: Suggestions,
+    },
+    /// Neither a PMU nor an event has the name before the slash.
+    #[error("unknown PMU '{name}' in '{event}'{suggestions}")]
+    UnknownPmu {
+        /// What stands before the slash.
+        name: String,
+        /// The event as it was given.
+        event: String,
+        /// Names that are close.
+        suggestions: Suggestions,
+    },
+    /// The PMU has no such term.
+    #[error("unknown term '{term}' in '{event}'{suggestions}")]
+    UnknownTerm {
+        /// The term's name.
+        term: String,
+        /// The event as it was given.
+        event: String,
+        /// Names that are close.
+        suggestions: Suggestions,
+    },
+    /// perf knows this term, rprof does not.
+    #[error("term '{term}' in '{event}' is not supported")]
+    UnsupportedTerm {
+        /// The term's name.
+        term: String,
+        /// The event as it was given.
+        event: String,
+    },
+    /// A term that needs a value has none.
+    #[error("term '{term}' in '{event}' needs a value: write {term}=...")]
+    MissingValue {
+        /// The term's name.
+        term: String,
+        /// The event as it was given.
+        event: String,
+    },
+    /// A number was expected.
+    #[error("'{text}' in '{event}' is not a number of 64 bits (decimal, or hexadecimal after 0x)")]
+    BadNumber {
+        /// What stands in its place.
+        text: String,
+        /// The event as it was given.
+        event: String,
+    },
+    /// The value needs more bits than the PMU gives the term.
+    #[error("value {value:#x} of term '{term}' in '{event}' is too big: at most {max:#x}")]
+    ValueTooBig {
+        /// The term's name.
+        term: String,
+        /// Its value.
+        value: u64,
+        /// The largest that fits.
+        max: u64,
+        /// The event as it was given.
+        event: String,
+    },
+    /// A letter that is no modifier.
+    #[error("unsupported modifier '{modifier}' in '{event}': use some of u k h H G I p P S D e")]
+    UnknownModifier {
+        /// The letter.
+        modifier: char,
+        /// The event as it was given.
+        event: String,
+    },
+    /// A modifier more often than it can be: `p` three times, any other once.
+    #[error("modifier '{modifier}' is repeated too often in '{event}'")]
+    RepeatedModifier {
+        /// The letter.
+        modifier: char,
+        /// The event as it was given.
+        event: String,
+    },
+    /// A breakpoint of a length that no machine has.
+    #[error("a breakpoint covers 1 to 8 bytes, not {len}: '{event}'")]
+    BreakpointLength {
+        /// The length, bytes.
+        len: u64,
+        /// The event as it was given.
+        event: String,
+    },
+    /// tracefs has no such tracepoint.
+    #[error("unknown event '{name}': no such tracepoint{suggestions}")]
+    UnknownTracepoint {
+        /// System and name, as given.
+        name: String,
+        /// Names that are close.
+        suggestions: Suggestions,
+    },
+    /// tracefs is not there, so nothing is known about tracepoints.
+    #[error(
+        "looking up '{event}': no tracepoints in {}; mount them with `mount -t tracefs nodev {}`",
+        path.display(), path.display()
+    )]
+    TracefsMissing {
+        /// The event as it was given.
+        event: String,
+        /// Where tracefs should be.
+        path: PathBuf,
+    },
+    /// tracefs is there, but not for this user.
+    #[error(
+        "looking up '{event}': no permission to read {}; run as root, or as root: \
+         `mount -o remount,mode=755 {}`",
+        path.display(), tracefs.display()
+    )]
+    TracefsDenied {
+        /// The event as it was given.
+        event: String,
+        /// The file or folder that could not be read.
+        path: PathBuf,
+        /// Where tracefs is.
+        tracefs: PathBuf,
+    },
+    /// A file of sysfs or tracefs could not be read.
+    #[error("reading {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A file of sysfs or tracefs does not hold what the kernel documents.
+    #[error("cannot make sense of '{text}' in {}", path.display())]
+    BadFile {
+        /// The file.
+        path: PathBuf,
+        /// Its content.
+        text: String,
+    },
+    /// Not a list of CPUs.
+    #[error("'{text}' is not a list of CPUs such as 0-3,8")]
+    BadCpuList {
+        /// The list as it was given.
+        text: String,
+    },
+}

@@ -1,0 +1,59 @@
+//! One event, ready to be completed and opened.
+
+use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
+
+/// One event as named on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// As perf would print it: what was written, with modifiers, or what the term `name` says.
+    /// A tracepoint is `system:name`, without modifiers.
+    pub name: String,
+    /// Kind, config and breakpoint fields, `exclude_*` and other flags of the modifiers, and
+    /// `sample_period` (with [`AttrFlags::FREQ`]: a frequency) where the event itself says so;
+    /// nothing else. A `sample_period` of 0 means that the recorder chooses.
+    pub attr: PerfEventAttr,
+    /// Modifier `P`: the highest `precise_ip` that the PMU takes, to be found by opening.
+    pub max_precise: bool,
+    /// Modifier `S`: the values of the counters in each sample.
+    pub sample_read: bool,
+    /// The CPUs that the PMU counts on, ascending; `None` where it is all of them.
+    pub cpus: Option<Vec<u32>>,
+}
+
+impl Event {
+    pub(crate) fn new(name: String, kind: u32, config: u64) -> Self {
+        Self {
+            name,
+            attr: PerfEventAttr {
+                kind,
+                config,
+                ..PerfEventAttr::default()
+            },
+            max_precise: false,
+            sample_read: false,
+            cpus: None,
+        }
+    }
+
+    /// The same event without the kernel, named accordingly (`cycles:P` becomes `cycles:Pu`):
+    /// what may still be opened where `perf_event_paranoid` forbids the kernel.
+    ///
+    /// `None` if the kernel is excluded already, or if nothing would be left to count.
+    pub fn user_only(&self) -> Option<Self> {
+        let flags = self.attr.flags;
+        if flags.has(AttrFlags::EXCLUDE_KERNEL) || flags.has(AttrFlags::EXCLUDE_USER) {
+            return None;
+        }
+        let mut event = self.clone();
+        event.attr.flags = flags
+            .with(AttrFlags::EXCLUDE_KERNEL)
+            .with(AttrFlags::EXCLUDE_HV);
+        event.name.push_str(match self.attr.kind {
+            event_type::TRACEPOINT => "",
+            event_type::BREAKPOINT => ":u",
+            _ if self.name.contains(['/', ':']) => "u",
+            _ => ":u",
+        });
+        Some(event)
+    }
+}

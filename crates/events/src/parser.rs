@@ -1,0 +1,213 @@
+//! From a list of events to attrs: which kind of event each text is.
+
+use crate::breakpoint::parse_breakpoint;
+use crate::item::{Item, split_list};
+use crate::modifier::Modifiers;
+use crate::pmu::Pmu;
+use crate::pmu_event::PmuEvent;
+use crate::suggest::suggest;
+use crate::symbol::{Symbol, symbol_names};
+use crate::term::{GENERAL, General, split_terms};
+use crate::tracepoint::Tracepoints;
+use crate::{Event, EventError, Sources};
+
+/// Reads a list of events as perf's `-e` takes it, for example
+/// `cycles:u,cpu/event=0x3c,umask=1/,r1a8,sched:sched_switch,mem:0x1000:rw`.
+///
+/// Patterns give several events; so do generic events on machines with several core PMUs, one
+/// for each.
+///
+/// # Errors
+/// The first event that cannot be understood, and why.
+pub fn parse_events(list: &str, sources: &Sources) -> Result<Vec<Event>, EventError> {
+    let parser = Parser {
+        sources,
+        pmus: Pmu::load_all(sources),
+    };
+    let mut events = Vec::new();
+    for text in split_list(list)? {
+        events.extend(parser.parse_one(text)?);
+    }
+    Ok(events)
+}
+
+struct Parser<'a> {
+    sources: &'a Sources,
+    pmus: Vec<Pmu>,
+}
+
+impl Parser<'_> {
+    fn parse_one(&self, text: &str) -> Result<Vec<Event>, EventError> {
+        if let Some(rest) = text.strip_prefix("mem:") {
+            return Ok(vec![parse_breakpoint(text, rest)?]);
+        }
+        let before_slash = text.split('/').next().unwrap_or_default();
+        if before_slash.contains('{') {
+            return Err(EventError::Group {
+                event: text.to_owned(),
+            });
+        }
+        let item = Item::cut(text)?;
+        let has_colon = item.terms.is_none() && text.contains(':');
+        if has_colon && !self.is_known(item.head) {
+            return self.tracepoints(item);
+        }
+        let modifiers = Modifiers::parse(item.modifiers, text)?;
+        let mut events = match item.terms {
+            Some(terms) => self.with_terms(item, terms)?,
+            None => self.by_name(item)?,
+        };
+        for event in &mut events {
+            modifiers.apply(event);
+        }
+        Ok(events)
+    }
+
+    /// Whether what follows the colon are modifiers, not the name of a tracepoint.
+    fn is_known(&self, name: &str) -> bool {
+        let tracepoints = Tracepoints {
+            sources: self.sources,
+            event: name,
+        };
+        Symbol::named(name).is_some()
+            || Symbol::raw(name).is_some()
+            || (!tracepoints.has_system(name) && self.with_alias(name).next().is_some())
+    }
+
+    fn tracepoints(&self, item: Item<'_>) -> Result<Vec<Event>, EventError> {
+        let (name, letters) = match item.modifiers.split_once(':') {
+            Some((name, letters)) => (name, letters),
+            None => (item.modifiers, ""),
+        };
+        let tracepoints = Tracepoints {
+            sources: self.sources,
+            event: item.text,
+        };
+        // `cycels:u` is a slip in the name of an event, not in that of a system.
+        if Modifiers::are(name) && !tracepoints.has_system(item.head) {
+            return Err(self.unknown(item.head));
+        }
+        let modifiers = Modifiers::parse(letters, item.text)?;
+        let mut events = tracepoints.find(item.head, name)?;
+        for event in &mut events {
+            modifiers.apply(event);
+        }
+        Ok(events)
+    }
+
+    /// `cycles`, `mem-loads` (an event that a PMU names), `r1a8`.
+    fn by_name(&self, item: Item<'_>) -> Result<Vec<Event>, EventError> {
+        if let Some(symbol) = Symbol::named(item.head) {
+            return self.generic(item, symbol);
+        }
+        let pmus: Vec<&Pmu> = self.with_alias(item.head).collect();
+        let events = pmus.iter().map(|pmu| {
+            let name = match pmus.len() {
+                1 => item.name(),
+                _ => item.name_on(&pmu.name),
+            };
+            self.on(pmu, item).with_terms(name, item.head)
+        });
+        match Symbol::raw(item.head) {
+            _ if !pmus.is_empty() => events.collect(),
+            Some(symbol) => self.generic(item, symbol?),
+            None => Err(self.unknown(item.head)),
+        }
+    }
+
+    /// `cpu/event=0x3c/`, `uncore_*/clockticks/`, `cycles/period=1000/`.
+    fn with_terms(&self, item: Item<'_>, terms: &str) -> Result<Vec<Event>, EventError> {
+        let pmus = self.named(item.head);
+        if pmus.is_empty() {
+            return match (Symbol::named(item.head), Symbol::raw(item.head)) {
+                (Some(symbol), _) => self.generic(item, symbol),
+                (None, Some(symbol)) => self.generic(item, symbol?),
+                (None, None) => Err(self.unknown_pmu(item)),
+            };
+        }
+        let events = pmus.into_iter().map(|pmu| {
+            let own = Item {
+                head: &pmu.name,
+                ..item
+            };
+            self.on(pmu, item).with_terms(own.name(), terms)
+        });
+        events.collect()
+    }
+
+    /// A generic event: one, or one for each kind of core that this machine has.
+    fn generic(&self, item: Item<'_>, symbol: Symbol) -> Result<Vec<Event>, EventError> {
+        let mut general = General::default();
+        for term in split_terms(item.terms.unwrap_or_default(), item.text)? {
+            if !general.take(term, item.text)? {
+                let known = GENERAL.iter().map(|name| (*name).to_owned());
+                return Err(EventError::UnknownTerm {
+                    term: term.key.to_owned(),
+                    event: item.text.to_owned(),
+                    suggestions: suggest(term.key, known),
+                });
+            }
+        }
+        let event_named = |name| {
+            let mut event = Event::new(name, symbol.kind, symbol.config);
+            general.apply(&mut event);
+            event
+        };
+        if !symbol.is_core() || !self.is_hybrid() {
+            return Ok(vec![event_named(item.name())]);
+        }
+        let events = self.cores().map(|pmu| {
+            let mut event = event_named(item.name_on(&pmu.name));
+            self.on(pmu, item).generic(symbol, &mut event);
+            event
+        });
+        Ok(events.collect())
+    }
+
+    fn on<'a>(&self, pmu: &'a Pmu, item: Item<'a>) -> PmuEvent<'a> {
+        PmuEvent {
+            pmu,
+            is_hybrid: self.is_hybrid(),
+            text: item.text,
+        }
+    }
+
+    fn cores(&self) -> impl Iterator<Item = &Pmu> {
+        self.pmus.iter().filter(|pmu| pmu.is_usable_core())
+    }
+
+    fn is_hybrid(&self) -> bool {
+        self.cores().nth(1).is_some()
+    }
+
+    /// The PMUs of this name or pattern; `cpu` means the core PMUs, whatever they are called.
+    fn named(&self, name: &str) -> Vec<&Pmu> {
+        let named = self.pmus.iter().filter(|pmu| pmu.is_named(name));
+        let found: Vec<&Pmu> = named.collect();
+        match name {
+            "cpu" if found.is_empty() => self.cores().collect(),
+            _ => found,
+        }
+    }
+
+    fn with_alias<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Pmu> {
+        self.pmus.iter().filter(|pmu| pmu.alias(name).is_some())
+    }
+
+    fn unknown(&self, name: &str) -> EventError {
+        let known = symbol_names().chain(self.pmus.iter().flat_map(Pmu::alias_names));
+        EventError::UnknownEvent {
+            name: name.to_owned(),
+            suggestions: suggest(name, known),
+        }
+    }
+
+    fn unknown_pmu(&self, item: Item<'_>) -> EventError {
+        let known = self.pmus.iter().map(|pmu| pmu.name.clone());
+        EventError::UnknownPmu {
+            name: item.head.to_owned(),
+            event: item.text.to_owned(),
+            suggestions: suggest(item.head, known.chain(symbol_names())),
+        }
+    }
+}

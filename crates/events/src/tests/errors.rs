@@ -1,0 +1,175 @@
+//! What is not understood, and what is said then.
+
+use super::machine::Machine;
+
+#[test]
+fn errors_say_what_is_wrong_and_where() {
+    let machine = Machine::usual();
+    for (text, message) in [
+        ("cycels", "unknown event 'cycels': did you mean 'cycles'?"),
+        ("cycels:u", "unknown event 'cycels': did you mean 'cycles'?"),
+        (
+            "CPU-CLOCK",
+            "unknown event 'CPU-CLOCK': did you mean 'cpu-clock'",
+        ),
+        (
+            "mem-load",
+            "unknown event 'mem-load': did you mean 'mem-loads'",
+        ),
+        (
+            "L1-dcache-lod-misses",
+            "unknown event 'L1-dcache-lod-misses': did you mean 'L1-dcache-load-misses'",
+        ),
+        ("zzzzzz", "unknown event 'zzzzzz'"),
+        (
+            "{a,b}:S",
+            "groups are not supported yet: name the events of '{a,b}:S' without braces",
+        ),
+        (
+            "my{cycles}",
+            "groups are not supported yet: name the events of 'my{cycles}' without braces",
+        ),
+        ("cycles:x", "unsupported modifier 'x' in 'cycles:x'"),
+        ("cycles:u:k", "unsupported modifier ':' in 'cycles:u:k'"),
+        (
+            "cpu/event=1/é",
+            "unsupported modifier 'é' in 'cpu/event=1/é'",
+        ),
+        (
+            "cycles:uu",
+            "modifier 'u' is repeated too often in 'cycles:uu'",
+        ),
+        (
+            "cpus/event=1/",
+            "unknown PMU 'cpus' in 'cpus/event=1/': did you mean 'cpu'?",
+        ),
+        (
+            "broken/event=1/",
+            "unknown PMU 'broken' in 'broken/event=1/'",
+        ),
+        (
+            "cpu/evnt=1/",
+            "unknown term 'evnt' in 'cpu/evnt=1/': did you mean 'event'?",
+        ),
+        (
+            "cpu/cycles,umask=1/",
+            "unknown term 'cycles' in 'cpu/cycles,umask=1/'",
+        ),
+        (
+            "cycles/umask=1/",
+            "unknown term 'umask' in 'cycles/umask=1/'",
+        ),
+        (
+            "cpu/'../type'=1/",
+            "unknown term ''../type'' in 'cpu/'../type'=1/'",
+        ),
+        (
+            "cycles/call-graph=dwarf/",
+            "term 'call-graph' in 'cycles/call-graph=dwarf/' is not supported",
+        ),
+        (
+            "cpu/config/",
+            "term 'config' in 'cpu/config/' needs a value: write config=...",
+        ),
+        (
+            "cpu/asked/",
+            "term 'event' in 'cpu/asked/' needs a value: write event=...",
+        ),
+        (
+            "cpu/event=x/",
+            "'x' in 'cpu/event=x/' is not a number of 64 bits",
+        ),
+        (
+            "cpu/umask=0x100/",
+            "value 0x100 of term 'umask' in 'cpu/umask=0x100/' is too big: at most 0xff",
+        ),
+        ("cpu/odd=1/", "cannot make sense of 'nonsense' in "),
+        (
+            "r11111111111111111",
+            "'11111111111111111' in 'r11111111111111111' is not a number",
+        ),
+        ("mem:main", "'main' in 'mem:main' is not a number"),
+        (
+            "mem:0x10/9:w",
+            "a breakpoint covers 1 to 8 bytes, not 9: 'mem:0x10/9:w'",
+        ),
+        (
+            "mem:0x10:rr",
+            "modifier 'r' is repeated too often in 'mem:0x10:rr'",
+        ),
+        ("mem:0x10:q:u", "unsupported modifier 'q' in 'mem:0x10:q:u'"),
+    ] {
+        let error = machine.error(text);
+        assert!(error.starts_with(message), "{error}");
+    }
+}
+
+#[test]
+fn odd_texts_are_errors_and_never_panic() {
+    let machines = [Machine::bare(), Machine::usual(), Machine::hybrid()];
+    let long = [
+        "a".repeat(100_000),
+        "/".repeat(100_001),
+        ",".repeat(1000),
+        format!("cycles:{}", "u".repeat(100_000)),
+        format!("sched:{}", "x".repeat(100_000)),
+        format!("cpu/{}/", "event,".repeat(10_000)),
+        format!("r{}", "f".repeat(100_000)),
+        "*:".repeat(10_000),
+    ];
+    let odd = [
+        "",
+        " ",
+        ",",
+        "/",
+        "//",
+        "///",
+        "cpu/",
+        "{",
+        "}",
+        "{}",
+        "}{",
+        ":",
+        ":u",
+        "::",
+        "r",
+        "r0x",
+        "mem:",
+        "mem:/",
+        "mem::",
+        "mem:0x",
+        "mem:0x10/",
+        "mem:0x10/0",
+        "mem:0x10:é",
+        "-",
+        "'",
+        "*",
+        "cpu/'/",
+        "cpu/=/",
+        "cpu/event=/",
+        "cpu/,/",
+        "cpu/@x/",
+        "cpu/config=-1/",
+        "cpu/\0=1/",
+        "cpu/..=1/",
+        "\0:\0",
+        "sched:",
+        "sched:.",
+        ".:.",
+        "é",
+        "日本:語",
+        "日本/語/",
+        "cpu/é=1/é",
+        "cycles:é",
+        "cycles/é/",
+        "L1-dcache-",
+        "L1-dcache-é",
+        "a\nb",
+        "?:?x",
+    ];
+    for text in odd.into_iter().chain(long.iter().map(String::as_str)) {
+        for machine in &machines {
+            assert!(machine.parse(text).is_err(), "{text:.80?}");
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! One ELF file: segments, sections, symbols, build id, links to its debug file.
+
+use crate::source::Source;
+use crate::{BuildId, FileOffset, Svma};
+use object::read::elf::{SectionHeader as _, Sym as _};
+use object::{Endianness, Object, ObjectSection, ReadCache, ReadRef, elf};
+use std::borrow::Cow;
+use std::io::{self, Cursor};
+use std::path::{Path, PathBuf};
+
+/// A file is no ELF file, or a damaged one.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ElfError {
+    /// It cannot be read.
+    #[error("{path}: {source}", path = path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// It is not ELF, or not as it should be.
+    #[error("{path}: {source}", path = path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: object::read::Error,
+    },
+}
+
+/// A loaded range of the file (`PT_LOAD`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Where it starts in the file.
+    pub offset: FileOffset,
+    /// Bytes of it in the file.
+    pub file_size: u64,
+    /// Where it starts in memory.
+    pub address: Svma,
+}
+
+/// One entry of a symbol table.
+#[derive(Clone, Copy, Debug)]
+pub struct ElfSymbol<'a> {
+    /// Its name, mangled.
+    pub name: &'a [u8],
+    /// Its address.
+    pub address: Svma,
+    /// Bytes; 0 if it does not say.
+    pub size: u64,
+    /// `STT_*`.
+    pub kind: u8,
+    /// `STB_*`.
+    pub binding: u8,
+    /// `STV_*`.
+    pub visibility: u8,
+    /// Whether its section holds code (`SHF_EXECINSTR`).
+    pub in_code: bool,
+}
+
+/// Name and checksum of a debug file (`.gnu_debuglink`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DebugLink {
+    /// File name without folder.
+    pub name: Vec<u8>,
+    /// CRC-32 of the file.
+    pub crc: u32,
+}
+
+/// An open ELF file.
+pub struct Elf {
+    path: PathBuf,
+    data: ReadCache<Source>,
+    segments: Vec<Segment>,
+    build_id: Option<BuildId>,
+}
+
+impl std::fmt::Debug for Elf {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Elf")
+            .field("path", &self.path)
+            .field("build_id", &self.build_id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Elf {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// [`ElfError`]; `NotFound` in its source if there is none.
+    pub fn open(path: &Path) -> Result<Self, ElfError> {
+        let source = Source::open(path).map_err(|source| ElfError::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::over(source, path)
+    }
+
+    /// Reads an ELF image that lies in memory; `name` stands for its path in messages.
+    ///
+    /// # Errors
+    /// [`ElfError::Malformed`].
+    pub fn from_memory(bytes: Vec<u8>, name: &str) -> Result<Self, ElfError> {
+        Self::over(Source::Memory(Cursor::new(bytes)), Path::new(name))
+    }
+
+    fn over(source: Source, path: &Path) -> Result<Self, ElfError> {
+        let mut elf = Self {
+            path: path.to_owned(),
+            data: ReadCache::new(source),
+            segments: Vec::new(),
+            build_id: None,
+        };
+        let malformed = |source| ElfError::Malformed {
+            path: path.to_owned(),
+            source,
+        };
+        elf.segments = elf.read_segments().map_err(malformed)?;
+        elf.build_id = elf.read_build_id();
+        Ok(elf)
+    }
+
+    /// The file's path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its build id.
+    pub fn build_id(&self) -> Option<&BuildId> {
+        self.build_id.as_ref()
+    }
+
+    /// Its loaded ranges.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// The address that a place in the file has; `None` if it is not loaded.
+    pub fn svma(&self, offset: FileOffset) -> Option<Svma> {
+        self.segments.iter().find_map(|segment| {
+            let into = offset.0.checked_sub(segment.offset.0)?;
+            (into < segment.file_size).then(|| Svma(segment.address.0.wrapping_add(into)))
+        })
+    }
+
+    /// The place in the file of an address; `None` if it is not loaded.
+    pub fn file_offset(&self, address: Svma) -> Option<FileOffset> {
+        self.segments.iter().find_map(|segment| {
+            let into = address.0.checked_sub(segment.address.0)?;
+            (into < segment.file_size).then(|| FileOffset(segment.offset.0.wrapping_add(into)))
+        })
+    }
+
+    fn object(&self) -> Result<object::File<'_, &ReadCache<Source>>, object::read::Error> {
+        object::File::parse(&self.data)
+    }
+
+    fn read_segments(&self) -> Result<Vec<Segment>, object::read::Error> {
+        match self.object()? {
+            object::File::Elf64(file) => {
+                let endian = file.endian();
+                Ok(load_segments(file.elf_program_headers(), endian))
+            }
+            object::File::Elf32(file) => {
+                let endian = file.endian();
+                Ok(load_segments(file.elf_program_headers(), endian))
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn read_build_id(&self) -> Option<BuildId> {
+        BuildId::new(self.object().ok()?.build_id().ok()??)
+    }
+
+    /// Whether there is a section of this name with contents.
+    pub fn has_section(&self, name: &str) -> bool {
+        self.object().is_ok_and(|file| {
+            let section = file.section_by_name(name);
+            section.is_some_and(|section| {
+                section.size() > 0 && section.kind() != object::SectionKind::UninitializedData
+            })
+        })
+    }
+
+    /// A section's contents, decompressed; `None` if absent or damaged.
+    pub fn section(&self, name: &str) -> Option<Cow<'_, [u8]>> {
+        let file = self.object().ok()?;
+        let section = file.section_by_name(name)?;
+        section.uncompressed_data().ok()
+    }
+
+    /// Whether the file is little-endian.
+    pub fn is_little_endian(&self) -> bool {
+        self.object().is_ok_and(|file| file.is_little_endian())
+    }
+
+    /// The link to a debug file.
+    pub fn debug_link(&self) -> Option<DebugLink> {
+        let file = self.object().ok()?;
+        let (name, crc) = file.gnu_debuglink().ok()??;
+        Some(DebugLink {
+            name: name.to_vec(),
+            crc,
+        })
+    }
+
+    /// Whether there is a `.symtab` (and not only a `.dynsym`).
+    pub fn has_symtab(&self) -> bool {
+        self.has_section(".symtab")
+    }
+
+    /// The symbols of `.symtab`, or without one of `.dynsym`, in the table's order.
+    ///
+    /// # Errors
+    /// If the table or its strings are damaged.
+    pub fn for_each_symbol(
+        &self,
+        visit: impl FnMut(ElfSymbol<'_>),
+    ) -> Result<(), object::read::Error> {
+        match self.object()? {
+            object::File::Elf64(_) => {
+                walk_symbols::<elf::FileHeader64<Endianness>, _>(&self.data, visit)
+            }
+            object::File::Elf32(_) => {
+                walk_symbols::<elf::FileHeader32<Endianness>, _>(&self.data, visit)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn load_segments<P: object::read::elf::ProgramHeader>(
+    headers: &[P],
+    endian: P::Endian,
+) -> Vec<Segment> {
+    headers
+        .iter()
+        .filter(|header| header.p_type(endian) == elf::PT_LOAD)
+        .map(|header| Segment {
+            offset: FileOffset(header.p_offset(endian).into()),
+            file_size: header.p_filesz(endian).into(),
+            address: Svma(header.p_vaddr(endian).into()),
+        })
+        .collect()
+}
+
+fn walk_symbols<'d, H, R>(
+    data: R,
+    mut visit: impl FnMut(ElfSymbol<'_>),
+) -> Result<(), object::read::Error>
+where
+    H: object::read::elf::FileHeader<Endian = Endianness>,
+    R: ReadRef<'d>,
+{
+    let header = H::parse(data)?;
+    let endian = header.endian()?;
+    let sections = header.sections(endian, data)?;
+    let mut table = sections.symbols(endian, data, elf::SHT_SYMTAB)?;
+    if table.is_empty() {
+        table = sections.symbols(endian, data, elf::SHT_DYNSYM)?;
+    }
+    // One string table read beats one read for each name.
+    let strings = table.strings();
+    for symbol in table.iter() {
+        let Ok(name) = symbol.name(endian, strings) else {
+            continue;
+        };
+        let index = object::SectionIndex(usize::from(symbol.st_shndx(endian).0));
+        if matches!(symbol.st_shndx(endian), elf::SHN_UNDEF | elf::SHN_ABS) || name.is_empty() {
+            continue;
+        }
+        let in_code = sections
+            .section(index)
+            .is_ok_and(|section| section.sh_flags(endian).0 & elf::SHF_EXECINSTR.0 != 0);
+        visit(ElfSymbol {
+            name,
+            address: Svma(symbol.st_value(endian).into()),
+            size: symbol.st_size(endian).into(),
+            kind: symbol.st_type().0,
+            binding: symbol.st_bind().0,
+            visibility: symbol.st_visibility().0,
+            in_code,
+        });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_own_program_is_read() {
+        let path = std::env::current_exe().unwrap();
+        let elf = Elf::open(&path).unwrap();
+        let mut found = None;
+        elf.for_each_symbol(|symbol| {
+            if symbol
+                .name
+                .windows(20)
+                .any(|part| part == b"our_own_program_is_r")
+                && symbol.in_code
+            {
+                found = Some(symbol.address);
+            }
+        })
+        .unwrap();
+        let address = found.expect("the test's own symbol");
+        let offset = elf.file_offset(address).unwrap();
+        assert_eq!(elf.svma(offset), Some(address));
+        assert!(elf.has_section(".text") && !elf.has_section(".nothing"));
+    }
+
+    #[test]
+    fn what_is_no_elf_file_is_an_error() {
+        assert!(Elf::open(Path::new("/no/such/file")).is_err());
+        assert!(Elf::open(Path::new("/dev/null")).is_err());
+        assert!(Elf::from_memory(b"\x7fELF nonsense".to_vec(), "x").is_err());
+        assert!(Elf::from_memory(Vec::new(), "x").is_err());
+    }
+}

@@ -1,0 +1,64 @@
+//! Where an ELF file's bytes come from: a file, or memory (the vdso).
+
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+
+/// Bytes with a position; a file is read with `pread` and must be a regular one.
+#[derive(Debug)]
+pub(crate) enum Source {
+    File { file: File, len: u64, at: u64 },
+    Memory(Cursor<Vec<u8>>),
+}
+
+/// `O_NONBLOCK` (asm-generic): a path named by a recording may be a FIFO by now.
+const O_NONBLOCK: i32 = 0o4000;
+
+impl Source {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let file = File::options()
+            .read(true)
+            .custom_flags(O_NONBLOCK)
+            .open(path)?;
+        let meta = file.metadata()?;
+        if !meta.is_file() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "not a regular file",
+            ));
+        }
+        let len = meta.len();
+        Ok(Self::File { file, len, at: 0 })
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::File { file, at, .. } => {
+                let n = file.read_at(into, *at)?;
+                *at += n as u64;
+                Ok(n)
+            }
+            Self::Memory(cursor) => cursor.read(into),
+        }
+    }
+}
+
+impl Seek for Source {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::File { len, at, .. } => {
+                let base = match to {
+                    SeekFrom::Start(offset) => Some(offset),
+                    SeekFrom::End(offset) => len.checked_add_signed(offset),
+                    SeekFrom::Current(offset) => at.checked_add_signed(offset),
+                };
+                *at = base.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+                Ok(*at)
+            }
+            Self::Memory(cursor) => cursor.seek(to),
+        }
+    }
+}

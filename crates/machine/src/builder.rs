@@ -1,0 +1,210 @@
+//! Collecting sideband: what changes names and mappings, with its moment.
+
+use crate::apply::apply;
+use crate::{History, ImageId, ImageKind, Images, Key, RecordedImage};
+use rprof_abi::record::{FileIdentity, Inode, Ksymbol, Record};
+use rprof_abi::{CpuMode, Misc, SampleId};
+use rprof_images::BuildId;
+use rustc_hash::FxHashMap;
+
+/// One change.
+#[derive(Clone, Debug)]
+pub(crate) enum Change {
+    Map {
+        pid: i32,
+        start: u64,
+        end: u64,
+        pgoff: u64,
+        image: ImageId,
+    },
+    KernelMap {
+        start: u64,
+        end: u64,
+        image: ImageId,
+    },
+    KernelUnmap {
+        start: u64,
+        end: u64,
+    },
+    Comm {
+        pid: i32,
+        tid: i32,
+        name: Vec<u8>,
+        exec: bool,
+    },
+    Fork {
+        pid: i32,
+        ppid: i32,
+        tid: i32,
+        ptid: i32,
+        inherits: bool,
+    },
+}
+
+/// Takes sideband records in the file's order.
+#[derive(Debug)]
+pub struct HistoryBuilder {
+    has_times: bool,
+    build_ids: FxHashMap<Vec<u8>, BuildId>,
+    images: Images,
+    changes: Vec<(Key, Change)>,
+}
+
+/// Name of the kernel's own map, with or without its reference symbol behind it.
+const KERNEL_NAME: &[u8] = b"[kernel.kallsyms]";
+
+impl HistoryBuilder {
+    /// For a recording whose records all have times, or not. Build ids are those of its
+    /// BUILD_ID section, for mappings that do not say theirs.
+    pub fn new(has_times: bool, build_ids: FxHashMap<Vec<u8>, BuildId>) -> Self {
+        Self {
+            has_times,
+            build_ids,
+            images: Images::default(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// The moment of a record or sample at this offset.
+    pub fn key(&self, time_ns: Option<u64>, offset: u64) -> Key {
+        Key {
+            time_ns: time_ns.filter(|_| self.has_times).unwrap_or(0),
+            offset,
+        }
+    }
+
+    /// Takes one record; those that change no names or mappings are passed over.
+    pub fn add(&mut self, offset: u64, misc: Misc, record: &Record<'_>, id: &SampleId) {
+        let change = match record {
+            Record::Mmap(map) => self.map(
+                misc,
+                Mapping {
+                    pid: map.pid,
+                    addr: map.addr,
+                    len: map.len,
+                    pgoff: map.pgoff,
+                    filename: map.filename,
+                    identity: None,
+                },
+            ),
+            Record::Mmap2(map) => self.map(
+                misc,
+                Mapping {
+                    pid: map.pid,
+                    addr: map.addr,
+                    len: map.len,
+                    pgoff: map.pgoff,
+                    filename: map.filename,
+                    identity: Some(map.identity),
+                },
+            ),
+            Record::Comm(comm) => Change::Comm {
+                pid: comm.pid,
+                tid: comm.tid,
+                name: comm.comm.to_vec(),
+                exec: misc.has(Misc::COMM_EXEC),
+            },
+            Record::Fork(task) => Change::Fork {
+                pid: task.pid,
+                ppid: task.ppid,
+                tid: task.tid,
+                ptid: task.ptid,
+                inherits: !misc.has(Misc::FORK_EXEC),
+            },
+            Record::Ksymbol(symbol) => self.kernel_symbol(symbol),
+            _ => return,
+        };
+        self.changes.push((self.key(id.time_ns, offset), change));
+    }
+
+    fn map(&mut self, misc: Misc, map: Mapping<'_>) -> Change {
+        let end = map.addr.saturating_add(map.len);
+        if misc.cpu_mode() == CpuMode::Kernel {
+            let image = self.kernel_image(&map);
+            return Change::KernelMap {
+                start: map.addr,
+                end,
+                image,
+            };
+        }
+        let (build_id, inode) = match map.identity {
+            Some(FileIdentity::BuildId(id)) => (BuildId::new(id.as_bytes()), None),
+            Some(FileIdentity::Inode(inode)) => (None, Some(inode)),
+            None => (None, None),
+        };
+        let image = self.intern(map.filename, build_id, ImageKind::User, inode);
+        Change::Map {
+            pid: map.pid,
+            start: map.addr,
+            end,
+            pgoff: map.pgoff,
+            image,
+        }
+    }
+
+    fn kernel_image(&mut self, map: &Mapping<'_>) -> ImageId {
+        match map.filename.strip_prefix(KERNEL_NAME) {
+            Some(reference) => {
+                // The name ends with the reference symbol, and pgoff is where that was.
+                let reference_avma = (!reference.is_empty()).then_some(map.pgoff);
+                let kind = ImageKind::Kernel { reference_avma };
+                let build_id = self.build_ids.get(KERNEL_NAME).cloned();
+                self.intern(map.filename, build_id, kind, None)
+            }
+            None => self.intern(map.filename, None, ImageKind::Module, None),
+        }
+    }
+
+    fn kernel_symbol(&mut self, symbol: &Ksymbol<'_>) -> Change {
+        let (start, end) = (
+            symbol.addr,
+            symbol.addr.saturating_add(u64::from(symbol.len)),
+        );
+        if symbol.flags & Ksymbol::UNREGISTER != 0 {
+            return Change::KernelUnmap { start, end };
+        }
+        let image = self.intern(symbol.name, None, ImageKind::KernelSymbol, None);
+        Change::KernelMap { start, end, image }
+    }
+
+    fn intern(
+        &mut self,
+        path: &[u8],
+        build_id: Option<BuildId>,
+        kind: ImageKind,
+        inode: Option<Inode>,
+    ) -> ImageId {
+        let build_id = build_id.or_else(|| self.build_ids.get(path).cloned());
+        let image = RecordedImage {
+            path: path.to_vec(),
+            build_id,
+            kind,
+        };
+        self.images.intern(image, inode)
+    }
+
+    /// Puts all changes in order and applies them.
+    pub fn build(mut self) -> History {
+        // Stable, and keys hold the offset: equal keys do not occur in one file.
+        self.changes.sort_by_key(|&(key, _)| key);
+        let mut history = History {
+            images: self.images,
+            ..History::default()
+        };
+        apply(&mut history, self.changes);
+        history
+    }
+}
+
+/// What MMAP and MMAP2 have in common.
+struct Mapping<'a> {
+    pid: i32,
+    addr: u64,
+    len: u64,
+    pgoff: u64,
+    filename: &'a [u8],
+    identity: Option<FileIdentity>,
+}
+
+#[cfg(test)]
+mod tests;

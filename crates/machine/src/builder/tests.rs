@@ -1,0 +1,271 @@
+//! The rules of History, each as a fact.
+
+use super::*;
+use crate::{Epoch, Place};
+use rprof_abi::record::{Comm, Mmap2, Task};
+use rprof_images::{Avma, FileOffset};
+
+/// Builds sideband by hand; the offset counts up by itself.
+struct Script(HistoryBuilder, u64);
+
+impl Script {
+    fn new() -> Self {
+        Self(HistoryBuilder::new(true, FxHashMap::default()), 100)
+    }
+
+    fn add(&mut self, time: u64, misc: Misc, record: Record<'_>) -> &mut Self {
+        self.1 += 8;
+        let id = SampleId {
+            time_ns: Some(time),
+            ..SampleId::default()
+        };
+        self.0.add(self.1, misc, &record, &id);
+        self
+    }
+
+    fn map(&mut self, time: u64, pid: i32, addr: u64, name: &[u8]) -> &mut Self {
+        let identity = FileIdentity::Inode(Inode::default());
+        self.add(
+            time,
+            Misc::USER,
+            Record::Mmap2(Mmap2 {
+                pid,
+                tid: pid,
+                addr,
+                len: 0x1000,
+                pgoff: 0x5000,
+                identity,
+                prot: 5,
+                flags: 2,
+                filename: name,
+            }),
+        )
+    }
+
+    fn comm(&mut self, time: u64, pid: i32, name: &[u8], exec: bool) -> &mut Self {
+        let misc = if exec { Misc::COMM_EXEC } else { Misc(0) };
+        self.add(
+            time,
+            misc,
+            Record::Comm(Comm {
+                pid,
+                tid: pid,
+                comm: name,
+            }),
+        )
+    }
+
+    fn fork(&mut self, time: u64, ppid: i32, pid: i32, tid: i32) -> &mut Self {
+        self.add(
+            time,
+            Misc(0),
+            Record::Fork(Task {
+                pid,
+                ppid,
+                tid,
+                ptid: ppid,
+                time_ns: time,
+            }),
+        )
+    }
+
+    fn build(&mut self) -> History {
+        std::mem::replace(self, Self::new()).0.build()
+    }
+}
+
+fn at(time_ns: u64) -> Key {
+    Key {
+        time_ns,
+        offset: u64::MAX,
+    }
+}
+
+fn name_at(history: &History, pid: i32, time: u64, addr: u64) -> Option<Vec<u8>> {
+    match history.place(history.epoch(pid, at(time)), Avma(addr)) {
+        Place::User { image, .. } => Some(history.images().of(image)?.path.clone()),
+        _ => None,
+    }
+}
+
+fn comm_at(history: &History, tid: i32, time: u64) -> Option<&[u8]> {
+    history
+        .comm(tid, at(time))
+        .map(|comm| history.comm_name(comm))
+}
+
+#[test]
+fn an_address_points_to_what_was_mapped_then() {
+    let history = Script::new()
+        .map(10, 1, 0x1000, b"/a")
+        .map(20, 1, 0x1000, b"/b")
+        .build();
+    assert_eq!(
+        name_at(&history, 1, 15, 0x1800).as_deref(),
+        Some(&b"/a"[..])
+    );
+    assert_eq!(
+        name_at(&history, 1, 20, 0x1800).as_deref(),
+        Some(&b"/b"[..])
+    );
+    assert_eq!(name_at(&history, 1, 20, 0x2000), None);
+    assert_eq!(name_at(&history, 2, 20, 0x1800), None);
+    let place = history.place(history.epoch(1, at(20)), Avma(0x1800));
+    assert!(matches!(
+        place,
+        Place::User {
+            offset: FileOffset(0x5800),
+            ..
+        }
+    ));
+}
+
+#[test]
+fn a_fork_inherits_and_an_exec_clears() {
+    let history = Script::new()
+        .comm(1, 1, b"sh", true)
+        .map(2, 1, 0x1000, b"/sh")
+        .fork(10, 1, 2, 2)
+        .comm(20, 2, b"true", true)
+        .map(21, 2, 0x2000, b"/true")
+        .map(30, 1, 0x3000, b"/late")
+        .build();
+    assert_eq!(
+        name_at(&history, 2, 15, 0x1000).as_deref(),
+        Some(&b"/sh"[..])
+    );
+    assert_eq!(name_at(&history, 2, 25, 0x1000), None);
+    assert_eq!(name_at(&history, 2, 40, 0x3000), None);
+    assert_eq!(comm_at(&history, 2, 15), Some(&b"sh"[..]));
+    assert_eq!(comm_at(&history, 2, 25), Some(&b"true"[..]));
+}
+
+#[test]
+fn a_forked_space_is_the_same_epoch_until_it_changes() {
+    let history = Script::new()
+        .map(1, 1, 0x1000, b"/a")
+        .fork(5, 1, 2, 2)
+        .map(9, 2, 0x2000, b"/b")
+        .build();
+    let epoch = |pid, time| -> Epoch { history.epoch(pid, at(time)) };
+    assert_eq!(epoch(1, 6), epoch(2, 6));
+    assert_ne!(epoch(1, 10), epoch(2, 10));
+}
+
+#[test]
+fn a_reused_id_starts_over() {
+    let history = Script::new()
+        .comm(1, 7, b"old", true)
+        .map(2, 7, 0x1000, b"/old")
+        .add(
+            3,
+            Misc(0),
+            Record::Exit(Task {
+                pid: 7,
+                ppid: 1,
+                tid: 7,
+                ptid: 1,
+                time_ns: 3,
+            }),
+        )
+        .comm(4, 1, b"init", false)
+        .fork(5, 1, 7, 7)
+        .build();
+    // EXIT ends nothing: the kernel still works for the task.
+    assert_eq!(comm_at(&history, 7, 4), Some(&b"old"[..]));
+    assert_eq!(
+        name_at(&history, 7, 4, 0x1000).as_deref(),
+        Some(&b"/old"[..])
+    );
+    assert_eq!(comm_at(&history, 7, 6), Some(&b"init"[..]));
+    assert_eq!(name_at(&history, 7, 6, 0x1000), None);
+}
+
+#[test]
+fn a_synthesized_fork_inherits_no_mappings() {
+    let history = Script::new()
+        .map(0, 1, 0x1000, b"/a")
+        .add(
+            0,
+            Misc::FORK_EXEC,
+            Record::Fork(Task {
+                pid: 2,
+                ppid: 1,
+                tid: 2,
+                ptid: 1,
+                time_ns: 0,
+            }),
+        )
+        .build();
+    assert_eq!(name_at(&history, 2, 1, 0x1000), None);
+}
+
+#[test]
+fn sideband_that_came_late_into_the_file_counts_from_its_time() {
+    let history = Script::new()
+        .map(20, 1, 0x1000, b"/b")
+        .map(10, 1, 0x1000, b"/a")
+        .build();
+    assert_eq!(
+        name_at(&history, 1, 15, 0x1000).as_deref(),
+        Some(&b"/a"[..])
+    );
+    assert_eq!(
+        name_at(&history, 1, 25, 0x1000).as_deref(),
+        Some(&b"/b"[..])
+    );
+}
+
+#[test]
+fn without_times_the_place_in_the_file_decides() {
+    let mut builder = HistoryBuilder::new(false, FxHashMap::default());
+    let comm = |name| {
+        Record::Comm(Comm {
+            pid: 1,
+            tid: 1,
+            comm: name,
+        })
+    };
+    let id = |time| SampleId {
+        time_ns: Some(time),
+        ..SampleId::default()
+    };
+    builder.add(100, Misc(0), &comm(b"first"), &id(99));
+    builder.add(200, Misc(0), &comm(b"second"), &id(1));
+    let key = builder.key(Some(50), 150);
+    let history = builder.build();
+    assert_eq!(history.comm_name(history.comm(1, key).unwrap()), b"first");
+}
+
+#[test]
+fn kernel_code_comes_and_goes() {
+    let symbol = |flags| {
+        Record::Ksymbol(Ksymbol {
+            addr: 0xffff_0000,
+            len: 64,
+            ksym_type: 1,
+            flags,
+            name: b"bpf_prog_1",
+        })
+    };
+    let history = Script::new()
+        .add(10, Misc(0), symbol(0))
+        .add(20, Misc(0), symbol(1))
+        .build();
+    let place = |time| history.place(history.kernel_epoch(at(time)), Avma(0xffff_0010));
+    assert!(matches!(place(15), Place::Kernel { .. }));
+    assert!(matches!(place(25), Place::Unmapped(_)));
+}
+
+#[test]
+fn a_build_id_from_the_section_names_the_image() {
+    let id = BuildId::new(&[7; 20]).unwrap();
+    let ids = FxHashMap::from_iter([(b"/a".to_vec(), id.clone())]);
+    let mut script = Script(HistoryBuilder::new(true, ids), 0);
+    let history = script.map(1, 1, 0x1000, b"/a").build();
+    let (_, image) = history.images().iter().next().unwrap();
+    assert_eq!(
+        (image.build_id.as_ref(), image.short_name()),
+        (Some(&id), &b"a"[..])
+    );
+}

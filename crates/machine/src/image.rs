@@ -1,0 +1,108 @@
+//! The images of a recording, each once.
+
+use rprof_abi::record::Inode;
+use rprof_images::{Avma, BuildId};
+use rustc_hash::FxHashMap;
+
+/// Number of an image within one recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ImageId(pub u32);
+
+/// What sort of thing an image is: decides how its addresses count and who can name them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ImageKind {
+    /// A mapped file, or memory without one. Addresses are offsets in the file.
+    User,
+    /// The kernel itself. Addresses are those in memory. Its path ends with the name of a
+    /// reference symbol.
+    Kernel {
+        /// Where the reference symbol was in memory, if the recording says so.
+        reference_avma: Option<u64>,
+    },
+    /// A kernel module. Addresses are those in memory.
+    Module,
+    /// One range of kernel code announced by name (BPF programs, trampolines); the path is the
+    /// name. Addresses are those in memory.
+    KernelSymbol,
+}
+
+/// One image as the recording names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedImage {
+    /// Path, or a name in brackets.
+    pub path: Vec<u8>,
+    /// Its contents' identity.
+    pub build_id: Option<BuildId>,
+    /// What it is.
+    pub kind: ImageKind,
+}
+
+impl RecordedImage {
+    /// Name and address of the kernel's reference symbol, which tell kernels of different boots
+    /// apart from each other.
+    pub fn kernel_reference(&self) -> Option<(&[u8], Avma)> {
+        let ImageKind::Kernel { reference_avma } = self.kind else {
+            return None;
+        };
+        let name = self.path.splitn(2, |&byte| byte == b']').nth(1)?;
+        Some((name, Avma(reference_avma?)))
+    }
+
+    /// perf's short name: the path's last part; names in brackets as they are.
+    pub fn short_name(&self) -> &[u8] {
+        match self.kind {
+            ImageKind::Kernel { .. } => b"[kernel.kallsyms]",
+            ImageKind::KernelSymbol => b"bpf",
+            _ if self.path.starts_with(b"[") => &self.path,
+            _ => self
+                .path
+                .rsplit(|&byte| byte == b'/')
+                .next()
+                .filter(|name| !name.is_empty())
+                .unwrap_or(&self.path),
+        }
+    }
+}
+
+/// All images of a recording.
+#[derive(Debug, Default)]
+pub struct Images {
+    all: Vec<RecordedImage>,
+    by_identity: FxHashMap<Identity, ImageId>,
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Identity {
+    path: Vec<u8>,
+    build_id: Option<BuildId>,
+    inode: Option<Inode>,
+    kind: ImageKind,
+}
+
+impl Images {
+    /// The number of an image, new or seen before. Without a build id, files of one path are
+    /// told apart by inode.
+    pub(crate) fn intern(&mut self, image: RecordedImage, inode: Option<Inode>) -> ImageId {
+        let identity = Identity {
+            inode: inode.filter(|_| image.build_id.is_none()),
+            path: image.path.clone(),
+            build_id: image.build_id.clone(),
+            kind: image.kind,
+        };
+        let next = ImageId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
+        *self.by_identity.entry(identity).or_insert_with(|| {
+            self.all.push(image);
+            next
+        })
+    }
+
+    /// One image; `None` for a number of another recording.
+    pub fn of(&self, id: ImageId) -> Option<&RecordedImage> {
+        self.all.get(id.0 as usize)
+    }
+
+    /// All of them with their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (ImageId, &RecordedImage)> {
+        (0u32..).map(ImageId).zip(&self.all)
+    }
+}

@@ -1,0 +1,104 @@
+//! What can be wrong with a file: an [`Error`] ends reading, a [`Warning`] makes it smaller.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A file cannot be opened, read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The system's error.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// It is not a recording at all.
+    #[error("{}: not a perf.data file: {found}", path.display())]
+    NotPerfData {
+        /// The file.
+        path: PathBuf,
+        /// What it looks like.
+        found: String,
+    },
+    /// A recording of a form that is not read yet.
+    #[error("{}: {form} is not supported yet; {advice}", path.display())]
+    Unsupported {
+        /// The file.
+        path: PathBuf,
+        /// Which form.
+        form: &'static str,
+        /// What to do instead.
+        advice: &'static str,
+    },
+    /// The header is damaged beyond use.
+    #[error("{}: damaged header at offset {offset}: {what}", path.display())]
+    BadHeader {
+        /// The file.
+        path: PathBuf,
+        /// Where, bytes.
+        offset: u64,
+        /// What is wrong there.
+        what: String,
+    },
+}
+
+/// Something in a file could not be used; the rest was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// The recording was not ended properly: no size, no features.
+    Unfinished,
+    /// The data ends in the middle of a record, or before its section does.
+    Cut {
+        /// Where the last whole record ends, bytes.
+        offset: u64,
+    },
+    /// No record can start here; what follows is not read.
+    BadRecord {
+        /// Where, bytes.
+        offset: u64,
+        /// What is there.
+        what: String,
+    },
+    /// Records whose bodies are shorter than their kind needs.
+    Undecodable {
+        /// How many.
+        records: u64,
+    },
+    /// A feature section could not be decoded.
+    BadFeature {
+        /// Which.
+        feature: &'static str,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unfinished => write!(
+                f,
+                "the recording was not ended properly (killed, or the disk was full); \
+                 reading what is there"
+            ),
+            Self::Cut { offset } => write!(
+                f,
+                "the file is cut: reading up to the last whole record, at offset {offset}"
+            ),
+            Self::BadRecord { offset, what } => write!(
+                f,
+                "damaged record at offset {offset} ({what}); nothing after it can be read"
+            ),
+            Self::Undecodable { records } => {
+                write!(f, "{records} damaged records were passed over")
+            }
+            Self::BadFeature { feature, what } => {
+                write!(f, "damaged feature section {feature} ({what}); ignored")
+            }
+        }
+    }
+}

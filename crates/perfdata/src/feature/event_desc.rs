@@ -1,0 +1,84 @@
+//! EVENT_DESC: events with their names.
+
+use super::text::{encode_string, take_string};
+use rprof_abi::{AttrSize, Cursor, Encoder, Endian, PerfEventAttr, WireError};
+
+/// One event of the section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventDesc {
+    /// Its attr.
+    pub attr: PerfEventAttr,
+    /// Its name, as on the command line.
+    pub name: Vec<u8>,
+    /// Its ids.
+    pub ids: Vec<u64>,
+}
+
+impl EventDesc {
+    /// Reads a whole section.
+    ///
+    /// # Errors
+    /// [`WireError`] if it is shorter than its counts say.
+    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+        let mut cursor = Cursor::new(section, endian);
+        let n = cursor.u32("event count")?;
+        let attr_size = cursor.u32("attr size")?;
+        let mut events = Vec::new();
+        for _ in 0..n {
+            let bytes = cursor.bytes(u64::from(attr_size), "event attr")?;
+            let (attr, _) = PerfEventAttr::parse(bytes, endian)?;
+            let n_ids = cursor.u32("id count")?;
+            let name = take_string(&mut cursor)?.to_vec();
+            let mut ids = Cursor::new(cursor.bytes(u64::from(n_ids) * 8, "event ids")?, endian);
+            let ids = std::iter::from_fn(|| ids.u64("id").ok()).collect();
+            events.push(Self { attr, name, ids });
+        }
+        Ok(events)
+    }
+
+    /// Appends a whole section.
+    pub fn encode_all(events: &[Self], attr_size: AttrSize, out: &mut Vec<u8>, endian: Endian) {
+        let len = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Encoder::new(out, endian).u32(len(events.len()));
+        Encoder::new(out, endian).u32(attr_size.0);
+        for event in events {
+            event.attr.encode(out, endian, attr_size);
+            let mut encoder = Encoder::new(out, endian);
+            encoder.u32(len(event.ids.len()));
+            encode_string(&event.name, &mut encoder);
+            for &id in &event.ids {
+                encoder.u64(id);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_round_trip() {
+        let events = vec![
+            EventDesc {
+                attr: PerfEventAttr::default(),
+                name: b"cycles".to_vec(),
+                ids: vec![1, 2],
+            },
+            EventDesc {
+                attr: PerfEventAttr::default(),
+                name: b"dummy:u".to_vec(),
+                ids: vec![],
+            },
+        ];
+        let mut bytes = Vec::new();
+        EventDesc::encode_all(&events, AttrSize(112), &mut bytes, Endian::Little);
+        assert_eq!(
+            EventDesc::parse_all(&bytes, Endian::Little).unwrap(),
+            events
+        );
+        for len in 0..bytes.len() {
+            assert!(EventDesc::parse_all(&bytes[..len], Endian::Little).is_err());
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! What the writer writes, the reader reads; and damage of every kind.
+
+use super::*;
+use crate::{Step, Writer, WrittenEvent, file_kind};
+use proptest::prelude::*;
+use rprof_abi::{AttrFlags, RecordKind};
+
+fn record(kind: u32, len: u16, fill: u8) -> Vec<u8> {
+    let mut bytes = kind.to_ne_bytes().to_vec();
+    bytes.extend([0, 0]);
+    bytes.extend(len.to_ne_bytes());
+    bytes.resize(usize::from(len), fill);
+    bytes
+}
+
+/// A recording of two events and some records, as bytes.
+fn recording() -> Vec<u8> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("perf.data");
+    let event = |name: &str, ids: Vec<u64>| WrittenEvent {
+        name: name.to_owned(),
+        attr: PerfEventAttr {
+            sample_type: SampleType::IDENTIFIER.with(SampleType::IP),
+            flags: AttrFlags::SAMPLE_ID_ALL,
+            ..PerfEventAttr::default()
+        },
+        ids,
+    };
+    let events = [event("cycles", vec![5, 6]), event("dummy:u", vec![7])];
+    let mut writer = Writer::start(File::create(&path).unwrap(), &path, &events).unwrap();
+    for fill in 0..20 {
+        writer
+            .write(&record(9, 24 + 8 * u16::from(fill), fill))
+            .unwrap();
+    }
+    writer.finished_round().unwrap();
+    let mut osrelease = Vec::new();
+    feature::encode_string(
+        b"6.1",
+        &mut rprof_abi::Encoder::new(&mut osrelease, Endian::NATIVE),
+    );
+    writer
+        .finish(vec![(FeatureId::OSRELEASE, osrelease)])
+        .unwrap();
+    std::fs::read(&path).unwrap()
+}
+
+fn open(bytes: &[u8]) -> (tempfile::TempDir, Result<Reader, Error>) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("perf.data");
+    std::fs::write(&path, bytes).unwrap();
+    let reader = Reader::open(&path);
+    (dir, reader)
+}
+
+fn kinds(reader: &Reader) -> (Vec<RecordKind>, Option<Warning>) {
+    let mut kinds = Vec::new();
+    let warning = reader
+        .walk(reader.data(), |_, raw| {
+            kinds.push(raw.kind);
+            Step::On
+        })
+        .unwrap();
+    (kinds, warning)
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let (_dir, reader) = open(&recording());
+    let reader = reader.unwrap();
+    let names: Vec<_> = reader
+        .events()
+        .iter()
+        .map(|event| &event.name[..])
+        .collect();
+    assert_eq!(names, ["cycles", "dummy:u"]);
+    assert_eq!(
+        reader.feature_text(FeatureId::OSRELEASE).as_deref(),
+        Some("6.1")
+    );
+    let (kinds, warning) = kinds(&reader);
+    assert_eq!((kinds.len(), warning), (21, None));
+    assert_eq!(kinds[20], file_kind::FINISHED_ROUND);
+    let body = 7u64.to_ne_bytes();
+    let raw = RawRecord {
+        kind: RecordKind::SAMPLE,
+        misc: rprof_abi::Misc(0),
+        body: &body,
+    };
+    assert_eq!(reader.event_of(raw), Some(1));
+}
+
+#[test]
+fn a_file_cut_anywhere_reads_up_to_its_last_whole_record() {
+    let bytes = recording();
+    let (_dir, whole) = open(&bytes);
+    let data = whole.unwrap().data();
+    let mut seen = 0;
+    for len in 0..bytes.len() {
+        let (_dir, reader) = open(&bytes[..len]);
+        let Ok(reader) = reader else {
+            assert!((len as u64) < data.start, "cut at {len}");
+            continue;
+        };
+        let (kinds, warning) = kinds(&reader);
+        assert!(kinds.len() >= seen, "cut at {len}");
+        seen = kinds.len();
+        let data_is_cut = (len as u64) < data.end;
+        assert_eq!(warning.is_some(), data_is_cut, "cut at {len}: {warning:?}");
+    }
+    assert_eq!(seen, 21);
+}
+
+#[test]
+fn a_recording_that_was_never_finished_is_read_to_the_end_of_the_file() {
+    let mut bytes = recording();
+    let (_dir, whole) = open(&bytes);
+    let end = usize::try_from(whole.unwrap().data().end).unwrap();
+    bytes[48..56].fill(0);
+    bytes.truncate(end);
+    let (_dir, reader) = open(&bytes);
+    let reader = reader.unwrap();
+    assert_eq!(reader.warnings(), [Warning::Unfinished]);
+    assert_eq!(kinds(&reader).0.len(), 21);
+}
+
+#[test]
+fn what_is_no_recording_is_said_to_be_none() {
+    for (bytes, expected) in [
+        (&b""[..], "empty"),
+        (b"\x7fELF\x02\x01\x01\0\0", "ELF"),
+        (b"hello, world", "PERFILE2"),
+        (b"PERFILE2\x10\0\0\0\0\0\0\0", "pipe mode"),
+        (b"PERFFILE\0\0\0\0", "2.6.33"),
+    ] {
+        let error = open(bytes).1.unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_record_of_size_zero_ends_the_walk_with_its_offset() {
+    let mut bytes = recording();
+    let (_dir, whole) = open(&bytes);
+    let start = usize::try_from(whole.unwrap().data().start).unwrap();
+    bytes[start + 24 + 6..start + 24 + 8].fill(0);
+    let (_dir, reader) = open(&bytes);
+    let (kinds, warning) = kinds(&reader.unwrap());
+    assert_eq!(kinds.len(), 1);
+    assert!(
+        matches!(warning, Some(Warning::BadRecord { offset, .. }) if offset == start as u64 + 24)
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn flipped_bytes_never_panic(flips in proptest::collection::vec((0usize..4096, any::<u8>()), 1..8)) {
+        let mut bytes = recording();
+        for (at, value) in flips {
+            let at = at % bytes.len();
+            bytes[at] = value;
+        }
+        let (_dir, reader) = open(&bytes);
+        if let Ok(reader) = reader {
+            kinds(&reader);
+            reader.build_ids();
+            reader.command_line();
+        }
+    }
+}

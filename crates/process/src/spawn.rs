@@ -1,0 +1,260 @@
+//! Starting a command that waits at a gate until its events are open.
+//!
+//! `std::process::Command` cannot do this: its `spawn` returns only after exec. So: fork, the
+//! child waits for a byte on a pipe, then execs; exec's errno comes back over a second pipe
+//! that a successful exec closes.
+
+#![expect(unsafe_code, reason = "fork and exec; see the SAFETY comments")]
+
+use std::ffi::{CString, OsString};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+/// A command could not be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpawnError {
+    /// A word of the command holds a NUL byte, or there is none at all.
+    #[error("the command is empty or holds a NUL byte")]
+    BadCommand,
+    /// No pipe or no process could be made.
+    #[error("starting a process: {0}")]
+    Fork(#[source] io::Error),
+    /// exec failed.
+    #[error("{command}: {source}")]
+    Exec {
+        /// The command's first word.
+        command: String,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// A forked child that waits at its gate.
+#[derive(Debug)]
+pub struct Gated {
+    child: Child,
+    gate: File,
+    exec_error: File,
+    command: String,
+}
+
+/// A running command.
+#[derive(Debug)]
+pub struct Child {
+    pid: i32,
+    status: Option<ExitStatus>,
+}
+
+impl Gated {
+    /// Forks a child that will exec `command`, looked up in `PATH`. Call it before any thread
+    /// is started: the child of a threaded process may not even allocate.
+    ///
+    /// # Errors
+    /// [`SpawnError::BadCommand`], [`SpawnError::Fork`].
+    pub fn spawn(command: &[OsString]) -> Result<Self, SpawnError> {
+        let words: Vec<CString> = command
+            .iter()
+            .map(|word| CString::new(word.clone().into_vec()))
+            .collect::<Result<_, _>>()
+            .map_err(|_| SpawnError::BadCommand)?;
+        let first = words.first().ok_or(SpawnError::BadCommand)?;
+        let name = first.to_string_lossy().into_owned();
+        let mut argv: Vec<*const libc::c_char> = words.iter().map(|word| word.as_ptr()).collect();
+        argv.push(std::ptr::null());
+        let (gate_read, gate) = pipe().map_err(SpawnError::Fork)?;
+        let (exec_error, error_write) = pipe().map_err(SpawnError::Fork)?;
+
+        // SAFETY: no other thread exists (caller), so the child may run ordinary code.
+        let pid = unsafe { libc::fork() };
+        if pid < 0 {
+            return Err(SpawnError::Fork(io::Error::last_os_error()));
+        }
+        if pid == 0 {
+            // The parent's end must not stay open here, or its death would not end our wait.
+            drop(gate);
+            run_child(&gate_read, &error_write, &argv);
+        }
+        drop(gate_read);
+        drop(error_write);
+        Ok(Self {
+            child: Child { pid, status: None },
+            gate: File::from(gate),
+            exec_error: File::from(exec_error),
+            command: name,
+        })
+    }
+
+    /// The child's process id.
+    pub fn pid(&self) -> i32 {
+        self.child.pid
+    }
+
+    /// Opens the gate and waits until the command runs.
+    ///
+    /// # Errors
+    /// [`SpawnError::Exec`] with exec's own error.
+    pub fn release(mut self) -> Result<Child, SpawnError> {
+        // If the child is gone already, the wait below says so.
+        let _ = self.gate.write_all(&[1]);
+        drop(self.gate);
+        let mut errno = [0; 4];
+        match self.exec_error.read_exact(&mut errno) {
+            Ok(()) => {
+                self.child.wait().map_err(SpawnError::Fork)?;
+                Err(SpawnError::Exec {
+                    command: self.command,
+                    source: io::Error::from_raw_os_error(i32::from_ne_bytes(errno)),
+                })
+            }
+            // Closed by exec: it runs.
+            Err(_) => Ok(self.child),
+        }
+    }
+}
+
+/// The child between fork and exec; never returns.
+fn run_child(gate: &OwnedFd, error: &OwnedFd, argv: &[*const libc::c_char]) -> ! {
+    let mut byte = 0u8;
+    // SAFETY: writes at most one byte to `byte`.
+    let got = unsafe { libc::read(gate.as_raw_fd(), (&raw mut byte).cast(), 1) };
+    if got == 1 {
+        reset_signals();
+        let command = argv.first().copied().unwrap_or(std::ptr::null());
+        // SAFETY: `argv` is NULL-terminated and points to strings that the parent's frame owns.
+        unsafe { libc::execvp(command, argv.as_ptr()) };
+        let errno = io::Error::last_os_error()
+            .raw_os_error()
+            .unwrap_or(libc::EINVAL)
+            .to_ne_bytes();
+        // SAFETY: reads four bytes of `errno`.
+        unsafe { libc::write(error.as_raw_fd(), errno.as_ptr().cast(), errno.len()) };
+    }
+    // SAFETY: ends this process without running the parent's exit handlers.
+    unsafe { libc::_exit(127) }
+}
+
+/// A command expects the signals of a fresh process: std ignores SIGPIPE, and a recorder blocks
+/// what it reads from a signalfd.
+fn reset_signals() {
+    // SAFETY: the default action is always valid.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    let mut none = std::mem::MaybeUninit::uninit();
+    // SAFETY: writes the whole set.
+    unsafe { libc::sigemptyset(none.as_mut_ptr()) };
+    // SAFETY: the set was just initialised; no old mask is asked for.
+    unsafe { libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut()) };
+}
+
+impl Child {
+    /// Process id.
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// Its status, once it has ended; does not wait.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.wait_with(libc::WNOHANG)
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn wait(&mut self) -> io::Result<ExitStatus> {
+        self.wait_with(0)?
+            .ok_or_else(|| io::Error::from(io::ErrorKind::WouldBlock))
+    }
+
+    fn wait_with(&mut self, options: libc::c_int) -> io::Result<Option<ExitStatus>> {
+        while self.status.is_none() {
+            let mut raw = 0;
+            // SAFETY: the kernel writes one int.
+            match unsafe { libc::waitpid(self.pid, &raw mut raw, options) } {
+                0 => break,
+                pid if pid == self.pid => self.status = Some(ExitStatus::from_raw(raw)),
+                _ => {
+                    let error = io::Error::last_os_error();
+                    if error.kind() != io::ErrorKind::Interrupted {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        Ok(self.status)
+    }
+
+    /// Asks it to end (SIGTERM).
+    pub fn terminate(&self) {
+        if self.status.is_none() {
+            // SAFETY: our own child, not yet waited for, so the id is still its.
+            unsafe { libc::kill(self.pid, libc::SIGTERM) };
+        }
+    }
+}
+
+/// The exit code that passes a status on: death by signal n is 128 + n, as shells say it.
+pub fn exit_code(status: ExitStatus) -> u8 {
+    let code = match (status.code(), status.signal()) {
+        (Some(code), _) => code,
+        (None, Some(signal)) => 128 + signal,
+        (None, None) => 1,
+    };
+    u8::try_from(code & 0xff).unwrap_or(1)
+}
+
+/// A close-on-exec pipe: (read, write).
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut fds = [-1; 2];
+    // SAFETY: the kernel writes two descriptors.
+    if unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel just gave it to us.
+    let read = unsafe { OwnedFd::from_raw_fd(fds[0]) };
+    // SAFETY: the kernel just gave it to us.
+    let write = unsafe { OwnedFd::from_raw_fd(fds[1]) };
+    Ok((read, write))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[&str]) -> Vec<OsString> {
+        words.iter().map(OsString::from).collect()
+    }
+
+    // One test: fork needs that no other test thread holds a lock of the allocator, and glibc
+    // takes care of its own; keep it to what the child does.
+    #[test]
+    fn a_gated_command_runs_when_released_and_tells_its_end() {
+        let gated = Gated::spawn(&words(&["sh", "-c", "exit 7"])).unwrap();
+        let mut child = gated.release().unwrap();
+        assert_eq!(exit_code(child.wait().unwrap()), 7);
+
+        let killed = Gated::spawn(&words(&["sh", "-c", "kill -9 $$"])).unwrap();
+        assert_eq!(exit_code(killed.release().unwrap().wait().unwrap()), 137);
+
+        let missing = Gated::spawn(&words(&["/no/such/command"])).unwrap();
+        let error = missing.release().unwrap_err();
+        assert!(
+            matches!(error, SpawnError::Exec { ref source, .. } if source.kind() == io::ErrorKind::NotFound)
+        );
+
+        let dropped = Gated::spawn(&words(&["true"])).unwrap();
+        let pid = dropped.pid();
+        drop(dropped);
+        // Its gate is closed, so it ends by itself without running the command.
+        let mut child = Child { pid, status: None };
+        assert_eq!(exit_code(child.wait().unwrap()), 127);
+        assert!(matches!(Gated::spawn(&[]), Err(SpawnError::BadCommand)));
+    }
+}

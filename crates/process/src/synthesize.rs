@@ -1,0 +1,109 @@
+//! What already runs, as the records that perf would synthesize: FORK, COMM, MMAP2, time 0.
+
+use crate::{comm_of, parent_of, parse_maps, threads_of};
+use rprof_abi::record::{Comm, FileIdentity, Mmap2, Record, Task};
+use rprof_abi::{Misc, SampleId};
+
+const PROT_EXEC: u32 = 4;
+
+/// One synthesized record, lent to the caller.
+#[derive(Debug)]
+pub struct Synthesized<'a> {
+    /// Its header bits.
+    pub misc: Misc,
+    /// The record.
+    pub record: Record<'a>,
+    /// Its process and thread; no time, so it sorts before everything.
+    pub id: SampleId,
+}
+
+/// Describes a process: its threads with names, and its executable mappings. Whatever is gone
+/// by the time it is looked at is left out.
+pub fn describe_process(pid: i32, emit: &mut impl FnMut(Synthesized<'_>)) {
+    for tid in threads_of(pid).unwrap_or_default() {
+        describe_thread(pid, tid, emit);
+    }
+    let Ok(maps) = std::fs::read(format!("/proc/{pid}/maps")) else {
+        return;
+    };
+    for map in parse_maps(&maps).filter(|map| map.prot & PROT_EXEC != 0) {
+        let name: &[u8] = if map.name.is_empty() {
+            b"//anon"
+        } else {
+            &map.name
+        };
+        emit(Synthesized {
+            misc: Misc::USER,
+            id: id_of(pid, pid),
+            record: Record::Mmap2(Mmap2 {
+                pid,
+                tid: pid,
+                addr: map.start,
+                len: map.end - map.start,
+                pgoff: map.pgoff,
+                identity: FileIdentity::Inode(map.inode),
+                prot: map.prot,
+                flags: map.flags,
+                filename: name,
+            }),
+        });
+    }
+}
+
+fn describe_thread(pid: i32, tid: i32, emit: &mut impl FnMut(Synthesized<'_>)) {
+    let Ok(comm) = comm_of(pid, tid) else {
+        return;
+    };
+    let parent = if tid == pid {
+        parent_of(pid).unwrap_or(0)
+    } else {
+        pid
+    };
+    emit(Synthesized {
+        // Not a clone: what it maps is described below, not inherited.
+        misc: Misc::FORK_EXEC,
+        id: id_of(pid, tid),
+        record: Record::Fork(Task {
+            pid,
+            ppid: parent,
+            tid,
+            ptid: parent,
+            time_ns: 0,
+        }),
+    });
+    emit(Synthesized {
+        misc: Misc(0),
+        id: id_of(pid, tid),
+        record: Record::Comm(Comm {
+            pid,
+            tid,
+            comm: &comm,
+        }),
+    });
+}
+
+fn id_of(pid: i32, tid: i32) -> SampleId {
+    SampleId {
+        pid: Some(pid),
+        tid: Some(tid),
+        ..SampleId::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn we_ourselves_are_described() {
+        let pid = i32::try_from(std::process::id()).unwrap();
+        let (mut forks, mut comms, mut maps) = (0, 0, 0);
+        describe_process(pid, &mut |one| match one.record {
+            Record::Fork(task) => forks += i32::from(task.pid == pid),
+            Record::Comm(_) => comms += 1,
+            Record::Mmap2(map) => maps += i32::from(map.filename.starts_with(b"/")),
+            other => panic!("{other:?}"),
+        });
+        assert!(forks > 0 && comms == forks && maps > 0);
+    }
+}

@@ -1,0 +1,67 @@
+//! Who runs: `/proc` as lists of ids and names. A process that ends meanwhile is just absent.
+
+use std::io;
+use std::path::Path;
+
+/// A thread's name: any bytes, at most 15.
+pub type Comm = Vec<u8>;
+
+/// Ids of all processes, ascending.
+///
+/// # Errors
+/// If `/proc` cannot be listed.
+pub fn all_processes() -> io::Result<Vec<i32>> {
+    numbers_in(Path::new("/proc"))
+}
+
+/// Ids of a process's threads, ascending; the main thread's is the process's.
+///
+/// # Errors
+/// `NotFound` if there is no such process.
+pub fn threads_of(pid: i32) -> io::Result<Vec<i32>> {
+    numbers_in(Path::new(&format!("/proc/{pid}/task")))
+}
+
+fn numbers_in(dir: &Path) -> io::Result<Vec<i32>> {
+    let mut ids: Vec<i32> = std::fs::read_dir(dir)?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .collect();
+    ids.sort_unstable();
+    Ok(ids)
+}
+
+/// A thread's name.
+///
+/// # Errors
+/// If it is gone.
+pub fn comm_of(pid: i32, tid: i32) -> io::Result<Comm> {
+    let mut comm = std::fs::read(format!("/proc/{pid}/task/{tid}/comm"))?;
+    if comm.last() == Some(&b'\n') {
+        comm.pop();
+    }
+    Ok(comm)
+}
+
+/// A process's parent; 0 if it has none.
+///
+/// # Errors
+/// If it is gone.
+pub fn parent_of(pid: i32) -> io::Result<i32> {
+    status_field(pid, "PPid:")
+}
+
+/// The process that a thread belongs to.
+///
+/// # Errors
+/// If it is gone.
+pub fn process_of(tid: i32) -> io::Result<i32> {
+    status_field(tid, "Tgid:")
+}
+
+fn status_field(pid: i32, name: &str) -> io::Result<i32> {
+    let status = std::fs::read(format!("/proc/{pid}/status"))?;
+    String::from_utf8_lossy(&status)
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+        .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+}

@@ -1,0 +1,91 @@
+//! Frames: functions in images, each once.
+
+use crate::{StrId, Strings};
+use rustc_hash::FxHashMap;
+
+/// Privilege level of code; its sign is perf's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    /// A process.
+    User,
+    /// The kernel.
+    Kernel,
+    /// A hypervisor.
+    Hypervisor,
+    /// A guest's kernel.
+    GuestKernel,
+    /// A guest's process.
+    GuestUser,
+}
+
+impl Level {
+    /// The sign in a report's symbol column.
+    pub fn sign(self) -> char {
+        match self {
+            Self::User => '.',
+            Self::Kernel => 'k',
+            Self::Hypervisor => 'H',
+            Self::GuestKernel => 'g',
+            Self::GuestUser => 'u',
+        }
+    }
+}
+
+/// Number of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FrameId(u32);
+
+/// A function, or an address without a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Frame {
+    /// The function's name; `None` if the address has none.
+    pub name: Option<StrId>,
+    /// Short name of the image (perf's "shared object").
+    pub image: StrId,
+    /// Where the function starts in the image; without a name, the address itself.
+    pub start: u64,
+    /// Who runs it.
+    pub level: Level,
+    /// Whether it was inlined into its caller.
+    pub is_inlined: bool,
+}
+
+/// All frames of a profile. Two addresses in one function are one frame.
+#[derive(Clone, Debug, Default)]
+pub struct Frames {
+    all: Vec<Frame>,
+    numbers: FxHashMap<Frame, FrameId>,
+}
+
+impl Frames {
+    /// The number of a frame, new or seen before.
+    pub fn intern(&mut self, frame: Frame) -> FrameId {
+        let next = FrameId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
+        *self.numbers.entry(frame).or_insert_with(|| {
+            self.all.push(frame);
+            next
+        })
+    }
+
+    /// The frame with a number.
+    ///
+    /// # Panics
+    /// If the number is of another profile.
+    #[inline]
+    pub fn of(&self, id: FrameId) -> &Frame {
+        &self.all[id.0 as usize]
+    }
+
+    /// How a frame is called in trees: its name, or its address and image.
+    pub fn label(&self, id: FrameId, strings: &Strings) -> String {
+        let frame = self.of(id);
+        match frame.name {
+            Some(name) if frame.is_inlined => format!("{} (inlined)", strings.of(name)),
+            Some(name) => strings.of(name).to_owned(),
+            None => match strings.of(frame.image) {
+                "[unknown]" => format!("{:#x}", frame.start),
+                image => format!("{:#x} ({image})", frame.start),
+            },
+        }
+    }
+}

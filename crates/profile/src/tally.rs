@@ -1,0 +1,88 @@
+//! Counting stacks of one event, by group of tasks.
+
+use crate::{FrameId, Tree};
+use rustc_hash::FxHashMap;
+use std::hash::Hash;
+
+/// Counts of one event. `G` is what tasks are told apart by (name, process, thread, CPU).
+///
+/// Each thread that reads has one; merged, they are the same as one that saw everything.
+#[derive(Clone, Debug)]
+pub struct Tally<G> {
+    tree: Tree,
+    groups: Vec<G>,
+    group_numbers: FxHashMap<G, u32>,
+    last_group: Option<(G, u32)>,
+    samples: u64,
+    weight: u64,
+}
+
+impl<G> Default for Tally<G> {
+    fn default() -> Self {
+        Self {
+            tree: Tree::default(),
+            groups: Vec::new(),
+            group_numbers: FxHashMap::default(),
+            last_group: None,
+            samples: 0,
+            weight: 0,
+        }
+    }
+}
+
+impl<G: Copy + Eq + Hash> Tally<G> {
+    /// Counts a sample for the totals that percentages are of.
+    #[inline]
+    pub fn add_sample(&mut self, weight: u64) {
+        self.samples += 1;
+        self.weight += weight;
+    }
+
+    /// Counts a stack; frames come outermost first. An empty stack counts for nothing.
+    #[inline]
+    pub fn add_stack(&mut self, group: G, frames: impl Iterator<Item = FrameId>, weight: u64) {
+        let group = self.group(group);
+        let mut node = None;
+        for frame in frames {
+            node = Some(self.tree.child(node, group, frame));
+        }
+        if let Some(node) = node {
+            self.tree.count(node, weight, 1);
+        }
+    }
+
+    fn group(&mut self, group: G) -> u32 {
+        if let Some((last, number)) = self.last_group
+            && last == group
+        {
+            return number;
+        }
+        let next = u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
+        let number = *self.group_numbers.entry(group).or_insert_with(|| {
+            self.groups.push(group);
+            next
+        });
+        self.last_group = Some((group, number));
+        number
+    }
+
+    /// Adds what another tally counted.
+    pub fn merge(&mut self, other: &Self) {
+        self.samples += other.samples;
+        self.weight += other.weight;
+        let mut moved: Vec<u32> = Vec::with_capacity(other.tree.nodes().len());
+        for node in other.tree.nodes() {
+            let group = self.group(other.groups[node.group as usize]);
+            let parent = node.parent.map(|parent| moved[parent as usize]);
+            let here = self.tree.child(parent, group, node.frame);
+            self.tree.count(here, node.self_weight, node.self_samples);
+            moved.push(here);
+        }
+    }
+
+    /// Tree, groups by number, samples and weight.
+    pub fn into_parts(mut self) -> (Tree, Vec<G>, u64, u64) {
+        self.tree.freeze();
+        (self.tree, self.groups, self.samples, self.weight)
+    }
+}

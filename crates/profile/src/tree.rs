@@ -1,0 +1,116 @@
+//! A tree of stacks, outermost frame first, with what was counted at each node.
+
+use crate::FrameId;
+use rustc_hash::FxHashMap;
+
+/// One node; its path from the root is a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Index of the node one frame further out; `None` for the outermost.
+    pub parent: Option<u32>,
+    /// Index of the group of tasks it belongs to.
+    pub group: u32,
+    /// The innermost frame of its stack.
+    pub frame: FrameId,
+    /// Weight of the samples with just this stack, in the event's unit.
+    pub self_weight: u64,
+    /// Number of those samples.
+    pub self_samples: u64,
+}
+
+/// All nodes; parents stand before their children.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    nodes: Vec<Node>,
+    children: FxHashMap<(u32, FrameId), u32>,
+}
+
+/// Marks the first key part of outermost nodes: groups are few.
+const OUTERMOST: u32 = 1 << 31;
+
+impl Tree {
+    /// The nodes, parents first.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The child of a node (or, for `None`, of a group) with this frame, new or seen before.
+    #[inline]
+    pub fn child(&mut self, parent: Option<u32>, group: u32, frame: FrameId) -> u32 {
+        let key = (parent.unwrap_or(OUTERMOST | group), frame);
+        let next = u32::try_from(self.nodes.len()).unwrap_or(OUTERMOST);
+        *self.children.entry(key).or_insert_with(|| {
+            self.nodes.push(Node {
+                parent,
+                group,
+                frame,
+                self_weight: 0,
+                self_samples: 0,
+            });
+            next
+        })
+    }
+
+    /// Counts samples whose stack ends at a node.
+    #[inline]
+    pub fn count(&mut self, node: u32, weight: u64, samples: u64) {
+        if let Some(node) = self.nodes.get_mut(node as usize) {
+            node.self_weight += weight;
+            node.self_samples += samples;
+        }
+    }
+
+    /// Weight of each node with all that it called.
+    pub fn totals(&self) -> Vec<u64> {
+        let mut totals: Vec<u64> = self.nodes.iter().map(|node| node.self_weight).collect();
+        for idx in (0..self.nodes.len()).rev() {
+            if let Some(parent) = self.nodes[idx].parent {
+                totals[parent as usize] += totals[idx];
+            }
+        }
+        totals
+    }
+
+    /// Forgets what is needed only for adding.
+    pub fn freeze(&mut self) {
+        self.children = FxHashMap::default();
+        self.nodes.shrink_to_fit();
+    }
+
+    /// For each node, its children.
+    pub fn child_lists(&self) -> ChildLists {
+        // Counting sort by parent: two arrays, whatever the tree's shape.
+        let mut starts = vec![0u32; self.nodes.len() + 2];
+        let slot = |node: &Node| node.parent.map_or(0, |parent| parent as usize + 1);
+        for node in &self.nodes {
+            starts[slot(node) + 1] += 1;
+        }
+        for idx in 1..starts.len() {
+            starts[idx] += starts[idx - 1];
+        }
+        let mut at = starts.clone();
+        let mut children = vec![0; self.nodes.len()];
+        for (idx, node) in (0u32..).zip(&self.nodes) {
+            let place = &mut at[slot(node)];
+            children[*place as usize] = idx;
+            *place += 1;
+        }
+        ChildLists { starts, children }
+    }
+}
+
+/// The children of every node.
+#[derive(Debug)]
+pub struct ChildLists {
+    starts: Vec<u32>,
+    children: Vec<u32>,
+}
+
+impl ChildLists {
+    /// Children of a node, or for `None` the outermost nodes.
+    pub fn of(&self, parent: Option<u32>) -> &[u32] {
+        let slot = parent.map_or(0, |parent| parent as usize + 1);
+        let (start, end) = (self.starts[slot], self.starts[slot + 1]);
+        &self.children[start as usize..end as usize]
+    }
+}

@@ -1,0 +1,173 @@
+//! Rows: self and children of whatever the sort keys tell apart.
+
+use super::SortKey;
+use crate::tree::ChildLists;
+use crate::{EventProfile, FrameId, Profile, StrId};
+use rustc_hash::FxHashMap;
+
+/// What a row stands for; parts that are no sort key are `None`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct RowKey {
+    pub(crate) comm: Option<StrId>,
+    pub(crate) pid: Option<i32>,
+    pub(crate) tid: Option<i32>,
+    pub(crate) cpu: Option<u32>,
+    pub(crate) image: Option<StrId>,
+    pub(crate) frame: Option<FrameId>,
+}
+
+/// One line of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// What it stands for.
+    pub key: RowKey,
+    /// Weight of the samples in it, in the event's unit.
+    pub self_weight: u64,
+    /// Number of those samples.
+    pub self_samples: u64,
+    /// Weight of the samples in it or in what it called; a sample counts once for a row.
+    pub total_weight: u64,
+}
+
+/// The rows of one event, and what is needed to grow trees below them.
+#[derive(Debug)]
+pub struct Rows<'p> {
+    pub(super) profile: &'p Profile,
+    pub(super) event: &'p EventProfile,
+    /// Number of the row of each node.
+    pub(super) row_of_node: Vec<u32>,
+    /// Number of the row that a node's own samples count for: that of the innermost function
+    /// which was not inlined.
+    pub(super) self_row_of_node: Vec<u32>,
+    pub(super) children: ChildLists,
+    /// By number.
+    rows: Vec<Row>,
+    /// Numbers, in order of printing.
+    order: Vec<u32>,
+}
+
+impl<'p> Rows<'p> {
+    /// Groups an event by sort keys; `by_children` orders by total weight, else by self.
+    /// Without it, rows without samples of their own are left out.
+    pub fn new(
+        profile: &'p Profile,
+        event: &'p EventProfile,
+        keys: &[SortKey],
+        by_children: bool,
+    ) -> Self {
+        let (rows, row_of_node) = number_rows(profile, event, keys);
+        let mut self_row_of_node: Vec<u32> = Vec::with_capacity(row_of_node.len());
+        for (node, &row) in event.tree.nodes().iter().zip(&row_of_node) {
+            let is_inlined = profile.frames.of(node.frame).is_inlined;
+            let host = node.parent.filter(|_| is_inlined);
+            self_row_of_node.push(host.map_or(row, |host| self_row_of_node[host as usize]));
+        }
+        let mut all = Self {
+            profile,
+            event,
+            row_of_node,
+            self_row_of_node,
+            children: event.tree.child_lists(),
+            rows,
+            order: Vec::new(),
+        };
+        all.sum_self();
+        all.sum_totals();
+        all.sort(keys, by_children);
+        all
+    }
+
+    /// The rows, heaviest first; equal ones by what they say.
+    pub fn iter(&self) -> impl Iterator<Item = &Row> {
+        self.order.iter().map(|&number| &self.rows[number as usize])
+    }
+
+    /// The number of a row in the node tables.
+    pub(super) fn number_of(&self, row: &Row) -> Option<u32> {
+        let mut numbers = self.order.iter().copied();
+        numbers.find(|&number| self.rows[number as usize].key == row.key)
+    }
+
+    fn sum_self(&mut self) {
+        for (node, &row) in self.event.tree.nodes().iter().zip(&self.self_row_of_node) {
+            let row = &mut self.rows[row as usize];
+            row.self_weight += node.self_weight;
+            row.self_samples += node.self_samples;
+        }
+    }
+
+    /// A node's total counts for its row unless a frame further out has the same row: recursion
+    /// counts once.
+    fn sum_totals(&mut self) {
+        let totals = self.event.tree.totals();
+        let mut on_path = vec![false; self.rows.len()];
+        let mut path: Vec<(u32, bool)> = Vec::new();
+        let mut todo: Vec<u32> = self.children.of(None).to_vec();
+        while let Some(node) = todo.pop() {
+            let parent = self.event.tree.nodes()[node as usize].parent;
+            while path.last().map(|&(last, _)| last) != parent {
+                if let Some((left, true)) = path.pop() {
+                    on_path[self.row_of_node[left as usize] as usize] = false;
+                }
+            }
+            let row = self.row_of_node[node as usize] as usize;
+            let is_first = !on_path[row];
+            if is_first {
+                on_path[row] = true;
+                self.rows[row].total_weight += totals[node as usize];
+            }
+            path.push((node, is_first));
+            todo.extend(self.children.of(Some(node)));
+        }
+    }
+
+    fn sort(&mut self, keys: &[SortKey], by_children: bool) {
+        let rows = &self.rows;
+        let mut order: Vec<u32> = (0u32..)
+            .zip(rows)
+            .filter(|(_, row)| by_children || row.self_samples > 0)
+            .map(|(number, _)| number)
+            .collect();
+        let weight = |row: &Row| match by_children {
+            true => (row.total_weight, row.self_weight),
+            false => (row.self_weight, 0),
+        };
+        let cells = |row: &Row| -> Vec<String> {
+            keys.iter()
+                .map(|key| key.cell(&row.key, self.profile))
+                .collect()
+        };
+        order.sort_by(|&a, &b| {
+            let (a, b) = (&rows[a as usize], &rows[b as usize]);
+            let by_weight = weight(b).cmp(&weight(a));
+            by_weight.then_with(|| cells(a).cmp(&cells(b)))
+        });
+        self.order = order;
+    }
+}
+
+/// Gives each distinct row a number, and each node that of its row.
+fn number_rows(profile: &Profile, event: &EventProfile, keys: &[SortKey]) -> (Vec<Row>, Vec<u32>) {
+    let mut rows = Vec::new();
+    let mut numbers: FxHashMap<RowKey, u32> = FxHashMap::default();
+    let mut row_of_node = Vec::with_capacity(event.tree.nodes().len());
+    for node in event.tree.nodes() {
+        let mut key = RowKey::default();
+        if let Some(group) = SortKey::group(event, node.group) {
+            for part in keys {
+                part.fill(&mut key, group, node.frame, profile);
+            }
+        }
+        let next = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        row_of_node.push(*numbers.entry(key).or_insert_with(|| {
+            rows.push(Row {
+                key,
+                self_weight: 0,
+                self_samples: 0,
+                total_weight: 0,
+            });
+            next
+        }));
+    }
+    (rows, row_of_node)
+}

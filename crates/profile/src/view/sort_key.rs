@@ -1,0 +1,105 @@
+//! What rows are grouped by: perf's sort keys.
+
+use super::RowKey;
+use crate::{EventProfile, FrameId, Group, Profile};
+
+/// One column that makes rows differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SortKey {
+    /// Name of the thread.
+    Comm,
+    /// Process.
+    Pid,
+    /// Thread.
+    Tid,
+    /// CPU.
+    Cpu,
+    /// Image.
+    Dso,
+    /// Function.
+    Symbol,
+}
+
+/// Name on the command line (with perf's alias), key, heading.
+const TABLE: &[(&str, &str, SortKey, &str)] = &[
+    ("comm", "comm", SortKey::Comm, "Command"),
+    ("pid", "pid", SortKey::Pid, "    Pid"),
+    ("tid", "tid", SortKey::Tid, "    Tid"),
+    ("cpu", "cpu", SortKey::Cpu, "CPU"),
+    ("dso", "dso", SortKey::Dso, "Shared Object"),
+    ("sym", "symbol", SortKey::Symbol, "Symbol"),
+];
+
+impl SortKey {
+    /// perf's default: `comm,dso,sym`.
+    pub const DEFAULT: &[Self] = &[Self::Comm, Self::Dso, Self::Symbol];
+
+    /// The key with a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        let mut rows = TABLE.iter();
+        let row = rows.find(|(short, long, ..)| *short == name || *long == name)?;
+        Some(row.2)
+    }
+
+    /// All names, for messages.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        TABLE.iter().map(|row| row.0)
+    }
+
+    /// The column's heading.
+    pub fn heading(self) -> &'static str {
+        let mut rows = TABLE.iter();
+        rows.find(|row| row.2 == self).map_or("", |row| row.3)
+    }
+
+    /// Puts this key's part of a function in a group into a row's key.
+    pub(super) fn fill(self, row: &mut RowKey, group: &Group, frame: FrameId, profile: &Profile) {
+        match self {
+            Self::Comm => row.comm = Some(group.comm),
+            Self::Pid => row.pid = group.pid,
+            Self::Tid => row.tid = group.tid,
+            Self::Cpu => row.cpu = group.cpu,
+            Self::Dso => row.image = Some(profile.frames.of(frame).image),
+            Self::Symbol => row.frame = Some(frame),
+        }
+    }
+
+    /// The cell of a row in this key's column.
+    pub fn cell(self, row: &RowKey, profile: &Profile) -> String {
+        let number = |n: Option<i32>| n.map_or_else(String::new, |n| format!("{n:>7}"));
+        let text = |id: Option<_>| id.map_or("", |id| profile.strings.of(id)).to_owned();
+        match self {
+            Self::Comm => text(row.comm),
+            Self::Pid => number(row.pid),
+            Self::Tid => number(row.tid),
+            Self::Cpu => row.cpu.map_or_else(String::new, |cpu| format!("{cpu:03}")),
+            Self::Dso => text(row.image),
+            Self::Symbol => row
+                .frame
+                .map_or_else(String::new, |id| symbol_cell(id, profile)),
+        }
+    }
+
+    /// Whether samples must be told apart by process, thread or CPU for these keys.
+    pub fn group_parts(keys: &[Self]) -> (bool, bool, bool) {
+        let has = |key| keys.contains(&key);
+        (has(Self::Pid), has(Self::Tid), has(Self::Cpu))
+    }
+
+    /// The group of a node.
+    pub(super) fn group(event: &EventProfile, number: u32) -> Option<&Group> {
+        event.groups.get(number as usize)
+    }
+}
+
+fn symbol_cell(id: FrameId, profile: &Profile) -> String {
+    let frame = profile.frames.of(id);
+    let sign = frame.level.sign();
+    match frame.name {
+        Some(name) if frame.is_inlined => {
+            format!("[{sign}] {} (inlined)", profile.strings.of(name))
+        }
+        Some(name) => format!("[{sign}] {}", profile.strings.of(name)),
+        None => format!("[{sign}] {:#018x}", frame.start),
+    }
+}

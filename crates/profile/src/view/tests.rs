@@ -1,0 +1,200 @@
+//! Rows and trees of small profiles made by hand.
+
+use super::*;
+use crate::{EventProfile, Frame, FrameId, Group, Level, Loss, Profile, Tally};
+
+/// Builds a profile from `outer;inner;...` stacks; `+name` is inlined into the one before it.
+fn profile(stacks: &[(&str, u64)]) -> Profile {
+    let mut profile = Profile::default();
+    let image = profile.strings.intern("prog");
+    let mut tally: Tally<u32> = Tally::default();
+    for &(stack, weight) in stacks {
+        let frames: Vec<FrameId> = stack
+            .split(';')
+            .map(|name| {
+                let (name, is_inlined) = match name.strip_prefix('+') {
+                    Some(name) => (name, true),
+                    None => (name, false),
+                };
+                let name = Some(profile.strings.intern(name));
+                profile.frames.intern(Frame {
+                    name,
+                    image,
+                    start: 0,
+                    level: Level::User,
+                    is_inlined,
+                })
+            })
+            .collect();
+        tally.add_sample(weight);
+        tally.add_stack(0, frames.into_iter(), weight);
+    }
+    let (tree, _, samples, weight) = tally.into_parts();
+    let comm = profile.strings.intern("prog");
+    profile.events.push(EventProfile {
+        name: "cycles".to_owned(),
+        samples,
+        weight,
+        loss: Loss::default(),
+        tree,
+        groups: vec![Group {
+            comm,
+            pid: None,
+            tid: None,
+            cpu: None,
+        }],
+    });
+    profile
+}
+
+fn rows(profile: &Profile, by_children: bool) -> Vec<(String, u64, u64)> {
+    let rows = Rows::new(profile, &profile.events[0], &[SortKey::Symbol], by_children);
+    rows.iter()
+        .map(|row| {
+            (
+                SortKey::Symbol.cell(&row.key, profile),
+                row.total_weight,
+                row.self_weight,
+            )
+        })
+        .collect()
+}
+
+fn tree(profile: &Profile, name: &str, order: Order, with_children: bool) -> String {
+    fn text(profile: &Profile, tree: &CallTree, nodes: &[u32]) -> String {
+        let one = |&number: &u32| {
+            let node = tree.node(number);
+            let label = profile.frames.label(node.frame, &profile.strings);
+            format!(
+                "{label} {}({})",
+                node.weight,
+                text(profile, tree, &node.children)
+            )
+        };
+        nodes.iter().map(one).collect::<Vec<_>>().join(" ")
+    }
+    let rows = Rows::new(
+        profile,
+        &profile.events[0],
+        &[SortKey::Symbol],
+        with_children,
+    );
+    let row = rows
+        .iter()
+        .find(|row| SortKey::Symbol.cell(&row.key, profile).ends_with(name))
+        .unwrap();
+    let tree = rows.call_tree(row, order, with_children, 1);
+    text(profile, &tree, tree.roots())
+}
+
+fn row(name: &str, total: u64, own: u64) -> (String, u64, u64) {
+    (format!("[.] {name}"), total, own)
+}
+
+#[test]
+fn recursion_counts_once() {
+    let profile = profile(&[("main;f;g;f", 3), ("main;f", 2), ("main;g", 1)]);
+    assert_eq!(
+        rows(&profile, true),
+        [row("main", 6, 0), row("f", 5, 5), row("g", 4, 1)]
+    );
+    assert_eq!(rows(&profile, false), [row("f", 5, 5), row("g", 4, 1)]);
+}
+
+#[test]
+fn own_samples_of_inlined_code_count_for_its_host() {
+    let profile = profile(&[("main;f;+helper", 3), ("main;f", 1)]);
+    assert_eq!(
+        rows(&profile, true),
+        [
+            row("f", 4, 4),
+            row("main", 4, 0),
+            row("helper (inlined)", 3, 0)
+        ]
+    );
+}
+
+#[test]
+fn trees_from_callers_start_at_the_row_except_for_its_own_samples() {
+    let profile = profile(&[("main;f;g", 3), ("main;f", 2), ("main;h;f;g", 1)]);
+    assert_eq!(
+        tree(&profile, "g", Order::Caller, true),
+        "main 4(f 3(g 3()) h 1(f 1(g 1())))"
+    );
+    assert_eq!(
+        tree(&profile, "f", Order::Caller, true),
+        "f 4(g 4()) main 2(f 2())"
+    );
+    assert_eq!(
+        tree(&profile, "main", Order::Caller, true),
+        "main 6(f 5(g 3()) h 1(f 1(g 1())))"
+    );
+}
+
+#[test]
+fn trees_from_callees_go_outwards() {
+    let profile = profile(&[("main;f;g", 3), ("main;g", 2), ("main;g;f;g", 4)]);
+    assert_eq!(
+        tree(&profile, "g", Order::Callee, false),
+        "g 9(f 7(g 4(main 4()) main 3()) main 2())"
+    );
+}
+
+#[test]
+fn light_nodes_are_left_out() {
+    let profile = profile(&[("main;f", 98), ("main;g", 2)]);
+    let rows = Rows::new(&profile, &profile.events[0], SortKey::DEFAULT, true);
+    let main = rows.iter().next().unwrap();
+    let tree = rows.call_tree(main, Order::Caller, true, 5);
+    assert_eq!(
+        (
+            tree.roots().len(),
+            tree.node(tree.roots()[0]).children.len()
+        ),
+        (1, 1)
+    );
+}
+
+#[test]
+fn merged_tallies_are_the_same_as_one() {
+    let stacks = [("a;b", 1), ("a;c", 2), ("a;b", 4)];
+    let whole = profile(&stacks);
+    let rows_of = |profile: &Profile| rows(profile, true);
+    let mut merged = profile(&[]);
+    let mut tally: Tally<u32> = Tally::default();
+    for part in [&stacks[..1], &stacks[1..]] {
+        let mut one: Tally<u32> = Tally::default();
+        for (stack, weight) in part {
+            let frames: Vec<FrameId> = stack
+                .split(';')
+                .map(|name| {
+                    let image = merged.strings.intern("prog");
+                    let name = Some(merged.strings.intern(name));
+                    merged.frames.intern(Frame {
+                        name,
+                        image,
+                        start: 0,
+                        level: Level::User,
+                        is_inlined: false,
+                    })
+                })
+                .collect();
+            one.add_sample(*weight);
+            one.add_stack(0, frames.into_iter(), *weight);
+        }
+        tally.merge(&one);
+    }
+    let (tree, _, samples, weight) = tally.into_parts();
+    merged.events[0] = EventProfile {
+        tree,
+        samples,
+        weight,
+        ..merged.events[0].clone()
+    };
+    assert_eq!(rows_of(&merged), rows_of(&whole));
+}
+
+#[test]
+fn an_empty_profile_has_no_rows() {
+    assert_eq!(rows(&profile(&[]), true), []);
+}

@@ -1,0 +1,219 @@
+//! The attrs that are opened: what to sample, and the dummy that carries sideband.
+
+use crate::{CallChains, Error, Note, Rate, Settings};
+use rprof_abi::{AttrFlags, PerfEventAttr, ReadFormat, SampleType, event_type, sw};
+use rprof_events::{Event, Sources, cpu_clock, default_events};
+use rprof_ringbuf::{Counter, OpenError, fit, sys};
+
+/// An event ready to be opened on every CPU of every target.
+#[derive(Clone, Debug)]
+pub(crate) struct Prepared {
+    pub(crate) name: String,
+    pub(crate) attr: PerfEventAttr,
+    /// CPUs its PMU has; `None` for all.
+    pub(crate) cpus: Option<Vec<u32>>,
+}
+
+/// Everything that is opened.
+#[derive(Clone, Debug)]
+pub(crate) struct Attrs {
+    pub(crate) sampling: Vec<Prepared>,
+    pub(crate) sideband: Prepared,
+}
+
+/// Decides on the events and fits their settings to kernel and user.
+pub(crate) fn prepare(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Attrs, Error> {
+    let rate = allowed_rate(settings.rate, note);
+    let defaults = settings.events.is_empty();
+    let events = if defaults {
+        default_events(&Sources::default())
+    } else {
+        settings.events.clone()
+    };
+    let mut sampling = Vec::new();
+    let mut kernel_excluded = false;
+    for event in &events {
+        match prepare_event(event, rate, settings, &mut kernel_excluded, note) {
+            Err(Error::Open {
+                source: OpenError::NoSuchEvent,
+                ..
+            }) if defaults => {}
+            prepared => sampling.push(prepared?),
+        }
+    }
+    if sampling.is_empty() {
+        note(Note::NoPmu);
+        let clock = cpu_clock();
+        sampling.push(prepare_event(
+            &clock,
+            rate,
+            settings,
+            &mut kernel_excluded,
+            note,
+        )?);
+    }
+    if kernel_excluded {
+        note(Note::KernelExcluded);
+    }
+    Ok(Attrs {
+        sampling,
+        sideband: prepare_sideband(note)?,
+    })
+}
+
+fn allowed_rate(rate: Rate, note: &mut dyn FnMut(Note)) -> Rate {
+    let Rate::Frequency(from) = rate else {
+        return rate;
+    };
+    let limit = std::fs::read_to_string("/proc/sys/kernel/perf_event_max_sample_rate")
+        .ok()
+        .and_then(|text| text.trim().parse().ok());
+    match limit {
+        Some(to) if to < from => {
+            note(Note::RateLowered { from, to });
+            Rate::Frequency(to)
+        }
+        _ => rate,
+    }
+}
+
+fn prepare_event(
+    event: &Event,
+    rate: Rate,
+    settings: &Settings,
+    kernel_excluded: &mut bool,
+    note: &mut dyn FnMut(Note),
+) -> Result<Prepared, Error> {
+    let mut prepared = Prepared {
+        name: event.name.clone(),
+        attr: sampling_attr(event, rate, settings.call_chains),
+        cpus: event.cpus.clone(),
+    };
+    let levels = if event.max_precise { 3 } else { 0 };
+    let asked = prepared.attr.flags.precise_ip();
+    let mut error = OpenError::NoSuchEvent;
+    for level in (asked..=levels.max(asked)).rev() {
+        prepared.attr.flags = prepared.attr.flags.with_precise_ip(level);
+        match fit_for_user(event, &mut prepared, kernel_excluded, note) {
+            Ok(()) => {
+                if event.max_precise {
+                    let event = prepared.name.clone();
+                    note(Note::Precision { event, level });
+                }
+                return Ok(prepared);
+            }
+            Err(refused) => error = refused,
+        }
+    }
+    let system_wide = settings.watch == crate::Watch::All;
+    Err(Error::open(&event.name, error, system_wide))
+}
+
+/// Fits an attr by opening it on ourselves; without permission for the kernel, tries without.
+fn fit_for_user(
+    event: &Event,
+    prepared: &mut Prepared,
+    kernel_excluded: &mut bool,
+    note: &mut dyn FnMut(Note),
+) -> Result<(), OpenError> {
+    let fitted = match fit(&prepared.attr, Counter::probe) {
+        Err(OpenError::Access) => {
+            let user_only = event.user_only().ok_or(OpenError::Access)?;
+            prepared.attr.flags = prepared
+                .attr
+                .flags
+                .with(AttrFlags::EXCLUDE_KERNEL)
+                .with(AttrFlags::EXCLUDE_HV);
+            let fitted = fit(&prepared.attr, Counter::probe)?;
+            prepared.name = user_only.name;
+            *kernel_excluded = true;
+            fitted
+        }
+        other => other?,
+    };
+    prepared.attr = fitted.attr;
+    if !fitted.dropped.is_empty() {
+        note(Note::Dropped(fitted.dropped));
+    }
+    Ok(())
+}
+
+fn sampling_attr(event: &Event, rate: Rate, chains: CallChains) -> PerfEventAttr {
+    let mut attr = event.attr.clone();
+    // Terms of the event itself (period=, freq=) come before the options.
+    if attr.sample_period == 0 {
+        match rate {
+            Rate::Frequency(hz) => {
+                attr.sample_period = hz;
+                attr.flags = attr.flags.with(AttrFlags::FREQ);
+            }
+            Rate::Period(period) => attr.sample_period = period,
+        }
+    }
+    attr.sample_type = SampleType::IDENTIFIER
+        .with(SampleType::IP)
+        .with(SampleType::TID)
+        .with(SampleType::TIME)
+        .with(SampleType::CPU)
+        .with(SampleType::PERIOD);
+    if chains == CallChains::FramePointers {
+        attr.sample_type = attr.sample_type.with(SampleType::CALLCHAIN);
+    }
+    if event.sample_read {
+        attr.sample_type = attr.sample_type.with(SampleType::READ);
+    }
+    if attr.kind == event_type::TRACEPOINT {
+        attr.sample_type = attr.sample_type.with(SampleType::RAW);
+    }
+    common(&mut attr);
+    attr
+}
+
+/// The dummy event: counts nothing, but its ring gets mappings, names and tasks. Excluding the
+/// kernel is what lets every user open it.
+fn prepare_sideband(note: &mut dyn FnMut(Note)) -> Result<Prepared, Error> {
+    let mut attr = PerfEventAttr {
+        kind: event_type::SOFTWARE,
+        config: sw::DUMMY,
+        sample_period: 1,
+        sample_type: SampleType::IDENTIFIER
+            .with(SampleType::TID)
+            .with(SampleType::TIME)
+            .with(SampleType::CPU),
+        flags: AttrFlags::MMAP
+            .with(AttrFlags::MMAP2)
+            .with(AttrFlags::COMM)
+            .with(AttrFlags::COMM_EXEC)
+            .with(AttrFlags::TASK)
+            .with(AttrFlags::KSYMBOL)
+            .with(AttrFlags::BPF_EVENT)
+            .with(AttrFlags::BUILD_ID)
+            .with(AttrFlags::EXCLUDE_KERNEL)
+            .with(AttrFlags::EXCLUDE_HV),
+        ..PerfEventAttr::default()
+    };
+    common(&mut attr);
+    let fitted =
+        fit(&attr, Counter::probe).map_err(|error| Error::open("dummy:u", error, false))?;
+    if !fitted.dropped.is_empty() {
+        note(Note::Dropped(fitted.dropped));
+    }
+    Ok(Prepared {
+        name: "dummy:u".to_owned(),
+        attr: fitted.attr,
+        cpus: None,
+    })
+}
+
+/// What all events of a recording share: events in one ring must have one clock, and readers
+/// want one place for ids.
+fn common(attr: &mut PerfEventAttr) {
+    attr.read_format = ReadFormat::ID.with(ReadFormat::LOST);
+    attr.flags = attr
+        .flags
+        .with(AttrFlags::DISABLED)
+        .with(AttrFlags::INHERIT)
+        .with(AttrFlags::SAMPLE_ID_ALL)
+        .with(AttrFlags::USE_CLOCKID);
+    attr.clockid = sys::Clock::Monotonic.id();
+}

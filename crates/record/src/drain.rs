@@ -1,0 +1,164 @@
+//! One pass over all rings, in the order that lets a reader know every mapping before the
+//! samples that need it; and counting on the way.
+
+use crate::open::Opened;
+use crate::sink::{Sink, WriterGone};
+use crate::unnamed::Unnamed;
+use crate::{Error, Note};
+use rprof_abi::{Endian, Misc, RawRecord, RecordKind, SampleLayout};
+use rprof_perfdata::file_kind;
+use rprof_ringbuf::{Batch, Ring};
+
+/// What has been seen so far.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) samples: u64,
+    pub(crate) throttled: u64,
+    /// From LOST records.
+    pub(crate) lost_at_least: u64,
+    /// Times of the first and last sample.
+    pub(crate) span_ns: Option<(u64, u64)>,
+}
+
+/// Drains rings into a sink.
+#[derive(Debug)]
+pub(crate) struct Drain {
+    pub(crate) counts: Counts,
+    pub(crate) unnamed: Unnamed,
+    sideband_layout: SampleLayout,
+    heads: Vec<u64>,
+    notes: Vec<Note>,
+}
+
+/// Bytes before the time in a sample with IDENTIFIER, IP and TID: header and three words.
+const TIME_AT: usize = 32;
+
+impl Drain {
+    pub(crate) fn new(sideband_layout: SampleLayout) -> Self {
+        Self {
+            counts: Counts::default(),
+            unnamed: Unnamed::default(),
+            sideband_layout,
+            heads: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// One pass; returns whether any ring held anything.
+    pub(crate) fn pass(
+        &mut self,
+        opened: &mut Opened,
+        sink: &mut Sink,
+    ) -> Result<bool, WriterGone> {
+        self.heads.clear();
+        self.heads
+            .extend(opened.sampling.rings.iter().map(Ring::head));
+        let mut any = false;
+        for ring in &mut opened.sideband.rings {
+            any |= self.drain(ring.batch(), sink, Self::sideband)?;
+        }
+        let heads = std::mem::take(&mut self.heads);
+        for (ring, &head) in opened.sampling.rings.iter_mut().zip(&heads) {
+            any |= self.drain(ring.batch_until(head), sink, Self::sample)?;
+        }
+        self.heads = heads;
+        if any {
+            let mut round = Vec::new();
+            let record = RawRecord {
+                kind: file_kind::FINISHED_ROUND,
+                misc: Misc(0),
+                body: &[],
+            };
+            if record.encode(&mut round, Endian::NATIVE).is_ok() {
+                sink.push(&round)?;
+            }
+        }
+        Ok(any)
+    }
+
+    fn drain(
+        &mut self,
+        mut batch: Batch<'_>,
+        sink: &mut Sink,
+        look: impl Fn(&mut Self, RecordKind, &[u8]),
+    ) -> Result<bool, WriterGone> {
+        if batch.len_bytes() == 0 {
+            return Ok(false);
+        }
+        loop {
+            match batch.next() {
+                Ok(Some(record)) => {
+                    if let Some(kind) = record.first_chunk() {
+                        look(self, RecordKind(u32::from_ne_bytes(*kind)), record);
+                    }
+                    sink.push(record)?;
+                }
+                Ok(None) => return Ok(true),
+                Err(error) => self.notes.push(Note::RingDamaged(error.to_string())),
+            }
+        }
+    }
+
+    #[inline]
+    fn sample(&mut self, kind: RecordKind, record: &[u8]) {
+        if kind != RecordKind::SAMPLE {
+            return self.other(kind, record);
+        }
+        self.counts.samples += 1;
+        let time = record.get(TIME_AT..).and_then(|rest| rest.first_chunk());
+        if let Some(time) = time {
+            let time = u64::from_ne_bytes(*time);
+            let (first, last) = self.counts.span_ns.unwrap_or((time, time));
+            self.counts.span_ns = Some((first.min(time), last.max(time)));
+        }
+    }
+
+    fn sideband(&mut self, kind: RecordKind, record: &[u8]) {
+        if matches!(kind, RecordKind::MMAP | RecordKind::MMAP2)
+            && let Ok(raw) = RawRecord::parse(record, Endian::NATIVE)
+        {
+            self.unnamed.see(raw, &self.sideband_layout);
+        }
+        self.other(kind, record);
+    }
+
+    fn other(&mut self, kind: RecordKind, record: &[u8]) {
+        match kind {
+            RecordKind::THROTTLE => self.counts.throttled += 1,
+            RecordKind::LOST => {
+                // header, id, count
+                let lost = record.get(16..).and_then(|rest| rest.first_chunk());
+                self.counts.lost_at_least += lost.map_or(0, |lost| u64::from_ne_bytes(*lost));
+            }
+            _ => {}
+        }
+    }
+
+    /// Drains until two passes in a row find nothing; for the end, when events are disabled.
+    pub(crate) fn rest(&mut self, opened: &mut Opened, sink: &mut Sink) -> Result<(), WriterGone> {
+        let mut empty = 0;
+        while empty < 2 {
+            empty = if self.pass(opened, sink)? {
+                0
+            } else {
+                empty + 1
+            };
+        }
+        Ok(())
+    }
+
+    /// Notes that came up while draining.
+    pub(crate) fn take_notes(&mut self) -> impl Iterator<Item = Note> + '_ {
+        self.notes.drain(..)
+    }
+}
+
+/// Keeps the signature of `?` on a sink inside functions that return [`Error`].
+impl From<WriterGone> for Error {
+    fn from(_: WriterGone) -> Self {
+        Self::System {
+            what: "writing the recording",
+            source: std::io::Error::from(std::io::ErrorKind::BrokenPipe),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Why a recording could not be made, with the one thing to do about it.
+
+use rprof_events::EventError;
+use rprof_ringbuf::{MapError, OpenError};
+use std::io;
+use std::path::PathBuf;
+
+/// A recording could not be made, or not to its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Nothing to record.
+    #[error("nothing to record: give a command (rprof record -- cmd), -p PID or -a")]
+    NothingToRecord,
+    /// An event could not be opened.
+    #[error("event '{event}': {source}; {advice}")]
+    Open {
+        /// The event.
+        event: String,
+        /// Why.
+        source: OpenError,
+        /// What to do.
+        advice: String,
+    },
+    /// A ring could not be mapped.
+    #[error("ring of CPU {cpu}: {source}; {}", map_advice(source))]
+    Map {
+        /// The CPU.
+        cpu: u32,
+        /// Why.
+        source: MapError,
+    },
+    /// A process or thread is not there.
+    #[error("no such process or thread: {id}")]
+    NoSuchTask {
+        /// Its id.
+        id: i32,
+    },
+    /// CPUs or PMUs of this machine could not be read.
+    #[error(transparent)]
+    Event(#[from] EventError),
+    /// The command could not be started.
+    #[error(transparent)]
+    Spawn(#[from] rprof_process::SpawnError),
+    /// The output cannot be made.
+    #[error("cannot write {}: {source}", path.display())]
+    Output {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Writing failed in mid-recording.
+    #[error("{source}; the recording ends here, what was written ({size_bytes} bytes) is readable")]
+    Write {
+        /// Why.
+        source: rprof_perfdata::Error,
+        /// Bytes that were written.
+        size_bytes: u64,
+    },
+    /// A system call failed that should not.
+    #[error("{what}: {source}")]
+    System {
+        /// What was attempted.
+        what: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// For `map_err`.
+    pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::System { what, source }
+    }
+
+    /// An event that could not be opened, with advice for this user.
+    pub(crate) fn open(event: &str, source: OpenError, system_wide: bool) -> Self {
+        let advice = open_advice(&source, system_wide);
+        Self::Open {
+            event: event.to_owned(),
+            source,
+            advice,
+        }
+    }
+}
+
+fn open_advice(error: &OpenError, system_wide: bool) -> String {
+    let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid")
+        .map(|text| text.trim().to_owned())
+        .unwrap_or_else(|_| "unknown".to_owned());
+    match error {
+        OpenError::Access if system_wide => format!(
+            "all CPUs need kernel.perf_event_paranoid at 0 or below (it is {paranoid}): \
+             sudo sysctl kernel.perf_event_paranoid=0, or run with sudo, or record a command"
+        ),
+        OpenError::Access => format!(
+            "kernel.perf_event_paranoid is {paranoid}: sudo sysctl \
+             kernel.perf_event_paranoid=1, or run with sudo; processes of other users need sudo"
+        ),
+        OpenError::Forbidden => "a seccomp filter or missing capability forbids it: in a \
+             container run it with --cap-add PERFMON (or --security-opt seccomp=unconfined)"
+            .to_owned(),
+        OpenError::NoSuchEvent => {
+            "this machine (or virtual machine) does not count it: try -e cpu-clock".to_owned()
+        }
+        OpenError::TooManyFiles => {
+            "threads x CPUs x events need one open file each: raise ulimit -n".to_owned()
+        }
+        OpenError::NoSuchTask => "it has ended".to_owned(),
+        OpenError::Busy => "stop the other user of the counter (perf, a debugger)".to_owned(),
+        _ => "try other settings, or -e cpu-clock".to_owned(),
+    }
+}
+
+fn map_advice(error: &MapError) -> &'static str {
+    match error {
+        MapError::MlockBudget { .. } => {
+            "other profilers of this user may use it up: smaller rings with -m, \
+             sudo sysctl kernel.perf_event_mlock_kb=4096, or ulimit -l"
+        }
+        _ => "try another size with -m",
+    }
+}

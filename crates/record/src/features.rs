@@ -1,0 +1,184 @@
+//! What the file says of the machine and of the recording.
+
+use crate::Tool;
+use crate::drain::Counts;
+use rprof_abi::{Encoder, Endian};
+use rprof_events::{Sources, online_cpus, parse_cpu_list};
+use rprof_perfdata::FeatureId;
+use rprof_perfdata::feature::{
+    ClockData, CpuPlace, CpuTopology, NumaNode, SampleTime, encode_cpu_topology, encode_nr_cpus,
+    encode_numa, encode_string, encode_strings,
+};
+use rprof_ringbuf::sys::Clock;
+use std::path::Path;
+
+/// Feature sections, encoded.
+pub(crate) type Features = Vec<(FeatureId, Vec<u8>)>;
+
+/// Collects sections; what is not known is left out.
+struct Collector(Features);
+
+impl Collector {
+    fn add(&mut self, id: FeatureId, encode: impl FnOnce(&mut Encoder<'_>)) {
+        let mut bytes = Vec::new();
+        encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
+        self.0.push((id, bytes));
+    }
+
+    fn text(&mut self, id: FeatureId, text: Option<String>) {
+        if let Some(text) = text {
+            self.add(id, |encoder| encode_string(text.as_bytes(), encoder));
+        }
+    }
+}
+
+/// The machine, the command line and the clocks, as they are now.
+pub(crate) fn of_machine(tool: &Tool) -> Features {
+    let mut all = Collector(Vec::new());
+    all.text(FeatureId::HOSTNAME, line("/proc/sys/kernel/hostname"));
+    all.text(FeatureId::OSRELEASE, line("/proc/sys/kernel/osrelease"));
+    all.text(FeatureId::VERSION, Some(tool.version.clone()));
+    all.text(FeatureId::ARCH, Some(std::env::consts::ARCH.to_owned()));
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    all.text(FeatureId::CPUDESC, cpuinfo_field(&cpuinfo, "model name"));
+    all.text(FeatureId::CPUID, cpuid(&cpuinfo));
+    if let Some(kib) = total_mem_kib() {
+        all.add(FeatureId::TOTAL_MEM, |encoder| encoder.u64(kib));
+    }
+    let words = tool.command_line.iter().map(String::as_bytes);
+    all.add(FeatureId::CMDLINE, |encoder| encode_strings(words, encoder));
+    if let Some((available, topology)) = topology() {
+        let online = online_cpus(&Sources::default()).map_or(available, |cpus| cpus.len());
+        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        all.add(FeatureId::NRCPUS, |encoder| {
+            encode_nr_cpus(number(available), number(online), encoder);
+        });
+        all.add(FeatureId::CPU_TOPOLOGY, |encoder| {
+            encode_cpu_topology(&topology, encoder)
+        });
+    }
+    let nodes = numa_nodes();
+    if !nodes.is_empty() {
+        all.add(FeatureId::NUMA_TOPOLOGY, |encoder| {
+            encode_numa(&nodes, encoder)
+        });
+    }
+    all.add(FeatureId::CLOCKID, |encoder| {
+        encoder.u64(Clock::Monotonic.resolution_ns())
+    });
+    let clocks = ClockData {
+        clockid: Clock::Monotonic.id().cast_unsigned(),
+        wall_ns: Clock::Realtime.now_ns(),
+        clock_ns: Clock::Monotonic.now_ns(),
+    };
+    all.add(FeatureId::CLOCK_DATA, |encoder| clocks.encode(encoder));
+    all.0
+}
+
+/// When the samples were taken.
+pub(crate) fn of_samples(counts: &Counts) -> Features {
+    let mut all = Collector(Vec::new());
+    if let Some((first_ns, last_ns)) = counts.span_ns {
+        all.add(FeatureId::SAMPLE_TIME, |encoder| {
+            SampleTime { first_ns, last_ns }.encode(encoder);
+        });
+    }
+    all.0
+}
+
+fn line(path: impl AsRef<Path>) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    Some(text.trim().to_owned())
+}
+
+fn cpuinfo_field(cpuinfo: &str, name: &str) -> Option<String> {
+    cpuinfo.lines().find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        (key.trim() == name).then(|| value.trim().to_owned())
+    })
+}
+
+/// perf's form on x86: vendor, family, model, stepping.
+fn cpuid(cpuinfo: &str) -> Option<String> {
+    let field = |name| cpuinfo_field(cpuinfo, name);
+    Some(format!(
+        "{},{},{},{}",
+        field("vendor_id")?,
+        field("cpu family")?,
+        field("model")?,
+        field("stepping")?
+    ))
+}
+
+fn total_mem_kib() -> Option<u64> {
+    meminfo_kib(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemTotal:")
+}
+
+/// A line of `/proc/meminfo`, or of a node's, which puts `Node 0` before it.
+fn meminfo_kib(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| {
+        let value = line.split_once(name)?.1;
+        value.trim().trim_end_matches(" kB").parse().ok()
+    })
+}
+
+/// Number of available CPUs and their topology; `None` if sysfs does not say.
+fn topology() -> Option<(usize, CpuTopology)> {
+    let present = parse_cpu_list(&line("/sys/devices/system/cpu/present")?).ok()?;
+    let mut topology = CpuTopology::default();
+    for cpu in &present {
+        let dir = format!("/sys/devices/system/cpu/cpu{cpu}/topology");
+        let read = |name: &str| line(format!("{dir}/{name}"));
+        let number = |name| read(name).and_then(|text| text.parse().ok()).unwrap_or(0);
+        topology.cpus.push(CpuPlace {
+            core_id: number("core_id"),
+            socket_id: number("physical_package_id"),
+        });
+        let lists = [
+            (&mut topology.core_siblings, "core_siblings_list"),
+            (&mut topology.thread_siblings, "thread_siblings_list"),
+        ];
+        for (list, name) in lists {
+            list.extend(read(name).filter(|text| !list.contains(text)));
+        }
+    }
+    Some((present.len(), topology))
+}
+
+fn numa_nodes() -> Vec<NumaNode> {
+    let base = "/sys/devices/system/node";
+    let online = line(format!("{base}/online")).and_then(|text| parse_cpu_list(&text).ok());
+    let node = |node: u32| {
+        let meminfo = std::fs::read_to_string(format!("{base}/node{node}/meminfo")).ok()?;
+        Some(NumaNode {
+            node,
+            mem_total_kib: meminfo_kib(&meminfo, "MemTotal:")?,
+            mem_free_kib: meminfo_kib(&meminfo, "MemFree:")?,
+            cpus: line(format!("{base}/node{node}/cpulist"))?,
+        })
+    };
+    online
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(node)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proc_files_are_read() {
+        let cpuinfo = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\nmodel name\t: Xeon\nstepping\t: 4\n";
+        assert_eq!(cpuid(cpuinfo).as_deref(), Some("GenuineIntel,6,85,4"));
+        assert_eq!(
+            cpuinfo_field(cpuinfo, "model name").as_deref(),
+            Some("Xeon")
+        );
+        assert_eq!(
+            meminfo_kib("Node 0 MemTotal:  123 kB\n", "MemTotal:"),
+            Some(123)
+        );
+    }
+}

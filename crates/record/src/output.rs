@@ -1,0 +1,79 @@
+//! The output file: an older one is kept beside it, and under sudo it belongs to the caller.
+
+use crate::Error;
+use rprof_ringbuf::sys;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{OpenOptionsExt, fchown};
+use std::path::{Path, PathBuf};
+
+/// Creates the output; an old recording of that name becomes `NAME.old`.
+pub(crate) fn create(path: &Path) -> Result<File, Error> {
+    let output_error = |source| Error::Output {
+        path: path.to_owned(),
+        source,
+    };
+    let old = std::fs::metadata(path).ok();
+    if let Some(meta) = &old {
+        if meta.is_dir() {
+            return Err(output_error(io::Error::from(io::ErrorKind::IsADirectory)));
+        }
+        if !meta.is_file() {
+            let what = "not a regular file (a recording is written in several places)";
+            return Err(output_error(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                what,
+            )));
+        }
+    }
+    if old.is_some_and(|meta| meta.len() > 0) {
+        std::fs::rename(path, old_name(path)).map_err(output_error)?;
+    }
+    // Addresses of other users' programs are nobody else's business: 0600, as perf.
+    let file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)
+        .map_err(output_error)?;
+    if let Some((uid, gid)) = sudo_caller() {
+        // A file of root's is still a recording.
+        let _ = fchown(&file, Some(uid), Some(gid));
+    }
+    Ok(file)
+}
+
+fn old_name(path: &Path) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(".old");
+    PathBuf::from(name)
+}
+
+fn sudo_caller() -> Option<(u32, u32)> {
+    if sys::effective_uid() != 0 {
+        return None;
+    }
+    let id = |name| std::env::var(name).ok()?.parse().ok();
+    Some((id("SUDO_UID")?, id("SUDO_GID")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_old_name_is_appended_not_replaced() {
+        assert_eq!(
+            old_name(Path::new("a/perf.data")),
+            Path::new("a/perf.data.old")
+        );
+    }
+
+    #[test]
+    fn a_device_or_folder_is_refused() {
+        assert!(create(Path::new("/dev/null")).is_err());
+        assert!(create(Path::new("/tmp")).is_err());
+    }
+}

@@ -1,0 +1,361 @@
+//! A recording from start to end.
+
+use crate::attrs;
+use crate::drain::Drain;
+use crate::features::{self, Features};
+use crate::open::{Group, Opened, Scope, targets_of};
+use crate::sink::{Sink, WriterGone};
+use crate::{Error, Note, Settings, Summary, Watch, output};
+use rprof_abi::record::{LostSamples, Mmap, Record};
+use rprof_abi::{Endian, Misc, SampleId, SampleLayout};
+use rprof_events::{Sources, online_cpus};
+use rprof_perfdata::{FeatureId, Writer, WrittenEvent};
+use rprof_process::{Child, Gated};
+use rprof_ringbuf::{Counter, Poller, sys::Signals};
+use std::time::{Duration, Instant};
+
+/// A ring's wake-up comes at half its size; a quiet one is looked at so often anyway.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// Makes a recording; `note` is told what a user should know as it comes up.
+///
+/// Must be called before the process has any other thread: it forks.
+///
+/// # Errors
+/// [`Error`]. What could be written stays on disk and readable.
+pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary, Error> {
+    if settings.command.is_empty() && settings.watch == Watch::Command {
+        return Err(Error::NothingToRecord);
+    }
+    let signals = Signals::block().map_err(Error::system("blocking signals"))?;
+    let attrs = attrs::prepare(settings, note)?;
+    let gated = match settings.command.is_empty() {
+        true => None,
+        false => Some(Gated::spawn(&settings.command)?),
+    };
+    let cpus = match &settings.cpus {
+        Some(cpus) => cpus.clone(),
+        None => online_cpus(&Sources::default())?,
+    };
+    let scope = Scope {
+        targets: targets_of(&settings.watch, gated.as_ref().map(Gated::pid))?,
+        cpus,
+        until_exec: settings.watch == Watch::Command,
+        ring_pages: settings.ring_pages,
+    };
+    let opened = Opened::open(&attrs, &scope)?;
+    if let Some(bytes) = opened.smaller_rings {
+        note(Note::RingsSmaller { kib: bytes / 1024 });
+    }
+    let written = written_events(&opened)?;
+    let sideband_layout = SampleLayout::new(&attrs.sideband.attr, Endian::NATIVE);
+    let file = output::create(&settings.output)?;
+    let writer = Writer::start(file, &settings.output, &written).map_err(output_error)?;
+    let machine = features::of_machine(&settings.tool);
+    let mut run = Run {
+        settings,
+        sink: Sink::start(writer)?,
+        drain: Drain::new(sideband_layout.clone()),
+        opened,
+        signals,
+        sideband_layout,
+        child: None,
+    };
+    let ended = run.start(gated).and_then(|()| run.until_stopped(note));
+    run.finish(ended, machine, note)
+}
+
+fn output_error(source: rprof_perfdata::Error) -> Error {
+    Error::Write {
+        source,
+        size_bytes: 0,
+    }
+}
+
+fn written_events(opened: &Opened) -> Result<Vec<WrittenEvent>, Error> {
+    let groups = [&opened.sampling, &opened.sideband];
+    let mut written = Vec::new();
+    for event in groups.into_iter().flat_map(|group| &group.events) {
+        let ids: Result<Vec<u64>, _> = event.counters.iter().map(Counter::id).collect();
+        written.push(WrittenEvent {
+            name: event.name.clone(),
+            attr: event.attr.clone(),
+            ids: ids.map_err(Error::system("asking for an event's id"))?,
+        });
+    }
+    Ok(written)
+}
+
+/// A recording that is going on.
+struct Run<'a> {
+    settings: &'a Settings,
+    sink: Sink,
+    drain: Drain,
+    opened: Opened,
+    signals: Signals,
+    sideband_layout: SampleLayout,
+    child: Option<Child>,
+}
+
+impl Run<'_> {
+    /// Sideband first, then what runs already, then samples: nothing falls between.
+    fn start(&mut self, gated: Option<Gated>) -> Result<(), Error> {
+        let enabling = "enabling events";
+        self.opened
+            .sideband
+            .enable()
+            .map_err(Error::system(enabling))?;
+        self.describe_kernel()?;
+        self.describe_running()?;
+        if self.settings.watch != Watch::Command {
+            self.opened
+                .sampling
+                .enable()
+                .map_err(Error::system(enabling))?;
+        }
+        self.child = gated.map(Gated::release).transpose()?;
+        Ok(())
+    }
+
+    fn describe_kernel(&mut self) -> Result<(), WriterGone> {
+        let nobody = SampleId {
+            pid: Some(-1),
+            tid: Some(0),
+            ..SampleId::default()
+        };
+        for map in rprof_process::kernel_maps() {
+            let record = Record::Mmap(Mmap {
+                pid: -1,
+                tid: 0,
+                addr: map.addr,
+                len: map.len,
+                pgoff: map.pgoff,
+                filename: map.name.as_bytes(),
+            });
+            let buffer = self.sink.buffer()?;
+            // Such a record is far below the format's limit.
+            let _ = record.encode(Misc::KERNEL, &nobody, &self.sideband_layout, buffer);
+        }
+        Ok(())
+    }
+
+    fn describe_running(&mut self) -> Result<(), Error> {
+        let processes = match &self.settings.watch {
+            Watch::Command => Vec::new(),
+            Watch::Processes(pids) => pids.clone(),
+            Watch::All => rprof_process::all_processes().map_err(Error::system("listing /proc"))?,
+            Watch::Threads(tids) => {
+                let of = tids
+                    .iter()
+                    .filter_map(|&tid| rprof_process::process_of(tid).ok());
+                let mut pids: Vec<i32> = of.collect();
+                pids.sort_unstable();
+                pids.dedup();
+                pids
+            }
+        };
+        let (sink, layout) = (&mut self.sink, &self.sideband_layout);
+        let unnamed = &mut self.drain.unnamed;
+        let mut gone = Ok(());
+        for pid in processes {
+            rprof_process::describe_process(pid, &mut |one| {
+                unnamed.see_record(&one.record);
+                match sink.buffer() {
+                    // Paths are at most 4 KiB: below the format's limit.
+                    Ok(buffer) => drop(one.record.encode(one.misc, &one.id, layout, buffer)),
+                    Err(error) => gone = Err(error),
+                }
+            });
+        }
+        Ok(gone?)
+    }
+
+    /// Drains until the command, the time or the user ends it.
+    fn until_stopped(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
+        let deadline = self.settings.duration.map(|time| Instant::now() + time);
+        let mut poller = self.opened.poller();
+        let mut alive = vec![true; self.opened.sampling.counters().count()];
+        poller.add(&self.signals);
+        loop {
+            let timeout = deadline.map_or(LOOK_EVERY, |deadline| {
+                deadline
+                    .saturating_duration_since(Instant::now())
+                    .min(LOOK_EVERY)
+            });
+            self.wait(&mut poller, &mut alive, timeout)?;
+            self.drain.pass(&mut self.opened, &mut self.sink)?;
+            self.drain.take_notes().for_each(&mut *note);
+            if self.user_stops() {
+                return Ok(());
+            }
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                note(Note::DurationOver);
+                return Ok(());
+            }
+            let command_ended = self.command_ended()?;
+            let all_gone = !alive.contains(&true);
+            if command_ended && (all_gone || !self.waits_for_all()) {
+                if !all_gone
+                    && self.settings.watch == Watch::Command
+                    && self.others_live(&mut poller, &mut alive)?
+                {
+                    note(Note::OthersLiveOn);
+                }
+                return Ok(());
+            }
+            if all_gone && self.child.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn waits_for_all(&self) -> bool {
+        self.settings.wait_all && self.settings.watch == Watch::Command
+    }
+
+    /// Waits, and marks counters whose tasks (and all that inherited them) have ended.
+    fn wait(
+        &self,
+        poller: &mut Poller,
+        alive: &mut [bool],
+        timeout: Duration,
+    ) -> Result<(), Error> {
+        let waiting = "waiting for samples";
+        let ready = poller.wait(timeout).map_err(Error::system(waiting))?;
+        let hung: Vec<usize> = ready
+            .filter(|ready| ready.hung_up)
+            .map(|ready| ready.index)
+            .collect();
+        for index in hung {
+            poller.remove(index);
+            if let Some(alive) = alive.get_mut(index) {
+                *alive = false;
+            }
+        }
+        Ok(())
+    }
+
+    fn others_live(&self, poller: &mut Poller, alive: &mut [bool]) -> Result<bool, Error> {
+        self.wait(poller, alive, Duration::ZERO)?;
+        Ok(alive.contains(&true))
+    }
+
+    /// SIGINT, SIGTERM or SIGHUP came. SIGCHLD only ends the wait.
+    fn user_stops(&self) -> bool {
+        let mut stop = false;
+        while let Some(signal) = self.signals.next() {
+            stop |= signal != Signals::CHILD;
+        }
+        stop
+    }
+
+    fn command_ended(&mut self) -> Result<bool, Error> {
+        match &mut self.child {
+            None => Ok(false),
+            Some(child) => {
+                let status = child
+                    .try_wait()
+                    .map_err(Error::system("waiting for the command"))?;
+                Ok(status.is_some())
+            }
+        }
+    }
+
+    /// Stops, drains the rest, and closes the file, whatever happened before.
+    fn finish(
+        mut self,
+        ended: Result<(), Error>,
+        machine: Features,
+        note: &mut dyn FnMut(Note),
+    ) -> Result<Summary, Error> {
+        let disabled = self
+            .opened
+            .sampling
+            .disable()
+            .and_then(|()| self.opened.sideband.disable());
+        if ended.is_ok() {
+            // As perf: what was started for the recording ends with it.
+            self.child.iter().for_each(Child::terminate);
+        }
+        let drained = self.drain.rest(&mut self.opened, &mut self.sink);
+        self.drain.take_notes().for_each(&mut *note);
+        let lost = self.opened.sampling.lost_by_event();
+        let lost_samples = self.write_lost(&lost);
+        let lost_sideband = self.opened.sideband.lost_by_event();
+        let status = match &mut self.child {
+            Some(child) => child.wait().ok(),
+            None => None,
+        };
+        let (writer, written) = self.sink.finish();
+        let size_bytes = writer.data_len();
+        if let Err(source) = written {
+            // The cause is already known; the file keeps what it has either way.
+            let _ = writer.abandon();
+            return Err(Error::Write { source, size_bytes });
+        }
+        ended?;
+        drained?;
+        disabled.map_err(Error::system("disabling events"))?;
+        let lost_samples = lost_samples?;
+
+        let mut sections = machine;
+        sections.extend(features::of_samples(&self.drain.counts));
+        sections.push((FeatureId::BUILD_ID, self.drain.unnamed.section()));
+        let finished = writer
+            .finish(sections)
+            .map_err(|source| Error::Write { source, size_bytes })?;
+        let counts = &self.drain.counts;
+        Ok(Summary {
+            path: self.settings.output.clone(),
+            size_bytes: finished.size_bytes,
+            samples: counts.samples,
+            lost_samples,
+            lost_at_least: counts.lost_at_least,
+            lost_sideband: lost_sideband.iter().filter_map(|(_, lost)| *lost).sum(),
+            throttled: counts.throttled,
+            status,
+        })
+    }
+
+    /// Appends a LOST_SAMPLES for each event that lost any; returns their sum.
+    fn write_lost(&mut self, lost: &[(Lossy, Option<u64>)]) -> Result<Option<u64>, Error> {
+        let mut sum = None;
+        for (event, lost) in lost {
+            let Some(lost) = *lost else { continue };
+            *sum.get_or_insert(0) += lost;
+            if lost == 0 {
+                continue;
+            }
+            let record = Record::LostSamples(LostSamples { lost });
+            let id = SampleId {
+                id: event.id,
+                time_ns: self.drain.counts.span_ns.map(|(_, last)| last),
+                ..SampleId::default()
+            };
+            // Far below the format's limit.
+            let _ = record.encode(Misc(0), &id, &event.layout, self.sink.buffer()?);
+        }
+        Ok(sum)
+    }
+}
+
+/// What a LOST_SAMPLES needs of its event.
+struct Lossy {
+    id: Option<u64>,
+    layout: SampleLayout,
+}
+
+impl Group {
+    fn lost_by_event(&self) -> Vec<(Lossy, Option<u64>)> {
+        let one = |event| {
+            let lost = Self::lost(event).unwrap_or(None);
+            let first = event.counters.first();
+            let lossy = Lossy {
+                id: first.and_then(|counter| counter.id().ok()),
+                layout: SampleLayout::new(&event.attr, Endian::NATIVE),
+            };
+            (lossy, lost)
+        };
+        self.events.iter().map(one).collect()
+    }
+}

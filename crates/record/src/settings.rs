@@ -1,0 +1,95 @@
+//! What to record, and what came of it: plain data.
+
+use rprof_events::Event;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+/// How often to sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rate {
+    /// So many samples a second.
+    Frequency(u64),
+    /// A sample after so many events.
+    Period(u64),
+}
+
+/// Whether and how samples hold their callers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallChains {
+    /// Frame pointers, followed by the kernel.
+    FramePointers,
+    /// Only the instruction pointer.
+    None,
+}
+
+/// Whom to watch, beside what a command starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// The command and all that it starts.
+    Command,
+    /// Everybody.
+    All,
+    /// These processes and all that they start.
+    Processes(Vec<i32>),
+    /// These threads and all that they start.
+    Threads(Vec<i32>),
+}
+
+/// One recording to be made.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Events; empty for the default of this machine.
+    pub events: Vec<Event>,
+    /// How often.
+    pub rate: Rate,
+    /// Callers.
+    pub call_chains: CallChains,
+    /// Whom.
+    pub watch: Watch,
+    /// On which CPUs; `None` for all that are online.
+    pub cpus: Option<Vec<u32>>,
+    /// Command to start; empty for none.
+    pub command: Vec<OsString>,
+    /// Longest time; `None` for no limit.
+    pub duration: Option<Duration>,
+    /// Data pages of each sample ring, a power of two; `None` for the default.
+    pub ring_pages: Option<usize>,
+    /// Where to write.
+    pub output: PathBuf,
+    /// Wait for all that the command started, not only for the command.
+    pub wait_all: bool,
+    /// This program's own command line and version, for the file.
+    pub tool: Tool,
+}
+
+/// Who records.
+#[derive(Clone, Debug)]
+pub struct Tool {
+    /// Words of its command line.
+    pub command_line: Vec<String>,
+    /// Its version.
+    pub version: String,
+}
+
+/// What came of a recording.
+#[derive(Debug)]
+pub struct Summary {
+    /// The file.
+    pub path: PathBuf,
+    /// Its size, bytes.
+    pub size_bytes: u64,
+    /// Samples in it.
+    pub samples: u64,
+    /// Samples that did not fit, by the kernel's own count; `None` before Linux 6.0.
+    pub lost_samples: Option<u64>,
+    /// Records lost, as far as LOST records tell (a lower bound).
+    pub lost_at_least: u64,
+    /// Mappings, names and tasks that did not fit.
+    pub lost_sideband: u64,
+    /// How often the kernel stopped an event for the rest of a tick.
+    pub throttled: u64,
+    /// The command's end.
+    pub status: Option<ExitStatus>,
+}

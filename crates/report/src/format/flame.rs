@@ -1,0 +1,77 @@
+//! The flame graph, drawn by inferno.
+//!
+//! inferno merges equal frames of lines that stand next to each other, after sorting lines as
+//! text, which tears frames apart whose names begin alike (`foo`, `foo2`). So it gets our own
+//! order: its flame-chart mode takes lines as they come, last one first.
+
+use super::folded::{Count, From, Suffixes, fold};
+use crate::Error;
+use inferno::flamegraph::color::{MultiPalette, Palette};
+use inferno::flamegraph::{Direction, Options, from_lines};
+use rprof_profile::{EventProfile, Profile};
+use std::io::Write;
+
+/// How a flame graph looks.
+#[derive(Clone, Debug, Default)]
+pub struct FlameOptions {
+    /// Its title; `None` names the event.
+    pub title: Option<String>,
+    /// Start from the innermost functions: who called them is above.
+    pub reverse: bool,
+    /// Hang from the top (an icicle graph).
+    pub inverted: bool,
+}
+
+/// Draws one event as SVG.
+///
+/// # Errors
+/// [`Error::Draw`] if there is nothing to draw, or with the writer's error.
+pub fn write_flame(
+    profile: &Profile,
+    event: &EventProfile,
+    options: &FlameOptions,
+    out: &mut impl Write,
+) -> Result<(), Error> {
+    let from = if options.reverse {
+        From::Innermost
+    } else {
+        From::Outermost
+    };
+    let folded = fold(profile, event, from, Suffixes::Yes, Count::Weight);
+    if folded.is_empty() {
+        return Err(Error::Draw("no samples".to_owned()));
+    }
+    let lines: Vec<String> = folded
+        .iter()
+        .rev()
+        .map(|(stack, count)| format!("{} {count}", stack.join(";")))
+        .collect();
+    let mut drawing = Options::default();
+    drawing.title = match &options.title {
+        Some(title) => title.clone(),
+        None => format!("{}, {} samples", event.name, event.samples),
+    };
+    drawing.flame_chart = true;
+    drawing.colors = Palette::Multi(MultiPalette::Java);
+    drawing.hash = true;
+    drawing.count_name = unit(&event.name).to_owned();
+    drawing.subtitle = (event.loss.samples > 0).then(|| {
+        let at_least = if event.loss.at_least { "at least " } else { "" };
+        format!("{at_least}{} samples lost", event.loss.samples)
+    });
+    if options.inverted {
+        drawing.direction = Direction::Inverted;
+    }
+    let lines = lines.iter().map(String::as_str);
+    from_lines(&mut drawing, lines, out).map_err(|error| Error::Draw(error.to_string()))
+}
+
+/// What an event's weight counts.
+fn unit(event: &str) -> &str {
+    let name = event.split([':', '/']).next().unwrap_or(event);
+    match name {
+        "cpu-clock" | "task-clock" => "ns",
+        "" => "events",
+        name => name,
+    }
+}

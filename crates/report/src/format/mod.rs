@@ -1,0 +1,11 @@
+//! How a profile is written: one file per form, all of them into an [`std::io::Write`].
+
+mod flame;
+mod folded;
+mod table;
+mod text;
+mod tree;
+
+pub use flame::{FlameOptions, write_flame};
+pub use folded::write_folded;
+pub use table::{Graph, TableOptions, write_table};

@@ -1,0 +1,191 @@
+//! The table that perf users know, trees below its rows.
+
+use super::text::{padded, printable, width};
+use super::tree::write_tree;
+use rprof_profile::view::{Order, Row, Rows, SortKey};
+use rprof_profile::{EventProfile, Profile, percent};
+use std::io::{self, Write};
+
+/// Trees below the rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Graph {
+    /// From callers or from callees.
+    pub order: Order,
+    /// Nodes below so many percent of the event are left out.
+    pub min_percent: f64,
+}
+
+/// How a table looks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableOptions {
+    /// Columns that make rows differ.
+    pub keys: Vec<SortKey>,
+    /// Count for a row also what it called, in a column of its own.
+    pub children: bool,
+    /// Trees; `None` for the table alone.
+    pub graph: Option<Graph>,
+    /// Rows below so many percent are left out.
+    pub percent_limit: f64,
+    /// A column with the number of samples.
+    pub show_samples: bool,
+    /// Colour heavy rows, as perf does, by terminal sequences.
+    pub colors: bool,
+}
+
+/// Writes a table for each event, then what could not be named or used.
+///
+/// # Errors
+/// The writer's.
+pub fn write_table(
+    profile: &Profile,
+    options: &TableOptions,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    for event in &profile.events {
+        write_event(profile, event, options, out)?;
+    }
+    let total: u64 = profile.events.iter().map(|event| event.weight).sum();
+    let mut heading = Some("# Without names:\n");
+    for image in &profile.unnamed {
+        let share = percent(image.weight, total);
+        if share < 0.005 {
+            continue;
+        }
+        out.write_all(heading.take().unwrap_or("").as_bytes())?;
+        writeln!(
+            out,
+            "#   {share:>6.2}%  {}: {}",
+            printable(&image.path),
+            image.reason
+        )?;
+    }
+    Ok(())
+}
+
+fn write_event(
+    profile: &Profile,
+    event: &EventProfile,
+    options: &TableOptions,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let at_least = if event.loss.at_least { "at least " } else { "" };
+    writeln!(
+        out,
+        "# Total Lost Samples: {at_least}{}",
+        event.loss.samples
+    )?;
+    writeln!(out, "#")?;
+    writeln!(
+        out,
+        "# Samples: {} of event '{}'",
+        event.samples,
+        printable(&event.name)
+    )?;
+    writeln!(out, "# Event count (approx.): {}", event.weight)?;
+    writeln!(out, "#")?;
+    let rows = Rows::new(profile, event, &options.keys, options.children);
+    let shown: Vec<&Row> = rows
+        .iter()
+        .take_while(|row| {
+            let weight = if options.children {
+                row.total_weight
+            } else {
+                row.self_weight
+            };
+            percent(weight, event.weight) >= options.percent_limit
+        })
+        .collect();
+    let cells: Vec<Vec<String>> = shown
+        .iter()
+        .map(|row| {
+            let cell = |key: &SortKey| printable(&key.cell(&row.key, profile)).into_owned();
+            options.keys.iter().map(cell).collect()
+        })
+        .collect();
+    let widths = write_heading(options, &cells, out)?;
+    for (row, cells) in shown.iter().zip(&cells) {
+        write_row(row, cells, &widths, event, options, out)?;
+        if let Some(graph) = options.graph {
+            write_tree(
+                &rows,
+                row,
+                graph,
+                options.children,
+                event.weight,
+                profile,
+                out,
+            )?;
+        }
+    }
+    writeln!(out)?;
+    writeln!(out)
+}
+
+/// Headings and dots; returns the columns' widths.
+fn write_heading(
+    options: &TableOptions,
+    cells: &[Vec<String>],
+    out: &mut impl Write,
+) -> io::Result<Vec<usize>> {
+    let mut headings: Vec<(String, usize)> = match options.children {
+        true => vec![("Children".to_owned(), 8), ("    Self".to_owned(), 8)],
+        false => vec![("Overhead".to_owned(), 8)],
+    };
+    if options.show_samples {
+        headings.push(("     Samples".to_owned(), 12));
+    }
+    let mut widths = Vec::new();
+    for (column, key) in options.keys.iter().enumerate() {
+        let cells = cells.iter().filter_map(|row| row.get(column));
+        let widest = cells.map(|cell| width(cell)).max().unwrap_or(0);
+        let columns = widest.max(width(key.heading()));
+        widths.push(columns);
+        headings.push((key.heading().to_owned(), columns));
+    }
+    let titles: Vec<String> = headings
+        .iter()
+        .map(|(title, columns)| padded(title, *columns))
+        .collect();
+    let dots: Vec<String> = headings
+        .iter()
+        .map(|(_, columns)| ".".repeat(*columns))
+        .collect();
+    writeln!(out, "# {}", titles.join("  ").trim_end())?;
+    writeln!(out, "# {}", dots.join("  "))?;
+    writeln!(out, "#")?;
+    Ok(widths)
+}
+
+fn write_row(
+    row: &Row,
+    cells: &[String],
+    widths: &[usize],
+    event: &EventProfile,
+    options: &TableOptions,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let mut line = String::new();
+    if options.children {
+        line += &share(row.total_weight, event, options);
+    }
+    line += &share(row.self_weight, event, options);
+    if options.show_samples {
+        line += &format!("  {:>12}", row.self_samples);
+    }
+    for (cell, columns) in cells.iter().zip(widths) {
+        line += "  ";
+        line += &padded(cell, *columns);
+    }
+    writeln!(out, "{}", line.trim_end())
+}
+
+/// A percentage; from 5 % on red, from 0.5 % on green.
+fn share(weight: u64, event: &EventProfile, options: &TableOptions) -> String {
+    let share = percent(weight, event.weight);
+    match share {
+        _ if !options.colors => format!("  {share:>7.2}%"),
+        5.0.. => format!("  \x1b[31m{share:>7.2}%\x1b[0m"),
+        0.5.. => format!("  \x1b[32m{share:>7.2}%\x1b[0m"),
+        _ => format!("  {share:>7.2}%"),
+    }
+}

@@ -1,0 +1,39 @@
+//! Text that came from elsewhere, made fit for a terminal.
+
+use std::borrow::Cow;
+use unicode_width::UnicodeWidthStr;
+
+/// Control characters as `\x1b` and the like: a process may call itself anything.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let escape = |c: char| match c.is_control() {
+        true => format!("\\x{:02x}", u32::from(c)),
+        false => c.to_string(),
+    };
+    Cow::Owned(text.chars().map(escape).collect())
+}
+
+/// Columns that a text takes.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// The text, filled with blanks up to `columns`.
+pub(crate) fn padded(text: &str, columns: usize) -> String {
+    let fill = columns.saturating_sub(width(text));
+    format!("{text}{}", " ".repeat(fill))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_shown_not_sent() {
+        assert_eq!(printable("a\x1b[31mb\n"), "a\\x1b[31mb\\x0a");
+        assert_eq!(printable("plain é"), "plain é");
+        assert_eq!(padded("é", 3), "é  ");
+    }
+}

@@ -1,0 +1,252 @@
+//! The third pass: stacks counted by function.
+
+use super::chain::for_each_address;
+use super::names::Names;
+use super::places::Seen;
+use super::resolve::{Cache, Space};
+use super::{Context, parallel};
+use crate::Error;
+use rprof_abi::{AttrFlags, event_type, sw};
+use rprof_machine::{Comm, History};
+use rprof_profile::{EventProfile, FrameId, Group, Profile, Strings, Tally, UnnamedImage};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+
+/// By which parts of a task samples are told apart, beside its name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TaskParts {
+    pub(crate) pid: bool,
+    pub(crate) tid: bool,
+    pub(crate) cpu: bool,
+}
+
+/// A task's name as the recording knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum TaskName {
+    Known(Comm),
+    Idle,
+    /// Never named: shown by its id, as perf does.
+    Unnamed(i32),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct TaskGroup {
+    name: TaskName,
+    pid: Option<i32>,
+    tid: Option<i32>,
+    cpu: Option<u32>,
+}
+
+/// One thread's share.
+struct Share {
+    places: Cache<u32>,
+    frames: Vec<FrameId>,
+    tallies: Vec<Tally<TaskGroup>>,
+    /// Weight of samples in images that have no names at all.
+    unnamed: FxHashMap<u32, u64>,
+    /// Whether the task of the last sample is shown.
+    shown: Option<(TaskGroup, i32, i32, bool)>,
+}
+
+/// Counts all samples and completes the profile.
+pub(crate) fn count(
+    context: &Context<'_>,
+    names: &Names,
+    parts: TaskParts,
+    profile: &mut Profile,
+) -> Result<(), Error> {
+    let n_events = context.reader.events().len();
+    let new_share = || Share {
+        places: Cache::new(),
+        frames: Vec::new(),
+        tallies: (0..n_events).map(|_| Tally::default()).collect(),
+        unnamed: FxHashMap::default(),
+        shown: None,
+    };
+    let frozen: &Profile = profile;
+    let n_chunks = context.skimmed.chunks.len();
+    let shares = parallel::for_each(n_chunks, new_share, |share, chunk| {
+        context.for_each_sample(chunk, |seen| {
+            share.add(context, names, frozen, parts, &seen)
+        })
+    })?;
+    let mut shares = shares.into_iter();
+    let Some(mut all) = shares.next() else {
+        return Ok(());
+    };
+    for share in shares {
+        for (all, one) in all.tallies.iter_mut().zip(&share.tallies) {
+            all.merge(one);
+        }
+        for (image, weight) in share.unnamed {
+            *all.unnamed.entry(image).or_default() += weight;
+        }
+    }
+    profile.unnamed = unnamed_images(context, names, &all.unnamed);
+    for (idx, tally) in all.tallies.into_iter().enumerate() {
+        add_event(context, idx, tally, profile);
+    }
+    Ok(())
+}
+
+impl Share {
+    #[inline]
+    fn add(
+        &mut self,
+        context: &Context<'_>,
+        names: &Names,
+        profile: &Profile,
+        parts: TaskParts,
+        seen: &Seen<'_>,
+    ) {
+        let history = &context.skimmed.history;
+        let weight = weight_of(context, seen);
+        let Some(tally) = self.tallies.get_mut(seen.event) else {
+            return;
+        };
+        tally.add_sample(weight);
+        let group = TaskGroup {
+            name: task_name(history, seen),
+            pid: parts.pid.then_some(seen.pid),
+            tid: parts.tid.then_some(seen.tid),
+            cpu: seen.sample.cpu.filter(|_| parts.cpu),
+        };
+        let shown = match self.shown {
+            Some((last, pid, tid, shown)) if (last, pid, tid) == (group, seen.pid, seen.tid) => {
+                shown
+            }
+            _ => {
+                let name = comm_text(history, group.name);
+                let shown = context.filter.shows_task(seen.pid, seen.tid, &name);
+                self.shown = Some((group, seen.pid, seen.tid, shown));
+                shown
+            }
+        };
+        if !shown {
+            return;
+        }
+        let space = Space::at(history, seen.pid, seen.key);
+        let Self { places, frames, .. } = self;
+        frames.clear();
+        let mut innermost = None;
+        for_each_address(
+            &seen.sample,
+            seen.raw.misc,
+            context.chains,
+            |level, avma| {
+                let place = places.value(history, space, level, avma, |key| names.place(key));
+                innermost.get_or_insert(place);
+                frames.extend_from_slice(names.frames(place));
+            },
+        );
+        let Some(innermost) = innermost else {
+            return;
+        };
+        if !shows_function(context, names, profile, innermost) {
+            return;
+        }
+        if let Some(image) = names.image(innermost)
+            && names.unnamed.iter().any(|(unnamed, _)| *unnamed == image)
+        {
+            *self.unnamed.entry(image.0).or_default() += weight;
+        }
+        tally.add_stack(group, frames.iter().rev().copied(), weight);
+    }
+}
+
+/// Whether the function that a sample was taken in (not one inlined there) is shown.
+fn shows_function(context: &Context<'_>, names: &Names, profile: &Profile, place: u32) -> bool {
+    if context.filter.dsos.is_empty() && context.filter.symbols.is_empty() {
+        return true;
+    }
+    let Some(&id) = names.frames(place).last() else {
+        return false;
+    };
+    let frame = profile.frames.of(id);
+    let name = frame.name.map(|name| profile.strings.of(name));
+    context
+        .filter
+        .shows_function(profile.strings.of(frame.image), name)
+}
+
+/// A sample's weight: its period, or the event's fixed one.
+fn weight_of(context: &Context<'_>, seen: &Seen<'_>) -> u64 {
+    if let Some(period) = seen.sample.period {
+        return period;
+    }
+    let attr = context
+        .reader
+        .events()
+        .get(seen.event)
+        .map(|event| &event.attr);
+    attr.filter(|attr| !attr.flags.has(AttrFlags::FREQ))
+        .map_or(1, |attr| attr.sample_period.max(1))
+}
+
+fn task_name(history: &History, seen: &Seen<'_>) -> TaskName {
+    if seen.tid == 0 && seen.pid == 0 {
+        return TaskName::Idle;
+    }
+    match history.comm(seen.tid, seen.key) {
+        Some(comm) => TaskName::Known(comm),
+        None => TaskName::Unnamed(seen.tid),
+    }
+}
+
+fn comm_text(history: &History, name: TaskName) -> Cow<'_, str> {
+    match name {
+        TaskName::Known(comm) => String::from_utf8_lossy(history.comm_name(comm)),
+        TaskName::Idle => Cow::Borrowed("swapper"),
+        TaskName::Unnamed(tid) => Cow::Owned(format!(":{tid}")),
+    }
+}
+
+fn add_event(context: &Context<'_>, idx: usize, tally: Tally<TaskGroup>, profile: &mut Profile) {
+    let Some(event) = context.reader.events().get(idx) else {
+        return;
+    };
+    let (tree, groups, samples, weight) = tally.into_parts();
+    let is_dummy = event.attr.kind == event_type::SOFTWARE && event.attr.config == sw::DUMMY;
+    if is_dummy && samples == 0 {
+        return;
+    }
+    let history = &context.skimmed.history;
+    let group = |strings: &mut Strings, group: TaskGroup| Group {
+        comm: strings.intern(&comm_text(history, group.name)),
+        pid: group.pid,
+        tid: group.tid,
+        cpu: group.cpu,
+    };
+    let groups = groups
+        .into_iter()
+        .map(|one| group(&mut profile.strings, one));
+    profile.events.push(EventProfile {
+        name: event.name.clone(),
+        samples,
+        weight,
+        loss: context.skimmed.losses.get(idx).copied().unwrap_or_default(),
+        groups: groups.collect(),
+        tree,
+    });
+}
+
+fn unnamed_images(
+    context: &Context<'_>,
+    names: &Names,
+    weights: &FxHashMap<u32, u64>,
+) -> Vec<UnnamedImage> {
+    let images = context.skimmed.history.images();
+    let mut all: Vec<UnnamedImage> = names
+        .unnamed
+        .iter()
+        .filter_map(|(id, reason)| {
+            Some(UnnamedImage {
+                path: String::from_utf8_lossy(&images.of(*id)?.path).into_owned(),
+                weight: weights.get(&id.0).copied().filter(|&weight| weight > 0)?,
+                reason: reason.to_string(),
+            })
+        })
+        .collect();
+    all.sort_by(|a, b| b.weight.cmp(&a.weight).then_with(|| a.path.cmp(&b.path)));
+    all
+}

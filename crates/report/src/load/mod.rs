@@ -1,0 +1,92 @@
+//! Reading a recording into a profile.
+
+mod chain;
+mod count;
+mod names;
+mod parallel;
+mod places;
+mod resolve;
+mod skim;
+
+use crate::Error;
+use chain::ChainOptions;
+use count::{TaskParts, count};
+use names::Names;
+use rprof_images::Locator;
+use rprof_perfdata::Reader;
+use rprof_profile::{Filter, Profile};
+use skim::Skimmed;
+
+/// What to read, and how closely.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which samples.
+    pub filter: Filter,
+    /// Whole stacks, or only where samples were taken.
+    pub stacks: bool,
+    /// Inlined functions as frames of their own.
+    pub inlines: bool,
+    /// Tell tasks apart by process.
+    pub by_pid: bool,
+    /// Tell tasks apart by thread.
+    pub by_tid: bool,
+    /// Tell samples apart by CPU.
+    pub by_cpu: bool,
+    /// Where to look for binaries.
+    pub locator: Locator,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            filter: Filter::default(),
+            stacks: true,
+            inlines: true,
+            by_pid: false,
+            by_tid: false,
+            by_cpu: false,
+            locator: Locator::default(),
+        }
+    }
+}
+
+/// Everything that the sample passes share.
+pub(crate) struct Context<'a> {
+    pub(crate) reader: &'a Reader,
+    pub(crate) skimmed: &'a Skimmed,
+    pub(crate) filter: &'a Filter,
+    pub(crate) chains: ChainOptions,
+}
+
+/// Reads, names and counts a recording.
+///
+/// # Errors
+/// [`Error`] if it cannot be read at all; what is damaged in it becomes a warning.
+pub fn load(reader: &Reader, options: &Options) -> Result<Profile, Error> {
+    let skimmed = skim::skim(reader)?;
+    let context = Context {
+        reader,
+        skimmed: &skimmed,
+        filter: &options.filter,
+        chains: ChainOptions {
+            stacks: options.stacks,
+            max_stack: options.filter.max_stack,
+        },
+    };
+    let places = places::collect(&context)?;
+    let mut profile = Profile::default();
+    let detail = match options.inlines && options.stacks {
+        true => rprof_symbols::Detail::Inlines,
+        false => rprof_symbols::Detail::Functions,
+    };
+    let names = Names::find(&context, places, &options.locator, detail, &mut profile)?;
+    let parts = TaskParts {
+        pid: options.by_pid,
+        tid: options.by_tid,
+        cpu: options.by_cpu,
+    };
+    count(&context, &names, parts, &mut profile)?;
+    let warnings = reader.warnings().iter().chain(&skimmed.warnings);
+    profile.warnings = warnings.map(ToString::to_string).collect();
+    Ok(profile)
+}

@@ -1,0 +1,273 @@
+//! Between the passes: every place gets its frames, in parallel by image.
+
+use super::resolve::{PlaceKey, UNMAPPED_KERNEL, UNMAPPED_OTHER};
+use super::{Context, parallel};
+use crate::Error;
+use rprof_images::{Avma, BuildId, FileOffset, Kallsyms, Locator, kernel_build_id};
+use rprof_machine::{ImageId, ImageKind, RecordedImage};
+use rprof_perfdata::{FeatureId, Reader};
+use rprof_profile::{Frame, FrameId, Level, Profile};
+use rprof_symbols::{Answers, Detail, Reason, symbolize_kernel, symbolize_user};
+use std::ops::Range;
+use std::sync::Mutex;
+
+/// Places and their frames.
+#[derive(Debug)]
+pub(crate) struct Names {
+    places: Vec<PlaceKey>,
+    /// Ends of each place's frames; they start where those of the place before end.
+    ends: Vec<u32>,
+    frames: Vec<FrameId>,
+    /// Images without any name, with the reason.
+    pub(crate) unnamed: Vec<(ImageId, Reason)>,
+}
+
+/// One image's places, or all of the kernel's.
+struct Task<'a> {
+    image: Option<(ImageId, &'a RecordedImage)>,
+    places: Range<usize>,
+}
+
+type Answered = Result<Answers, Reason>;
+
+impl Names {
+    /// Frames of a place, innermost first.
+    #[inline]
+    pub(crate) fn frames(&self, place: u32) -> &[FrameId] {
+        let end = |idx: u32| self.ends.get(idx as usize).map_or(0, |&end| end as usize);
+        let start = place.checked_sub(1).map_or(0, end);
+        self.frames.get(start..end(place)).unwrap_or_default()
+    }
+
+    /// The number of a place. All places that occur were collected before.
+    #[inline]
+    pub(crate) fn place(&self, key: PlaceKey) -> u32 {
+        let idx = self.places.partition_point(|other| *other < key);
+        u32::try_from(idx).unwrap_or(u32::MAX)
+    }
+
+    /// The image of a place.
+    pub(crate) fn image(&self, place: u32) -> Option<ImageId> {
+        self.places
+            .get(place as usize)
+            .map(|place| ImageId(place.image))
+    }
+
+    /// Names all places; `places` must be sorted.
+    pub(crate) fn find(
+        context: &Context<'_>,
+        places: Vec<PlaceKey>,
+        locator: &Locator,
+        detail: Detail,
+        profile: &mut Profile,
+    ) -> Result<Self, Error> {
+        let tasks = tasks_of(context, &places);
+        // The largest first, so that no thread is left with it at the end.
+        let mut order: Vec<usize> = (0..tasks.len()).collect();
+        order.sort_by_key(|&idx| std::cmp::Reverse(tasks[idx].cost()));
+        let answers: Vec<Mutex<Option<Answered>>> =
+            tasks.iter().map(|_| Mutex::new(None)).collect();
+        parallel::for_each(
+            order.len(),
+            || (),
+            |(), turn| {
+                let idx = order[turn];
+                let task = &tasks[idx];
+                let answered = task.answer(context, &places[task.places.clone()], locator, detail);
+                if let Ok(mut slot) = answers[idx].lock() {
+                    *slot = answered;
+                }
+                Ok(())
+            },
+        )?;
+        let mut names = Self {
+            ends: Vec::with_capacity(places.len()),
+            frames: Vec::new(),
+            unnamed: Vec::new(),
+            places: Vec::new(),
+        };
+        // In the order of places, not of threads: same input, same numbers.
+        for (task, answered) in tasks.iter().zip(answers) {
+            let answered = answered.into_inner().ok().flatten();
+            names.add(task, &places, answered, profile);
+        }
+        names.places = places;
+        Ok(names)
+    }
+
+    fn add(
+        &mut self,
+        task: &Task<'_>,
+        places: &[PlaceKey],
+        answered: Option<Answered>,
+        profile: &mut Profile,
+    ) {
+        let image = match task.image {
+            Some((_, image)) => String::from_utf8_lossy(image.short_name()).into_owned(),
+            None => "[unknown]".to_owned(),
+        };
+        let image = profile.strings.intern(&image);
+        let answers = match answered {
+            Some(Ok(answers)) => answers,
+            Some(Err(reason)) => {
+                self.unnamed.extend(task.image.map(|(id, _)| (id, reason)));
+                Answers::default()
+            }
+            None => Answers::default(),
+        };
+        for (idx, place) in places[task.places.clone()].iter().enumerate() {
+            let level = level_of(place, task.image.map(|(_, image)| image));
+            let named = answers.frames(idx);
+            for frame in named {
+                let name = profile.strings.intern(answers.name(frame.name));
+                self.frames.push(profile.frames.intern(Frame {
+                    name: Some(name),
+                    image,
+                    start: frame.start,
+                    level,
+                    is_inlined: frame.is_inlined,
+                }));
+            }
+            if named.is_empty() {
+                // BPF programs are named by the record that announced them.
+                let own_name = task
+                    .image
+                    .filter(|(_, image)| image.kind == ImageKind::KernelSymbol);
+                let name = own_name.map(|(_, image)| String::from_utf8_lossy(&image.path));
+                self.frames.push(profile.frames.intern(Frame {
+                    start: if name.is_some() { 0 } else { place.address },
+                    name: name.map(|name| profile.strings.intern(&name)),
+                    image,
+                    level,
+                    is_inlined: false,
+                }));
+            }
+            self.ends
+                .push(u32::try_from(self.frames.len()).unwrap_or(u32::MAX));
+        }
+    }
+}
+
+fn level_of(place: &PlaceKey, image: Option<&RecordedImage>) -> Level {
+    match image.map(|image| image.kind) {
+        Some(ImageKind::User) => Level::User,
+        Some(_) => Level::Kernel,
+        None if place.image == UNMAPPED_KERNEL => Level::Kernel,
+        None if place.image == UNMAPPED_OTHER => Level::Hypervisor,
+        None => Level::User,
+    }
+}
+
+/// Runs of places with the same image.
+fn tasks_of<'a>(context: &Context<'a>, places: &[PlaceKey]) -> Vec<Task<'a>> {
+    let images = context.skimmed.history.images();
+    let mut tasks = Vec::new();
+    let mut start = 0;
+    for run in places.chunk_by(|a, b| a.image == b.image) {
+        let end = start + run.len();
+        let id = run.first().map(|place| ImageId(place.image));
+        tasks.push(Task {
+            image: id.and_then(|id| Some((id, images.of(id)?))),
+            places: start..end,
+        });
+        start = end;
+    }
+    tasks
+}
+
+impl Task<'_> {
+    /// A guess at the work: the kernel's list is long to read.
+    fn cost(&self) -> usize {
+        match self.image {
+            Some((_, image)) if matches!(image.kind, ImageKind::Kernel { .. }) => usize::MAX,
+            _ => self.places.len(),
+        }
+    }
+
+    fn answer(
+        &self,
+        context: &Context<'_>,
+        places: &[PlaceKey],
+        locator: &Locator,
+        detail: Detail,
+    ) -> Option<Answered> {
+        let (_, image) = self.image?;
+        match image.kind {
+            ImageKind::User => {
+                let build_id = build_id_of(context.reader, image);
+                let offsets: Vec<FileOffset> = places
+                    .iter()
+                    .map(|place| FileOffset(place.address))
+                    .collect();
+                let located = locator
+                    .locate(&image.path, build_id.as_ref())
+                    .map_err(Reason::NoFile);
+                Some(located.and_then(|located| symbolize_user(&located, &offsets, detail)))
+            }
+            ImageKind::Kernel { .. } | ImageKind::Module => {
+                let addresses: Vec<Avma> = places.iter().map(|place| Avma(place.address)).collect();
+                let kallsyms = kallsyms_of(context, image);
+                Some(
+                    kallsyms
+                        .map(|list| symbolize_kernel(&list, image.kernel_reference(), &addresses)),
+                )
+            }
+            ImageKind::KernelSymbol => None,
+        }
+    }
+}
+
+/// The vdso's own id is never in a record; it is the kernel's, so it counts as known if the
+/// recording is of this kernel, and as unknown contents otherwise.
+fn build_id_of(reader: &Reader, image: &RecordedImage) -> Option<BuildId> {
+    if image.path == b"[vdso]" && image.build_id.is_none() && !is_this_kernel(reader) {
+        return BuildId::new(b"another kernel's");
+    }
+    image.build_id.clone()
+}
+
+fn is_this_kernel(reader: &Reader) -> bool {
+    match (kernel_id(reader), kernel_build_id()) {
+        (Some(recorded), Some(running)) => recorded.same(&running),
+        _ => false,
+    }
+}
+
+/// The kernel's build id, as the recording has it.
+fn kernel_id(reader: &Reader) -> Option<BuildId> {
+    let (entries, _) = reader.build_ids();
+    let kernel = entries
+        .iter()
+        .find(|entry| entry.filename.starts_with(b"[kernel.kallsyms]"))?;
+    BuildId::new(kernel.build_id.as_bytes())
+}
+
+/// The symbol list of the kernel that was recorded: by build id, or for recordings without one
+/// the running kernel's if release and address of the reference symbol are the same.
+fn kallsyms_of(context: &Context<'_>, image: &RecordedImage) -> Result<Kallsyms, Reason> {
+    let reader = context.reader;
+    if let Some(id) = kernel_id(reader) {
+        return Kallsyms::of_kernel(&id).map_err(|error| {
+            Reason::NoKernelSymbols(match error.kind() {
+                std::io::ErrorKind::PermissionDenied => {
+                    "the kernel hides its symbols: sudo sysctl kernel.kptr_restrict=0 \
+                     kernel.perf_event_paranoid=1, or run with sudo"
+                        .to_owned()
+                }
+                _ => format!("recorded with another kernel (build id {id})"),
+            })
+        });
+    }
+    let running = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let recorded = reader.feature_text(FeatureId::OSRELEASE);
+    let other = || Reason::NoKernelSymbols("recorded with another kernel, or boot".to_owned());
+    if recorded.as_deref() != Some(running.trim()) {
+        return Err(other());
+    }
+    let list = Kallsyms::running().map_err(|error| Reason::NoKernelSymbols(error.to_string()))?;
+    let (name, avma) = image.kernel_reference().ok_or_else(other)?;
+    let same_place = list
+        .symbols()
+        .any(|symbol| symbol.name == name && symbol.address == avma.0);
+    if same_place { Ok(list) } else { Err(other()) }
+}

@@ -1,0 +1,59 @@
+//! Work shared out to threads: each takes the next item until none is left.
+
+use crate::Error;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Runs `work` on items 0 to `n`, on as many threads as there are CPUs, each with a state of its
+/// own; returns the states. Which thread got which item must not matter.
+pub(crate) fn for_each<S: Send>(
+    n: usize,
+    new_state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize) -> Result<(), Error> + Sync,
+) -> Result<Vec<S>, Error> {
+    let next = AtomicUsize::new(0);
+    let run = || -> Result<S, Error> {
+        let mut state = new_state();
+        loop {
+            let item = next.fetch_add(1, Ordering::Relaxed);
+            if item >= n {
+                return Ok(state);
+            }
+            work(&mut state, item)?;
+        }
+    };
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let n_threads = cpus.min(n).max(1);
+    std::thread::scope(|scope| {
+        let mut others = Vec::new();
+        for _ in 1..n_threads {
+            let thread = std::thread::Builder::new().spawn_scoped(scope, run);
+            others.push(thread.map_err(Error::Thread)?);
+        }
+        let mut states = vec![run()?];
+        for thread in others {
+            match thread.join() {
+                Ok(state) => states.push(state?),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        Ok(states)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_item_is_done_once() {
+        let states = for_each(1000, Vec::new, |done, item| {
+            done.push(item);
+            Ok(())
+        })
+        .unwrap();
+        let mut all: Vec<usize> = states.concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..1000).collect::<Vec<_>>());
+        assert_eq!(for_each(0, || 7, |_, _| Ok(())).unwrap(), [7]);
+    }
+}

@@ -1,0 +1,98 @@
+//! The second pass: which places occur at all.
+
+use super::chain::for_each_address;
+use super::resolve::{Cache, PlaceKey, Space};
+use super::{Context, parallel};
+use crate::Error;
+use rprof_abi::{RawRecord, RecordKind, Sample};
+use rprof_perfdata::Step;
+use rustc_hash::FxHashSet;
+
+/// One thread's share.
+struct Share {
+    seen: Cache<()>,
+    places: FxHashSet<PlaceKey>,
+}
+
+/// All places of the samples that the filter lets through, sorted.
+pub(crate) fn collect(context: &Context<'_>) -> Result<Vec<PlaceKey>, Error> {
+    let new_share = || Share {
+        seen: Cache::new(),
+        places: FxHashSet::default(),
+    };
+    let shares = parallel::for_each(context.skimmed.chunks.len(), new_share, |share, chunk| {
+        context.for_each_sample(chunk, |seen| {
+            let history = &context.skimmed.history;
+            let space = Space::at(history, seen.pid, seen.key);
+            let Share {
+                seen: cache,
+                places,
+            } = &mut *share;
+            for_each_address(
+                &seen.sample,
+                seen.raw.misc,
+                context.chains,
+                |level, avma| {
+                    cache.value(history, space, level, avma, |place| {
+                        places.insert(place);
+                    });
+                },
+            );
+        })
+    })?;
+    let mut all: Vec<PlaceKey> = shares.into_iter().flat_map(|share| share.places).collect();
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+/// A sample that the filter lets through, with what every pass asks of it.
+pub(crate) struct Seen<'r> {
+    pub(crate) raw: RawRecord<'r>,
+    pub(crate) sample: Sample<'r>,
+    pub(crate) event: usize,
+    pub(crate) pid: i32,
+    pub(crate) tid: i32,
+    pub(crate) key: rprof_machine::Key,
+}
+
+impl Context<'_> {
+    /// Decodes the samples of a chunk. Those that cannot be decoded were counted by nobody yet:
+    /// the count pass tells.
+    pub(crate) fn for_each_sample(
+        &self,
+        chunk: usize,
+        mut visit: impl FnMut(Seen<'_>),
+    ) -> Result<(), Error> {
+        let Some(range) = self.skimmed.chunks.get(chunk) else {
+            return Ok(());
+        };
+        self.reader.walk(range.clone(), |offset, raw| {
+            if raw.kind == RecordKind::SAMPLE
+                && let Some(seen) = self.see(offset, raw)
+            {
+                visit(seen);
+            }
+            Step::On
+        })?;
+        Ok(())
+    }
+
+    #[inline]
+    fn see<'r>(&self, offset: u64, raw: RawRecord<'r>) -> Option<Seen<'r>> {
+        let event = self.reader.event_of(raw)?;
+        let layout = &self.reader.events().get(event)?.layout;
+        let sample = layout.parse_sample(raw.body).ok()?;
+        if !self.filter.sees(sample.cpu, sample.time_ns) {
+            return None;
+        }
+        Some(Seen {
+            raw,
+            event,
+            pid: sample.pid.unwrap_or(-1),
+            tid: sample.tid.unwrap_or(-1),
+            key: self.skimmed.key(sample.time_ns, offset),
+            sample,
+        })
+    }
+}

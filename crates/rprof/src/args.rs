@@ -1,0 +1,286 @@
+//! The arguments, with perf's names wherever perf has them.
+
+use clap::{ArgAction, Parser, Subcommand};
+use rprof_profile::Filter;
+use std::ffi::OsString;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+/// A sampling profiler for Linux.
+#[derive(Debug, Parser)]
+#[command(
+    name = "rprof",
+    version,
+    propagate_version = true,
+    max_term_width = 100
+)]
+#[command(
+    after_help = "Start with:\n  rprof record -- COMMAND   run COMMAND and sample it into perf.data\n  \
+    rprof report              see where the time went\n  rprof flame > flame.svg   see it as a flame graph"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a command, or watch what runs, and write samples to perf.data
+    Record(RecordArgs),
+    /// Show where samples were taken, as a table with call trees
+    Report(ReportArgs),
+    /// Draw a flame graph (SVG) to stdout
+    Flame(FlameArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RecordArgs {
+    /// Samples a second, or "max" for the kernel's limit [default: 4000]
+    #[arg(
+        short = 'F',
+        long = "freq",
+        value_name = "HZ",
+        conflicts_with = "period"
+    )]
+    pub(crate) frequency: Option<String>,
+
+    /// A sample after so many events, instead of by time
+    #[arg(short = 'c', long = "count", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) period: Option<u64>,
+
+    /// Events: names, PMU events, tracepoints, breakpoints; a list or repeated
+    /// [default: cycles, or cpu-clock without a hardware PMU]
+    #[arg(short = 'e', long = "event", value_name = "EVENT")]
+    pub(crate) events: Vec<String>,
+
+    /// Record callers (on by default)
+    #[arg(short = 'g', overrides_with = "call_graph")]
+    pub(crate) callers: bool,
+
+    /// How to record callers: fp (frame pointers) or none
+    #[arg(long, value_name = "HOW", default_value = "fp")]
+    pub(crate) call_graph: CallGraph,
+
+    /// Everything on all CPUs
+    #[arg(short = 'a', long, conflicts_with_all = ["pid", "tid"])]
+    pub(crate) all_cpus: bool,
+
+    /// Processes to watch, by id
+    #[arg(
+        short = 'p',
+        long,
+        value_name = "PID",
+        value_delimiter = ',',
+        conflicts_with = "tid"
+    )]
+    pub(crate) pid: Vec<i32>,
+
+    /// Threads to watch, by id
+    #[arg(short = 't', long, value_name = "TID", value_delimiter = ',')]
+    pub(crate) tid: Vec<i32>,
+
+    /// Only on these CPUs, such as 0-3,8; without -p or -t: everything there
+    #[arg(short = 'C', long, value_name = "CPUS")]
+    pub(crate) cpu: Option<String>,
+
+    /// Stop after so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) duration: Option<f64>,
+
+    /// Size of each CPU's ring: pages (a power of two), or with a unit such as 512K
+    #[arg(short = 'm', long, value_name = "PAGES")]
+    pub(crate) mmap_pages: Option<String>,
+
+    /// File to write; one of that name is kept as NAME.old
+    #[arg(short = 'o', long, value_name = "FILE", default_value = "perf.data")]
+    pub(crate) output: PathBuf,
+
+    /// Wait for everything that the command started, not only for the command
+    #[arg(long)]
+    pub(crate) wait_all: bool,
+
+    /// Say only what went wrong
+    #[arg(short = 'q', long, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+
+    /// Say more
+    #[arg(short = 'v', long)]
+    pub(crate) verbose: bool,
+
+    /// Command to run, with its arguments
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "COMMAND"
+    )]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum CallGraph {
+    /// Frame pointers, followed by the kernel
+    Fp,
+    /// No callers
+    None,
+}
+
+/// Which recording, and what of it: the same for all readers.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InputArgs {
+    /// Recording to read
+    #[arg(short = 'i', long, value_name = "FILE", default_value = "perf.data")]
+    pub(crate) input: PathBuf,
+
+    /// Only threads of these names
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    comms: Vec<String>,
+
+    /// Only samples in these binaries and libraries
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    dsos: Vec<String>,
+
+    /// Only samples in these functions
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    symbols: Vec<String>,
+
+    /// Only these processes
+    #[arg(long, value_name = "PID", value_delimiter = ',')]
+    pid: Vec<i32>,
+
+    /// Only these threads
+    #[arg(long, value_name = "TID", value_delimiter = ',')]
+    tid: Vec<i32>,
+
+    /// Only samples on these CPUs, such as 0-3,8
+    #[arg(short = 'C', long, value_name = "CPUS", value_parser = parse_cpus)]
+    cpu: Option<CpuList>,
+
+    /// Only samples of this time: START,STOP in seconds, either may be left out
+    #[arg(long, value_name = "START,STOP", value_parser = Filter::parse_time)]
+    time: Option<RangeInclusive<u64>>,
+
+    /// At most so many frames of a stack, from the innermost on
+    #[arg(long, value_name = "N", value_parser = parse_max_stack)]
+    max_stack: Option<usize>,
+
+    /// Do not show inlined functions as frames of their own
+    #[arg(long)]
+    pub(crate) no_inline: bool,
+}
+
+/// CPUs as one value, for clap.
+#[derive(Clone, Debug)]
+struct CpuList(Vec<u32>);
+
+fn parse_cpus(text: &str) -> Result<CpuList, rprof_events::EventError> {
+    rprof_events::parse_cpu_list(text).map(CpuList)
+}
+
+fn parse_max_stack(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("a number of frames, at least 1".to_owned()),
+        Ok(n) => Ok(n),
+    }
+}
+
+impl InputArgs {
+    pub(crate) fn filter(&self) -> Filter {
+        Filter {
+            comms: self.comms.clone(),
+            dsos: self.dsos.clone(),
+            symbols: self.symbols.clone(),
+            pids: self.pid.clone(),
+            tids: self.tid.clone(),
+            cpus: self.cpu.clone().map(|list| list.0).unwrap_or_default(),
+            time_ns: self.time.clone(),
+            max_stack: self.max_stack,
+        }
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// Plain text to stdout (always; for perf's sake)
+    #[arg(long)]
+    pub(crate) stdio: bool,
+
+    /// Count for a row also what it called (default where there are call chains)
+    #[arg(long, overrides_with = "no_children")]
+    pub(crate) children: bool,
+
+    /// Count for a row only its own samples
+    #[arg(long, overrides_with = "children")]
+    pub(crate) no_children: bool,
+
+    /// Call trees: none, or caller or callee, with a threshold in percent, such as caller,0.5
+    #[arg(short = 'g', long = "call-graph", value_name = "HOW", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) graph: Option<String>,
+
+    /// Columns that make rows differ: comm, dso, sym, pid, tid, cpu
+    #[arg(short = 's', long, value_name = "KEYS", value_delimiter = ',')]
+    pub(crate) sort: Vec<String>,
+
+    /// Leave out rows below so many percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
+    pub(crate) percent_limit: f64,
+
+    /// Show the number of samples of each row
+    #[arg(short = 'n', long, action = ArgAction::SetTrue)]
+    pub(crate) show_nr_samples: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct FlameArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// Print folded stacks instead, as FlameGraph tools read them
+    #[arg(long)]
+    pub(crate) folded: bool,
+
+    /// Title of the picture
+    #[arg(long)]
+    pub(crate) title: Option<String>,
+
+    /// Start from the innermost functions, with their callers above
+    #[arg(long)]
+    pub(crate) reverse: bool,
+
+    /// Hang from the top (icicle graph)
+    #[arg(long)]
+    pub(crate) inverted: bool,
+
+    /// Event to draw, of a recording with several [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) event: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn a_commands_own_options_are_left_to_it() {
+        let args = Args::parse_from(["rprof", "record", "-F", "99", "ls", "-a", "--", "-F"]);
+        let Command::Record(record) = args.command else {
+            panic!()
+        };
+        assert_eq!(record.command, ["ls", "-a", "--", "-F"]);
+        assert_eq!(record.frequency.as_deref(), Some("99"));
+        assert!(!record.all_cpus);
+        let args = Args::parse_from(["rprof", "report", "-g", "--no-children"]);
+        let Command::Report(report) = args.command else {
+            panic!()
+        };
+        assert_eq!(report.graph.as_deref(), Some(""));
+    }
+}

@@ -1,0 +1,5 @@
+//! One file for each sub-command: arguments to settings, and what to say.
+
+pub(crate) mod flame;
+pub(crate) mod record;
+pub(crate) mod report;

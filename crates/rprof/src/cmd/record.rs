@@ -1,0 +1,171 @@
+//! `rprof record`.
+
+use crate::args::{CallGraph, RecordArgs};
+use crate::say;
+use anyhow::{Context, Result, bail};
+use rprof_events::{Event, Sources, parse_cpu_list, parse_events};
+use rprof_process::exit_code;
+use rprof_record::{CallChains, Note, Rate, Settings, Summary, Tool, Watch, record};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// perf's default.
+const DEFAULT_HZ: u64 = 4000;
+
+pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
+    let settings = settings(args)?;
+    let mut note = |note: Note| {
+        if args.verbose || !(args.quiet || note.is_detail()) {
+            say::line(&note);
+        }
+    };
+    let summary = record(&settings, &mut note)?;
+    if !args.quiet || summary.lost_samples.is_some_and(|lost| lost > 0) {
+        say::line(sentence(&summary));
+    }
+    if summary.lost_sideband > 0 {
+        say::warning(format_args!(
+            "{} mappings or names were lost: some frames will have no name (larger rings with -m)",
+            summary.lost_sideband
+        ));
+    }
+    Ok(match summary.status {
+        Some(status) => ExitCode::from(exit_code(status)),
+        None => ExitCode::SUCCESS,
+    })
+}
+
+fn settings(args: &RecordArgs) -> Result<Settings> {
+    let cpus = args.cpu.as_deref().map(parse_cpu_list).transpose()?;
+    let watch = if !args.pid.is_empty() {
+        Watch::Processes(args.pid.clone())
+    } else if !args.tid.is_empty() {
+        Watch::Threads(args.tid.clone())
+    } else if args.all_cpus || cpus.is_some() {
+        Watch::All
+    } else {
+        Watch::Command
+    };
+    Ok(Settings {
+        events: events(&args.events)?,
+        rate: rate(args)?,
+        call_chains: match args.call_graph {
+            CallGraph::Fp => CallChains::FramePointers,
+            CallGraph::None if args.callers => CallChains::FramePointers,
+            CallGraph::None => CallChains::None,
+        },
+        watch,
+        cpus,
+        command: args.command.clone(),
+        duration: args.duration.map(duration).transpose()?,
+        ring_pages: args.mmap_pages.as_deref().map(ring_pages).transpose()?,
+        output: args.output.clone(),
+        wait_all: args.wait_all,
+        tool: Tool {
+            command_line: std::env::args_os()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect(),
+            version: concat!("rprof ", env!("CARGO_PKG_VERSION")).to_owned(),
+        },
+    })
+}
+
+fn events(lists: &[String]) -> Result<Vec<Event>> {
+    let mut events = Vec::new();
+    for list in lists {
+        events.extend(parse_events(list, &Sources::default())?);
+    }
+    Ok(events)
+}
+
+fn rate(args: &RecordArgs) -> Result<Rate> {
+    if let Some(period) = args.period {
+        return Ok(Rate::Period(period));
+    }
+    match args.frequency.as_deref() {
+        None => Ok(Rate::Frequency(DEFAULT_HZ)),
+        // The kernel's limit lowers it.
+        Some("max") => Ok(Rate::Frequency(u64::MAX)),
+        Some(text) => match text.parse() {
+            Ok(0) | Err(_) => bail!("-F takes samples a second, at least 1, or max; not '{text}'"),
+            Ok(hz) => Ok(Rate::Frequency(hz)),
+        },
+    }
+}
+
+fn duration(seconds: f64) -> Result<Duration> {
+    Duration::try_from_secs_f64(seconds)
+        .ok()
+        .filter(|time| !time.is_zero())
+        .with_context(|| format!("--duration takes seconds, not {seconds}"))
+}
+
+/// Pages, or bytes with a unit; rounded up to a power of two of pages, as perf does.
+fn ring_pages(text: &str) -> Result<usize> {
+    const PAGE: usize = 4096;
+    let bad = || format!("-m takes pages, or a size such as 512K; not '{text}'");
+    let units = [("B", 1), ("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30)];
+    let unit = units
+        .iter()
+        .find_map(|(name, bytes)| Some((text.strip_suffix(name)?, *bytes)));
+    let pages = match unit {
+        Some((number, bytes)) => {
+            let number: usize = number.parse().ok().with_context(bad)?;
+            number.checked_mul(bytes).with_context(bad)?.div_ceil(PAGE)
+        }
+        None => text.parse().ok().with_context(bad)?,
+    };
+    match pages {
+        0 => bail!(bad()),
+        pages => pages.checked_next_power_of_two().with_context(bad),
+    }
+}
+
+/// The one line at the end.
+fn sentence(summary: &Summary) -> String {
+    let path = summary.path.display();
+    let size = size(summary.size_bytes);
+    let lost = match summary.lost_samples {
+        Some(lost) => format!("{lost} lost"),
+        None => format!("at least {} lost", summary.lost_at_least),
+    };
+    let throttled = match summary.throttled {
+        0 => String::new(),
+        n => format!(", throttled {n} times"),
+    };
+    let next = match (summary.samples, summary.path.to_str()) {
+        (0, _) => "no samples: too short, or idle; a higher -F may help".to_owned(),
+        (_, Some("perf.data")) => "next: rprof report".to_owned(),
+        _ => format!("next: rprof report -i {path}"),
+    };
+    format!(
+        "{} samples in {path} ({size}), {lost}{throttled}; {next}",
+        summary.samples
+    )
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a size for the eye")]
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ring_sizes_are_pages_or_bytes_rounded_up() {
+        assert_eq!(ring_pages("128").unwrap(), 128);
+        assert_eq!(ring_pages("100").unwrap(), 128);
+        assert_eq!(ring_pages("512K").unwrap(), 128);
+        assert_eq!(ring_pages("1M").unwrap(), 256);
+        assert_eq!(ring_pages("1B").unwrap(), 1);
+        for bad in ["", "0", "x", "-1", "K", "99999999999999999999G"] {
+            assert!(ring_pages(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! `rprof report`.
+
+use crate::args::{InputArgs, ReportArgs};
+use crate::say;
+use anyhow::{Context, Result, bail};
+use rprof_perfdata::Reader;
+use rprof_profile::Profile;
+use rprof_profile::view::{Order, SortKey};
+use rprof_report::format::{Graph, TableOptions, write_table};
+use rprof_report::{Options, load};
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+/// perf's default: branches below it are not drawn.
+const GRAPH_THRESHOLD: f64 = 0.5;
+
+pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
+    let reader = open(&args.input)?;
+    let has_chains = reader.has_call_chains();
+    let table = table_options(args, has_chains)?;
+    let (by_pid, by_tid, by_cpu) = SortKey::group_parts(&table.keys);
+    let options = Options {
+        filter: args.input.filter(),
+        stacks: table.children || table.graph.is_some(),
+        inlines: !args.input.no_inline,
+        by_pid,
+        by_tid,
+        by_cpu,
+        ..Options::default()
+    };
+    let profile = load(&reader, &options)?;
+    warn(&profile, &args.input);
+    let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+    write_table(&profile, &table, &mut out)
+        .and_then(|()| out.flush())
+        .context("writing the report")?;
+    say::next("rprof flame > flame.svg");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Opens the recording, with the way out for newcomers.
+pub(crate) fn open(input: &InputArgs) -> Result<Reader> {
+    let reader = Reader::open(&input.input);
+    if !input.input.exists() {
+        return reader.context("no recording (rprof record -- COMMAND makes one)");
+    }
+    Ok(reader?)
+}
+
+/// Says what could not be used, and why a result may be empty.
+pub(crate) fn warn(profile: &Profile, input: &InputArgs) {
+    profile.warnings.iter().for_each(say::warning);
+    let samples: u64 = profile.events.iter().map(|event| event.samples).sum();
+    let shown = profile
+        .events
+        .iter()
+        .any(|event| !event.tree.nodes().is_empty());
+    if samples == 0 {
+        say::warning(format_args!("no samples in {}", input.input.display()));
+    } else if !shown {
+        say::warning("no samples match the filter");
+    }
+}
+
+fn table_options(args: &ReportArgs, has_chains: bool) -> Result<TableOptions> {
+    // Without call chains there is nothing to count beside a row's own samples.
+    let children = has_chains && !args.no_children;
+    let graph = match &args.graph {
+        Some(how) => graph(how, children)?,
+        None => graph("", children)?,
+    };
+    let mut keys = Vec::new();
+    for name in &args.sort {
+        let Some(key) = SortKey::parse(name) else {
+            let known: Vec<&str> = SortKey::names().collect();
+            bail!("unknown sort key '{name}'; known are {}", known.join(", "));
+        };
+        keys.push(key);
+    }
+    if keys.is_empty() {
+        keys = SortKey::DEFAULT.to_vec();
+    }
+    Ok(TableOptions {
+        keys,
+        children,
+        graph: graph.filter(|_| has_chains),
+        percent_limit: args.percent_limit,
+        show_samples: args.show_nr_samples,
+        colors: std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+    })
+}
+
+/// perf's words, in any order: `none`, `graph`, `caller`, `callee`, a threshold.
+fn graph(how: &str, children: bool) -> Result<Option<Graph>> {
+    let mut graph = Graph {
+        order: if children {
+            Order::Caller
+        } else {
+            Order::Callee
+        },
+        min_percent: GRAPH_THRESHOLD,
+    };
+    for word in how.split(',').filter(|word| !word.is_empty()) {
+        match word {
+            "none" => return Ok(None),
+            "graph" => {}
+            "caller" => graph.order = Order::Caller,
+            "callee" => graph.order = Order::Callee,
+            number => match number.parse::<f64>() {
+                Ok(percent) if (0.0..=100.0).contains(&percent) => graph.min_percent = percent,
+                _ => {
+                    bail!("-g takes none, caller, callee and a threshold in percent, not '{word}'")
+                }
+            },
+        }
+    }
+    Ok(Some(graph))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn graph_words_come_in_any_order() {
+        let callee = Graph {
+            order: Order::Callee,
+            min_percent: 2.0,
+        };
+        assert_eq!(graph("2,callee", true).unwrap(), Some(callee));
+        assert_eq!(graph("graph,2,callee", true).unwrap(), Some(callee));
+        assert_eq!(graph("none", true).unwrap(), None);
+        assert_eq!(graph("", true).unwrap().unwrap().order, Order::Caller);
+        assert_eq!(graph("", false).unwrap().unwrap().order, Order::Callee);
+        for bad in ["upwards", "-1", "101", "NaN"] {
+            assert!(graph(bad, true).is_err(), "{bad}");
+        }
+    }
+}

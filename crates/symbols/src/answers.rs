@@ -1,0 +1,106 @@
+//! What a batch answers.
+
+use rustc_hash::FxHashMap;
+use std::fmt;
+
+/// Why an address, or a whole image, has no name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The image's file was not found.
+    NoFile(rprof_images::Reason),
+    /// The file has no symbols at all.
+    Stripped,
+    /// The kernel's symbols cannot be had.
+    NoKernelSymbols(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoFile(reason) => reason.fmt(f),
+            Self::Stripped => write!(f, "the file has no symbols (stripped)"),
+            Self::NoKernelSymbols(why) => f.write_str(why),
+        }
+    }
+}
+
+/// A source line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Number of the file's name: see [`Answers::name`].
+    pub file: u32,
+    /// Line, from 1; 0 if not known.
+    pub line: u32,
+}
+
+/// A named place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Number of its name: see [`Answers::name`].
+    pub name: u32,
+    /// Start of the function whose code this is; inlined functions have their host's. An SVMA,
+    /// for kernel code the address in memory.
+    pub start: u64,
+    /// Whether the function was inlined into the next frame's.
+    pub is_inlined: bool,
+    /// Where in the source.
+    pub line: Option<Line>,
+}
+
+/// Answers to a batch, in the order of its addresses.
+#[derive(Debug, Default)]
+pub struct Answers {
+    names: Vec<String>,
+    frames: Vec<Frame>,
+    ends: Vec<u32>,
+}
+
+impl Answers {
+    /// Frames of the address with this index, innermost first; empty if it has no name.
+    pub fn frames(&self, index: usize) -> &[Frame] {
+        let end = |index: usize| self.ends.get(index).map_or(0, |&end| end as usize);
+        let start = index.checked_sub(1).map_or(0, end);
+        self.frames.get(start..end(index)).unwrap_or_default()
+    }
+
+    /// A name, demangled, or a file's name.
+    pub fn name(&self, number: u32) -> &str {
+        self.names.get(number as usize).map_or("", String::as_str)
+    }
+}
+
+/// Collects answers; each name is demangled once.
+#[derive(Debug, Default)]
+pub(crate) struct Collector {
+    answers: Answers,
+    numbers: FxHashMap<Vec<u8>, u32>,
+}
+
+impl Collector {
+    /// The number of a name, `show`n at its first use.
+    pub(crate) fn name(&mut self, raw: &[u8], show: impl FnOnce(&[u8]) -> String) -> u32 {
+        if let Some(&number) = self.numbers.get(raw) {
+            return number;
+        }
+        let number = u32::try_from(self.answers.names.len()).unwrap_or(u32::MAX);
+        self.answers.names.push(show(raw));
+        self.numbers.insert(raw.to_vec(), number);
+        number
+    }
+
+    /// Adds a frame to the current address.
+    pub(crate) fn frame(&mut self, frame: Frame) {
+        self.answers.frames.push(frame);
+    }
+
+    /// Goes on to the next address.
+    pub(crate) fn end_address(&mut self) {
+        let end = u32::try_from(self.answers.frames.len()).unwrap_or(u32::MAX);
+        self.answers.ends.push(end);
+    }
+
+    pub(crate) fn finish(self) -> Answers {
+        self.answers
+    }
+}

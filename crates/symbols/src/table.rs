@@ -1,0 +1,188 @@
+//! A symbol table sorted for look-ups, with perf's choice among aliases.
+//!
+//! perf (tools/perf/util/symbol.c, v6.1) sorts symbols by address, lets those without a size
+//! reach to the next one (`symbols__fixup_end`), then keeps one of each address
+//! (`symbols__fixup_duplicate`, `choose_best_symbol`). Doing the same is what makes reports equal.
+
+/// `STB_LOCAL`, `STB_GLOBAL`, `STB_WEAK`.
+const STB_GLOBAL: u8 = 1;
+const STB_WEAK: u8 = 2;
+
+const PAGE: u64 = 4096;
+
+/// A symbol of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry<'a> {
+    pub(crate) start: u64,
+    /// Equal to `start` if the size is not known.
+    pub(crate) end: u64,
+    pub(crate) name: &'a [u8],
+    pub(crate) binding: u8,
+    /// Whether it is a kernel module's.
+    pub(crate) in_module: bool,
+}
+
+/// Sorted, without aliases.
+#[derive(Debug)]
+pub(crate) struct Table<'a> {
+    entries: Vec<Entry<'a>>,
+    /// The furthest end up to each entry: tells when a look-up may stop looking back.
+    reach: Vec<u64>,
+}
+
+impl<'a> Table<'a> {
+    /// Builds the table from symbols in their file's order.
+    pub(crate) fn new(mut entries: Vec<Entry<'a>>) -> Self {
+        entries.sort_by_key(|entry| entry.start);
+        fix_ends(&mut entries);
+        keep_best(&mut entries);
+        let mut furthest = 0;
+        let reach = entries
+            .iter()
+            .map(|entry| {
+                furthest = furthest.max(entry.end);
+                furthest
+            })
+            .collect();
+        Self { entries, reach }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The innermost symbol that covers an address.
+    pub(crate) fn find(&self, address: u64) -> Option<&Entry<'a>> {
+        let after = self.entries.partition_point(|entry| entry.start <= address);
+        let candidates = self.entries.iter().zip(&self.reach).take(after).rev();
+        candidates
+            .take_while(|&(_, &reach)| reach > address)
+            .map(|(entry, _)| entry)
+            .find(|entry| address < entry.end)
+    }
+}
+
+fn fix_ends(entries: &mut [Entry<'_>]) {
+    let up = |address: u64| address.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
+    let mut next: Option<Entry<'_>> = None;
+    for entry in entries.iter_mut().rev() {
+        if entry.end == entry.start {
+            entry.end = match next {
+                // The gap between kernel and modules belongs to nobody.
+                Some(next) if entry.in_module != next.in_module => {
+                    up(entry.end.saturating_add(PAGE))
+                }
+                Some(next) => next.start,
+                None => up(entry.start).saturating_add(PAGE),
+            };
+        }
+        next = Some(*entry);
+    }
+}
+
+fn keep_best(entries: &mut Vec<Entry<'_>>) {
+    entries.dedup_by(|later, kept| {
+        if later.start != kept.start {
+            return false;
+        }
+        if !is_better(kept, later) {
+            *kept = *later;
+        }
+        true
+    });
+}
+
+/// Whether perf prefers `a` to `b`.
+fn is_better(a: &Entry<'_>, b: &Entry<'_>) -> bool {
+    let is_empty = |entry: &Entry<'_>| entry.start == entry.end;
+    if is_empty(a) != is_empty(b) {
+        return !is_empty(a);
+    }
+    let is_weak = |entry: &Entry<'_>| entry.binding == STB_WEAK;
+    if is_weak(a) != is_weak(b) {
+        return !is_weak(a);
+    }
+    let is_global = |entry: &Entry<'_>| entry.binding == STB_GLOBAL;
+    if is_global(a) != is_global(b) {
+        return is_global(a);
+    }
+    let underscores =
+        |entry: &Entry<'_>| entry.name.iter().take_while(|&&byte| byte == b'_').count();
+    if underscores(a) != underscores(b) {
+        return underscores(a) < underscores(b);
+    }
+    if a.name.len() != b.name.len() {
+        return a.name.len() > b.name.len();
+    }
+    // Kernel system calls: the "SyS" alias is the worse one.
+    !a.name.starts_with(b"SyS") && !a.name.starts_with(b"compat_SyS")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(start: u64, end: u64, name: &'static str, binding: u8) -> Entry<'static> {
+        Entry {
+            start,
+            end,
+            name: name.as_bytes(),
+            binding,
+            in_module: false,
+        }
+    }
+
+    fn name<'a>(table: &Table<'a>, address: u64) -> Option<&'a str> {
+        table
+            .find(address)
+            .map(|entry| std::str::from_utf8(entry.name).unwrap())
+    }
+
+    #[test]
+    fn the_alias_is_perfs_choice() {
+        for (a, b, best) in [
+            (entry(0, 9, "weak", 2), entry(0, 9, "global", 1), "global"),
+            (
+                entry(0, 9, "local_longer", 0),
+                entry(0, 9, "global", 1),
+                "global",
+            ),
+            (entry(0, 9, "__read", 1), entry(0, 9, "read", 1), "read"),
+            (
+                entry(0, 9, "fopen", 1),
+                entry(0, 9, "fopen64", 1),
+                "fopen64",
+            ),
+            (entry(0, 5, "sized", 0), entry(0, 9, "global", 1), "global"),
+            (entry(0, 9, "SyS_x", 1), entry(0, 9, "sys_x", 1), "sys_x"),
+        ] {
+            assert_eq!(name(&Table::new(vec![a, b]), 1), Some(best));
+            assert_eq!(name(&Table::new(vec![b, a]), 1), Some(best));
+        }
+    }
+
+    #[test]
+    fn symbols_without_size_reach_to_the_next_and_the_last_alias_wins() {
+        let table = Table::new(vec![
+            entry(10, 10, "a", 1),
+            entry(10, 10, "bb", 1),
+            entry(20, 20, "c", 1),
+        ]);
+        assert_eq!(name(&table, 15), Some("bb"));
+        assert_eq!(name(&table, 25), Some("c"));
+        assert_eq!(name(&table, 9), None);
+        assert_eq!(name(&table, 20_000), None);
+    }
+
+    #[test]
+    fn holes_have_no_name_and_enclosing_symbols_are_found() {
+        let table = Table::new(vec![
+            entry(0, 100, "outer", 1),
+            entry(10, 20, "inner", 0),
+            entry(200, 210, "far", 1),
+        ]);
+        assert_eq!(name(&table, 15), Some("inner"));
+        assert_eq!(name(&table, 50), Some("outer"));
+        assert_eq!(name(&table, 150), None);
+    }
+}

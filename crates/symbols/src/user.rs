@@ -1,0 +1,172 @@
+//! Naming addresses of a user-space image.
+
+use crate::answers::{Answers, Collector, Frame};
+use crate::table::{Entry, Table};
+use crate::{Reason, demangle, dwarf};
+use rprof_images::{Elf, FileOffset, Located};
+
+/// How much to find out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Only the function.
+    Functions,
+    /// Inlined functions and lines, too.
+    Inlines,
+}
+
+const STT_NOTYPE: u8 = 0;
+const STT_OBJECT: u8 = 1;
+const STT_FUNC: u8 = 2;
+const STT_GNU_IFUNC: u8 = 10;
+const STV_INTERNAL: u8 = 1;
+const STV_HIDDEN: u8 = 2;
+
+/// Names places in a file: for each the function by the symbol table and, if asked, what was
+/// inlined there by DWARF.
+///
+/// # Errors
+/// [`Reason::Stripped`] if the file has neither symbols nor DWARF.
+pub fn symbolize_user(
+    located: &Located,
+    offsets: &[FileOffset],
+    detail: Detail,
+) -> Result<Answers, Reason> {
+    let strings = NameStore::of(located.symbols());
+    let table = strings.table();
+    if table.is_empty() && located.dwarf().is_none() {
+        return Err(Reason::Stripped);
+    }
+    let sections = match detail {
+        Detail::Inlines => located.dwarf().and_then(dwarf::Sections::of),
+        Detail::Functions => None,
+    };
+    let context = sections.as_ref().and_then(dwarf::Sections::context);
+    let mut collector = Collector::default();
+    for &offset in offsets {
+        if let Some(address) = located.binary.svma(offset) {
+            let symbol = table.find(address.0);
+            let start = symbol.map_or(address.0, |symbol| symbol.start);
+            let mut outermost = None;
+            if let Some(context) = &context {
+                outermost = dwarf::inlined_frames(context, address, start, &mut collector);
+            }
+            match (symbol, outermost) {
+                (Some(symbol), outermost) => {
+                    let name = collector.name(symbol.name, demangle);
+                    collector.frame(Frame {
+                        name,
+                        start,
+                        is_inlined: false,
+                        line: outermost.and_then(|frame: Frame| frame.line),
+                    });
+                }
+                // A function that DWARF knows and the symbol table does not.
+                (None, Some(frame)) => collector.frame(frame),
+                (None, None) => {}
+            }
+        }
+        collector.end_address();
+    }
+    Ok(collector.finish())
+}
+
+/// The symbols of a file with their names in one buffer, so that the table can borrow them.
+struct NameStore {
+    names: Vec<u8>,
+    symbols: Vec<Stored>,
+}
+
+struct Stored {
+    start: u64,
+    end: u64,
+    name_end: usize,
+    binding: u8,
+}
+
+impl NameStore {
+    fn of(elf: &Elf) -> Self {
+        let mut store = Self {
+            names: Vec::new(),
+            symbols: Vec::new(),
+        };
+        // A damaged table names what came before the damage.
+        let _ = elf.for_each_symbol(|symbol| {
+            let is_label = symbol.kind == STT_NOTYPE
+                && symbol.in_code
+                && !matches!(symbol.visibility, STV_INTERNAL | STV_HIDDEN);
+            let is_wanted =
+                matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_GNU_IFUNC) || is_label;
+            if !is_wanted {
+                return;
+            }
+            store.names.extend_from_slice(symbol.name);
+            store.symbols.push(Stored {
+                start: symbol.address.0,
+                end: symbol.address.0.saturating_add(symbol.size),
+                name_end: store.names.len(),
+                binding: symbol.binding,
+            });
+        });
+        store
+    }
+
+    fn table(&self) -> Table<'_> {
+        let mut name_start = 0;
+        let entries = self.symbols.iter().map(|symbol| {
+            let name = &self.names[name_start..symbol.name_end];
+            name_start = symbol.name_end;
+            Entry {
+                start: symbol.start,
+                end: symbol.end,
+                name,
+                binding: symbol.binding,
+                in_module: false,
+            }
+        });
+        Table::new(entries.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_images::Locator;
+    use std::os::unix::ffi::OsStrExt;
+
+    #[inline(never)]
+    fn a_function_to_be_found() -> u32 {
+        std::hint::black_box(7)
+    }
+
+    #[test]
+    fn our_own_code_is_named() {
+        assert_eq!(a_function_to_be_found(), 7);
+        let exe = std::env::current_exe().unwrap();
+        let located = Locator::default()
+            .locate(exe.as_os_str().as_bytes(), None)
+            .unwrap();
+        let mut address = None;
+        located
+            .symbols()
+            .for_each_symbol(|symbol| {
+                if symbol
+                    .name
+                    .windows(22)
+                    .any(|part| part == b"a_function_to_be_found")
+                    && symbol.in_code
+                {
+                    address = Some(symbol.address);
+                }
+            })
+            .unwrap();
+        let offset = located.binary.file_offset(address.unwrap()).unwrap();
+        for detail in [Detail::Functions, Detail::Inlines] {
+            let answers =
+                symbolize_user(&located, &[offset, FileOffset(u64::MAX)], detail).unwrap();
+            let frames = answers.frames(0);
+            let name = answers.name(frames.last().unwrap().name);
+            assert!(name.ends_with("tests::a_function_to_be_found"), "{name}");
+            assert!(answers.frames(1).is_empty());
+        }
+    }
+}

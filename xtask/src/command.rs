@@ -1,0 +1,92 @@
+//! Starting other programs in the workspace's root, and showing what was started.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+/// The workspace's root folder.
+pub(crate) fn root() -> &'static Path {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().unwrap_or(xtask)
+}
+
+/// `program` in the workspace's root.
+pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root());
+    command
+}
+
+/// The cargo that started us.
+pub(crate) fn cargo() -> Command {
+    command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// The command line as one would type it: the program without its folder.
+pub(crate) fn shown(command: &Command) -> String {
+    let program = Path::new(command.get_program());
+    let words = std::iter::once(program.file_name().unwrap_or(program.as_os_str()))
+        .chain(command.get_args())
+        .map(OsStr::to_string_lossy);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Prints the command and runs it with our own output.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    println!("$ {}", shown(command));
+    let status = command
+        .status()
+        .with_context(|| format!("starting {}", shown(command)))?;
+    ensure!(status.success(), "{} failed ({status})", shown(command));
+    Ok(())
+}
+
+/// Prints the command and runs it; each line of its stdout is printed and given to `seen`.
+pub(crate) fn run_watched(command: &mut Command, mut seen: impl FnMut(&str)) -> Result<()> {
+    println!("$ {}", shown(command));
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("starting {}", shown(command)))?;
+    let stdout = child.stdout.take().context("stdout is piped")?;
+    for line in BufReader::new(stdout).split(b'\n') {
+        let line = line.context("reading what a command prints")?;
+        let line = String::from_utf8_lossy(&line);
+        println!("{line}");
+        seen(&line);
+    }
+    let status = child.wait().context("waiting for a command")?;
+    ensure!(status.success(), "{} failed ({status})", shown(command));
+    Ok(())
+}
+
+/// Runs the command and returns its stdout; its stderr goes to the error if it fails.
+pub(crate) fn captured(command: &mut Command) -> Result<String> {
+    let output = command
+        .output()
+        .with_context(|| format!("starting {}", shown(command)))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        bail!(
+            "{} failed ({}) {}",
+            shown(command),
+            output.status,
+            said.trim()
+        );
+    }
+    String::from_utf8(output.stdout).context("output is not UTF-8")
+}
+
+/// What `cargo metadata` knows. Nothing is downloaded.
+///
+/// With `args` empty this is about every dependency that `Cargo.lock` names.
+pub(crate) fn metadata(args: &[&str]) -> Result<Value> {
+    let mut cargo = cargo();
+    cargo.args(["metadata", "--format-version", "1", "--locked", "--offline"]);
+    let json = captured(cargo.args(args))?;
+    serde_json::from_str(&json).context("parsing the output of cargo metadata")
+}

@@ -1,0 +1,116 @@
+//! `cargo xtask demo [dir]`: builds rprof, records a small C++ program with it, and shows the
+//! table, the call trees and where the flame graph is. Needs a C++ compiler and nothing else.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::command::{self, captured, cargo, command, metadata, root, shown};
+
+/// How many lines of the table are shown, and how many of the trees.
+const TABLE_LINES: usize = 25;
+const TREE_LINES: usize = 40;
+
+/// Records, reports and draws; the files go to `dir`, or else to `demo` in the target folder.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    ensure!(
+        args.len() <= 1,
+        "at most one argument: the folder to write to"
+    );
+    let target = target_folder()?;
+    let folder = match args.first() {
+        Some(folder) => std::path::absolute(folder).context("finding the current folder")?,
+        None => target.join("demo"),
+    };
+    fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
+    let recording = folder.join("perf.data");
+    let picture = folder.join("flame.svg");
+
+    command::run(cargo().args(["build", "--release", "--locked", "-p", "rprof"]))?;
+    let rprof = || command(target.join("release/rprof"));
+    let program = folder.join("deep");
+    compile(&program)?;
+
+    println!();
+    let mut record = rprof();
+    record
+        .args(["record", "-F", "999", "-o"])
+        .arg(short(&recording));
+    command::run(record.arg("--").arg(short(&program)).arg("3"))?;
+
+    let mut table = rprof();
+    table.args(["report", "-i"]).arg(short(&recording));
+    head(table.args(["--no-children", "-g", "none"]), TABLE_LINES)?;
+    let mut trees = rprof();
+    head(
+        trees.args(["report", "-i"]).arg(short(&recording)),
+        TREE_LINES,
+    )?;
+
+    let mut flame = rprof();
+    draw(flame.args(["flame", "-i"]).arg(short(&recording)), &picture)?;
+    println!(
+        "\nthe flame graph is in {}: open it in a browser",
+        short(&picture).display()
+    );
+    Ok(())
+}
+
+fn target_folder() -> Result<PathBuf> {
+    let metadata = metadata(&["--no-deps"])?;
+    let folder = metadata.get("target_directory").and_then(Value::as_str);
+    Ok(folder
+        .context("cargo metadata names no target folder")?
+        .into())
+}
+
+/// The path as it is typed in the workspace's root, where all commands run.
+fn short(path: &Path) -> &Path {
+    path.strip_prefix(root()).unwrap_or(path)
+}
+
+fn compile(program: &Path) -> Result<()> {
+    let mut compiler = command("c++");
+    compiler
+        .args(["-O2", "-g", "-fno-omit-frame-pointer", "-o"])
+        .arg(short(program))
+        .arg("fixtures/workloads/deep.cpp");
+    println!("\n$ {}", shown(&compiler));
+    let status = match compiler.status() {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            bail!("needs a C++ compiler: apt-get install g++")
+        }
+        status => status.context("starting c++")?,
+    };
+    ensure!(
+        status.success(),
+        "compiling fixtures/workloads/deep.cpp failed ({status})"
+    );
+    Ok(())
+}
+
+/// Runs the command and prints the first lines of what it says.
+fn head(command: &mut Command, n_lines: usize) -> Result<()> {
+    println!("\n$ {}", shown(command));
+    let text = captured(command.stderr(Stdio::inherit()))?;
+    for line in text.lines().take(n_lines) {
+        println!("{line}");
+    }
+    let n_more = text.lines().count().saturating_sub(n_lines);
+    if n_more > 0 {
+        println!("... ({n_more} more lines)");
+    }
+    Ok(())
+}
+
+fn draw(flame: &mut Command, picture: &Path) -> Result<()> {
+    println!("\n$ {} > {}", shown(flame), short(picture).display());
+    let file = File::create(picture).with_context(|| format!("creating {}", picture.display()))?;
+    let status = flame.stdout(file).status().context("starting rprof")?;
+    ensure!(status.success(), "{} failed ({status})", shown(flame));
+    Ok(())
+}
