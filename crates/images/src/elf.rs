@@ -217,9 +217,9 @@ impl Elf {
     ///
     /// # Errors
     /// If the table or its strings are damaged.
-    pub fn for_each_symbol(
-        &self,
-        visit: impl FnMut(ElfSymbol<'_>),
+    pub fn for_each_symbol<'e>(
+        &'e self,
+        visit: impl FnMut(ElfSymbol<'e>),
     ) -> Result<(), object::read::Error> {
         match self.object()? {
             object::File::Elf64(_) => {
@@ -250,7 +250,7 @@ fn load_segments<P: object::read::elf::ProgramHeader>(
 
 fn walk_symbols<'d, H, R>(
     data: R,
-    mut visit: impl FnMut(ElfSymbol<'_>),
+    mut visit: impl FnMut(ElfSymbol<'d>),
 ) -> Result<(), object::read::Error>
 where
     H: object::read::elf::FileHeader<Endian = Endianness>,
@@ -263,19 +263,26 @@ where
     if table.is_empty() {
         table = sections.symbols(endian, data, elf::SHT_DYNSYM)?;
     }
-    // One string table read beats one read for each name.
-    let strings = table.strings();
+    // All names at once: one read for each of a hundred thousand would take seconds.
+    let names = sections
+        .section(table.string_section())?
+        .data(endian, data)?;
+    let strings = object::StringTable::new(names, 0, names.len() as u64);
+    let is_code: Vec<bool> = sections
+        .iter()
+        .map(|section| section.sh_flags(endian).0 & elf::SHF_EXECINSTR.0 != 0)
+        .collect();
     for symbol in table.iter() {
         let Ok(name) = symbol.name(endian, strings) else {
             continue;
         };
-        let index = object::SectionIndex(usize::from(symbol.st_shndx(endian).0));
-        if matches!(symbol.st_shndx(endian), elf::SHN_UNDEF | elf::SHN_ABS) || name.is_empty() {
+        let section = symbol.st_shndx(endian);
+        if matches!(section, elf::SHN_UNDEF | elf::SHN_ABS) || name.is_empty() {
             continue;
         }
-        let in_code = sections
-            .section(index)
-            .is_ok_and(|section| section.sh_flags(endian).0 & elf::SHF_EXECINSTR.0 != 0);
+        let in_code = is_code
+            .get(usize::from(section.0))
+            .is_some_and(|&code| code);
         visit(ElfSymbol {
             name,
             address: Svma(symbol.st_value(endian).into()),

@@ -35,15 +35,16 @@ impl Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FrameId(u32);
 
-/// A function, or an address without a name.
+/// A function, or code without a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
     /// The function's name; `None` if the address has none.
     pub name: Option<StrId>,
     /// Short name of the image (perf's "shared object").
     pub image: StrId,
-    /// Where the function starts in the image; without a name, the address itself.
-    pub start: u64,
+    /// Where the function starts in the image; without a name, the address itself, or `None` for
+    /// all of an image's code without names taken together.
+    pub start: Option<u64>,
     /// Who runs it.
     pub level: Level,
     /// Whether it was inlined into its caller.
@@ -82,9 +83,11 @@ impl Frames {
         match frame.name {
             Some(name) if frame.is_inlined => format!("{} (inlined)", strings.of(name)),
             Some(name) => strings.of(name).to_owned(),
-            None => match strings.of(frame.image) {
-                "[unknown]" => format!("{:#x}", frame.start),
-                image => format!("{:#x} ({image})", frame.start),
+            None => match (frame.start, strings.of(frame.image)) {
+                (Some(address), "[unknown]") => format!("{address:#x}"),
+                (Some(address), image) => format!("{address:#x} ({image})"),
+                (None, "[unknown]") => "[unknown]".to_owned(),
+                (None, image) => format!("[unknown] ({image})"),
             },
         }
     }

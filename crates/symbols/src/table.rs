@@ -26,9 +26,12 @@ pub(crate) struct Entry<'a> {
 #[derive(Debug)]
 pub(crate) struct Table<'a> {
     entries: Vec<Entry<'a>>,
-    /// The furthest end up to each entry: tells when a look-up may stop looking back.
-    reach: Vec<u64>,
+    /// For each entry, the nearest one before it that reaches beyond its start.
+    around: Vec<u32>,
 }
+
+/// No entry.
+const NONE: u32 = u32::MAX;
 
 impl<'a> Table<'a> {
     /// Builds the table from symbols in their file's order.
@@ -36,15 +39,8 @@ impl<'a> Table<'a> {
         entries.sort_by_key(|entry| entry.start);
         fix_ends(&mut entries);
         keep_best(&mut entries);
-        let mut furthest = 0;
-        let reach = entries
-            .iter()
-            .map(|entry| {
-                furthest = furthest.max(entry.end);
-                furthest
-            })
-            .collect();
-        Self { entries, reach }
+        let around = enclosing(&entries);
+        Self { entries, around }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -54,12 +50,33 @@ impl<'a> Table<'a> {
     /// The innermost symbol that covers an address.
     pub(crate) fn find(&self, address: u64) -> Option<&Entry<'a>> {
         let after = self.entries.partition_point(|entry| entry.start <= address);
-        let candidates = self.entries.iter().zip(&self.reach).take(after).rev();
-        candidates
-            .take_while(|&(_, &reach)| reach > address)
-            .map(|(entry, _)| entry)
-            .find(|entry| address < entry.end)
+        let mut at = after.checked_sub(1)?;
+        loop {
+            let entry = self.entries.get(at)?;
+            if address < entry.end {
+                return Some(entry);
+            }
+            at = self.around[at] as usize;
+        }
     }
+}
+
+/// Whatever covers an address and starts before an entry was still open at its start: so the
+/// open ones, kept on a stack, are all that a look-up needs to try.
+fn enclosing(entries: &[Entry<'_>]) -> Vec<u32> {
+    let mut open: Vec<u32> = Vec::new();
+    let mut around = Vec::with_capacity(entries.len());
+    for (idx, entry) in (0u32..).zip(entries) {
+        while open
+            .last()
+            .is_some_and(|&last| entries[last as usize].end <= entry.start)
+        {
+            open.pop();
+        }
+        around.push(open.last().copied().unwrap_or(NONE));
+        open.push(idx);
+    }
+    around
 }
 
 fn fix_ends(entries: &mut [Entry<'_>]) {

@@ -31,8 +31,7 @@ pub fn symbolize_user(
     offsets: &[FileOffset],
     detail: Detail,
 ) -> Result<Answers, Reason> {
-    let strings = NameStore::of(located.symbols());
-    let table = strings.table();
+    let table = table_of(located.symbols());
     if table.is_empty() && located.dwarf().is_none() {
         return Err(Reason::Stripped);
     }
@@ -70,61 +69,25 @@ pub fn symbolize_user(
     Ok(collector.finish())
 }
 
-/// The symbols of a file with their names in one buffer, so that the table can borrow them.
-struct NameStore {
-    names: Vec<u8>,
-    symbols: Vec<Stored>,
-}
-
-struct Stored {
-    start: u64,
-    end: u64,
-    name_end: usize,
-    binding: u8,
-}
-
-impl NameStore {
-    fn of(elf: &Elf) -> Self {
-        let mut store = Self {
-            names: Vec::new(),
-            symbols: Vec::new(),
-        };
-        // A damaged table names what came before the damage.
-        let _ = elf.for_each_symbol(|symbol| {
-            let is_label = symbol.kind == STT_NOTYPE
-                && symbol.in_code
-                && !matches!(symbol.visibility, STV_INTERNAL | STV_HIDDEN);
-            let is_wanted =
-                matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_GNU_IFUNC) || is_label;
-            if !is_wanted {
-                return;
-            }
-            store.names.extend_from_slice(symbol.name);
-            store.symbols.push(Stored {
+/// The symbols that perf would take.
+fn table_of(elf: &Elf) -> Table<'_> {
+    let mut entries = Vec::new();
+    // A damaged table names what came before the damage.
+    let _ = elf.for_each_symbol(|symbol| {
+        let is_label = symbol.kind == STT_NOTYPE
+            && symbol.in_code
+            && !matches!(symbol.visibility, STV_INTERNAL | STV_HIDDEN);
+        if matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_GNU_IFUNC) || is_label {
+            entries.push(Entry {
                 start: symbol.address.0,
                 end: symbol.address.0.saturating_add(symbol.size),
-                name_end: store.names.len(),
-                binding: symbol.binding,
-            });
-        });
-        store
-    }
-
-    fn table(&self) -> Table<'_> {
-        let mut name_start = 0;
-        let entries = self.symbols.iter().map(|symbol| {
-            let name = &self.names[name_start..symbol.name_end];
-            name_start = symbol.name_end;
-            Entry {
-                start: symbol.start,
-                end: symbol.end,
-                name,
+                name: symbol.name,
                 binding: symbol.binding,
                 in_module: false,
-            }
-        });
-        Table::new(entries.collect())
-    }
+            });
+        }
+    });
+    Table::new(entries)
 }
 
 #[cfg(test)]

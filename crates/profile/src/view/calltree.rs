@@ -112,7 +112,7 @@ impl Rows<'_> {
         }
     }
 
-    fn label(&self, frame: FrameId) -> (String, u64) {
+    fn label(&self, frame: FrameId) -> (String, Option<u64>) {
         let frames = &self.profile.frames;
         (
             frames.label(frame, &self.profile.strings),

@@ -4,6 +4,7 @@ use super::SortKey;
 use crate::tree::ChildLists;
 use crate::{EventProfile, FrameId, Profile, StrId};
 use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
 
 /// What a row stands for; parts that are no sort key are `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -132,15 +133,15 @@ impl<'p> Rows<'p> {
             true => (row.total_weight, row.self_weight),
             false => (row.self_weight, 0),
         };
-        let cells = |row: &Row| -> Vec<String> {
-            keys.iter()
-                .map(|key| key.cell(&row.key, self.profile))
-                .collect()
+        let by_cells = |a: &Row, b: &Row| {
+            let columns = keys
+                .iter()
+                .map(|key| key.compare(&a.key, &b.key, self.profile));
+            columns.fold(Ordering::Equal, Ordering::then)
         };
         order.sort_by(|&a, &b| {
             let (a, b) = (&rows[a as usize], &rows[b as usize]);
-            let by_weight = weight(b).cmp(&weight(a));
-            by_weight.then_with(|| cells(a).cmp(&cells(b)))
+            weight(b).cmp(&weight(a)).then_with(|| by_cells(a, b))
         });
         self.order = order;
     }

@@ -1,7 +1,8 @@
 //! What rows are grouped by: perf's sort keys.
 
 use super::RowKey;
-use crate::{EventProfile, FrameId, Group, Profile};
+use crate::{EventProfile, FrameId, Group, Profile, StrId};
+use std::cmp::Ordering;
 
 /// One column that makes rows differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +81,25 @@ impl SortKey {
         }
     }
 
+    /// Orders two rows by this key as their cells would be, without making them.
+    pub(super) fn compare(self, a: &RowKey, b: &RowKey, profile: &Profile) -> Ordering {
+        let text = |id: Option<StrId>| id.map(|id| profile.strings.of(id));
+        match self {
+            Self::Comm => text(a.comm).cmp(&text(b.comm)),
+            Self::Pid => a.pid.cmp(&b.pid),
+            Self::Tid => a.tid.cmp(&b.tid),
+            Self::Cpu => a.cpu.cmp(&b.cpu),
+            Self::Dso => text(a.image).cmp(&text(b.image)),
+            Self::Symbol => {
+                let symbol = |row: &RowKey| {
+                    let frame = profile.frames.of(row.frame?);
+                    Some((text(frame.name), frame.start, frame.level, frame.is_inlined))
+                };
+                symbol(a).cmp(&symbol(b))
+            }
+        }
+    }
+
     /// Whether samples must be told apart by process, thread or CPU for these keys.
     pub fn group_parts(keys: &[Self]) -> (bool, bool, bool) {
         let has = |key| keys.contains(&key);
@@ -100,6 +120,9 @@ fn symbol_cell(id: FrameId, profile: &Profile) -> String {
             format!("[{sign}] {} (inlined)", profile.strings.of(name))
         }
         Some(name) => format!("[{sign}] {}", profile.strings.of(name)),
-        None => format!("[{sign}] {:#018x}", frame.start),
+        None => match frame.start {
+            Some(address) => format!("[{sign}] {address:#018x}"),
+            None => format!("[{sign}] [unknown]"),
+        },
     }
 }

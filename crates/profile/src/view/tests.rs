@@ -20,7 +20,7 @@ fn profile(stacks: &[(&str, u64)]) -> Profile {
                 profile.frames.intern(Frame {
                     name,
                     image,
-                    start: 0,
+                    start: Some(0),
                     level: Level::User,
                     is_inlined,
                 })
@@ -173,7 +173,7 @@ fn merged_tallies_are_the_same_as_one() {
                     merged.frames.intern(Frame {
                         name,
                         image,
-                        start: 0,
+                        start: Some(0),
                         level: Level::User,
                         is_inlined: false,
                     })

@@ -41,11 +41,7 @@ pub fn write_flame(
     if folded.is_empty() {
         return Err(Error::Draw("no samples".to_owned()));
     }
-    let lines: Vec<String> = folded
-        .iter()
-        .rev()
-        .map(|(stack, count)| format!("{} {count}", stack.join(";")))
-        .collect();
+    let lines: Vec<String> = folded.lines().rev().collect();
     let mut drawing = Options::default();
     drawing.title = match &options.title {
         Some(title) => title.clone(),

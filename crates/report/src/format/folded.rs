@@ -1,9 +1,8 @@
 //! Folded stacks: one line each, `comm;outer;inner 42`, what FlameGraph tools read.
 
 use super::text::printable;
-use rprof_profile::{EventProfile, FrameId, Level, Profile};
+use rprof_profile::{EventProfile, FrameId, Group, Level, Profile};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// Which end of a stack a line starts with.
@@ -37,54 +36,107 @@ pub fn write_folded(
     event: &EventProfile,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    for (stack, count) in fold(
+    let folded = fold(
         profile,
         event,
         From::Outermost,
         Suffixes::No,
         Count::Samples,
-    ) {
-        writeln!(out, "{} {count}", stack.join(";"))?;
-    }
-    Ok(())
+    );
+    folded.lines().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// Stacks by name, in the order of their frames: equal frames next to each other.
+/// Stacks by name, in the order of their frames: equal frames stand next to each other.
+#[derive(Debug, Default)]
+pub(crate) struct Folded {
+    /// Names, sorted, so that their numbers are in the names' order.
+    labels: Vec<String>,
+    /// Sorted, each once.
+    stacks: Vec<(Box<[u32]>, u64)>,
+}
+
+impl Folded {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.stacks.is_empty()
+    }
+
+    /// A line for each stack.
+    pub(crate) fn lines(&self) -> impl DoubleEndedIterator<Item = String> {
+        self.stacks.iter().map(|(stack, count)| {
+            let mut line = String::new();
+            for &label in stack {
+                line.push_str(if line.is_empty() { "" } else { ";" });
+                line.push_str(self.labels.get(label as usize).map_or("", String::as_str));
+            }
+            line + " " + &count.to_string()
+        })
+    }
+}
+
+/// Counts an event's stacks by the names of their frames.
 pub(crate) fn fold(
     profile: &Profile,
     event: &EventProfile,
     from: From,
     suffixes: Suffixes,
     count: Count,
-) -> BTreeMap<Vec<String>, u64> {
-    let mut labels: FxHashMap<FrameId, String> = FxHashMap::default();
+) -> Folded {
     let nodes = event.tree.nodes();
-    let mut folded: BTreeMap<Vec<String>, u64> = BTreeMap::new();
+    let mut frames: FxHashMap<FrameId, String> = FxHashMap::default();
+    for node in nodes {
+        frames
+            .entry(node.frame)
+            .or_insert_with(|| label(profile, node.frame, suffixes));
+    }
+    let comm = |group: &Group| safe(profile.strings.of(group.comm));
+    let mut labels: Vec<String> = frames.values().cloned().collect();
+    labels.extend(event.groups.iter().map(comm));
+    labels.sort_unstable();
+    labels.dedup();
+    // Every label looked up is in the list.
+    let rank = |label: &String| labels.binary_search(label).map_or(u32::MAX, number);
+    let frames: FxHashMap<FrameId, u32> = frames
+        .iter()
+        .map(|(&id, label)| (id, rank(label)))
+        .collect();
+    let comms: Vec<u32> = event
+        .groups
+        .iter()
+        .map(|group| rank(&comm(group)))
+        .collect();
+
+    let mut stacks: Vec<(Box<[u32]>, u64)> = Vec::new();
+    let mut stack = Vec::new();
     for node in nodes.iter().filter(|node| node.self_samples > 0) {
-        let mut stack = Vec::new();
+        stack.clear();
         let mut at = Some(node);
         while let Some(here) = at {
-            let label = labels
-                .entry(here.frame)
-                .or_insert_with(|| label(profile, here.frame, suffixes));
-            stack.push(label.clone());
+            stack.extend(frames.get(&here.frame));
             at = here.parent.map(|parent| &nodes[parent as usize]);
         }
-        let group = event.groups.get(node.group as usize);
-        let comm = group.map_or("", |group| profile.strings.of(group.comm));
-        match from {
-            From::Outermost => {
-                stack.push(safe(comm));
-                stack.reverse();
-            }
-            From::Innermost => stack.push(safe(comm)),
+        stack.extend(comms.get(node.group as usize));
+        if from == From::Outermost {
+            stack.reverse();
         }
-        *folded.entry(stack).or_default() += match count {
+        let count = match count {
             Count::Samples => node.self_samples,
             Count::Weight => node.self_weight,
         };
+        stacks.push((stack.as_slice().into(), count));
     }
-    folded
+    stacks.sort_unstable();
+    stacks.dedup_by(|later, kept| {
+        let same = later.0 == kept.0;
+        if same {
+            kept.1 += later.1;
+        }
+        same
+    });
+    Folded { labels, stacks }
+}
+
+fn number(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
 }
 
 fn label(profile: &Profile, id: FrameId, suffixes: Suffixes) -> String {

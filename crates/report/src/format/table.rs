@@ -4,6 +4,7 @@ use super::text::{padded, printable, width};
 use super::tree::write_tree;
 use rprof_profile::view::{Order, Row, Rows, SortKey};
 use rprof_profile::{EventProfile, Profile, percent};
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Trees below the rows.
@@ -95,16 +96,9 @@ fn write_event(
             percent(weight, event.weight) >= options.percent_limit
         })
         .collect();
-    let cells: Vec<Vec<String>> = shown
-        .iter()
-        .map(|row| {
-            let cell = |key: &SortKey| printable(&key.cell(&row.key, profile)).into_owned();
-            options.keys.iter().map(cell).collect()
-        })
-        .collect();
-    let widths = write_heading(options, &cells, out)?;
-    for (row, cells) in shown.iter().zip(&cells) {
-        write_row(row, cells, &widths, event, options, out)?;
+    let widths = write_heading(profile, &shown, options, out)?;
+    for row in shown {
+        write_row(profile, row, &widths, event, options, out)?;
         if let Some(graph) = options.graph {
             write_tree(
                 &rows,
@@ -121,26 +115,37 @@ fn write_event(
     writeln!(out)
 }
 
+/// The last column is not padded, and names may have thousands of characters: its dots end here.
+const LAST_COLUMN: usize = 60;
+
 /// Headings and dots; returns the columns' widths.
 fn write_heading(
+    profile: &Profile,
+    shown: &[&Row],
     options: &TableOptions,
-    cells: &[Vec<String>],
     out: &mut impl Write,
 ) -> io::Result<Vec<usize>> {
-    let mut headings: Vec<(String, usize)> = match options.children {
-        true => vec![("Children".to_owned(), 8), ("    Self".to_owned(), 8)],
-        false => vec![("Overhead".to_owned(), 8)],
+    let mut headings: Vec<(&str, usize)> = match options.children {
+        true => vec![("Children", 8), ("    Self", 8)],
+        false => vec![("Overhead", 8)],
     };
     if options.show_samples {
-        headings.push(("     Samples".to_owned(), 12));
+        headings.push(("     Samples", 12));
     }
     let mut widths = Vec::new();
     for (column, key) in options.keys.iter().enumerate() {
-        let cells = cells.iter().filter_map(|row| row.get(column));
-        let widest = cells.map(|cell| width(cell)).max().unwrap_or(0);
+        let is_last = column + 1 == options.keys.len();
+        let widest = match is_last {
+            true => LAST_COLUMN,
+            false => shown
+                .iter()
+                .map(|row| width(&cell(profile, row, *key)))
+                .max()
+                .unwrap_or(0),
+        };
         let columns = widest.max(width(key.heading()));
-        widths.push(columns);
-        headings.push((key.heading().to_owned(), columns));
+        widths.push(if is_last { 0 } else { columns });
+        headings.push((key.heading(), columns));
     }
     let titles: Vec<String> = headings
         .iter()
@@ -156,9 +161,16 @@ fn write_heading(
     Ok(widths)
 }
 
+fn cell(profile: &Profile, row: &Row, key: SortKey) -> String {
+    match printable(&key.cell(&row.key, profile)) {
+        Cow::Borrowed(text) => text.to_owned(),
+        Cow::Owned(text) => text,
+    }
+}
+
 fn write_row(
+    profile: &Profile,
     row: &Row,
-    cells: &[String],
     widths: &[usize],
     event: &EventProfile,
     options: &TableOptions,
@@ -172,11 +184,12 @@ fn write_row(
     if options.show_samples {
         line += &format!("  {:>12}", row.self_samples);
     }
-    for (cell, columns) in cells.iter().zip(widths) {
+    for (key, columns) in options.keys.iter().zip(widths) {
         line += "  ";
-        line += &padded(cell, *columns);
+        line += &padded(&cell(profile, row, *key), *columns);
     }
-    writeln!(out, "{}", line.trim_end())
+    line.push('\n');
+    out.write_all(line.as_bytes())
 }
 
 /// A percentage; from 5 % on red, from 0.5 % on green.

@@ -5,7 +5,9 @@ use unicode_width::UnicodeWidthStr;
 
 /// Control characters as `\x1b` and the like: a process may call itself anything.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(char::is_control) {
+    // Most names are plain: looking at bytes is quicker than at characters.
+    let is_plain = text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
+    if is_plain || !text.chars().any(char::is_control) {
         return Cow::Borrowed(text);
     }
     let escape = |c: char| match c.is_control() {
@@ -17,7 +19,11 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
 
 /// Columns that a text takes.
 pub(crate) fn width(text: &str) -> usize {
-    text.width()
+    if text.is_ascii() {
+        text.len()
+    } else {
+        text.width()
+    }
 }
 
 /// The text, filled with blanks up to `columns`.

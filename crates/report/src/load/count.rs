@@ -145,9 +145,7 @@ impl Share {
         if !shows_function(context, names, profile, innermost) {
             return;
         }
-        if let Some(image) = names.image(innermost)
-            && names.unnamed.iter().any(|(unnamed, _)| *unnamed == image)
-        {
+        if let Some(image) = names.unnamed_image(innermost) {
             *self.unnamed.entry(image.0).or_default() += weight;
         }
         tally.add_stack(group, frames.iter().rev().copied(), weight);

@@ -46,11 +46,16 @@ impl Names {
         u32::try_from(idx).unwrap_or(u32::MAX)
     }
 
-    /// The image of a place.
-    pub(crate) fn image(&self, place: u32) -> Option<ImageId> {
-        self.places
-            .get(place as usize)
-            .map(|place| ImageId(place.image))
+    /// The image of a place, if that image has no names at all.
+    #[inline]
+    pub(crate) fn unnamed_image(&self, place: u32) -> Option<ImageId> {
+        if self.unnamed.is_empty() {
+            return None;
+        }
+        let image = ImageId(self.places.get(place as usize)?.image);
+        // In the order of images, as tasks are.
+        let found = self.unnamed.binary_search_by_key(&image, |&(id, _)| id);
+        found.is_ok().then_some(image)
     }
 
     /// Names all places; `places` must be sorted.
@@ -89,7 +94,7 @@ impl Names {
         // In the order of places, not of threads: same input, same numbers.
         for (task, answered) in tasks.iter().zip(answers) {
             let answered = answered.into_inner().ok().flatten();
-            names.add(task, &places, answered, profile);
+            names.add(context, task, &places, answered, profile);
         }
         names.places = places;
         Ok(names)
@@ -97,6 +102,7 @@ impl Names {
 
     fn add(
         &mut self,
+        context: &Context<'_>,
         task: &Task<'_>,
         places: &[PlaceKey],
         answered: Option<Answered>,
@@ -123,7 +129,7 @@ impl Names {
                 self.frames.push(profile.frames.intern(Frame {
                     name: Some(name),
                     image,
-                    start: frame.start,
+                    start: Some(frame.start),
                     level,
                     is_inlined: frame.is_inlined,
                 }));
@@ -134,8 +140,11 @@ impl Names {
                     .image
                     .filter(|(_, image)| image.kind == ImageKind::KernelSymbol);
                 let name = own_name.map(|(_, image)| String::from_utf8_lossy(&image.path));
+                // Stacks with an address for every frame without a name would grow with the
+                // recording: there, an image's nameless code counts as one.
+                let address = (!context.chains.stacks).then_some(place.address);
                 self.frames.push(profile.frames.intern(Frame {
-                    start: if name.is_some() { 0 } else { place.address },
+                    start: if name.is_some() { Some(0) } else { address },
                     name: name.map(|name| profile.strings.intern(&name)),
                     image,
                     level,
