@@ -14,14 +14,18 @@
 mod attr;
 mod bits;
 mod endian;
+mod flags;
 mod header;
+mod numbers;
 pub mod record;
 pub mod sample;
 mod wire;
 
-pub use attr::{AttrFlags, AttrSize, PerfEventAttr, event_type, hw, hw_cache, sw};
+pub use attr::{AttrSize, PerfEventAttr};
 pub use endian::Endian;
+pub use flags::AttrFlags;
 pub use header::{CpuMode, Misc, RawRecord, RecordHeader, RecordKind};
+pub use numbers::{event_type, hw, hw_cache, sw};
 pub use record::Record;
 pub use sample::{
     BranchSampleType, Callchain, ReadFormat, Sample, SampleId, SampleLayout, SampleType, context,

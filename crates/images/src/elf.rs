@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum ElfError {
     /// It cannot be read.
-    #[error("{path}: {source}", path = path.display())]
+    #[error("{}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
@@ -21,7 +21,7 @@ pub enum ElfError {
         source: io::Error,
     },
     /// It is not ELF, or not as it should be.
-    #[error("{path}: {source}", path = path.display())]
+    #[error("{}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,

@@ -22,10 +22,10 @@ pub enum SpawnError {
     #[error("the command is empty or holds a NUL byte")]
     BadCommand,
     /// No pipe or no process could be made.
-    #[error("starting a process: {0}")]
+    #[error("starting a process")]
     Fork(#[source] io::Error),
     /// exec failed.
-    #[error("{command}: {source}")]
+    #[error("{command}")]
     Exec {
         /// The command's first word.
         command: String,

@@ -35,7 +35,7 @@ pub(crate) fn prepare(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result
     for event in &events {
         match prepare_event(event, rate, settings, &mut kernel_excluded, note) {
             Err(Error::Open {
-                source: OpenError::NoSuchEvent,
+                why: OpenError::NoSuchEvent,
                 ..
             }) if defaults => {}
             prepared => sampling.push(prepared?),

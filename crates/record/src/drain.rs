@@ -72,6 +72,7 @@ impl Drain {
             if record.encode(&mut round, Endian::NATIVE).is_ok() {
                 sink.push(&round)?;
             }
+            sink.flush()?;
         }
         Ok(any)
     }

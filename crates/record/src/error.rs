@@ -13,22 +13,22 @@ pub enum Error {
     #[error("nothing to record: give a command (rprof record -- cmd), -p PID or -a")]
     NothingToRecord,
     /// An event could not be opened.
-    #[error("event '{event}': {source}; {advice}")]
+    #[error("event '{event}': {why}; {advice}")]
     Open {
         /// The event.
         event: String,
         /// Why.
-        source: OpenError,
+        why: OpenError,
         /// What to do.
         advice: String,
     },
     /// A ring could not be mapped.
-    #[error("ring of CPU {cpu}: {source}; {}", map_advice(source))]
+    #[error("ring of CPU {cpu}: {why}; {}", map_advice(why))]
     Map {
         /// The CPU.
         cpu: u32,
         /// Why.
-        source: MapError,
+        why: MapError,
     },
     /// A process or thread is not there.
     #[error("no such process or thread: {id}")]
@@ -43,7 +43,7 @@ pub enum Error {
     #[error(transparent)]
     Spawn(#[from] rprof_process::SpawnError),
     /// The output cannot be made.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}", path.display())]
     Output {
         /// The file.
         path: PathBuf,
@@ -51,7 +51,7 @@ pub enum Error {
         source: io::Error,
     },
     /// Writing failed in mid-recording.
-    #[error("{source}; the recording ends here, what was written ({size_bytes} bytes) is readable")]
+    #[error("the recording ends early; what was written ({size_bytes} bytes) is readable")]
     Write {
         /// Why.
         source: rprof_perfdata::Error,
@@ -59,7 +59,7 @@ pub enum Error {
         size_bytes: u64,
     },
     /// A system call failed that should not.
-    #[error("{what}: {source}")]
+    #[error("{what}")]
     System {
         /// What was attempted.
         what: &'static str,
@@ -75,11 +75,11 @@ impl Error {
     }
 
     /// An event that could not be opened, with advice for this user.
-    pub(crate) fn open(event: &str, source: OpenError, system_wide: bool) -> Self {
-        let advice = open_advice(&source, system_wide);
+    pub(crate) fn open(event: &str, why: OpenError, system_wide: bool) -> Self {
+        let advice = open_advice(&why, system_wide);
         Self::Open {
             event: event.to_owned(),
-            source,
+            why,
             advice,
         }
     }

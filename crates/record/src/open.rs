@@ -127,7 +127,7 @@ fn open_group(
                 match owner {
                     None => {
                         let ring = Ring::map_halving(&counter, pages)
-                            .map_err(|source| Error::Map { cpu, source })?;
+                            .map_err(|why| Error::Map { cpu, why })?;
                         group.rings.push(ring);
                         owner = Some((idx, group.events[idx].counters.len()));
                     }

@@ -8,8 +8,9 @@ use std::io;
 use std::os::unix::fs::{OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-/// Creates the output; an old recording of that name becomes `NAME.old`.
-pub(crate) fn create(path: &Path) -> Result<File, Error> {
+/// Creates the output; an old recording of that name becomes `NAME.old`, which is the second
+/// part of the answer.
+pub(crate) fn create(path: &Path) -> Result<(File, Option<PathBuf>), Error> {
     let output_error = |source| Error::Output {
         path: path.to_owned(),
         source,
@@ -27,8 +28,11 @@ pub(crate) fn create(path: &Path) -> Result<File, Error> {
             )));
         }
     }
+    let mut kept = None;
     if old.is_some_and(|meta| meta.len() > 0) {
-        std::fs::rename(path, old_name(path)).map_err(output_error)?;
+        let name = old_name(path);
+        std::fs::rename(path, &name).map_err(output_error)?;
+        kept = Some(name);
     }
     // Addresses of other users' programs are nobody else's business: 0600, as perf.
     let file = File::options()
@@ -42,7 +46,16 @@ pub(crate) fn create(path: &Path) -> Result<File, Error> {
         // A file of root's is still a recording.
         let _ = fchown(&file, Some(uid), Some(gid));
     }
-    Ok(file)
+    Ok((file, kept))
+}
+
+/// Takes [`create`] back when nothing was recorded: the old recording gets its name again.
+pub(crate) fn undo(path: &Path, kept: Option<&Path>) {
+    // Whatever fails here, the reason why nothing was recorded is what the user needs.
+    let _ = match kept {
+        Some(old) => std::fs::rename(old, path),
+        None => std::fs::remove_file(path),
+    };
 }
 
 fn old_name(path: &Path) -> PathBuf {

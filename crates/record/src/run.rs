@@ -12,6 +12,7 @@ use rprof_events::{Sources, online_cpus};
 use rprof_perfdata::{FeatureId, Writer, WrittenEvent};
 use rprof_process::{Child, Gated};
 use rprof_ringbuf::{Counter, Poller, sys::Signals};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// A ring's wake-up comes at half its size; a quiet one is looked at so often anyway.
@@ -49,7 +50,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     }
     let written = written_events(&opened)?;
     let sideband_layout = SampleLayout::new(&attrs.sideband.attr, Endian::NATIVE);
-    let file = output::create(&settings.output)?;
+    let (file, kept_old) = output::create(&settings.output)?;
     let writer = Writer::start(file, &settings.output, &written).map_err(output_error)?;
     let machine = features::of_machine(&settings.tool);
     let mut run = Run {
@@ -60,6 +61,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         signals,
         sideband_layout,
         child: None,
+        kept_old,
     };
     let ended = run.start(gated).and_then(|()| run.until_stopped(note));
     run.finish(ended, machine, note)
@@ -95,6 +97,8 @@ struct Run<'a> {
     signals: Signals,
     sideband_layout: SampleLayout,
     child: Option<Child>,
+    /// The new name of an older recording.
+    kept_old: Option<PathBuf>,
 }
 
 impl Run<'_> {
@@ -292,6 +296,9 @@ impl Run<'_> {
             // The cause is already known; the file keeps what it has either way.
             let _ = writer.abandon();
             return Err(Error::Write { source, size_bytes });
+        }
+        if matches!(ended, Err(Error::Spawn(_))) {
+            output::undo(&self.settings.output, self.kept_old.as_deref());
         }
         ended?;
         drained?;

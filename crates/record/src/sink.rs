@@ -65,6 +65,14 @@ impl Sink {
         Ok(&mut self.current)
     }
 
+    /// Hands over what there is, so that a recorder that is killed leaves it in the file.
+    pub(crate) fn flush(&mut self) -> Result<(), WriterGone> {
+        if self.current.is_empty() {
+            return Ok(());
+        }
+        self.hand_over()
+    }
+
     fn hand_over(&mut self) -> Result<(), WriterGone> {
         if self.current.is_empty() {
             self.current.reserve(BUFFER);

@@ -8,9 +8,12 @@ pub enum Error {
     #[error(transparent)]
     Recording(#[from] rprof_perfdata::Error),
     /// A thread could not be started.
-    #[error("starting a thread: {0}")]
+    #[error("starting a thread")]
     Thread(#[source] std::io::Error),
     /// The flame graph could not be drawn.
-    #[error("drawing the flame graph: {0}")]
-    Draw(String),
+    #[error("drawing the flame graph")]
+    Draw(#[source] std::io::Error),
+    /// There is nothing to draw.
+    #[error("no samples to draw")]
+    NothingToDraw,
 }

@@ -80,8 +80,8 @@ pub enum MapError {
         len: usize,
     },
     /// Anything else.
-    #[error("mapping a ring: {0}")]
-    Other(#[from] io::Error),
+    #[error("{0}")]
+    Other(io::Error),
 }
 
 /// A ring holds something that is no record; the rest of the batch is skipped.

@@ -49,7 +49,7 @@ impl Ring {
         let len = pages
             .checked_add(1)
             .and_then(|all| all.checked_mul(sys::page_size()))
-            .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+            .ok_or_else(|| MapError::Other(io::Error::from(io::ErrorKind::OutOfMemory)))?;
         let region =
             Region::map(counter.as_fd(), len).map_err(|error| match error.raw_os_error() {
                 Some(libc::EPERM) => MapError::MlockBudget { pages },

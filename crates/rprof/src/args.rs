@@ -1,6 +1,7 @@
 //! The arguments, with perf's names wherever perf has them.
 
 use clap::{ArgAction, Parser, Subcommand};
+use rprof_images::Locator;
 use rprof_profile::Filter;
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
@@ -163,6 +164,10 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "N", value_parser = parse_max_stack)]
     max_stack: Option<usize>,
 
+    /// Look for binaries below this folder
+    #[arg(long, value_name = "DIR")]
+    symfs: Option<PathBuf>,
+
     /// Do not show inlined functions as frames of their own
     #[arg(long)]
     pub(crate) no_inline: bool,
@@ -184,6 +189,13 @@ fn parse_max_stack(text: &str) -> Result<usize, String> {
 }
 
 impl InputArgs {
+    pub(crate) fn locator(&self) -> Locator {
+        Locator {
+            symfs: self.symfs.clone(),
+            ..Locator::default()
+        }
+    }
+
     pub(crate) fn filter(&self) -> Filter {
         Filter {
             comms: self.comms.clone(),

@@ -12,17 +12,14 @@ pub fn demangle(mangled: &[u8]) -> String {
         return format!("{name:#}");
     }
     if text.starts_with("_Z") {
-        // Linkers and compilers append such suffixes to clones: .cold, .part.0, .lto_priv.1
-        let (core, suffix) = split_suffix(&text);
+        // Compilers append suffixes to clones (.cold, .part.0, .isra.0); perf leaves them out.
+        let core = text.split_once('.').map_or(&text[..], |(core, _)| core);
         let options = DemangleOptions::new().no_params().no_return_type();
         let name = Symbol::new(core)
             .ok()
             .and_then(|symbol| symbol.demangle_with_options(&options).ok());
         if let Some(name) = name {
-            return match suffix {
-                "" => name,
-                _ => format!("{name} [clone {suffix}]"),
-            };
+            return name;
         }
     }
     text.into_owned()
@@ -47,13 +44,6 @@ fn is_rust(name: &str) -> bool {
         .is_some_and(|hash| hash.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
-fn split_suffix(name: &str) -> (&str, &str) {
-    match name.find('.') {
-        Some(at) => name.split_at(at),
-        None => (name, ""),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,7 +59,7 @@ mod tests {
                 "Deep<60>::run",
             ),
             ("_ZSt4sortIPiEvT_S1_", "std::sort<int*>"),
-            ("_ZN3foo3barEi.cold", "foo::bar [clone .cold]"),
+            ("_ZN3foo3barEi.cold", "foo::bar"),
             ("main", "main"),
             ("_Znonsense", "_Znonsense"),
             ("_Zé", "_Zé"),

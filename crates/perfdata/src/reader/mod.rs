@@ -138,7 +138,10 @@ impl Reader {
                 let bad = error.and_then(|error: WireError| warning(error.to_string()));
                 (entries, bad)
             }
-            Err(error) => (Vec::new(), warning(error.to_string())),
+            Err(_) => (
+                Vec::new(),
+                warning("it lies outside of the file".to_owned()),
+            ),
         }
     }
 

@@ -148,7 +148,7 @@ impl Reader {
         let section = match self.feature(FeatureId::EVENT_DESC) {
             Ok(Some(section)) => section,
             Ok(None) => return,
-            Err(error) => return self.bad_event_desc(&error.to_string()),
+            Err(_) => return self.bad_event_desc("it lies outside of the file"),
         };
         let described = match EventDesc::parse_all(&section, self.endian) {
             Ok(described) => described,

@@ -25,7 +25,7 @@ pub struct FlameOptions {
 /// Draws one event as SVG.
 ///
 /// # Errors
-/// [`Error::Draw`] if there is nothing to draw, or with the writer's error.
+/// [`Error::NothingToDraw`], or [`Error::Draw`] with the writer's error.
 pub fn write_flame(
     profile: &Profile,
     event: &EventProfile,
@@ -39,7 +39,7 @@ pub fn write_flame(
     };
     let folded = fold(profile, event, from, Suffixes::Yes, Count::Weight);
     if folded.is_empty() {
-        return Err(Error::Draw("no samples".to_owned()));
+        return Err(Error::NothingToDraw);
     }
     let lines: Vec<String> = folded.lines().rev().collect();
     let mut drawing = Options::default();
@@ -59,7 +59,7 @@ pub fn write_flame(
         drawing.direction = Direction::Inverted;
     }
     let lines = lines.iter().map(String::as_str);
-    from_lines(&mut drawing, lines, out).map_err(|error| Error::Draw(error.to_string()))
+    from_lines(&mut drawing, lines, out).map_err(Error::Draw)
 }
 
 /// What an event's weight counts.

@@ -18,6 +18,7 @@ pub(crate) fn run(args: &FlameArgs) -> Result<ExitCode> {
     let options = Options {
         filter: args.input.filter(),
         inlines: !args.input.no_inline,
+        locator: args.input.locator(),
         ..Options::default()
     };
     let profile = load(&reader, &options)?;

@@ -23,10 +23,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         filter: args.input.filter(),
         stacks: table.children || table.graph.is_some(),
         inlines: !args.input.no_inline,
+        locator: args.input.locator(),
         by_pid,
         by_tid,
         by_cpu,
-        ..Options::default()
     };
     let profile = load(&reader, &options)?;
     warn(&profile, &args.input);

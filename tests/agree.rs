@@ -1,0 +1,182 @@
+//! Agreement with perf itself: it reads our files, we read its, and both say the same.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails"
+)]
+
+mod common;
+
+use common::{Ran, compile_c, has, live, number_after, rprof, run, scratch};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Two busy functions below common callers, and some work of the kernel's.
+const PROGRAM: &str = r#"
+    #include <unistd.h>
+    static volatile unsigned long sink;
+    __attribute__((noinline)) void leaf_a(unsigned long n) { for (unsigned long i = 0; i < n; i++) sink += i; }
+    __attribute__((noinline)) void leaf_b(unsigned long n) { for (unsigned long i = 0; i < n; i++) sink ^= i; }
+    __attribute__((noinline)) void middle(unsigned long n) { leaf_a(2 * n); leaf_b(n); sink++; }
+    int main(void) {
+        for (int i = 0; i < 1500; i++) { middle(100000); for (int j = 0; j < 100; j++) getppid(); }
+        return 0;
+    }"#;
+
+fn perf(args: &[&str], file: &Path) -> Ran {
+    run(Command::new("perf").args(args).arg("-i").arg(file)).ok()
+}
+
+/// A recording of [`PROGRAM`] by each tool; `None` if one is missing.
+fn recordings(test: &str) -> Option<(tempfile::TempDir, Vec<PathBuf>)> {
+    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
+        return None;
+    }
+    let _live = live();
+    let dir = scratch();
+    let program = compile_c(dir.path(), "program", PROGRAM);
+    let (ours, theirs) = (dir.path().join("ours"), dir.path().join("theirs"));
+    run(rprof(["record", "-F", "1999", "-o"])
+        .arg(&ours)
+        .arg(&program))
+    .ok();
+    run(Command::new("perf")
+        .args(["record", "-F", "1999", "-g", "-o"])
+        .arg(&theirs)
+        .arg(&program))
+    .ok();
+    Some((dir, vec![ours, theirs]))
+}
+
+/// Rows of a flat table: (percent, command, object, symbol), those of 0.1 % and more.
+fn rows(table: &str) -> Vec<(String, String, String, String)> {
+    let mut rows: Vec<_> = table
+        .lines()
+        .filter(|line| line.starts_with(' ') && line.contains('%'))
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let percent = words.next()?.to_owned();
+            let (command, object) = (words.next()?.to_owned(), words.next()?.to_owned());
+            let symbol: Vec<&str> = words.collect();
+            let share: f64 = percent.trim_end_matches('%').parse().ok()?;
+            (share >= 0.1).then(|| (percent, command, object, symbol.join(" ")))
+        })
+        .collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn flat_rows_are_the_same_for_files_of_both() {
+    let Some((_dir, files)) = recordings("flat_rows_are_the_same_for_files_of_both") else {
+        return;
+    };
+    for file in files {
+        let theirs = perf(&["report", "--stdio", "--no-children", "-g", "none"], &file);
+        let ours = run(rprof(["report", "--no-children", "-g", "none", "-i"]).arg(&file)).ok();
+        let expected = rows(&theirs.stdout);
+        assert!(expected.len() >= 2, "{}", theirs.stdout);
+        assert_eq!(rows(&ours.stdout), expected, "{}", file.display());
+    }
+}
+
+/// perf script's samples as folded stacks, outermost first, with their counts.
+fn fold(script: &str) -> BTreeMap<String, u64> {
+    let mut folded = BTreeMap::new();
+    let mut comm = "";
+    let mut frames: Vec<String> = Vec::new();
+    for line in script.lines().chain([""]) {
+        if line.is_empty() {
+            if !comm.is_empty() {
+                frames.push(comm.to_owned());
+                frames.reverse();
+                *folded.entry(frames.join(";")).or_default() += 1;
+            }
+            (comm, frames) = ("", Vec::new());
+        } else if line.starts_with(char::is_whitespace) {
+            let frame = line
+                .trim_start()
+                .split_once(' ')
+                .map_or("", |(_, frame)| frame);
+            let (name, object) = frame.rsplit_once(" (").unwrap_or((frame, ""));
+            let object = object
+                .trim_end_matches(')')
+                .rsplit('/')
+                .next()
+                .unwrap_or("");
+            frames.push(match (name, object) {
+                ("[unknown]", "[unknown]") => "[unknown]".to_owned(),
+                ("[unknown]", object) => format!("[{object}]"),
+                (name, _) => name.to_owned(),
+            });
+        } else {
+            comm = line.split_whitespace().next().unwrap_or("");
+        }
+    }
+    folded
+}
+
+#[test]
+fn perf_reads_our_files_without_a_word_and_sees_the_same_stacks() {
+    let Some((_dir, files)) = recordings("perf_reads_our_files_without_a_word") else {
+        return;
+    };
+    for file in files {
+        let script = perf(&["script", "-F", "comm,ip,sym,dso", "--no-inline"], &file);
+        assert_eq!(script.stderr, "", "{}", file.display());
+        let ours = run(rprof(["flame", "--folded", "--no-inline", "-i"]).arg(&file)).ok();
+        let mut ours: BTreeMap<String, u64> = ours
+            .stdout
+            .lines()
+            .filter_map(|line| line.rsplit_once(' '))
+            .map(|(stack, count)| (stack.to_owned(), count.parse().unwrap()))
+            .collect();
+        let mut theirs = fold(&script.stdout);
+        assert_eq!(ours.values().sum::<u64>(), theirs.values().sum::<u64>());
+        // Frames whose last instruction is a call, as in the loader's start-up code: perf names
+        // the function after them.
+        for stacks in [&mut ours, &mut theirs] {
+            stacks.retain(|stack, _| stack.contains(";main"));
+        }
+        assert!(ours.len() >= 2);
+        assert_eq!(ours, theirs, "{}", file.display());
+    }
+}
+
+#[test]
+fn perf_sees_the_header_we_wrote() {
+    let Some((_dir, files)) = recordings("perf_sees_the_header_we_wrote") else {
+        return;
+    };
+    let header = perf(&["report", "--header-only", "-I"], &files[0]).stdout;
+    for part in [
+        "# hostname :",
+        "# os release :",
+        "# perf version : rprof ",
+        "# arch :",
+        "# nrcpus online :",
+        "# cpudesc :",
+        "# total memory :",
+        "# cmdline :",
+        "# event : name = cpu-clock",
+        "# sibling sockets",
+        "# time of first sample :",
+        "# clockid: monotonic",
+    ] {
+        assert!(header.contains(part), "no '{part}' in\n{header}");
+    }
+    let ids = perf(&["buildid-list"], &files[0]).stdout;
+    assert!(
+        ids.lines().any(|line| line.ends_with(" [kernel.kallsyms]")),
+        "{ids}"
+    );
+    let evlist = perf(&["evlist", "-v"], &files[0]).stdout;
+    assert!(
+        evlist.contains("cpu-clock") && evlist.contains("dummy:u"),
+        "{evlist}"
+    );
+    let table = perf(&["report", "--stdio", "-g", "none"], &files[0]).stdout;
+    assert_eq!(number_after(&table, "# Total Lost Samples: "), Some(0));
+}

@@ -1,0 +1,213 @@
+//! `rprof report` and `rprof flame` on a fixture whose profile is known.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails"
+)]
+
+mod common;
+
+use common::{closed_pipe, fixtures, golden, number_after, rprof, run, scratch, write};
+use std::path::PathBuf;
+use std::process::Stdio;
+
+fn spin() -> PathBuf {
+    fixtures().join("spin")
+}
+
+/// Runs a reader on the fixture.
+fn read(command: &str, args: &[&str]) -> common::Ran {
+    let dir = spin();
+    let mut rprof = rprof([command]);
+    rprof
+        .arg("-i")
+        .arg(dir.join("perf.data"))
+        .arg("--symfs")
+        .arg(dir.join("root"));
+    run(rprof.args(args))
+}
+
+fn report(args: &[&str]) -> String {
+    read("report", args).ok().stdout
+}
+
+#[test]
+fn the_table_with_trees_is_as_reviewed() {
+    golden(&spin().join("report.txt"), &report(&[]));
+}
+
+#[test]
+fn the_flat_table_is_as_reviewed() {
+    golden(
+        &spin().join("flat.txt"),
+        &report(&["--no-children", "-g", "none", "-n"]),
+    );
+}
+
+#[test]
+fn trees_from_callees_are_as_reviewed() {
+    golden(
+        &spin().join("callee.txt"),
+        &report(&["--no-children", "-g", "callee,1", "--no-inline"]),
+    );
+}
+
+#[test]
+fn folded_stacks_are_as_reviewed() {
+    golden(
+        &spin().join("folded.txt"),
+        &read("flame", &["--folded"]).ok().stdout,
+    );
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    for args in [&["report"][..], &["flame"]] {
+        let once = read(args[0], &[]).ok().stdout;
+        assert_eq!(once, read(args[0], &[]).ok().stdout);
+    }
+}
+
+#[test]
+fn the_picture_holds_every_function_once_a_level() {
+    let svg = read("flame", &["--title", "a <title>"]).ok().stdout;
+    for name in ["_start", "work", "hot", "cold", "helper"] {
+        let boxes = svg.matches(&format!("<title>{name} (")).count();
+        assert_eq!(boxes, 1, "{name}");
+    }
+    assert!(svg.contains("a &lt;title&gt;"));
+    let icicle = read("flame", &["--inverted", "--reverse"]).ok().stdout;
+    assert!(icicle.matches("<title>_start (").count() > 1);
+}
+
+#[test]
+fn filters_choose_samples_and_keep_the_total() {
+    let all = number_after(&report(&[]), "# Samples: ").unwrap();
+    let rows = |args: &[&str]| -> Vec<String> {
+        let flat = [&["--no-children", "-g", "none"], args].concat();
+        let table = report(&flat);
+        assert_eq!(number_after(&table, "# Samples: "), Some(all));
+        table
+            .lines()
+            .filter(|line| line.contains("% "))
+            .map(str::to_owned)
+            .collect()
+    };
+    assert_eq!(rows(&[]).len(), 2);
+    assert_eq!(rows(&["--symbols", "hot"]).len(), 1);
+    assert_eq!(rows(&["--comms", "spin", "--dsos", "spin"]).len(), 2);
+    assert_eq!(rows(&["--comms", "other"]).len(), 0);
+    assert_eq!(rows(&["--pid", "1"]).len(), 0);
+    assert_eq!(rows(&["--percent-limit", "50"]).len(), 1);
+    assert_eq!(rows(&["--sort", "dso"]).len(), 1);
+    let warning = read("report", &["--comms", "other"]).ok().stderr;
+    assert!(warning.contains("no samples match the filter"), "{warning}");
+    // Times and CPUs choose what is looked at, totals too.
+    let none = report(&["--time", "0,1"]);
+    assert_eq!(number_after(&none, "# Samples: "), Some(0));
+    let deepest = read("flame", &["--folded", "--max-stack", "1", "--no-inline"])
+        .ok()
+        .stdout;
+    assert!(
+        deepest
+            .lines()
+            .all(|line| line.starts_with("spin;hot ") || line.starts_with("spin;cold ")),
+        "{deepest}"
+    );
+}
+
+#[test]
+fn a_changed_or_missing_binary_is_said_and_never_named_by_another() {
+    let dir = scratch();
+    let root = dir.path().join("tmp/rprof-fixture");
+    std::fs::create_dir_all(&root).unwrap();
+    let read = || {
+        let mut command = rprof(["report", "--no-children", "-g", "none", "-i"]);
+        command
+            .arg(spin().join("perf.data"))
+            .arg("--symfs")
+            .arg(dir.path());
+        run(&mut command).ok().stdout
+    };
+    let table = read();
+    assert!(
+        table.contains("no such file here") && !table.contains("hot"),
+        "{table}"
+    );
+    // Another program at the same path: it has symbols, and none of them may appear.
+    std::fs::copy(env!("CARGO_BIN_EXE_rprof"), root.join("spin")).unwrap();
+    let table = read();
+    assert!(
+        table.contains("changed since the recording: build id "),
+        "{table}"
+    );
+    assert!(
+        table
+            .lines()
+            .filter(|line| line.contains("% ") && line.starts_with(' '))
+            .all(|line| line.contains("0x")),
+        "{table}"
+    );
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let dir = spin();
+    for args in [&["report"][..], &["flame", "--folded"], &["flame"]] {
+        let child = rprof(args)
+            .arg("-i")
+            .arg(dir.join("perf.data"))
+            .stdout(closed_pipe())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let ran = common::finish(child);
+        assert_eq!(
+            (ran.status.code(), ran.stderr.contains("panicked")),
+            (Some(0), false),
+            "{}",
+            ran.stderr
+        );
+    }
+}
+
+#[test]
+fn names_with_control_characters_reach_no_terminal() {
+    let dir = scratch();
+    let mut bytes = std::fs::read(spin().join("perf.data")).unwrap();
+    // The name in its COMM record: kind 3, misc COMM_EXEC.
+    let comm = b"spin\0\0\0\0";
+    let at = bytes.windows(8).position(|window| window == comm).unwrap();
+    bytes[at..at + 8].copy_from_slice(b"\x1b[31m;9\0");
+    let path = dir.path().join("perf.data");
+    write(&path, &bytes);
+    let table = run(rprof(["report", "-i"]).arg(&path)).ok().stdout;
+    assert!(
+        table.contains("\\x1b[31m;9") && !table.contains('\x1b'),
+        "{table}"
+    );
+    let folded = run(rprof(["flame", "--folded", "-i"]).arg(&path))
+        .ok()
+        .stdout;
+    assert!(
+        folded.lines().all(|line| line.starts_with("\\x1b[31m:9;")),
+        "{folded}"
+    );
+}
+
+#[test]
+fn wrong_words_are_usage_errors_with_the_right_ones() {
+    let unknown = read("report", &["--sort", "nonsense"]).fails(1);
+    assert!(
+        unknown.contains("comm, pid, tid, cpu, dso, sym"),
+        "{unknown}"
+    );
+    assert!(
+        read("report", &["-g", "sideways"])
+            .fails(1)
+            .contains("caller")
+    );
+    read("report", &["--time", "yesterday"]).fails(2);
+    read("flame", &["--event", "nothing"]).fails(1);
+}
