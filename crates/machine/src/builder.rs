@@ -121,9 +121,12 @@ impl HistoryBuilder {
         let end = map.addr.saturating_add(map.len);
         if misc.cpu_mode() == CpuMode::Kernel {
             let image = self.kernel_image(&map);
+            // Tools announce the kernel up to _etext, but code for start-up and for idle tasks
+            // lies behind it. What lies there of modules is mapped over it.
+            let is_module = map.filename.strip_prefix(KERNEL_NAME).is_none();
             return Change::KernelMap {
                 start: map.addr,
-                end,
+                end: if is_module { end } else { u64::MAX },
                 image,
             };
         }

@@ -258,6 +258,40 @@ fn kernel_code_comes_and_goes() {
 }
 
 #[test]
+fn the_kernel_reaches_beyond_its_text_but_not_into_modules() {
+    use rprof_abi::record::Mmap;
+    let map = |addr, filename| {
+        Record::Mmap(Mmap {
+            pid: -1,
+            tid: 0,
+            addr,
+            len: 0x1000,
+            pgoff: addr,
+            filename,
+        })
+    };
+    let history = Script::new()
+        .add(0, Misc::KERNEL, map(0xffff_8000, b"[kernel.kallsyms]_text"))
+        .add(0, Misc::KERNEL, map(0xffff_c000, b"[module]"))
+        .build();
+    let kind = |avma| match history.place(history.kernel_epoch(at(1)), Avma(avma)) {
+        Place::Kernel { image, .. } => history.images().of(image).map(|image| image.kind),
+        _ => None,
+    };
+    let kernel = Some(ImageKind::Kernel {
+        reference_avma: Some(0xffff_8000),
+    });
+    assert_eq!(
+        (kind(0xffff_8800), kind(0xffff_a000), kind(0xffff_d000)),
+        (kernel, kernel, kernel)
+    );
+    assert_eq!(
+        (kind(0xffff_c800), kind(0x1000)),
+        (Some(ImageKind::Module), None)
+    );
+}
+
+#[test]
 fn a_build_id_from_the_section_names_the_image() {
     let id = BuildId::new(&[7; 20]).unwrap();
     let ids = FxHashMap::from_iter([(b"/a".to_vec(), id.clone())]);
