@@ -9,6 +9,7 @@
     reason = "a task talks to whoever started it"
 )]
 
+mod bench;
 mod bless;
 mod ci;
 mod command;
@@ -36,6 +37,11 @@ const TASKS: &[Task] = &[
         "fixtures",
         fixtures::run,
         "list the fixtures, their sizes and origins",
+    ),
+    (
+        "bench",
+        bench::run,
+        "measure against perf, print the table (needs perf, time, g++)",
     ),
     (
         "demo",

@@ -265,8 +265,25 @@ impl Run<'_> {
         }
     }
 
-    /// Stops, drains the rest, and closes the file, whatever happened before.
+    /// Stops, drains the rest, closes the file, whatever happened before; then waits for the
+    /// command: one that takes its time to end must not keep the file from being whole.
     fn finish(
+        mut self,
+        ended: Result<(), Error>,
+        machine: Features,
+        note: &mut dyn FnMut(Note),
+    ) -> Result<Summary, Error> {
+        let mut child = self.child.take();
+        if let (Ok(()), Some(child)) = (&ended, &child) {
+            // As perf: what was started for the recording ends with it.
+            child.terminate();
+        }
+        let closed = self.close(ended, machine, note);
+        let status = child.as_mut().and_then(|child| child.wait().ok());
+        closed.map(|summary| Summary { status, ..summary })
+    }
+
+    fn close(
         mut self,
         ended: Result<(), Error>,
         machine: Features,
@@ -277,19 +294,14 @@ impl Run<'_> {
             .sampling
             .disable()
             .and_then(|()| self.opened.sideband.disable());
-        if ended.is_ok() {
-            // As perf: what was started for the recording ends with it.
-            self.child.iter().for_each(Child::terminate);
-        }
         let drained = self.drain.rest(&mut self.opened, &mut self.sink);
         self.drain.take_notes().for_each(&mut *note);
-        let lost = self.opened.sampling.lost_by_event();
+        let (lost, lost_sideband) = (
+            self.opened.sampling.lost_by_event(),
+            self.opened.sideband.lost_by_event(),
+        );
         let lost_samples = self.write_lost(&lost);
-        let lost_sideband = self.opened.sideband.lost_by_event();
-        let status = match &mut self.child {
-            Some(child) => child.wait().ok(),
-            None => None,
-        };
+        let lost_sideband = self.write_lost(&lost_sideband);
         let (writer, written) = self.sink.finish();
         let size_bytes = writer.data_len();
         if let Err(source) = written {
@@ -303,7 +315,6 @@ impl Run<'_> {
         ended?;
         drained?;
         disabled.map_err(Error::system("disabling events"))?;
-        let lost_samples = lost_samples?;
 
         let mut sections = machine;
         sections.extend(features::of_samples(&self.drain.counts));
@@ -316,11 +327,11 @@ impl Run<'_> {
             path: self.settings.output.clone(),
             size_bytes: finished.size_bytes,
             samples: counts.samples,
-            lost_samples,
+            lost_samples: lost_samples?,
             lost_at_least: counts.lost_at_least,
-            lost_sideband: lost_sideband.iter().filter_map(|(_, lost)| *lost).sum(),
+            lost_sideband: lost_sideband?.unwrap_or(0),
             throttled: counts.throttled,
-            status,
+            status: None,
         })
     }
 

@@ -4,10 +4,10 @@
 //! text, which tears frames apart whose names begin alike (`foo`, `foo2`). So it gets our own
 //! order: its flame-chart mode takes lines as they come, last one first.
 
-use super::folded::{Count, From, Suffixes, fold};
+use super::folded::{Audience, Count, From, fold};
 use crate::Error;
 use inferno::flamegraph::color::{MultiPalette, Palette};
-use inferno::flamegraph::{Direction, Options, from_lines};
+use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines};
 use rprof_profile::{EventProfile, Profile};
 use std::io::Write;
 
@@ -37,7 +37,7 @@ pub fn write_flame(
     } else {
         From::Outermost
     };
-    let folded = fold(profile, event, from, Suffixes::Yes, Count::Weight);
+    let folded = fold(profile, event, from, Audience::Picture, Count::Weight);
     if folded.is_empty() {
         return Err(Error::NothingToDraw);
     }
@@ -50,6 +50,7 @@ pub fn write_flame(
     drawing.flame_chart = true;
     drawing.colors = Palette::Multi(MultiPalette::Java);
     drawing.hash = true;
+    drawing.text_truncate_direction = TextTruncateDirection::Right;
     drawing.count_name = unit(&event.name).to_owned();
     drawing.subtitle = (event.loss.samples > 0).then(|| {
         let at_least = if event.loss.at_least { "at least " } else { "" };

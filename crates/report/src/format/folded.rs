@@ -2,7 +2,7 @@
 
 use super::text::printable;
 use rprof_profile::{EventProfile, FrameId, Group, Level, Profile};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::io::{self, Write};
 
 /// Which end of a stack a line starts with.
@@ -12,12 +12,15 @@ pub(crate) enum From {
     Innermost,
 }
 
-/// Whether frames say what they are: FlameGraph's suffixes `_[k]` for the kernel and `_[i]` for
-/// inlined code, by which they are coloured.
+/// For whom stacks are folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Suffixes {
-    Yes,
-    No,
+pub(crate) enum Audience {
+    /// Other tools: every frame by its name.
+    Tools,
+    /// A picture: frames say what they are by FlameGraph's suffixes, `_[k]` for the kernel and
+    /// `_[i]` for inlined code, by which they are coloured; a run of nameless frames, as broken
+    /// frame pointers make it, is one.
+    Picture,
 }
 
 /// What a line's number counts.
@@ -40,7 +43,7 @@ pub fn write_folded(
         profile,
         event,
         From::Outermost,
-        Suffixes::No,
+        Audience::Tools,
         Count::Samples,
     );
     folded.lines().try_for_each(|line| writeln!(out, "{line}"))
@@ -78,7 +81,7 @@ pub(crate) fn fold(
     profile: &Profile,
     event: &EventProfile,
     from: From,
-    suffixes: Suffixes,
+    audience: Audience,
     count: Count,
 ) -> Folded {
     let nodes = event.tree.nodes();
@@ -86,7 +89,7 @@ pub(crate) fn fold(
     for node in nodes {
         frames
             .entry(node.frame)
-            .or_insert_with(|| label(profile, node.frame, suffixes));
+            .or_insert_with(|| label(profile, node.frame, audience));
     }
     let comm = |group: &Group| safe(profile.strings.of(group.comm));
     let mut labels: Vec<String> = frames.values().cloned().collect();
@@ -105,6 +108,13 @@ pub(crate) fn fold(
         .map(|group| rank(&comm(group)))
         .collect();
 
+    let nameless: FxHashSet<u32> = frames
+        .iter()
+        .filter(|&(&id, _)| profile.frames.of(id).name.is_none())
+        .map(|(_, &label)| label)
+        .collect();
+    let is_nameless = |label: u32| nameless.contains(&label);
+
     let mut stacks: Vec<(Box<[u32]>, u64)> = Vec::new();
     let mut stack = Vec::new();
     for node in nodes.iter().filter(|node| node.self_samples > 0) {
@@ -113,6 +123,9 @@ pub(crate) fn fold(
         while let Some(here) = at {
             stack.extend(frames.get(&here.frame));
             at = here.parent.map(|parent| &nodes[parent as usize]);
+        }
+        if audience == Audience::Picture {
+            stack.dedup_by(|outer, inner| outer == inner && is_nameless(*outer));
         }
         stack.extend(comms.get(node.group as usize));
         if from == From::Outermost {
@@ -139,7 +152,7 @@ fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
-fn label(profile: &Profile, id: FrameId, suffixes: Suffixes) -> String {
+fn label(profile: &Profile, id: FrameId, audience: Audience) -> String {
     let frame = profile.frames.of(id);
     let image = profile.strings.of(frame.image);
     let name = match frame.name {
@@ -147,9 +160,9 @@ fn label(profile: &Profile, id: FrameId, suffixes: Suffixes) -> String {
         None if image.starts_with('[') => safe(image),
         None => format!("[{}]", safe(image)),
     };
-    let suffix = match suffixes {
-        Suffixes::Yes if frame.level == Level::Kernel => "_[k]",
-        Suffixes::Yes if frame.is_inlined => "_[i]",
+    let suffix = match audience {
+        Audience::Picture if frame.level == Level::Kernel => "_[k]",
+        Audience::Picture if frame.is_inlined => "_[i]",
         _ => "",
     };
     name + suffix

@@ -78,14 +78,34 @@ impl Drawing<'_> {
         printable(&label).into_owned()
     }
 
-    /// Writes the nodes that everything goes on to, one a line; returns the last.
+    /// Writes the nodes that everything goes on to, one a line; returns the last. A run of the
+    /// same nameless frame, as broken frame pointers make it, takes one line.
     fn only_children(&self, from: u32, start: &str, text: &mut String) -> u32 {
+        let frame = |number: u32| self.tree.node(number).frame;
+        let is_nameless = |number: u32| self.profile.frames.of(frame(number)).name.is_none();
         let mut last = from;
+        let mut n_same = 1;
         while let Some(child) = self.tree.only_child(last) {
-            *text += &format!("{start}{}\n", self.label(child));
+            let is_same = frame(child) == frame(last) && is_nameless(child);
             last = child;
+            if is_same {
+                n_same += 1;
+                continue;
+            }
+            self.end_run(n_same, text);
+            n_same = 1;
+            *text += &format!("{start}{}\n", self.label(child));
         }
+        self.end_run(n_same, text);
         last
+    }
+
+    /// Says on the last line how many frames it stands for.
+    fn end_run(&self, n_same: usize, text: &mut String) {
+        if n_same > 1 && text.ends_with('\n') {
+            text.pop();
+            *text += &format!(" x{n_same}\n");
+        }
     }
 
     /// Draws siblings; `start` is what stands before them on every line.
@@ -98,7 +118,7 @@ impl Drawing<'_> {
             let pipe = if idx + 1 == nodes.len() { ' ' } else { '|' };
             let node = self.tree.node(number);
             let share = percent(node.weight, self.whole);
-            *text += &format!("{start}|          \n");
+            *text += &format!("{start}|\n");
             *text += &format!("{start}{pipe}--{share:.2}%--{}\n", self.label(number));
             let inner = format!("{start}{pipe}          ");
             let last = self.only_children(number, &inner, text);

@@ -205,7 +205,14 @@ fn add_event(context: &Context<'_>, idx: usize, tally: Tally<TaskGroup>, profile
     };
     let (tree, groups, samples, weight) = tally.into_parts();
     let is_dummy = event.attr.kind == event_type::SOFTWARE && event.attr.config == sw::DUMMY;
+    let loss = context.skimmed.losses.get(idx).copied().unwrap_or_default();
     if is_dummy && samples == 0 {
+        if loss.samples > 0 {
+            profile.warnings.push(format!(
+                "{} mappings or names were lost while recording: frames may lack names",
+                loss.samples
+            ));
+        }
         return;
     }
     let history = &context.skimmed.history;
@@ -222,7 +229,7 @@ fn add_event(context: &Context<'_>, idx: usize, tally: Tally<TaskGroup>, profile
         name: event.name.clone(),
         samples,
         weight,
-        loss: context.skimmed.losses.get(idx).copied().unwrap_or_default(),
+        loss,
         groups: groups.collect(),
         tree,
     });

@@ -87,6 +87,6 @@ pub fn load(reader: &Reader, options: &Options) -> Result<Profile, Error> {
     };
     count(&context, &names, parts, &mut profile)?;
     let warnings = reader.warnings().iter().chain(&skimmed.warnings);
-    profile.warnings = warnings.map(ToString::to_string).collect();
+    profile.warnings.extend(warnings.map(ToString::to_string));
     Ok(profile)
 }

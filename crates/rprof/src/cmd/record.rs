@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use rprof_events::{Event, Sources, parse_cpu_list, parse_events};
 use rprof_process::exit_code;
 use rprof_record::{CallChains, Note, Rate, Settings, Summary, Tool, Watch, record};
+use rprof_ringbuf::sys::page_size;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -102,7 +103,6 @@ fn duration(seconds: f64) -> Result<Duration> {
 
 /// Pages, or bytes with a unit; rounded up to a power of two of pages, as perf does.
 fn ring_pages(text: &str) -> Result<usize> {
-    const PAGE: usize = 4096;
     let bad = || format!("-m takes pages, or a size such as 512K; not '{text}'");
     let units = [("B", 1), ("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30)];
     let unit = units
@@ -111,7 +111,10 @@ fn ring_pages(text: &str) -> Result<usize> {
     let pages = match unit {
         Some((number, bytes)) => {
             let number: usize = number.parse().ok().with_context(bad)?;
-            number.checked_mul(bytes).with_context(bad)?.div_ceil(PAGE)
+            number
+                .checked_mul(bytes)
+                .with_context(bad)?
+                .div_ceil(page_size())
         }
         None => text.parse().ok().with_context(bad)?,
     };
@@ -161,8 +164,8 @@ mod tests {
     fn ring_sizes_are_pages_or_bytes_rounded_up() {
         assert_eq!(ring_pages("128").unwrap(), 128);
         assert_eq!(ring_pages("100").unwrap(), 128);
-        assert_eq!(ring_pages("512K").unwrap(), 128);
-        assert_eq!(ring_pages("1M").unwrap(), 256);
+        assert_eq!(ring_pages("512K").unwrap() * page_size(), 512 << 10);
+        assert_eq!(ring_pages("1M").unwrap() * page_size(), 1 << 20);
         assert_eq!(ring_pages("1B").unwrap(), 1);
         for bad in ["", "0", "x", "-1", "K", "99999999999999999999G"] {
             assert!(ring_pages(bad).is_err(), "{bad}");

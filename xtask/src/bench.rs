@@ -1,0 +1,69 @@
+//! `cargo xtask bench [record|read|all]`: makes the recordings, runs rprof and perf side by side,
+//! and prints the table with ratios.
+//!
+//! Times are medians of several runs, memory is the peak of the whole process. Recordings are kept in `target/bench` and made anew only if they are gone.
+
+mod measure;
+mod read;
+mod recorder;
+mod rows;
+mod workloads;
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+
+use crate::command::{self, cargo, root};
+
+/// Where everything is.
+pub(crate) struct Bench {
+    /// Recordings and programs.
+    folder: PathBuf,
+    /// The release binary.
+    rprof: PathBuf,
+}
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let part = match args {
+        [] => "all",
+        [part] => part.as_str(),
+        _ => bail!("at most one argument: record, read or all"),
+    };
+    command::run(cargo().args(["build", "--release", "--locked", "-p", "rprof"]))?;
+    let folder = root().join("target/bench");
+    fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
+    let bench = Bench {
+        folder,
+        rprof: root().join("target/release/rprof"),
+    };
+    match part {
+        "record" => recorder::run(&bench),
+        "read" => read::run(&bench),
+        "all" => {
+            recorder::run(&bench)?;
+            read::run(&bench)
+        }
+        other => bail!("no part is called {other}: record, read or all"),
+    }
+}
+
+/// One line of the table.
+fn row(what: &str, perf: &str, rprof: &str, ratio: Option<f64>) {
+    let ratio = ratio.map_or_else(String::new, |ratio| format!("{ratio:.1}x"));
+    println!("| {what:<52} | {perf:>24} | {rprof:>24} | {ratio:>7} |");
+}
+
+/// The table's head.
+fn heading(title: &str) {
+    println!("\n## {title}\n");
+    row("what", "perf", "rprof", None);
+    let dashes = |n| "-".repeat(n);
+    println!(
+        "|{}|{}|{}|{}|",
+        dashes(54),
+        dashes(26),
+        dashes(26),
+        dashes(9)
+    );
+}

@@ -1,0 +1,134 @@
+//! Reading: reports and flame graphs of the same files by both.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+
+use super::measure::{self, megabytes};
+use super::{Bench, heading, row, rows, workloads};
+use crate::command::captured;
+
+/// perf's trees of a build take half a minute and gigabytes: once is enough.
+const SLOW_RUNS: usize = 1;
+const RUNS: usize = 5;
+
+pub(super) fn run(bench: &Bench) -> Result<()> {
+    let build = bench.build_recording("perf")?;
+    let own_build = bench.build_recording("rprof")?;
+    let deep = bench.deep()?;
+    let deep = deep.to_string_lossy();
+    let mut all = vec![build.clone(), own_build.clone()];
+    for by in ["perf", "rprof"] {
+        all.push(bench.recording(by, "deep", &[&deep, "12"])?);
+        all.push(bench.recording(by, "loop", &["sh", "-c", workloads::LOOP])?);
+    }
+
+    heading("reading a build of all CPUs, recorded by perf");
+    row("file", &megabytes(&build)?, &megabytes(&own_build)?, None);
+    reports(bench, &build)?;
+    flames(bench, &build)?;
+
+    heading("rows of 0.1 % and more, flat and with children");
+    for file in &all {
+        agreement(bench, file)?;
+    }
+    Ok(())
+}
+
+fn report(program: &mut Command, file: &Path, flags: &[&str]) {
+    program.arg("report").arg("-i").arg(file).args(flags);
+}
+
+const FLAT: &[&str] = &["--stdio", "--no-children", "-g", "none"];
+const TREES: &[&str] = &["--stdio"];
+
+fn reports(bench: &Bench, file: &Path) -> Result<()> {
+    for (what, flags, perf_runs) in [
+        ("report, flat: wall / peak memory", FLAT, RUNS),
+        (
+            "report with call trees: wall / peak memory",
+            TREES,
+            SLOW_RUNS,
+        ),
+    ] {
+        let ours = measure::median(RUNS, || {
+            let mut rprof = bench.rprof(&[]);
+            report(&mut rprof, file, flags);
+            rprof
+        })?;
+        let perf = || {
+            let mut perf = Command::new("perf");
+            report(&mut perf, file, flags);
+            perf
+        };
+        let theirs = match perf_runs {
+            SLOW_RUNS => measure::once(&mut perf())?,
+            runs => measure::median(runs, perf)?,
+        };
+        row(
+            what,
+            &theirs.text(),
+            &ours.text(),
+            Some(theirs.wall_s / ours.wall_s),
+        );
+    }
+    Ok(())
+}
+
+fn flames(bench: &Bench, file: &Path) -> Result<()> {
+    let ours = measure::median(RUNS, || {
+        let mut rprof = bench.rprof(&["flame", "-i"]);
+        rprof.arg(file);
+        rprof
+    })?;
+    let has_inferno =
+        captured(Command::new("sh").args(["-c", "command -v inferno-flamegraph"])).is_ok();
+    if !has_inferno {
+        let absent = "(cargo install inferno)";
+        row("flame: wall / peak memory", absent, &ours.text(), None);
+        return Ok(());
+    }
+    let pipeline = "perf script -i \"$0\" | inferno-collapse-perf | inferno-flamegraph";
+    let theirs = measure::once(Command::new("sh").args(["-c", pipeline]).arg(file))?;
+    let ratio = theirs.wall_s / ours.wall_s;
+    row(
+        "flame: wall / peak memory",
+        &theirs.text(),
+        &ours.text(),
+        Some(ratio),
+    );
+    Ok(())
+}
+
+fn agreement(bench: &Bench, file: &Path) -> Result<()> {
+    let name = file
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    for (what, flags) in [("flat", FLAT), ("children", &["--stdio", "--no-inline"])] {
+        let mut rprof = bench.rprof(&[]);
+        report(&mut rprof, file, flags);
+        let mut perf = Command::new("perf");
+        report(&mut perf, file, flags);
+        let ours = rows::parse(&captured(&mut rprof)?);
+        let theirs = rows::parse(&captured(&mut perf)?);
+        let only_theirs: Vec<_> = theirs.difference(&ours).collect();
+        let equal = theirs.len() - only_theirs.len();
+        let text = format!("{equal} of {} equal", theirs.len());
+        row(
+            &format!("{name}, {what}"),
+            &theirs.len().to_string(),
+            &text,
+            None,
+        );
+        for row in only_theirs {
+            println!("  perf has {row}");
+        }
+        for row in ours.difference(&theirs) {
+            println!("  rprof has {row}");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Recording: start-up, the recorder's own CPU time, losses.
+
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result};
+
+use super::measure;
+use super::{Bench, heading, row};
+use crate::command::captured;
+
+const RUNS: usize = 9;
+/// Seconds of a long recording, and of a short one whose cost is that of starting and ending.
+const LONG: u32 = 20;
+const SHORT: u32 = 1;
+
+pub(super) fn run(bench: &Bench) -> Result<()> {
+    heading("recording");
+    start_up(bench)?;
+    for hz in ["999", "4999", "20000"] {
+        own_cpu(bench, hz)?;
+    }
+    Ok(())
+}
+
+fn start_up(bench: &Bench) -> Result<()> {
+    let output = bench.file("true.data");
+    let ours = measure::median(RUNS, || {
+        let mut rprof = bench.recorder("rprof", &[], &output);
+        rprof.arg("true");
+        rprof
+    })?;
+    for (what, options) in [
+        ("record -- true: wall / peak memory", &[][..]),
+        ("the same, perf with --no-bpf-event", &["--no-bpf-event"]),
+    ] {
+        let theirs = measure::median(RUNS, || {
+            let mut perf = bench.recorder("perf", options, &output);
+            perf.arg("true");
+            perf
+        })?;
+        row(
+            what,
+            &theirs.text(),
+            &ours.text(),
+            Some(theirs.wall_s / ours.wall_s.max(0.001)),
+        );
+    }
+    Ok(())
+}
+
+/// CPU time per sample of a recorder that watches busy CPUs: that of a long recording less that
+/// of a short one, by the samples between.
+fn own_cpu(bench: &Bench, hz: &str) -> Result<()> {
+    let mut texts = Vec::new();
+    let mut costs = Vec::new();
+    for by in ["perf", "rprof"] {
+        let long = watch(bench, by, hz, LONG)?;
+        let short = watch(bench, by, hz, SHORT)?;
+        let samples = long.samples.saturating_sub(short.samples).max(1);
+        #[expect(clippy::cast_precision_loss, reason = "some hundred thousand samples")]
+        let per_sample = (long.cpu_s - short.cpu_s).max(0.0) * 1e6 / samples as f64;
+        texts.push(format!("{per_sample:.2} us, {} lost", long.lost));
+        costs.push(per_sample);
+    }
+    let what = format!("own CPU per sample at {hz} Hz, all CPUs busy");
+    let ratio = match costs.as_slice() {
+        [perf, rprof] if *rprof > 0.0 => Some(perf / rprof),
+        _ => None,
+    };
+    row(
+        &what,
+        texts.first().map_or("", |text| text),
+        texts.get(1).map_or("", |text| text),
+        ratio,
+    );
+    Ok(())
+}
+
+struct Watched {
+    cpu_s: f64,
+    samples: u64,
+    lost: u64,
+}
+
+/// Records busy CPUs for some seconds. The recorder's command only sleeps, so the time is its own.
+fn watch(bench: &Bench, by: &str, hz: &str, seconds: u32) -> Result<Watched> {
+    let busy = Busy::start(bench)?;
+    let output = bench.file("watch.data");
+    let mut recorder = bench.recorder(by, &["-a", "-g", "-F", hz], &output);
+    recorder.args(["sleep", &seconds.to_string()]);
+    let cost = measure::once(&mut recorder)?;
+    drop(busy);
+    let mut report = bench.rprof(&["report", "--no-children", "-g", "none", "-i"]);
+    let text = captured(report.arg(&output))?;
+    let number = |heading: &str| -> u64 {
+        let rest = text.split(heading).nth(1).unwrap_or("");
+        let word = rest.split_whitespace().next();
+        word.and_then(|word| word.parse().ok()).unwrap_or(0)
+    };
+    Ok(Watched {
+        cpu_s: cost.cpu_s,
+        samples: number("# Samples: "),
+        lost: number("# Total Lost Samples: "),
+    })
+}
+
+/// A program with deep stacks and frame pointers on every CPU, for as long as this lives.
+struct Busy(Vec<Child>);
+
+impl Busy {
+    fn start(bench: &Bench) -> Result<Self> {
+        let program = bench.file("deep-fp");
+        if !program.exists() {
+            let mut compiler = Command::new("g++");
+            compiler
+                .args(["-O2", "-fno-omit-frame-pointer", "-o"])
+                .arg(&program);
+            compiler.arg(crate::command::root().join("fixtures/workloads/deep.cpp"));
+            crate::command::run(&mut compiler)?;
+        }
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let start = || {
+            Command::new(&program)
+                .arg("1000")
+                .stdout(Stdio::null())
+                .spawn()
+        };
+        let children: Result<Vec<Child>, _> = (0..cpus).map(|_| start()).collect();
+        Ok(Self(children.context("starting a busy program")?))
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}

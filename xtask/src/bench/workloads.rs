@@ -1,0 +1,98 @@
+//! What is recorded: a long build, a deep C++ program, a shell loop.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::Bench;
+use crate::command::{self, root};
+
+/// Something large from the registry, for its build; `RPROF_BENCH_CRATE` names another.
+const CRATE: &str = "samply@0.13.1";
+const BUILD_SECONDS: &str = "112";
+
+/// A shell that starts `/bin/true` 3,000 times.
+pub(super) const LOOP: &str = "i=0; while [ $i -lt 3000 ]; do /bin/true; i=$((i+1)); done";
+
+impl Bench {
+    pub(super) fn rprof(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.rprof);
+        command.args(args);
+        command
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// `deep.cpp`, compiled as its users would: no frame pointers, debug information.
+    pub(super) fn deep(&self) -> Result<PathBuf> {
+        let program = self.file("deep");
+        if !program.exists() {
+            let mut compiler = Command::new("g++");
+            compiler.args(["-O2", "-g", "-o"]).arg(&program);
+            compiler.arg(root().join("fixtures/workloads/deep.cpp"));
+            command::run(&mut compiler)?;
+        }
+        Ok(program)
+    }
+
+    /// All CPUs while a large program is built into an empty folder, by one of the recorders.
+    pub(super) fn build_recording(&self, by: &str) -> Result<PathBuf> {
+        let recording = self.file(&format!("build.{by}.data"));
+        if recording.exists() {
+            return Ok(recording);
+        }
+        let name = std::env::var("RPROF_BENCH_CRATE").unwrap_or_else(|_| CRATE.to_owned());
+        let (target, install) = (self.file("build-target"), self.file("build-install"));
+        let _ = fs::remove_dir_all(&target);
+        let mut recorder = self.recorder(by, &["-F", "999", "-a", "-g"], &recording);
+        recorder.args([
+            "timeout",
+            BUILD_SECONDS,
+            "cargo",
+            "install",
+            "--locked",
+            "--force",
+        ]);
+        recorder
+            .arg("--target-dir")
+            .arg(&target)
+            .arg("--root")
+            .arg(&install)
+            .arg(&name);
+        println!("$ {}", command::shown(&recorder));
+        // The build is cut off by timeout, which is no failure here.
+        recorder.status().context("recording a build")?;
+        let _ = fs::remove_dir_all(&target);
+        ensure!(recording.exists(), "{by} wrote no recording");
+        Ok(recording)
+    }
+
+    /// A command recorded by one of the recorders.
+    pub(super) fn recording(&self, by: &str, name: &str, command: &[&str]) -> Result<PathBuf> {
+        let recording = self.file(&format!("{name}.{by}.data"));
+        if !recording.exists() {
+            let mut recorder = self.recorder(by, &["-F", "999", "-g"], &recording);
+            command::run(recorder.args(command))?;
+        }
+        Ok(recording)
+    }
+
+    /// `perf record` or `rprof record` with these options, ready for a command.
+    pub(super) fn recorder(&self, by: &str, options: &[&str], output: &std::path::Path) -> Command {
+        let mut recorder = match by {
+            "perf" => Command::new("perf"),
+            _ => Command::new(&self.rprof),
+        };
+        recorder
+            .arg("record")
+            .args(options)
+            .arg("-o")
+            .arg(output)
+            .arg("--");
+        recorder
+    }
+}
