@@ -407,3 +407,61 @@ fn tracepoints_and_several_events_are_recorded_side_by_side() {
         "{table}"
     );
 }
+
+#[test]
+fn threads_and_cpus_can_be_chosen() {
+    let _live = live();
+    if !is_root("threads_and_cpus_can_be_chosen") {
+        return;
+    }
+    let dir = scratch();
+    let out = dir.path().join("perf.data");
+    let mut spinning = spin();
+    let tid = spinning.id().to_string();
+    let record = |args: &[&str]| {
+        let args = [&["record", "-F", "999", "--duration", "0.5"], args, &["-o"]].concat();
+        run(rprof(args).arg(&out)).ok();
+        report(&out, &["--no-children", "-g", "none", "--sort", "tid,cpu"])
+    };
+    let rows = |table: &str| -> Vec<String> {
+        let rows = table
+            .lines()
+            .filter(|line| line.contains("% ") && line.starts_with(' '));
+        rows.map(str::to_owned).collect()
+    };
+    let of_thread = rows(&record(&["-t", &tid]));
+    let of_cpu = rows(&record(&["-C", "0"]));
+    spinning.kill().unwrap();
+    spinning.wait().unwrap();
+    assert!(
+        !of_thread.is_empty() && of_thread.iter().all(|row| row.contains(&tid)),
+        "{of_thread:?}"
+    );
+    assert!(
+        !of_cpu.is_empty() && of_cpu.iter().all(|row| row.trim_end().ends_with("000")),
+        "{of_cpu:?}"
+    );
+}
+
+#[test]
+fn under_sudo_the_file_is_the_callers() {
+    use std::os::unix::fs::MetadataExt;
+    let _live = live();
+    if !is_root("under_sudo_the_file_is_the_callers") {
+        return;
+    }
+    let dir = scratch();
+    let out = dir.path().join("perf.data");
+    let mut record = rprof(["record", "-q", "-o"]);
+    record
+        .arg(&out)
+        .arg("true")
+        .env("SUDO_UID", "65534")
+        .env("SUDO_GID", "65533");
+    run(&mut record).ok();
+    let meta = std::fs::metadata(&out).unwrap();
+    assert_eq!(
+        (meta.uid(), meta.gid(), meta.mode() & 0o777),
+        (65534, 65533, 0o600)
+    );
+}

@@ -50,6 +50,8 @@ pub struct ElfSymbol<'a> {
     pub address: Svma,
     /// Bytes; 0 if it does not say.
     pub size: u64,
+    /// Where its section ends: as far as a symbol without a size can reach.
+    pub section_end: Svma,
     /// `STT_*`.
     pub kind: u8,
     /// `STB_*`.
@@ -154,7 +156,9 @@ impl Elf {
         })
     }
 
-    fn object(&self) -> Result<object::File<'_, &ReadCache<Source>>, object::read::Error> {
+    pub(crate) fn object(
+        &self,
+    ) -> Result<object::File<'_, &ReadCache<Source>>, object::read::Error> {
         object::File::parse(&self.data)
     }
 
@@ -268,9 +272,14 @@ where
         .section(table.string_section())?
         .data(endian, data)?;
     let strings = object::StringTable::new(names, 0, names.len() as u64);
-    let is_code: Vec<bool> = sections
+    let of_sections: Vec<(bool, u64)> = sections
         .iter()
-        .map(|section| section.sh_flags(endian).0 & elf::SHF_EXECINSTR.0 != 0)
+        .map(|section| {
+            let is_code = section.sh_flags(endian).0 & elf::SHF_EXECINSTR.0 != 0;
+            let start: u64 = section.sh_addr(endian).into();
+            let size: u64 = section.sh_size(endian).into();
+            (is_code, start.saturating_add(size))
+        })
         .collect();
     for symbol in table.iter() {
         let Ok(name) = symbol.name(endian, strings) else {
@@ -280,13 +289,13 @@ where
         if matches!(section, elf::SHN_UNDEF | elf::SHN_ABS) || name.is_empty() {
             continue;
         }
-        let in_code = is_code
-            .get(usize::from(section.0))
-            .is_some_and(|&code| code);
+        let section = of_sections.get(usize::from(section.0)).copied();
+        let (in_code, section_end) = section.unwrap_or((false, u64::MAX));
         visit(ElfSymbol {
             name,
             address: Svma(symbol.st_value(endian).into()),
             size: symbol.st_size(endian).into(),
+            section_end: Svma(section_end),
             kind: symbol.st_type().0,
             binding: symbol.st_bind().0,
             visibility: symbol.st_visibility().0,

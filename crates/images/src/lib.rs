@@ -11,6 +11,7 @@ mod elf;
 mod kallsyms;
 mod kernel;
 mod locate;
+mod plt;
 mod source;
 
 pub use address::{Avma, FileOffset, Svma};
@@ -19,3 +20,4 @@ pub use elf::{DebugLink, Elf, ElfError, ElfSymbol, Segment};
 pub use kallsyms::{Kallsym, Kallsyms};
 pub use kernel::{kernel_build_id, running_vdso};
 pub use locate::{Located, Locator, Reason};
+pub use plt::PltEntry;

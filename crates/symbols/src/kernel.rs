@@ -28,6 +28,7 @@ pub fn symbolize_kernel(
         entries.push(Entry {
             start: symbol.address,
             end: symbol.address,
+            limit: u64::MAX,
             name: symbol.name,
             binding: binding_of(symbol.kind),
             in_module: symbol.module.is_some(),

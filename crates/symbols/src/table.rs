@@ -16,6 +16,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) start: u64,
     /// Equal to `start` if the size is not known.
     pub(crate) end: u64,
+    /// As far as it can reach if its size is not known.
+    pub(crate) limit: u64,
     pub(crate) name: &'a [u8],
     pub(crate) binding: u8,
     /// Whether it is a kernel module's.
@@ -92,6 +94,7 @@ fn fix_ends(entries: &mut [Entry<'_>]) {
                 Some(next) => next.start,
                 None => up(entry.start).saturating_add(PAGE),
             };
+            entry.end = entry.end.min(entry.limit);
         }
         next = Some(*entry);
     }
@@ -143,6 +146,7 @@ mod tests {
         Entry {
             start,
             end,
+            limit: u64::MAX,
             name: name.as_bytes(),
             binding,
             in_module: false,
@@ -189,6 +193,16 @@ mod tests {
         assert_eq!(name(&table, 25), Some("c"));
         assert_eq!(name(&table, 9), None);
         assert_eq!(name(&table, 20_000), None);
+    }
+
+    #[test]
+    fn symbols_without_size_end_with_their_section() {
+        let init = Entry {
+            limit: 30,
+            ..entry(10, 10, "_init", 1)
+        };
+        let table = Table::new(vec![init, entry(100, 110, "main", 1)]);
+        assert_eq!((name(&table, 29), name(&table, 30)), (Some("_init"), None));
     }
 
     #[test]

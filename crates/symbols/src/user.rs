@@ -3,7 +3,7 @@
 use crate::answers::{Answers, Collector, Frame};
 use crate::table::{Entry, Table};
 use crate::{Reason, demangle, dwarf};
-use rprof_images::{Elf, FileOffset, Located};
+use rprof_images::{Elf, FileOffset, Located, PltEntry};
 
 /// How much to find out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,7 @@ pub enum Detail {
     Inlines,
 }
 
+const STB_GLOBAL: u8 = 1;
 const STT_NOTYPE: u8 = 0;
 const STT_OBJECT: u8 = 1;
 const STT_FUNC: u8 = 2;
@@ -31,7 +32,8 @@ pub fn symbolize_user(
     offsets: &[FileOffset],
     detail: Detail,
 ) -> Result<Answers, Reason> {
-    let table = table_of(located.symbols());
+    let plt = plt_of(&located.binary);
+    let table = table_of(located.symbols(), &plt);
     if table.is_empty() && located.dwarf().is_none() {
         return Err(Reason::Stripped);
     }
@@ -69,9 +71,26 @@ pub fn symbolize_user(
     Ok(collector.finish())
 }
 
-/// The symbols that perf would take.
-fn table_of(elf: &Elf) -> Table<'_> {
-    let mut entries = Vec::new();
+/// Stubs under the names that perf gives them: `memcpy@plt`.
+fn plt_of(binary: &Elf) -> Vec<PltEntry> {
+    let mut entries = binary.plt_entries();
+    for entry in &mut entries {
+        entry.function = format!("{}@plt", demangle(&entry.function)).into_bytes();
+    }
+    entries
+}
+
+/// The symbols that perf would take, and the stubs of the procedure linkage table.
+fn table_of<'e>(elf: &'e Elf, plt: &'e [PltEntry]) -> Table<'e> {
+    let stubs = plt.iter().map(|stub| Entry {
+        start: stub.address.0,
+        end: stub.address.0.saturating_add(stub.size),
+        limit: u64::MAX,
+        name: &stub.function,
+        binding: STB_GLOBAL,
+        in_module: false,
+    });
+    let mut entries: Vec<Entry<'e>> = stubs.collect();
     // A damaged table names what came before the damage.
     let _ = elf.for_each_symbol(|symbol| {
         let is_label = symbol.kind == STT_NOTYPE
@@ -81,6 +100,7 @@ fn table_of(elf: &Elf) -> Table<'_> {
             entries.push(Entry {
                 start: symbol.address.0,
                 end: symbol.address.0.saturating_add(symbol.size),
+                limit: symbol.section_end.0,
                 name: symbol.name,
                 binding: symbol.binding,
                 in_module: false,
