@@ -74,6 +74,7 @@ pub struct DebugLink {
 /// An open ELF file.
 pub struct Elf {
     path: PathBuf,
+    inode: Option<u64>,
     data: ReadCache<Source>,
     segments: Vec<Segment>,
     build_id: Option<BuildId>,
@@ -111,6 +112,7 @@ impl Elf {
 
     fn over(source: Source, path: &Path) -> Result<Self, ElfError> {
         let mut elf = Self {
+            inode: source.inode(),
             path: path.to_owned(),
             data: ReadCache::new(source),
             segments: Vec::new(),
@@ -128,6 +130,11 @@ impl Elf {
     /// The file's path.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Inode of the file that is open; `None` for one in memory.
+    pub fn inode(&self) -> Option<u64> {
+        self.inode
     }
 
     /// Its build id.

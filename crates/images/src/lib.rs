@@ -19,5 +19,5 @@ pub use build_id::BuildId;
 pub use elf::{DebugLink, Elf, ElfError, ElfSymbol, Segment};
 pub use kallsyms::{Kallsym, Kallsyms};
 pub use kernel::{kernel_build_id, running_vdso};
-pub use locate::{Located, Locator, Reason};
+pub use locate::{Located, Locator, Reason, Recorded};
 pub use plt::PltEntry;

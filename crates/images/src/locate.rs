@@ -22,6 +22,8 @@ pub enum Reason {
         /// What the file has, if anything.
         found: Option<BuildId>,
     },
+    /// There is a file, but not the one that was mapped; the recording has no build id of it.
+    Replaced,
     /// There is a file, but it cannot be read.
     Unreadable(io::ErrorKind),
     /// There is a file, but it is not ELF.
@@ -44,6 +46,10 @@ impl std::fmt::Display for Reason {
                     "changed since the recording: build id {wanted} wanted, none found"
                 ),
             },
+            Self::Replaced => write!(
+                f,
+                "another file has its name now (another inode; no build id was recorded)"
+            ),
             Self::Unreadable(kind) => write!(f, "cannot be read: {kind}"),
             Self::NotElf => write!(f, "not an ELF file"),
         }
@@ -77,6 +83,17 @@ impl Located {
     }
 }
 
+/// What a recording knows of a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Recorded<'r> {
+    /// Its path.
+    pub path: &'r [u8],
+    /// Its build id.
+    pub build_id: Option<&'r BuildId>,
+    /// Its inode: told by mappings that have no build id.
+    pub inode: Option<u64>,
+}
+
 /// Where to look.
 #[derive(Clone, Debug)]
 pub struct Locator {
@@ -99,18 +116,20 @@ impl Default for Locator {
 }
 
 impl Locator {
-    /// Finds the file that had this path and, where the recording knows it, this build id.
+    /// Finds the file that had this path and build id. Without a recorded build id the inode must
+    /// be the same, unless the user says where to look ([`Self::symfs`]).
     ///
     /// # Errors
     /// A [`Reason`], of the place where it was most expected.
-    pub fn locate(&self, path: &[u8], build_id: Option<&BuildId>) -> Result<Located, Reason> {
+    pub fn locate(&self, recorded: Recorded<'_>) -> Result<Located, Reason> {
+        let Recorded { path, build_id, .. } = recorded;
         if path == b"[vdso]" {
             return locate_vdso(build_id);
         }
         if !path.starts_with(b"/") || path.starts_with(b"//anon") || path.starts_with(b"/memfd:") {
             return Err(Reason::Anonymous);
         }
-        let mapped = self.open_mapped(path, build_id);
+        let mapped = self.open_mapped(recorded);
         let binary = match (mapped, build_id) {
             (Ok(elf), _) => elf,
             (Err(reason), None) => return Err(reason),
@@ -127,7 +146,12 @@ impl Locator {
         Ok(Located { binary, debug })
     }
 
-    fn open_mapped(&self, path: &[u8], build_id: Option<&BuildId>) -> Result<Elf, Reason> {
+    fn open_mapped(&self, recorded: Recorded<'_>) -> Result<Elf, Reason> {
+        let Recorded {
+            path,
+            build_id,
+            inode,
+        } = recorded;
         const DELETED: &[u8] = b" (deleted)";
         let (path, deleted) = match path.strip_suffix(DELETED) {
             Some(path) => (path, true),
@@ -159,6 +183,9 @@ impl Locator {
                     wanted: wanted.clone(),
                     found: elf.build_id().cloned(),
                 })
+            }
+            None if self.symfs.is_none() && inode.is_some_and(|ino| elf.inode() != Some(ino)) => {
+                Err(Reason::Replaced)
             }
             _ => Ok(elf),
         }
@@ -257,11 +284,17 @@ mod tests {
             ..Locator::default()
         };
         // The test program has no build id unless the linker adds one; sh does.
-        let path = b"/bin/sh";
+        let ask = |build_id| {
+            locator.locate(Recorded {
+                path: b"/bin/sh",
+                build_id,
+                inode: None,
+            })
+        };
         let id = Elf::open(Path::new("/bin/sh")).unwrap().build_id().cloned();
-        assert!(locator.locate(path, id.as_ref()).is_ok());
+        assert!(ask(id.as_ref()).is_ok());
         let other = BuildId::new(&[9; 20]).unwrap();
-        let Err(Reason::Changed { found, .. }) = locator.locate(path, Some(&other)) else {
+        let Err(Reason::Changed { found, .. }) = ask(Some(&other)) else {
             panic!("a changed file was taken for the recorded one");
         };
         assert_eq!(found, id);
@@ -270,13 +303,41 @@ mod tests {
     #[test]
     fn each_absence_has_its_reason() {
         let locator = Locator::default();
-        let reason = |path: &[u8]| locator.locate(path, None).unwrap_err();
+        let reason = |path: &[u8]| {
+            let recorded = Recorded {
+                path,
+                build_id: None,
+                inode: None,
+            };
+            locator.locate(recorded).unwrap_err()
+        };
         assert_eq!(reason(b"//anon"), Reason::Anonymous);
         assert_eq!(reason(b"[heap]"), Reason::Anonymous);
         assert_eq!(reason(b"/no/such/file"), Reason::Missing);
         assert_eq!(reason(b"/bin/sh (deleted)"), Reason::Deleted);
         assert_eq!(reason(b"/etc/passwd"), Reason::NotElf);
         assert!(matches!(reason(b"/tmp"), Reason::Unreadable(_)));
+    }
+
+    #[test]
+    fn without_a_build_id_the_inode_decides_unless_the_user_does() {
+        let inode = Elf::open(Path::new("/bin/sh")).unwrap().inode();
+        let ask = |locator: &Locator, inode| {
+            let recorded = Recorded {
+                path: b"/bin/sh",
+                build_id: None,
+                inode,
+            };
+            locator.locate(recorded).map(drop)
+        };
+        let here = Locator::default();
+        let elsewhere = Locator {
+            symfs: Some(PathBuf::from("/")),
+            ..Locator::default()
+        };
+        assert_eq!(ask(&here, inode), Ok(()));
+        assert_eq!(ask(&here, Some(1)), Err(Reason::Replaced));
+        assert_eq!(ask(&elsewhere, Some(1)), Ok(()));
     }
 
     #[test]

@@ -2,13 +2,18 @@
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Bytes with a position; a file is read with `pread` and must be a regular one.
 #[derive(Debug)]
 pub(crate) enum Source {
-    File { file: File, len: u64, at: u64 },
+    File {
+        file: File,
+        inode: u64,
+        len: u64,
+        at: u64,
+    },
     Memory(Cursor<Vec<u8>>),
 }
 
@@ -28,8 +33,22 @@ impl Source {
                 "not a regular file",
             ));
         }
-        let len = meta.len();
-        Ok(Self::File { file, len, at: 0 })
+        Ok(Self::File {
+            file,
+            inode: meta.ino(),
+            len: meta.len(),
+            at: 0,
+        })
+    }
+}
+
+impl Source {
+    /// Inode of the open file.
+    pub(crate) fn inode(&self) -> Option<u64> {
+        match self {
+            Self::File { inode, .. } => Some(*inode),
+            Self::Memory(_) => None,
+        }
     }
 }
 

@@ -180,10 +180,13 @@ impl HistoryBuilder {
         let build_id = build_id.or_else(|| self.build_ids.get(path).cloned());
         let image = RecordedImage {
             path: path.to_vec(),
+            inode: inode
+                .map(|inode| inode.ino)
+                .filter(|&ino| ino != 0 && build_id.is_none()),
             build_id,
             kind,
         };
-        self.images.intern(image, inode)
+        self.images.intern(image)
     }
 
     /// Puts all changes in order and applies them.

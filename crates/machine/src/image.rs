@@ -1,6 +1,5 @@
 //! The images of a recording, each once.
 
-use rprof_abi::record::Inode;
 use rprof_images::{Avma, BuildId};
 use rustc_hash::FxHashMap;
 
@@ -33,6 +32,8 @@ pub struct RecordedImage {
     pub path: Vec<u8>,
     /// Its contents' identity.
     pub build_id: Option<BuildId>,
+    /// Inode of the file, where the recording tells it and no build id.
+    pub inode: Option<u64>,
     /// What it is.
     pub kind: ImageKind,
 }
@@ -75,16 +76,16 @@ pub struct Images {
 struct Identity {
     path: Vec<u8>,
     build_id: Option<BuildId>,
-    inode: Option<Inode>,
+    inode: Option<u64>,
     kind: ImageKind,
 }
 
 impl Images {
     /// The number of an image, new or seen before. Without a build id, files of one path are
     /// told apart by inode.
-    pub(crate) fn intern(&mut self, image: RecordedImage, inode: Option<Inode>) -> ImageId {
+    pub(crate) fn intern(&mut self, image: RecordedImage) -> ImageId {
         let identity = Identity {
-            inode: inode.filter(|_| image.build_id.is_none()),
+            inode: image.inode,
             path: image.path.clone(),
             build_id: image.build_id.clone(),
             kind: image.kind,

@@ -4,8 +4,6 @@
 pub mod file_kind {
     use rprof_abi::RecordKind;
 
-    /// An attr, in pipe mode.
-    pub const HEADER_ATTR: RecordKind = RecordKind(64);
     /// Tracepoint formats, in pipe mode; its data follows the record.
     pub const HEADER_TRACING_DATA: RecordKind = RecordKind(66);
     /// A build id.
@@ -14,8 +12,4 @@ pub mod file_kind {
     pub const FINISHED_ROUND: RecordKind = RecordKind(68);
     /// AUX data; its data follows the record.
     pub const AUXTRACE: RecordKind = RecordKind(71);
-    /// Records, compressed with zstd.
-    pub const COMPRESSED: RecordKind = RecordKind(81);
-    /// Records, compressed with zstd, padded.
-    pub const COMPRESSED2: RecordKind = RecordKind(83);
 }

@@ -1,8 +1,8 @@
 //! [`Writer`]: a seekable recording, as perf 6.1 writes it.
 
 use crate::feature::{EventDesc, FeatureId};
-use crate::{Error, FileHeader, Section, file_kind};
-use rprof_abi::{AttrSize, Encoder, Endian, Misc, PerfEventAttr, RecordHeader};
+use crate::{Error, FileHeader, Section};
+use rprof_abi::{AttrSize, Encoder, Endian, PerfEventAttr};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -122,21 +122,6 @@ impl Writer {
         Ok(())
     }
 
-    /// Appends a FINISHED_ROUND: every ring has been drained once since the last one.
-    ///
-    /// # Errors
-    /// As [`Writer::write`].
-    pub fn finished_round(&mut self) -> Result<(), Error> {
-        let mut bytes = Vec::new();
-        RecordHeader {
-            kind: file_kind::FINISHED_ROUND,
-            misc: Misc(0),
-            size: 8,
-        }
-        .encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
-        self.write(&bytes)
-    }
-
     /// Bytes of records so far.
     pub fn data_len(&self) -> u64 {
         self.data_len
@@ -153,6 +138,9 @@ impl Writer {
         features.sort_by_key(|&(id, _)| id);
 
         self.header.data.size = self.data_len;
+        // First a file without features, so that the data is whole whatever happens next.
+        let written = self.write_header();
+        written.map_err(|source| self.io_error(source))?;
         let mut at = self.header.data.end() + Section::LEN * features.len() as u64;
         let mut table = Vec::new();
         for (id, bytes) in &features {
@@ -174,7 +162,11 @@ impl Writer {
             .file
             .write_all_at(&table, self.header.data.end())
             .and_then(|()| self.write_header());
-        written.map_err(|source| self.io_error(source))?;
+        if let Err(source) = written {
+            // Half a table is worse than none; if that fails too, the first error says why.
+            let _ = self.file.set_len(self.header.data.end());
+            return Err(self.io_error(source));
+        }
         Ok(Finished { size_bytes: at })
     }
 

@@ -35,7 +35,7 @@ impl<G: Copy + Eq + Hash> Tally<G> {
     #[inline]
     pub fn add_sample(&mut self, weight: u64) {
         self.samples += 1;
-        self.weight += weight;
+        self.weight = self.weight.saturating_add(weight);
     }
 
     /// Counts a stack; frames come outermost first. An empty stack counts for nothing.
@@ -69,7 +69,7 @@ impl<G: Copy + Eq + Hash> Tally<G> {
     /// Adds what another tally counted.
     pub fn merge(&mut self, other: &Self) {
         self.samples += other.samples;
-        self.weight += other.weight;
+        self.weight = self.weight.saturating_add(other.weight);
         let mut moved: Vec<u32> = Vec::with_capacity(other.tree.nodes().len());
         for node in other.tree.nodes() {
             let group = self.group(other.groups[node.group as usize]);

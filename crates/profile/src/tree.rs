@@ -55,7 +55,7 @@ impl Tree {
     #[inline]
     pub fn count(&mut self, node: u32, weight: u64, samples: u64) {
         if let Some(node) = self.nodes.get_mut(node as usize) {
-            node.self_weight += weight;
+            node.self_weight = node.self_weight.saturating_add(weight);
             node.self_samples += samples;
         }
     }
@@ -65,7 +65,7 @@ impl Tree {
         let mut totals: Vec<u64> = self.nodes.iter().map(|node| node.self_weight).collect();
         for idx in (0..self.nodes.len()).rev() {
             if let Some(parent) = self.nodes[idx].parent {
-                totals[parent as usize] += totals[idx];
+                totals[parent as usize] = totals[parent as usize].saturating_add(totals[idx]);
             }
         }
         totals

@@ -1,9 +1,9 @@
 //! The attrs that are opened: what to sample, and the dummy that carries sideband.
 
-use crate::{CallChains, Error, Note, Rate, Settings};
+use crate::{CallChains, Error, Note, Rate, Settings, Watch};
 use rprof_abi::{AttrFlags, PerfEventAttr, ReadFormat, SampleType, event_type, sw};
 use rprof_events::{Event, Sources, cpu_clock, default_events};
-use rprof_ringbuf::{Counter, OpenError, fit, sys};
+use rprof_ringbuf::{Counter, Cpu, OpenError, Target, fit, sys};
 
 /// An event ready to be opened on every CPU of every target.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct Attrs {
 
 /// Decides on the events and fits their settings to kernel and user.
 pub(crate) fn prepare(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Attrs, Error> {
-    let rate = allowed_rate(settings.rate, note);
+    let rate = settings.rate.map(|rate| allowed_rate(rate, note));
     let defaults = settings.events.is_empty();
     let events = if defaults {
         default_events(&Sources::default())
@@ -57,7 +57,7 @@ pub(crate) fn prepare(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result
     }
     Ok(Attrs {
         sampling,
-        sideband: prepare_sideband(note)?,
+        sideband: prepare_sideband(Probe::of(settings), note)?,
     })
 }
 
@@ -70,7 +70,10 @@ fn allowed_rate(rate: Rate, note: &mut dyn FnMut(Note)) -> Rate {
         .and_then(|text| text.trim().parse().ok());
     match limit {
         Some(to) if to < from => {
-            note(Note::RateLowered { from, to });
+            // "max" asks for the limit itself.
+            if from != u64::MAX {
+                note(Note::RateLowered { from, to });
+            }
             Rate::Frequency(to)
         }
         _ => rate,
@@ -79,7 +82,7 @@ fn allowed_rate(rate: Rate, note: &mut dyn FnMut(Note)) -> Rate {
 
 fn prepare_event(
     event: &Event,
-    rate: Rate,
+    rate: Option<Rate>,
     settings: &Settings,
     kernel_excluded: &mut bool,
     note: &mut dyn FnMut(Note),
@@ -89,12 +92,17 @@ fn prepare_event(
         attr: sampling_attr(event, rate, settings.call_chains),
         cpus: event.cpus.clone(),
     };
+    // An event that is on some CPUs only is tried on one of them.
+    let mut probe = Probe::of(settings);
+    if let (Target::All, Some(first)) = (probe.target, event.cpus.iter().flatten().next()) {
+        probe.cpu = Cpu::On(*first);
+    }
     let levels = if event.max_precise { 3 } else { 0 };
     let asked = prepared.attr.flags.precise_ip();
     let mut error = OpenError::NoSuchEvent;
     for level in (asked..=levels.max(asked)).rev() {
         prepared.attr.flags = prepared.attr.flags.with_precise_ip(level);
-        match fit_for_user(event, &mut prepared, kernel_excluded, note) {
+        match fit_for_user(event, &mut prepared, kernel_excluded, probe, note) {
             Ok(()) => {
                 if event.max_precise {
                     let event = prepared.name.clone();
@@ -105,26 +113,28 @@ fn prepare_event(
             Err(refused) => error = refused,
         }
     }
-    let system_wide = settings.watch == crate::Watch::All;
+    let system_wide = settings.watch == Watch::All;
     Err(Error::open(&event.name, error, system_wide))
 }
 
-/// Fits an attr by opening it on ourselves; without permission for the kernel, tries without.
+/// Fits an attr to kernel and user; without permission for the kernel, tries without. Nothing is
+/// changed unless the attr can be opened.
 fn fit_for_user(
     event: &Event,
     prepared: &mut Prepared,
     kernel_excluded: &mut bool,
+    probe: Probe,
     note: &mut dyn FnMut(Note),
 ) -> Result<(), OpenError> {
-    let fitted = match fit(&prepared.attr, Counter::probe) {
+    let fitted = match fit(&prepared.attr, |attr| probe.open(attr)) {
         Err(OpenError::Access) => {
             let user_only = event.user_only().ok_or(OpenError::Access)?;
-            prepared.attr.flags = prepared
-                .attr
+            let mut attr = prepared.attr.clone();
+            attr.flags = attr
                 .flags
                 .with(AttrFlags::EXCLUDE_KERNEL)
                 .with(AttrFlags::EXCLUDE_HV);
-            let fitted = fit(&prepared.attr, Counter::probe)?;
+            let fitted = fit(&attr, |attr| probe.open(attr))?;
             prepared.name = user_only.name;
             *kernel_excluded = true;
             fitted
@@ -138,17 +148,52 @@ fn fit_for_user(
     Ok(())
 }
 
-fn sampling_attr(event: &Event, rate: Rate, chains: CallChains) -> PerfEventAttr {
-    let mut attr = event.attr.clone();
-    // Terms of the event itself (period=, freq=) come before the options.
-    if attr.sample_period == 0 {
-        match rate {
-            Rate::Frequency(hz) => {
-                attr.sample_period = hz;
-                attr.flags = attr.flags.with(AttrFlags::FREQ);
+/// What settings are tried on: ourselves, or everybody where everybody will be watched.
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    target: Target,
+    cpu: Cpu,
+}
+
+impl Probe {
+    fn of(settings: &Settings) -> Self {
+        match (&settings.watch, &settings.cpus) {
+            (Watch::All, cpus) => {
+                let first = cpus.as_ref().and_then(|cpus| cpus.first()).copied();
+                Self {
+                    target: Target::All,
+                    cpu: Cpu::On(first.unwrap_or(0)),
+                }
             }
-            Rate::Period(period) => attr.sample_period = period,
+            _ => Self {
+                target: Target::Thread(0),
+                cpu: Cpu::Any,
+            },
         }
+    }
+
+    fn open(self, attr: &PerfEventAttr) -> Result<(), OpenError> {
+        Counter::open(attr, self.target, self.cpu).map(drop)
+    }
+}
+
+fn sampling_attr(event: &Event, rate: Option<Rate>, chains: CallChains) -> PerfEventAttr {
+    let mut attr = event.attr.clone();
+    // Terms of the event itself (period=, freq=) come before the options, and those before the
+    // period of 1 that tracepoints and breakpoints have by themselves.
+    let is_counted = matches!(attr.kind, event_type::TRACEPOINT | event_type::BREAKPOINT);
+    let rate = match (rate, attr.sample_period) {
+        (Some(rate), period) if period == 0 || is_counted => Some(rate),
+        (None, 0) => Some(Rate::DEFAULT),
+        _ => None,
+    };
+    match rate {
+        Some(Rate::Frequency(hz)) => {
+            attr.sample_period = hz;
+            attr.flags = attr.flags.with(AttrFlags::FREQ);
+        }
+        Some(Rate::Period(period)) => attr.sample_period = period,
+        None => {}
     }
     attr.sample_type = SampleType::IDENTIFIER
         .with(SampleType::IP)
@@ -171,7 +216,7 @@ fn sampling_attr(event: &Event, rate: Rate, chains: CallChains) -> PerfEventAttr
 
 /// The dummy event: counts nothing, but its ring gets mappings, names and tasks. Excluding the
 /// kernel is what lets every user open it.
-fn prepare_sideband(note: &mut dyn FnMut(Note)) -> Result<Prepared, Error> {
+fn prepare_sideband(probe: Probe, note: &mut dyn FnMut(Note)) -> Result<Prepared, Error> {
     let mut attr = PerfEventAttr {
         kind: event_type::SOFTWARE,
         config: sw::DUMMY,
@@ -193,8 +238,9 @@ fn prepare_sideband(note: &mut dyn FnMut(Note)) -> Result<Prepared, Error> {
         ..PerfEventAttr::default()
     };
     common(&mut attr);
-    let fitted =
-        fit(&attr, Counter::probe).map_err(|error| Error::open("dummy:u", error, false))?;
+    let system_wide = probe.target == Target::All;
+    let fitted = fit(&attr, |attr| probe.open(attr))
+        .map_err(|error| Error::open("dummy:u", error, system_wide))?;
     if !fitted.dropped.is_empty() {
         note(Note::Dropped(fitted.dropped));
     }

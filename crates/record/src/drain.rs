@@ -120,7 +120,6 @@ impl Drain {
         {
             self.unnamed.see(raw, &self.sideband_layout);
         }
-        self.other(kind, record);
     }
 
     fn other(&mut self, kind: RecordKind, record: &[u8]) {

@@ -36,6 +36,12 @@ pub enum Error {
         /// Its id.
         id: i32,
     },
+    /// A CPU is not online.
+    #[error("no such CPU: {cpu} (online are those in /sys/devices/system/cpu/online)")]
+    NoSuchCpu {
+        /// Its number.
+        cpu: u32,
+    },
     /// CPUs or PMUs of this machine could not be read.
     #[error(transparent)]
     Event(#[from] EventError),

@@ -142,7 +142,9 @@ fn topology() -> Option<(usize, CpuTopology)> {
             list.extend(read(name).filter(|text| !list.contains(text)));
         }
     }
-    Some((present.len(), topology))
+    // perf takes a CPU number from here on for a damaged one.
+    let available = present.iter().max().map_or(0, |&last| last as usize + 1);
+    Some((available, topology))
 }
 
 fn numa_nodes() -> Vec<NumaNode> {

@@ -35,6 +35,8 @@ pub enum Note {
     OthersLiveOn,
     /// The time is over.
     DurationOver,
+    /// The file cannot be written any more; the command goes on.
+    WritingFailed(String),
     /// A ring held something that is no record.
     RingDamaged(String),
 }
@@ -79,6 +81,12 @@ impl fmt::Display for Note {
                  (--wait-all records them too)"
             ),
             Self::DurationOver => write!(f, "the time is over"),
+            Self::WritingFailed(path) => {
+                write!(
+                    f,
+                    "{path} cannot be written any more: waiting for the command to end"
+                )
+            }
             Self::RingDamaged(what) => write!(f, "{what}: the rest of that batch was skipped"),
         }
     }

@@ -3,7 +3,7 @@
 use crate::attrs::{Attrs, Prepared};
 use crate::{Error, Watch};
 use rprof_abi::{AttrFlags, PerfEventAttr};
-use rprof_ringbuf::{Counter, Cpu, OpenError, Poller, Ring, Target, sys};
+use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Poller, Ring, Target, sys};
 use std::io;
 
 /// Data pages of a sideband ring: a build's worth of mappings between two drains.
@@ -25,6 +25,8 @@ pub(crate) struct EventCounters {
 pub(crate) struct Group {
     pub(crate) events: Vec<EventCounters>,
     pub(crate) rings: Vec<Ring>,
+    /// For each CPU with a ring, the event and the place of the counter that owns it.
+    owners: Vec<(u32, (usize, usize))>,
 }
 
 /// Everything that is open.
@@ -52,9 +54,9 @@ impl Opened {
     pub(crate) fn open(attrs: &Attrs, scope: &Scope) -> Result<Self, Error> {
         let sideband = std::slice::from_ref(&attrs.sideband);
         // Sideband rings first: they are small, and must not be what is left of the budget.
-        let sideband = open_group(sideband, scope, false, SIDEBAND_PAGES)?;
+        let sideband = open_halving(sideband, scope, false, SIDEBAND_PAGES)?;
         let pages = scope.ring_pages.unwrap_or(SAMPLE_PAGES);
-        let sampling = open_group(&attrs.sampling, scope, scope.until_exec, pages)?;
+        let sampling = open_halving(&attrs.sampling, scope, scope.until_exec, pages)?;
         let asked = (pages * sys::page_size()) as u64;
         let least = sampling.rings.iter().map(Ring::size_bytes).min();
         Ok(Self {
@@ -62,6 +64,24 @@ impl Opened {
             sideband,
             smaller_rings: least.filter(|&size| size < asked),
         })
+    }
+
+    /// Opens what is new among the targets; returns whether anything was.
+    pub(crate) fn extend(
+        &mut self,
+        attrs: &Attrs,
+        targets: &[Target],
+        scope: &Scope,
+    ) -> Result<bool, Error> {
+        let new = |target: &&Target| !scope.targets.contains(*target);
+        let new: Vec<Target> = targets.iter().filter(new).copied().collect();
+        let sideband = std::slice::from_ref(&attrs.sideband);
+        for &cpu in &scope.cpus {
+            self.sideband.add(sideband, &new, cpu, SIDEBAND_PAGES)?;
+            self.sampling
+                .add(&attrs.sampling, &new, cpu, SAMPLE_PAGES)?;
+        }
+        Ok(!new.is_empty())
     }
 
     /// A poller over all counters, sampling ones first.
@@ -99,6 +119,25 @@ impl Group {
     }
 }
 
+/// Opens a group with rings of so many pages, or of half as many and so on: all CPUs alike, so
+/// that no CPU is left with what others did not take.
+fn open_halving(
+    events: &[Prepared],
+    scope: &Scope,
+    until_exec: bool,
+    mut pages: usize,
+) -> Result<Group, Error> {
+    loop {
+        match open_group(events, scope, until_exec, pages) {
+            Err(Error::Map {
+                why: MapError::MlockBudget { .. },
+                ..
+            }) if pages > 1 => pages /= 2,
+            done => return done,
+        }
+    }
+}
+
 fn open_group(
     events: &[Prepared],
     scope: &Scope,
@@ -110,40 +149,54 @@ fn open_group(
             .iter()
             .map(|event| to_open(event, until_exec))
             .collect(),
-        rings: Vec::new(),
+        ..Group::default()
     };
     for &cpu in &scope.cpus {
-        // The first counter on a CPU owns the ring that the others write into.
-        let mut owner: Option<(usize, usize)> = None;
-        for (idx, event) in events.iter().enumerate() {
-            let has_cpu = event.cpus.as_ref().is_none_or(|cpus| cpus.contains(&cpu));
-            if !has_cpu {
-                continue;
-            }
-            for &target in &scope.targets {
-                let Some(counter) = open_one(&group.events[idx], target, cpu)? else {
-                    continue;
-                };
-                match owner {
-                    None => {
-                        let ring = Ring::map_halving(&counter, pages)
-                            .map_err(|why| Error::Map { cpu, why })?;
-                        group.rings.push(ring);
-                        owner = Some((idx, group.events[idx].counters.len()));
-                    }
-                    Some((event, place)) => counter
-                        .write_into(&group.events[event].counters[place])
-                        .map_err(Error::system("sharing a ring"))?,
-                }
-                group.events[idx].counters.push(counter);
-            }
-        }
+        group.add(events, &scope.targets, cpu, pages)?;
     }
     if group.counters().next().is_none() {
         let event = events.first().map_or("", |event| &event.name);
         return Err(Error::open(event, OpenError::NoSuchTask, false));
     }
     Ok(group)
+}
+
+impl Group {
+    /// Opens all events for some targets on one CPU. The first counter there owns the ring that
+    /// the others write into.
+    fn add(
+        &mut self,
+        events: &[Prepared],
+        targets: &[Target],
+        cpu: u32,
+        pages: usize,
+    ) -> Result<(), Error> {
+        for (idx, event) in events.iter().enumerate() {
+            let has_cpu = event.cpus.as_ref().is_none_or(|cpus| cpus.contains(&cpu));
+            if !has_cpu {
+                continue;
+            }
+            for &target in targets {
+                let Some(counter) = open_one(&self.events[idx], target, cpu)? else {
+                    continue;
+                };
+                let place = (idx, self.events[idx].counters.len());
+                match self.owners.iter().find(|owner| owner.0 == cpu) {
+                    None => {
+                        let ring =
+                            Ring::map(&counter, pages).map_err(|why| Error::Map { cpu, why })?;
+                        self.rings.push(ring);
+                        self.owners.push((cpu, place));
+                    }
+                    Some(&(_, (event, nth))) => counter
+                        .write_into(&self.events[event].counters[nth])
+                        .map_err(Error::system("sharing a ring"))?,
+                }
+                self.events[idx].counters.push(counter);
+            }
+        }
+        Ok(())
+    }
 }
 
 fn to_open(event: &Prepared, until_exec: bool) -> EventCounters {
@@ -171,11 +224,10 @@ fn open_one(event: &EventCounters, target: Target, cpu: u32) -> Result<Option<Co
     }
 }
 
-/// The threads to open events for. A thread that a process makes while we list is missed by
-/// one listing, so list until two agree; what comes later is inherited by an open event, or is
-/// made by a thread that the next listing shows.
+/// The threads to open events for, as they are now. A thread made meanwhile by one without open
+/// events is missed: so list again after opening, until nothing is new.
 pub(crate) fn targets_of(watch: &Watch, child: Option<i32>) -> Result<Vec<Target>, Error> {
-    let threads = match watch {
+    let mut threads = match watch {
         Watch::All => return Ok(vec![Target::All]),
         Watch::Command => child.into_iter().collect(),
         Watch::Threads(tids) => {
@@ -187,24 +239,13 @@ pub(crate) fn targets_of(watch: &Watch, child: Option<i32>) -> Result<Vec<Target
         Watch::Processes(pids) => {
             let mut all = Vec::new();
             for &pid in pids {
-                all.extend(settled_threads(pid)?);
+                let threads = rprof_process::threads_of(pid);
+                all.extend(threads.map_err(|_| Error::NoSuchTask { id: pid })?);
             }
             all
         }
     };
+    threads.sort_unstable();
+    threads.dedup();
     Ok(threads.into_iter().map(Target::Thread).collect())
-}
-
-fn settled_threads(pid: i32) -> Result<Vec<i32>, Error> {
-    const TRIES: usize = 10;
-    let list = || rprof_process::threads_of(pid).map_err(|_| Error::NoSuchTask { id: pid });
-    let mut before = list()?;
-    for _ in 0..TRIES {
-        let now = list()?;
-        if now == before {
-            break;
-        }
-        before = now;
-    }
-    Ok(before)
 }

@@ -13,6 +13,8 @@ use rprof_perfdata::{FeatureId, Writer, WrittenEvent};
 use rprof_process::{Child, Gated};
 use rprof_ringbuf::{Counter, Poller, sys::Signals};
 use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// A ring's wake-up comes at half its size; a quiet one is looked at so often anyway.
@@ -34,37 +36,62 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         true => None,
         false => Some(Gated::spawn(&settings.command)?),
     };
-    let cpus = match &settings.cpus {
-        Some(cpus) => cpus.clone(),
-        None => online_cpus(&Sources::default())?,
-    };
-    let scope = Scope {
-        targets: targets_of(&settings.watch, gated.as_ref().map(Gated::pid))?,
-        cpus,
+    let child = gated.as_ref().map(Gated::pid);
+    let mut scope = Scope {
+        targets: targets_of(&settings.watch, child)?,
+        cpus: cpus_of(settings)?,
         until_exec: settings.watch == Watch::Command,
         ring_pages: settings.ring_pages,
     };
-    let opened = Opened::open(&attrs, &scope)?;
+    let mut opened = Opened::open(&attrs, &scope)?;
+    for _ in 0..MAX_LISTINGS {
+        let now = targets_of(&settings.watch, child).unwrap_or_default();
+        if !opened.extend(&attrs, &now, &scope)? {
+            break;
+        }
+        scope.targets.extend(now);
+    }
     if let Some(bytes) = opened.smaller_rings {
         note(Note::RingsSmaller { kib: bytes / 1024 });
     }
     let written = written_events(&opened)?;
     let sideband_layout = SampleLayout::new(&attrs.sideband.attr, Endian::NATIVE);
     let (file, kept_old) = output::create(&settings.output)?;
-    let writer = Writer::start(file, &settings.output, &written).map_err(output_error)?;
+    let writer = match Writer::start(file, &settings.output, &written) {
+        Ok(writer) => writer,
+        Err(error) => {
+            output::undo(&settings.output, kept_old.as_deref());
+            return Err(output_error(error));
+        }
+    };
     let machine = features::of_machine(&settings.tool);
     let mut run = Run {
         settings,
         sink: Sink::start(writer)?,
         drain: Drain::new(sideband_layout.clone()),
         opened,
-        signals,
+        signals: Rc::new(signals),
         sideband_layout,
         child: None,
         kept_old,
     };
     let ended = run.start(gated).and_then(|()| run.until_stopped(note));
     run.finish(ended, machine, note)
+}
+
+/// A process that makes threads faster than we can list them is not listed for ever.
+const MAX_LISTINGS: usize = 10;
+
+/// The CPUs to record on: those asked for, if they are online.
+fn cpus_of(settings: &Settings) -> Result<Vec<u32>, Error> {
+    let online = online_cpus(&Sources::default())?;
+    let Some(asked) = &settings.cpus else {
+        return Ok(online);
+    };
+    match asked.iter().find(|cpu| !online.contains(cpu)) {
+        Some(&cpu) => Err(Error::NoSuchCpu { cpu }),
+        None => Ok(asked.clone()),
+    }
 }
 
 fn output_error(source: rprof_perfdata::Error) -> Error {
@@ -88,13 +115,24 @@ fn written_events(opened: &Opened) -> Result<Vec<WrittenEvent>, Error> {
     Ok(written)
 }
 
+/// The processes of some threads, each once.
+fn processes_of(tids: &[i32]) -> Vec<i32> {
+    let of = tids
+        .iter()
+        .filter_map(|&tid| rprof_process::process_of(tid).ok());
+    let mut pids: Vec<i32> = of.collect();
+    pids.sort_unstable();
+    pids.dedup();
+    pids
+}
+
 /// A recording that is going on.
 struct Run<'a> {
     settings: &'a Settings,
     sink: Sink,
     drain: Drain,
     opened: Opened,
-    signals: Signals,
+    signals: Rc<Signals>,
     sideband_layout: SampleLayout,
     child: Option<Child>,
     /// The new name of an older recording.
@@ -146,17 +184,9 @@ impl Run<'_> {
     fn describe_running(&mut self) -> Result<(), Error> {
         let processes = match &self.settings.watch {
             Watch::Command => Vec::new(),
-            Watch::Processes(pids) => pids.clone(),
+            Watch::Processes(pids) => processes_of(pids),
             Watch::All => rprof_process::all_processes().map_err(Error::system("listing /proc"))?,
-            Watch::Threads(tids) => {
-                let of = tids
-                    .iter()
-                    .filter_map(|&tid| rprof_process::process_of(tid).ok());
-                let mut pids: Vec<i32> = of.collect();
-                pids.sort_unstable();
-                pids.dedup();
-                pids
-            }
+            Watch::Threads(tids) => processes_of(tids),
         };
         let (sink, layout) = (&mut self.sink, &self.sideband_layout);
         let unnamed = &mut self.drain.unnamed;
@@ -176,10 +206,10 @@ impl Run<'_> {
 
     /// Drains until the command, the time or the user ends it.
     fn until_stopped(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
-        let deadline = self.settings.duration.map(|time| Instant::now() + time);
+        let deadline = (self.settings.duration).and_then(|time| Instant::now().checked_add(time));
         let mut poller = self.opened.poller();
         let mut alive = vec![true; self.opened.sampling.counters().count()];
-        poller.add(&self.signals);
+        poller.add(&*self.signals);
         loop {
             let timeout = deadline.map_or(LOOK_EVERY, |deadline| {
                 deadline
@@ -278,8 +308,12 @@ impl Run<'_> {
             // As perf: what was started for the recording ends with it.
             child.terminate();
         }
+        let signals = Rc::clone(&self.signals);
         let closed = self.close(ended, machine, note);
-        let status = child.as_mut().and_then(|child| child.wait().ok());
+        if let (Err(Error::Write { source, .. }), Some(_)) = (&closed, &child) {
+            note(Note::WritingFailed(source.to_string()));
+        }
+        let status = child.as_mut().and_then(|child| wait_for(child, &signals));
         closed.map(|summary| Summary { status, ..summary })
     }
 
@@ -354,6 +388,24 @@ impl Run<'_> {
             let _ = record.encode(Misc(0), &id, &event.layout, self.sink.buffer()?);
         }
         Ok(sum)
+    }
+}
+
+/// Waits for the command to end, or for the user to lose patience: then it lives on.
+fn wait_for(child: &mut Child, signals: &Signals) -> Option<ExitStatus> {
+    let mut poller = Poller::default();
+    poller.add(signals);
+    loop {
+        if let Some(status) = child.try_wait().ok()? {
+            return Some(status);
+        }
+        let waited = poller.wait(LOOK_EVERY).map(Iterator::count);
+        waited.ok()?;
+        while let Some(signal) = signals.next() {
+            if signal != Signals::CHILD {
+                return None;
+            }
+        }
     }
 }
 

@@ -15,6 +15,11 @@ pub enum Rate {
     Period(u64),
 }
 
+impl Rate {
+    /// perf's.
+    pub const DEFAULT: Self = Self::Frequency(4000);
+}
+
 /// Whether and how samples hold their callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallChains {
@@ -42,8 +47,8 @@ pub enum Watch {
 pub struct Settings {
     /// Events; empty for the default of this machine.
     pub events: Vec<Event>,
-    /// How often.
-    pub rate: Rate,
+    /// How often; `None` for the event's own rate, or [`Rate::DEFAULT`].
+    pub rate: Option<Rate>,
     /// Callers.
     pub call_chains: CallChains,
     /// Whom.

@@ -5,13 +5,14 @@ use rprof_abi::record::{BuildIdBytes, FileIdentity, Record};
 use rprof_abi::{Encoder, Endian, Misc, RawRecord, SampleLayout};
 use rprof_images::{Elf, kernel_build_id, running_vdso};
 use rprof_perfdata::feature::BuildIdEntry;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Paths without build id, each once.
+/// Paths without build id, each with the inode that was mapped under it first; a path in another
+/// mount namespace, or of a file that has been replaced, has another one here and now.
 #[derive(Debug, Default)]
-pub(crate) struct Unnamed(BTreeSet<Vec<u8>>);
+pub(crate) struct Unnamed(BTreeMap<Vec<u8>, u64>);
 
 impl Unnamed {
     /// Looks at a mapping that the kernel announced.
@@ -26,19 +27,19 @@ impl Unnamed {
 
     /// Looks at a mapping.
     pub(crate) fn see_record(&mut self, record: &Record<'_>) {
-        let name = match record {
-            Record::Mmap(map) => map.filename,
-            Record::Mmap2(map) if matches!(map.identity, FileIdentity::Inode(_)) => map.filename,
-            _ => return,
+        let Record::Mmap2(map) = record else { return };
+        let FileIdentity::Inode(inode) = map.identity else {
+            return;
         };
+        let name = map.filename;
         let has_contents =
             name == b"[vdso]" || (name.starts_with(b"/") && !name.starts_with(b"//"));
-        if has_contents && !self.0.contains(name) {
-            self.0.insert(name.to_vec());
+        if has_contents && !self.0.contains_key(name) {
+            self.0.insert(name.to_vec(), inode.ino);
         }
     }
 
-    /// The BUILD_ID section: the kernel, and every file that says its build id now.
+    /// The BUILD_ID section: the kernel, and every file that is still the one that was mapped.
     pub(crate) fn section(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut encoder = Encoder::new(&mut bytes, Endian::NATIVE);
@@ -54,11 +55,12 @@ impl Unnamed {
         if let Some(id) = kernel_build_id() {
             add(Misc::KERNEL, id.as_bytes(), b"[kernel.kallsyms]");
         }
-        for name in &self.0 {
+        for (name, &inode) in &self.0 {
             let elf = if name == b"[vdso]" {
                 running_vdso()
             } else {
-                Elf::open(Path::new(std::ffi::OsStr::from_bytes(name))).ok()
+                let elf = Elf::open(Path::new(std::ffi::OsStr::from_bytes(name))).ok();
+                elf.filter(|elf| elf.inode() == Some(inode))
             };
             if let Some(id) = elf.as_ref().and_then(Elf::build_id) {
                 add(Misc::USER, id.as_bytes(), name);

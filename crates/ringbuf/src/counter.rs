@@ -64,14 +64,6 @@ impl Counter {
         })
     }
 
-    /// Whether the kernel would take these settings: opens and closes them on ourselves.
-    ///
-    /// # Errors
-    /// As [`Counter::open`].
-    pub fn probe(attr: &PerfEventAttr) -> Result<(), OpenError> {
-        Self::open(attr, Target::Thread(0), Cpu::Any).map(drop)
-    }
-
     /// Starts it.
     ///
     /// # Errors

@@ -118,9 +118,11 @@ impl Ring {
 
     /// A batch of the records before `head`, which must come from [`Ring::head`].
     pub fn batch_until(&mut self, head: u64) -> Batch<'_> {
+        // Never beyond what the kernel has published: that memory is still its own.
+        let head = head.clamp(self.tail, self.head().max(self.tail));
         Batch {
             position: self.tail,
-            head: head.max(self.tail),
+            head,
             ring: self,
         }
     }

@@ -176,7 +176,15 @@ impl Signals {
     /// # Errors
     /// The kernel's.
     pub fn block() -> io::Result<Self> {
-        let set = signal_set(&Self::HANDLED);
+        // What was ignored when we were started (nohup) stays ignored; blocked, it would come.
+        let heard: Vec<libc::c_int> = Self::HANDLED
+            .into_iter()
+            .filter(|&signal| signal == libc::SIGCHLD || !is_ignored(signal))
+            .collect();
+        // Ignored, it would take our children's statuses away.
+        // SAFETY: the default action is always valid.
+        unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+        let set = signal_set(&heard);
         // SAFETY: `set` is initialised; no old mask is asked for.
         check(unsafe { libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) })?;
         // SAFETY: as above.
@@ -205,6 +213,17 @@ impl std::os::fd::AsFd for Signals {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
+}
+
+fn is_ignored(signal: libc::c_int) -> bool {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: no new action is given; the kernel writes the whole old one.
+    let asked = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
+    if asked != 0 {
+        return false;
+    }
+    // SAFETY: written by sigaction.
+    unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN
 }
 
 fn signal_set(signals: &[libc::c_int]) -> libc::sigset_t {

@@ -1,8 +1,6 @@
 //! `rprof`: the command line. Everything that prints to stdout or stderr, or decides on an exit
 //! code, is in this crate.
 
-#![expect(clippy::print_stderr, reason = "the one crate that speaks to the user")]
-
 mod args;
 mod cmd;
 mod say;

@@ -1,11 +1,16 @@
 //! Lines for the user, on stderr. Text from a recording is made fit for a terminal first.
 
 use std::fmt::Display;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
 /// A line of information.
 pub(crate) fn line(message: impl Display) {
-    eprintln!("rprof: {}", one_line(&message.to_string()));
+    // A reader that has gone away must not end a recording.
+    let _ = writeln!(
+        std::io::stderr().lock(),
+        "rprof: {}",
+        one_line(&message.to_string())
+    );
 }
 
 /// A warning: something could not be used.

@@ -113,7 +113,7 @@ fn table_of<'e>(elf: &'e Elf, plt: &'e [PltEntry]) -> Table<'e> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_images::Locator;
+    use rprof_images::{Locator, Recorded};
     use std::os::unix::ffi::OsStrExt;
 
     #[inline(never)]
@@ -126,7 +126,11 @@ mod tests {
         assert_eq!(a_function_to_be_found(), 7);
         let exe = std::env::current_exe().unwrap();
         let located = Locator::default()
-            .locate(exe.as_os_str().as_bytes(), None)
+            .locate(Recorded {
+                path: exe.as_os_str().as_bytes(),
+                build_id: None,
+                inode: None,
+            })
             .unwrap();
         let mut address = None;
         located

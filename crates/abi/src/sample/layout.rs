@@ -367,7 +367,8 @@ impl SampleLayout {
         }
     }
 
-    /// Appends the body of a SAMPLE record; fields that the sample lacks are written as zero.
+    /// Appends the body of a SAMPLE record. Words that the sample lacks are written as zero; parts
+    /// with a length of their own (chains, stacks, registers, ...) must all be there.
     pub fn encode_sample(&self, sample: &Sample<'_>, encoder: &mut Encoder<'_>) {
         let has = |bit| self.sample_type.has(bit);
         let word = |bit, value: Option<u64>, encoder: &mut Encoder<'_>| {

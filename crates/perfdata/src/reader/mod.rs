@@ -7,7 +7,9 @@ pub use walk::Step;
 
 use crate::feature::{self, BuildIdEntry, SampleTime};
 use crate::{Error, FeatureId, FileHeader, Section, Warning};
-use rprof_abi::{Endian, PerfEventAttr, RawRecord, SampleLayout, SampleType, WireError};
+use rprof_abi::{
+    Endian, PerfEventAttr, RawRecord, SampleLayout, SampleType, WireError, event_type, sw,
+};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
@@ -24,6 +26,13 @@ pub struct RecordedEvent {
     pub attr: PerfEventAttr,
     /// Where the fields of its records sit.
     pub layout: SampleLayout,
+}
+
+impl RecordedEvent {
+    /// Whether it counts nothing and only carries sideband.
+    pub fn is_dummy(&self) -> bool {
+        self.attr.kind == event_type::SOFTWARE && self.attr.config == sw::DUMMY
+    }
 }
 
 /// An open recording. Reading needs only `&self`: threads share it.

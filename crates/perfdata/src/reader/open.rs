@@ -7,8 +7,11 @@ use rprof_abi::{Cursor, Endian, PerfEventAttr, SampleLayout, event_type, hw, sw}
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
+
+/// `O_NONBLOCK` (asm-generic): opening a FIFO must not wait for its writer.
+const O_NONBLOCK: i32 = 0o4000;
 
 /// More than any recording has, less than what a damaged header may claim.
 const MAX_ATTR_SECTION: u64 = 64 << 20;
@@ -23,7 +26,11 @@ impl Reader {
             path: path.to_owned(),
             source,
         };
-        let file = File::open(path).map_err(io_error)?;
+        let file = File::options()
+            .read(true)
+            .custom_flags(O_NONBLOCK)
+            .open(path)
+            .map_err(io_error)?;
         let meta = file.metadata().map_err(io_error)?;
         if meta.is_dir() {
             return Err(Error::Unsupported {
@@ -58,6 +65,17 @@ impl Reader {
             features: Vec::new(),
             warnings: Vec::new(),
         };
+        if reader
+            .header
+            .feature_ids()
+            .any(|id| id == FeatureId::COMPRESSED)
+        {
+            return Err(Error::Unsupported {
+                path: path.to_owned(),
+                form: "a compressed recording (perf record -z)",
+                advice: "record without -z",
+            });
+        }
         let ids = reader.read_attrs()?;
         reader.read_feature_table();
         reader.name_events(&ids);
@@ -85,6 +103,8 @@ impl Reader {
         let bytes = self.read_section(attrs)?;
         let mut all_ids = Vec::new();
         let mut events = Vec::new();
+        // All ids together are less than the file, whatever a damaged header says.
+        let mut ids_left = self.file_len;
         let entry_len = usize::try_from(entry).map_err(|error| bad(error.to_string()))?;
         for chunk in bytes.chunks_exact(entry_len) {
             let (attr_bytes, ids) = chunk
@@ -95,6 +115,9 @@ impl Reader {
                 .map_err(|error| bad(error.to_string()))?;
             let section = Section::parse(&mut Cursor::new(ids, self.endian))
                 .map_err(|error| bad(error.to_string()))?;
+            ids_left = ids_left
+                .checked_sub(section.size)
+                .ok_or_else(|| bad("more ids than the file can hold".to_owned()))?;
             let id_bytes = if section.size == 0 {
                 Vec::new()
             } else {

@@ -33,7 +33,9 @@ fn recording() -> Vec<u8> {
             .write(&record(9, 24 + 8 * u16::from(fill), fill))
             .unwrap();
     }
-    writer.finished_round().unwrap();
+    writer
+        .write(&record(file_kind::FINISHED_ROUND.0, 8, 0))
+        .unwrap();
     let mut osrelease = Vec::new();
     feature::encode_string(
         b"6.1",

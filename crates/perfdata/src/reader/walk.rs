@@ -49,7 +49,10 @@ impl Reader {
                 if visit(at, record) == Step::Stop {
                     return Ok(None);
                 }
-                let len = record.len_bytes() as u64 + self.payload_len(record);
+                let len = (record.len_bytes() as u64).saturating_add(self.payload_len(record));
+                if len > end - at {
+                    return Ok(Some(Warning::Cut { offset: at }));
+                }
                 at += len;
                 rest = usize::try_from(len)
                     .ok()

@@ -92,7 +92,7 @@ impl<'p> Rows<'p> {
     fn sum_self(&mut self) {
         for (node, &row) in self.event.tree.nodes().iter().zip(&self.self_row_of_node) {
             let row = &mut self.rows[row as usize];
-            row.self_weight += node.self_weight;
+            row.self_weight = row.self_weight.saturating_add(node.self_weight);
             row.self_samples += node.self_samples;
         }
     }
@@ -115,7 +115,8 @@ impl<'p> Rows<'p> {
             let is_first = !on_path[row];
             if is_first {
                 on_path[row] = true;
-                self.rows[row].total_weight += totals[node as usize];
+                let total = &mut self.rows[row].total_weight;
+                *total = total.saturating_add(totals[node as usize]);
             }
             path.push((node, is_first));
             todo.extend(self.children.of(Some(node)));

@@ -141,7 +141,7 @@ pub(crate) fn fold(
     stacks.dedup_by(|later, kept| {
         let same = later.0 == kept.0;
         if same {
-            kept.1 += later.1;
+            kept.1 = kept.1.saturating_add(later.1);
         }
         same
     });

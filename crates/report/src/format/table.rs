@@ -45,7 +45,8 @@ pub fn write_table(
     for event in &profile.events {
         write_event(profile, event, options, out)?;
     }
-    let total: u64 = profile.events.iter().map(|event| event.weight).sum();
+    let weights = profile.events.iter().map(|event| event.weight);
+    let total = weights.fold(0u64, u64::saturating_add);
     let mut heading = Some("# Without names:\n");
     for image in &profile.unnamed {
         let share = percent(image.weight, total);

@@ -32,7 +32,9 @@ pub(crate) fn for_each_address(
         return;
     };
     let mut left = options.max_stack.unwrap_or(usize::MAX).saturating_sub(1);
-    // The first entry is the sample's own address, which is already visited.
+    // The first entry is the sample's own address, which is already visited; unless the chain
+    // leaves that level out (exclude_callchain_kernel).
+    let own_level = level;
     let mut is_own = true;
     let mut is_return = false;
     let mut entries = chain.entries();
@@ -46,7 +48,7 @@ pub(crate) fn for_each_address(
             is_return = false;
             continue;
         }
-        if !is_own {
+        if !(is_own && level == own_level) {
             if left == 0 {
                 return;
             }
@@ -122,6 +124,13 @@ mod tests {
         ];
         assert_eq!(addresses(100, &chain, None), expected);
         assert_eq!(addresses(100, &chain, Some(3)), expected[..3]);
+    }
+
+    #[test]
+    fn a_chain_without_the_samples_own_level_keeps_its_first_frame() {
+        let chain = [context::USER, 50, 61];
+        let expected = [(Level::Kernel, 100), (Level::User, 50), (Level::User, 60)];
+        assert_eq!(addresses(100, &chain, None), expected);
     }
 
     #[test]

@@ -6,8 +6,9 @@ use super::places::Seen;
 use super::resolve::{Cache, Space};
 use super::{Context, parallel};
 use crate::Error;
-use rprof_abi::{AttrFlags, event_type, sw};
+use rprof_abi::AttrFlags;
 use rprof_machine::{Comm, History};
+use rprof_perfdata::Warning;
 use rprof_profile::{EventProfile, FrameId, Group, Profile, Strings, Tally, UnnamedImage};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -44,6 +45,8 @@ struct Share {
     tallies: Vec<Tally<TaskGroup>>,
     /// Weight of samples in images that have no names at all.
     unnamed: FxHashMap<u32, u64>,
+    /// Samples that could not be decoded.
+    n_bad: u64,
     /// Whether the task of the last sample is shown.
     shown: Option<(TaskGroup, i32, i32, bool)>,
 }
@@ -61,14 +64,16 @@ pub(crate) fn count(
         frames: Vec::new(),
         tallies: (0..n_events).map(|_| Tally::default()).collect(),
         unnamed: FxHashMap::default(),
+        n_bad: 0,
         shown: None,
     };
     let frozen: &Profile = profile;
     let n_chunks = context.skimmed.chunks.len();
     let shares = parallel::for_each(n_chunks, new_share, |share, chunk| {
-        context.for_each_sample(chunk, |seen| {
-            share.add(context, names, frozen, parts, &seen)
-        })
+        let add = |seen: Seen<'_>| share.add(context, names, frozen, parts, &seen);
+        let n_bad = context.for_each_sample(chunk, add)?;
+        share.n_bad += n_bad;
+        Ok(())
     })?;
     let mut shares = shares.into_iter();
     let Some(mut all) = shares.next() else {
@@ -79,8 +84,13 @@ pub(crate) fn count(
             all.merge(one);
         }
         for (image, weight) in share.unnamed {
-            *all.unnamed.entry(image).or_default() += weight;
+            add_to(all.unnamed.entry(image).or_default(), weight);
         }
+        all.n_bad += share.n_bad;
+    }
+    if all.n_bad > 0 {
+        let warning = Warning::Undecodable { records: all.n_bad };
+        profile.warnings.push(warning.to_string());
     }
     profile.unnamed = unnamed_images(context, names, &all.unnamed);
     for (idx, tally) in all.tallies.into_iter().enumerate() {
@@ -146,7 +156,7 @@ impl Share {
             return;
         }
         if let Some(image) = names.unnamed_image(innermost) {
-            *self.unnamed.entry(image.0).or_default() += weight;
+            add_to(self.unnamed.entry(image.0).or_default(), weight);
         }
         tally.add_stack(group, frames.iter().rev().copied(), weight);
     }
@@ -165,6 +175,10 @@ fn shows_function(context: &Context<'_>, names: &Names, profile: &Profile, place
     context
         .filter
         .shows_function(profile.strings.of(frame.image), name)
+}
+
+fn add_to(sum: &mut u64, weight: u64) {
+    *sum = sum.saturating_add(weight);
 }
 
 /// A sample's weight: its period, or the event's fixed one.
@@ -204,9 +218,8 @@ fn add_event(context: &Context<'_>, idx: usize, tally: Tally<TaskGroup>, profile
         return;
     };
     let (tree, groups, samples, weight) = tally.into_parts();
-    let is_dummy = event.attr.kind == event_type::SOFTWARE && event.attr.config == sw::DUMMY;
     let loss = context.skimmed.losses.get(idx).copied().unwrap_or_default();
-    if is_dummy && samples == 0 {
+    if event.is_dummy() && samples == 0 {
         if loss.samples > 0 {
             profile.warnings.push(format!(
                 "{} mappings or names were lost while recording: frames may lack names",

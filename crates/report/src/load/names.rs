@@ -3,13 +3,13 @@
 use super::resolve::{PlaceKey, UNMAPPED_KERNEL, UNMAPPED_OTHER};
 use super::{Context, parallel};
 use crate::Error;
-use rprof_images::{Avma, BuildId, FileOffset, Kallsyms, Locator, kernel_build_id};
+use rprof_images::{Avma, BuildId, FileOffset, Kallsyms, Locator, Recorded, kernel_build_id};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_perfdata::{FeatureId, Reader};
 use rprof_profile::{Frame, FrameId, Level, Profile};
 use rprof_symbols::{Answers, Detail, Reason, symbolize_kernel, symbolize_user};
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 /// Places and their frames.
 #[derive(Debug)]
@@ -72,13 +72,15 @@ impl Names {
         order.sort_by_key(|&idx| std::cmp::Reverse(tasks[idx].cost()));
         let answers: Vec<Mutex<Option<Answered>>> =
             tasks.iter().map(|_| Mutex::new(None)).collect();
+        let kernel = OnceLock::new();
         parallel::for_each(
             order.len(),
             || (),
             |(), turn| {
                 let idx = order[turn];
                 let task = &tasks[idx];
-                let answered = task.answer(context, &places[task.places.clone()], locator, detail);
+                let own = &places[task.places.clone()];
+                let answered = task.answer(context, own, locator, detail, &kernel);
                 if let Ok(mut slot) = answers[idx].lock() {
                     *slot = answered;
                 }
@@ -199,6 +201,7 @@ impl Task<'_> {
         places: &[PlaceKey],
         locator: &Locator,
         detail: Detail,
+        kernel: &OnceLock<Kernel>,
     ) -> Option<Answered> {
         let (_, image) = self.image?;
         match image.kind {
@@ -208,18 +211,18 @@ impl Task<'_> {
                     .iter()
                     .map(|place| FileOffset(place.address))
                     .collect();
-                let located = locator
-                    .locate(&image.path, build_id.as_ref())
-                    .map_err(Reason::NoFile);
+                let recorded = Recorded {
+                    path: &image.path,
+                    build_id: build_id.as_ref(),
+                    inode: image.inode,
+                };
+                let located = locator.locate(recorded).map_err(Reason::NoFile);
                 Some(located.and_then(|located| symbolize_user(&located, &offsets, detail)))
             }
             ImageKind::Kernel { .. } | ImageKind::Module => {
                 let addresses: Vec<Avma> = places.iter().map(|place| Avma(place.address)).collect();
-                let kallsyms = kallsyms_of(context, image);
-                Some(
-                    kallsyms
-                        .map(|list| symbolize_kernel(&list, image.kernel_reference(), &addresses)),
-                )
+                let kernel = kernel.get_or_init(|| Kernel::of(context));
+                Some(kernel.name(image, &addresses))
             }
             ImageKind::KernelSymbol => None,
         }
@@ -251,10 +254,54 @@ fn kernel_id(reader: &Reader) -> Option<BuildId> {
     BuildId::new(kernel.build_id.as_bytes())
 }
 
-/// The symbol list of the kernel that was recorded: by build id, or for recordings without one
-/// the running kernel's if release and address of the reference symbol are the same.
-fn kallsyms_of(context: &Context<'_>, image: &RecordedImage) -> Result<Kallsyms, Reason> {
-    let reader = context.reader;
+/// The recorded kernel's symbols, read once for the kernel and all of its modules.
+struct Kernel {
+    symbols: Result<Kallsyms, Reason>,
+    /// Whether the recording is of the boot that the symbols are of: modules move between boots,
+    /// each on its own.
+    is_same_boot: bool,
+}
+
+impl Kernel {
+    fn of(context: &Context<'_>) -> Self {
+        let images = context.skimmed.history.images();
+        let reference = images
+            .iter()
+            .find_map(|(_, image)| image.kernel_reference());
+        let found = kallsyms_of(context.reader);
+        let is_same_boot = match (&found, reference) {
+            (Ok(list), Some((name, avma))) => list
+                .symbols()
+                .any(|symbol| symbol.name == name && symbol.address == avma.0),
+            _ => false,
+        };
+        // Without a recorded build id, release and address together must do.
+        let symbols = match found {
+            Ok(_) if kernel_id(context.reader).is_none() && !is_same_boot => Err(
+                Reason::NoKernelSymbols("recorded with another kernel, or boot".to_owned()),
+            ),
+            found => found,
+        };
+        Self {
+            symbols,
+            is_same_boot,
+        }
+    }
+
+    fn name(&self, image: &RecordedImage, addresses: &[Avma]) -> Answered {
+        let list = self.symbols.as_ref().map_err(Clone::clone)?;
+        let reference = image.kernel_reference();
+        if reference.is_none() && !self.is_same_boot {
+            let why = "modules are elsewhere since the boot that was recorded";
+            return Err(Reason::NoKernelSymbols(why.to_owned()));
+        }
+        Ok(symbolize_kernel(list, reference, addresses))
+    }
+}
+
+/// The symbol list of the kernel with the recorded build id, or for recordings without one the
+/// running kernel's if it is of the same release.
+fn kallsyms_of(reader: &Reader) -> Result<Kallsyms, Reason> {
     if let Some(id) = kernel_id(reader) {
         return Kallsyms::of_kernel(&id).map_err(|error| {
             Reason::NoKernelSymbols(match error.kind() {
@@ -268,15 +315,9 @@ fn kallsyms_of(context: &Context<'_>, image: &RecordedImage) -> Result<Kallsyms,
         });
     }
     let running = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let recorded = reader.feature_text(FeatureId::OSRELEASE);
-    let other = || Reason::NoKernelSymbols("recorded with another kernel, or boot".to_owned());
-    if recorded.as_deref() != Some(running.trim()) {
-        return Err(other());
+    if reader.feature_text(FeatureId::OSRELEASE).as_deref() != Some(running.trim()) {
+        let why = "recorded with another kernel, or boot";
+        return Err(Reason::NoKernelSymbols(why.to_owned()));
     }
-    let list = Kallsyms::running().map_err(|error| Reason::NoKernelSymbols(error.to_string()))?;
-    let (name, avma) = image.kernel_reference().ok_or_else(other)?;
-    let same_place = list
-        .symbols()
-        .any(|symbol| symbol.name == name && symbol.address == avma.0);
-    if same_place { Ok(list) } else { Err(other()) }
+    Kallsyms::running().map_err(|error| Reason::NoKernelSymbols(error.to_string()))
 }

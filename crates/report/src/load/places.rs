@@ -38,7 +38,8 @@ pub(crate) fn collect(context: &Context<'_>) -> Result<Vec<PlaceKey>, Error> {
                     });
                 },
             );
-        })
+        })?;
+        Ok(())
     })?;
     let mut all: Vec<PlaceKey> = shares.into_iter().flat_map(|share| share.places).collect();
     all.sort_unstable();
@@ -57,35 +58,37 @@ pub(crate) struct Seen<'r> {
 }
 
 impl Context<'_> {
-    /// Decodes the samples of a chunk. Those that cannot be decoded were counted by nobody yet:
-    /// the count pass tells.
+    /// Decodes the samples of a chunk; returns how many could not be.
     pub(crate) fn for_each_sample(
         &self,
         chunk: usize,
         mut visit: impl FnMut(Seen<'_>),
-    ) -> Result<(), Error> {
+    ) -> Result<u64, Error> {
+        let mut n_bad = 0;
         let Some(range) = self.skimmed.chunks.get(chunk) else {
-            return Ok(());
+            return Ok(n_bad);
         };
         self.reader.walk(range.clone(), |offset, raw| {
-            if raw.kind == RecordKind::SAMPLE
-                && let Some(seen) = self.see(offset, raw)
-            {
-                visit(seen);
+            if raw.kind == RecordKind::SAMPLE {
+                match self.see(offset, raw) {
+                    None => n_bad += 1,
+                    Some(seen) if self.filter.sees(seen.sample.cpu, seen.sample.time_ns) => {
+                        visit(seen);
+                    }
+                    Some(_) => {}
+                }
             }
             Step::On
         })?;
-        Ok(())
+        Ok(n_bad)
     }
 
+    /// Decodes one sample; `None` if its event is not known, or it is shorter than its fields.
     #[inline]
     fn see<'r>(&self, offset: u64, raw: RawRecord<'r>) -> Option<Seen<'r>> {
         let event = self.reader.event_of(raw)?;
         let layout = &self.reader.events().get(event)?.layout;
         let sample = layout.parse_sample(raw.body).ok()?;
-        if !self.filter.sees(sample.cpu, sample.time_ns) {
-            return None;
-        }
         Some(Seen {
             raw,
             event,

@@ -2,10 +2,10 @@
 
 use crate::Error;
 use rprof_abi::record::Record;
-use rprof_abi::{AttrFlags, RawRecord, RecordKind, SampleType};
+use rprof_abi::{AttrFlags, Misc, RawRecord, RecordKind, SampleType};
 use rprof_images::BuildId;
 use rprof_machine::{History, HistoryBuilder, Key};
-use rprof_perfdata::{Reader, Step, Warning};
+use rprof_perfdata::{FeatureId, Reader, RecordedEvent, Step, Warning};
 use rprof_profile::Loss;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -75,6 +75,7 @@ pub(crate) fn skim(reader: &Reader) -> Result<Skimmed, Error> {
     if n_bad > 0 {
         warnings.push(Warning::Undecodable { records: n_bad });
     }
+    charge_shared_rings(reader, &mut lost);
     let ends = starts.iter().skip(1).copied().chain([end]);
     Ok(Skimmed {
         history: builder.build(),
@@ -101,14 +102,43 @@ fn take(
     let layout = &reader.events().get(event)?.layout;
     let (record, id) = Record::parse(raw, layout).ok()?;
     match &record {
+        // Dropped by a filter is not lost.
+        Record::LostSamples(_) if raw.misc.has(Misc::LOST_SAMPLES_BPF) => {}
         Record::LostSamples(losses) => {
-            *lost.get_mut(event)?.samples.get_or_insert(0) += losses.lost;
+            let samples = lost.get_mut(event)?.samples.get_or_insert(0);
+            *samples = samples.saturating_add(losses.lost);
         }
-        // Its own id says whose records were lost, its trailer whose ring it was.
-        Record::Lost(losses) => lost.get_mut(event)?.records += losses.lost,
+        // Of a ring: it names whichever event wrote next.
+        Record::Lost(losses) => {
+            let records = &mut lost.get_mut(event)?.records;
+            *records = records.saturating_add(losses.lost);
+        }
         _ => builder.add(offset, raw.misc, &record, &id),
     }
     Some(())
+}
+
+/// Most recorders let the event that carries sideband share its ring with samples: what a LOST
+/// record says of it is about samples, too. rprof's own has rings of its own.
+fn charge_shared_rings(reader: &Reader, lost: &mut [Lost]) {
+    let tool = reader.feature_text(FeatureId::VERSION);
+    if tool.is_some_and(|tool| tool.starts_with("rprof ")) {
+        return;
+    }
+    let dummies: Vec<bool> = reader
+        .events()
+        .iter()
+        .map(RecordedEvent::is_dummy)
+        .collect();
+    let Some(first) = dummies.iter().position(|dummy| !dummy) else {
+        return;
+    };
+    for idx in 0..lost.len() {
+        if dummies[idx] {
+            let records = std::mem::take(&mut lost[idx].records);
+            lost[first].records = lost[first].records.saturating_add(records);
+        }
+    }
 }
 
 impl Lost {

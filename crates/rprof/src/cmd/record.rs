@@ -10,9 +10,6 @@ use rprof_ringbuf::sys::page_size;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// perf's default.
-const DEFAULT_HZ: u64 = 4000;
-
 pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
     let settings = settings(args)?;
     let mut note = |note: Note| {
@@ -79,17 +76,17 @@ fn events(lists: &[String]) -> Result<Vec<Event>> {
     Ok(events)
 }
 
-fn rate(args: &RecordArgs) -> Result<Rate> {
+fn rate(args: &RecordArgs) -> Result<Option<Rate>> {
     if let Some(period) = args.period {
-        return Ok(Rate::Period(period));
+        return Ok(Some(Rate::Period(period)));
     }
     match args.frequency.as_deref() {
-        None => Ok(Rate::Frequency(DEFAULT_HZ)),
+        None => Ok(None),
         // The kernel's limit lowers it.
-        Some("max") => Ok(Rate::Frequency(u64::MAX)),
+        Some("max") => Ok(Some(Rate::Frequency(u64::MAX))),
         Some(text) => match text.parse() {
             Ok(0) | Err(_) => bail!("-F takes samples a second, at least 1, or max; not '{text}'"),
-            Ok(hz) => Ok(Rate::Frequency(hz)),
+            Ok(hz) => Ok(Some(Rate::Frequency(hz))),
         },
     }
 }
