@@ -390,7 +390,7 @@ fn what_cannot_be_done_is_said_in_one_line() {
 }
 
 #[test]
-fn tracepoints_and_several_events_are_recorded_side_by_side() {
+fn several_events_are_recorded_side_by_side() {
     let _live = live();
     let dir = scratch();
     let out = dir.path().join("perf.data");
@@ -463,5 +463,48 @@ fn under_sudo_the_file_is_the_callers() {
     assert_eq!(
         (meta.uid(), meta.gid(), meta.mode() & 0o777),
         (65534, 65533, 0o600)
+    );
+}
+
+#[test]
+fn tracepoints_are_recorded_and_open_in_perf() {
+    let _live = live();
+    let test = "tracepoints_are_recorded_and_open_in_perf";
+    if !is_root(test) || !has(test, "perf", "linux-perf") {
+        return;
+    }
+    if !Path::new("/sys/kernel/tracing/events/sched").exists() {
+        let mut mount = Command::new("mount");
+        let mounted = mount
+            .args(["-t", "tracefs", "nodev", "/sys/kernel/tracing"])
+            .status();
+        if !mounted.is_ok_and(|status| status.success()) {
+            println!("{test}: not run, this kernel has no tracefs");
+            return;
+        }
+    }
+    let dir = scratch();
+    let out = dir.path().join("perf.data");
+    let args = ["record", "-e", "sched:sched_process_exec", "-o"];
+    let ran = run(rprof(args)
+        .arg(&out)
+        .args(["sh", "-c", "true; /bin/true; /bin/true; exit 0"]))
+    .ok();
+    let n = samples(&ran.stderr);
+    assert!(n >= 2, "{}", ran.stderr);
+    let script = run(Command::new("perf")
+        .args(["script", "-F", "comm,event,trace", "-i"])
+        .arg(&out))
+    .ok();
+    let lines: Vec<&str> = script
+        .stdout
+        .lines()
+        .filter(|line| line.contains("sched_process_exec:"))
+        .collect();
+    assert_eq!(lines.len() as u64, n, "{}", script.stdout);
+    assert!(
+        lines.iter().any(|line| line.contains("filename=/bin/true")),
+        "{}",
+        script.stdout
     );
 }

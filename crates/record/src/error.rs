@@ -82,7 +82,7 @@ impl Error {
 
     /// An event that could not be opened, with advice for this user.
     pub(crate) fn open(event: &str, why: OpenError, system_wide: bool) -> Self {
-        let advice = open_advice(&why, system_wide);
+        let advice = open_advice(event, &why, system_wide);
         Self::Open {
             event: event.to_owned(),
             why,
@@ -91,7 +91,7 @@ impl Error {
     }
 }
 
-fn open_advice(error: &OpenError, system_wide: bool) -> String {
+fn open_advice(event: &str, error: &OpenError, system_wide: bool) -> String {
     let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid")
         .map(|text| text.trim().to_owned())
         .unwrap_or_else(|_| "unknown".to_owned());
@@ -100,6 +100,9 @@ fn open_advice(error: &OpenError, system_wide: bool) -> String {
             "all CPUs need kernel.perf_event_paranoid at 0 or below (it is {paranoid}): \
              sudo sysctl kernel.perf_event_paranoid=0, or run with sudo, or record a command"
         ),
+        OpenError::Access if event.contains(':') && !event.ends_with('u') => {
+            format!("tracepoints need kernel.perf_event_paranoid at -1 (it is {paranoid}), or sudo")
+        }
         OpenError::Access => format!(
             "kernel.perf_event_paranoid is {paranoid}: sudo sysctl \
              kernel.perf_event_paranoid=1, or run with sudo; processes of other users need sudo"

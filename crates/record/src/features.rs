@@ -2,14 +2,15 @@
 
 use crate::Tool;
 use crate::drain::Counts;
-use rprof_abi::{Encoder, Endian};
-use rprof_events::{Sources, online_cpus, parse_cpu_list};
+use rprof_abi::{Encoder, Endian, event_type};
+use rprof_events::{Event, Sources, online_cpus, parse_cpu_list};
 use rprof_perfdata::FeatureId;
 use rprof_perfdata::feature::{
-    ClockData, CpuPlace, CpuTopology, NumaNode, SampleTime, encode_cpu_topology, encode_nr_cpus,
-    encode_numa, encode_string, encode_strings,
+    ClockData, CpuPlace, CpuTopology, NumaNode, SampleTime, TracingData, encode_cpu_topology,
+    encode_nr_cpus, encode_numa, encode_string, encode_strings,
 };
-use rprof_ringbuf::sys::Clock;
+use rprof_ringbuf::sys::{Clock, page_size};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Feature sections, encoded.
@@ -72,6 +73,31 @@ pub(crate) fn of_machine(tool: &Tool) -> Features {
         clock_ns: Clock::Monotonic.now_ns(),
     };
     all.add(FeatureId::CLOCK_DATA, |encoder| clocks.encode(encoder));
+    all.0
+}
+
+/// Formats of the tracepoints among these events; nothing if there are none.
+pub(crate) fn of_tracepoints(events: &[Event]) -> Features {
+    let tracefs = Sources::default().tracefs.join("events");
+    let read = |path: &Path| std::fs::read(tracefs.join(path)).unwrap_or_default();
+    let mut systems: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
+    let tracepoints = events
+        .iter()
+        .filter(|event| event.attr.kind == event_type::TRACEPOINT);
+    for (system, name) in tracepoints.filter_map(|event| event.name.split_once(':')) {
+        let format = read(&Path::new(system).join(name).join("format"));
+        systems.entry(system.to_owned()).or_default().push(format);
+    }
+    let mut all = Collector(Vec::new());
+    if !systems.is_empty() {
+        let data = TracingData {
+            header_page: read(Path::new("header_page")),
+            header_event: read(Path::new("header_event")),
+            systems: systems.into_iter().collect(),
+            page_size: u32::try_from(page_size()).unwrap_or(4096),
+        };
+        all.add(FeatureId::TRACING_DATA, |encoder| data.encode(encoder));
+    }
     all.0
 }
 

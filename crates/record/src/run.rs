@@ -64,7 +64,8 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
             return Err(output_error(error));
         }
     };
-    let machine = features::of_machine(&settings.tool);
+    let mut machine = features::of_machine(&settings.tool);
+    machine.extend(features::of_tracepoints(&settings.events));
     let mut run = Run {
         settings,
         sink: Sink::start(writer)?,

@@ -27,8 +27,8 @@ pub fn symbolize_kernel(
         }
         entries.push(Entry {
             start: symbol.address,
-            end: symbol.address,
-            limit: u64::MAX,
+            end: u64::MAX,
+            has_size: false,
             name: symbol.name,
             binding: binding_of(symbol.kind),
             in_module: symbol.module.is_some(),

@@ -14,10 +14,9 @@ const PAGE: u64 = 4096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry<'a> {
     pub(crate) start: u64,
-    /// Equal to `start` if the size is not known.
+    /// First address behind it; without a size, as far as it can reach.
     pub(crate) end: u64,
-    /// As far as it can reach if its size is not known.
-    pub(crate) limit: u64,
+    pub(crate) has_size: bool,
     pub(crate) name: &'a [u8],
     pub(crate) binding: u8,
     /// Whether it is a kernel module's.
@@ -85,16 +84,16 @@ fn fix_ends(entries: &mut [Entry<'_>]) {
     let up = |address: u64| address.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
     let mut next: Option<Entry<'_>> = None;
     for entry in entries.iter_mut().rev() {
-        if entry.end == entry.start {
-            entry.end = match next {
+        if !entry.has_size {
+            let end = match next {
                 // The gap between kernel and modules belongs to nobody.
                 Some(next) if entry.in_module != next.in_module => {
-                    up(entry.end.saturating_add(PAGE))
+                    up(entry.start.saturating_add(PAGE))
                 }
                 Some(next) => next.start,
                 None => up(entry.start).saturating_add(PAGE),
             };
-            entry.end = entry.end.min(entry.limit);
+            entry.end = entry.end.min(end);
         }
         next = Some(*entry);
     }
@@ -145,8 +144,8 @@ mod tests {
     fn entry(start: u64, end: u64, name: &'static str, binding: u8) -> Entry<'static> {
         Entry {
             start,
-            end,
-            limit: u64::MAX,
+            end: if end == start { u64::MAX } else { end },
+            has_size: end != start,
             name: name.as_bytes(),
             binding,
             in_module: false,
@@ -198,7 +197,7 @@ mod tests {
     #[test]
     fn symbols_without_size_end_with_their_section() {
         let init = Entry {
-            limit: 30,
+            end: 30,
             ..entry(10, 10, "_init", 1)
         };
         let table = Table::new(vec![init, entry(100, 110, "main", 1)]);

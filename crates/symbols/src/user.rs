@@ -85,7 +85,7 @@ fn table_of<'e>(elf: &'e Elf, plt: &'e [PltEntry]) -> Table<'e> {
     let stubs = plt.iter().map(|stub| Entry {
         start: stub.address.0,
         end: stub.address.0.saturating_add(stub.size),
-        limit: u64::MAX,
+        has_size: true,
         name: &stub.function,
         binding: STB_GLOBAL,
         in_module: false,
@@ -99,8 +99,11 @@ fn table_of<'e>(elf: &'e Elf, plt: &'e [PltEntry]) -> Table<'e> {
         if matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_GNU_IFUNC) || is_label {
             entries.push(Entry {
                 start: symbol.address.0,
-                end: symbol.address.0.saturating_add(symbol.size),
-                limit: symbol.section_end.0,
+                end: match symbol.size {
+                    0 => symbol.section_end.0,
+                    size => symbol.address.0.saturating_add(size),
+                },
+                has_size: symbol.size != 0,
                 name: symbol.name,
                 binding: symbol.binding,
                 in_module: false,

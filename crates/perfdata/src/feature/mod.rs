@@ -7,6 +7,7 @@ mod event_desc;
 mod machine;
 mod text;
 mod time;
+mod tracing;
 
 pub use build_id::BuildIdEntry;
 pub use event_desc::EventDesc;
@@ -15,6 +16,7 @@ pub use machine::{
 };
 pub use text::{decode_string, decode_strings, encode_string, encode_strings};
 pub use time::{ClockData, SampleTime};
+pub use tracing::TracingData;
 
 /// Number of a feature bit; unknown ones are carried as such.
 ///

@@ -8,8 +8,9 @@ use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_perfdata::{FeatureId, Reader};
 use rprof_profile::{Frame, FrameId, Level, Profile};
 use rprof_symbols::{Answers, Detail, Reason, symbolize_kernel, symbolize_user};
+use std::cell::OnceCell;
 use std::ops::Range;
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 
 /// Places and their frames.
 #[derive(Debug)]
@@ -67,26 +68,22 @@ impl Names {
         profile: &mut Profile,
     ) -> Result<Self, Error> {
         let tasks = tasks_of(context, &places);
-        // The largest first, so that no thread is left with it at the end.
-        let mut order: Vec<usize> = (0..tasks.len()).collect();
-        order.sort_by_key(|&idx| std::cmp::Reverse(tasks[idx].cost()));
+        let work = work_of(&tasks);
         let answers: Vec<Mutex<Option<Answered>>> =
             tasks.iter().map(|_| Mutex::new(None)).collect();
-        let kernel = OnceLock::new();
-        parallel::for_each(
-            order.len(),
-            || (),
-            |(), turn| {
-                let idx = order[turn];
+        let answer = |(): &mut (), turn: usize| {
+            let kernel = OnceCell::new();
+            for &idx in &work[turn] {
                 let task = &tasks[idx];
                 let own = &places[task.places.clone()];
                 let answered = task.answer(context, own, locator, detail, &kernel);
                 if let Ok(mut slot) = answers[idx].lock() {
                     *slot = answered;
                 }
-                Ok(())
-            },
-        )?;
+            }
+            Ok(())
+        };
+        parallel::for_each(work.len(), || (), answer)?;
         let mut names = Self {
             ends: Vec::with_capacity(places.len()),
             frames: Vec::new(),
@@ -186,13 +183,23 @@ fn tasks_of<'a>(context: &Context<'a>, places: &[PlaceKey]) -> Vec<Task<'a>> {
     tasks
 }
 
+/// Tasks as pieces of work, the longest first so that no thread is left with one at the end: the
+/// kernel with its modules, whose list of symbols is read once and forgotten, then images by
+/// their number of places.
+fn work_of(tasks: &[Task<'_>]) -> Vec<Vec<usize>> {
+    let all = 0..tasks.len();
+    let (kernel, mut images): (Vec<usize>, Vec<usize>) =
+        all.partition(|&idx| tasks[idx].is_kernel());
+    images.sort_by_key(|&idx| std::cmp::Reverse(tasks[idx].places.len()));
+    let mut work = vec![kernel];
+    work.extend(images.into_iter().map(|idx| vec![idx]));
+    work
+}
+
 impl Task<'_> {
-    /// A guess at the work: the kernel's list is long to read.
-    fn cost(&self) -> usize {
-        match self.image {
-            Some((_, image)) if matches!(image.kind, ImageKind::Kernel { .. }) => usize::MAX,
-            _ => self.places.len(),
-        }
+    fn is_kernel(&self) -> bool {
+        let kind = self.image.map(|(_, image)| image.kind);
+        matches!(kind, Some(ImageKind::Kernel { .. } | ImageKind::Module))
     }
 
     fn answer(
@@ -201,7 +208,7 @@ impl Task<'_> {
         places: &[PlaceKey],
         locator: &Locator,
         detail: Detail,
-        kernel: &OnceLock<Kernel>,
+        kernel: &OnceCell<Kernel>,
     ) -> Option<Answered> {
         let (_, image) = self.image?;
         match image.kind {
