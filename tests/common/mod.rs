@@ -234,3 +234,21 @@ pub fn write(path: &Path, bytes: &[u8]) {
     use std::io::Write;
     File::create(path).unwrap().write_all(bytes).unwrap();
 }
+
+/// Burns CPU until it is killed, after a line that says it runs.
+pub const SPIN: &str = "echo ready; while :; do :; done";
+
+/// Samples, by the recorder's last line.
+#[track_caller]
+pub fn samples(stderr: &str) -> u64 {
+    number_before(stderr, " samples in").expect(stderr)
+}
+
+/// A recording's report.
+#[track_caller]
+pub fn report(path: &Path, args: &[&str]) -> String {
+    let path = path.to_str().unwrap();
+    run(&mut rprof(["report", "-i", path].iter().chain(args)))
+        .ok()
+        .stdout
+}

@@ -15,4 +15,4 @@ pub mod format;
 mod load;
 
 pub use error::Error;
-pub use load::{Options, load};
+pub use load::{Options, Progress, load};

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
 
 /// A line of information.
 pub(crate) fn line(message: impl Display) {
@@ -21,6 +22,44 @@ pub(crate) fn warning(message: impl Display) {
 /// What ended the command, with its causes.
 pub(crate) fn error(error: &anyhow::Error) {
     line(format_args!("error: {error:#}"));
+}
+
+/// A line that says how far something is, for somebody who watches, if it takes its time.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    start: Instant,
+    shown: bool,
+}
+
+impl Progress {
+    /// Nothing is shown before.
+    const PATIENCE: Duration = Duration::from_millis(700);
+
+    pub(crate) fn new() -> Self {
+        Self {
+            start: Instant::now(),
+            shown: false,
+        }
+    }
+
+    /// Shows a share from 0 to 1.
+    pub(crate) fn show(&mut self, what: &str, share: f64) {
+        let mut stderr = std::io::stderr().lock();
+        if self.start.elapsed() < Self::PATIENCE || !stderr.is_terminal() {
+            return;
+        }
+        self.shown = true;
+        let _ = write!(stderr, "\rrprof: {what} {:.0} %", share * 100.0);
+    }
+}
+
+impl Drop for Progress {
+    /// Takes the line away.
+    fn drop(&mut self) {
+        if self.shown {
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
+        }
+    }
 }
 
 /// What to do next; only for somebody who watches.

@@ -57,6 +57,7 @@ pub(crate) fn count(
     names: &Names,
     parts: TaskParts,
     profile: &mut Profile,
+    done: &mut dyn FnMut(usize),
 ) -> Result<(), Error> {
     let n_events = context.reader.events().len();
     let new_share = || Share {
@@ -69,12 +70,13 @@ pub(crate) fn count(
     };
     let frozen: &Profile = profile;
     let n_chunks = context.skimmed.chunks.len();
-    let shares = parallel::for_each(n_chunks, new_share, |share, chunk| {
+    let count = |share: &mut Share, chunk: usize| {
         let add = |seen: Seen<'_>| share.add(context, names, frozen, parts, &seen);
         let n_bad = context.for_each_sample(chunk, add)?;
         share.n_bad += n_bad;
         Ok(())
-    })?;
+    };
+    let shares = parallel::for_each(n_chunks, new_share, count, done)?;
     let mut shares = shares.into_iter();
     let Some(mut all) = shares.next() else {
         return Ok(());

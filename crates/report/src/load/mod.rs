@@ -58,11 +58,19 @@ pub(crate) struct Context<'a> {
     pub(crate) chains: ChainOptions,
 }
 
-/// Reads, names and counts a recording.
+/// How far reading is, from 0 to 1.
+pub type Progress<'a> = dyn FnMut(f64) + 'a;
+
+/// Reads, names and counts a recording; `progress` is told how far it is.
 ///
 /// # Errors
 /// [`Error`] if it cannot be read at all; what is damaged in it becomes a warning.
-pub fn load(reader: &Reader, options: &Options) -> Result<Profile, Error> {
+#[expect(clippy::cast_precision_loss, reason = "a share for the eye")]
+pub fn load(
+    reader: &Reader,
+    options: &Options,
+    progress: &mut Progress<'_>,
+) -> Result<Profile, Error> {
     let skimmed = skim::skim(reader)?;
     let context = Context {
         reader,
@@ -73,7 +81,10 @@ pub fn load(reader: &Reader, options: &Options) -> Result<Profile, Error> {
             max_stack: options.filter.max_stack,
         },
     };
-    let places = places::collect(&context)?;
+    let n_chunks = skimmed.chunks.len().max(1) as f64;
+    let places = places::collect(&context, &mut |done: usize| {
+        progress(0.1 + 0.4 * done as f64 / n_chunks)
+    })?;
     let mut profile = Profile::default();
     let detail = match options.inlines && options.stacks {
         true => rprof_symbols::Detail::Inlines,
@@ -85,7 +96,8 @@ pub fn load(reader: &Reader, options: &Options) -> Result<Profile, Error> {
         tid: options.by_tid,
         cpu: options.by_cpu,
     };
-    count(&context, &names, parts, &mut profile)?;
+    let mut counted = |done: usize| progress(0.6 + 0.4 * done as f64 / n_chunks);
+    count(&context, &names, parts, &mut profile, &mut counted)?;
     let warnings = reader.warnings().iter().chain(&skimmed.warnings);
     profile.warnings.extend(warnings.map(ToString::to_string));
     Ok(profile)

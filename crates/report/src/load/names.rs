@@ -83,7 +83,7 @@ impl Names {
             }
             Ok(())
         };
-        parallel::for_each(work.len(), || (), answer)?;
+        parallel::for_each(work.len(), || (), answer, &mut |_| {})?;
         let mut names = Self {
             ends: Vec::with_capacity(places.len()),
             frames: Vec::new(),

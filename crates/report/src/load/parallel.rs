@@ -4,14 +4,16 @@ use crate::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs `work` on items 0 to `n`, on as many threads as there are CPUs, each with a state of its
-/// own; returns the states. Which thread got which item must not matter.
+/// own; returns the states. Which thread got which item must not matter. `done` is told, on the
+/// calling thread, how many items have been taken so far.
 pub(crate) fn for_each<S: Send>(
     n: usize,
     new_state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize) -> Result<(), Error> + Sync,
+    done: &mut dyn FnMut(usize),
 ) -> Result<Vec<S>, Error> {
     let next = AtomicUsize::new(0);
-    let run = || -> Result<S, Error> {
+    let run = |done: &mut dyn FnMut(usize)| -> Result<S, Error> {
         let mut state = new_state();
         loop {
             let item = next.fetch_add(1, Ordering::Relaxed);
@@ -19,6 +21,7 @@ pub(crate) fn for_each<S: Send>(
                 return Ok(state);
             }
             work(&mut state, item)?;
+            done(item);
         }
     };
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
@@ -26,10 +29,11 @@ pub(crate) fn for_each<S: Send>(
     std::thread::scope(|scope| {
         let mut others = Vec::new();
         for _ in 1..n_threads {
-            let thread = std::thread::Builder::new().spawn_scoped(scope, run);
+            let quiet = || run(&mut |_| {});
+            let thread = std::thread::Builder::new().spawn_scoped(scope, quiet);
             others.push(thread.map_err(Error::Thread)?);
         }
-        let mut states = vec![run()?];
+        let mut states = vec![run(done)?];
         for thread in others {
             match thread.join() {
                 Ok(state) => states.push(state?),
@@ -46,14 +50,19 @@ mod tests {
 
     #[test]
     fn every_item_is_done_once() {
-        let states = for_each(1000, Vec::new, |done, item| {
-            done.push(item);
-            Ok(())
-        })
+        let states = for_each(
+            1000,
+            Vec::new,
+            |done, item| {
+                done.push(item);
+                Ok(())
+            },
+            &mut |_| {},
+        )
         .unwrap();
         let mut all: Vec<usize> = states.concat();
         all.sort_unstable();
         assert_eq!(all, (0..1000).collect::<Vec<_>>());
-        assert_eq!(for_each(0, || 7, |_, _| Ok(())).unwrap(), [7]);
+        assert_eq!(for_each(0, || 7, |_, _| Ok(()), &mut |_| {}).unwrap(), [7]);
     }
 }

@@ -15,12 +15,15 @@ struct Share {
 }
 
 /// All places of the samples that the filter lets through, sorted.
-pub(crate) fn collect(context: &Context<'_>) -> Result<Vec<PlaceKey>, Error> {
+pub(crate) fn collect(
+    context: &Context<'_>,
+    done: &mut dyn FnMut(usize),
+) -> Result<Vec<PlaceKey>, Error> {
     let new_share = || Share {
         seen: Cache::new(),
         places: FxHashSet::default(),
     };
-    let shares = parallel::for_each(context.skimmed.chunks.len(), new_share, |share, chunk| {
+    let collect = |share: &mut Share, chunk: usize| {
         context.for_each_sample(chunk, |seen| {
             let history = &context.skimmed.history;
             let space = Space::at(history, seen.pid, seen.key);
@@ -40,7 +43,9 @@ pub(crate) fn collect(context: &Context<'_>) -> Result<Vec<PlaceKey>, Error> {
             );
         })?;
         Ok(())
-    })?;
+    };
+    let n_chunks = context.skimmed.chunks.len();
+    let shares = parallel::for_each(n_chunks, new_share, collect, done)?;
     let mut all: Vec<PlaceKey> = shares.into_iter().flat_map(|share| share.places).collect();
     all.sort_unstable();
     all.dedup();

@@ -1,12 +1,12 @@
 //! `rprof flame`.
 
-use super::report::{open, warn};
+use super::report::{open, read, warn};
 use crate::args::FlameArgs;
 use crate::say;
 use anyhow::{Context, Result, bail};
 use rprof_profile::{EventProfile, Profile};
+use rprof_report::Options;
 use rprof_report::format::{FlameOptions, write_flame, write_folded};
-use rprof_report::{Options, load};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &FlameArgs) -> Result<ExitCode> {
         locator: args.input.locator(),
         ..Options::default()
     };
-    let profile = load(&reader, &options)?;
+    let profile = read(&reader, &options)?;
     warn(&profile, &args.input);
     let event = choose(&profile, args.event.as_deref())?;
     let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         by_tid,
         by_cpu,
     };
-    let profile = load(&reader, &options)?;
+    let profile = read(&reader, &options)?;
     warn(&profile, &args.input);
     let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     write_table(&profile, &table, &mut out)
@@ -36,6 +36,14 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         .context("writing the report")?;
     say::next("rprof flame > flame.svg");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Loads the recording, and shows how far it is.
+pub(crate) fn read(reader: &Reader, options: &Options) -> Result<Profile> {
+    let mut progress = say::Progress::new();
+    Ok(load(reader, options, &mut |share| {
+        progress.show("reading", share)
+    })?)
 }
 
 /// Opens the recording, with the way out for newcomers.

@@ -1,0 +1,205 @@
+//! How recordings end, well or not, and what is said when they cannot be made.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails"
+)]
+
+mod common;
+
+use common::{
+    SPIN, has, is_root, live, number_after, report, rprof, run, samples, scratch, signal,
+};
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+#[test]
+fn the_commands_exit_status_is_passed_on() {
+    let _live = live();
+    let dir = scratch();
+    let record = |script: &str| {
+        let out = dir.path().join("perf.data");
+        run(rprof(["record", "-o"]).arg(out).args(["sh", "-c", script]))
+            .status
+            .code()
+    };
+    assert_eq!(record("exit 0"), Some(0));
+    assert_eq!(record("exit 7"), Some(7));
+    assert_eq!(record("kill -9 $$"), Some(137));
+}
+
+#[test]
+fn a_command_that_cannot_be_started_leaves_the_old_recording_alone() {
+    let _live = live();
+    let dir = scratch();
+    let out = dir.path().join("perf.data");
+    common::write(&out, b"precious");
+    let record = |command: &str| run(rprof(["record", "-o"]).arg(&out).arg(command)).fails(1);
+    assert!(record("/no/such/command").contains("/no/such/command: No such file"));
+    assert!(record("/etc/passwd").contains("Permission denied"));
+    assert_eq!(std::fs::read(&out).unwrap(), b"precious");
+    assert!(!dir.path().join("perf.data.old").exists());
+}
+
+#[test]
+fn an_interrupt_ends_the_recording_and_keeps_the_file() {
+    let _live = live();
+    let dir = scratch();
+    let out = dir.path().join("perf.data");
+    let mut recorder = rprof(["record", "-F", "999", "-o"])
+        .arg(&out)
+        .args(["--", "sh", "-c", SPIN])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for_line(&mut recorder);
+    signal(recorder.id(), "INT");
+    let ran = common::finish(recorder);
+    // The command ended by our SIGTERM, as perf ends it.
+    assert_eq!(ran.status.code(), Some(128 + 15), "{}", ran.stderr);
+    assert!(ran.stderr.contains(" samples in "), "{}", ran.stderr);
+    report(&out, &["-g", "none"]);
+}
+
+/// The command's first line on the recorder's stdout: it runs.
+fn wait_for_line(recorder: &mut std::process::Child) {
+    let mut byte = [0];
+    let stdout = recorder.stdout.as_mut().unwrap();
+    while byte != *b"\n" {
+        stdout.read_exact(&mut byte).unwrap();
+    }
+}
+
+#[test]
+fn a_killed_recorder_leaves_a_readable_file() {
+    let _live = live();
+    let dir = scratch();
+    let out = dir.path().join("perf.data");
+    // The command itself waits until records are in the file, then kills its recorder.
+    let script = "while [ $(stat -c %s \"$0\") -lt 20000 ]; do :; done; kill -9 $PPID";
+    let recorder = rprof(["record", "-F", "9999", "-m", "4", "-o"])
+        .arg(&out)
+        .args(["--", "sh", "-c", script])
+        .arg(&out)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let ran = common::finish(recorder);
+    assert_eq!(ran.status.code(), None);
+    let ran = run(rprof(["report", "-g", "none", "-i"]).arg(&out)).ok();
+    assert!(ran.stderr.contains("not ended properly"), "{}", ran.stderr);
+    assert!(number_after(&ran.stdout, "# Samples: ").unwrap() > 0);
+}
+
+#[test]
+fn others_that_live_on_are_said_and_waited_for_on_request() {
+    let _live = live();
+    let dir = scratch();
+    let out = dir.path().join("perf.data");
+    // The background loop outlives the shell that started it.
+    let script = "(i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done) & exit 3";
+    let record = |more: &[&str]| {
+        let mut command = rprof(["record", "-F", "999", "-o"]);
+        run(command
+            .arg(&out)
+            .args(more)
+            .args(["--", "sh", "-c", script]))
+    };
+    let ran = record(&[]);
+    assert!(ran.stderr.contains("live on"), "{}", ran.stderr);
+    assert_eq!(ran.status.code(), Some(3));
+    let ran = record(&["--wait-all"]);
+    assert!(!ran.stderr.contains("live on"), "{}", ran.stderr);
+    assert_eq!(ran.status.code(), Some(3));
+    assert!(samples(&ran.stderr) > 50, "{}", ran.stderr);
+}
+
+#[test]
+fn without_rights_user_space_is_recorded_and_the_user_told() {
+    let _live = live();
+    let test = "without_rights_user_space_is_recorded_and_the_user_told";
+    if !is_root(test) || !has(test, "setpriv", "util-linux") {
+        return;
+    }
+    let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap();
+    if paranoid.trim() != "2" {
+        println!("{test}: not run, perf_event_paranoid is {paranoid}");
+        return;
+    }
+    let dir = scratch();
+    let binary = dir.path().join("rprof");
+    std::fs::copy(env!("CARGO_BIN_EXE_rprof"), &binary).unwrap();
+    run(Command::new("chmod").args(["-R", "777"]).arg(dir.path())).ok();
+    let as_nobody = |args: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+            .arg(&binary);
+        run(command.args(args).current_dir(dir.path()))
+    };
+    let script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+    let ran = as_nobody(&["record", "-F", "999", "sh", "-c", script]).ok();
+    assert!(
+        ran.stderr.contains("not permitted to sample the kernel"),
+        "{}",
+        ran.stderr
+    );
+    assert!(samples(&ran.stderr) > 0, "{}", ran.stderr);
+    let table = as_nobody(&["report", "-g", "none"]).ok().stdout;
+    assert!(
+        table.contains("cpu-clock:u") && !table.contains("[k]"),
+        "{table}"
+    );
+    let error = as_nobody(&["record", "-a", "true"]).fails(1);
+    assert!(error.contains("perf_event_paranoid"), "{error}");
+    let error = as_nobody(&["record", "-p", "1", "--duration", "1"]).fails(1);
+    assert!(
+        error.contains("EACCES") && error.contains("sudo"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_disk_that_is_full_ends_the_recording_but_not_the_file() {
+    let _live = live();
+    let dir = scratch();
+    let out = dir.path().join("perf.data");
+    // A limit on file sizes fails like a full disk; its signal is ignored, and that inherited.
+    let limit =
+        "trap '' XFSZ; ulimit -f 64; exec \"$0\" record -F 9999 -m 4 -o \"$1\" -- sh -c \"$2\"";
+    let script = "i=0; while [ $i -lt 2000000 ]; do i=$((i+1)); done";
+    let ran = run(Command::new("sh")
+        .args(["-c", limit, env!("CARGO_BIN_EXE_rprof")])
+        .arg(&out)
+        .arg(script));
+    let error = ran.fails(1);
+    assert!(
+        error.contains("File too large") && error.contains("readable"),
+        "{error}"
+    );
+    let table = report(&out, &["-g", "none"]);
+    assert!(number_after(&table, "# Samples: ").unwrap() > 0, "{table}");
+}
+
+#[test]
+fn what_cannot_be_done_is_said_in_one_line() {
+    let _live = live();
+    let error = |args: &[&str], code| {
+        let stderr = run(&mut rprof(["record", "-q"].iter().chain(args))).fails(code);
+        if code == 1 {
+            assert_eq!(stderr.trim_end().lines().count(), 1, "{stderr}");
+        }
+        stderr
+    };
+    assert!(error(&[], 1).contains("nothing to record"));
+    assert!(error(&["-o", "/no/such/dir/x", "true"], 1).contains("cannot write /no/such/dir/x"));
+    assert!(error(&["-o", "/dev/null", "true"], 1).contains("not a regular file"));
+    assert!(error(&["-e", "cycels", "true"], 1).contains("did you mean"));
+    assert!(error(&["-e", "instructions", "true"], 1).contains("instructions"));
+    assert!(error(&["-p", "999999999", "--duration", "1"], 1).contains("no such process"));
+    assert!(error(&["-F", "0", "true"], 1).contains("-F"));
+    assert!(error(&["--call-graph", "lbr", "true"], 2).contains("--call-graph"));
+}
