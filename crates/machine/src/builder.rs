@@ -151,7 +151,11 @@ impl HistoryBuilder {
                 // The name ends with the reference symbol, and pgoff is where that was.
                 let reference_avma = (!reference.is_empty()).then_some(map.pgoff);
                 let kind = ImageKind::Kernel { reference_avma };
-                let build_id = self.build_ids.get(KERNEL_NAME).cloned();
+                let own = match map.identity {
+                    Some(FileIdentity::BuildId(id)) => BuildId::new(id.as_bytes()),
+                    _ => None,
+                };
+                let build_id = own.or_else(|| self.build_ids.get(KERNEL_NAME).cloned());
                 self.intern(map.filename, build_id, kind, None)
             }
             None => self.intern(map.filename, None, ImageKind::Module, None),

@@ -1,5 +1,6 @@
 //! Lines for the user, on stderr. Text from a recording is made fit for a terminal first.
 
+use rprof_report::format::printable;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ pub(crate) fn line(message: impl Display) {
     let _ = writeln!(
         std::io::stderr().lock(),
         "rprof: {}",
-        one_line(&message.to_string())
+        printable(&message.to_string())
     );
 }
 
@@ -67,12 +68,4 @@ pub(crate) fn next(command: impl Display) {
     if std::io::stderr().is_terminal() {
         line(format_args!("next: {command}"));
     }
-}
-
-fn one_line(message: &str) -> String {
-    let escape = |c: char| match c {
-        c if c.is_control() => format!("\\x{:02x}", u32::from(c)),
-        c => c.to_string(),
-    };
-    message.chars().map(escape).collect()
 }

@@ -9,3 +9,4 @@ mod tree;
 pub use flame::{FlameOptions, write_flame};
 pub use folded::write_folded;
 pub use table::{Graph, TableOptions, write_table};
+pub use text::printable;

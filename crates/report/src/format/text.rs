@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr;
 
 /// Control characters as `\x1b` and the like: a process may call itself anything.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+pub fn printable(text: &str) -> Cow<'_, str> {
     // Most names are plain: looking at bytes is quicker than at characters.
     let is_plain = text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
     if is_plain || !text.chars().any(char::is_control) {

@@ -5,7 +5,7 @@ use super::{Context, parallel};
 use crate::Error;
 use rprof_images::{Avma, BuildId, FileOffset, Kallsyms, Locator, Recorded, kernel_build_id};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
-use rprof_perfdata::{FeatureId, Reader};
+use rprof_perfdata::FeatureId;
 use rprof_profile::{Frame, FrameId, Level, Profile};
 use rprof_symbols::{Answers, Detail, Reason, symbolize_kernel, symbolize_user};
 use std::cell::OnceCell;
@@ -213,7 +213,7 @@ impl Task<'_> {
         let (_, image) = self.image?;
         match image.kind {
             ImageKind::User => {
-                let build_id = build_id_of(context.reader, image);
+                let build_id = build_id_of(context, image);
                 let offsets: Vec<FileOffset> = places
                     .iter()
                     .map(|place| FileOffset(place.address))
@@ -238,27 +238,27 @@ impl Task<'_> {
 
 /// The vdso's own id is never in a record; it is the kernel's, so it counts as known if the
 /// recording is of this kernel, and as unknown contents otherwise.
-fn build_id_of(reader: &Reader, image: &RecordedImage) -> Option<BuildId> {
-    if image.path == b"[vdso]" && image.build_id.is_none() && !is_this_kernel(reader) {
+fn build_id_of(context: &Context<'_>, image: &RecordedImage) -> Option<BuildId> {
+    if image.path == b"[vdso]" && image.build_id.is_none() && !is_this_kernel(context) {
         return BuildId::new(b"another kernel's");
     }
     image.build_id.clone()
 }
 
-fn is_this_kernel(reader: &Reader) -> bool {
-    match (kernel_id(reader), kernel_build_id()) {
+fn is_this_kernel(context: &Context<'_>) -> bool {
+    match (kernel_id(context), kernel_build_id()) {
         (Some(recorded), Some(running)) => recorded.same(&running),
         _ => false,
     }
 }
 
 /// The kernel's build id, as the recording has it.
-fn kernel_id(reader: &Reader) -> Option<BuildId> {
-    let (entries, _) = reader.build_ids();
-    let kernel = entries
+fn kernel_id(context: &Context<'_>) -> Option<BuildId> {
+    let images = context.skimmed.history.images();
+    let mut kernels = images
         .iter()
-        .find(|entry| entry.filename.starts_with(b"[kernel.kallsyms]"))?;
-    BuildId::new(kernel.build_id.as_bytes())
+        .filter(|(_, image)| matches!(image.kind, ImageKind::Kernel { .. }));
+    kernels.find_map(|(_, image)| image.build_id.clone())
 }
 
 /// The recorded kernel's symbols, read once for the kernel and all of its modules.
@@ -275,7 +275,7 @@ impl Kernel {
         let reference = images
             .iter()
             .find_map(|(_, image)| image.kernel_reference());
-        let found = kallsyms_of(context.reader);
+        let found = kallsyms_of(context);
         let is_same_boot = match (&found, reference) {
             (Ok(list), Some((name, avma))) => list
                 .symbols()
@@ -284,9 +284,9 @@ impl Kernel {
         };
         // Without a recorded build id, release and address together must do.
         let symbols = match found {
-            Ok(_) if kernel_id(context.reader).is_none() && !is_same_boot => Err(
-                Reason::NoKernelSymbols("recorded with another kernel, or boot".to_owned()),
-            ),
+            Ok(_) if kernel_id(context).is_none() && !is_same_boot => Err(Reason::NoKernelSymbols(
+                "recorded with another kernel, or boot".to_owned(),
+            )),
             found => found,
         };
         Self {
@@ -308,8 +308,8 @@ impl Kernel {
 
 /// The symbol list of the kernel with the recorded build id, or for recordings without one the
 /// running kernel's if it is of the same release.
-fn kallsyms_of(reader: &Reader) -> Result<Kallsyms, Reason> {
-    if let Some(id) = kernel_id(reader) {
+fn kallsyms_of(context: &Context<'_>) -> Result<Kallsyms, Reason> {
+    if let Some(id) = kernel_id(context) {
         return Kallsyms::of_kernel(&id).map_err(|error| {
             Reason::NoKernelSymbols(match error.kind() {
                 std::io::ErrorKind::PermissionDenied => {
@@ -322,7 +322,7 @@ fn kallsyms_of(reader: &Reader) -> Result<Kallsyms, Reason> {
         });
     }
     let running = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    if reader.feature_text(FeatureId::OSRELEASE).as_deref() != Some(running.trim()) {
+    if context.reader.feature_text(FeatureId::OSRELEASE).as_deref() != Some(running.trim()) {
         let why = "recorded with another kernel, or boot";
         return Err(Reason::NoKernelSymbols(why.to_owned()));
     }
