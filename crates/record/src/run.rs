@@ -30,6 +30,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     if settings.command.is_empty() && settings.watch == Watch::Command {
         return Err(Error::NothingToRecord);
     }
+    let cpus = cpus_of(settings)?;
     let signals = Signals::block().map_err(Error::system("blocking signals"))?;
     let attrs = attrs::prepare(settings, note)?;
     let gated = match settings.command.is_empty() {
@@ -39,7 +40,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let child = gated.as_ref().map(Gated::pid);
     let mut scope = Scope {
         targets: targets_of(&settings.watch, child)?,
-        cpus: cpus_of(settings)?,
+        cpus,
         until_exec: settings.watch == Watch::Command,
         ring_pages: settings.ring_pages,
     };
