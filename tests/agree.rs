@@ -51,7 +51,8 @@ fn recordings(test: &str) -> Option<(tempfile::TempDir, Vec<PathBuf>)> {
     Some((dir, vec![ours, theirs]))
 }
 
-/// Rows of a flat table: (percent, command, object, symbol), those of 0.1 % and more.
+/// Rows of a flat table: (percent, command, object, symbol), those of 1 % and more: a single
+/// sample may be in a stub that perf has no name for (`cargo xtask bench` looks at 0.1 %).
 fn rows(table: &str) -> Vec<(String, String, String, String)> {
     let mut rows: Vec<_> = table
         .lines()
@@ -62,7 +63,7 @@ fn rows(table: &str) -> Vec<(String, String, String, String)> {
             let (command, object) = (words.next()?.to_owned(), words.next()?.to_owned());
             let symbol: Vec<&str> = words.collect();
             let share: f64 = percent.trim_end_matches('%').parse().ok()?;
-            (share >= 0.1).then(|| (percent, command, object, symbol.join(" ")))
+            (share >= 1.0).then(|| (percent, command, object, symbol.join(" ")))
         })
         .collect();
     rows.sort();
@@ -137,9 +138,10 @@ fn perf_reads_our_files_without_a_word_and_sees_the_same_stacks() {
         let mut theirs = fold(&script.stdout);
         assert_eq!(ours.values().sum::<u64>(), theirs.values().sum::<u64>());
         // Frames whose last instruction is a call, as in the loader's start-up code: perf names
-        // the function after them.
+        // the function after them. What an interrupt broke into is no return address, but looks
+        // like one.
         for stacks in [&mut ours, &mut theirs] {
-            stacks.retain(|stack, _| stack.contains(";main"));
+            stacks.retain(|stack, _| stack.contains(";main") && !stack.contains(";asm_"));
         }
         assert!(ours.len() >= 2);
         assert_eq!(ours, theirs, "{}", file.display());
