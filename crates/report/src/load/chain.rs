@@ -37,9 +37,13 @@ pub(crate) fn for_each_address(
     let own_level = level;
     let mut is_own = true;
     let mut is_return = false;
+    let mut in_user = false;
     let mut entries = chain.entries();
     while let Some(entry) = entries.next() {
-        if entry >= context::MAX {
+        // The user part is the last: what looks like a marker in it is what a broken frame
+        // pointer led to.
+        if entry >= context::MAX && !in_user {
+            in_user = entry == context::USER;
             if entry == context::USER_DEFERRED {
                 // A cookie follows, not an address.
                 entries.next();
@@ -131,6 +135,20 @@ mod tests {
         let chain = [context::USER, 50, 61];
         let expected = [(Level::Kernel, 100), (Level::User, 50), (Level::User, 60)];
         assert_eq!(addresses(100, &chain, None), expected);
+    }
+
+    #[test]
+    fn garbage_in_the_user_part_is_no_marker() {
+        let chain = [context::USER, 100, context::KERNEL, 61];
+        let levels: Vec<Level> = addresses(100, &chain, None)
+            .iter()
+            .map(|&(level, _)| level)
+            .collect();
+        // The sample itself was taken in the kernel here; its chain has a user part only.
+        assert_eq!(
+            levels,
+            [Level::Kernel, Level::User, Level::User, Level::User]
+        );
     }
 
     #[test]
