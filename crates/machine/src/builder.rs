@@ -67,10 +67,7 @@ impl HistoryBuilder {
 
     /// The moment of a record or sample at this offset.
     pub fn key(&self, time_ns: Option<u64>, offset: u64) -> Key {
-        Key {
-            time_ns: time_ns.filter(|_| self.has_times).unwrap_or(0),
-            offset,
-        }
+        Key::new(self.has_times, time_ns, offset)
     }
 
     /// Takes one record; those that change no names or mappings are passed over.

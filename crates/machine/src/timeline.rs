@@ -26,6 +26,18 @@ impl Epoch {
     }
 }
 
+impl Key {
+    /// The moment of a record at this offset; its time counts only in a recording where all
+    /// records have one.
+    #[inline]
+    pub fn new(has_times: bool, time_ns: Option<u64>, offset: u64) -> Self {
+        Self {
+            time_ns: time_ns.filter(|_| has_times).unwrap_or(0),
+            offset,
+        }
+    }
+}
+
 /// Where an address points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {

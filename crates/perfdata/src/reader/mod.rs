@@ -5,7 +5,7 @@ mod walk;
 
 pub use walk::Step;
 
-use crate::feature::{self, BuildIdEntry, SampleTime};
+use crate::feature::{self, BuildIdEntry};
 use crate::{Error, FeatureId, FileHeader, Section, Warning};
 use rprof_abi::{
     Endian, PerfEventAttr, RawRecord, SampleLayout, SampleType, WireError, event_type, sw,
@@ -118,20 +118,6 @@ impl Reader {
         let section = self.feature(id).ok()??;
         let text = feature::decode_string(&section, self.endian).ok()?;
         Some(String::from_utf8_lossy(text).into_owned())
-    }
-
-    /// The command line of the recording tool; `None` if absent or damaged.
-    pub fn command_line(&self) -> Option<Vec<String>> {
-        let section = self.feature(FeatureId::CMDLINE).ok()??;
-        let words = feature::decode_strings(&section, self.endian).ok()?;
-        let text = |word: &&[u8]| String::from_utf8_lossy(word).into_owned();
-        Some(words.iter().map(text).collect())
-    }
-
-    /// Times of the first and last sample; `None` if absent or damaged.
-    pub fn sample_time(&self) -> Option<SampleTime> {
-        let section = self.feature(FeatureId::SAMPLE_TIME).ok()??;
-        SampleTime::parse(&section, self.endian).ok()
     }
 
     /// Build ids by path, and a warning if not all of them could be read.

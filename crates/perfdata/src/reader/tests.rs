@@ -167,7 +167,6 @@ proptest! {
         if let Ok(reader) = reader {
             kinds(&reader);
             reader.build_ids();
-            reader.command_line();
         }
     }
 }

@@ -29,10 +29,7 @@ impl Skimmed {
     /// The moment of a sample.
     #[inline]
     pub(crate) fn key(&self, time_ns: Option<u64>, offset: u64) -> Key {
-        Key {
-            time_ns: time_ns.filter(|_| self.has_times).unwrap_or(0),
-            offset,
-        }
+        Key::new(self.has_times, time_ns, offset)
     }
 }
 
