@@ -11,7 +11,12 @@ macro_rules! bit_set {
             $($(#[$bit_doc])* pub const $bit: Self = Self(1 << $at);)*
 
             /// Every known bit with the kernel's name for it, lowest bit first.
-            pub const NAMES: &[(Self, &'static str)] = &[$((Self::$bit, $kernel)),*];
+            pub const NAMES: &[(u64, &'static str)] = &[$((Self::$bit.0, $kernel)),*];
+
+            /// The word with the names of its bits.
+            pub const fn value(self) -> crate::Value<'static> {
+                crate::Value::Bits { value: self.0, names: Self::NAMES }
+            }
 
             /// Whether all bits of `other` are set.
             #[inline]
@@ -39,10 +44,10 @@ macro_rules! bit_set {
                 let mut rest = self.0;
                 let mut sep = "";
                 for &(bit, name) in Self::NAMES {
-                    if self.has(bit) {
+                    if self.0 & bit != 0 {
                         write!(f, "{sep}{name}")?;
                         sep = "|";
-                        rest &= !bit.0;
+                        rest &= !bit;
                     }
                 }
                 if rest != 0 || sep.is_empty() {

@@ -14,6 +14,7 @@
 mod attr;
 mod bits;
 mod endian;
+mod fields;
 mod flags;
 mod header;
 mod numbers;
@@ -23,6 +24,7 @@ mod wire;
 
 pub use attr::{AttrSize, PerfEventAttr};
 pub use endian::Endian;
+pub use fields::{Fields, Shape, Value};
 pub use flags::AttrFlags;
 pub use header::{CpuMode, Misc, RawRecord, RecordHeader, RecordKind};
 pub use numbers::{event_type, hw, hw_cache, sw};
