@@ -45,6 +45,30 @@ pub enum Error {
     },
 }
 
+/// Where in a recording something is.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Location {
+    /// The file's name within a directory recording.
+    pub file: Option<String>,
+    /// Bytes from the start of the file.
+    pub offset: u64,
+    /// Within a compressed record at that offset: bytes of what it unpacks to.
+    pub unpacked: Option<u64>,
+}
+
+impl std::fmt::Display for Location {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "offset {}", self.offset)?;
+        if let Some(file) = &self.file {
+            write!(f, " of {file}")?;
+        }
+        if let Some(unpacked) = self.unpacked {
+            write!(f, ", byte {unpacked} of what is compressed there")?;
+        }
+        Ok(())
+    }
+}
+
 /// Something in a file could not be used; the rest was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -53,14 +77,21 @@ pub enum Warning {
     Unfinished,
     /// The data ends in the middle of a record, or before its section does.
     Cut {
-        /// Where the last whole record ends, bytes.
-        offset: u64,
+        /// Where the last whole record ends.
+        at: Location,
     },
     /// No record can start here; what follows is not read.
     BadRecord {
-        /// Where, bytes.
-        offset: u64,
+        /// Where.
+        at: Location,
         /// What is there.
+        what: String,
+    },
+    /// A compressed record does not unpack, and none after it can.
+    BadCompressed {
+        /// Where.
+        at: Location,
+        /// What the decoder says.
         what: String,
     },
     /// Records whose bodies are shorter than their kind needs.
@@ -85,13 +116,18 @@ impl std::fmt::Display for Warning {
                 "the recording was not ended properly (killed, or the disk was full); \
                  reading what is there"
             ),
-            Self::Cut { offset } => write!(
+            Self::Cut { at } => write!(
                 f,
-                "the file is cut: reading up to the last whole record, at offset {offset}"
+                "the file is cut: reading up to the last whole record, at {at}"
             ),
-            Self::BadRecord { offset, what } => write!(
+            Self::BadRecord { at, what } => write!(
                 f,
-                "damaged record at offset {offset} ({what}); nothing after it can be read"
+                "damaged record at {at} ({what}); nothing after it can be read"
+            ),
+            Self::BadCompressed { at, what } => write!(
+                f,
+                "damaged compressed record at {at} ({what}); no compressed record after it can \
+                 be read"
             ),
             Self::Undecodable { records } => {
                 write!(f, "{records} damaged records were passed over")

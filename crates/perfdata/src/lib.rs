@@ -22,9 +22,9 @@ mod kinds;
 mod reader;
 mod writer;
 
-pub use error::{Error, Warning};
+pub use error::{Error, Location, Warning};
 pub use feature::FeatureId;
 pub use file_header::{FileHeader, Section};
 pub use kinds::file_kind;
-pub use reader::{Reader, RecordedEvent, Step};
+pub use reader::{Form, Reader, RecordedEvent, Step};
 pub use writer::{Finished, Writer, WrittenEvent};

@@ -164,6 +164,20 @@ impl SampleLayout {
         self.read_format
     }
 
+    /// Where samples and other records hold the event id: equal for events of which either can find
+    /// the other's id.
+    pub fn id_places(&self) -> (Option<usize>, SampleType) {
+        let trailer = match self.trailer_len {
+            0 => SampleType::default(),
+            _ => self.sample_type,
+        };
+        let in_trailer = TRAILER.into_iter().filter(|&bit| trailer.has(bit));
+        (
+            self.id_at,
+            in_trailer.fold(SampleType::default(), SampleType::with),
+        )
+    }
+
     /// The event id in a record, found without decoding the rest: events of one file must
     /// agree on where it is.
     #[inline]

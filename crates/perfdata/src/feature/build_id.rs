@@ -39,7 +39,11 @@ impl BuildIdEntry {
         (entries, None)
     }
 
-    fn parse(raw: RawRecord<'_>, endian: Endian) -> Result<Self, WireError> {
+    /// Reads one entry, as a section or a record of a pipe-mode recording holds it.
+    ///
+    /// # Errors
+    /// [`WireError`] if it is short.
+    pub fn parse(raw: RawRecord<'_>, endian: Endian) -> Result<Self, WireError> {
         let mut cursor = Cursor::new(raw.body, endian);
         let pid = cursor.i32("build id pid")?;
         let id = cursor.bytes(24, "build id")?;

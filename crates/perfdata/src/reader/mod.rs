@@ -1,21 +1,28 @@
 //! [`Reader`]: opens a recording, knows its events, and walks its records.
 
+mod attrs;
+mod bytes;
 mod open;
+mod pipe;
+mod source;
+mod stream;
+mod unpack;
 mod walk;
 
 pub use walk::Step;
 
 use crate::feature::{self, BuildIdEntry};
-use crate::{Error, FeatureId, FileHeader, Section, Warning};
+use crate::{Error, FeatureId, FileHeader, Location, Section, Warning};
+use bytes::Bytes;
 use rprof_abi::{
     Endian, PerfEventAttr, RawRecord, SampleLayout, SampleType, WireError, event_type, sw,
 };
-use std::collections::HashMap;
-use std::fs::File;
+use rustc_hash::FxHashMap;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use stream::Stream;
 
 /// An event of a recording.
 #[derive(Clone, Debug)]
@@ -35,21 +42,74 @@ impl RecordedEvent {
     }
 }
 
+/// Bytes of the header of a pipe-mode recording.
+const PIPE_HEADER_LEN: u64 = 16;
+
+/// How a recording is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Header, records and features in one file.
+    File,
+    /// Records only, as they went through a pipe (`perf record -o -`).
+    Pipe,
+    /// A directory of files (`perf record --threads`).
+    Directory,
+}
+
 /// An open recording. Reading needs only `&self`: threads share it.
 #[derive(Debug)]
 pub struct Reader {
-    file: File,
     path: PathBuf,
-    file_len: u64,
+    form: Form,
     endian: Endian,
-    header: FileHeader,
+    is_compressed: bool,
+    /// The file with the header; sections are its.
+    main: Arc<Bytes>,
+    header: Option<FileHeader>,
+    stream: Stream,
     events: Vec<RecordedEvent>,
-    event_by_id: HashMap<u64, usize>,
+    event_by_id: FxHashMap<u64, usize>,
+    /// One event of each place where an id may sit in a record.
+    id_layouts: Vec<usize>,
     features: Vec<(FeatureId, Section)>,
+    piped_build_ids: Vec<BuildIdEntry>,
     warnings: Vec<Warning>,
 }
 
 impl Reader {
+    fn new(path: &Path, main: Arc<Bytes>, endian: Endian, form: Form) -> Self {
+        Self {
+            path: path.to_owned(),
+            form,
+            endian,
+            is_compressed: false,
+            main,
+            header: None,
+            stream: Stream::default(),
+            events: Vec::new(),
+            event_by_id: FxHashMap::default(),
+            id_layouts: Vec::new(),
+            features: Vec::new(),
+            piped_build_ids: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// How it is stored.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Whether its records were compressed (`perf record -z`).
+    pub fn is_compressed(&self) -> bool {
+        self.is_compressed
+    }
+
+    /// The header of a file or directory.
+    pub fn header(&self) -> Option<&FileHeader> {
+        self.header.as_ref()
+    }
+
     /// Byte order of the recording.
     pub fn endian(&self) -> Endian {
         self.endian
@@ -76,30 +136,67 @@ impl Reader {
         &self.warnings
     }
 
-    /// Where the records are, in bytes of the file.
+    /// Where the records are: offsets for [`Self::walk`]. In a plain file they are the file's own.
     pub fn data(&self) -> Range<u64> {
-        let data = self.header.data;
-        let end = if data.size == 0 {
-            self.file_len
-        } else {
-            data.end().min(self.file_len)
-        };
-        data.offset.min(end)..end
+        self.stream.range()
+    }
+
+    /// Where an offset of a walk is, in the user's terms.
+    pub fn location(&self, offset: u64) -> Location {
+        self.stream.location(offset)
     }
 
     /// The event that a record belongs to: by its id, or the only one, or (for records without
     /// id) the first.
     #[inline]
     pub fn event_of(&self, raw: RawRecord<'_>) -> Option<usize> {
-        let first = self.events.first()?;
         if self.events.len() == 1 {
             return Some(0);
         }
-        match first.layout.event_id(raw) {
-            // Synthesized records carry id 0.
-            None | Some(0) => Some(0),
-            Some(id) => self.event_by_id.get(&id).copied(),
+        let mut has_id = false;
+        for &layout in &self.id_layouts {
+            match self.events.get(layout)?.layout.event_id(raw) {
+                // Synthesized records carry id 0.
+                None | Some(0) => {}
+                Some(id) => {
+                    has_id = true;
+                    let event = self.event_by_id.get(&id).copied();
+                    // With several places, what was found must be where this event has its id.
+                    if event.is_some_and(|event| self.holds_id(event, raw, id)) {
+                        return event;
+                    }
+                }
+            }
         }
+        (!has_id && !self.events.is_empty()).then_some(0)
+    }
+
+    #[inline]
+    fn holds_id(&self, event: usize, raw: RawRecord<'_>, id: u64) -> bool {
+        let event = self.events.get(event);
+        self.id_layouts.len() == 1
+            || event.is_some_and(|event| event.layout.event_id(raw) == Some(id))
+    }
+
+    /// Events may differ in where their records hold the id, if none of them has it at the place
+    /// that is the same for all (IDENTIFIER). perf does not open such files.
+    fn find_id_layouts(&mut self) {
+        let mut layouts: Vec<usize> = Vec::new();
+        for (idx, event) in self.events.iter().enumerate() {
+            let is_new = !layouts.iter().any(|&other| {
+                let other = self.events.get(other).map(|other| other.layout.id_places());
+                other == Some(event.layout.id_places())
+            });
+            if is_new {
+                layouts.push(idx);
+            }
+        }
+        self.id_layouts = layouts;
+    }
+
+    /// The feature sections, by number and place in the file.
+    pub fn features(&self) -> &[(FeatureId, Section)] {
+        &self.features
     }
 
     /// The bytes of a feature section; `None` if the file has none.
@@ -127,7 +224,7 @@ impl Reader {
             Some(Warning::BadFeature { feature, what })
         };
         match self.feature(FeatureId::BUILD_ID) {
-            Ok(None) => (Vec::new(), None),
+            Ok(None) => (self.piped_build_ids.clone(), None),
             Ok(Some(section)) => {
                 let (entries, error) = BuildIdEntry::parse_all(&section, self.endian);
                 let bad = error.and_then(|error: WireError| warning(error.to_string()));
@@ -141,17 +238,16 @@ impl Reader {
     }
 
     fn read_section(&self, section: Section) -> Result<Vec<u8>, Error> {
-        // Checked first: a damaged size must not become an allocation.
-        if section.end() > self.file_len {
-            return Err(self.io_error(io::Error::from(io::ErrorKind::UnexpectedEof)));
+        let bytes = self.main.read(section.offset, section.size);
+        bytes.map_err(|source| self.io_error(source))
+    }
+
+    fn bad_header(&self, offset: u64, what: String) -> Error {
+        Error::BadHeader {
+            path: self.path.clone(),
+            offset,
+            what,
         }
-        let len = usize::try_from(section.size)
-            .map_err(|_| self.io_error(io::Error::from(io::ErrorKind::OutOfMemory)))?;
-        let mut bytes = vec![0; len];
-        self.file
-            .read_exact_at(&mut bytes, section.offset)
-            .map_err(|source| self.io_error(source))?;
-        Ok(bytes)
     }
 
     fn io_error(&self, source: io::Error) -> Error {

@@ -1,155 +1,150 @@
-//! Opening: magic, header, attrs, ids, feature table.
+//! Opening: magic, header, events, feature table; unpacking what is compressed.
 
-use super::{Reader, RecordedEvent};
+use super::attrs::Described;
+use super::source::{self, Source};
+use super::stream::{Part, Stream};
+use super::unpack::unpack;
+use super::{Form, PIPE_HEADER_LEN, Reader};
 use crate::feature::EventDesc;
 use crate::{Error, FeatureId, FileHeader, Section, Warning};
-use rprof_abi::{Cursor, Endian, PerfEventAttr, SampleLayout, event_type, hw, sw};
-use std::collections::HashMap;
-use std::fs::File;
-use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use rprof_abi::{Cursor, Endian};
 use std::path::Path;
-
-/// `O_NONBLOCK` (asm-generic): opening a FIFO must not wait for its writer.
-const O_NONBLOCK: i32 = 0o4000;
-
-/// More than any recording has, less than what a damaged header may claim.
-const MAX_ATTR_SECTION: u64 = 64 << 20;
+use std::sync::Arc;
 
 impl Reader {
-    /// Opens a recording and reads everything but its records.
+    /// Opens a recording and reads everything but its records: a file, a directory, or `-` for
+    /// standard input. A stream is read to its end, and what is compressed is unpacked: both into
+    /// memory if they are small, else into a temporary file without a name (`$TMPDIR`).
     ///
     /// # Errors
     /// [`Error`]: no such file, no recording, a form that is not read, a damaged header.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let io_error = |source| Error::Io {
+        let source = source::open(path)?;
+        let head_len = FileHeader::LEN.min(source.main.len());
+        let head = source.main.read(0, head_len).map_err(|source| Error::Io {
             path: path.to_owned(),
             source,
-        };
-        let file = File::options()
-            .read(true)
-            .custom_flags(O_NONBLOCK)
-            .open(path)
-            .map_err(io_error)?;
-        let meta = file.metadata().map_err(io_error)?;
-        if meta.is_dir() {
-            return Err(Error::Unsupported {
-                path: path.to_owned(),
-                form: "a recording in a directory (perf record --threads)",
-                advice: "record without --threads",
-            });
-        }
-        if !meta.is_file() {
-            return Err(Error::Unsupported {
-                path: path.to_owned(),
-                form: "a recording from a pipe",
-                advice: "write it to a file first",
-            });
-        }
-        let mut head = vec![0; usize::try_from(meta.len().min(FileHeader::LEN)).unwrap_or(0)];
-        file.read_exact_at(&mut head, 0).map_err(io_error)?;
-        let endian = check_magic(&head, path)?;
-        let header = FileHeader::parse(&head, endian).map_err(|error| Error::BadHeader {
-            path: path.to_owned(),
-            offset: 0,
-            what: error.to_string(),
         })?;
-        let mut reader = Self {
-            file,
-            path: path.to_owned(),
-            file_len: meta.len(),
-            endian,
-            header,
-            events: Vec::new(),
-            event_by_id: HashMap::new(),
-            features: Vec::new(),
-            warnings: Vec::new(),
+        let endian = check_magic(&head, path)?;
+        let size = Cursor::new(head.get(8..).unwrap_or_default(), endian).u64("header size");
+        let form = match size {
+            Ok(PIPE_HEADER_LEN) => Form::Pipe,
+            _ if source.is_directory => Form::Directory,
+            _ => Form::File,
         };
-        if reader
-            .header
-            .feature_ids()
-            .any(|id| id == FeatureId::COMPRESSED)
-        {
-            return Err(Error::Unsupported {
-                path: path.to_owned(),
-                form: "a compressed recording (perf record -z)",
-                advice: "record without -z",
-            });
+        let mut reader = Self::new(path, Arc::clone(&source.main), endian, form);
+        if form == Form::Pipe {
+            reader.open_pipe()?;
+        } else {
+            reader.open_file(&head, source)?;
         }
-        let ids = reader.read_attrs()?;
-        reader.read_feature_table();
-        reader.name_events(&ids);
+        if reader.events.is_empty() {
+            let what = "no events: the recorder ended before it wrote any";
+            return Err(reader.bad_header(head_len, what.to_owned()));
+        }
         Ok(reader)
     }
 
-    /// Reads the events; returns their ids.
-    fn read_attrs(&mut self) -> Result<Vec<Vec<u64>>, Error> {
-        let attrs = self.header.attrs;
-        let entry = self.header.attr_entry_size;
-        let bad = |what: String| Error::BadHeader {
-            path: self.path.clone(),
-            offset: attrs.offset,
-            what,
-        };
-        if entry < u64::from(rprof_abi::AttrSize::VER0.0) + Section::LEN {
-            return Err(bad(format!("attrs of {entry} bytes")));
-        }
-        if attrs.size > MAX_ATTR_SECTION || attrs.end() > self.file_len {
-            return Err(bad(format!(
-                "{} bytes of attrs in a file of {}",
-                attrs.size, self.file_len
-            )));
-        }
-        let bytes = self.read_section(attrs)?;
-        let mut all_ids = Vec::new();
-        let mut events = Vec::new();
-        // All ids together are less than the file, whatever a damaged header says.
-        let mut ids_left = self.file_len;
-        let entry_len = usize::try_from(entry).map_err(|error| bad(error.to_string()))?;
-        for chunk in bytes.chunks_exact(entry_len) {
-            let (attr_bytes, ids) = chunk
-                .split_last_chunk::<16>()
-                .ok_or_else(|| bad("an attr without ids".to_owned()))
-                .map(|(attr, ids)| (attr, ids.as_slice()))?;
-            let (attr, _) = PerfEventAttr::parse(attr_bytes, self.endian)
-                .map_err(|error| bad(error.to_string()))?;
-            let section = Section::parse(&mut Cursor::new(ids, self.endian))
-                .map_err(|error| bad(error.to_string()))?;
-            ids_left = ids_left
-                .checked_sub(section.size)
-                .ok_or_else(|| bad("more ids than the file can hold".to_owned()))?;
-            let id_bytes = if section.size == 0 {
-                Vec::new()
-            } else {
-                self.read_section(section)?
-            };
-            let mut cursor = Cursor::new(&id_bytes, self.endian);
-            let ids: Vec<u64> = std::iter::from_fn(|| cursor.u64("id").ok()).collect();
-            events.push(RecordedEvent {
-                name: name_of_attr(&attr),
-                layout: SampleLayout::new(&attr, self.endian),
-                attr,
+    fn open_file(&mut self, head: &[u8], source: Source) -> Result<(), Error> {
+        let header = FileHeader::parse(head, self.endian)
+            .map_err(|error| self.bad_header(0, error.to_string()))?;
+        let events = self.read_attrs(&header)?;
+        self.read_feature_table(&header);
+        let mut is_compressed = header.feature_ids().any(|id| id == FeatureId::COMPRESSED);
+        self.take_events(events, &[]);
+        let mut parts = vec![self.data_part(&header, source.is_directory)];
+        for (name, bytes) in source.others {
+            let start = parts.last().map_or(0, |part: &Part| part.range.end);
+            parts.push(Part {
+                range: start..start + bytes.len(),
+                bytes,
+                at: 0,
+                name: Some(name),
+                has_payloads: true,
+                origins: Vec::new(),
+                is_cut: false,
             });
-            all_ids.push(ids);
         }
-        if events.is_empty() {
-            return Err(bad("no events".to_owned()));
+        self.stream = Stream { parts };
+        // The feature bit says it, also before the recording was ended; a tool that copies
+        // records may have lost it.
+        is_compressed |= header.data.size == 0 && self.announces_compression()?;
+        if is_compressed {
+            self.unpack()?;
         }
-        for (idx, ids) in all_ids.iter().enumerate() {
-            self.event_by_id.extend(ids.iter().map(|&id| (id, idx)));
+        self.header = Some(header);
+        Ok(())
+    }
+
+    fn announces_compression(&self) -> Result<bool, Error> {
+        let mut is_compressed = false;
+        for part in &self.stream.parts {
+            is_compressed |= self.read_announced(part)?.is_compressed;
         }
-        self.events = events;
-        Ok(all_ids)
+        Ok(is_compressed)
+    }
+
+    /// Where the records of a file-mode recording are.
+    fn data_part(&self, header: &FileHeader, in_directory: bool) -> Part {
+        let (data, len) = (header.data, self.main.len());
+        let end = if data.size == 0 {
+            len
+        } else {
+            data.end().min(len)
+        };
+        let start = data.offset.min(end);
+        Part {
+            range: start..end,
+            bytes: Arc::clone(&self.main),
+            at: start,
+            name: in_directory.then(|| "data".to_owned()),
+            has_payloads: true,
+            origins: Vec::new(),
+            is_cut: data.size != 0 && data.end() > len,
+        }
+    }
+
+    fn open_pipe(&mut self) -> Result<(), Error> {
+        let part = self.piped_part();
+        let announced = self.read_announced(&part)?;
+        self.features = announced.features;
+        self.piped_build_ids = announced.build_ids;
+        if announced.n_bad > 0 {
+            let records = announced.n_bad;
+            self.warnings.push(Warning::Undecodable { records });
+        }
+        self.take_events(announced.events, &announced.names);
+        self.stream = Stream { parts: vec![part] };
+        if announced.is_compressed {
+            self.unpack()?;
+        }
+        Ok(())
+    }
+
+    /// Puts unpacked parts in place of the compressed ones.
+    fn unpack(&mut self) -> Result<(), Error> {
+        let mut parts: Vec<Part> = Vec::new();
+        for part in &self.stream.parts {
+            let base = parts.last().map_or(0, |part| part.range.end);
+            let location = |offset| self.stream.location(offset);
+            let unpacked = unpack(part, self.endian, base, location)
+                .map_err(|source| self.io_error(source))?;
+            self.warnings.extend(unpacked.warnings);
+            parts.push(unpacked.part);
+        }
+        self.stream = Stream { parts };
+        self.is_compressed = true;
+        Ok(())
     }
 
     /// The table right behind the data: one section for each feature bit.
-    fn read_feature_table(&mut self) {
-        let data = self.header.data;
+    fn read_feature_table(&mut self, header: &FileHeader) {
+        let data = header.data;
         if data.size == 0 {
             self.warnings.push(Warning::Unfinished);
             return;
         }
-        let ids: Vec<FeatureId> = self.header.feature_ids().collect();
+        let ids: Vec<FeatureId> = header.feature_ids().collect();
         let table = Section {
             offset: data.end(),
             size: Section::LEN * ids.len() as u64,
@@ -166,31 +161,41 @@ impl Reader {
         }
     }
 
-    /// Takes names from EVENT_DESC, matched by id where there are ids, else by place.
-    fn name_events(&mut self, ids: &[Vec<u64>]) {
-        let section = match self.feature(FeatureId::EVENT_DESC) {
-            Ok(Some(section)) => section,
-            Ok(None) => return,
-            Err(_) => return self.bad_event_desc("it lies outside of the file"),
-        };
-        let described = match EventDesc::parse_all(&section, self.endian) {
-            Ok(described) => described,
-            Err(error) => return self.bad_event_desc(&error.to_string()),
-        };
-        for (place, (event, ids)) in self.events.iter_mut().zip(ids).enumerate() {
-            let same_id = |desc: &&EventDesc| ids.first().is_some_and(|id| desc.ids.contains(id));
-            let by_place = || described.get(place);
-            if let Some(desc) = described.iter().find(same_id).or_else(by_place) {
-                event.name = String::from_utf8_lossy(&desc.name).into_owned();
+    /// Takes the events, with names from EVENT_DESC and EVENT_UPDATE.
+    fn take_events(&mut self, described: Vec<Described>, updates: &[(u64, Vec<u8>)]) {
+        let names = self.described_names();
+        for (place, mut one) in described.into_iter().enumerate() {
+            // Matched by id where there are ids, else by place.
+            let same_id = |desc: &&EventDesc| one.ids.iter().any(|id| desc.ids.contains(id));
+            let by_place = || names.get(place).filter(|_| one.ids.is_empty());
+            let desc = names.iter().find(same_id).or_else(by_place);
+            let update = updates.iter().rfind(|(id, _)| one.ids.contains(id));
+            let name = update.map(|(_, name)| name);
+            if let Some(name) = name.or(desc.map(|desc| &desc.name)) {
+                one.event.name = String::from_utf8_lossy(name).into_owned();
             }
+            self.event_by_id
+                .extend(one.ids.iter().map(|&id| (id, place)));
+            self.events.push(one.event);
         }
+        self.find_id_layouts();
     }
 
-    fn bad_event_desc(&mut self, what: &str) {
+    /// What EVENT_DESC says, or nothing and a warning.
+    fn described_names(&mut self) -> Vec<EventDesc> {
+        let what = match self.feature(FeatureId::EVENT_DESC) {
+            Ok(None) => return Vec::new(),
+            Ok(Some(section)) => match EventDesc::parse_all(&section, self.endian) {
+                Ok(described) => return described,
+                Err(error) => error.to_string(),
+            },
+            Err(_) => "it lies outside of the file".to_owned(),
+        };
         self.warnings.push(Warning::BadFeature {
             feature: FeatureId::EVENT_DESC.name(),
-            what: what.to_owned(),
+            what,
         });
+        Vec::new()
     }
 }
 
@@ -218,37 +223,13 @@ fn check_magic(head: &[u8], path: &Path) -> Result<Endian, Error> {
             [0x7f, b'E', b'L', b'F', ..] => "it is an ELF file",
             [0x1f, 0x8b, ..] => "it is a gzip file; unpack it first",
             [0x28, 0xb5, 0x2f, 0xfd, ..] => "it is a zstd file; unpack it first",
+            [0xfd, b'7', b'z', b'X', b'Z', ..] => "it is an xz file; unpack it first",
+            b"SIMPLEPE" => "it is a simpleperf report; give the perf.data it was made from",
+            [b'J', b'i', b'T', b'D', ..] | [b'D', b'T', b'i', b'J', ..] => {
+                "it is a jitdump, not the recording"
+            }
             _ => "it does not start with PERFILE2",
         }));
     };
-    let size = head.get(8..16).and_then(|bytes| bytes.first_chunk());
-    if size.map(|bytes| endian.u64(*bytes)) == Some(16) {
-        return Err(Error::Unsupported {
-            path: path.to_owned(),
-            form: "a recording in pipe mode (perf record -o -)",
-            advice: "record to a file",
-        });
-    }
-    if (head.len() as u64) < FileHeader::LEN {
-        let source = io::Error::from(io::ErrorKind::UnexpectedEof);
-        return Err(Error::Io {
-            path: path.to_owned(),
-            source,
-        });
-    }
     Ok(endian)
-}
-
-/// A name for an event that the file does not name.
-fn name_of_attr(attr: &PerfEventAttr) -> String {
-    let known = |names: &[(&str, Option<&str>)]| {
-        let place = usize::try_from(attr.config & 0xffff_ffff).ok()?;
-        names.get(place).map(|(name, _)| (*name).to_owned())
-    };
-    match attr.kind {
-        event_type::HARDWARE => known(hw::NAMES),
-        event_type::SOFTWARE => known(sw::NAMES),
-        _ => None,
-    }
-    .unwrap_or_else(|| format!("type {} config {:#x}", attr.kind, attr.config))
 }

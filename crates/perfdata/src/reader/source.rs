@@ -1,0 +1,150 @@
+//! What a path stands for: a file, standard input or another stream, a directory.
+
+use super::bytes::{Bytes, Spool};
+use crate::Error;
+use std::fs::{File, Metadata};
+use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::Arc;
+
+/// `O_NONBLOCK` (asm-generic): looking at a FIFO must not wait for its writer.
+const O_NONBLOCK: i32 = 0o4000;
+
+/// The bytes of a recording.
+#[derive(Debug)]
+pub(super) struct Source {
+    /// The file with the header.
+    pub(super) main: Arc<Bytes>,
+    /// Of a directory, the other files with records: name and bytes.
+    pub(super) others: Vec<(String, Arc<Bytes>)>,
+    pub(super) is_directory: bool,
+}
+
+/// Opens what a path stands for; `-` is standard input.
+///
+/// # Errors
+/// [`Error::Io`], [`Error::Unsupported`] for what is no file and no stream.
+pub(super) fn open(path: &Path) -> Result<Source, Error> {
+    let io_error = |source| Error::Io {
+        path: path.to_owned(),
+        source,
+    };
+    if path.as_os_str() == "-" {
+        return standard_input(path);
+    }
+    let file = File::options()
+        .read(true)
+        .custom_flags(O_NONBLOCK)
+        .open(path)
+        .map_err(io_error)?;
+    let meta = file.metadata().map_err(io_error)?;
+    if meta.is_dir() {
+        return directory(path);
+    }
+    let bytes = if meta.is_file() {
+        plain(file, &meta)
+    } else if meta.file_type().is_fifo() {
+        // Opened again, so that reading waits for the writer.
+        let stream = File::open(path).map_err(io_error)?;
+        Spool::drain(stream).map_err(io_error)?
+    } else {
+        return Err(unsupported(path, "a device or socket"));
+    };
+    Ok(single(bytes))
+}
+
+fn single(bytes: Bytes) -> Source {
+    Source {
+        main: Arc::new(bytes),
+        others: Vec::new(),
+        is_directory: false,
+    }
+}
+
+fn plain(file: File, meta: &Metadata) -> Bytes {
+    Bytes::File {
+        file,
+        len: meta.len(),
+    }
+}
+
+fn unsupported(path: &Path, form: &'static str) -> Error {
+    Error::Unsupported {
+        path: path.to_owned(),
+        form,
+        advice: "give a file, a directory, or - for standard input",
+    }
+}
+
+fn standard_input(path: &Path) -> Result<Source, Error> {
+    let io_error = |source| Error::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        return Err(unsupported(path, "a recording typed at a terminal"));
+    }
+    let file = File::from(stdin.as_fd().try_clone_to_owned().map_err(io_error)?);
+    let meta = file.metadata().map_err(io_error)?;
+    let bytes = if meta.is_file() {
+        plain(file, &meta)
+    } else {
+        Spool::drain(file).map_err(io_error)?
+    };
+    Ok(single(bytes))
+}
+
+/// `perf record --threads`: `data` with the header, `data.0` and so on with records only.
+/// Source: tools/perf/Documentation/perf.data-directory-format.txt.
+fn directory(path: &Path) -> Result<Source, Error> {
+    let open_in = |name: &str| {
+        let path = path.join(name);
+        let io_error = |source| Error::Io {
+            path: path.clone(),
+            source,
+        };
+        let file = File::options()
+            .read(true)
+            .custom_flags(O_NONBLOCK)
+            .open(&path)
+            .map_err(io_error)?;
+        let meta = file.metadata().map_err(io_error)?;
+        if !meta.is_file() {
+            return Err(unsupported(&path, "a part that is no file"));
+        }
+        Ok(Arc::new(plain(file, &meta)))
+    };
+    let main = open_in("data").map_err(|error| match error {
+        Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            Error::NotPerfData {
+                path: path.to_owned(),
+                found: "it is a directory without a file `data`".to_owned(),
+            }
+        }
+        error => error,
+    })?;
+    let entries = path.read_dir().map_err(|source| Error::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    let mut numbers: Vec<u32> = entries
+        .filter_map(|entry| {
+            let name = entry.ok()?.file_name();
+            name.to_str()?.strip_prefix("data.")?.parse().ok()
+        })
+        .collect();
+    numbers.sort_unstable();
+    let others = numbers.into_iter().map(|number| {
+        let name = format!("data.{number}");
+        let bytes = open_in(&name)?;
+        Ok((name, bytes))
+    });
+    Ok(Source {
+        main,
+        others: others.collect::<Result<_, Error>>()?,
+        is_directory: true,
+    })
+}

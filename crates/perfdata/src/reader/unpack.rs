@@ -1,0 +1,194 @@
+//! Compressed recordings (`perf record -z`), unpacked into a stream of plain records.
+//!
+//! The compressed records of a file hold one zstd stream whose frame never ends (perf flushes, and
+//! does not close it), and a record may begin in one of them and end in the next. Source:
+//! tools/perf/util/zstd.c and `perf_session__process_compressed_event` (v6.1); COMPRESSED2 since
+//! v6.16.
+
+use super::bytes::Spool;
+use super::stream::{Origin, Part};
+use super::walk::{Found, Step, Trouble, next_record, walk_part};
+use crate::{Warning, file_kind};
+use rprof_abi::{Cursor, Endian, RawRecord};
+use std::io;
+use std::sync::Arc;
+use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
+
+/// Longer than any compressed record unpacks to: 64 KiB of stack dumps that are all zero, and then
+/// some.
+const MAX_UNPACKED: usize = 256 << 20;
+
+/// What was unpacked of one part, and what could not be.
+pub(super) struct Unpacked {
+    pub(super) part: Part,
+    pub(super) warnings: Vec<Warning>,
+}
+
+struct Unpacker {
+    endian: Endian,
+    /// `None` once the stream is damaged.
+    decoder: Option<Decoder<'static>>,
+    spool: Spool,
+    origins: Vec<Origin>,
+    /// The beginning of a record that ends in a later one.
+    pending: Vec<u8>,
+    base: u64,
+}
+
+/// Unpacks a part; its offsets in the stream will start at `base`.
+pub(super) fn unpack(
+    part: &Part,
+    endian: Endian,
+    base: u64,
+    location: impl Fn(u64) -> crate::Location,
+) -> io::Result<Unpacked> {
+    let mut unpacker = Unpacker {
+        endian,
+        decoder: Some(Decoder::new()?),
+        spool: Spool::default(),
+        origins: Vec::new(),
+        pending: Vec::new(),
+        base,
+    };
+    let mut warnings = Vec::new();
+    let mut failed = None;
+    let trouble = walk_part(part, endian, part.range.clone(), |offset, raw| {
+        match unpacker.take(location(offset).offset, raw) {
+            Ok(None) => {}
+            Ok(Some(what)) => warnings.push(Warning::BadCompressed {
+                at: location(offset),
+                what,
+            }),
+            Err(error) => {
+                failed = Some(error);
+                return Step::Stop;
+            }
+        }
+        Step::On
+    })?;
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    match trouble {
+        Some(Trouble::Bad(offset, what)) => warnings.push(Warning::BadRecord {
+            at: location(offset),
+            what,
+        }),
+        Some(Trouble::Cut(offset)) => warnings.push(Warning::Cut {
+            at: location(offset),
+        }),
+        None if !unpacker.pending.is_empty() || part.is_cut => warnings.push(Warning::Cut {
+            at: location(part.range.end),
+        }),
+        None => {}
+    }
+    let len = unpacker.spool.len();
+    Ok(Unpacked {
+        part: Part {
+            range: base..base + len,
+            bytes: Arc::new(unpacker.spool.finish()?),
+            at: 0,
+            name: part.name.clone(),
+            has_payloads: false,
+            origins: unpacker.origins,
+            is_cut: false,
+        },
+        warnings,
+    })
+}
+
+impl Unpacker {
+    /// Takes one record of the file; says what is wrong with it, if something is.
+    fn take(&mut self, file_offset: u64, raw: RawRecord<'_>) -> io::Result<Option<String>> {
+        let packed = match raw.kind {
+            file_kind::COMPRESSED => raw.body,
+            file_kind::COMPRESSED2 => {
+                let mut cursor = Cursor::new(raw.body, self.endian);
+                let data = cursor.u64("compressed size");
+                match data.and_then(|len| cursor.bytes(len, "compressed data")) {
+                    Ok(data) => data,
+                    Err(error) => return Ok(Some(self.give_up(error.to_string()))),
+                }
+            }
+            _ => {
+                self.note_origin(file_offset, false);
+                let mut record = Vec::with_capacity(raw.len_bytes());
+                if raw.encode(&mut record, self.endian).is_ok() {
+                    self.spool.push(&record)?;
+                }
+                return Ok(None);
+            }
+        };
+        self.note_origin(file_offset, true);
+        match self.unpack(packed) {
+            None => Ok(None),
+            Some(Err(what)) => Ok(Some(self.give_up(what))),
+            Some(Ok(())) => self.keep_whole_records(),
+        }
+    }
+
+    /// Records that follow come from here.
+    fn note_origin(&mut self, file_offset: u64, is_compressed: bool) {
+        let from = self.base + self.spool.len();
+        // Of a run of plain records the first is enough.
+        if let Some(last) = self.origins.last()
+            && !last.is_compressed
+            && !is_compressed
+            && file_offset.checked_sub(last.file_offset) == Some(from - last.from)
+        {
+            return;
+        }
+        self.origins.push(Origin {
+            from,
+            file_offset,
+            is_compressed,
+        });
+    }
+
+    /// Appends what `packed` holds to the pending bytes; `None` if the stream is given up.
+    fn unpack(&mut self, packed: &[u8]) -> Option<Result<(), String>> {
+        let decoder = self.decoder.as_mut()?;
+        let mut input = InBuffer::around(packed);
+        let mut window = vec![0; 256 << 10];
+        let limit = self.pending.len() + MAX_UNPACKED;
+        loop {
+            let mut output = OutBuffer::around(&mut window[..]);
+            if let Err(error) = decoder.run(&mut input, &mut output) {
+                return Some(Err(error.to_string()));
+            }
+            let got = output.as_slice();
+            // A full window may have more behind it, though all input is taken.
+            let is_done = input.pos() == packed.len() && got.len() < output.capacity();
+            self.pending.extend_from_slice(got);
+            if self.pending.len() > limit {
+                return Some(Err(format!("unpacks to more than {MAX_UNPACKED} bytes")));
+            }
+            if is_done {
+                return Some(Ok(()));
+            }
+        }
+    }
+
+    /// Moves the whole records of the pending bytes to the spool.
+    fn keep_whole_records(&mut self) -> io::Result<Option<String>> {
+        let mut whole = 0;
+        let bad = loop {
+            let rest = self.pending.get(whole..).unwrap_or_default();
+            match next_record(rest, self.endian) {
+                Found::Record(record) => whole += record.len_bytes(),
+                Found::Nothing => break None,
+                Found::Bad(what) => break Some(what),
+            }
+        };
+        self.spool
+            .push(self.pending.get(..whole).unwrap_or_default())?;
+        self.pending.drain(..whole);
+        Ok(bad.map(|what| self.give_up(what)))
+    }
+
+    fn give_up(&mut self, what: String) -> String {
+        self.decoder = None;
+        self.pending.clear();
+        what
+    }
+}
