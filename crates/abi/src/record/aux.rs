@@ -1,6 +1,6 @@
 //! AUX, `ITRACE_START`, `AUX_OUTPUT_HW_ID`: hardware traces, named so that they can be skipped.
 
-use crate::{Cursor, Encoder, WireError};
+use crate::{Cursor, Encoder, Fields, Value, WireError};
 
 /// `PERF_RECORD_AUX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,12 @@ impl Aux {
             size: cursor.u64("aux")?,
             flags: cursor.u64("aux")?,
         })
+    }
+
+    pub(crate) fn visit(self, fields: &mut dyn Fields) {
+        fields.field("offset", Value::Hex(self.offset));
+        fields.field("size", Value::Unsigned(self.size));
+        fields.field("flags", Value::Hex(self.flags));
     }
 
     pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {
@@ -46,6 +52,11 @@ impl ItraceStart {
         })
     }
 
+    pub(crate) fn visit(self, fields: &mut dyn Fields) {
+        fields.field("pid", Value::Signed(self.pid.into()));
+        fields.field("tid", Value::Signed(self.tid.into()));
+    }
+
     pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {
         encoder.i32(self.pid);
         encoder.i32(self.tid);
@@ -64,6 +75,10 @@ impl AuxOutputHwId {
         Ok(Self {
             hw_id: cursor.u64("aux output hw id")?,
         })
+    }
+
+    pub(crate) fn visit(self, fields: &mut dyn Fields) {
+        fields.field("hw_id", Value::Hex(self.hw_id));
     }
 
     pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {

@@ -1,6 +1,6 @@
 //! KSYMBOL, `BPF_EVENT`, `TEXT_POKE`: kernel code that comes, goes and changes.
 
-use crate::{Cursor, Encoder, WireError};
+use crate::{Cursor, Encoder, Fields, Value, WireError};
 
 /// `PERF_RECORD_KSYMBOL`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,14 @@ impl<'a> Ksymbol<'a> {
             flags: cursor.u16(what)?,
             name: cursor.c_str(),
         })
+    }
+
+    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("addr", Value::Hex(self.addr));
+        fields.field("len", Value::Unsigned(self.len.into()));
+        fields.field("ksym_type", Value::Unsigned(self.ksym_type.into()));
+        fields.field("flags", Value::Hex(self.flags.into()));
+        fields.field("name", Value::Text(self.name));
     }
 
     pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {
@@ -69,6 +77,13 @@ impl BpfEvent {
         })
     }
 
+    pub(crate) fn visit(self, fields: &mut dyn Fields) {
+        fields.field("type", Value::Unsigned(self.event_type.into()));
+        fields.field("flags", Value::Hex(self.flags.into()));
+        fields.field("id", Value::Unsigned(self.id.into()));
+        fields.field("tag", Value::Bytes(&self.tag));
+    }
+
     pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {
         encoder.u16(self.event_type);
         encoder.u16(self.flags);
@@ -99,6 +114,12 @@ impl<'a> TextPoke<'a> {
             old: cursor.bytes(u64::from(old_len), what)?,
             new: cursor.bytes(u64::from(new_len), what)?,
         })
+    }
+
+    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("addr", Value::Hex(self.addr));
+        fields.field("old", Value::Bytes(self.old));
+        fields.field("new", Value::Bytes(self.new));
     }
 
     pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {

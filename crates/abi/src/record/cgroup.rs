@@ -1,6 +1,6 @@
 //! CGROUP: which path a control group id has.
 
-use crate::{Cursor, Encoder, WireError};
+use crate::{Cursor, Encoder, Fields, Value, WireError};
 
 /// `PERF_RECORD_CGROUP`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,11 @@ impl<'a> Cgroup<'a> {
             id: cursor.u64("cgroup")?,
             path: cursor.c_str(),
         })
+    }
+
+    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("id", Value::Unsigned(self.id));
+        fields.field("path", Value::Text(self.path));
     }
 
     pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {

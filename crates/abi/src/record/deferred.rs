@@ -1,6 +1,6 @@
 //! `CALLCHAIN_DEFERRED`: the user part of call chains, taken when the task returned to user space.
 
-use crate::{Callchain, Cursor, Encoder, WireError};
+use crate::{Callchain, Cursor, Encoder, Fields, Value, WireError};
 
 /// `PERF_RECORD_CALLCHAIN_DEFERRED` (6.19).
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,11 @@ impl<'a> CallchainDeferred<'a> {
             cookie: cursor.u64("deferred chain")?,
             chain: Callchain::parse(cursor, "deferred chain")?,
         })
+    }
+
+    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("cookie", Value::Hex(self.cookie));
+        self.chain.visit(fields);
     }
 
     pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {

@@ -1,6 +1,6 @@
 //! LOST, `LOST_SAMPLES`, THROTTLE: what is missing from a recording.
 
-use crate::{Cursor, Encoder, WireError};
+use crate::{Cursor, Encoder, Fields, Value, WireError};
 
 /// `PERF_RECORD_LOST`: written when a later record fits again, so losses at the end of a
 /// recording never appear here.
@@ -18,6 +18,11 @@ impl Lost {
             id: cursor.u64("lost")?,
             lost: cursor.u64("lost")?,
         })
+    }
+
+    pub(crate) fn visit(self, fields: &mut dyn Fields) {
+        fields.field("id", Value::Unsigned(self.id));
+        fields.field("lost", Value::Unsigned(self.lost));
     }
 
     pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {
@@ -39,6 +44,10 @@ impl LostSamples {
         Ok(Self {
             lost: cursor.u64("lost samples")?,
         })
+    }
+
+    pub(crate) fn visit(self, fields: &mut dyn Fields) {
+        fields.field("lost", Value::Unsigned(self.lost));
     }
 
     pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {
@@ -64,6 +73,12 @@ impl Throttle {
             id: cursor.u64("throttle")?,
             stream_id: cursor.u64("throttle")?,
         })
+    }
+
+    pub(crate) fn visit(self, fields: &mut dyn Fields) {
+        fields.field("time_ns", Value::Unsigned(self.time_ns));
+        fields.field("id", Value::Unsigned(self.id));
+        fields.field("stream_id", Value::Unsigned(self.stream_id));
     }
 
     pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {

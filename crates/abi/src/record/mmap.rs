@@ -1,6 +1,6 @@
 //! MMAP and MMAP2: a file (or anonymous memory) appeared in an address space.
 
-use crate::{Cursor, Encoder, Misc, WireError};
+use crate::{Cursor, Encoder, Fields, Misc, Value, WireError};
 
 /// `PERF_RECORD_MMAP`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,15 @@ impl<'a> Mmap<'a> {
             pgoff: cursor.u64(what)?,
             filename: cursor.c_str(),
         })
+    }
+
+    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("pid", Value::Signed(self.pid.into()));
+        fields.field("tid", Value::Signed(self.tid.into()));
+        fields.field("addr", Value::Hex(self.addr));
+        fields.field("len", Value::Hex(self.len));
+        fields.field("pgoff", Value::Hex(self.pgoff));
+        fields.field("filename", Value::Text(self.filename));
     }
 
     pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {
@@ -151,6 +160,28 @@ impl<'a> Mmap2<'a> {
             flags: cursor.u32(what)?,
             filename: cursor.c_str(),
         })
+    }
+
+    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("pid", Value::Signed(self.pid.into()));
+        fields.field("tid", Value::Signed(self.tid.into()));
+        fields.field("addr", Value::Hex(self.addr));
+        fields.field("len", Value::Hex(self.len));
+        fields.field("pgoff", Value::Hex(self.pgoff));
+        match &self.identity {
+            FileIdentity::BuildId(id) => {
+                fields.field("build_id", Value::Bytes(id.as_bytes()));
+            }
+            FileIdentity::Inode(inode) => {
+                fields.field("maj", Value::Unsigned(inode.maj.into()));
+                fields.field("min", Value::Unsigned(inode.min.into()));
+                fields.field("ino", Value::Unsigned(inode.ino));
+                fields.field("ino_generation", Value::Unsigned(inode.generation));
+            }
+        }
+        fields.field("prot", Value::Hex(self.prot.into()));
+        fields.field("flags", Value::Hex(self.flags.into()));
+        fields.field("filename", Value::Text(self.filename));
     }
 
     pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {

@@ -25,7 +25,10 @@ pub use read::ReadRecord;
 pub use switch::SwitchCpuWide;
 pub use task::{Comm, Task};
 
-use crate::{Cursor, Encoder, RawRecord, RecordKind, Sample, SampleId, SampleLayout, WireError};
+use crate::{
+    Cursor, Encoder, Fields, RawRecord, RecordKind, Sample, SampleId, SampleLayout, Value,
+    WireError,
+};
 
 /// A record, decoded. Names are bytes: the kernel does not promise UTF-8.
 #[derive(Clone, Debug, PartialEq)]
@@ -152,6 +155,33 @@ impl<'a> Record<'a> {
             Self::AuxOutputHwId(_) => RecordKind::AUX_OUTPUT_HW_ID,
             Self::CallchainDeferred(_) => RecordKind::CALLCHAIN_DEFERRED,
             Self::Unknown(raw) => raw.kind,
+        }
+    }
+
+    /// Names the fields of the body, in its order.
+    pub fn visit(&self, fields: &mut dyn Fields) {
+        match self {
+            Self::Mmap(record) => record.visit(fields),
+            Self::Lost(record) => record.visit(fields),
+            Self::Comm(record) => record.visit(fields),
+            Self::Exit(record) | Self::Fork(record) => record.visit(fields),
+            Self::Throttle(record) | Self::Unthrottle(record) => record.visit(fields),
+            Self::Read(record) => record.visit(fields),
+            Self::Sample(record) => record.visit(fields),
+            Self::Mmap2(record) => record.visit(fields),
+            Self::Aux(record) => record.visit(fields),
+            Self::ItraceStart(record) => record.visit(fields),
+            Self::LostSamples(record) => record.visit(fields),
+            Self::SwitchCpuWide(record) => record.visit(fields),
+            Self::Namespaces(record) => record.visit(fields),
+            Self::Ksymbol(record) => record.visit(fields),
+            Self::BpfEvent(record) => record.visit(fields),
+            Self::Cgroup(record) => record.visit(fields),
+            Self::TextPoke(record) => record.visit(fields),
+            Self::AuxOutputHwId(record) => record.visit(fields),
+            Self::CallchainDeferred(record) => record.visit(fields),
+            Self::Switch => {}
+            Self::Unknown(raw) => fields.field("body", Value::Bytes(raw.body)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! NAMESPACES: where a task lives.
 
-use crate::{Cursor, Encoder, WireError};
+use crate::{Cursor, Encoder, Fields, Value, WireError};
 
 /// One namespace: the device and inode of its `/proc/PID/ns` link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,9 @@ pub struct Namespaces<'a> {
     links: &'a [u8],
     endian: crate::Endian,
 }
+
+/// Names of the links in `/proc/PID/ns`, in the order of `*_NS_INDEX` (v6.12).
+const NAMES: [&str; 7] = ["net", "uts", "ipc", "pid", "user", "mnt", "cgroup"];
 
 impl<'a> Namespaces<'a> {
     const LINK_LEN: u64 = 16;
@@ -45,6 +48,23 @@ impl<'a> Namespaces<'a> {
             let ino = cursor.u64("namespace").ok()?;
             Some(Namespace { dev, ino })
         })
+    }
+
+    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("pid", Value::Signed(self.pid.into()));
+        fields.field("tid", Value::Signed(self.tid.into()));
+        let names = NAMES.iter().copied().chain(std::iter::repeat(""));
+        fields.list(
+            "namespaces",
+            self.links().zip(names),
+            |fields, (link, name)| {
+                fields.object("", |fields| {
+                    fields.field("name", Value::Text(name.as_bytes()));
+                    fields.field("dev", Value::Hex(link.dev));
+                    fields.field("ino", Value::Unsigned(link.ino));
+                });
+            },
+        );
     }
 
     pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {

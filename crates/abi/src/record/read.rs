@@ -1,7 +1,7 @@
 //! READ: what an event counted in a task that ended (`inherit_stat`).
 
 use crate::sample::ReadValues;
-use crate::{Cursor, Encoder, SampleLayout, WireError};
+use crate::{Cursor, Encoder, Fields, SampleLayout, Value, WireError};
 
 /// `PERF_RECORD_READ`.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +21,12 @@ impl<'a> ReadRecord<'a> {
             tid: cursor.i32("read")?,
             values: ReadValues::parse(cursor, layout.read_format())?,
         })
+    }
+
+    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("pid", Value::Signed(self.pid.into()));
+        fields.field("tid", Value::Signed(self.tid.into()));
+        self.values.visit(fields);
     }
 
     pub(crate) fn encode(&self, encoder: &mut Encoder<'_>, layout: &SampleLayout) {

@@ -1,6 +1,6 @@
 //! `SWITCH_CPU_WIDE`: a context switch seen from the CPU. (SWITCH has no body.)
 
-use crate::{Cursor, Encoder, WireError};
+use crate::{Cursor, Encoder, Fields, Value, WireError};
 
 /// `PERF_RECORD_SWITCH_CPU_WIDE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,11 @@ impl SwitchCpuWide {
             next_prev_pid: cursor.i32("switch")?,
             next_prev_tid: cursor.i32("switch")?,
         })
+    }
+
+    pub(crate) fn visit(self, fields: &mut dyn Fields) {
+        fields.field("next_prev_pid", Value::Signed(self.next_prev_pid.into()));
+        fields.field("next_prev_tid", Value::Signed(self.next_prev_tid.into()));
     }
 
     pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {

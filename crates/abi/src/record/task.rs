@@ -1,6 +1,6 @@
 //! COMM, FORK and EXIT: threads and their names.
 
-use crate::{Cursor, Encoder, WireError};
+use crate::{Cursor, Encoder, Fields, Value, WireError};
 
 /// `PERF_RECORD_COMM`: a thread got a name, by exec if `misc` has `COMM_EXEC`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,12 @@ impl<'a> Comm<'a> {
             tid: cursor.i32("comm")?,
             comm: cursor.c_str(),
         })
+    }
+
+    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("pid", Value::Signed(self.pid.into()));
+        fields.field("tid", Value::Signed(self.tid.into()));
+        fields.field("comm", Value::Text(self.comm));
     }
 
     pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {
@@ -54,6 +60,14 @@ impl Task {
             ptid: cursor.i32(what)?,
             time_ns: cursor.u64(what)?,
         })
+    }
+
+    pub(crate) fn visit(self, fields: &mut dyn Fields) {
+        fields.field("pid", Value::Signed(self.pid.into()));
+        fields.field("ppid", Value::Signed(self.ppid.into()));
+        fields.field("tid", Value::Signed(self.tid.into()));
+        fields.field("ptid", Value::Signed(self.ptid.into()));
+        fields.field("time_ns", Value::Unsigned(self.time_ns));
     }
 
     pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {

@@ -4,6 +4,7 @@ mod bits;
 mod callchain;
 mod layout;
 mod parts;
+mod visit;
 
 pub use bits::{BranchSampleType, ReadFormat, SampleType};
 pub use callchain::{Callchain, context};
