@@ -10,6 +10,12 @@ pub enum Error {
     /// A thread could not be started.
     #[error("starting a thread")]
     Thread(#[source] std::io::Error),
+    /// The output cannot be written.
+    #[error("writing the samples")]
+    Write(#[source] std::io::Error),
+    /// The columns of a script cannot be had.
+    #[error(transparent)]
+    Columns(#[from] crate::script::ColumnsError),
     /// The flame graph could not be drawn.
     #[error("drawing the flame graph")]
     Draw(#[source] std::io::Error),

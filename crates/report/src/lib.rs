@@ -13,6 +13,7 @@
 mod error;
 pub mod format;
 mod load;
+pub mod script;
 
 pub use error::Error;
 pub use load::{Options, Progress, load};

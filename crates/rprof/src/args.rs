@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Draw a flame graph (SVG) to stdout
     Flame(FlameArgs),
+    /// Print every sample, in order of time, as perf script does
+    Script(ScriptArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -128,7 +130,7 @@ pub(crate) enum CallGraph {
 /// Which recording, and what of it: the same for all readers.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InputArgs {
-    /// Recording to read
+    /// Recording to read: a file, a directory, or - for standard input
     #[arg(short = 'i', long, value_name = "FILE", default_value = "perf.data")]
     pub(crate) input: PathBuf,
 
@@ -268,6 +270,25 @@ pub(crate) struct FlameArgs {
     /// Event to draw, of a recording with several [default: the first]
     #[arg(long, value_name = "NAME")]
     pub(crate) event: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ScriptArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// Fields to print, or with + and - what to add to the default and leave out: comm, tid, pid,
+    /// time, cpu, event, trace, ip, sym, symoff, dso, addr, period, ...
+    #[arg(short = 'F', long, value_name = "FIELDS", allow_hyphen_values = true)]
+    pub(crate) fields: Option<String>,
+
+    /// Do not print call chains
+    #[arg(short = 'G', long)]
+    pub(crate) hide_call_graph: bool,
+
+    /// Print times with nanoseconds
+    #[arg(long)]
+    pub(crate) ns: bool,
 }
 
 #[cfg(test)]

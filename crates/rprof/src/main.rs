@@ -16,6 +16,7 @@ fn main() -> ExitCode {
         Command::Record(args) => cmd::record::run(&args),
         Command::Report(args) => cmd::report::run(&args),
         Command::Flame(args) => cmd::flame::run(&args),
+        Command::Script(args) => cmd::script::run(&args),
     };
     match done {
         Ok(code) => code,

@@ -42,6 +42,8 @@ pub struct Frame {
     /// Start of the function whose code this is; inlined functions have their host's. An SVMA,
     /// for kernel code the address in memory.
     pub start: u64,
+    /// Bytes from there to the address.
+    pub offset: u64,
     /// Whether the function was inlined into the next frame's.
     pub is_inlined: bool,
     /// Where in the source.

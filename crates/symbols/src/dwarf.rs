@@ -73,6 +73,7 @@ pub(crate) fn inlined_frames(
         previous = Some(Frame {
             name: collector.name(raw.as_bytes(), demangle),
             start,
+            offset: address.0.wrapping_sub(start),
             is_inlined: false,
             line,
         });

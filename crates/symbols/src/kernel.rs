@@ -44,6 +44,7 @@ pub fn symbolize_kernel(
             collector.frame(Frame {
                 name,
                 start: symbol.start.wrapping_add(shift),
+                offset: address.0.wrapping_sub(shift).wrapping_sub(symbol.start),
                 is_inlined: false,
                 line: None,
             });

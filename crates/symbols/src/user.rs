@@ -57,6 +57,7 @@ pub fn symbolize_user(
                     collector.frame(Frame {
                         name,
                         start,
+                        offset: address.0.wrapping_sub(start),
                         is_inlined: false,
                         line: outermost.and_then(|frame: Frame| frame.line),
                     });

@@ -101,6 +101,7 @@ pub struct SampleLayout {
     regs_user: u64,
     regs_intr: u64,
     id_at: Option<usize>,
+    time_at: Option<usize>,
     trailer_len: usize,
     endian: Endian,
 }
@@ -144,6 +145,10 @@ impl SampleLayout {
             regs_user: attr.sample_regs_user,
             regs_intr: attr.sample_regs_intr,
             id_at,
+            time_at: has(SampleType::TIME).then(|| {
+                let before = [SampleType::IDENTIFIER, SampleType::IP, SampleType::TID];
+                8 * before.into_iter().filter(|&bit| has(bit)).count()
+            }),
             trailer_len: trailer * 8,
             endian,
         }
@@ -196,6 +201,13 @@ impl SampleLayout {
             return None;
         };
         let bytes = raw.body.get(at..)?.first_chunk()?;
+        Some(self.endian.u64(*bytes))
+    }
+
+    /// The time of a SAMPLE record, found without decoding the rest.
+    #[inline]
+    pub fn sample_time(&self, raw: RawRecord<'_>) -> Option<u64> {
+        let bytes = raw.body.get(self.time_at?..)?.first_chunk()?;
         Some(self.endian.u64(*bytes))
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Reader, RecordedEvent};
 use crate::{Error, FileHeader, Section};
-use rprof_abi::{Cursor, PerfEventAttr, SampleLayout, event_type, hw, sw};
+use rprof_abi::{AttrFlags, Cursor, PerfEventAttr, SampleLayout, event_type, hw, hw_cache, sw};
 
 /// More than any recording has, less than what a damaged header may claim.
 const MAX_ATTR_SECTION: u64 = 64 << 20;
@@ -68,16 +68,78 @@ impl Reader {
     }
 }
 
-/// A name for an event that the file does not name.
+/// perf's name for an event that the file does not name, modifiers included.
 fn name_of_attr(attr: &PerfEventAttr) -> String {
     let known = |names: &[(&str, Option<&str>)]| {
         let place = usize::try_from(attr.config & 0xffff_ffff).ok()?;
         names.get(place).map(|(name, _)| (*name).to_owned())
     };
-    match attr.kind {
+    let name = match attr.kind {
         event_type::HARDWARE => known(hw::NAMES),
         event_type::SOFTWARE => known(sw::NAMES),
+        event_type::HW_CACHE => cache_name(attr.config),
+        event_type::RAW => Some(format!("raw {:#x}", attr.config)),
+        event_type::TRACEPOINT => return format!("tracepoint {}", attr.config),
+        event_type::BREAKPOINT => return format!("mem:{:#x}", attr.config1),
         _ => None,
+    };
+    match name {
+        Some(name) => name + &modifiers(attr.flags),
+        None => format!("type {} config {:#x}", attr.kind, attr.config),
     }
-    .unwrap_or_else(|| format!("type {} config {:#x}", attr.kind, attr.config))
+}
+
+/// As `perf_evsel__hw_cache_name` spells it: `L1-dcache-load-misses`.
+fn cache_name(config: u64) -> Option<String> {
+    let byte = |at: u32| usize::try_from(config >> at & 0xff).ok();
+    let cache = hw_cache::CACHES.get(byte(0)?)?.first()?;
+    let [op, plural, ..] = hw_cache::OPS.get(byte(8)?)? else {
+        return None;
+    };
+    match byte(16)? {
+        0 => Some(format!("{cache}-{plural}")),
+        result => {
+            let result = hw_cache::RESULTS.get(result)?.first()?;
+            Some(format!("{cache}-{op}-{result}"))
+        }
+    }
+}
+
+/// Privilege levels, precision, host and guest, as `perf_evsel__add_modifiers` writes them
+/// (tools/perf/util/evsel.c, v6.1).
+fn modifiers(flags: AttrFlags) -> String {
+    let mut text = String::new();
+    // Tools leave guests out wherever a level or a precision is given.
+    let mut excludes_guest = false;
+    let levels = [
+        (AttrFlags::EXCLUDE_USER, 'u'),
+        (AttrFlags::EXCLUDE_KERNEL, 'k'),
+        (AttrFlags::EXCLUDE_HV, 'h'),
+    ];
+    if levels.iter().any(|&(level, _)| flags.has(level)) {
+        // perf's order is kernel, user, hypervisor.
+        let mut shown = levels;
+        shown.swap(0, 1);
+        let included = shown.iter().filter(|(level, _)| !flags.has(*level));
+        text.extend(included.map(|&(_, letter)| letter));
+        excludes_guest = true;
+    }
+    if flags.precise_ip() > 0 {
+        text.extend((0..flags.precise_ip()).map(|_| 'p'));
+        excludes_guest = true;
+    }
+    if flags.has(AttrFlags::EXCLUDE_HOST)
+        || flags.has(AttrFlags::EXCLUDE_GUEST) == excludes_guest
+    {
+        let machines = [
+            (AttrFlags::EXCLUDE_HOST, 'H'),
+            (AttrFlags::EXCLUDE_GUEST, 'G'),
+        ];
+        let included = machines.iter().filter(|(machine, _)| !flags.has(*machine));
+        text.extend(included.map(|&(_, letter)| letter));
+    }
+    match text.is_empty() {
+        true => text,
+        false => format!(":{text}"),
+    }
 }

@@ -171,6 +171,11 @@ impl Reader {
         (!has_id && !self.events.is_empty()).then_some(0)
     }
 
+    /// The event with this id.
+    pub fn event_of_id(&self, id: u64) -> Option<usize> {
+        self.event_by_id.get(&id).copied()
+    }
+
     #[inline]
     fn holds_id(&self, event: usize, raw: RawRecord<'_>, id: u64) -> bool {
         let event = self.events.get(event);

@@ -77,6 +77,36 @@ impl Reader {
     }
 }
 
+impl Reader {
+    /// The one record that starts at an offset of a walk, read into `buffer`; `None` if there is
+    /// no whole record.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if reading fails.
+    pub fn record_at<'b>(
+        &self,
+        offset: u64,
+        buffer: &'b mut Vec<u8>,
+    ) -> Result<Option<RawRecord<'b>>, Error> {
+        let Some(part) = self.stream.part_at(offset) else {
+            return Ok(None);
+        };
+        let mut head = [0; RecordHeader::LEN];
+        let read = |window: &mut [u8]| {
+            let got = part.read(window, offset);
+            got.map_err(|source| self.io_error(source))
+        };
+        read(&mut head)?;
+        let Ok(header) = RecordHeader::parse(&head, self.endian) else {
+            return Ok(None);
+        };
+        buffer.resize(usize::from(header.size), 0);
+        let got = read(buffer)?;
+        let whole = buffer.get(..got).unwrap_or_default();
+        Ok(RawRecord::parse(whole, self.endian).ok())
+    }
+}
+
 /// Walks the records of one part that start in `range`.
 pub(super) fn walk_part(
     part: &Part,

@@ -4,7 +4,7 @@
 //! the call is before them. A call that never returns may be the last instruction of its
 //! function, so looking up the return address itself would name the next one.
 
-use rprof_abi::{CpuMode, Misc, Sample, context};
+use rprof_abi::{Callchain, CpuMode, Misc, Sample, context};
 use rprof_images::Avma;
 use rprof_profile::Level;
 
@@ -13,60 +13,122 @@ use rprof_profile::Level;
 pub(crate) struct ChainOptions {
     pub(crate) stacks: bool,
     pub(crate) max_stack: Option<usize>,
+    /// The sample's own address comes first also where the chain leaves its level out.
+    pub(crate) own_first: bool,
+}
+
+/// An address of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    pub(crate) level: Level,
+    /// The address to look up.
+    pub(crate) avma: Avma,
+    /// Whether one more was recorded: a return address, whose call is before it.
+    pub(crate) is_return: bool,
+}
+
+impl Address {
+    /// The address as it was recorded.
+    pub(crate) fn recorded(self) -> u64 {
+        self.avma.0.wrapping_add(u64::from(self.is_return))
+    }
 }
 
 /// Calls `visit` for each frame of a sample, innermost first.
 #[inline]
 pub(crate) fn for_each_address(
     sample: &Sample<'_>,
+    deferred: Option<Callchain<'_>>,
     misc: Misc,
     options: ChainOptions,
-    mut visit: impl FnMut(Level, Avma),
+    mut visit: impl FnMut(Address),
 ) {
-    let Some(ip) = sample.ip else {
+    let own_level = level_of(misc.cpu_mode());
+    let chain = sample.callchain.filter(|_| options.stacks);
+    let mut left = options.max_stack.unwrap_or(usize::MAX);
+    // The first entry of a chain is the sample's own address, which is visited before it; unless
+    // the chain leaves that level out (exclude_callchain_kernel).
+    let own = sample.ip.filter(|_| options.own_first || chain.is_none());
+    if let Some(ip) = own {
+        left = left.saturating_sub(1);
+        visit(Address {
+            level: own_level,
+            avma: Avma(ip),
+            is_return: false,
+        });
+    } else if options.own_first {
         return;
-    };
-    let mut level = level_of(misc.cpu_mode());
-    visit(level, Avma(ip));
-    let Some(chain) = sample.callchain.filter(|_| options.stacks) else {
-        return;
-    };
-    let mut left = options.max_stack.unwrap_or(usize::MAX).saturating_sub(1);
-    // The first entry is the sample's own address, which is already visited; unless the chain
-    // leaves that level out (exclude_callchain_kernel).
-    let own_level = level;
-    let mut is_own = true;
-    let mut is_return = false;
-    let mut in_user = false;
-    let mut entries = chain.entries();
-    while let Some(entry) = entries.next() {
-        // The user part is the last: what looks like a marker in it is what a broken frame
-        // pointer led to.
-        if entry >= context::MAX && !in_user {
-            in_user = entry == context::USER;
-            if entry == context::USER_DEFERRED {
-                // A cookie follows, not an address.
-                entries.next();
-            }
-            level = level_of_context(entry, level);
-            is_return = false;
-            continue;
-        }
-        if !(is_own && level == own_level) {
-            if left == 0 {
-                return;
-            }
-            left -= 1;
-            let address = if is_return {
-                entry.wrapping_sub(1)
-            } else {
-                entry
-            };
-            visit(level, Avma(address));
-        }
-        is_own = false;
-        is_return = true;
     }
+    let Some(chain) = chain else {
+        return;
+    };
+    let mut walk = Walk {
+        level: own_level,
+        skips: own.map(|_| own_level),
+        is_return: false,
+        in_user: false,
+        left,
+    };
+    let comes_later = walk.run(chain, &mut visit);
+    if let Some(deferred) = deferred.filter(|_| comes_later) {
+        walk.is_return = false;
+        walk.run(deferred, &mut visit);
+    }
+}
+
+/// Where a walk along a chain is.
+struct Walk {
+    level: Level,
+    /// The first entry is passed over if it is of this level.
+    skips: Option<Level>,
+    is_return: bool,
+    /// The user part is the last: what looks like a marker in it is what a broken frame pointer
+    /// led to.
+    in_user: bool,
+    /// Frames that may still be visited.
+    left: usize,
+}
+
+impl Walk {
+    /// Visits the entries of a chain; returns whether its user part comes later.
+    #[inline]
+    fn run(&mut self, chain: Callchain<'_>, visit: &mut impl FnMut(Address)) -> bool {
+        let mut comes_later = false;
+        for entry in chain.entries() {
+            if comes_later {
+                // A cookie, not an address; nothing follows it.
+                break;
+            }
+            if entry >= context::MAX && !self.in_user {
+                self.in_user = entry == context::USER;
+                comes_later = entry == context::USER_DEFERRED;
+                self.level = level_of_context(entry, self.level);
+                self.is_return = false;
+                continue;
+            }
+            let is_own = self.skips.take() == Some(self.level);
+            if !is_own {
+                if self.left == 0 {
+                    return false;
+                }
+                self.left -= 1;
+                visit(Address {
+                    level: self.level,
+                    avma: Avma(entry.wrapping_sub(u64::from(self.is_return))),
+                    is_return: self.is_return,
+                });
+            }
+            self.is_return = true;
+        }
+        comes_later
+    }
+}
+
+/// The cookie under which the user part of a chain comes later.
+pub(crate) fn deferred_cookie(chain: Callchain<'_>) -> Option<u64> {
+    let mut entries = chain.entries().rev();
+    let (cookie, marker) = (entries.next()?, entries.next()?);
+    (marker == context::USER_DEFERRED).then_some(cookie)
 }
 
 fn level_of(mode: CpuMode) -> Level {
@@ -93,13 +155,28 @@ fn level_of_context(marker: u64, before: Level) -> Level {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_abi::{Callchain, Endian};
+    use rprof_abi::Endian;
+
+    fn encoded(entries: &[u64]) -> Vec<u8> {
+        let bytes = entries.iter().flat_map(|entry| entry.to_le_bytes());
+        bytes.collect()
+    }
 
     fn addresses(ip: u64, entries: &[u64], max_stack: Option<usize>) -> Vec<(Level, u64)> {
-        let bytes: Vec<u8> = entries
-            .iter()
-            .flat_map(|entry| entry.to_le_bytes())
-            .collect();
+        joined(ip, entries, None, max_stack)
+    }
+
+    fn joined(
+        ip: u64,
+        entries: &[u64],
+        deferred: Option<&[u64]>,
+        max_stack: Option<usize>,
+    ) -> Vec<(Level, u64)> {
+        let bytes = encoded(entries);
+        let later = deferred.map(encoded);
+        let deferred = later
+            .as_deref()
+            .map(|bytes| Callchain::from_encoded(bytes, Endian::Little));
         let sample = Sample {
             ip: Some(ip),
             callchain: Some(Callchain::from_encoded(&bytes, Endian::Little)),
@@ -109,9 +186,10 @@ mod tests {
         let options = ChainOptions {
             stacks: true,
             max_stack,
+            own_first: true,
         };
-        for_each_address(&sample, Misc::KERNEL, options, |level, address| {
-            all.push((level, address.0))
+        for_each_address(&sample, deferred, Misc::KERNEL, options, |address| {
+            all.push((address.level, address.avma.0));
         });
         all
     }
@@ -156,5 +234,16 @@ mod tests {
         let chain = [context::KERNEL, 100, context::USER_DEFERRED, 7];
         assert_eq!(addresses(100, &chain, None), [(Level::Kernel, 100)]);
         assert_eq!(addresses(100, &[], None), [(Level::Kernel, 100)]);
+    }
+
+    #[test]
+    fn a_deferred_user_part_is_joined() {
+        let chain = [context::KERNEL, 100, context::USER_DEFERRED, 7];
+        let later = [context::USER, 50, 61];
+        let expected = [(Level::Kernel, 100), (Level::User, 50), (Level::User, 60)];
+        assert_eq!(joined(100, &chain, Some(&later), None), expected);
+        let bytes = encoded(&chain);
+        let chain = Callchain::from_encoded(&bytes, Endian::Little);
+        assert_eq!(deferred_cookie(chain), Some(7));
     }
 }

@@ -2,13 +2,12 @@
 
 use super::chain::for_each_address;
 use super::names::Names;
-use super::places::Seen;
 use super::resolve::{Cache, Space};
+use super::samples::{Seen, Unused};
 use super::{Context, parallel};
 use crate::Error;
 use rprof_abi::AttrFlags;
 use rprof_machine::{Comm, History};
-use rprof_perfdata::Warning;
 use rprof_profile::{EventProfile, FrameId, Group, Profile, Strings, Tally, UnnamedImage};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -23,7 +22,7 @@ pub(crate) struct TaskParts {
 
 /// A task's name as the recording knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum TaskName {
+pub(crate) enum TaskName {
     Known(Comm),
     Idle,
     /// Never named: shown by its id, as perf does.
@@ -45,8 +44,7 @@ struct Share {
     tallies: Vec<Tally<TaskGroup>>,
     /// Weight of samples in images that have no names at all.
     unnamed: FxHashMap<u32, u64>,
-    /// Samples that could not be decoded.
-    n_bad: u64,
+    unused: Unused,
     /// Whether the task of the last sample is shown.
     shown: Option<(TaskGroup, i32, i32, bool)>,
 }
@@ -65,15 +63,15 @@ pub(crate) fn count(
         frames: Vec::new(),
         tallies: (0..n_events).map(|_| Tally::default()).collect(),
         unnamed: FxHashMap::default(),
-        n_bad: 0,
+        unused: Unused::default(),
         shown: None,
     };
     let frozen: &Profile = profile;
     let n_chunks = context.skimmed.chunks.len();
     let count = |share: &mut Share, chunk: usize| {
         let add = |seen: Seen<'_>| share.add(context, names, frozen, parts, &seen);
-        let n_bad = context.for_each_sample(chunk, add)?;
-        share.n_bad += n_bad;
+        let unused = context.for_each_sample(chunk, add)?;
+        share.unused.add(unused);
         Ok(())
     };
     let shares = parallel::for_each(n_chunks, new_share, count, done)?;
@@ -88,12 +86,9 @@ pub(crate) fn count(
         for (image, weight) in share.unnamed {
             add_to(all.unnamed.entry(image).or_default(), weight);
         }
-        all.n_bad += share.n_bad;
+        all.unused.add(share.unused);
     }
-    if all.n_bad > 0 {
-        let warning = Warning::Undecodable { records: all.n_bad };
-        profile.warnings.push(warning.to_string());
-    }
+    profile.warnings.extend(all.unused.warnings());
     profile.unnamed = unnamed_images(context, names, &all.unnamed);
     for (idx, tally) in all.tallies.into_iter().enumerate() {
         add_event(context, idx, tally, profile);
@@ -112,7 +107,7 @@ impl Share {
         seen: &Seen<'_>,
     ) {
         let history = &context.skimmed.history;
-        let weight = weight_of(context, seen);
+        let weight = context.weight_of(seen);
         let Some(tally) = self.tallies.get_mut(seen.event) else {
             return;
         };
@@ -141,16 +136,12 @@ impl Share {
         let Self { places, frames, .. } = self;
         frames.clear();
         let mut innermost = None;
-        for_each_address(
-            &seen.sample,
-            seen.raw.misc,
-            context.chains,
-            |level, avma| {
-                let place = places.value(history, space, level, avma, |key| names.place(key));
-                innermost.get_or_insert(place);
-                frames.extend_from_slice(names.frames(place));
-            },
-        );
+        let (sample, misc) = (&seen.sample, seen.raw.misc);
+        for_each_address(sample, seen.deferred, misc, context.chains, |address| {
+            let place = places.value(history, space, address, |key| names.place(key));
+            innermost.get_or_insert(place);
+            frames.extend_from_slice(names.frames(place));
+        });
         let Some(innermost) = innermost else {
             return;
         };
@@ -165,7 +156,12 @@ impl Share {
 }
 
 /// Whether the function that a sample was taken in (not one inlined there) is shown.
-fn shows_function(context: &Context<'_>, names: &Names, profile: &Profile, place: u32) -> bool {
+pub(crate) fn shows_function(
+    context: &Context<'_>,
+    names: &Names,
+    profile: &Profile,
+    place: u32,
+) -> bool {
     if context.filter.dsos.is_empty() && context.filter.symbols.is_empty() {
         return true;
     }
@@ -183,21 +179,21 @@ fn add_to(sum: &mut u64, weight: u64) {
     *sum = sum.saturating_add(weight);
 }
 
-/// A sample's weight: its period, or the event's fixed one.
-fn weight_of(context: &Context<'_>, seen: &Seen<'_>) -> u64 {
-    if let Some(period) = seen.sample.period {
-        return period;
+impl Context<'_> {
+    /// A sample's weight: its period, or the event's fixed one.
+    pub(crate) fn weight_of(&self, seen: &Seen<'_>) -> u64 {
+        if let Some(period) = seen.sample.period {
+            return period;
+        }
+        let event = self.reader.events().get(seen.event);
+        event
+            .map(|event| &event.attr)
+            .filter(|attr| !attr.flags.has(AttrFlags::FREQ))
+            .map_or(1, |attr| attr.sample_period.max(1))
     }
-    let attr = context
-        .reader
-        .events()
-        .get(seen.event)
-        .map(|event| &event.attr);
-    attr.filter(|attr| !attr.flags.has(AttrFlags::FREQ))
-        .map_or(1, |attr| attr.sample_period.max(1))
 }
 
-fn task_name(history: &History, seen: &Seen<'_>) -> TaskName {
+pub(crate) fn task_name(history: &History, seen: &Seen<'_>) -> TaskName {
     if seen.tid == 0 && seen.pid == 0 {
         return TaskName::Idle;
     }
@@ -207,7 +203,7 @@ fn task_name(history: &History, seen: &Seen<'_>) -> TaskName {
     }
 }
 
-fn comm_text(history: &History, name: TaskName) -> Cow<'_, str> {
+pub(crate) fn comm_text(history: &History, name: TaskName) -> Cow<'_, str> {
     match name {
         TaskName::Known(comm) => String::from_utf8_lossy(history.comm_name(comm)),
         TaskName::Idle => Cow::Borrowed("swapper"),

@@ -6,12 +6,18 @@ mod names;
 mod parallel;
 mod places;
 mod resolve;
-mod skim;
+mod samples;
+pub(crate) mod skim;
+
+pub(crate) use chain::{Address, ChainOptions, for_each_address};
+pub(crate) use count::{comm_text, shows_function, task_name};
+pub(crate) use names::Names;
+pub(crate) use places::collect;
+pub(crate) use resolve::{Cache, PlaceKey, Space};
+pub(crate) use samples::{Seen, Unused};
 
 use crate::Error;
-use chain::ChainOptions;
 use count::{TaskParts, count};
-use names::Names;
 use rprof_images::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::{Filter, Profile};
@@ -79,10 +85,11 @@ pub fn load(
         chains: ChainOptions {
             stacks: options.stacks,
             max_stack: options.filter.max_stack,
+            own_first: true,
         },
     };
     let n_chunks = skimmed.chunks.len().max(1) as f64;
-    let places = places::collect(&context, &mut |done: usize| {
+    let places = collect(&context, &mut |done: usize| {
         progress(0.1 + 0.4 * done as f64 / n_chunks)
     })?;
     let mut profile = Profile::default();

@@ -19,6 +19,8 @@ pub(crate) struct Names {
     /// Ends of each place's frames; they start where those of the place before end.
     ends: Vec<u32>,
     frames: Vec<FrameId>,
+    /// Bytes from the start of each place's function to the place.
+    offsets: Vec<u64>,
     /// Images without any name, with the reason.
     pub(crate) unnamed: Vec<(ImageId, Reason)>,
 }
@@ -38,6 +40,11 @@ impl Names {
         let end = |idx: u32| self.ends.get(idx as usize).map_or(0, |&end| end as usize);
         let start = place.checked_sub(1).map_or(0, end);
         self.frames.get(start..end(place)).unwrap_or_default()
+    }
+
+    /// Bytes from the start of a place's function to the place; 0 without a name.
+    pub(crate) fn offset(&self, place: u32) -> u64 {
+        self.offsets.get(place as usize).copied().unwrap_or(0)
     }
 
     /// The number of a place. All places that occur were collected before.
@@ -87,6 +94,7 @@ impl Names {
         let mut names = Self {
             ends: Vec::with_capacity(places.len()),
             frames: Vec::new(),
+            offsets: Vec::with_capacity(places.len()),
             unnamed: Vec::new(),
             places: Vec::new(),
         };
@@ -150,6 +158,8 @@ impl Names {
                     is_inlined: false,
                 }));
             }
+            self.offsets
+                .push(named.last().map_or(0, |frame| frame.offset));
             self.ends
                 .push(u32::try_from(self.frames.len()).unwrap_or(u32::MAX));
         }

@@ -1,5 +1,6 @@
 //! From an address in a task at a moment to a place, with a cache in front.
 
+use super::chain::Address;
 use rprof_images::Avma;
 use rprof_machine::{Epoch, History, Key, Place};
 use rprof_profile::Level;
@@ -33,6 +34,16 @@ impl Space {
         }
     }
 
+    /// Where an address points.
+    pub(crate) fn place(self, history: &History, address: Address) -> PlaceKey {
+        place_key(
+            history,
+            self.epoch(address.level),
+            address.level,
+            address.avma,
+        )
+    }
+
     #[inline]
     fn epoch(self, level: Level) -> Epoch {
         match level {
@@ -48,7 +59,7 @@ const SLOTS: usize = 1 << 15;
 #[derive(Clone, Copy)]
 struct Slot<T> {
     avma: u64,
-    /// Epoch and level, plus one so that 0 is an empty slot.
+    /// Epoch, level and whether it is a return address, plus one so that 0 is an empty slot.
     tag: u64,
     value: T,
 }
@@ -70,18 +81,29 @@ impl<T: Copy + Default> Cache<T> {
         }
     }
 
+    /// Forgets all values.
+    pub(crate) fn clear(&mut self) {
+        for slot in &mut self.slots {
+            slot.tag = 0;
+        }
+    }
+
     /// The value for an address, made by `find` if it is not here.
     #[inline]
     pub(crate) fn value(
         &mut self,
         history: &History,
         space: Space,
-        level: Level,
-        avma: Avma,
+        address: Address,
         find: impl FnOnce(PlaceKey) -> T,
     ) -> T {
+        let Address {
+            level,
+            avma,
+            is_return,
+        } = address;
         let epoch = space.epoch(level);
-        let tag = (u64::from(epoch.number()) << 3 | level as u64) + 1;
+        let tag = (u64::from(epoch.number()) << 4 | (level as u64) << 1 | u64::from(is_return)) + 1;
         let hash = (avma.0 ^ tag << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let slot = &mut self.slots[(hash >> 49) as usize % SLOTS];
         if slot.avma == avma.0 && slot.tag == tag {

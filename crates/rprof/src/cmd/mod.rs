@@ -3,3 +3,4 @@
 pub(crate) mod flame;
 pub(crate) mod record;
 pub(crate) mod report;
+pub(crate) mod script;

@@ -1,0 +1,247 @@
+//! The samples of a chunk, as every pass sees them: decoded, filtered, a group's values made into
+//! samples of its members, user chains that came later joined.
+
+use super::Context;
+use super::chain::deferred_cookie;
+use crate::Error;
+use rprof_abi::record::Record;
+use rprof_abi::sample::ReadValues;
+use rprof_abi::{AttrFlags, Callchain, RawRecord, RecordKind, Sample, SampleType};
+use rprof_perfdata::{Reader, RecordedEvent, Step, Warning};
+use rustc_hash::FxHashMap;
+
+/// A sample that the filter lets through, with what every pass asks of it.
+pub(crate) struct Seen<'r> {
+    pub(crate) raw: RawRecord<'r>,
+    pub(crate) sample: Sample<'r>,
+    /// The user part of its chain, if that came later.
+    pub(crate) deferred: Option<Callchain<'r>>,
+    pub(crate) event: usize,
+    pub(crate) pid: i32,
+    pub(crate) tid: i32,
+    pub(crate) key: rprof_machine::Key,
+}
+
+/// What could not be used of the samples of a chunk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unused {
+    /// Samples that could not be decoded.
+    pub(crate) n_bad: u64,
+    /// Samples whose user chain was to come later and never did.
+    pub(crate) n_unjoined: u64,
+}
+
+impl Unused {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.n_bad += other.n_bad;
+        self.n_unjoined += other.n_unjoined;
+    }
+
+    /// What to say of it.
+    pub(crate) fn warnings(self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.n_bad > 0 {
+            let records = self.n_bad;
+            warnings.push(Warning::Undecodable { records }.to_string());
+        }
+        if self.n_unjoined > 0 {
+            warnings.push(format!(
+                "{} samples lack the user part of their stack: it was to be recorded when the \
+                 thread returned to user space, and never was",
+                self.n_unjoined
+            ));
+        }
+        warnings
+    }
+}
+
+/// The last value of each counter, for samples that hold values (`PERF_SAMPLE_READ`): a sample of
+/// a member counts what it gained since.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LastValues(FxHashMap<(u64, Option<i32>), u64>);
+
+impl LastValues {
+    /// What a counter gained since the last time, and notes its value.
+    fn gain(&mut self, id: u64, tid: Option<i32>, value: u64) -> u64 {
+        let last = self.0.insert((id, tid), value).unwrap_or(0);
+        value.wrapping_sub(last)
+    }
+
+    /// Notes the values of a sample.
+    pub(crate) fn note(&mut self, event: &RecordedEvent, sample: &Sample<'_>) {
+        if let Some(read) = &sample.read {
+            self.gains(event, sample, read, |_, _| {});
+        }
+    }
+
+    /// Calls `visit` with the id of each counter of a sample and what it gained.
+    fn gains(
+        &mut self,
+        event: &RecordedEvent,
+        sample: &Sample<'_>,
+        read: &ReadValues<'_>,
+        mut visit: impl FnMut(u64, u64),
+    ) {
+        // An inherited event counts for each task by itself.
+        let per_task = event.attr.flags.has(AttrFlags::INHERIT);
+        for value in read.values() {
+            if let Some(id) = value.id {
+                let gained = self.gain(id, sample.tid.filter(|_| per_task), value.value);
+                visit(id, gained);
+            }
+        }
+    }
+}
+
+/// Whether samples of this event stand for several: a group's leader is sampled, and the values of
+/// all members are read with it.
+pub(crate) fn holds_values(event: &RecordedEvent) -> bool {
+    event.attr.sample_type.has(SampleType::READ)
+        && event.attr.read_format.has(rprof_abi::ReadFormat::ID)
+}
+
+/// Where deferred user chains are, by cookie.
+#[derive(Debug, Default)]
+pub(crate) struct DeferredChains(Vec<(u64, u64)>);
+
+impl DeferredChains {
+    /// Notes the chain of a cookie at an offset.
+    pub(crate) fn note(&mut self, cookie: u64, offset: u64) {
+        self.0.push((cookie, offset));
+    }
+
+    pub(crate) fn freeze(&mut self) {
+        self.0.sort_unstable();
+    }
+
+    /// The first chain of this cookie behind a sample: cookies of a CPU may come round again.
+    fn after(&self, cookie: u64, offset: u64) -> Option<u64> {
+        let at = self.0.partition_point(|&one| one < (cookie, offset));
+        let &(found, offset) = self.0.get(at)?;
+        (found == cookie).then_some(offset)
+    }
+}
+
+impl Context<'_> {
+    /// Calls `visit` for each sample of a chunk that the filter lets through.
+    pub(crate) fn for_each_sample(
+        &self,
+        chunk: usize,
+        mut visit: impl FnMut(Seen<'_>),
+    ) -> Result<Unused, Error> {
+        let mut unused = Unused::default();
+        let Some(range) = self.skimmed.chunks.get(chunk) else {
+            return Ok(unused);
+        };
+        let mut values = self.skimmed.values.get(chunk).cloned();
+        let mut scratch = Vec::new();
+        self.reader.walk(range.clone(), |offset, raw| {
+            if raw.kind == RecordKind::SAMPLE {
+                match self.see(offset, raw) {
+                    None => unused.n_bad += 1,
+                    Some(seen) => {
+                        let joined = self.join(seen, offset, &mut scratch, &mut unused);
+                        self.expand(joined, values.as_mut(), &mut visit);
+                    }
+                }
+            }
+            Step::On
+        })?;
+        Ok(unused)
+    }
+
+    /// Decodes one sample; `None` if its event is not known, or it is shorter than its fields.
+    #[inline]
+    pub(crate) fn see<'r>(&self, offset: u64, raw: RawRecord<'r>) -> Option<Seen<'r>> {
+        let event = self.reader.event_of(raw)?;
+        let layout = &self.reader.events().get(event)?.layout;
+        let sample = layout.parse_sample(raw.body).ok()?;
+        Some(Seen {
+            raw,
+            deferred: None,
+            event,
+            pid: sample.pid.unwrap_or(-1),
+            tid: sample.tid.unwrap_or(-1),
+            key: self.skimmed.key(sample.time_ns, offset),
+            sample,
+        })
+    }
+
+    /// Passes a sample on, or one for each member of its group that counted something.
+    #[inline]
+    fn expand(
+        &self,
+        seen: Seen<'_>,
+        values: Option<&mut LastValues>,
+        visit: &mut impl FnMut(Seen<'_>),
+    ) {
+        let is_seen = self.filter.sees(seen.sample.cpu, seen.sample.time_ns);
+        let event = self.reader.events().get(seen.event);
+        let (Some(values), Some(read), Some(event)) = (values, seen.sample.read, event) else {
+            if is_seen {
+                visit(seen);
+            }
+            return;
+        };
+        if !holds_values(event) {
+            if is_seen {
+                visit(seen);
+            }
+            return;
+        }
+        values.gains(event, &seen.sample, &read, |id, gained| {
+            let Some(member) = self.reader.event_of_id(id) else {
+                return;
+            };
+            if gained == 0 || !is_seen {
+                return;
+            }
+            visit(Seen {
+                event: member,
+                sample: Sample {
+                    id: Some(id),
+                    period: Some(gained),
+                    ..seen.sample.clone()
+                },
+                ..seen
+            });
+        });
+    }
+
+    /// Joins the user chain that came later to its sample.
+    #[inline]
+    pub(crate) fn join<'r>(
+        &self,
+        seen: Seen<'r>,
+        offset: u64,
+        scratch: &'r mut Vec<u8>,
+        unused: &mut Unused,
+    ) -> Seen<'r> {
+        let cookie = seen.sample.callchain.and_then(deferred_cookie);
+        let Some(cookie) = cookie else {
+            return seen;
+        };
+        let deferred = self.skimmed.deferred.after(cookie, offset);
+        let deferred = deferred.and_then(|at| deferred_chain(self.reader, at, seen.tid, scratch));
+        unused.n_unjoined += u64::from(deferred.is_none());
+        Seen { deferred, ..seen }
+    }
+}
+
+/// Reads the deferred chain at an offset, if it is this thread's.
+fn deferred_chain<'r>(
+    reader: &Reader,
+    offset: u64,
+    tid: i32,
+    scratch: &'r mut Vec<u8>,
+) -> Option<Callchain<'r>> {
+    let raw = reader.record_at(offset, scratch).ok()??;
+    let layout = &reader.events().get(reader.event_of(raw)?)?.layout;
+    let (record, id) = Record::parse(raw, layout).ok()?;
+    match record {
+        Record::CallchainDeferred(deferred) if id.tid.is_none_or(|other| other == tid) => {
+            Some(deferred.chain)
+        }
+        _ => None,
+    }
+}

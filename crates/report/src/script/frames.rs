@@ -1,0 +1,140 @@
+//! Lines of call chains: each made once for an address, then copied.
+
+use super::text;
+use crate::load::{Address, Cache, Context, Names, PlaceKey, Space};
+use rprof_machine::{ImageId, ImageKind, RecordedImage};
+use rprof_profile::Profile;
+
+/// What a line of a chain shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shown {
+    pub(super) ip: bool,
+    pub(super) symbol: bool,
+    pub(super) offset: bool,
+    pub(super) dso: bool,
+}
+
+/// Names of all places, if they are to be shown.
+#[derive(Clone, Copy)]
+pub(super) struct Named<'a> {
+    pub(super) names: &'a Names,
+    pub(super) profile: &'a Profile,
+}
+
+/// Lines made so far. Forgotten when they get too many: addresses differ from process to process.
+pub(super) struct FrameLines<'a> {
+    context: &'a Context<'a>,
+    named: Option<Named<'a>>,
+    pub(super) shown: Shown,
+    cache: Cache<(u32, u32)>,
+    text: Vec<u8>,
+}
+
+const MAX_TEXT: usize = 8 << 20;
+
+impl<'a> FrameLines<'a> {
+    pub(super) fn new(context: &'a Context<'a>, named: Option<Named<'a>>, shown: Shown) -> Self {
+        Self {
+            context,
+            named,
+            shown,
+            cache: Cache::new(),
+            text: Vec::new(),
+        }
+    }
+
+    /// Appends the lines of an address: one, and one for each function inlined there.
+    pub(super) fn append(&mut self, space: Space, address: Address, out: &mut Vec<u8>) {
+        if self.text.len() > MAX_TEXT {
+            self.text.clear();
+            self.cache.clear();
+        }
+        let history = &self.context.skimmed.history;
+        let Self {
+            cache,
+            text,
+            context,
+            named,
+            shown,
+        } = self;
+        let (start, end) = cache.value(history, space, address, |place| {
+            let start = text.len();
+            frame_lines(text, context, *named, *shown, address, place);
+            let at = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+            (at(start), at(text.len()))
+        });
+        let lines = self.text.get(start as usize..end as usize);
+        out.extend_from_slice(lines.unwrap_or_default());
+    }
+}
+
+fn frame_lines(
+    out: &mut Vec<u8>,
+    context: &Context<'_>,
+    named: Option<Named<'_>>,
+    shown: Shown,
+    address: Address,
+    key: PlaceKey,
+) {
+    let image = context.skimmed.history.images().of(ImageId(key.image));
+    // perf shows where in its file user code is, and other addresses as they are.
+    let ip = match image {
+        Some(image) if image.kind == ImageKind::User && has_file(image) => {
+            key.address.wrapping_add(u64::from(address.is_return))
+        }
+        _ => address.recorded(),
+    };
+    let place = named.map(|named| named.names.place(key));
+    let frames = match (named, place) {
+        (Some(named), Some(place)) => named.names.frames(place),
+        _ => &[],
+    };
+    let n_inlined = frames.len().saturating_sub(1);
+    for idx in 0..=n_inlined {
+        if shown.ip {
+            out.push(b'\t');
+            text::hex(out, ip, 16);
+        }
+        if shown.symbol {
+            let name = named.and_then(|named| {
+                let frame = named.profile.frames.of(*frames.get(idx)?);
+                Some(named.profile.strings.of(frame.name?))
+            });
+            out.push(b' ');
+            match (name, place, named) {
+                (Some(name), Some(place), Some(named)) => {
+                    text::name(out, name.as_bytes());
+                    if shown.offset {
+                        let offset = named.names.offset(place);
+                        out.extend_from_slice(b"+0x");
+                        text::hex(out, offset.wrapping_add(u64::from(address.is_return)), 0);
+                    }
+                }
+                _ => out.extend_from_slice(b"[unknown]"),
+            }
+        }
+        if idx < n_inlined {
+            out.extend_from_slice(b" (inlined)");
+        } else if shown.dso {
+            out.extend_from_slice(b" (");
+            text::name(out, dso(image));
+            out.push(b')');
+        }
+        out.push(b'\n');
+    }
+}
+
+/// Memory without a file, or perf's names for such: their addresses are those in memory.
+fn has_file(image: &RecordedImage) -> bool {
+    let no_file: [&[u8]; 4] = [b"//anon", b"[stack", b"[heap", b"/SYSV"];
+    !no_file.iter().any(|name| image.path.starts_with(name))
+}
+
+/// An image as perf script writes it: its whole path.
+pub(super) fn dso(image: Option<&RecordedImage>) -> &[u8] {
+    match image {
+        None => b"[unknown]",
+        Some(image) if image.kind == ImageKind::User => &image.path,
+        Some(image) => image.short_name(),
+    }
+}

@@ -1,0 +1,269 @@
+//! One sample as text: perf script's layout.
+//!
+//! Source: `process_event` in tools/perf/builtin-script.c (v6.1).
+
+use super::columns::{Column, Columns};
+use super::frames::{FrameLines, Named, Shown};
+use super::text;
+use crate::load::{Context, Seen, Space, comm_text, for_each_address, shows_function, task_name};
+use rprof_abi::SampleType;
+use rprof_abi::sample::Weight;
+
+/// What all lines share.
+pub(super) struct Layout<'a> {
+    pub(super) context: &'a Context<'a>,
+    /// By event.
+    pub(super) columns: Vec<Columns>,
+    pub(super) named: Option<Named<'a>>,
+    pub(super) nanoseconds: bool,
+    /// Bytes of the longest event name.
+    pub(super) name_width: usize,
+}
+
+impl Layout<'_> {
+    /// Whether the filter lets a sample through.
+    pub(super) fn shows(&self, seen: &Seen<'_>) -> bool {
+        let (context, filter) = (self.context, self.context.filter);
+        let history = &context.skimmed.history;
+        let asks_for_tasks =
+            !(filter.comms.is_empty() && filter.pids.is_empty() && filter.tids.is_empty());
+        if asks_for_tasks {
+            let comm = comm_text(history, task_name(history, seen));
+            if !filter.shows_task(seen.pid, seen.tid, &comm) {
+                return false;
+            }
+        }
+        let Some(Named { names, profile }) = self.named else {
+            return true;
+        };
+        let mut shows = true;
+        let mut options = context.chains;
+        (options.own_first, options.stacks) = (true, false);
+        if !(filter.dsos.is_empty() && filter.symbols.is_empty()) {
+            let space = Space::at(history, seen.pid, seen.key);
+            for_each_address(&seen.sample, None, seen.raw.misc, options, |address| {
+                let place = names.place(space.place(history, address));
+                shows = shows_function(context, names, profile, place);
+            });
+        }
+        shows
+    }
+}
+
+/// One thread's state: lines of frames that it has made.
+pub(super) struct Lines<'a> {
+    layout: &'a Layout<'a>,
+    /// By event: which of the below.
+    of_event: Vec<usize>,
+    frames: Vec<FrameLines<'a>>,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(layout: &'a Layout<'a>) -> Self {
+        let mut frames: Vec<FrameLines<'a>> = Vec::new();
+        let of_event = layout.columns.iter().map(|columns| {
+            let shown = Shown {
+                ip: columns.has(Column::Ip),
+                symbol: columns.has(Column::Sym),
+                offset: columns.has(Column::Symoff),
+                dso: columns.has(Column::Dso),
+            };
+            let known = frames.iter().position(|lines| lines.shown == shown);
+            known.unwrap_or_else(|| {
+                frames.push(FrameLines::new(layout.context, layout.named, shown));
+                frames.len() - 1
+            })
+        });
+        let of_event = of_event.collect();
+        Self {
+            layout,
+            of_event,
+            frames,
+        }
+    }
+
+    /// Appends a sample, its chain and the empty line behind it.
+    pub(super) fn append(&mut self, seen: &Seen<'_>, out: &mut Vec<u8>) {
+        let layout = self.layout;
+        let Some(&columns) = layout.columns.get(seen.event) else {
+            return;
+        };
+        let attr = layout.context.reader.events().get(seen.event);
+        let has_chain = attr.is_some_and(|event| {
+            event.attr.sample_type.has(SampleType::CALLCHAIN) && layout.context.chains.stacks
+        });
+        let shows_chain = has_chain && columns.has(Column::Ip);
+        task(layout, columns, shows_chain, seen, out);
+        if columns.has(Column::Period) {
+            text::decimal(out, layout.context.weight_of(seen), 10);
+            out.push(b' ');
+        }
+        if columns.has(Column::Event) {
+            let name = attr.map_or("[unknown]", |event| &event.name);
+            text::right(out, name.as_bytes(), layout.name_width);
+            out.extend_from_slice(b": ");
+        }
+        data(columns, seen, out);
+        if columns.has(Column::Ip) {
+            out.push(if shows_chain { b'\n' } else { b' ' });
+            self.frames(seen, shows_chain, out);
+        }
+        memory(columns, seen, out);
+        out.push(b'\n');
+    }
+
+    fn frames(&mut self, seen: &Seen<'_>, shows_chain: bool, out: &mut Vec<u8>) {
+        let context = self.layout.context;
+        let lines = self.of_event.get(seen.event);
+        let Some(lines) = lines.and_then(|&lines| self.frames.get_mut(lines)) else {
+            return;
+        };
+        let space = Space::at(&context.skimmed.history, seen.pid, seen.key);
+        let mut options = context.chains;
+        options.stacks &= shows_chain;
+        let start = out.len();
+        let (sample, misc) = (&seen.sample, seen.raw.misc);
+        for_each_address(sample, seen.deferred, misc, options, |address| {
+            lines.append(space, address, out);
+        });
+        if !shows_chain && out.len() > start {
+            single(out, start, sample.ip.unwrap_or(0));
+        }
+    }
+}
+
+/// Without a chain the one frame stands on the sample's own line, with its address in memory, and
+/// without what is inlined there.
+fn single(out: &mut Vec<u8>, start: usize, ip: u64) {
+    let last = out[start..out.len() - 1]
+        .iter()
+        .rposition(|&byte| byte == b'\n');
+    let line = out[start + last.map_or(0, |at| at + 1)..out.len() - 1].to_vec();
+    out.truncate(start);
+    text::hex(out, ip, 16);
+    // A tab and at least 16 digits are in front of it.
+    let rest = line.iter().position(|byte| !matches!(byte, b'\t' | b' '));
+    let rest = &line[rest.unwrap_or(0)..];
+    let address = rest
+        .iter()
+        .position(|&byte| byte == b' ')
+        .unwrap_or(rest.len());
+    out.extend_from_slice(&rest[address..]);
+}
+
+/// Whose sample, where and when.
+fn task(
+    layout: &Layout<'_>,
+    columns: Columns,
+    shows_chain: bool,
+    seen: &Seen<'_>,
+    out: &mut Vec<u8>,
+) {
+    let history = &layout.context.skimmed.history;
+    if columns.has(Column::Comm) {
+        let comm = comm_text(history, task_name(history, seen));
+        let width = if shows_chain { 0 } else { 16 };
+        let start = out.len();
+        text::right(out, comm.as_bytes(), width);
+        for byte in &mut out[start..] {
+            if *byte < b' ' || *byte == 0x7f {
+                *byte = b'?';
+            }
+        }
+        out.push(b' ');
+    }
+    match (columns.has(Column::Pid), columns.has(Column::Tid)) {
+        (true, true) => {
+            text::id(out, seen.pid, 5, false);
+            out.push(b'/');
+            text::id(out, seen.tid, 5, true);
+            out.push(b' ');
+        }
+        (true, false) => {
+            text::id(out, seen.pid, 5, false);
+            out.push(b' ');
+        }
+        (false, true) => {
+            text::id(out, seen.tid, 5, false);
+            out.push(b' ');
+        }
+        (false, false) => {}
+    }
+    if let Some(cpu) = seen.sample.cpu.filter(|_| columns.has(Column::Cpu)) {
+        out.push(b'[');
+        text::zero_padded(out, cpu.into(), 3);
+        out.extend_from_slice(b"] ");
+    }
+    if let Some(time_ns) = seen.sample.time_ns.filter(|_| columns.has(Column::Time)) {
+        let (seconds, rest) = (time_ns / 1_000_000_000, time_ns % 1_000_000_000);
+        text::decimal(out, seconds, 5);
+        out.push(b'.');
+        match layout.nanoseconds {
+            true => text::zero_padded(out, rest, 9),
+            false => text::zero_padded(out, rest / 1000, 6),
+        }
+        out.extend_from_slice(b": ");
+    }
+}
+
+fn data(columns: Columns, seen: &Seen<'_>, out: &mut Vec<u8>) {
+    if let Some(addr) = seen.sample.addr.filter(|_| columns.has(Column::Addr)) {
+        text::hex(out, addr, 16);
+    }
+    if columns.has(Column::Weight) {
+        match seen.sample.weight {
+            Some(Weight::Whole(weight)) => text::decimal(out, weight, 16),
+            Some(Weight::Parts { var1, .. }) => text::decimal(out, var1.into(), 16),
+            None => {}
+        }
+    }
+}
+
+fn memory(columns: Columns, seen: &Seen<'_>, out: &mut Vec<u8>) {
+    let sample = &seen.sample;
+    if let Some(addr) = sample.phys_addr.filter(|_| columns.has(Column::PhysAddr)) {
+        text::hex(out, addr, 16);
+    }
+    let sizes = [
+        (Column::DataPageSize, sample.data_page_size),
+        (Column::CodePageSize, sample.code_page_size),
+    ];
+    for (column, size) in sizes {
+        if let Some(size) = size.filter(|_| columns.has(column)) {
+            out.push(b' ');
+            out.extend_from_slice(page_size(size).as_bytes());
+        }
+    }
+}
+
+/// perf's way to write the size of a page.
+fn page_size(bytes: u64) -> String {
+    match bytes {
+        0 => "N/A".to_owned(),
+        bytes => {
+            let unit = (bytes.ilog2() / 10).min(6);
+            let letter = ["", "K", "M", "G", "T", "P", "E"][unit as usize];
+            format!("{}{letter}", bytes >> (unit * 10))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_frame_of_a_sample_without_a_chain_stands_on_its_line() {
+        let mut out =
+            b"head \t            1234 f (inlined)\n\t            1234 main+0x4 (/bin/x)\n".to_vec();
+        single(&mut out, 5, 0x55aa);
+        assert_eq!(out, b"head             55aa main+0x4 (/bin/x)");
+    }
+
+    #[test]
+    fn page_sizes_are_perfs() {
+        for (bytes, text) in [(0, "N/A"), (4096, "4K"), (2 << 20, "2M"), (1 << 30, "1G")] {
+            assert_eq!(page_size(bytes), text);
+        }
+    }
+}

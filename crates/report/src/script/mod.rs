@@ -1,0 +1,206 @@
+//! Every sample as text, in order of time: perf script's form, which FlameGraph tools read.
+
+mod columns;
+mod frames;
+mod line;
+mod order;
+mod text;
+
+pub use columns::{Choice, Columns, ColumnsError};
+
+use crate::Error;
+use crate::load::{ChainOptions, Context, Names, Unused, collect, skim};
+use columns::Column;
+use crossbeam_channel::{Receiver, Sender, bounded};
+use frames::Named;
+use line::{Layout, Lines};
+use order::{Batch, for_each_batch};
+use rprof_images::Locator;
+use rprof_perfdata::Reader;
+use rprof_profile::{Filter, Profile};
+use rprof_symbols::Detail;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::ops::Range;
+use std::sync::Arc;
+use std::thread;
+
+/// What to print of which samples.
+#[derive(Clone, Debug)]
+pub struct ScriptOptions {
+    /// Which samples.
+    pub filter: Filter,
+    /// Which parts of them.
+    pub columns: Choice,
+    /// Call chains.
+    pub chains: bool,
+    /// Inlined functions as frames of their own.
+    pub inlines: bool,
+    /// Times with nanoseconds.
+    pub nanoseconds: bool,
+    /// Where to look for binaries.
+    pub locator: Locator,
+}
+
+/// Samples formatted by one thread at a time.
+const JOB: usize = 1 << 10;
+
+/// Part of a batch, with its place in the output.
+struct Job {
+    number: u64,
+    batch: Arc<Batch>,
+    entries: Range<usize>,
+}
+
+/// Prints all samples; returns what could not be used, one sentence each.
+///
+/// # Errors
+/// [`Error`] if the recording cannot be read, or `out` not be written.
+pub fn write_script(
+    reader: &Reader,
+    options: &ScriptOptions,
+    out: &mut dyn Write,
+) -> Result<Vec<String>, Error> {
+    let events = reader.events().iter();
+    let attrs = events.map(|event| (&event.name[..], &event.attr, event.is_dummy()));
+    let columns = options.columns.of_events(attrs)?;
+    let skimmed = skim::skim_ordered(reader)?;
+    let context = Context {
+        reader,
+        skimmed: &skimmed,
+        filter: &options.filter,
+        chains: ChainOptions {
+            stacks: options.chains,
+            max_stack: options.filter.max_stack,
+            own_first: false,
+        },
+    };
+    let filters_functions = !options.filter.dsos.is_empty() || !options.filter.symbols.is_empty();
+    let shows_names = columns.iter().any(|columns| columns.has(Column::Sym)) || filters_functions;
+    let mut profile = Profile::default();
+    let names = if shows_names {
+        let places = collect(&context, &mut |_| {})?;
+        let detail = match options.inlines {
+            true => Detail::Inlines,
+            false => Detail::Functions,
+        };
+        let locator = &options.locator;
+        Some(Names::find(
+            &context,
+            places,
+            locator,
+            detail,
+            &mut profile,
+        )?)
+    } else {
+        None
+    };
+    let named = names.as_ref().map(|names| Named {
+        names,
+        profile: &profile,
+    });
+    let layout = Layout {
+        context: &context,
+        columns,
+        named,
+        nanoseconds: options.nanoseconds,
+        name_width: reader
+            .events()
+            .iter()
+            .map(|event| event.name.len())
+            .max()
+            .unwrap_or(0),
+    };
+    let unused = print(&layout, out)?;
+    let warnings = reader.warnings().iter().chain(&skimmed.warnings);
+    let mut warnings: Vec<String> = warnings.map(ToString::to_string).collect();
+    warnings.extend(unused.warnings());
+    Ok(warnings)
+}
+
+/// One thread reads and orders, others format, this one writes.
+fn print(layout: &Layout<'_>, out: &mut dyn Write) -> Result<Unused, Error> {
+    let n_threads = thread::available_parallelism().map_or(1, usize::from);
+    let (jobs, todo) = bounded::<Job>(2 * n_threads);
+    let (finished, done) = bounded::<(u64, Vec<u8>)>(2 * n_threads);
+    // The channels' ends are owned where they are used: whoever stops early ends the others, too.
+    thread::scope(move |scope| {
+        let reading = thread::Builder::new()
+            .spawn_scoped(scope, move || read_in_order(layout, &jobs))
+            .map_err(Error::Thread)?;
+        for _ in 0..n_threads {
+            let (todo, finished) = (todo.clone(), finished.clone());
+            thread::Builder::new()
+                .spawn_scoped(scope, move || format_jobs(layout, &todo, &finished))
+                .map_err(Error::Thread)?;
+        }
+        drop((todo, finished));
+        write_in_order(done, out).map_err(Error::Write)?;
+        match reading.join() {
+            Ok(unused) => unused,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+fn read_in_order(layout: &Layout<'_>, jobs: &Sender<Job>) -> Result<Unused, Error> {
+    let mut number = 0;
+    for_each_batch(layout.context, |batch| {
+        let batch = Arc::new(batch);
+        for start in (0..batch.entries.len()).step_by(JOB) {
+            let job = Job {
+                number,
+                batch: Arc::clone(&batch),
+                entries: start..(start + JOB).min(batch.entries.len()),
+            };
+            number += 1;
+            if jobs.send(job).is_err() {
+                return false;
+            }
+        }
+        true
+    })
+}
+
+fn format_jobs(layout: &Layout<'_>, todo: &Receiver<Job>, finished: &Sender<(u64, Vec<u8>)>) {
+    let context = layout.context;
+    let mut lines = Lines::new(layout);
+    let mut scratch = Vec::new();
+    for job in todo {
+        let mut out = Vec::with_capacity(64 << 10);
+        for entry in &job.batch.entries[job.entries] {
+            let endian = context.reader.endian();
+            let Some(raw) = job.batch.record(entry, endian) else {
+                continue;
+            };
+            let Some(mut seen) = context.see(entry.offset, raw) else {
+                continue;
+            };
+            if let Some(share) = job.batch.share(entry) {
+                seen.event = share.event;
+                seen.sample.id = share.id;
+                seen.sample.period = share.period;
+            }
+            let seen = context.join(seen, entry.offset, &mut scratch, &mut Unused::default());
+            if layout.shows(&seen) {
+                lines.append(&seen, &mut out);
+            }
+        }
+        if finished.send((job.number, out)).is_err() {
+            return;
+        }
+    }
+}
+
+fn write_in_order(done: Receiver<(u64, Vec<u8>)>, out: &mut dyn Write) -> std::io::Result<()> {
+    let mut waiting = BTreeMap::new();
+    let mut next = 0;
+    for (number, text) in done {
+        waiting.insert(number, text);
+        while let Some(text) = waiting.remove(&next) {
+            out.write_all(&text)?;
+            next += 1;
+        }
+    }
+    out.flush()
+}

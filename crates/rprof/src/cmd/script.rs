@@ -1,0 +1,28 @@
+//! `rprof script`.
+
+use super::report::open;
+use crate::args::ScriptArgs;
+use crate::say;
+use anyhow::Result;
+use rprof_report::script::{Choice, ScriptOptions, write_script};
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
+    let columns = match &args.fields {
+        None => Choice::Default,
+        Some(text) => Choice::parse(text)?,
+    };
+    let reader = open(&args.input)?;
+    let options = ScriptOptions {
+        filter: args.input.filter(),
+        columns,
+        chains: !args.hide_call_graph,
+        inlines: !args.input.no_inline,
+        nanoseconds: args.ns,
+        locator: args.input.locator(),
+    };
+    let mut out = std::io::stdout().lock();
+    let warnings = write_script(&reader, &options, &mut out)?;
+    warnings.iter().for_each(say::warning);
+    Ok(ExitCode::SUCCESS)
+}
