@@ -32,6 +32,14 @@ pub enum WireError {
         /// The least it can be.
         min: u64,
     },
+    /// A field has a value that has no meaning.
+    #[error("{what} cannot be {value}")]
+    BadValue {
+        /// The field that was read.
+        what: &'static str,
+        /// What it says.
+        value: u64,
+    },
 }
 
 /// Reads fields from the front of a slice; every read is bounds-checked.

@@ -15,15 +15,19 @@
 
 #![warn(clippy::indexing_slicing)]
 
+mod attr_fields;
 mod error;
 pub mod feature;
 mod file_header;
 mod kinds;
+mod ranges;
 mod reader;
+#[cfg(test)]
+mod testing;
 mod writer;
 
 pub use error::{Error, Location, Warning};
-pub use feature::FeatureId;
+pub use feature::{Feature, FeatureId};
 pub use file_header::{FileHeader, Section};
 pub use kinds::file_kind;
 pub use reader::{Form, Reader, RecordedEvent, Step};

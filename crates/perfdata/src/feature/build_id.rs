@@ -2,7 +2,7 @@
 
 use crate::file_kind;
 use rprof_abi::record::BuildIdBytes;
-use rprof_abi::{Cursor, Encoder, Endian, Misc, RawRecord, RecordHeader, WireError};
+use rprof_abi::{Cursor, Encoder, Endian, Fields, Misc, RawRecord, RecordHeader, Value, WireError};
 
 /// One `struct perf_record_header_build_id`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl BuildIdEntry {
         (entries, None)
     }
 
-    /// Reads one entry, as a section or a record of a pipe-mode recording holds it.
+    /// Reads one entry: an item of the section, or a HEADER_BUILD_ID record in pipe mode.
     ///
     /// # Errors
     /// [`WireError`] if it is short.
@@ -77,6 +77,13 @@ impl BuildIdEntry {
         encoder.bytes(&[0; 3]);
         encoder.bytes(&self.filename);
         encoder.bytes(&vec![0; padded - self.filename.len()]);
+    }
+
+    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("filename", Value::Text(&self.filename));
+        fields.field("build_id", Value::Bytes(self.build_id.as_bytes()));
+        fields.field("pid", Value::Signed(self.pid.into()));
+        fields.field("misc", Value::Hex(self.misc.0.into()));
     }
 }
 

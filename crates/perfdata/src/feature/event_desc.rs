@@ -1,7 +1,8 @@
 //! EVENT_DESC: events with their names.
 
 use super::text::{encode_string, take_string};
-use rprof_abi::{AttrSize, Cursor, Encoder, Endian, PerfEventAttr, WireError};
+use crate::attr_fields::visit_attr;
+use rprof_abi::{AttrSize, Cursor, Encoder, Endian, Fields, PerfEventAttr, Value, WireError};
 
 /// One event of the section.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +51,14 @@ impl EventDesc {
                 encoder.u64(id);
             }
         }
+    }
+
+    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("name", Value::Text(&self.name));
+        fields.list("ids", &self.ids, |fields, &id| {
+            fields.field("", Value::Unsigned(id));
+        });
+        fields.object("attr", |fields| visit_attr(&self.attr, fields));
     }
 }
 

@@ -1,44 +1,43 @@
-//! NRCPUS, CPU_TOPOLOGY, NUMA_TOPOLOGY: the machine.
+//! NRCPUS, NUMA_TOPOLOGY, `E_MACHINE`: the machine.
 
-use super::text::{encode_string, encode_strings};
-use rprof_abi::Encoder;
+use super::text::{encode_string, take_text};
+use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
 
-/// Appends NRCPUS. perf's code writes available first, its documentation says online first; a
-/// reader takes the larger one for available.
+/// NRCPUS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NrCpus {
+    /// CPUs that the machine has.
+    pub available: u32,
+    /// Of them, those that were online.
+    pub online: u32,
+}
+
+impl NrCpus {
+    /// Reads the section. perf's code writes available first, its documentation says online
+    /// first: the larger one is taken for available.
+    ///
+    /// # Errors
+    /// [`WireError`] if it is short.
+    pub fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+        let mut cursor = Cursor::new(section, endian);
+        let counts = [cursor.u32("CPU count")?, cursor.u32("CPU count")?];
+        let [one, other] = counts;
+        Ok(Self {
+            available: one.max(other),
+            online: one.min(other),
+        })
+    }
+
+    pub(super) fn visit(self, fields: &mut dyn Fields) {
+        fields.field("available", Value::Unsigned(self.available.into()));
+        fields.field("online", Value::Unsigned(self.online.into()));
+    }
+}
+
+/// Appends NRCPUS, available first: see [`NrCpus::parse`].
 pub fn encode_nr_cpus(available: u32, online: u32, encoder: &mut Encoder<'_>) {
     encoder.u32(available);
     encoder.u32(online);
-}
-
-/// Core and socket of one CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CpuPlace {
-    /// `topology/core_id`.
-    pub core_id: u32,
-    /// `topology/physical_package_id`.
-    pub socket_id: u32,
-}
-
-/// CPU_TOPOLOGY: who shares a socket, who shares a core.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct CpuTopology {
-    /// Distinct CPU lists that share a socket, such as `0-3`.
-    pub core_siblings: Vec<String>,
-    /// Distinct CPU lists that share a core.
-    pub thread_siblings: Vec<String>,
-    /// One for each available CPU.
-    pub cpus: Vec<CpuPlace>,
-}
-
-/// Appends CPU_TOPOLOGY, without dies.
-pub fn encode_cpu_topology(topology: &CpuTopology, encoder: &mut Encoder<'_>) {
-    for lists in [&topology.core_siblings, &topology.thread_siblings] {
-        encode_strings(lists.iter().map(String::as_bytes), encoder);
-    }
-    for cpu in &topology.cpus {
-        encoder.u32(cpu.core_id);
-        encoder.u32(cpu.socket_id);
-    }
 }
 
 /// One memory node.
@@ -54,6 +53,33 @@ pub struct NumaNode {
     pub cpus: String,
 }
 
+impl NumaNode {
+    /// Reads a whole section.
+    ///
+    /// # Errors
+    /// [`WireError`] if it is shorter than its counts say.
+    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+        let mut cursor = Cursor::new(section, endian);
+        let n = cursor.u32("memory node count")?;
+        let node = |_| {
+            Ok(Self {
+                node: cursor.u32("memory node")?,
+                mem_total_kib: cursor.u64("memory node")?,
+                mem_free_kib: cursor.u64("memory node")?,
+                cpus: take_text(&mut cursor)?,
+            })
+        };
+        (0..n).map(node).collect()
+    }
+
+    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("node", Value::Unsigned(self.node.into()));
+        fields.field("mem_total_kib", Value::Unsigned(self.mem_total_kib));
+        fields.field("mem_free_kib", Value::Unsigned(self.mem_free_kib));
+        fields.field("cpus", Value::Text(self.cpus.as_bytes()));
+    }
+}
+
 /// Appends NUMA_TOPOLOGY.
 pub fn encode_numa(nodes: &[NumaNode], encoder: &mut Encoder<'_>) {
     encoder.u32(u32::try_from(nodes.len()).unwrap_or(u32::MAX));
@@ -62,5 +88,72 @@ pub fn encode_numa(nodes: &[NumaNode], encoder: &mut Encoder<'_>) {
         encoder.u64(node.mem_total_kib);
         encoder.u64(node.mem_free_kib);
         encode_string(node.cpus.as_bytes(), encoder);
+    }
+}
+
+/// `E_MACHINE`: the machine as ELF headers name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ElfMachine {
+    /// `e_machine` (`EM_*`).
+    pub machine: u32,
+    /// `e_flags`.
+    pub flags: u32,
+}
+
+impl ElfMachine {
+    /// Reads the section.
+    ///
+    /// # Errors
+    /// [`WireError`] if it is short.
+    pub fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+        let mut cursor = Cursor::new(section, endian);
+        Ok(Self {
+            machine: cursor.u32("ELF machine")?,
+            flags: cursor.u32("ELF machine")?,
+        })
+    }
+
+    pub(super) fn visit(self, fields: &mut dyn Fields) {
+        fields.field("machine", Value::Unsigned(self.machine.into()));
+        fields.field("flags", Value::Hex(self.flags.into()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{ORDERS, bytes};
+
+    #[test]
+    fn the_larger_count_is_the_available_one() {
+        let expected = NrCpus {
+            available: 8,
+            online: 6,
+        };
+        for endian in ORDERS {
+            for (first, second) in [(8, 6), (6, 8)] {
+                let section = bytes(endian, |encoder| encode_nr_cpus(first, second, encoder));
+                assert_eq!(NrCpus::parse(&section, endian), Ok(expected));
+                assert!(NrCpus::parse(&section[..7], endian).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn nodes_round_trip() {
+        let node = |node, cpus: &str| NumaNode {
+            node,
+            mem_total_kib: 1 << 40,
+            mem_free_kib: 5,
+            cpus: cpus.to_owned(),
+        };
+        let nodes = vec![node(0, "0-3"), node(1, "")];
+        for endian in ORDERS {
+            let section = bytes(endian, |encoder| encode_numa(&nodes, encoder));
+            assert_eq!(NumaNode::parse_all(&section, endian), Ok(nodes.clone()));
+            for len in 0..section.len() {
+                assert!(NumaNode::parse_all(&section[..len], endian).is_err());
+            }
+        }
     }
 }

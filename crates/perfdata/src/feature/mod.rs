@@ -1,26 +1,50 @@
 //! Feature sections: what a file says of the machine, the command and its own events.
 //!
-//! One file per shape; each has `encode` and, where a report needs it, `parse`.
+//! One file per shape; each has `parse`, and `encode` where rprof writes it. [`Feature`] is any
+//! of them.
 
+mod auxtrace;
+mod bpf;
 mod build_id;
+mod compressed;
+mod domains;
 mod event_desc;
+mod groups;
 mod machine;
+mod memory;
+mod pmu;
+mod protobuf;
+mod simpleperf;
+mod simpleperf_file;
 mod text;
 mod time;
+mod topology;
 mod tracing;
+mod typed;
 
+pub use auxtrace::AuxtraceIndexEntry;
+pub use bpf::{BpfBtf, BpfFunction, BpfProgram};
 pub use build_id::BuildIdEntry;
+pub use compressed::Compression;
+pub use domains::{CpuDomainList, CpuDomains, SchedDomain};
 pub use event_desc::EventDesc;
-pub use machine::{
-    CpuPlace, CpuTopology, NumaNode, encode_cpu_topology, encode_nr_cpus, encode_numa,
-};
+pub use groups::EventGroup;
+pub use machine::{ElfMachine, NrCpus, NumaNode, encode_nr_cpus, encode_numa};
+pub use memory::{Cache, Caches, MemNode, MemTopology};
+pub use pmu::{HybridPmu, PmuCap, PmuCaps, PmuMapping};
+pub use simpleperf::{DebugUnwindFile, MetaInfo};
+pub use simpleperf_file::{SimpleperfFile, SimpleperfSymbol};
 pub use text::{decode_string, decode_strings, encode_string, encode_strings};
 pub use time::{ClockData, SampleTime};
+pub use topology::{CpuPlace, CpuTopology, encode_cpu_topology};
 pub use tracing::TracingData;
+pub use typed::Feature;
 
 /// Number of a feature bit; unknown ones are carried as such.
 ///
-/// Source: tools/perf/util/header.h (v6.16). Bits from 200 on are rprof's own; perf skips them.
+/// Source: tools/perf/util/header.h (v6.16; those from 32 on are newer). Bits from 128 on are
+/// simpleperf's (AOSP, simpleperf/record_file_format.h), those from 200 on are rprof's own; perf
+/// skips both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FeatureId(pub u32);
 
@@ -28,6 +52,9 @@ macro_rules! features {
     ($($name:ident = $number:literal, $doc:literal;)*) => {
         impl FeatureId {
             $(#[doc = $doc] pub const $name: Self = Self($number);)*
+
+            /// Every feature that has a name.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
 
             /// perf's name, without `HEADER_`.
             pub const fn name(self) -> &'static str {
@@ -55,8 +82,31 @@ features! {
     EVENT_DESC = 12, "Events with names and ids.";
     CPU_TOPOLOGY = 13, "Cores and sockets.";
     NUMA_TOPOLOGY = 14, "Memory nodes.";
+    BRANCH_STACK = 15, "Samples hold branch stacks; empty.";
+    PMU_MAPPINGS = 16, "Types of PMUs with their names.";
+    GROUP_DESC = 17, "Groups of events.";
+    AUXTRACE = 18, "Where AUX data is in the file.";
+    STAT = 19, "The file is of `perf stat record`; empty.";
+    CACHE = 20, "Caches.";
     SAMPLE_TIME = 21, "Times of the first and last sample.";
+    MEM_TOPOLOGY = 22, "Memory blocks of the nodes.";
     CLOCKID = 23, "Resolution of the clock.";
+    DIR_FORMAT = 24, "Version of a recording in a directory.";
+    BPF_PROG_INFO = 25, "BPF programs.";
+    BPF_BTF = 26, "Types of BPF programs.";
     COMPRESSED = 27, "How records are compressed.";
+    CPU_PMU_CAPS = 28, "What the PMU `cpu` can do.";
     CLOCK_DATA = 29, "The clock against wall time.";
+    HYBRID_TOPOLOGY = 30, "PMUs that only some CPUs have.";
+    PMU_CAPS = 31, "What the PMUs can do.";
+    CPU_DOMAIN_INFO = 32, "Scheduling domains.";
+    E_MACHINE = 33, "Machine and flags of ELF headers.";
+    CLN_SIZE = 34, "Bytes of a cache line.";
+    SIMPLEPERF_FILE = 128, "Files with symbols.";
+    SIMPLEPERF_META_INFO = 129, "Keys and values.";
+    SIMPLEPERF_DEBUG_UNWIND = 130, "Files kept to repeat unwinding.";
+    SIMPLEPERF_DEBUG_UNWIND_FILE = 131, "Contents of those files.";
+    SIMPLEPERF_FILE2 = 132, "Files with symbols, as protobuf messages.";
+    SIMPLEPERF_ETM_BRANCH_LIST = 133, "Branches of ETM traces.";
+    SIMPLEPERF_INIT_MAP = 134, "Records of what already ran.";
 }

@@ -29,6 +29,25 @@ pub(super) fn take_string<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8], WireE
     Ok(Cursor::new(bytes, cursor.endian()).c_str())
 }
 
+/// Takes a string for keeping.
+pub(super) fn take_owned(cursor: &mut Cursor<'_>) -> Result<Vec<u8>, WireError> {
+    take_string(cursor).map(<[u8]>::to_vec)
+}
+
+/// Takes a counted list of strings that are text in sysfs.
+pub(super) fn take_texts(
+    cursor: &mut Cursor<'_>,
+    what: &'static str,
+) -> Result<Vec<String>, WireError> {
+    let n = cursor.u32(what)?;
+    (0..n).map(|_| take_text(cursor)).collect()
+}
+
+/// Takes a string that is text in sysfs.
+pub(super) fn take_text(cursor: &mut Cursor<'_>) -> Result<String, WireError> {
+    take_string(cursor).map(|text| String::from_utf8_lossy(text).into_owned())
+}
+
 /// Reads a section that is one string.
 ///
 /// # Errors

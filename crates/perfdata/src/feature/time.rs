@@ -1,6 +1,6 @@
 //! SAMPLE_TIME, CLOCKID, CLOCK_DATA: when, and by which clock.
 
-use rprof_abi::{Cursor, Encoder, Endian, WireError};
+use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
 
 /// Times of the first and the last sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,11 @@ impl SampleTime {
             last_ns: cursor.u64("sample time")?,
         })
     }
+
+    pub(super) fn visit(self, fields: &mut dyn Fields) {
+        fields.field("first_ns", Value::Unsigned(self.first_ns));
+        fields.field("last_ns", Value::Unsigned(self.last_ns));
+    }
 }
 
 /// The recording's clock and wall time, read at one moment.
@@ -49,5 +54,52 @@ impl ClockData {
         encoder.u32(self.clockid);
         encoder.u64(self.wall_ns);
         encoder.u64(self.clock_ns);
+    }
+
+    /// Reads the section.
+    ///
+    /// # Errors
+    /// [`WireError`] if it is short.
+    pub fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+        let mut cursor = Cursor::new(section, endian);
+        cursor.u32("clock data version")?;
+        Ok(Self {
+            clockid: cursor.u32("clock data")?,
+            wall_ns: cursor.u64("clock data")?,
+            clock_ns: cursor.u64("clock data")?,
+        })
+    }
+
+    pub(super) fn visit(self, fields: &mut dyn Fields) {
+        fields.field("clockid", Value::Unsigned(self.clockid.into()));
+        fields.field("wall_ns", Value::Unsigned(self.wall_ns));
+        fields.field("clock_ns", Value::Unsigned(self.clock_ns));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{ORDERS, bytes};
+
+    #[test]
+    fn times_round_trip_and_short_ones_are_errors() {
+        let times = SampleTime {
+            first_ns: 1,
+            last_ns: u64::MAX,
+        };
+        let clocks = ClockData {
+            clockid: 1,
+            wall_ns: 2,
+            clock_ns: 3,
+        };
+        for endian in ORDERS {
+            let section = bytes(endian, |encoder| times.encode(encoder));
+            assert_eq!(SampleTime::parse(&section, endian), Ok(times));
+            assert!(SampleTime::parse(&section[..15], endian).is_err());
+            let section = bytes(endian, |encoder| clocks.encode(encoder));
+            assert_eq!(ClockData::parse(&section, endian), Ok(clocks));
+            assert!(ClockData::parse(&section[..23], endian).is_err());
+        }
     }
 }

@@ -1,0 +1,56 @@
+//! AUXTRACE: where AUXTRACE records are.
+
+use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
+
+/// One AUXTRACE record of the file.
+///
+/// Source: `auxtrace_index__write()`, tools/perf/util/auxtrace.c (v6.16).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuxtraceIndexEntry {
+    /// Where it is in the file, bytes.
+    pub file_offset: u64,
+    /// Bytes of the record and its data.
+    pub size_bytes: u64,
+}
+
+impl AuxtraceIndexEntry {
+    /// Reads a whole section.
+    ///
+    /// # Errors
+    /// [`WireError`] if it is shorter than its counts say.
+    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+        let mut cursor = Cursor::new(section, endian);
+        let n = cursor.u64("AUX index count")?;
+        let entry = |_| {
+            Ok(Self {
+                file_offset: cursor.u64("AUX index")?,
+                size_bytes: cursor.u64("AUX index")?,
+            })
+        };
+        (0..n).map(entry).collect()
+    }
+
+    pub(super) fn visit(self, fields: &mut dyn Fields) {
+        fields.field("file_offset", Value::Hex(self.file_offset));
+        fields.field("size_bytes", Value::Unsigned(self.size_bytes));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{ORDERS, bytes, u64s};
+
+    #[test]
+    fn index_entries_are_read_and_missing_ones_are_an_error() {
+        for endian in ORDERS {
+            let section = bytes(endian, |encoder| {
+                u64s(&[2, 0x100, 7, 0x200, 8], encoder);
+            });
+            let entries = AuxtraceIndexEntry::parse_all(&section, endian).unwrap();
+            assert_eq!(entries.len(), 2);
+            assert_eq!((entries[1].file_offset, entries[1].size_bytes), (0x200, 8));
+            assert!(AuxtraceIndexEntry::parse_all(&section[..32], endian).is_err());
+        }
+    }
+}

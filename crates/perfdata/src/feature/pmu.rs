@@ -1,0 +1,200 @@
+//! PMU_MAPPINGS, CPU_PMU_CAPS, PMU_CAPS, HYBRID_TOPOLOGY: the units that count.
+
+use super::text::take_owned;
+use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
+
+/// One item of PMU_MAPPINGS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PmuMapping {
+    /// `attr.type` of its events.
+    pub kind: u32,
+    /// Its name in sysfs.
+    pub name: Vec<u8>,
+}
+
+impl PmuMapping {
+    /// Reads a whole section.
+    ///
+    /// # Errors
+    /// [`WireError`] if it is shorter than its counts say.
+    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+        let mut cursor = Cursor::new(section, endian);
+        let n = cursor.u32("PMU count")?;
+        let mapping = |_| {
+            Ok(Self {
+                kind: cursor.u32("PMU type")?,
+                name: take_owned(&mut cursor)?,
+            })
+        };
+        (0..n).map(mapping).collect()
+    }
+
+    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("type", Value::Unsigned(self.kind.into()));
+        fields.field("name", Value::Text(&self.name));
+    }
+}
+
+/// What a PMU can do, such as `branches` `32`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PmuCap {
+    /// Which ability (`/sys/bus/event_source/devices/*/caps/`).
+    pub name: Vec<u8>,
+    /// How far it goes.
+    pub value: Vec<u8>,
+}
+
+impl PmuCap {
+    /// Reads a whole CPU_PMU_CAPS section: the abilities of the PMU named `cpu`.
+    ///
+    /// # Errors
+    /// [`WireError`] if it is shorter than its counts say.
+    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+        Self::take_all(&mut Cursor::new(section, endian))
+    }
+
+    fn take_all(cursor: &mut Cursor<'_>) -> Result<Vec<Self>, WireError> {
+        let n = cursor.u32("PMU capability count")?;
+        let cap = |_| {
+            Ok(Self {
+                name: take_owned(cursor)?,
+                value: take_owned(cursor)?,
+            })
+        };
+        (0..n).map(cap).collect()
+    }
+
+    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("name", Value::Text(&self.name));
+        fields.field("value", Value::Text(&self.value));
+    }
+}
+
+/// One item of PMU_CAPS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PmuCaps {
+    /// The PMU's name in sysfs.
+    pub pmu: Vec<u8>,
+    /// What it can do.
+    pub caps: Vec<PmuCap>,
+}
+
+impl PmuCaps {
+    /// Reads a whole section.
+    ///
+    /// # Errors
+    /// [`WireError`] if it is shorter than its counts say.
+    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+        let mut cursor = Cursor::new(section, endian);
+        let n = cursor.u32("PMU count")?;
+        let pmu = |_| {
+            // The name comes last.
+            let caps = PmuCap::take_all(&mut cursor)?;
+            let pmu = take_owned(&mut cursor)?;
+            Ok(Self { pmu, caps })
+        };
+        (0..n).map(pmu).collect()
+    }
+
+    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("pmu", Value::Text(&self.pmu));
+        fields.list("caps", &self.caps, |fields, cap| {
+            fields.object("", |fields| cap.visit(fields));
+        });
+    }
+}
+
+/// One item of HYBRID_TOPOLOGY: a PMU that only some CPUs have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HybridPmu {
+    /// Its name in sysfs, such as `cpu_core`.
+    pub pmu: Vec<u8>,
+    /// Its CPUs, such as `0-15`.
+    pub cpus: Vec<u8>,
+}
+
+impl HybridPmu {
+    /// Reads a whole section.
+    ///
+    /// # Errors
+    /// [`WireError`] if it is shorter than its counts say.
+    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+        let mut cursor = Cursor::new(section, endian);
+        let n = cursor.u32("PMU count")?;
+        let pmu = |_| {
+            Ok(Self {
+                pmu: take_owned(&mut cursor)?,
+                cpus: take_owned(&mut cursor)?,
+            })
+        };
+        (0..n).map(pmu).collect()
+    }
+
+    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("pmu", Value::Text(&self.pmu));
+        fields.field("cpus", Value::Text(&self.cpus));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feature::encode_string;
+    use crate::testing::{ORDERS, bytes};
+
+    #[test]
+    fn mappings_are_numbers_with_names() {
+        for endian in ORDERS {
+            let section = bytes(endian, |encoder| {
+                encoder.u32(1);
+                encoder.u32(8);
+                encode_string(b"uprobe", encoder);
+            });
+            let expected = PmuMapping {
+                kind: 8,
+                name: b"uprobe".to_vec(),
+            };
+            assert_eq!(PmuMapping::parse_all(&section, endian), Ok(vec![expected]));
+            assert!(PmuMapping::parse_all(&section[..20], endian).is_err());
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_pmu_comes_behind_its_abilities() {
+        for endian in ORDERS {
+            let section = bytes(endian, |encoder| {
+                encoder.u32(1);
+                encoder.u32(1);
+                for text in ["branches", "32", "cpu_core"] {
+                    encode_string(text.as_bytes(), encoder);
+                }
+            });
+            let cap = PmuCap {
+                name: b"branches".to_vec(),
+                value: b"32".to_vec(),
+            };
+            let expected = PmuCaps {
+                pmu: b"cpu_core".to_vec(),
+                caps: vec![cap.clone()],
+            };
+            assert_eq!(PmuCaps::parse_all(&section, endian), Ok(vec![expected]));
+            assert_eq!(PmuCap::parse_all(&section[4..], endian), Ok(vec![cap]));
+        }
+    }
+
+    #[test]
+    fn hybrid_pmus_have_cpus() {
+        for endian in ORDERS {
+            let section = bytes(endian, |encoder| {
+                encoder.u32(1);
+                encode_string(b"cpu_atom", encoder);
+                encode_string(b"16-23", encoder);
+            });
+            let expected = HybridPmu {
+                pmu: b"cpu_atom".to_vec(),
+                cpus: b"16-23".to_vec(),
+            };
+            assert_eq!(HybridPmu::parse_all(&section, endian), Ok(vec![expected]));
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! [`Feature`]: any feature section, decoded.
+
+use super::text::take_owned;
+use super::{
+    AuxtraceIndexEntry, BpfBtf, BpfProgram, BuildIdEntry, Caches, ClockData, Compression,
+    CpuDomains, CpuTopology, DebugUnwindFile, ElfMachine, EventDesc, EventGroup, FeatureId,
+    HybridPmu, MemTopology, MetaInfo, NrCpus, NumaNode, PmuCap, PmuCaps, PmuMapping, SampleTime,
+    SimpleperfFile, decode_strings,
+};
+use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
+
+/// A feature section, decoded. Texts are bytes: nobody promises UTF-8.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Feature {
+    /// Build ids of files.
+    BuildId(Vec<BuildIdEntry>),
+    /// Name of the machine.
+    Hostname(Vec<u8>),
+    /// Kernel release.
+    OsRelease(Vec<u8>),
+    /// Version of the recording tool.
+    Version(Vec<u8>),
+    /// Machine architecture.
+    Arch(Vec<u8>),
+    /// CPUs.
+    NrCpus(NrCpus),
+    /// CPU model.
+    CpuDesc(Vec<u8>),
+    /// CPU identification.
+    CpuId(Vec<u8>),
+    /// Memory.
+    TotalMem {
+        /// KiB.
+        kib: u64,
+    },
+    /// Words of the command line.
+    Cmdline(Vec<Vec<u8>>),
+    /// Events.
+    EventDesc(Vec<EventDesc>),
+    /// Cores and sockets.
+    CpuTopology(CpuTopology),
+    /// Memory nodes.
+    NumaTopology(Vec<NumaNode>),
+    /// Samples hold branch stacks.
+    BranchStack,
+    /// PMUs.
+    PmuMappings(Vec<PmuMapping>),
+    /// Groups of events.
+    GroupDesc(Vec<EventGroup>),
+    /// Where AUX data is.
+    Auxtrace(Vec<AuxtraceIndexEntry>),
+    /// The file is of `perf stat record`.
+    Stat,
+    /// Caches.
+    Cache(Caches),
+    /// Times of the first and last sample.
+    SampleTime(SampleTime),
+    /// Memory blocks.
+    MemTopology(MemTopology),
+    /// The clock.
+    ClockId {
+        /// Its resolution, nanoseconds.
+        resolution_ns: u64,
+    },
+    /// The recording is a directory.
+    DirFormat {
+        /// Version of its form.
+        version: u64,
+    },
+    /// BPF programs.
+    BpfProgInfo(Vec<BpfProgram>),
+    /// Types of BPF programs.
+    BpfBtf(Vec<BpfBtf>),
+    /// How records are compressed.
+    Compressed(Compression),
+    /// What the PMU `cpu` can do.
+    CpuPmuCaps(Vec<PmuCap>),
+    /// The clock against wall time.
+    ClockData(ClockData),
+    /// PMUs that only some CPUs have.
+    HybridTopology(Vec<HybridPmu>),
+    /// What the PMUs can do.
+    PmuCaps(Vec<PmuCaps>),
+    /// Scheduling domains.
+    CpuDomainInfo(CpuDomains),
+    /// Machine and flags of ELF headers.
+    EMachine(ElfMachine),
+    /// A cache line.
+    ClnSize {
+        /// Its bytes.
+        bytes: u32,
+    },
+    /// Files with symbols, of FILE or FILE2.
+    SimpleperfFiles(Vec<SimpleperfFile>),
+    /// Keys and values.
+    SimpleperfMetaInfo(Vec<MetaInfo>),
+    /// Files kept to repeat unwinding.
+    SimpleperfDebugUnwind(Vec<DebugUnwindFile>),
+    /// A section that is not decoded here: unknown, or a stream of its own.
+    Opaque {
+        /// Which.
+        id: FeatureId,
+        /// Its size.
+        len_bytes: u64,
+    },
+}
+
+impl Feature {
+    /// Decodes a section of a file, or the bytes of a HEADER_FEATURE record in pipe mode.
+    ///
+    /// # Errors
+    /// [`WireError`] if it is shorter than its counts say.
+    pub fn parse(id: FeatureId, section: &[u8], endian: Endian) -> Result<Self, WireError> {
+        if id.0 >= FeatureId::SIMPLEPERF_FILE.0 {
+            return Self::parse_simpleperf(id, section, endian);
+        }
+        let mut cursor = Cursor::new(section, endian);
+        let cursor = &mut cursor;
+        // A flat table, hence its length.
+        Ok(match id {
+            FeatureId::BUILD_ID => match BuildIdEntry::parse_all(section, endian) {
+                (entries, None) => Self::BuildId(entries),
+                (_, Some(error)) => return Err(error),
+            },
+            FeatureId::HOSTNAME => Self::Hostname(take_owned(cursor)?),
+            FeatureId::OSRELEASE => Self::OsRelease(take_owned(cursor)?),
+            FeatureId::VERSION => Self::Version(take_owned(cursor)?),
+            FeatureId::ARCH => Self::Arch(take_owned(cursor)?),
+            FeatureId::NRCPUS => Self::NrCpus(NrCpus::parse(section, endian)?),
+            FeatureId::CPUDESC => Self::CpuDesc(take_owned(cursor)?),
+            FeatureId::CPUID => Self::CpuId(take_owned(cursor)?),
+            FeatureId::TOTAL_MEM => Self::TotalMem {
+                kib: cursor.u64("memory size")?,
+            },
+            FeatureId::CMDLINE => {
+                let words = decode_strings(section, endian)?;
+                Self::Cmdline(words.into_iter().map(<[u8]>::to_vec).collect())
+            }
+            FeatureId::EVENT_DESC => Self::EventDesc(EventDesc::parse_all(section, endian)?),
+            FeatureId::CPU_TOPOLOGY => Self::CpuTopology(CpuTopology::parse(section, endian)?),
+            FeatureId::NUMA_TOPOLOGY => Self::NumaTopology(NumaNode::parse_all(section, endian)?),
+            FeatureId::BRANCH_STACK => Self::BranchStack,
+            FeatureId::PMU_MAPPINGS => Self::PmuMappings(PmuMapping::parse_all(section, endian)?),
+            FeatureId::GROUP_DESC => Self::GroupDesc(EventGroup::parse_all(section, endian)?),
+            FeatureId::AUXTRACE => Self::Auxtrace(AuxtraceIndexEntry::parse_all(section, endian)?),
+            FeatureId::STAT => Self::Stat,
+            FeatureId::CACHE => Self::Cache(Caches::parse(section, endian)?),
+            FeatureId::SAMPLE_TIME => Self::SampleTime(SampleTime::parse(section, endian)?),
+            FeatureId::MEM_TOPOLOGY => Self::MemTopology(MemTopology::parse(section, endian)?),
+            FeatureId::CLOCKID => Self::ClockId {
+                resolution_ns: cursor.u64("clock resolution")?,
+            },
+            FeatureId::DIR_FORMAT => Self::DirFormat {
+                version: cursor.u64("directory version")?,
+            },
+            FeatureId::BPF_PROG_INFO => Self::BpfProgInfo(BpfProgram::parse_all(section, endian)?),
+            FeatureId::BPF_BTF => Self::BpfBtf(BpfBtf::parse_all(section, endian)?),
+            FeatureId::COMPRESSED => Self::Compressed(Compression::parse(section, endian)?),
+            FeatureId::CPU_PMU_CAPS => Self::CpuPmuCaps(PmuCap::parse_all(section, endian)?),
+            FeatureId::CLOCK_DATA => Self::ClockData(ClockData::parse(section, endian)?),
+            FeatureId::HYBRID_TOPOLOGY => {
+                Self::HybridTopology(HybridPmu::parse_all(section, endian)?)
+            }
+            FeatureId::PMU_CAPS => Self::PmuCaps(PmuCaps::parse_all(section, endian)?),
+            FeatureId::CPU_DOMAIN_INFO => Self::CpuDomainInfo(CpuDomains::parse(section, endian)?),
+            // They are too new to rely on their order; their lengths tell them apart.
+            FeatureId::E_MACHINE | FeatureId::CLN_SIZE if section.len() == 8 => {
+                Self::EMachine(ElfMachine::parse(section, endian)?)
+            }
+            FeatureId::E_MACHINE | FeatureId::CLN_SIZE if section.len() == 4 => Self::ClnSize {
+                bytes: cursor.u32("cache line size")?,
+            },
+            _ => Self::opaque(id, section),
+        })
+    }
+
+    fn parse_simpleperf(id: FeatureId, section: &[u8], endian: Endian) -> Result<Self, WireError> {
+        Ok(match id {
+            FeatureId::SIMPLEPERF_FILE => {
+                Self::SimpleperfFiles(SimpleperfFile::parse_all(section, endian)?)
+            }
+            FeatureId::SIMPLEPERF_FILE2 => {
+                Self::SimpleperfFiles(SimpleperfFile::parse_all_messages(section, endian)?)
+            }
+            FeatureId::SIMPLEPERF_META_INFO => {
+                Self::SimpleperfMetaInfo(MetaInfo::parse_all(section))
+            }
+            FeatureId::SIMPLEPERF_DEBUG_UNWIND => {
+                Self::SimpleperfDebugUnwind(DebugUnwindFile::parse_all(section)?)
+            }
+            _ => Self::opaque(id, section),
+        })
+    }
+
+    fn opaque(id: FeatureId, section: &[u8]) -> Self {
+        Self::Opaque {
+            id,
+            len_bytes: section.len() as u64,
+        }
+    }
+
+    /// Says the section as one field: perf's name for it in lower case (`feature_200` for one
+    /// without a name), and under it what the section holds.
+    pub fn visit(&self, fields: &mut dyn Fields) {
+        // A flat table, hence its length.
+        match self {
+            Self::BuildId(all) => objects("build_id", all, fields, BuildIdEntry::visit),
+            Self::Hostname(text) => fields.field("hostname", Value::Text(text)),
+            Self::OsRelease(text) => fields.field("osrelease", Value::Text(text)),
+            Self::Version(text) => fields.field("version", Value::Text(text)),
+            Self::Arch(text) => fields.field("arch", Value::Text(text)),
+            Self::NrCpus(cpus) => fields.object("nrcpus", |fields| cpus.visit(fields)),
+            Self::CpuDesc(text) => fields.field("cpudesc", Value::Text(text)),
+            Self::CpuId(text) => fields.field("cpuid", Value::Text(text)),
+            Self::TotalMem { kib } => fields.field("total_mem_kib", Value::Unsigned(*kib)),
+            Self::Cmdline(words) => fields.list("cmdline", words, |fields, word| {
+                fields.field("", Value::Text(word));
+            }),
+            Self::EventDesc(all) => objects("event_desc", all, fields, EventDesc::visit),
+            Self::CpuTopology(topology) => {
+                fields.object("cpu_topology", |fields| topology.visit(fields));
+            }
+            Self::NumaTopology(all) => objects("numa_topology", all, fields, NumaNode::visit),
+            Self::BranchStack => fields.field("branch_stack", Value::Bool(true)),
+            Self::PmuMappings(all) => objects("pmu_mappings", all, fields, PmuMapping::visit),
+            Self::GroupDesc(all) => objects("group_desc", all, fields, EventGroup::visit),
+            Self::Auxtrace(all) => objects("auxtrace", all, fields, |entry, fields| {
+                entry.visit(fields);
+            }),
+            Self::Stat => fields.field("stat", Value::Bool(true)),
+            Self::Cache(caches) => fields.object("cache", |fields| caches.visit(fields)),
+            Self::SampleTime(time) => fields.object("sample_time", |fields| time.visit(fields)),
+            Self::MemTopology(memory) => {
+                fields.object("mem_topology", |fields| memory.visit(fields));
+            }
+            Self::ClockId { resolution_ns } => fields.object("clockid", |fields| {
+                fields.field("resolution_ns", Value::Unsigned(*resolution_ns));
+            }),
+            Self::DirFormat { version } => fields.object("dir_format", |fields| {
+                fields.field("version", Value::Unsigned(*version));
+            }),
+            Self::BpfProgInfo(all) => objects("bpf_prog_info", all, fields, BpfProgram::visit),
+            Self::BpfBtf(all) => objects("bpf_btf", all, fields, |btf, fields| btf.visit(fields)),
+            Self::Compressed(how) => fields.object("compressed", |fields| how.visit(fields)),
+            Self::CpuPmuCaps(all) => objects("cpu_pmu_caps", all, fields, PmuCap::visit),
+            Self::ClockData(clocks) => fields.object("clock_data", |fields| clocks.visit(fields)),
+            Self::HybridTopology(all) => objects("hybrid_topology", all, fields, HybridPmu::visit),
+            Self::PmuCaps(all) => objects("pmu_caps", all, fields, PmuCaps::visit),
+            Self::CpuDomainInfo(domains) => {
+                fields.object("cpu_domain_info", |fields| domains.visit(fields));
+            }
+            Self::EMachine(machine) => fields.object("e_machine", |fields| machine.visit(fields)),
+            Self::ClnSize { bytes } => fields.object("cln_size", |fields| {
+                fields.field("bytes", Value::Unsigned((*bytes).into()));
+            }),
+            Self::SimpleperfFiles(all) => {
+                objects("simpleperf_file", all, fields, SimpleperfFile::visit);
+            }
+            Self::SimpleperfMetaInfo(all) => {
+                objects("simpleperf_meta_info", all, fields, MetaInfo::visit);
+            }
+            Self::SimpleperfDebugUnwind(all) => {
+                objects(
+                    "simpleperf_debug_unwind",
+                    all,
+                    fields,
+                    DebugUnwindFile::visit,
+                );
+            }
+            Self::Opaque { id, len_bytes } => {
+                fields.object(&name_of(*id), |fields| {
+                    fields.field("len_bytes", Value::Unsigned(*len_bytes));
+                });
+            }
+        }
+    }
+}
+
+/// The name of a section as a field.
+fn name_of(id: FeatureId) -> String {
+    if FeatureId::ALL.contains(&id) {
+        id.name().to_ascii_lowercase()
+    } else {
+        format!("feature_{}", id.0)
+    }
+}
+
+/// A list of objects.
+fn objects<T>(
+    name: &str,
+    items: &[T],
+    fields: &mut dyn Fields,
+    visit: impl Fn(&T, &mut dyn Fields),
+) {
+    fields.list(name, items, |fields, item| {
+        fields.object("", |fields| visit(item, fields));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feature::encode_string;
+    use crate::testing::{Flat, ORDERS, bytes, u32s};
+    use proptest::prelude::*;
+
+    fn said(id: FeatureId, section: &[u8], endian: Endian) -> Vec<String> {
+        let feature = Feature::parse(id, section, endian).unwrap();
+        Flat::of(|fields| feature.visit(fields))
+    }
+
+    #[test]
+    fn texts_and_numbers_are_said_under_the_names_of_their_sections() {
+        for endian in ORDERS {
+            let text = bytes(endian, |encoder| encode_string(b"x", encoder));
+            for (id, expected) in [
+                (FeatureId::HOSTNAME, "hostname=x"),
+                (FeatureId::OSRELEASE, "osrelease=x"),
+                (FeatureId::VERSION, "version=x"),
+                (FeatureId::ARCH, "arch=x"),
+                (FeatureId::CPUDESC, "cpudesc=x"),
+                (FeatureId::CPUID, "cpuid=x"),
+            ] {
+                assert_eq!(said(id, &text, endian), [expected]);
+            }
+            let number = bytes(endian, |encoder| encoder.u64(7));
+            for (id, expected) in [
+                (FeatureId::TOTAL_MEM, "total_mem_kib=7"),
+                (FeatureId::CLOCKID, "clockid.resolution_ns=7"),
+                (FeatureId::DIR_FORMAT, "dir_format.version=7"),
+            ] {
+                assert_eq!(said(id, &number, endian), [expected]);
+                assert!(Feature::parse(id, &number[..7], endian).is_err());
+            }
+            let pair = bytes(endian, |encoder| u32s(&[62, 1], encoder));
+            for id in [FeatureId::E_MACHINE, FeatureId::CLN_SIZE] {
+                assert_eq!(
+                    said(id, &pair, endian),
+                    ["e_machine.machine=62", "e_machine.flags=0x1"]
+                );
+                assert_eq!(said(id, &pair[..4], endian), ["cln_size.bytes=62"]);
+            }
+        }
+    }
+
+    #[test]
+    fn sections_without_bytes_or_without_meaning_are_said_too() {
+        let said = |id| said(FeatureId(id), &[], Endian::Little);
+        assert_eq!(said(15), ["branch_stack=Bool(true)"]);
+        assert_eq!(said(19), ["stat=Bool(true)"]);
+        assert_eq!(said(1), ["tracing_data.len_bytes=0"]);
+        assert_eq!(said(134), ["simpleperf_init_map.len_bytes=0"]);
+        assert_eq!(said(200), ["feature_200.len_bytes=0"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_never_panic_and_never_loop(
+            section in proptest::collection::vec(prop_oneof![Just(0u8), Just(1), any::<u8>()], 0..300),
+            big: bool,
+        ) {
+            let endian = if big { Endian::Big } else { Endian::Little };
+            for id in (0..=256).map(FeatureId) {
+                if let Ok(feature) = Feature::parse(id, &section, endian) {
+                    Flat::of(|fields| feature.visit(fields));
+                }
+            }
+        }
+    }
+}
