@@ -21,6 +21,7 @@ mod time;
 mod topology;
 mod tracing;
 mod typed;
+mod visit;
 
 pub use auxtrace::AuxtraceIndexEntry;
 pub use bpf::{BpfBtf, BpfFunction, BpfProgram};

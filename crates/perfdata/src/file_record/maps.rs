@@ -1,0 +1,151 @@
+//! `THREAD_MAP` and `CPU_MAP`: what was recorded.
+
+use crate::ranges::{set_bits, visit_ranges};
+use rprof_abi::{Cursor, Fields, Value, WireError};
+
+/// One item of `PERF_RECORD_THREAD_MAP`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadMapEntry<'a> {
+    /// Thread, or -1 for all.
+    pub tid: i64,
+    /// Its name.
+    pub comm: &'a [u8],
+}
+
+impl<'a> ThreadMapEntry<'a> {
+    pub(super) fn parse_all(cursor: &mut Cursor<'a>) -> Result<Vec<Self>, WireError> {
+        let what = "thread map";
+        let n = cursor.u64(what)?;
+        let thread = |_| {
+            Ok(Self {
+                tid: cursor.u64(what)?.cast_signed(),
+                comm: Cursor::new(cursor.bytes(16, what)?, cursor.endian()).c_str(),
+            })
+        };
+        (0..n).map(thread).collect()
+    }
+
+    pub(super) fn visit(self, fields: &mut dyn Fields) {
+        fields.field("tid", Value::Signed(self.tid));
+        fields.field("comm", Value::Text(self.comm));
+    }
+}
+
+/// A set of CPUs: `PERF_RECORD_CPU_MAP`, or a part of `EVENT_UPDATE`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CpuMap<'a> {
+    /// One by one; -1 stands for any CPU.
+    Cpus(Vec<i32>),
+    /// One bit each.
+    Mask {
+        /// Bits in a word: 32 or 64.
+        bits_per_word: u64,
+        /// The words, lowest CPU first.
+        words: Vec<u64>,
+    },
+    /// All from `first` to `last` (6.1).
+    Range {
+        /// Whether "any CPU" is one of them.
+        any_cpu: bool,
+        /// The first CPU.
+        first: u16,
+        /// The last CPU.
+        last: u16,
+    },
+    /// A form that is not known.
+    Unknown {
+        /// Its number.
+        kind: u16,
+        /// Its bytes.
+        data: &'a [u8],
+    },
+}
+
+impl<'a> CpuMap<'a> {
+    /// Takes the map; alignment was an accident once, and is part of the format now.
+    pub(super) fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+        let what = "CPU map";
+        match cursor.u16(what)? {
+            0 => {
+                let n = cursor.u16(what)?;
+                let cpu = |_| cursor.u16(what).map(any_or_number);
+                (0..n).map(cpu).collect::<Result<_, _>>().map(Self::Cpus)
+            }
+            1 => Self::parse_mask(cursor),
+            2 => {
+                let any_cpu = cursor.u8(what)? != 0;
+                cursor.u8(what)?;
+                Ok(Self::Range {
+                    any_cpu,
+                    first: cursor.u16(what)?,
+                    last: cursor.u16(what)?,
+                })
+            }
+            kind => Ok(Self::Unknown {
+                kind,
+                data: cursor.rest(),
+            }),
+        }
+    }
+
+    fn parse_mask(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+        let what = "CPU mask";
+        let n = cursor.u16(what)?;
+        let word_len = cursor.u16(what)?;
+        let take = match word_len {
+            4 => |cursor: &mut Cursor<'_>| cursor.u32("CPU mask").map(u64::from),
+            8 => {
+                cursor.bytes(4, what)?; // padding
+                |cursor: &mut Cursor<'_>| cursor.u64("CPU mask")
+            }
+            _ => {
+                return Err(WireError::BadValue {
+                    what: "length of a word of a CPU mask",
+                    value: word_len.into(),
+                });
+            }
+        };
+        Ok(Self::Mask {
+            bits_per_word: u64::from(word_len) * 8,
+            words: (0..n).map(|_| take(cursor)).collect::<Result<_, _>>()?,
+        })
+    }
+
+    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+        match self {
+            Self::Cpus(cpus) => {
+                fields.field("any_cpu", Value::Bool(cpus.contains(&-1)));
+                let cpus = cpus.iter().filter_map(|&cpu| u64::try_from(cpu).ok());
+                visit_ranges("cpus", cpus, fields);
+            }
+            Self::Mask {
+                bits_per_word,
+                words,
+            } => {
+                fields.field("any_cpu", Value::Bool(false));
+                let cpus = set_bits(words.iter().copied(), *bits_per_word);
+                visit_ranges("cpus", cpus, fields);
+            }
+            Self::Range {
+                any_cpu,
+                first,
+                last,
+            } => {
+                fields.field("any_cpu", Value::Bool(*any_cpu));
+                visit_ranges("cpus", u64::from(*first)..=u64::from(*last), fields);
+            }
+            Self::Unknown { kind, data } => {
+                fields.field("type", Value::Unsigned((*kind).into()));
+                fields.field("data", Value::Bytes(data));
+            }
+        }
+    }
+}
+
+/// `-1` is stored in 16 bits.
+fn any_or_number(cpu: u16) -> i32 {
+    match cpu {
+        u16::MAX => -1,
+        cpu => cpu.into(),
+    }
+}

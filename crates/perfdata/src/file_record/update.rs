@@ -1,0 +1,65 @@
+//! `EVENT_UPDATE`: what perf knows of an event besides its attr.
+
+use super::CpuMap;
+use rprof_abi::{Cursor, Fields, Value, WireError};
+
+/// `PERF_RECORD_EVENT_UPDATE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventUpdate<'a> {
+    /// An id of the event.
+    pub id: u64,
+    /// What of it.
+    pub update: Update<'a>,
+}
+
+/// What an [`EventUpdate`] says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Update<'a> {
+    /// Unit of its counts, such as `msec`.
+    Unit(&'a [u8]),
+    /// What its counts are multiplied with to be in that unit.
+    Scale(f64),
+    /// Its name.
+    Name(&'a [u8]),
+    /// CPUs that have it.
+    Cpus(CpuMap<'a>),
+    /// Something else.
+    Unknown {
+        /// Its number.
+        kind: u64,
+        /// Its bytes.
+        data: &'a [u8],
+    },
+}
+
+impl<'a> EventUpdate<'a> {
+    pub(super) fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+        let kind = cursor.u64("event update")?;
+        let id = cursor.u64("event update")?;
+        let update = match kind {
+            0 => Update::Unit(cursor.c_str()),
+            1 => Update::Scale(f64::from_bits(cursor.u64("event scale")?)),
+            2 => Update::Name(cursor.c_str()),
+            3 => Update::Cpus(CpuMap::parse(cursor)?),
+            kind => Update::Unknown {
+                kind,
+                data: cursor.rest(),
+            },
+        };
+        Ok(Self { id, update })
+    }
+
+    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("id", Value::Unsigned(self.id));
+        match &self.update {
+            Update::Unit(unit) => fields.field("unit", Value::Text(unit)),
+            Update::Scale(scale) => fields.field("scale", Value::Float(*scale)),
+            Update::Name(name) => fields.field("name", Value::Text(name)),
+            Update::Cpus(map) => map.visit(fields),
+            Update::Unknown { kind, data } => {
+                fields.field("type", Value::Unsigned(*kind));
+                fields.field("data", Value::Bytes(data));
+            }
+        }
+    }
+}
