@@ -10,10 +10,14 @@
 //! Names come between two reading passes, so that stacks are counted by function from the start:
 //! memory follows the program, not the recording. [`load`] does all of it; [`format`] writes.
 
+mod dump;
 mod error;
 pub mod format;
+mod info;
 mod load;
 pub mod script;
 
+pub use dump::{DUMP_VERSION, DumpForm, write_dump};
 pub use error::Error;
+pub use info::{INFO_VERSION, visit_info};
 pub use load::{Options, Progress, load};

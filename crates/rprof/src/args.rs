@@ -34,6 +34,10 @@ pub(crate) enum Command {
     Flame(FlameArgs),
     /// Print every sample, in order of time, as perf script does
     Script(ScriptArgs),
+    /// Print every record of a recording as it is in the file
+    Dump(DumpArgs),
+    /// Show what a recording is: events, machine, how many records of each kind
+    Info(DumpArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -289,6 +293,17 @@ pub(crate) struct ScriptArgs {
     /// Print times with nanoseconds
     #[arg(long)]
     pub(crate) ns: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DumpArgs {
+    /// Recording to read: a file, a directory, or - for standard input
+    #[arg(short = 'i', long, value_name = "FILE", default_value = "perf.data")]
+    pub(crate) input: PathBuf,
+
+    /// Print JSON (docs: crates/report/JSON.md)
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[cfg(test)]

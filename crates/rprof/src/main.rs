@@ -17,6 +17,8 @@ fn main() -> ExitCode {
         Command::Report(args) => cmd::report::run(&args),
         Command::Flame(args) => cmd::flame::run(&args),
         Command::Script(args) => cmd::script::run(&args),
+        Command::Dump(args) => cmd::dump::run(&args),
+        Command::Info(args) => cmd::info::run(&args),
     };
     match done {
         Ok(code) => code,

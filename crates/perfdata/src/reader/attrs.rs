@@ -49,16 +49,17 @@ impl Reader {
                 0 => Vec::new(),
                 _ => self.read_section(section)?,
             };
-            events.push(self.described(attr, &id_bytes));
+            let mut cursor = Cursor::new(&id_bytes, self.endian);
+            let ids = std::iter::from_fn(|| cursor.u64("id").ok()).collect();
+            events.push(self.described(attr, ids));
         }
         Ok(events)
     }
 
     /// An event without a name yet.
-    pub(super) fn described(&self, attr: PerfEventAttr, ids: &[u8]) -> Described {
-        let mut ids = Cursor::new(ids, self.endian);
+    pub(super) fn described(&self, attr: PerfEventAttr, ids: Vec<u64>) -> Described {
         Described {
-            ids: std::iter::from_fn(|| ids.u64("id").ok()).collect(),
+            ids,
             event: RecordedEvent {
                 name: name_of_attr(&attr),
                 layout: SampleLayout::new(&attr, self.endian),
@@ -128,9 +129,7 @@ fn modifiers(flags: AttrFlags) -> String {
         text.extend((0..flags.precise_ip()).map(|_| 'p'));
         excludes_guest = true;
     }
-    if flags.has(AttrFlags::EXCLUDE_HOST)
-        || flags.has(AttrFlags::EXCLUDE_GUEST) == excludes_guest
-    {
+    if flags.has(AttrFlags::EXCLUDE_HOST) || flags.has(AttrFlags::EXCLUDE_GUEST) == excludes_guest {
         let machines = [
             (AttrFlags::EXCLUDE_HOST, 'H'),
             (AttrFlags::EXCLUDE_GUEST, 'G'),

@@ -11,11 +11,12 @@ mod walk;
 
 pub use walk::Step;
 
+use crate::attr_fields::visit_attr;
 use crate::feature::{self, BuildIdEntry};
 use crate::{Error, FeatureId, FileHeader, Location, Section, Warning};
 use bytes::Bytes;
 use rprof_abi::{
-    Endian, PerfEventAttr, RawRecord, SampleLayout, SampleType, WireError, event_type, sw,
+    Endian, Fields, PerfEventAttr, RawRecord, SampleLayout, SampleType, WireError, event_type, sw,
 };
 use rustc_hash::FxHashMap;
 use std::io;
@@ -36,6 +37,11 @@ pub struct RecordedEvent {
 }
 
 impl RecordedEvent {
+    /// Says the fields of its attr.
+    pub fn visit_attr(&self, fields: &mut dyn Fields) {
+        visit_attr(&self.attr, fields);
+    }
+
     /// Whether it counts nothing and only carries sideband.
     pub fn is_dummy(&self) -> bool {
         self.attr.kind == event_type::SOFTWARE && self.attr.config == sw::DUMMY

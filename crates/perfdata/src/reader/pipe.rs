@@ -6,8 +6,9 @@ use super::stream::Part;
 use super::walk::{payload_len, walk_part};
 use super::{PIPE_HEADER_LEN, Reader, Step};
 use crate::feature::BuildIdEntry;
+use crate::file_record::{FileRecord, Update};
 use crate::{Error, FeatureId, Section, file_kind};
-use rprof_abi::{Cursor, PerfEventAttr, RawRecord, RecordHeader, WireError};
+use rprof_abi::{RawRecord, RecordHeader, WireError};
 use std::sync::Arc;
 
 /// What the records of a pipe-mode recording say of it as a whole.
@@ -22,9 +23,6 @@ pub(super) struct Announced {
     /// Records that could not be decoded.
     pub(super) n_bad: u64,
 }
-
-/// EVENT_UPDATE: the payload is a name (tools/lib/perf/include/perf/event.h, v6.1).
-const EVENT_UPDATE_NAME: u64 = 2;
 
 impl Reader {
     /// The records behind the header of a pipe-mode recording.
@@ -61,44 +59,37 @@ impl Reader {
         raw: RawRecord<'_>,
         found: &mut Announced,
     ) -> Result<(), WireError> {
-        let mut cursor = Cursor::new(raw.body, self.endian);
+        // Most are the kernel's.
+        if raw.kind < file_kind::HEADER_ATTR {
+            return Ok(());
+        }
         let body_at = offset + RecordHeader::LEN as u64;
-        match raw.kind {
-            file_kind::HEADER_ATTR => {
-                let (attr, len) = PerfEventAttr::parse(raw.body, self.endian)?;
-                cursor.bytes(u64::from(len), "attr")?;
-                found.events.push(self.described(attr, cursor.rest()));
+        match FileRecord::parse(raw, self.endian)? {
+            FileRecord::HeaderAttr(event) => {
+                found.events.push(self.described(event.attr, event.ids));
             }
-            file_kind::EVENT_UPDATE => {
-                let (kind, id) = (cursor.u64("event update")?, cursor.u64("event update")?);
-                if kind == EVENT_UPDATE_NAME {
-                    found.names.push((id, cursor.c_str().to_vec()));
+            FileRecord::EventUpdate(update) => {
+                if let Update::Name(name) = update.update {
+                    found.names.push((update.id, name.to_vec()));
                 }
             }
-            file_kind::HEADER_FEATURE => {
-                let id = cursor.u64("feature id")?;
+            // An empty one ends the list.
+            FileRecord::HeaderFeature { id, section } if !section.is_empty() => {
                 let section = Section {
                     offset: body_at + 8,
-                    size: cursor.rest().len() as u64,
+                    size: section.len() as u64,
                 };
-                // An empty one ends the list; its number is none.
-                if let Ok(id) = u32::try_from(id)
-                    && section.size > 0
-                {
-                    found.features.push((FeatureId(id), section));
-                }
+                found.features.push((id, section));
             }
-            file_kind::HEADER_TRACING_DATA => {
+            FileRecord::HeaderTracingData { .. } => {
                 let section = Section {
                     offset: offset + raw.len_bytes() as u64,
                     size: payload_len(raw, self.endian),
                 };
                 found.features.push((FeatureId::TRACING_DATA, section));
             }
-            file_kind::HEADER_BUILD_ID => {
-                found.build_ids.push(BuildIdEntry::parse(raw, self.endian)?);
-            }
-            file_kind::COMPRESSED | file_kind::COMPRESSED2 => found.is_compressed = true,
+            FileRecord::HeaderBuildId(entry) => found.build_ids.push(entry),
+            FileRecord::Compressed(_) => found.is_compressed = true,
             _ => {}
         }
         Ok(())

@@ -8,8 +8,9 @@
 use super::bytes::Spool;
 use super::stream::{Origin, Part};
 use super::walk::{Found, Step, Trouble, next_record, walk_part};
+use crate::file_record::FileRecord;
 use crate::{Warning, file_kind};
-use rprof_abi::{Cursor, Endian, RawRecord};
+use rprof_abi::{Endian, RawRecord};
 use std::io;
 use std::sync::Arc;
 use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
@@ -100,16 +101,10 @@ pub(super) fn unpack(
 impl Unpacker {
     /// Takes one record of the file; says what is wrong with it, if something is.
     fn take(&mut self, file_offset: u64, raw: RawRecord<'_>) -> io::Result<Option<String>> {
-        let packed = match raw.kind {
-            file_kind::COMPRESSED => raw.body,
-            file_kind::COMPRESSED2 => {
-                let mut cursor = Cursor::new(raw.body, self.endian);
-                let data = cursor.u64("compressed size");
-                match data.and_then(|len| cursor.bytes(len, "compressed data")) {
-                    Ok(data) => data,
-                    Err(error) => return Ok(Some(self.give_up(error.to_string()))),
-                }
-            }
+        let is_packed = matches!(raw.kind, file_kind::COMPRESSED | file_kind::COMPRESSED2);
+        let packed = match is_packed.then(|| FileRecord::parse(raw, self.endian)) {
+            Some(Ok(FileRecord::Compressed(packed))) => packed,
+            Some(Err(error)) => return Ok(Some(self.give_up(error.to_string()))),
             _ => {
                 self.note_origin(file_offset, false);
                 let mut record = Vec::with_capacity(raw.len_bytes());

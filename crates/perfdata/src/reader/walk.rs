@@ -3,7 +3,7 @@
 use super::Reader;
 use super::stream::Part;
 use crate::{Error, Warning, file_kind};
-use rprof_abi::{Cursor, Endian, RawRecord, RecordHeader};
+use rprof_abi::{Cursor, Endian, Misc, RawRecord, RecordHeader, RecordKind, WireError};
 use std::io;
 use std::ops::Range;
 
@@ -16,8 +16,12 @@ pub enum Step {
     Stop,
 }
 
-/// Bytes read at a time. A window always holds at least one whole record (64 KiB at most).
+/// Bytes read at a time. A window always holds at least one whole record: 64 KiB at most, but for
+/// some of simpleperf's.
 const WINDOW: usize = 1 << 20;
+
+/// The longest record of the kernel's kinds.
+const MAX_RECORD: usize = 1 << 16;
 
 /// Why a walk ended early, at this offset of the stream.
 #[derive(Debug)]
@@ -91,19 +95,20 @@ impl Reader {
         let Some(part) = self.stream.part_at(offset) else {
             return Ok(None);
         };
-        let mut head = [0; RecordHeader::LEN];
-        let read = |window: &mut [u8]| {
-            let got = part.read(window, offset);
-            got.map_err(|source| self.io_error(source))
-        };
-        read(&mut head)?;
-        let Ok(header) = RecordHeader::parse(&head, self.endian) else {
-            return Ok(None);
-        };
-        buffer.resize(usize::from(header.size), 0);
-        let got = read(buffer)?;
-        let whole = buffer.get(..got).unwrap_or_default();
-        Ok(RawRecord::parse(whole, self.endian).ok())
+        // Most records are far shorter than the first window.
+        for window in [1 << 12, MAX_RECORD] {
+            buffer.resize(window, 0);
+            let got = part.read(buffer, offset);
+            let got = got.map_err(|source| self.io_error(source))?;
+            buffer.truncate(got);
+            if matches!(next_record(buffer, self.endian), Found::Record(_)) {
+                break;
+            }
+        }
+        Ok(match next_record(buffer, self.endian) {
+            Found::Record(record) => Some(record),
+            Found::Nothing | Found::Bad(_) => None,
+        })
     }
 }
 
@@ -161,13 +166,28 @@ pub(super) enum Found<'w> {
 
 /// The record at the front of some bytes.
 pub(super) fn next_record(rest: &[u8], endian: Endian) -> Found<'_> {
-    match RawRecord::parse(rest, endian) {
-        Ok(record) => Found::Record(record),
-        Err(error) if rest.len() >= RecordHeader::LEN => match RecordHeader::parse(rest, endian) {
-            Ok(_) => Found::Nothing,
-            Err(_) => Found::Bad(error.to_string()),
-        },
-        Err(_) => Found::Nothing,
+    let mut cursor = Cursor::new(rest, endian);
+    let mut header = || {
+        Ok::<_, WireError>(RecordHeader {
+            kind: RecordKind(cursor.u32("record header")?),
+            misc: Misc(cursor.u16("record header")?),
+            size: cursor.u16("record header")?,
+        })
+    };
+    let Ok(header) = header() else {
+        return Found::Nothing;
+    };
+    let len = usize::try_from(file_kind::record_len(header)).unwrap_or(usize::MAX);
+    if !(RecordHeader::LEN..=WINDOW).contains(&len) {
+        return Found::Bad(format!("{:?} of {len} bytes", header.kind));
+    }
+    match rest.get(RecordHeader::LEN..len) {
+        None => Found::Nothing,
+        Some(body) => Found::Record(RawRecord {
+            kind: header.kind,
+            misc: header.misc,
+            body,
+        }),
     }
 }
 

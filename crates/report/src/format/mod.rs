@@ -1,11 +1,13 @@
 //! How a profile is written: one file per form, all of them into an [`std::io::Write`].
 
+mod fields;
 mod flame;
 mod folded;
 mod table;
 mod text;
 mod tree;
 
+pub use fields::{JsonFields, OutlineFields, TextFields};
 pub use flame::{FlameOptions, write_flame};
 pub use folded::write_folded;
 pub use table::{Graph, TableOptions, write_table};

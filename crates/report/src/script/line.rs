@@ -5,6 +5,7 @@
 use super::columns::{Column, Columns};
 use super::frames::{FrameLines, Named, Shown};
 use super::text;
+use crate::format::printable;
 use crate::load::{Context, Seen, Space, comm_text, for_each_address, shows_function, task_name};
 use rprof_abi::SampleType;
 use rprof_abi::sample::Weight;
@@ -163,13 +164,7 @@ fn task(
     if columns.has(Column::Comm) {
         let comm = comm_text(history, task_name(history, seen));
         let width = if shows_chain { 0 } else { 16 };
-        let start = out.len();
-        text::right(out, comm.as_bytes(), width);
-        for byte in &mut out[start..] {
-            if *byte < b' ' || *byte == 0x7f {
-                *byte = b'?';
-            }
-        }
+        text::right(out, printable(&comm).as_bytes(), width);
         out.push(b' ');
     }
     match (columns.has(Column::Pid), columns.has(Column::Tid)) {

@@ -1,5 +1,7 @@
 //! Numbers and names as perf's printf writes them, without printf.
 
+use crate::format::printable;
+
 /// Appends a number in decimal, right-aligned to `width`.
 pub(super) fn decimal(out: &mut Vec<u8>, value: u64, width: usize) {
     padded(out, value, width, b' ');
@@ -67,16 +69,10 @@ fn pad(out: &mut Vec<u8>, len: usize, width: usize, fill: u8) {
     }
 }
 
-/// Appends a name from a recording: what would move a terminal's cursor or end the line becomes a
-/// question mark.
+/// Appends a name from a recording, fit for a terminal.
 pub(super) fn name(out: &mut Vec<u8>, text: &[u8]) {
-    out.extend(text.iter().map(|&byte| {
-        if byte < b' ' || byte == 0x7f {
-            b'?'
-        } else {
-            byte
-        }
-    }));
+    let text = String::from_utf8_lossy(text);
+    out.extend_from_slice(printable(&text).as_bytes());
 }
 
 #[cfg(test)]
@@ -110,6 +106,6 @@ mod tests {
             );
         }
         assert_eq!(written(|out| right(out, b"ls", 4)), "  ls");
-        assert_eq!(written(|out| name(out, b"a\x1b[1m\n")), "a?[1m?");
+        assert_eq!(written(|out| name(out, b"a\x1b[1m\n")), "a\\x1b[1m\\x0a");
     }
 }

@@ -1,6 +1,8 @@
 //! One file for each sub-command: arguments to settings, and what to say.
 
+pub(crate) mod dump;
 pub(crate) mod flame;
+pub(crate) mod info;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod script;

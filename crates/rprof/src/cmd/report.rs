@@ -8,14 +8,15 @@ use rprof_profile::Profile;
 use rprof_profile::view::{Order, SortKey};
 use rprof_report::format::{Graph, TableOptions, write_table};
 use rprof_report::{Options, load};
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// perf's default: branches below it are not drawn.
 const GRAPH_THRESHOLD: f64 = 0.5;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
-    let reader = open(&args.input)?;
+    let reader = open(&args.input.input)?;
     let has_chains = reader.has_call_chains();
     let table = table_options(args, has_chains)?;
     let (by_pid, by_tid, by_cpu) = SortKey::group_parts(&table.keys);
@@ -47,12 +48,14 @@ pub(crate) fn read(reader: &Reader, options: &Options) -> Result<Profile> {
 }
 
 /// Opens the recording, with the way out for newcomers.
-pub(crate) fn open(input: &InputArgs) -> Result<Reader> {
-    let reader = Reader::open(&input.input);
-    if !input.input.exists() {
-        return reader.context("no recording (rprof record -- COMMAND makes one)");
+pub(crate) fn open(path: &Path) -> Result<Reader> {
+    let reader = Reader::open(path);
+    match &reader {
+        Err(rprof_perfdata::Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            reader.context("no recording (rprof record -- COMMAND makes one; -i - reads a pipe)")
+        }
+        _ => Ok(reader?),
     }
-    Ok(reader?)
 }
 
 /// Says what could not be used, and why a result may be empty.

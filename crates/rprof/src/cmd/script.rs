@@ -12,7 +12,7 @@ pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
         None => Choice::Default,
         Some(text) => Choice::parse(text)?,
     };
-    let reader = open(&args.input)?;
+    let reader = open(&args.input.input)?;
     let options = ScriptOptions {
         filter: args.input.filter(),
         columns,

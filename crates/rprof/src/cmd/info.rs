@@ -1,0 +1,29 @@
+//! `rprof info`.
+
+use super::report::open;
+use crate::args::DumpArgs;
+use anyhow::{Context, Result};
+use rprof_report::format::{JsonFields, OutlineFields};
+use rprof_report::visit_info;
+use std::io::Write;
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &DumpArgs) -> Result<ExitCode> {
+    let reader = open(&args.input)?;
+    let text = if args.json {
+        let mut json = JsonFields::new();
+        visit_info(&reader, &mut json)?;
+        let mut text = json.finish();
+        text.push(b'\n');
+        text
+    } else {
+        let mut outline = OutlineFields::default();
+        visit_info(&reader, &mut outline)?;
+        outline.finish()
+    };
+    let mut out = std::io::stdout().lock();
+    out.write_all(&text)
+        .and_then(|()| out.flush())
+        .context("writing what the recording is")?;
+    Ok(ExitCode::SUCCESS)
+}
