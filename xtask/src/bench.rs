@@ -1,4 +1,4 @@
-//! `cargo xtask bench [record|read|all]`: makes the recordings, runs rprof and perf side by side,
+//! `cargo xtask bench [record|read|all|--repeat [N]]`: makes the recordings, runs rprof and perf side by side,
 //! and prints the table with ratios.
 //!
 //! Times are medians of several runs, memory is the peak of the whole process. Recordings are kept in `target/bench` and made anew only if they are gone.
@@ -6,7 +6,9 @@
 mod measure;
 mod read;
 mod recorder;
+mod repeat;
 mod rows;
+mod scale;
 mod workloads;
 
 use std::fs;
@@ -24,11 +26,17 @@ pub(crate) struct Bench {
     rprof: PathBuf,
 }
 
+/// Copies of a build recording that make about 10 million samples.
+const COPIES: u64 = 42;
+
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let part = match args {
-        [] => "all",
-        [part] => part.as_str(),
-        _ => bail!("at most one argument: record, read or all"),
+    let part = args.first().map_or("all", String::as_str);
+    let copies = match args {
+        [] | [_] => COPIES,
+        [repeat, copies] if repeat == "--repeat" => {
+            copies.parse().with_context(|| format!("{copies} copies"))?
+        }
+        _ => bail!("one argument: record, read, all or --repeat with a number of copies"),
     };
     command::run(cargo().args(["build", "--release", "--locked", "-p", "rprof"]))?;
     let folder = root().join("target/bench");
@@ -44,7 +52,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             recorder::run(&bench)?;
             read::run(&bench)
         }
-        other => bail!("no part is called {other}: record, read or all"),
+        "--repeat" => scale::run(&bench, copies),
+        other => bail!("no part is called {other}: record, read, all or --repeat"),
     }
 }
 

@@ -41,7 +41,7 @@ const TASKS: &[Task] = &[
     (
         "bench",
         bench::run,
-        "measure against perf, print the table (needs perf, time, g++)",
+        "[record|read|all|--repeat [N]]: measure against perf (needs perf, time, g++)",
     ),
     (
         "demo",

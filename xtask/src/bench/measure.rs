@@ -19,7 +19,7 @@ pub(super) struct Cost {
 
 impl Cost {
     /// `0.42 s / 90 MB`.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn text(self) -> String {
         format!("{:.3} s / {} MB", self.wall_s, self.memory_kib / 1024)
     }
 }
