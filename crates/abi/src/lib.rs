@@ -20,6 +20,7 @@ mod header;
 mod numbers;
 pub mod record;
 pub mod sample;
+pub mod tracepoint;
 mod wire;
 
 pub use attr::{AttrSize, PerfEventAttr};
