@@ -22,6 +22,12 @@ pub enum WireError {
         /// Length in bytes.
         len: usize,
     },
+    /// What must be there word for word is something else.
+    #[error("{what} does not begin as it should")]
+    BadMagic {
+        /// What was being read.
+        what: &'static str,
+    },
     /// A size field is smaller than the kernel allows.
     #[error("{what} says its size is {size} bytes, at least {min} are needed")]
     BadSize {

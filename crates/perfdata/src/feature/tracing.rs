@@ -1,50 +1,254 @@
 //! TRACING_DATA: formats of tracepoints, without which perf does not open a recording of them.
 
-use rprof_abi::{Encoder, Endian};
+use rprof_abi::{Cursor, Encoder, Endian, WireError};
 
 /// What tracefs says of the tracepoints of a recording.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TracingData {
     /// `events/header_page`.
     pub header_page: Vec<u8>,
     /// `events/header_event`.
     pub header_event: Vec<u8>,
+    /// The `format` files of ftrace's own events.
+    pub ftrace: Vec<Vec<u8>>,
     /// By system, the `format` files of its tracepoints.
     pub systems: Vec<(String, Vec<Vec<u8>>)>,
+    /// `/proc/kallsyms`, which perf leaves out since v4.10.
+    pub kallsyms: Vec<u8>,
+    /// `printk_formats`: addresses and texts of constant strings.
+    pub printk_formats: Vec<u8>,
+    /// `saved_cmdlines`: process ids and names.
+    pub cmdlines: Vec<u8>,
+    /// Bytes of a `long`.
+    pub long_size: u8,
     /// Bytes of a page.
     pub page_size: u32,
 }
 
+impl Default for TracingData {
+    fn default() -> Self {
+        Self {
+            header_page: Vec::new(),
+            header_event: Vec::new(),
+            ftrace: Vec::new(),
+            systems: Vec::new(),
+            kallsyms: Vec::new(),
+            printk_formats: Vec::new(),
+            cmdlines: Vec::new(),
+            long_size: 8,
+            page_size: 0,
+        }
+    }
+}
+
+const MAGIC: &[u8] = b"\x17\x08\x44tracing";
+
 impl TracingData {
     /// Appends the section: trace-cmd's format, version 0.6 (tools/perf/util/trace-event-info.c,
-    /// v6.1), without kallsyms, printk formats and command lines.
+    /// v6.1).
     pub fn encode(&self, encoder: &mut Encoder<'_>) {
-        let len = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        encoder.bytes(b"\x17\x08\x44tracing0.6\0");
+        encoder.bytes(MAGIC);
+        encoder.bytes(b"0.6\0");
         encoder.u8(u8::from(encoder.endian() == Endian::Big));
-        encoder.u8(8); // bytes of a long
+        encoder.u8(self.long_size);
         encoder.u32(self.page_size);
-        for (name, text) in [
-            (&b"header_page\0"[..], &self.header_page),
-            (b"header_event\0", &self.header_event),
-        ] {
-            encoder.bytes(name);
-            encoder.u64(text.len() as u64);
-            encoder.bytes(text);
-        }
-        encoder.u32(0); // formats of ftrace's own events
+        encoder.bytes(b"header_page\0");
+        encode_file(&self.header_page, encoder);
+        encoder.bytes(b"header_event\0");
+        encode_file(&self.header_event, encoder);
+        encode_files(&self.ftrace, encoder);
         encoder.u32(len(self.systems.len()));
         for (system, formats) in &self.systems {
             encoder.bytes(system.as_bytes());
             encoder.u8(0);
-            encoder.u32(len(formats.len()));
-            for format in formats {
-                encoder.u64(format.len() as u64);
-                encoder.bytes(format);
-            }
+            encode_files(formats, encoder);
         }
-        encoder.u32(0); // kallsyms
-        encoder.u32(0); // printk formats
-        encoder.u64(0); // command lines
+        for text in [&self.kallsyms, &self.printk_formats] {
+            encoder.u32(len(text.len()));
+            encoder.bytes(text);
+        }
+        encode_file(&self.cmdlines, encoder);
+    }
+
+    /// Parses the section (tools/perf/util/trace-event-read.c, v6.1). Byte order and size of a
+    /// long are what the section says: it may be of another machine than the file.
+    ///
+    /// # Errors
+    /// [`WireError`] if it is another format, or shorter than its counts say.
+    pub fn parse(section: &[u8]) -> Result<Self, WireError> {
+        let mut start = Cursor::new(section, Endian::NATIVE);
+        if start.bytes(MAGIC.len() as u64, "tracing data magic")? != MAGIC {
+            return Err(WireError::BadMagic {
+                what: "tracing data",
+            });
+        }
+        let version = Version::parse(start.c_str());
+        let endian = match start.u8("tracing data byte order")? {
+            0 => Endian::Little,
+            _ => Endian::Big,
+        };
+        let mut cursor = Cursor::new(start.rest(), endian);
+        let long_size = cursor.u8("size of a long")?;
+        let page_size = cursor.u32("page size")?;
+        let header_page = named_file(&mut cursor, b"header_page")?;
+        let header_event = named_file(&mut cursor, b"header_event")?;
+        let ftrace = files(&mut cursor, "ftrace format")?;
+        let n_systems = cursor.u32("count of systems")?;
+        let systems = (0..n_systems)
+            .map(|_| {
+                let name = String::from_utf8_lossy(cursor.c_str()).into_owned();
+                Ok((name, files(&mut cursor, "tracepoint format")?))
+            })
+            .collect::<Result<_, WireError>>()?;
+        let kallsyms = text(&mut cursor, "kallsyms")?;
+        let printk_formats = text(&mut cursor, "printk formats")?;
+        let cmdlines = match version {
+            Version(0, ..6) => Vec::new(),
+            _ => file(&mut cursor, "saved command lines")?,
+        };
+        Ok(Self {
+            header_page,
+            header_event,
+            ftrace,
+            systems,
+            kallsyms,
+            printk_formats,
+            cmdlines,
+            long_size,
+            page_size,
+        })
+    }
+}
+
+/// Of trace-cmd's format; command lines are there from 0.6 on.
+struct Version(u32, u32);
+
+impl Version {
+    fn parse(text: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(text);
+        let mut numbers = text.split('.').map(|number| number.parse().unwrap_or(0));
+        let mut number = || numbers.next().unwrap_or(0);
+        Self(number(), number())
+    }
+}
+
+fn len(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+fn encode_file(text: &[u8], encoder: &mut Encoder<'_>) {
+    encoder.u64(text.len() as u64);
+    encoder.bytes(text);
+}
+
+fn encode_files(files: &[Vec<u8>], encoder: &mut Encoder<'_>) {
+    encoder.u32(len(files.len()));
+    for file in files {
+        encode_file(file, encoder);
+    }
+}
+
+fn named_file(cursor: &mut Cursor<'_>, name: &'static [u8]) -> Result<Vec<u8>, WireError> {
+    if cursor.c_str() != name {
+        return Err(WireError::BadMagic {
+            what: "header of tracing data",
+        });
+    }
+    file(cursor, "header of tracing data")
+}
+
+fn file(cursor: &mut Cursor<'_>, what: &'static str) -> Result<Vec<u8>, WireError> {
+    let len = cursor.u64(what)?;
+    Ok(cursor.bytes(len, what)?.to_vec())
+}
+
+/// A count may be anything: what is collected is bounded by the section, since each file needs
+/// bytes of it.
+fn files(cursor: &mut Cursor<'_>, what: &'static str) -> Result<Vec<Vec<u8>>, WireError> {
+    let n = cursor.u32(what)?;
+    (0..n).map(|_| file(cursor, what)).collect()
+}
+
+fn text(cursor: &mut Cursor<'_>, what: &'static str) -> Result<Vec<u8>, WireError> {
+    let len = cursor.u32(what)?;
+    Ok(cursor.bytes(len.into(), what)?.to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sample() -> TracingData {
+        TracingData {
+            header_page: b"page".to_vec(),
+            header_event: b"event".to_vec(),
+            ftrace: vec![b"name: function\n".to_vec()],
+            systems: vec![
+                ("sched".to_owned(), vec![b"a".to_vec(), Vec::new()]),
+                ("irq".to_owned(), Vec::new()),
+            ],
+            kallsyms: b"ffffffff81000000 T _text\n".to_vec(),
+            printk_formats: b"0xffffffff82000000 : \"Rescheduling interrupts\"\n".to_vec(),
+            cmdlines: b"1 init\n".to_vec(),
+            long_size: 4,
+            page_size: 4096,
+        }
+    }
+
+    fn encoded(data: &TracingData, endian: Endian) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        data.encode(&mut Encoder::new(&mut bytes, endian));
+        bytes
+    }
+
+    #[test]
+    fn it_round_trips_in_both_byte_orders() {
+        for endian in [Endian::Little, Endian::Big] {
+            let bytes = encoded(&sample(), endian);
+            assert_eq!(TracingData::parse(&bytes).unwrap(), sample());
+            let empty = TracingData::default();
+            assert_eq!(TracingData::parse(&encoded(&empty, endian)).unwrap(), empty);
+        }
+    }
+
+    #[test]
+    fn every_truncation_is_an_error() {
+        let bytes = encoded(&sample(), Endian::Little);
+        for len in 0..bytes.len() {
+            assert!(TracingData::parse(&bytes[..len]).is_err(), "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn version_0_5_has_no_command_lines() {
+        let mut data = sample();
+        data.cmdlines = Vec::new();
+        let mut bytes = encoded(&data, Endian::Little);
+        bytes.truncate(bytes.len() - 8);
+        bytes[12] = b'5';
+        assert_eq!(TracingData::parse(&bytes).unwrap(), data);
+    }
+
+    #[test]
+    fn another_format_is_said_to_be_one() {
+        let mut bytes = encoded(&sample(), Endian::Little);
+        bytes[4] = b'x';
+        let error = TracingData::parse(&bytes).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "tracing data does not begin as it should"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn damage_never_panics(at in 0_usize..300, byte: u8) {
+            let mut bytes = encoded(&sample(), Endian::Little);
+            if let Some(slot) = bytes.get_mut(at) {
+                *slot = byte;
+            }
+            let _ = TracingData::parse(&bytes);
+        }
     }
 }
