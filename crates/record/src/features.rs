@@ -95,6 +95,8 @@ pub(crate) fn of_tracepoints(events: &[Event]) -> Features {
             header_event: read(Path::new("header_event")),
             systems: systems.into_iter().collect(),
             page_size: u32::try_from(page_size()).unwrap_or(4096),
+            // Strings that formats name by address; outside of the events' folder.
+            printk_formats: read(Path::new("../printk_formats")),
             ..TracingData::default()
         };
         all.add(FeatureId::TRACING_DATA, |encoder| data.encode(encoder));

@@ -4,54 +4,71 @@ use crate::answers::{Answers, Collector, Frame};
 use crate::table::{Entry, Table};
 use rprof_images::{Avma, Kallsyms};
 
-/// Names addresses by a symbol list; `reference` is what the recording says of the kernel's
-/// reference symbol (its name and where it was), which tells how far that boot's kernel was
-/// from the list's.
-pub fn symbolize_kernel(
-    kallsyms: &Kallsyms,
-    reference: Option<(&[u8], Avma)>,
-    addresses: &[Avma],
-) -> Answers {
-    let mut shift = 0;
-    let mut entries = Vec::new();
-    for symbol in kallsyms.symbols() {
-        if let Some((name, avma)) = reference
-            && symbol.name == name
-        {
-            shift = avma.0.wrapping_sub(symbol.address);
-        }
-        if !matches!(symbol.kind.to_ascii_uppercase(), b'T' | b'W' | b'D' | b'B')
-            || symbol.name.starts_with(b"$")
-        {
-            continue;
-        }
-        entries.push(Entry {
-            start: symbol.address,
-            end: u64::MAX,
-            has_size: false,
-            name: symbol.name,
-            binding: binding_of(symbol.kind),
-            in_module: symbol.module.is_some(),
-        });
-    }
-    let table = Table::new(entries);
-    let mut collector = Collector::default();
-    for address in addresses {
-        if let Some(symbol) = table.find(address.0.wrapping_sub(shift)) {
-            let name = collector.name(symbol.name, |name| {
-                String::from_utf8_lossy(name).into_owned()
-            });
-            collector.frame(Frame {
-                name,
-                start: symbol.start.wrapping_add(shift),
-                offset: address.0.wrapping_sub(shift).wrapping_sub(symbol.start),
-                is_inlined: false,
-                line: None,
+/// The functions of a symbol list, ready for look-up.
+#[derive(Debug)]
+pub struct KernelSymbols<'k> {
+    table: Table<'k>,
+    shift: u64,
+}
+
+impl<'k> KernelSymbols<'k> {
+    /// Takes a symbol list; `reference` is what the recording says of the kernel's reference
+    /// symbol (its name and where it was), which tells how far that boot's kernel was from the
+    /// list's.
+    pub fn new(kallsyms: &'k Kallsyms, reference: Option<(&[u8], Avma)>) -> Self {
+        let mut shift = 0;
+        let mut entries = Vec::new();
+        for symbol in kallsyms.symbols() {
+            if let Some((name, avma)) = reference
+                && symbol.name == name
+            {
+                shift = avma.0.wrapping_sub(symbol.address);
+            }
+            if !matches!(symbol.kind.to_ascii_uppercase(), b'T' | b'W' | b'D' | b'B')
+                || symbol.name.starts_with(b"$")
+            {
+                continue;
+            }
+            entries.push(Entry {
+                start: symbol.address,
+                end: u64::MAX,
+                has_size: false,
+                name: symbol.name,
+                binding: binding_of(symbol.kind),
+                in_module: symbol.module.is_some(),
             });
         }
-        collector.end_address();
+        Self {
+            table: Table::new(entries),
+            shift,
+        }
     }
-    collector.finish()
+
+    /// The name of the function at an address, and bytes from its start to there.
+    pub fn name(&self, address: Avma) -> Option<(&'k [u8], u64)> {
+        let address = address.0.wrapping_sub(self.shift);
+        let symbol = self.table.find(address)?;
+        Some((symbol.name, address.wrapping_sub(symbol.start)))
+    }
+
+    /// Names a batch.
+    pub fn symbolize(&self, addresses: &[Avma]) -> Answers {
+        let mut collector = Collector::default();
+        for &address in addresses {
+            if let Some((name, offset)) = self.name(address) {
+                let name = collector.name(name, |name| String::from_utf8_lossy(name).into_owned());
+                collector.frame(Frame {
+                    name,
+                    start: address.0.wrapping_sub(offset),
+                    offset,
+                    is_inlined: false,
+                    line: None,
+                });
+            }
+            collector.end_address();
+        }
+        collector.finish()
+    }
 }
 
 /// perf's `kallsyms2elf_binding`.
@@ -75,7 +92,7 @@ mod tests {
         let kallsyms = Kallsyms::read(&dir).unwrap();
         std::fs::remove_file(&dir).unwrap();
         let ask = |reference, address| {
-            let answers = symbolize_kernel(&kallsyms, reference, &[Avma(address)]);
+            let answers = KernelSymbols::new(&kallsyms, reference).symbolize(&[Avma(address)]);
             answers
                 .frames(0)
                 .first()

@@ -13,5 +13,5 @@ mod user;
 
 pub use answers::{Answers, Frame, Line, Reason};
 pub use demangle::demangle;
-pub use kernel::symbolize_kernel;
+pub use kernel::KernelSymbols;
 pub use user::{Detail, symbolize_user};

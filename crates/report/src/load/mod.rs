@@ -11,7 +11,7 @@ pub(crate) mod skim;
 
 pub(crate) use chain::{Address, ChainOptions, for_each_address};
 pub(crate) use count::{comm_text, shows_function, task_name};
-pub(crate) use names::Names;
+pub(crate) use names::{Kernel, Names};
 pub(crate) use places::collect;
 pub(crate) use resolve::{Cache, PlaceKey, Space};
 pub(crate) use samples::{Seen, Unused};

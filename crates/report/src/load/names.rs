@@ -7,7 +7,7 @@ use rprof_images::{Avma, BuildId, FileOffset, Kallsyms, Locator, Recorded, kerne
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_perfdata::FeatureId;
 use rprof_profile::{Frame, FrameId, Level, Profile};
-use rprof_symbols::{Answers, Detail, Reason, symbolize_kernel, symbolize_user};
+use rprof_symbols::{Answers, Detail, KernelSymbols, Reason, symbolize_user};
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -272,15 +272,15 @@ fn kernel_id(context: &Context<'_>) -> Option<BuildId> {
 }
 
 /// The recorded kernel's symbols, read once for the kernel and all of its modules.
-struct Kernel {
-    symbols: Result<Kallsyms, Reason>,
+pub(crate) struct Kernel {
+    pub(crate) symbols: Result<Kallsyms, Reason>,
     /// Whether the recording is of the boot that the symbols are of: modules move between boots,
     /// each on its own.
     is_same_boot: bool,
 }
 
 impl Kernel {
-    fn of(context: &Context<'_>) -> Self {
+    pub(crate) fn of(context: &Context<'_>) -> Self {
         let images = context.skimmed.history.images();
         let reference = images
             .iter()
@@ -312,7 +312,7 @@ impl Kernel {
             let why = "modules are elsewhere since the boot that was recorded";
             return Err(Reason::NoKernelSymbols(why.to_owned()));
         }
-        Ok(symbolize_kernel(list, reference, addresses))
+        Ok(KernelSymbols::new(list, reference).symbolize(addresses))
     }
 }
 

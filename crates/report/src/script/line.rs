@@ -5,6 +5,7 @@
 use super::columns::{Column, Columns};
 use super::frames::{FrameLines, Named, Shown};
 use super::text;
+use super::trace::Traces;
 use crate::format::printable;
 use crate::load::{Context, Seen, Space, comm_text, for_each_address, shows_function, task_name};
 use rprof_abi::SampleType;
@@ -15,6 +16,7 @@ pub(super) struct Layout<'a> {
     pub(super) context: &'a Context<'a>,
     /// By event.
     pub(super) columns: Vec<Columns>,
+    pub(super) traces: Traces<'a>,
     pub(super) named: Option<Named<'a>>,
     pub(super) nanoseconds: bool,
     /// Bytes of the longest event name.
@@ -103,6 +105,9 @@ impl<'a> Lines<'a> {
             let name = attr.map_or("[unknown]", |event| &event.name);
             text::right(out, name.as_bytes(), layout.name_width);
             out.extend_from_slice(b": ");
+        }
+        if let Some(raw) = seen.sample.raw.filter(|_| columns.has(Column::Trace)) {
+            layout.traces.append(seen.event, raw, out);
         }
         data(columns, seen, out);
         if columns.has(Column::Ip) {

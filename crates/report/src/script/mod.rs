@@ -5,11 +5,12 @@ mod frames;
 mod line;
 mod order;
 mod text;
+mod trace;
 
 pub use columns::{Choice, Columns, ColumnsError};
 
 use crate::Error;
-use crate::load::{ChainOptions, Context, Names, Unused, collect, skim};
+use crate::load::{ChainOptions, Context, Kernel, Names, Unused, collect, skim};
 use columns::Column;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use frames::Named;
@@ -24,6 +25,7 @@ use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
 use std::thread;
+use trace::{Formats, Traces};
 
 /// What to print of which samples.
 #[derive(Clone, Debug)]
@@ -99,7 +101,10 @@ pub fn write_script(
         names,
         profile: &profile,
     });
+    let (formats, bad_formats) = Formats::of(reader);
+    let kernel = (!formats.is_empty()).then(|| Kernel::of(&context));
     let layout = Layout {
+        traces: Traces::new(&context, &formats, kernel.as_ref()),
         context: &context,
         columns,
         named,
@@ -113,6 +118,7 @@ pub fn write_script(
     };
     let unused = print(&layout, out)?;
     let warnings = reader.warnings().iter().chain(&skimmed.warnings);
+    let warnings = warnings.chain(&bad_formats);
     let mut warnings: Vec<String> = warnings.map(ToString::to_string).collect();
     warnings.extend(unused.warnings());
     Ok(warnings)
