@@ -31,6 +31,7 @@ pub use header::{CpuMode, Misc, RawRecord, RecordHeader, RecordKind};
 pub use numbers::{event_type, hw, hw_cache, sw};
 pub use record::Record;
 pub use sample::{
-    BranchSampleType, Callchain, ReadFormat, Sample, SampleId, SampleLayout, SampleType, context,
+    BranchSampleType, Callchain, ReadFormat, Sample, SampleHead, SampleId, SampleLayout,
+    SampleType, context,
 };
 pub use wire::{Cursor, Encoder, WireError};

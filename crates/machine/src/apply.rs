@@ -1,64 +1,66 @@
 //! Applying changes in order of time: what a fork inherits is what its parent had just then.
 
 use crate::builder::Change;
-use crate::ranges::{Range, Root};
-use crate::timeline::{Comm, Timeline};
+use crate::ranges::Root;
+use crate::timeline::{Comm, Owner, Timeline};
 use crate::{History, Key};
 use rustc_hash::FxHashMap;
 
+/// An exec that is not over: the stack below the kernel's is still the old program's, so its
+/// mappings stay until the new ones are complete.
+#[derive(Default)]
+struct Exec {
+    /// The mappings of the new program alone.
+    new: Root,
+    n_maps: u32,
+}
+
+impl Exec {
+    /// The kernel maps the program, its loader and then the vdso; where there is none, this many
+    /// mappings of code are the loader's doing.
+    const MAX_MAPS: u32 = 6;
+}
+
 /// Applies changes, sorted by moment, to an empty history.
 pub(crate) fn apply(history: &mut History, changes: Vec<(Key, Change)>) {
-    let mut comms: FxHashMap<Vec<u8>, Comm> = FxHashMap::default();
+    let mut in_exec: FxHashMap<i32, Exec> = FxHashMap::default();
+    let vdso = history.images.named(b"[vdso]");
     for (key, change) in changes {
         match change {
-            Change::Map {
-                pid,
-                start,
-                end,
-                pgoff,
-                image,
-            } => {
-                let range = Range {
-                    start,
-                    end,
-                    pgoff,
-                    image,
-                };
-                let before = history.root_of(pid);
-                let after = history.ranges.insert(before, range);
-                history.set_root(key, pid, after);
+            Change::Map { owner, range } => {
+                let mut after = history.root_of(owner);
+                after = history.ranges.insert(after, range);
+                if let Owner::Process(pid) = owner
+                    && let Some(exec) = in_exec.get_mut(&pid)
+                {
+                    exec.new = history.ranges.insert(exec.new, range);
+                    exec.n_maps += 1;
+                    if exec.n_maps == Exec::MAX_MAPS || Some(range.image) == vdso {
+                        after = exec.new;
+                        in_exec.remove(&pid);
+                    }
+                }
+                history.set_root(key, owner, after);
             }
-            Change::KernelMap { start, end, image } => {
-                let range = Range {
-                    start,
-                    end,
-                    pgoff: start,
-                    image,
-                };
+            Change::KernelMap(range) => {
                 let before = history.kernel.last().unwrap_or_default();
                 let after = history.ranges.insert(before, range);
-                history.kernel.push(key, after);
+                history.set_kernel(key, after);
             }
             Change::KernelUnmap { start, end } => {
                 let before = history.kernel.last().unwrap_or_default();
                 let after = history.ranges.remove(before, start, end);
-                history.kernel.push(key, after);
+                history.set_kernel(key, after);
             }
             Change::Comm {
                 pid,
                 tid,
-                name,
+                comm,
                 exec,
             } => {
-                let next = Comm(u32::try_from(comms.len()).unwrap_or(u32::MAX));
-                let names = &mut history.names;
-                let comm = *comms.entry(name).or_insert_with_key(|name| {
-                    names.push(name.clone());
-                    next
-                });
-                history.comms.entry(tid).or_default().push(key, comm);
+                history.set_comm(key, tid, comm);
                 if exec {
-                    history.set_root(key, pid, Root::default());
+                    in_exec.insert(pid, Exec::default());
                 }
             }
             Change::Fork {
@@ -69,18 +71,18 @@ pub(crate) fn apply(history: &mut History, changes: Vec<(Key, Change)>) {
                 inherits,
             } => {
                 if pid != ppid {
-                    let root = if inherits {
-                        history.root_of(ppid)
-                    } else {
-                        Root::default()
+                    in_exec.remove(&pid);
+                    let root = match inherits {
+                        true => history.root_of(Owner::Process(ppid)),
+                        false => Root::default(),
                     };
-                    history.set_root(key, pid, root);
+                    history.set_root(key, Owner::Process(pid), root);
                 }
                 let parent = [ptid, ppid]
                     .into_iter()
                     .find_map(|id| history.comms.get(&id)?.last());
                 if let Some(comm) = parent {
-                    history.comms.entry(tid).or_default().push(key, comm);
+                    history.set_comm(key, tid, comm);
                 }
             }
         }
@@ -88,15 +90,20 @@ pub(crate) fn apply(history: &mut History, changes: Vec<(Key, Change)>) {
 }
 
 impl History {
-    fn root_of(&self, pid: i32) -> Root {
-        let timeline = self.processes.get(&pid);
+    fn root_of(&self, owner: Owner) -> Root {
+        let timeline = self.spaces.get(&owner);
         timeline.and_then(Timeline::last).unwrap_or_default()
     }
 
-    fn set_root(&mut self, key: Key, pid: i32, root: Root) {
-        let timeline = self.processes.entry(pid).or_default();
-        if timeline.last() != Some(root) {
-            timeline.push(key, root);
-        }
+    fn set_root(&mut self, key: Key, owner: Owner, root: Root) {
+        self.spaces.entry(owner).or_default().set(key, root);
+    }
+
+    fn set_kernel(&mut self, key: Key, root: Root) {
+        self.kernel.set(key, root);
+    }
+
+    fn set_comm(&mut self, key: Key, tid: i32, comm: Comm) {
+        self.comms.entry(tid).or_default().set(key, comm);
     }
 }

@@ -1,27 +1,22 @@
 //! Collecting sideband: what changes names and mappings, with its moment.
 
 use crate::apply::apply;
+use crate::ranges::Range;
+use crate::timeline::{Comm, Owner};
 use crate::{History, ImageId, ImageKind, Images, Key, RecordedImage};
 use rprof_abi::record::{FileIdentity, Inode, Ksymbol, Record};
 use rprof_abi::{CpuMode, Misc, SampleId};
 use rprof_images::BuildId;
 use rustc_hash::FxHashMap;
 
-/// One change.
-#[derive(Clone, Debug)]
+/// One change: small, since a long recording has millions.
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Change {
     Map {
-        pid: i32,
-        start: u64,
-        end: u64,
-        pgoff: u64,
-        image: ImageId,
+        owner: Owner,
+        range: Range,
     },
-    KernelMap {
-        start: u64,
-        end: u64,
-        image: ImageId,
-    },
+    KernelMap(Range),
     KernelUnmap {
         start: u64,
         end: u64,
@@ -29,7 +24,7 @@ pub(crate) enum Change {
     Comm {
         pid: i32,
         tid: i32,
-        name: Vec<u8>,
+        comm: Comm,
         exec: bool,
     },
     Fork {
@@ -42,11 +37,15 @@ pub(crate) enum Change {
 }
 
 /// Takes sideband records in the file's order.
+///
+/// `TEXT_POKE` changes the kernel's code, not where it is or what it is called: it is passed over,
+/// as are mremap (which no record tells of) and EXIT.
 #[derive(Debug)]
 pub struct HistoryBuilder {
     has_times: bool,
     build_ids: FxHashMap<Vec<u8>, BuildId>,
     images: Images,
+    comms: FxHashMap<Vec<u8>, Comm>,
     changes: Vec<(Key, Change)>,
 }
 
@@ -61,6 +60,7 @@ impl HistoryBuilder {
             has_times,
             build_ids,
             images: Images::default(),
+            comms: FxHashMap::default(),
             changes: Vec::new(),
         }
     }
@@ -98,7 +98,7 @@ impl HistoryBuilder {
             Record::Comm(comm) => Change::Comm {
                 pid: comm.pid,
                 tid: comm.tid,
-                name: comm.comm.to_vec(),
+                comm: self.comm(comm.comm),
                 exec: misc.has(Misc::COMM_EXEC),
             },
             Record::Fork(task) => Change::Fork {
@@ -114,32 +114,62 @@ impl HistoryBuilder {
         self.changes.push((self.key(id.time_ns, offset), change));
     }
 
+    /// The number of a name.
+    fn comm(&mut self, name: &[u8]) -> Comm {
+        if let Some(&comm) = self.comms.get(name) {
+            return comm;
+        }
+        let comm = Comm(u32::try_from(self.comms.len()).unwrap_or(u32::MAX));
+        self.comms.insert(name.to_vec(), comm);
+        comm
+    }
+
     fn map(&mut self, misc: Misc, map: Mapping<'_>) -> Change {
         let end = map.addr.saturating_add(map.len);
-        if misc.cpu_mode() == CpuMode::Kernel {
-            let image = self.kernel_image(&map);
-            // Tools announce the kernel up to _etext, but code for start-up and for idle tasks
-            // lies behind it. What lies there of modules is mapped over it.
-            let is_module = map.filename.strip_prefix(KERNEL_NAME).is_none();
-            return Change::KernelMap {
-                start: map.addr,
-                end: if is_module { end } else { u64::MAX },
-                image,
-            };
-        }
+        let range = |end, pgoff, image| Range {
+            start: map.addr,
+            end,
+            pgoff,
+            image,
+        };
+        let owner = match misc.cpu_mode() {
+            CpuMode::Kernel => {
+                let image = self.kernel_image(&map);
+                // Tools announce the kernel up to _etext, but code for start-up and for idle
+                // tasks lies behind it. What lies there of modules is mapped over it.
+                let is_module = map.filename.strip_prefix(KERNEL_NAME).is_none();
+                let end = if is_module { end } else { u64::MAX };
+                return Change::KernelMap(range(end, map.addr, image));
+            }
+            CpuMode::GuestKernel => {
+                let image = self.intern(map.filename, None, ImageKind::GuestKernel, None);
+                let owner = Owner::GuestKernel(map.pid);
+                let range = range(end, map.addr, image);
+                return Change::Map { owner, range };
+            }
+            CpuMode::GuestUser => Owner::GuestProcess(map.pid),
+            _ => Owner::Process(map.pid),
+        };
         let (build_id, inode) = match map.identity {
             Some(FileIdentity::BuildId(id)) => (BuildId::new(id.as_bytes()), None),
             Some(FileIdentity::Inode(inode)) => (None, Some(inode)),
             None => (None, None),
         };
-        let image = self.intern(map.filename, build_id, ImageKind::User, inode);
-        Change::Map {
-            pid: map.pid,
-            start: map.addr,
-            end,
-            pgoff: map.pgoff,
-            image,
-        }
+        let pgoff = match is_file(map.filename) {
+            true => map.pgoff,
+            // Of memory without a file only the address itself says anything.
+            false => map.addr,
+        };
+        let image = match map.filename.starts_with(b"//anon") {
+            // Where its compiler may have left the names, as perf calls it.
+            true => {
+                let path = format!("/tmp/perf-{}.map", map.pid);
+                self.intern(path.as_bytes(), None, ImageKind::User, None)
+            }
+            false => self.intern(map.filename, build_id, ImageKind::User, inode),
+        };
+        let range = range(end, pgoff, image);
+        Change::Map { owner, range }
     }
 
     fn kernel_image(&mut self, map: &Mapping<'_>) -> ImageId {
@@ -168,7 +198,12 @@ impl HistoryBuilder {
             return Change::KernelUnmap { start, end };
         }
         let image = self.intern(symbol.name, None, ImageKind::KernelSymbol, None);
-        Change::KernelMap { start, end, image }
+        Change::KernelMap(Range {
+            start,
+            end,
+            pgoff: start,
+            image,
+        })
     }
 
     fn intern(
@@ -191,16 +226,37 @@ impl HistoryBuilder {
     }
 
     /// Puts all changes in order and applies them.
-    pub fn build(mut self) -> History {
-        // Stable, and keys hold the offset: equal keys do not occur in one file.
-        self.changes.sort_by_key(|&(key, _)| key);
+    pub fn build(self) -> History {
+        let mut changes = self.changes;
+        // Offsets in the keys make them all different.
+        changes.sort_unstable_by_key(|&(key, _)| key);
+        let mut names = vec![Vec::new(); self.comms.len()];
+        for (name, comm) in self.comms {
+            names[comm.0 as usize] = name;
+        }
         let mut history = History {
             images: self.images,
+            names,
             ..History::default()
         };
-        apply(&mut history, self.changes);
+        apply(&mut history, changes);
+        history.ranges.freeze();
         history
     }
+}
+
+/// Whether a mapping's name is a file's: offsets count only in those. The names are the kernel's
+/// and perf's (`is_anon_memory`, `is_no_dso_memory` in tools/perf/util/map.c, v6.1).
+fn is_file(name: &[u8]) -> bool {
+    let memory: [&[u8]; 6] = [
+        b"//anon",
+        b"/dev/zero",
+        b"/anon_hugepage",
+        b"[stack",
+        b"[heap]",
+        b"/SYSV",
+    ];
+    !memory.iter().any(|start| name.starts_with(start))
 }
 
 /// What MMAP and MMAP2 have in common.

@@ -20,6 +20,8 @@ pub enum ImageKind {
     },
     /// A kernel module. Addresses are those in memory.
     Module,
+    /// The kernel of a guest, or a module of it: nothing here names its addresses.
+    GuestKernel,
     /// One range of kernel code announced by name (BPF programs, trampolines); the path is the
     /// name. Addresses are those in memory.
     KernelSymbol,
@@ -95,6 +97,12 @@ impl Images {
             self.all.push(image);
             next
         })
+    }
+
+    /// The first image with this path.
+    pub(crate) fn named(&self, path: &[u8]) -> Option<ImageId> {
+        let mut all = self.iter();
+        all.find_map(|(id, image)| (image.path == path).then_some(id))
     }
 
     /// One image; `None` for a number of another recording.

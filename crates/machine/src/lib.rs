@@ -18,4 +18,4 @@ mod timeline;
 
 pub use builder::HistoryBuilder;
 pub use image::{ImageId, ImageKind, Images, RecordedImage};
-pub use timeline::{Comm, Epoch, History, Key, Place};
+pub use timeline::{Comm, Epoch, History, Key, Moment, Place};

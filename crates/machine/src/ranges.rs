@@ -1,14 +1,17 @@
 //! Address ranges as a persistent set: every change gives a new root, old roots stay valid and
 //! share what did not change. A fork costs nothing, a mapping O(log n).
 //!
-//! The tree is a treap in an arena: ordered by start address, heap-ordered by a seeded hash of it.
-//! Its shape is seen by nobody; the seed keeps a file made for it from growing a list.
+//! The tree is a treap in an arena: ordered by start address, heap-ordered by a seeded hash of it,
+//! so its shape follows from the ranges in it. Each node exists once: equal sets are one tree, and
+//! a recording in which the same programs come again and again costs what one of them does. The
+//! seed keeps a file made for it from growing a list.
 
 use crate::ImageId;
+use rustc_hash::FxBuildHasher;
 use std::hash::{BuildHasher, RandomState};
 
 /// One mapped range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Range {
     /// First address (AVMA).
     pub(crate) start: u64,
@@ -36,7 +39,11 @@ pub(crate) struct Root(pub(crate) u32);
 
 const NIL: u32 = 0;
 
-#[derive(Clone, Copy, Debug)]
+/// Marks a node of the change that is being made: not in the arena yet, not unique, and free to
+/// be written over.
+const SCRATCH: u32 = 1 << 31;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Node {
     range: Range,
     left: u32,
@@ -47,6 +54,8 @@ struct Node {
 #[derive(Debug)]
 pub(crate) struct Ranges {
     nodes: Vec<Node>,
+    unique: Unique,
+    scratch: Vec<Node>,
     seed: u64,
 }
 
@@ -64,8 +73,51 @@ impl Default for Ranges {
                 left: NIL,
                 right: NIL,
             }],
+            unique: Unique::default(),
+            scratch: Vec::new(),
             seed: RandomState::new().hash_one(0),
         }
+    }
+}
+
+/// Where in the arena each node is: open addressing, at most half full.
+#[derive(Debug, Default)]
+struct Unique {
+    slots: Vec<u32>,
+    len: usize,
+}
+
+impl Unique {
+    fn slot(slots: &[u32], nodes: &[Node], node: &Node) -> usize {
+        let mask = slots.len() - 1;
+        // The upper bits of this hash are its good ones.
+        let hash = FxBuildHasher.hash_one(node) >> 20;
+        let mut at = usize::try_from(hash).unwrap_or(0) & mask;
+        while slots[at] != NIL && nodes[slots[at] as usize] != *node {
+            at = (at + 1) & mask;
+        }
+        at
+    }
+
+    /// The place of a node in the arena, to whose end it goes if it is new.
+    fn intern(&mut self, nodes: &mut Vec<Node>, node: Node) -> u32 {
+        if self.slots.len() < 2 * (self.len + 1) {
+            let mut wider = vec![NIL; (2 * self.slots.len()).max(64)];
+            for &old in self.slots.iter().filter(|&&old| old != NIL) {
+                let at = Self::slot(&wider, nodes, &nodes[old as usize]);
+                wider[at] = old;
+            }
+            self.slots = wider;
+        }
+        let at = Self::slot(&self.slots, nodes, &node);
+        if self.slots[at] == NIL {
+            let next = u32::try_from(nodes.len()).unwrap_or(SCRATCH);
+            assert!(next < SCRATCH, "2 billion nodes do not fit into memory");
+            self.slots[at] = next;
+            self.len += 1;
+            nodes.push(node);
+        }
+        self.slots[at]
     }
 }
 
@@ -78,13 +130,53 @@ fn mix(mut bits: u64) -> u64 {
 
 impl Ranges {
     fn node(&self, at: u32) -> Node {
-        self.nodes[at as usize]
+        match at & SCRATCH {
+            0 => self.nodes[at as usize],
+            _ => self.scratch[(at ^ SCRATCH) as usize],
+        }
     }
 
+    /// A new node of the change that is being made.
     fn push(&mut self, node: Node) -> u32 {
-        let at = u32::try_from(self.nodes.len()).expect("4 billion nodes do not fit into memory");
-        self.nodes.push(node);
+        let at = u32::try_from(self.scratch.len()).unwrap_or(NIL) | SCRATCH;
+        self.scratch.push(node);
         at
+    }
+
+    /// `node` in the place of the one at `at`, which nobody else may refer to any more.
+    fn replace(&mut self, at: u32, node: Node) -> u32 {
+        if at & SCRATCH == 0 {
+            return self.push(node);
+        }
+        self.scratch[(at ^ SCRATCH) as usize] = node;
+        at
+    }
+
+    /// Ends a change: its nodes go to the arena, unless they are there already.
+    fn commit(&mut self, root: u32) -> Root {
+        let root = self.intern(root);
+        self.scratch.clear();
+        Root(root)
+    }
+
+    fn intern(&mut self, at: u32) -> u32 {
+        if at & SCRATCH == 0 {
+            return at;
+        }
+        let node = self.node(at);
+        let node = Node {
+            left: self.intern(node.left),
+            right: self.intern(node.right),
+            ..node
+        };
+        self.unique.intern(&mut self.nodes, node)
+    }
+
+    /// Forgets what is needed only for changes.
+    pub(crate) fn freeze(&mut self) {
+        self.unique = Unique::default();
+        self.scratch = Vec::new();
+        self.nodes.shrink_to_fit();
     }
 
     /// The range that holds an address.
@@ -120,7 +212,8 @@ impl Ranges {
             right: NIL,
         });
         let left = self.merge(left, new);
-        Root(self.merge(left, right))
+        let root = self.merge(left, right);
+        self.commit(root)
     }
 
     /// The set without the addresses from `start` to `end`.
@@ -129,7 +222,8 @@ impl Ranges {
             return root;
         }
         let (left, right) = self.cut(root.0, start, end);
-        Root(self.merge(left, right))
+        let root = self.merge(left, right);
+        self.commit(root)
     }
 
     /// What is left of a hole, and what is right of it.
@@ -174,20 +268,26 @@ impl Ranges {
         if node.range.start < address {
             let (left, right) = self.split(node.right, address);
             (
-                self.push(Node {
-                    right: left,
-                    ..node
-                }),
+                self.replace(
+                    at,
+                    Node {
+                        right: left,
+                        ..node
+                    },
+                ),
                 right,
             )
         } else {
             let (left, right) = self.split(node.left, address);
             (
                 left,
-                self.push(Node {
-                    left: right,
-                    ..node
-                }),
+                self.replace(
+                    at,
+                    Node {
+                        left: right,
+                        ..node
+                    },
+                ),
             )
         }
     }
@@ -202,14 +302,15 @@ impl Ranges {
         }
         let (a, b) = (self.node(left), self.node(right));
         if self.priority(a) >= self.priority(b) {
-            let right = self.merge(a.right, right);
-            self.push(Node { right, ..a })
+            let merged = self.merge(a.right, right);
+            self.replace(left, Node { right: merged, ..a })
         } else {
-            let left = self.merge(left, b.left);
-            self.push(Node { left, ..b })
+            let merged = self.merge(left, b.left);
+            self.replace(right, Node { left: merged, ..b })
         }
     }
 
+    /// Different for different starts: mixing loses nothing.
     fn priority(&self, node: Node) -> u64 {
         mix(mix(node.range.start ^ self.seed).wrapping_add(self.seed))
     }
@@ -227,10 +328,10 @@ impl Ranges {
     fn replace_last(&mut self, at: u32, range: Range) -> u32 {
         let node = self.node(at);
         if node.right == NIL {
-            return self.push(Node { range, ..node });
+            return self.replace(at, Node { range, ..node });
         }
         let right = self.replace_last(node.right, range);
-        self.push(Node { right, ..node })
+        self.replace(at, Node { right, ..node })
     }
 }
 
@@ -278,6 +379,29 @@ mod tests {
         let root = ranges.insert(Root(0), range(10, 20, 1));
         assert_eq!(ranges.insert(root, range(10, 20, 1)), root);
         assert_eq!(ranges.insert(root, range(20, 20, 1)), root);
+    }
+
+    #[test]
+    fn the_same_ranges_are_the_same_tree_whatever_led_to_them() {
+        let mut ranges = Ranges::default();
+        let all: Vec<Range> = (0..50).map(|n| range(n * 10, n * 10 + 5, 7)).collect();
+        let mut forward = Root(0);
+        for &one in &all {
+            forward = ranges.insert(forward, one);
+        }
+        let nodes = ranges.nodes.len();
+        let mut backward = ranges.insert(Root(0), range(0, 1000, 1));
+        backward = ranges.remove(backward, 0, 2000);
+        for &one in all.iter().rev() {
+            backward = ranges.insert(backward, one);
+        }
+        assert_eq!(forward, backward);
+        let again = all
+            .iter()
+            .fold(Root(0), |root, &one| ranges.insert(root, one));
+        assert_eq!(forward, again);
+        // Repeating it all added nothing but what the way back had for itself.
+        assert!(ranges.nodes.len() <= 2 * nodes + 10);
     }
 
     proptest! {

@@ -27,6 +27,18 @@ impl Epoch {
 }
 
 impl Key {
+    /// Before everything.
+    pub const FIRST: Self = Self {
+        time_ns: 0,
+        offset: 0,
+    };
+
+    /// After everything.
+    pub const LAST: Self = Self {
+        time_ns: u64::MAX,
+        offset: u64::MAX,
+    };
+
     /// The moment of a record at this offset; its time counts only in a recording where all
     /// records have one.
     #[inline]
@@ -36,6 +48,21 @@ impl Key {
             offset,
         }
     }
+}
+
+/// What a thread was called and where its addresses point, and how long nothing of it changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// The mappings of its process.
+    pub user: Epoch,
+    /// The mappings of the kernel.
+    pub kernel: Epoch,
+    /// Its name; `None` if the recording never names it.
+    pub comm: Option<Comm>,
+    /// From here on (inclusive).
+    pub from: Key,
+    /// Up to here (exclusive).
+    pub until: Key,
 }
 
 /// Where an address points.
@@ -73,7 +100,7 @@ impl<T> Default for Timeline<T> {
     }
 }
 
-impl<T: Copy> Timeline<T> {
+impl<T: Copy + PartialEq> Timeline<T> {
     /// The value at a moment; before the first one is known, the first.
     pub(crate) fn at(&self, key: Key) -> Option<T> {
         let after = self.0.partition_point(|&(from, _)| from <= key);
@@ -81,20 +108,49 @@ impl<T: Copy> Timeline<T> {
         Some(entry.1)
     }
 
+    /// The value at a moment, and the span in which it does not change.
+    pub(crate) fn span_at(&self, key: Key) -> (Option<T>, Key, Key) {
+        let after = self.0.partition_point(|&(from, _)| from <= key);
+        let at = |idx: usize| self.0.get(idx).map(|&(key, _)| key);
+        // The first value holds before it, too.
+        let idx = after.saturating_sub(1);
+        let from = if idx == 0 { None } else { at(idx) };
+        let until = at(idx + 1);
+        let value = self.0.get(idx).map(|&(_, value)| value);
+        (
+            value,
+            from.unwrap_or(Key::FIRST),
+            until.unwrap_or(Key::LAST),
+        )
+    }
+
     pub(crate) fn last(&self) -> Option<T> {
         self.0.last().map(|&(_, value)| value)
     }
 
-    pub(crate) fn push(&mut self, key: Key, value: T) {
-        self.0.push((key, value));
+    /// From a moment, later than all before, it has this value.
+    pub(crate) fn set(&mut self, key: Key, value: T) {
+        if self.last() != Some(value) {
+            self.0.push((key, value));
+        }
     }
+}
+
+/// Whose mappings. A guest's are never mixed with the host's, though it has processes and a kernel
+/// at the same addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Owner {
+    Process(i32),
+    /// By the process that runs the guest.
+    GuestKernel(i32),
+    GuestProcess(i32),
 }
 
 /// Names and mappings of a recording as functions of time.
 #[derive(Debug, Default)]
 pub struct History {
     pub(crate) ranges: Ranges,
-    pub(crate) processes: FxHashMap<i32, Timeline<Root>>,
+    pub(crate) spaces: FxHashMap<Owner, Timeline<Root>>,
     pub(crate) kernel: Timeline<Root>,
     pub(crate) comms: FxHashMap<i32, Timeline<Comm>>,
     pub(crate) names: Vec<Vec<u8>>,
@@ -109,7 +165,21 @@ impl History {
 
     /// The mappings of a process at a moment.
     pub fn epoch(&self, pid: i32, key: Key) -> Epoch {
-        let timeline = self.processes.get(&pid);
+        self.epoch_of(Owner::Process(pid), key)
+    }
+
+    /// The mappings of the kernel of the guest that a process runs.
+    pub fn guest_kernel_epoch(&self, pid: i32, key: Key) -> Epoch {
+        self.epoch_of(Owner::GuestKernel(pid), key)
+    }
+
+    /// The mappings of a process of a guest.
+    pub fn guest_epoch(&self, pid: i32, key: Key) -> Epoch {
+        self.epoch_of(Owner::GuestProcess(pid), key)
+    }
+
+    fn epoch_of(&self, owner: Owner, key: Key) -> Epoch {
+        let timeline = self.spaces.get(&owner);
         Epoch(
             timeline
                 .and_then(|timeline| timeline.at(key))
@@ -120,6 +190,24 @@ impl History {
     /// The mappings of the kernel at a moment.
     pub fn kernel_epoch(&self, key: Key) -> Epoch {
         Epoch(self.kernel.at(key).unwrap_or_default())
+    }
+
+    /// All that is known of a thread at a moment.
+    pub fn moment(&self, pid: i32, tid: i32, key: Key) -> Moment {
+        let nothing = (None, Key::FIRST, Key::LAST);
+        let space = self.spaces.get(&Owner::Process(pid));
+        let (user, from_1, until_1) = space.map_or(nothing, |space| space.span_at(key));
+        let (kernel, from_2, until_2) = self.kernel.span_at(key);
+        let nothing = (None, Key::FIRST, Key::LAST);
+        let comms = self.comms.get(&tid);
+        let (comm, from_3, until_3) = comms.map_or(nothing, |comms| comms.span_at(key));
+        Moment {
+            user: Epoch(user.unwrap_or_default()),
+            kernel: Epoch(kernel.unwrap_or_default()),
+            comm,
+            from: from_1.max(from_2).max(from_3),
+            until: until_1.min(until_2).min(until_3),
+        }
     }
 
     /// Where an address points in an epoch.

@@ -38,10 +38,15 @@ impl<G: Copy + Eq + Hash> Tally<G> {
         self.weight = self.weight.saturating_add(weight);
     }
 
-    /// Counts a stack; frames come outermost first. An empty stack counts for nothing.
+    /// Counts a stack of a group; frames come outermost first. Returns where it was counted, for
+    /// [`Self::count`]. An empty stack counts for nothing.
     #[inline]
-    pub fn add_stack(&mut self, group: G, frames: impl Iterator<Item = FrameId>, weight: u64) {
-        let group = self.group(group);
+    pub fn add_stack(
+        &mut self,
+        group: u32,
+        frames: impl Iterator<Item = FrameId>,
+        weight: u64,
+    ) -> Option<u32> {
         let mut node = None;
         for frame in frames {
             node = Some(self.tree.child(node, group, frame));
@@ -49,9 +54,18 @@ impl<G: Copy + Eq + Hash> Tally<G> {
         if let Some(node) = node {
             self.tree.count(node, weight, 1);
         }
+        node
     }
 
-    fn group(&mut self, group: G) -> u32 {
+    /// Counts a stack that [`Self::add_stack`] has counted before.
+    #[inline]
+    pub fn count(&mut self, node: u32, weight: u64) {
+        self.tree.count(node, weight, 1);
+    }
+
+    /// The number of a group, new or seen before.
+    #[inline]
+    pub fn group(&mut self, group: G) -> u32 {
         if let Some((last, number)) = self.last_group
             && last == group
         {

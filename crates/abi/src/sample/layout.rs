@@ -92,6 +92,23 @@ impl Sample<'_> {
     }
 }
 
+/// The fields that every reader wants of a sample, found without decoding the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct SampleHead<'a> {
+    /// Instruction pointer (AVMA).
+    pub ip: Option<u64>,
+    /// Process and thread.
+    pub task: Option<(i32, i32)>,
+    /// Time, of the recording's clock.
+    pub time_ns: Option<u64>,
+    /// CPU.
+    pub cpu: Option<u32>,
+    /// Events since the last sample.
+    pub period: Option<u64>,
+    /// Call chain.
+    pub callchain: Option<Callchain<'a>>,
+}
+
 /// Where the fields of one event's records sit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleLayout {
@@ -327,6 +344,61 @@ impl SampleLayout {
             self.parse_rest(cursor, &mut sample)?;
         }
         Ok(sample)
+    }
+
+    /// Decodes the fields of a SAMPLE record that every reader wants.
+    ///
+    /// # Errors
+    /// As [`Self::parse_sample`]: all fields are checked.
+    #[inline]
+    pub fn parse_head<'a>(&self, body: &'a [u8]) -> Result<SampleHead<'a>, WireError> {
+        const RARE: u64 = SampleType::READ.0 | !(SampleType::RAW.0 - 1) & !SampleType::IDENTIFIER.0;
+        if self.sample_type.0 & RARE != 0 {
+            return self.head_of_whole(body);
+        }
+        let mut cursor = Cursor::new(body, self.endian);
+        let has = |bit| self.sample_type.has(bit);
+        let mut head = SampleHead::default();
+        if has(SampleType::IDENTIFIER) {
+            cursor.u64("identifier")?;
+        }
+        if has(SampleType::IP) {
+            head.ip = Some(cursor.u64("ip")?);
+        }
+        if has(SampleType::TID) {
+            head.task = Some((cursor.i32("pid")?, cursor.i32("tid")?));
+        }
+        if has(SampleType::TIME) {
+            head.time_ns = Some(cursor.u64("time")?);
+        }
+        for other in [SampleType::ADDR, SampleType::ID, SampleType::STREAM_ID] {
+            if has(other) {
+                cursor.u64("addr, id or stream id")?;
+            }
+        }
+        if has(SampleType::CPU) {
+            head.cpu = Some(cursor.u32("cpu")?);
+            cursor.u32("cpu")?;
+        }
+        if has(SampleType::PERIOD) {
+            head.period = Some(cursor.u64("period")?);
+        }
+        if has(SampleType::CALLCHAIN) {
+            head.callchain = Some(Callchain::parse(&mut cursor, "callchain")?);
+        }
+        Ok(head)
+    }
+
+    fn head_of_whole<'a>(&self, body: &'a [u8]) -> Result<SampleHead<'a>, WireError> {
+        let sample = self.parse_sample(body)?;
+        Ok(SampleHead {
+            ip: sample.ip,
+            task: sample.pid.zip(sample.tid),
+            time_ns: sample.time_ns,
+            cpu: sample.cpu,
+            period: sample.period,
+            callchain: sample.callchain,
+        })
     }
 
     /// The fields from RAW on, which most samples do not have.

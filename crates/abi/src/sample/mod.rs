@@ -8,7 +8,7 @@ mod visit;
 
 pub use bits::{BranchSampleType, ReadFormat, SampleType};
 pub use callchain::{Callchain, context};
-pub use layout::{Sample, SampleId, SampleLayout};
+pub use layout::{Sample, SampleHead, SampleId, SampleLayout};
 pub use parts::{BranchEntry, BranchStack, ReadValue, ReadValues, Registers, StackDump, Weight};
 
 #[cfg(test)]

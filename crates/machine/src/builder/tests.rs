@@ -128,8 +128,14 @@ fn a_fork_inherits_and_an_exec_clears() {
         .fork(10, 1, 2, 2)
         .comm(20, 2, b"true", true)
         .map(21, 2, 0x2000, b"/true")
+        .map(22, 2, 0x4000, b"[vdso]")
         .map(30, 1, 0x3000, b"/late")
         .build();
+    // In the middle of exec the old stack is still below the kernel's.
+    let sh = name_at(&history, 2, 21, 0x1000);
+    assert_eq!(sh.as_deref(), Some(&b"/sh"[..]));
+    let new = name_at(&history, 2, 21, 0x2000);
+    assert_eq!(new.as_deref(), Some(&b"/true"[..]));
     assert_eq!(
         name_at(&history, 2, 15, 0x1000).as_deref(),
         Some(&b"/sh"[..])

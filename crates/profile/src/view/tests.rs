@@ -27,7 +27,8 @@ fn profile(stacks: &[(&str, u64)]) -> Profile {
             })
             .collect();
         tally.add_sample(weight);
-        tally.add_stack(0, frames.into_iter(), weight);
+        let group = tally.group(0);
+        tally.add_stack(group, frames.into_iter(), weight);
     }
     let (tree, _, samples, weight) = tally.into_parts();
     let comm = profile.strings.intern("prog");
@@ -180,7 +181,8 @@ fn merged_tallies_are_the_same_as_one() {
                 })
                 .collect();
             one.add_sample(*weight);
-            one.add_stack(0, frames.into_iter(), *weight);
+            let group = one.group(0);
+            one.add_stack(group, frames.into_iter(), *weight);
         }
         tally.merge(&one);
     }

@@ -4,7 +4,7 @@
 //! the call is before them. A call that never returns may be the last instruction of its
 //! function, so looking up the return address itself would name the next one.
 
-use rprof_abi::{Callchain, CpuMode, Misc, Sample, context};
+use rprof_abi::{Callchain, CpuMode, Misc, SampleHead, context};
 use rprof_images::Avma;
 use rprof_profile::Level;
 
@@ -27,17 +27,10 @@ pub(crate) struct Address {
     pub(crate) is_return: bool,
 }
 
-impl Address {
-    /// The address as it was recorded.
-    pub(crate) fn recorded(self) -> u64 {
-        self.avma.0.wrapping_add(u64::from(self.is_return))
-    }
-}
-
 /// Calls `visit` for each frame of a sample, innermost first.
 #[inline]
 pub(crate) fn for_each_address(
-    sample: &Sample<'_>,
+    sample: &SampleHead<'_>,
     deferred: Option<Callchain<'_>>,
     misc: Misc,
     options: ChainOptions,
@@ -177,10 +170,10 @@ mod tests {
         let deferred = later
             .as_deref()
             .map(|bytes| Callchain::from_encoded(bytes, Endian::Little));
-        let sample = Sample {
+        let sample = SampleHead {
             ip: Some(ip),
             callchain: Some(Callchain::from_encoded(&bytes, Endian::Little)),
-            ..Sample::default()
+            ..SampleHead::default()
         };
         let mut all = Vec::new();
         let options = ChainOptions {

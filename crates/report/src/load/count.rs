@@ -1,13 +1,14 @@
 //! The third pass: stacks counted by function.
 
 use super::chain::for_each_address;
+use super::memo::Memo;
 use super::names::Names;
-use super::resolve::{Cache, Space};
+use super::resolve::{Cache, Tasks};
 use super::samples::{Seen, Unused};
 use super::{Context, parallel};
 use crate::Error;
 use rprof_abi::AttrFlags;
-use rprof_machine::{Comm, History};
+use rprof_machine::{Comm, History, ImageId};
 use rprof_profile::{EventProfile, FrameId, Group, Profile, Strings, Tally, UnnamedImage};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -37,9 +38,18 @@ struct TaskGroup {
     cpu: Option<u32>,
 }
 
+/// Where a stack was counted.
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    node: u32,
+    unnamed: Option<ImageId>,
+}
+
 /// One thread's share.
 struct Share {
-    places: Cache<u32>,
+    memo: Memo<Counted>,
+    tasks: Tasks,
+    places: Cache,
     frames: Vec<FrameId>,
     tallies: Vec<Tally<TaskGroup>>,
     /// Weight of samples in images that have no names at all.
@@ -59,6 +69,8 @@ pub(crate) fn count(
 ) -> Result<(), Error> {
     let n_events = context.reader.events().len();
     let new_share = || Share {
+        memo: Memo::new(context.skimmed.n_samples),
+        tasks: Tasks::new(),
         places: Cache::new(),
         frames: Vec::new(),
         tallies: (0..n_events).map(|_| Tally::default()).collect(),
@@ -69,7 +81,7 @@ pub(crate) fn count(
     let frozen: &Profile = profile;
     let n_chunks = context.skimmed.chunks.len();
     let count = |share: &mut Share, chunk: usize| {
-        let add = |seen: Seen<'_>| share.add(context, names, frozen, parts, &seen);
+        let add = |seen: &Seen<'_>| share.add(context, names, frozen, parts, seen);
         let unused = context.for_each_sample(chunk, add)?;
         share.unused.add(unused);
         Ok(())
@@ -112,8 +124,10 @@ impl Share {
             return;
         };
         tally.add_sample(weight);
+        let task = (seen.pid, seen.tid);
+        let (space, comm) = self.tasks.at(history, task, seen.key);
         let group = TaskGroup {
-            name: task_name(history, seen),
+            name: task_name(task, comm),
             pid: parts.pid.then_some(seen.pid),
             tid: parts.tid.then_some(seen.tid),
             cpu: seen.sample.cpu.filter(|_| parts.cpu),
@@ -132,8 +146,22 @@ impl Share {
         if !shown {
             return;
         }
-        let space = Space::at(history, seen.pid, seen.key);
-        let Self { places, frames, .. } = self;
+        let Self {
+            memo,
+            places,
+            frames,
+            ..
+        } = self;
+        let group = tally.group(group);
+        let key = (seen.event as u64) << 32 | u64::from(group);
+        let key = memo.key(seen, space, context.chains, key);
+        if let Some(done) = memo.find(key) {
+            tally.count(done.node, weight);
+            if let Some(image) = done.unnamed {
+                add_to(self.unnamed.entry(image.0).or_default(), weight);
+            }
+            return;
+        }
         frames.clear();
         let mut innermost = None;
         let (sample, misc) = (&seen.sample, seen.raw.misc);
@@ -148,10 +176,13 @@ impl Share {
         if !shows_function(context, names, profile, innermost) {
             return;
         }
-        if let Some(image) = names.unnamed_image(innermost) {
+        let unnamed = names.unnamed_image(innermost);
+        if let Some(image) = unnamed {
             add_to(self.unnamed.entry(image.0).or_default(), weight);
         }
-        tally.add_stack(group, frames.iter().rev().copied(), weight);
+        if let Some(node) = tally.add_stack(group, frames.iter().rev().copied(), weight) {
+            memo.note(key, Counted { node, unnamed });
+        }
     }
 }
 
@@ -193,13 +224,11 @@ impl Context<'_> {
     }
 }
 
-pub(crate) fn task_name(history: &History, seen: &Seen<'_>) -> TaskName {
-    if seen.tid == 0 && seen.pid == 0 {
-        return TaskName::Idle;
-    }
-    match history.comm(seen.tid, seen.key) {
+pub(crate) fn task_name((pid, tid): (i32, i32), comm: Option<Comm>) -> TaskName {
+    match comm {
+        _ if tid == 0 && pid == 0 => TaskName::Idle,
         Some(comm) => TaskName::Known(comm),
-        None => TaskName::Unnamed(seen.tid),
+        None => TaskName::Unnamed(tid),
     }
 }
 

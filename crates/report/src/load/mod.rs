@@ -2,6 +2,7 @@
 
 mod chain;
 mod count;
+mod memo;
 mod names;
 mod parallel;
 mod places;
@@ -13,7 +14,7 @@ pub(crate) use chain::{Address, ChainOptions, for_each_address};
 pub(crate) use count::{comm_text, shows_function, task_name};
 pub(crate) use names::{Kernel, Names};
 pub(crate) use places::collect;
-pub(crate) use resolve::{Cache, PlaceKey, Space};
+pub(crate) use resolve::{Cache, PlaceKey, Space, Tasks};
 pub(crate) use samples::{Seen, Unused};
 
 use crate::Error;

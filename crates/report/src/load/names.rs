@@ -8,6 +8,7 @@ use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_perfdata::FeatureId;
 use rprof_profile::{Frame, FrameId, Level, Profile};
 use rprof_symbols::{Answers, Detail, KernelSymbols, Reason, symbolize_user};
+use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -16,6 +17,7 @@ use std::sync::Mutex;
 #[derive(Debug)]
 pub(crate) struct Names {
     places: Vec<PlaceKey>,
+    numbers: FxHashMap<PlaceKey, u32>,
     /// Ends of each place's frames; they start where those of the place before end.
     ends: Vec<u32>,
     frames: Vec<FrameId>,
@@ -50,8 +52,7 @@ impl Names {
     /// The number of a place. All places that occur were collected before.
     #[inline]
     pub(crate) fn place(&self, key: PlaceKey) -> u32 {
-        let idx = self.places.partition_point(|other| *other < key);
-        u32::try_from(idx).unwrap_or(u32::MAX)
+        self.numbers.get(&key).copied().unwrap_or(u32::MAX)
     }
 
     /// The image of a place, if that image has no names at all.
@@ -96,6 +97,7 @@ impl Names {
             frames: Vec::new(),
             offsets: Vec::with_capacity(places.len()),
             unnamed: Vec::new(),
+            numbers: (0..).zip(&places).map(|(n, &place)| (place, n)).collect(),
             places: Vec::new(),
         };
         // In the order of places, not of threads: same input, same numbers.
@@ -169,6 +171,7 @@ impl Names {
 fn level_of(place: &PlaceKey, image: Option<&RecordedImage>) -> Level {
     match image.map(|image| image.kind) {
         Some(ImageKind::User) => Level::User,
+        Some(ImageKind::GuestKernel) => Level::GuestKernel,
         Some(_) => Level::Kernel,
         None if place.image == UNMAPPED_KERNEL => Level::Kernel,
         None if place.image == UNMAPPED_OTHER => Level::Hypervisor,
@@ -241,7 +244,7 @@ impl Task<'_> {
                 let kernel = kernel.get_or_init(|| Kernel::of(context));
                 Some(kernel.name(image, &addresses))
             }
-            ImageKind::KernelSymbol => None,
+            ImageKind::KernelSymbol | ImageKind::GuestKernel => None,
         }
     }
 }

@@ -1,14 +1,17 @@
 //! The second pass: which places occur at all.
 
 use super::chain::for_each_address;
-use super::resolve::{Cache, PlaceKey, Space};
+use super::memo::Memo;
+use super::resolve::{Cache, PlaceKey, Tasks};
 use super::{Context, parallel};
 use crate::Error;
 use rustc_hash::FxHashSet;
 
 /// One thread's share.
 struct Share {
-    seen: Cache<()>,
+    memo: Memo<()>,
+    tasks: Tasks,
+    seen: Cache,
     places: FxHashSet<PlaceKey>,
 }
 
@@ -18,17 +21,26 @@ pub(crate) fn collect(
     done: &mut dyn FnMut(usize),
 ) -> Result<Vec<PlaceKey>, Error> {
     let new_share = || Share {
+        memo: Memo::new(context.skimmed.n_samples),
+        tasks: Tasks::new(),
         seen: Cache::new(),
         places: FxHashSet::default(),
     };
     let collect = |share: &mut Share, chunk: usize| {
         context.for_each_sample(chunk, |seen| {
             let history = &context.skimmed.history;
-            let space = Space::at(history, seen.pid, seen.key);
             let Share {
+                memo,
+                tasks,
                 seen: cache,
                 places,
             } = &mut *share;
+            let (space, _) = tasks.at(history, (seen.pid, seen.tid), seen.key);
+            let key = memo.key(seen, space, context.chains, 0);
+            if memo.find(key).is_some() {
+                return;
+            }
+            memo.note(key, ());
             let misc = seen.raw.misc;
             for_each_address(
                 &seen.sample,
@@ -38,6 +50,7 @@ pub(crate) fn collect(
                 |address| {
                     cache.value(history, space, address, |place| {
                         places.insert(place);
+                        0
                     });
                 },
             );

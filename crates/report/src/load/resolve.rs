@@ -2,7 +2,7 @@
 
 use super::chain::Address;
 use rprof_images::Avma;
-use rprof_machine::{Epoch, History, Key, Place};
+use rprof_machine::{Comm, Epoch, History, Key, Moment, Place};
 use rprof_profile::Level;
 
 /// A place as a key: sorts by image.
@@ -24,68 +24,120 @@ pub(crate) const UNMAPPED_OTHER: u32 = u32::MAX - 2;
 pub(crate) struct Space {
     user: Epoch,
     kernel: Epoch,
+    pid: i32,
+    key: Key,
 }
 
 impl Space {
-    pub(crate) fn at(history: &History, pid: i32, key: Key) -> Self {
-        Self {
-            user: history.epoch(pid, key),
-            kernel: history.kernel_epoch(key),
-        }
-    }
-
     /// Where an address points.
     pub(crate) fn place(self, history: &History, address: Address) -> PlaceKey {
-        place_key(
-            history,
-            self.epoch(address.level),
-            address.level,
-            address.avma,
-        )
+        let epoch = self.epoch(history, address.level);
+        place_key(history, epoch, address.level, address.avma)
+    }
+
+    /// Equal for equal mappings.
+    #[inline]
+    pub(crate) fn number(self) -> u64 {
+        u64::from(self.user.number()) << 32 | u64::from(self.kernel.number())
     }
 
     #[inline]
-    fn epoch(self, level: Level) -> Epoch {
+    fn epoch(self, history: &History, level: Level) -> Epoch {
         match level {
+            Level::User => self.user,
             Level::Kernel => self.kernel,
-            _ => self.user,
+            Level::GuestKernel => history.guest_kernel_epoch(self.pid, self.key),
+            Level::GuestUser | Level::Hypervisor => history.guest_epoch(self.pid, self.key),
         }
     }
 }
 
-/// Entries of a [`Cache`]: 768 KiB, about what a core's own cache holds.
-const SLOTS: usize = 1 << 15;
+/// Tasks seen last, with what holds for them and until when: samples of one thread come together,
+/// and its mappings change far less often than it is sampled.
+pub(crate) struct Tasks {
+    slots: Box<[Option<Task>; Self::SLOTS]>,
+}
 
 #[derive(Clone, Copy)]
-struct Slot<T> {
-    avma: u64,
-    /// Epoch, level and whether it is a return address, plus one so that 0 is an empty slot.
-    tag: u64,
-    value: T,
+struct Task {
+    pid: i32,
+    tid: i32,
+    moment: Moment,
 }
 
-/// A direct-mapped cache of what addresses point to, by epoch and level.
-pub(crate) struct Cache<T> {
-    slots: Box<[Slot<T>]>,
-}
+impl Tasks {
+    const SLOTS: usize = 64;
 
-impl<T: Copy + Default> Cache<T> {
     pub(crate) fn new() -> Self {
-        let empty = Slot {
-            avma: 0,
-            tag: 0,
-            value: T::default(),
-        };
         Self {
-            slots: vec![empty; SLOTS].into(),
+            slots: Box::new([None; Self::SLOTS]),
+        }
+    }
+
+    /// The mappings and the name of a task at a moment.
+    #[inline]
+    pub(crate) fn at(
+        &mut self,
+        history: &History,
+        (pid, tid): (i32, i32),
+        key: Key,
+    ) -> (Space, Option<Comm>) {
+        let slot = &mut self.slots[tid.cast_unsigned() as usize % Self::SLOTS];
+        let moment = match slot {
+            Some(task)
+                if (task.pid, task.tid) == (pid, tid)
+                    && task.moment.from <= key
+                    && key < task.moment.until =>
+            {
+                task.moment
+            }
+            _ => {
+                let moment = history.moment(pid, tid, key);
+                *slot = Some(Task { pid, tid, moment });
+                moment
+            }
+        };
+        let space = Space {
+            user: moment.user,
+            kernel: moment.kernel,
+            pid,
+            key,
+        };
+        (space, moment.comm)
+    }
+}
+
+/// Sets of a [`Cache`]: 1 MiB, about what a core's own cache holds.
+const SETS: usize = 1 << 14;
+
+/// One cached value: 16 bytes, four to a cache line.
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    /// Address, level and whether it is a return address; 0 in an empty slot.
+    address: u64,
+    epoch: u32,
+    value: u32,
+}
+
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
+struct Set([Slot; 4]);
+
+/// What addresses stand for, by epoch and level: the four newest of each set.
+pub(crate) struct Cache {
+    sets: Box<[Set]>,
+}
+
+impl Cache {
+    pub(crate) fn new() -> Self {
+        Self {
+            sets: vec![Set::default(); SETS].into(),
         }
     }
 
     /// Forgets all values.
     pub(crate) fn clear(&mut self) {
-        for slot in &mut self.slots {
-            slot.tag = 0;
-        }
+        self.sets.fill(Set::default());
     }
 
     /// The value for an address, made by `find` if it is not here.
@@ -95,28 +147,48 @@ impl<T: Copy + Default> Cache<T> {
         history: &History,
         space: Space,
         address: Address,
-        find: impl FnOnce(PlaceKey) -> T,
-    ) -> T {
-        let Address {
-            level,
-            avma,
-            is_return,
-        } = address;
-        let epoch = space.epoch(level);
-        let tag = (u64::from(epoch.number()) << 4 | (level as u64) << 1 | u64::from(is_return)) + 1;
-        let hash = (avma.0 ^ tag << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let slot = &mut self.slots[(hash >> 49) as usize % SLOTS];
-        if slot.avma == avma.0 && slot.tag == tag {
+        find: impl FnOnce(PlaceKey) -> u32,
+    ) -> u32 {
+        let epoch = space.epoch(history, address.level);
+        let find = || find(place_key(history, epoch, address.level, address.avma));
+        let Some(wanted) = packed(address) else {
+            return find();
+        };
+        let epoch = epoch.number();
+        let hash = (wanted ^ u64::from(epoch) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let set = &mut self.sets[(hash >> 50) as usize % SETS].0;
+        let found = set
+            .iter()
+            .find(|slot| slot.address == wanted && slot.epoch == epoch);
+        if let Some(slot) = found {
             return slot.value;
         }
-        let value = find(place_key(history, epoch, level, avma));
-        *slot = Slot {
-            avma: avma.0,
-            tag,
+        let value = find();
+        set.rotate_right(1);
+        set[0] = Slot {
+            address: wanted,
+            epoch,
             value,
         };
         value
     }
+}
+
+/// Address, level and kind in one word, never 0; `None` for what no machine has as an address:
+/// bits 57 to 63 are all the same in those.
+#[inline]
+fn packed(address: Address) -> Option<u64> {
+    let Address {
+        level,
+        avma,
+        is_return,
+    } = address;
+    let top = avma.0 >> 57;
+    if top != 0 && top != 0x7f {
+        return None;
+    }
+    let low = avma.0 & ((1 << 58) - 1);
+    Some(low << 5 | (level as u64) << 2 | u64::from(is_return) << 1 | 1)
 }
 
 fn place_key(history: &History, epoch: Epoch, level: Level, avma: Avma) -> PlaceKey {
@@ -124,25 +196,22 @@ fn place_key(history: &History, epoch: Epoch, level: Level, avma: Avma) -> Place
         image,
         address: avma.0,
     };
-    match level {
-        Level::User => {}
-        Level::Kernel => {
-            return match history.place(epoch, avma) {
-                Place::Kernel { image, avma } => PlaceKey {
-                    image: image.0,
-                    address: avma.0,
-                },
-                _ => unmapped(UNMAPPED_KERNEL),
-            };
-        }
-        // A recording says nothing of what a hypervisor or a guest has mapped.
-        _ => return unmapped(UNMAPPED_OTHER),
-    }
+    let is_kernel = matches!(level, Level::Kernel | Level::GuestKernel);
     match history.place(epoch, avma) {
-        Place::User { image, offset } => PlaceKey {
+        // A hypervisor's code is in no recording.
+        _ if level == Level::Hypervisor => unmapped(UNMAPPED_OTHER),
+        Place::Kernel { image, avma } if is_kernel => PlaceKey {
+            image: image.0,
+            address: avma.0,
+        },
+        Place::User { image, offset } if !is_kernel => PlaceKey {
             image: image.0,
             address: offset.0,
         },
-        _ => unmapped(UNMAPPED_USER),
+        _ => match level {
+            Level::Kernel => unmapped(UNMAPPED_KERNEL),
+            Level::User => unmapped(UNMAPPED_USER),
+            _ => unmapped(UNMAPPED_OTHER),
+        },
     }
 }

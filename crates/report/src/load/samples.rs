@@ -5,15 +5,16 @@ use super::Context;
 use super::chain::deferred_cookie;
 use crate::Error;
 use rprof_abi::record::Record;
-use rprof_abi::sample::ReadValues;
-use rprof_abi::{AttrFlags, Callchain, RawRecord, RecordKind, Sample, SampleType};
+use rprof_abi::{AttrFlags, Callchain, RawRecord, RecordKind, Sample, SampleHead, SampleType};
 use rprof_perfdata::{Reader, RecordedEvent, Step, Warning};
 use rustc_hash::FxHashMap;
 
 /// A sample that the filter lets through, with what every pass asks of it.
 pub(crate) struct Seen<'r> {
     pub(crate) raw: RawRecord<'r>,
-    pub(crate) sample: Sample<'r>,
+    pub(crate) sample: SampleHead<'r>,
+    /// For a member of a group, its id.
+    pub(crate) member: Option<u64>,
     /// The user part of its chain, if that came later.
     pub(crate) deferred: Option<Callchain<'r>>,
     pub(crate) event: usize,
@@ -67,21 +68,16 @@ impl LastValues {
         value.wrapping_sub(last)
     }
 
-    /// Notes the values of a sample.
-    pub(crate) fn note(&mut self, event: &RecordedEvent, sample: &Sample<'_>) {
-        if let Some(read) = &sample.read {
-            self.gains(event, sample, read, |_, _| {});
-        }
-    }
-
     /// Calls `visit` with the id of each counter of a sample and what it gained.
-    fn gains(
+    pub(crate) fn take(
         &mut self,
         event: &RecordedEvent,
         sample: &Sample<'_>,
-        read: &ReadValues<'_>,
         mut visit: impl FnMut(u64, u64),
     ) {
+        let Some(read) = &sample.read else {
+            return;
+        };
         // An inherited event counts for each task by itself.
         let per_task = event.attr.flags.has(AttrFlags::INHERIT);
         for value in read.values() {
@@ -127,7 +123,7 @@ impl Context<'_> {
     pub(crate) fn for_each_sample(
         &self,
         chunk: usize,
-        mut visit: impl FnMut(Seen<'_>),
+        mut visit: impl FnMut(&Seen<'_>),
     ) -> Result<Unused, Error> {
         let mut unused = Unused::default();
         let Some(range) = self.skimmed.chunks.get(chunk) else {
@@ -136,14 +132,25 @@ impl Context<'_> {
         let mut values = self.skimmed.values.get(chunk).cloned();
         let mut scratch = Vec::new();
         self.reader.walk(range.clone(), |offset, raw| {
-            if raw.kind == RecordKind::SAMPLE {
-                match self.see(offset, raw) {
-                    None => unused.n_bad += 1,
-                    Some(seen) => {
-                        let joined = self.join(seen, offset, &mut scratch, &mut unused);
-                        self.expand(joined, values.as_mut(), &mut visit);
+            if raw.kind != RecordKind::SAMPLE {
+                return Step::On;
+            }
+            let Some(mut seen) = self.see(offset, raw) else {
+                unused.n_bad += 1;
+                return Step::On;
+            };
+            let is_seen = self.filter.sees(seen.sample.cpu, seen.sample.time_ns);
+            if let Some(values) = &mut values
+                && self.holds_values(seen.event)
+            {
+                self.expand(&mut seen, values, |seen| {
+                    if is_seen {
+                        visit(seen);
                     }
-                }
+                });
+            } else if is_seen {
+                self.join(&mut seen, offset, &mut scratch, &mut unused);
+                visit(&seen);
             }
             Step::On
         })?;
@@ -155,56 +162,51 @@ impl Context<'_> {
     pub(crate) fn see<'r>(&self, offset: u64, raw: RawRecord<'r>) -> Option<Seen<'r>> {
         let event = self.reader.event_of(raw)?;
         let layout = &self.reader.events().get(event)?.layout;
-        let sample = layout.parse_sample(raw.body).ok()?;
+        let sample = layout.parse_head(raw.body).ok()?;
+        let (pid, tid) = sample.task.unwrap_or((-1, -1));
         Some(Seen {
             raw,
             deferred: None,
+            member: None,
             event,
-            pid: sample.pid.unwrap_or(-1),
-            tid: sample.tid.unwrap_or(-1),
+            pid,
+            tid,
             key: self.skimmed.key(sample.time_ns, offset),
             sample,
         })
     }
 
-    /// Passes a sample on, or one for each member of its group that counted something.
-    #[inline]
+    /// All fields of a sample.
+    pub(crate) fn whole<'r>(&self, seen: &Seen<'r>) -> Option<Sample<'r>> {
+        let event = self.reader.event_of(seen.raw)?;
+        let layout = &self.reader.events().get(event)?.layout;
+        layout.parse_sample(seen.raw.body).ok()
+    }
+
+    fn holds_values(&self, event: usize) -> bool {
+        self.reader.events().get(event).is_some_and(holds_values)
+    }
+
+    /// Passes on, for a sample of a group, one for each member that counted something.
     fn expand(
         &self,
-        seen: Seen<'_>,
-        values: Option<&mut LastValues>,
-        visit: &mut impl FnMut(Seen<'_>),
+        seen: &mut Seen<'_>,
+        values: &mut LastValues,
+        mut visit: impl FnMut(&Seen<'_>),
     ) {
-        let is_seen = self.filter.sees(seen.sample.cpu, seen.sample.time_ns);
         let event = self.reader.events().get(seen.event);
-        let (Some(values), Some(read), Some(event)) = (values, seen.sample.read, event) else {
-            if is_seen {
-                visit(seen);
-            }
+        let (Some(event), Some(sample)) = (event, self.whole(seen)) else {
             return;
         };
-        if !holds_values(event) {
-            if is_seen {
-                visit(seen);
-            }
-            return;
-        }
-        values.gains(event, &seen.sample, &read, |id, gained| {
+        values.take(event, &sample, |id, gained| {
             let Some(member) = self.reader.event_of_id(id) else {
                 return;
             };
-            if gained == 0 || !is_seen {
-                return;
+            if gained > 0 {
+                (seen.event, seen.member) = (member, Some(id));
+                seen.sample.period = Some(gained);
+                visit(seen);
             }
-            visit(Seen {
-                event: member,
-                sample: Sample {
-                    id: Some(id),
-                    period: Some(gained),
-                    ..seen.sample.clone()
-                },
-                ..seen
-            });
         });
     }
 
@@ -212,19 +214,16 @@ impl Context<'_> {
     #[inline]
     pub(crate) fn join<'r>(
         &self,
-        seen: Seen<'r>,
+        seen: &mut Seen<'r>,
         offset: u64,
         scratch: &'r mut Vec<u8>,
         unused: &mut Unused,
-    ) -> Seen<'r> {
-        let cookie = seen.sample.callchain.and_then(deferred_cookie);
-        let Some(cookie) = cookie else {
-            return seen;
-        };
-        let deferred = self.skimmed.deferred.after(cookie, offset);
-        let deferred = deferred.and_then(|at| deferred_chain(self.reader, at, seen.tid, scratch));
-        unused.n_unjoined += u64::from(deferred.is_none());
-        Seen { deferred, ..seen }
+    ) {
+        if let Some(cookie) = seen.sample.callchain.and_then(deferred_cookie) {
+            let at = self.skimmed.deferred.after(cookie, offset);
+            seen.deferred = at.and_then(|at| deferred_chain(self.reader, at, seen.tid, scratch));
+            unused.n_unjoined += u64::from(seen.deferred.is_none());
+        }
     }
 }
 

@@ -19,6 +19,7 @@ const CHUNK: u64 = 512 << 10;
 pub(crate) struct Skimmed {
     pub(crate) history: History,
     pub(crate) has_times: bool,
+    pub(crate) n_samples: u64,
     /// Ranges of the file; each starts at a record.
     pub(crate) chunks: Vec<Range<u64>>,
     /// By chunk, the newest time of a sample up to its end, if chunks end where rounds do.
@@ -96,6 +97,7 @@ fn skim_in(reader: &Reader, cut: Cut) -> Result<Skimmed, Error> {
         deferred: DeferredChains::default(),
         values: Values::of(reader),
         chunks: Chunks::new(cut),
+        n_samples: 0,
         n_bad: 0,
     };
     let walked = reader.walk(reader.data(), |offset, raw| {
@@ -113,6 +115,7 @@ fn skim_in(reader: &Reader, cut: Cut) -> Result<Skimmed, Error> {
     Ok(Skimmed {
         history: skim.builder.build(),
         has_times,
+        n_samples: skim.n_samples,
         chunks,
         newest_ns,
         values: skim.values.at_starts,
@@ -130,6 +133,7 @@ struct Skim<'r> {
     deferred: DeferredChains,
     values: Values,
     chunks: Chunks,
+    n_samples: u64,
     /// Records that could not be decoded.
     n_bad: u64,
 }
@@ -141,6 +145,7 @@ impl Skim<'_> {
             self.values.start_chunk();
         }
         if raw.kind == RecordKind::SAMPLE {
+            self.n_samples += 1;
             self.values.take(self.reader, raw);
         } else if raw.kind.name().is_some() {
             self.n_bad += u64::from(self.take_sideband(offset, raw).is_none());
@@ -273,7 +278,7 @@ impl Values {
         };
         // Samples that cannot be decoded are counted when they are read.
         if let Ok(sample) = event.layout.parse_sample(raw.body) {
-            self.now.note(event, &sample);
+            self.now.take(event, &sample, |_, _| {});
         }
     }
 }

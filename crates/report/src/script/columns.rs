@@ -90,6 +90,20 @@ impl Columns {
         self.0 & 1 << column as u32 != 0
     }
 
+    /// Whether more of a sample is needed than every reader wants.
+    pub(super) fn need_whole(self) -> bool {
+        use Column as C;
+        let more = [
+            C::Trace,
+            C::Addr,
+            C::Weight,
+            C::PhysAddr,
+            C::DataPageSize,
+            C::CodePageSize,
+        ];
+        self.0 & Self::of(&more).0 != 0
+    }
+
     fn with(self, column: Column) -> Self {
         Self(self.0 | 1 << column as u32)
     }

@@ -26,8 +26,10 @@ pub(super) struct FrameLines<'a> {
     context: &'a Context<'a>,
     named: Option<Named<'a>>,
     pub(super) shown: Shown,
-    cache: Cache<(u32, u32)>,
+    cache: Cache,
     text: Vec<u8>,
+    /// Ends of what the cache's values number; each starts where the one before ends.
+    ends: Vec<u32>,
 }
 
 const MAX_TEXT: usize = 8 << 20;
@@ -40,6 +42,7 @@ impl<'a> FrameLines<'a> {
             shown,
             cache: Cache::new(),
             text: Vec::new(),
+            ends: vec![0],
         }
     }
 
@@ -47,24 +50,27 @@ impl<'a> FrameLines<'a> {
     pub(super) fn append(&mut self, space: Space, address: Address, out: &mut Vec<u8>) {
         if self.text.len() > MAX_TEXT {
             self.text.clear();
+            self.ends.truncate(1);
             self.cache.clear();
         }
         let history = &self.context.skimmed.history;
         let Self {
             cache,
             text,
+            ends,
             context,
             named,
             shown,
         } = self;
-        let (start, end) = cache.value(history, space, address, |place| {
-            let start = text.len();
+        let number = cache.value(history, space, address, |place| {
             frame_lines(text, context, *named, *shown, address, place);
-            let at = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-            (at(start), at(text.len()))
+            ends.push(u32::try_from(text.len()).unwrap_or(u32::MAX));
+            u32::try_from(ends.len() - 2).unwrap_or(u32::MAX)
         });
-        let lines = self.text.get(start as usize..end as usize);
-        out.extend_from_slice(lines.unwrap_or_default());
+        if let Some(&[start, end]) = ends.get(number as usize..).and_then(<[_]>::first_chunk) {
+            let lines = text.get(start as usize..end as usize);
+            out.extend_from_slice(lines.unwrap_or_default());
+        }
     }
 }
 
@@ -77,13 +83,8 @@ fn frame_lines(
     key: PlaceKey,
 ) {
     let image = context.skimmed.history.images().of(ImageId(key.image));
-    // perf shows where in its file user code is, and other addresses as they are.
-    let ip = match image {
-        Some(image) if image.kind == ImageKind::User && has_file(image) => {
-            key.address.wrapping_add(u64::from(address.is_return))
-        }
-        _ => address.recorded(),
-    };
+    // Where in its file user code is, and other addresses as they are: so does perf.
+    let ip = key.address.wrapping_add(u64::from(address.is_return));
     let place = named.map(|named| named.names.place(key));
     let frames = match (named, place) {
         (Some(named), Some(place)) => named.names.frames(place),
@@ -122,12 +123,6 @@ fn frame_lines(
         }
         out.push(b'\n');
     }
-}
-
-/// Memory without a file, or perf's names for such: their addresses are those in memory.
-fn has_file(image: &RecordedImage) -> bool {
-    let no_file: [&[u8]; 4] = [b"//anon", b"[stack", b"[heap", b"/SYSV"];
-    !no_file.iter().any(|name| image.path.starts_with(name))
 }
 
 /// An image as perf script writes it: its whole path.

@@ -7,9 +7,11 @@ use super::frames::{FrameLines, Named, Shown};
 use super::text;
 use super::trace::Traces;
 use crate::format::printable;
-use crate::load::{Context, Seen, Space, comm_text, for_each_address, shows_function, task_name};
-use rprof_abi::SampleType;
+use crate::load::{
+    Context, Seen, Space, Tasks, comm_text, for_each_address, shows_function, task_name,
+};
 use rprof_abi::sample::Weight;
+use rprof_abi::{Sample, SampleType};
 
 /// What all lines share.
 pub(super) struct Layout<'a> {
@@ -23,39 +25,10 @@ pub(super) struct Layout<'a> {
     pub(super) name_width: usize,
 }
 
-impl Layout<'_> {
-    /// Whether the filter lets a sample through.
-    pub(super) fn shows(&self, seen: &Seen<'_>) -> bool {
-        let (context, filter) = (self.context, self.context.filter);
-        let history = &context.skimmed.history;
-        let asks_for_tasks =
-            !(filter.comms.is_empty() && filter.pids.is_empty() && filter.tids.is_empty());
-        if asks_for_tasks {
-            let comm = comm_text(history, task_name(history, seen));
-            if !filter.shows_task(seen.pid, seen.tid, &comm) {
-                return false;
-            }
-        }
-        let Some(Named { names, profile }) = self.named else {
-            return true;
-        };
-        let mut shows = true;
-        let mut options = context.chains;
-        (options.own_first, options.stacks) = (true, false);
-        if !(filter.dsos.is_empty() && filter.symbols.is_empty()) {
-            let space = Space::at(history, seen.pid, seen.key);
-            for_each_address(&seen.sample, None, seen.raw.misc, options, |address| {
-                let place = names.place(space.place(history, address));
-                shows = shows_function(context, names, profile, place);
-            });
-        }
-        shows
-    }
-}
-
 /// One thread's state: lines of frames that it has made.
 pub(super) struct Lines<'a> {
     layout: &'a Layout<'a>,
+    tasks: Tasks,
     /// By event: which of the below.
     of_event: Vec<usize>,
     frames: Vec<FrameLines<'a>>,
@@ -80,23 +53,36 @@ impl<'a> Lines<'a> {
         let of_event = of_event.collect();
         Self {
             layout,
+            tasks: Tasks::new(),
             of_event,
             frames,
         }
     }
 
-    /// Appends a sample, its chain and the empty line behind it.
+    /// Appends a sample, its chain and the empty line behind it, if the filter lets it through.
     pub(super) fn append(&mut self, seen: &Seen<'_>, out: &mut Vec<u8>) {
         let layout = self.layout;
         let Some(&columns) = layout.columns.get(seen.event) else {
             return;
         };
+        let history = &layout.context.skimmed.history;
+        let id = (seen.pid, seen.tid);
+        let (space, comm) = self.tasks.at(history, id, seen.key);
+        let comm = comm_text(history, task_name(id, comm));
+        if !layout.shows(seen, space, &comm) {
+            return;
+        }
         let attr = layout.context.reader.events().get(seen.event);
         let has_chain = attr.is_some_and(|event| {
             event.attr.sample_type.has(SampleType::CALLCHAIN) && layout.context.chains.stacks
         });
         let shows_chain = has_chain && columns.has(Column::Ip);
-        task(layout, columns, shows_chain, seen, out);
+        if columns.has(Column::Comm) {
+            let width = if shows_chain { 0 } else { 16 };
+            text::right(out, printable(&comm).as_bytes(), width);
+            out.push(b' ');
+        }
+        task(layout, columns, seen, out);
         if columns.has(Column::Period) {
             text::decimal(out, layout.context.weight_of(seen), 10);
             out.push(b' ');
@@ -106,25 +92,26 @@ impl<'a> Lines<'a> {
             text::right(out, name.as_bytes(), layout.name_width);
             out.extend_from_slice(b": ");
         }
-        if let Some(raw) = seen.sample.raw.filter(|_| columns.has(Column::Trace)) {
+        let whole = columns.need_whole().then(|| layout.context.whole(seen));
+        let whole = whole.flatten().unwrap_or_default();
+        if let Some(raw) = whole.raw.filter(|_| columns.has(Column::Trace)) {
             layout.traces.append(seen.event, raw, out);
         }
-        data(columns, seen, out);
+        data(columns, &whole, out);
         if columns.has(Column::Ip) {
             out.push(if shows_chain { b'\n' } else { b' ' });
-            self.frames(seen, shows_chain, out);
+            self.frames(seen, space, shows_chain, out);
         }
-        memory(columns, seen, out);
+        memory(columns, &whole, out);
         out.push(b'\n');
     }
 
-    fn frames(&mut self, seen: &Seen<'_>, shows_chain: bool, out: &mut Vec<u8>) {
+    fn frames(&mut self, seen: &Seen<'_>, space: Space, shows_chain: bool, out: &mut Vec<u8>) {
         let context = self.layout.context;
         let lines = self.of_event.get(seen.event);
         let Some(lines) = lines.and_then(|&lines| self.frames.get_mut(lines)) else {
             return;
         };
-        let space = Space::at(&context.skimmed.history, seen.pid, seen.key);
         let mut options = context.chains;
         options.stacks &= shows_chain;
         let start = out.len();
@@ -157,21 +144,32 @@ fn single(out: &mut Vec<u8>, start: usize, ip: u64) {
     out.extend_from_slice(&rest[address..]);
 }
 
-/// Whose sample, where and when.
-fn task(
-    layout: &Layout<'_>,
-    columns: Columns,
-    shows_chain: bool,
-    seen: &Seen<'_>,
-    out: &mut Vec<u8>,
-) {
-    let history = &layout.context.skimmed.history;
-    if columns.has(Column::Comm) {
-        let comm = comm_text(history, task_name(history, seen));
-        let width = if shows_chain { 0 } else { 16 };
-        text::right(out, printable(&comm).as_bytes(), width);
-        out.push(b' ');
+impl Layout<'_> {
+    /// Whether the filter lets a sample through.
+    fn shows(&self, seen: &Seen<'_>, space: Space, comm: &str) -> bool {
+        let (context, filter) = (self.context, self.context.filter);
+        if !filter.shows_task(seen.pid, seen.tid, comm) {
+            return false;
+        }
+        let Some(Named { names, profile }) = self.named else {
+            return true;
+        };
+        if filter.dsos.is_empty() && filter.symbols.is_empty() {
+            return true;
+        }
+        let mut options = context.chains;
+        (options.own_first, options.stacks) = (true, false);
+        let mut shows = true;
+        for_each_address(&seen.sample, None, seen.raw.misc, options, |address| {
+            let place = names.place(space.place(&context.skimmed.history, address));
+            shows = shows_function(context, names, profile, place);
+        });
+        shows
     }
+}
+
+/// Whose sample, where and when, but for the task's name.
+fn task(layout: &Layout<'_>, columns: Columns, seen: &Seen<'_>, out: &mut Vec<u8>) {
     match (columns.has(Column::Pid), columns.has(Column::Tid)) {
         (true, true) => {
             text::id(out, seen.pid, 5, false);
@@ -206,12 +204,12 @@ fn task(
     }
 }
 
-fn data(columns: Columns, seen: &Seen<'_>, out: &mut Vec<u8>) {
-    if let Some(addr) = seen.sample.addr.filter(|_| columns.has(Column::Addr)) {
+fn data(columns: Columns, sample: &Sample<'_>, out: &mut Vec<u8>) {
+    if let Some(addr) = sample.addr.filter(|_| columns.has(Column::Addr)) {
         text::hex(out, addr, 16);
     }
     if columns.has(Column::Weight) {
-        match seen.sample.weight {
+        match sample.weight {
             Some(Weight::Whole(weight)) => text::decimal(out, weight, 16),
             Some(Weight::Parts { var1, .. }) => text::decimal(out, var1.into(), 16),
             None => {}
@@ -219,8 +217,7 @@ fn data(columns: Columns, seen: &Seen<'_>, out: &mut Vec<u8>) {
     }
 }
 
-fn memory(columns: Columns, seen: &Seen<'_>, out: &mut Vec<u8>) {
-    let sample = &seen.sample;
+fn memory(columns: Columns, sample: &Sample<'_>, out: &mut Vec<u8>) {
     if let Some(addr) = sample.phys_addr.filter(|_| columns.has(Column::PhysAddr)) {
         text::hex(out, addr, 16);
     }

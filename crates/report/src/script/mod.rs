@@ -184,13 +184,16 @@ fn format_jobs(layout: &Layout<'_>, todo: &Receiver<Job>, finished: &Sender<(u64
             };
             if let Some(share) = job.batch.share(entry) {
                 seen.event = share.event;
-                seen.sample.id = share.id;
                 seen.sample.period = share.period;
             }
-            let seen = context.join(seen, entry.offset, &mut scratch, &mut Unused::default());
-            if layout.shows(&seen) {
-                lines.append(&seen, &mut out);
-            }
+            // Counted when it was put in order.
+            context.join(
+                &mut seen,
+                entry.offset,
+                &mut scratch,
+                &mut Unused::default(),
+            );
+            lines.append(&seen, &mut out);
         }
         if finished.send((job.number, out)).is_err() {
             return;

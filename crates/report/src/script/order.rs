@@ -18,7 +18,6 @@ const BATCH: usize = 1 << 14;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) event: usize,
-    pub(super) id: Option<u64>,
     pub(super) period: Option<u64>,
 }
 
@@ -56,12 +55,11 @@ impl Batch {
     }
 
     fn note_share(&mut self, seen: &Seen<'_>) -> u32 {
-        if seen.sample.read.is_none() {
+        if seen.member.is_none() {
             return NO_SHARE;
         }
         self.shares.push(Share {
             event: seen.event,
-            id: seen.sample.id,
             period: seen.sample.period,
         });
         as_u32(self.shares.len() - 1)
@@ -126,7 +124,7 @@ pub(super) fn for_each_batch(
     let mut unused = Unused::default();
     let mut batch = Batch::default();
     for chunk in 0..skimmed.chunks.len() {
-        let seen = context.for_each_sample(chunk, |seen| batch.push(&seen, endian))?;
+        let seen = context.for_each_sample(chunk, |seen| batch.push(seen, endian))?;
         unused.add(seen);
         // Without times, the file's order is the order.
         let rest = if skimmed.has_times {
@@ -155,7 +153,7 @@ fn by_index(
     let mut unused = Unused::default();
     for chunk in 0..context.skimmed.chunks.len() {
         let seen = context.for_each_sample(chunk, |seen| {
-            let share = all.note_share(&seen);
+            let share = all.note_share(seen);
             all.entries.push(Entry {
                 time_ns: seen.key.time_ns,
                 offset: seen.key.offset,

@@ -1,0 +1,160 @@
+//! What was done for a stack, so that the same stack need not be walked again: samples of long
+//! recordings repeat, and walking one costs a look-up for each frame.
+
+use super::chain::ChainOptions;
+use super::resolve::Space;
+use super::samples::Seen;
+use rprof_abi::CpuMode;
+use std::hash::{BuildHasher, RandomState};
+
+/// A stack in its address space, told from others by 128 seeded bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct StackKey {
+    hash: u64,
+    check: u64,
+}
+
+/// A direct-mapped table of stacks: it forgets, and so stays small.
+pub(crate) struct Memo<T> {
+    slots: Box<[(StackKey, T)]>,
+    seed: u64,
+}
+
+impl<T: Copy + Default> Memo<T> {
+    /// For a recording of so many samples.
+    pub(crate) fn new(n_samples: u64) -> Self {
+        let wanted = usize::try_from(n_samples / 4).unwrap_or(usize::MAX);
+        let n_slots = wanted.clamp(1 << 10, 1 << 20).next_power_of_two();
+        Self {
+            slots: vec![(StackKey::default(), T::default()); n_slots].into(),
+            seed: RandomState::new().hash_one(0),
+        }
+    }
+
+    /// The key of a sample's stack; `group` is what else tells samples apart.
+    #[inline]
+    pub(crate) fn key(
+        &self,
+        seen: &Seen<'_>,
+        space: Space,
+        chains: ChainOptions,
+        group: u64,
+    ) -> StackKey {
+        let mut key = Hasher {
+            hash: self.seed,
+            check: !self.seed,
+        };
+        key.add(u64::from(seen.raw.misc.0));
+        key.add(group);
+        key.add(space.number());
+        if matches!(
+            seen.raw.misc.cpu_mode(),
+            CpuMode::GuestKernel | CpuMode::GuestUser
+        ) {
+            // A guest's mappings have no number here: no two such stacks are the same.
+            key.add(seen.key.offset);
+        }
+        key.add(seen.sample.ip.unwrap_or(0));
+        if let Some(chain) = seen.sample.callchain.filter(|_| chains.stacks) {
+            chain.entries().for_each(|entry| key.add(entry));
+            if let Some(deferred) = seen.deferred {
+                deferred.entries().for_each(|entry| key.add(entry));
+            }
+        }
+        StackKey {
+            hash: key.hash,
+            check: key.check,
+        }
+    }
+
+    #[inline]
+    fn slot(&mut self, key: StackKey) -> &mut (StackKey, T) {
+        // The length is a power of two.
+        let mask = self.slots.len() - 1;
+        let at = usize::try_from(key.hash >> 20).unwrap_or(0) & mask;
+        &mut self.slots[at]
+    }
+
+    /// What was noted for a stack.
+    #[inline]
+    pub(crate) fn find(&mut self, key: StackKey) -> Option<T> {
+        let (found, value) = *self.slot(key);
+        (found == key).then_some(value)
+    }
+
+    /// Notes it, in the place of another stack.
+    #[inline]
+    pub(crate) fn note(&mut self, key: StackKey, value: T) {
+        *self.slot(key) = (key, value);
+    }
+}
+
+/// Two hashes that have nothing to do with each other.
+struct Hasher {
+    hash: u64,
+    check: u64,
+}
+
+impl Hasher {
+    #[inline]
+    fn add(&mut self, word: u64) {
+        // Multiplied to twice the width and folded: every bit counts for every bit.
+        let mixed = u128::from(self.hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.hash = low_half(mixed ^ mixed >> 64).wrapping_add(0xf39c_c060_5ced_c835);
+        self.check = (self.check.rotate_left(23) ^ word).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    }
+}
+
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
+fn low_half(wide: u128) -> u64 {
+    wide as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hashed(words: &[u64]) -> StackKey {
+        let mut hasher = Hasher { hash: 1, check: 2 };
+        words.iter().for_each(|&word| hasher.add(word));
+        StackKey {
+            hash: hasher.hash,
+            check: hasher.check,
+        }
+    }
+
+    #[test]
+    fn order_length_and_every_bit_count() {
+        let mut keys = vec![
+            hashed(&[]),
+            hashed(&[0]),
+            hashed(&[0, 0]),
+            hashed(&[1, 2]),
+            hashed(&[2, 1]),
+        ];
+        keys.extend((0..64).map(|bit| hashed(&[1 << bit, 7])));
+        for (n, key) in keys.iter().enumerate() {
+            let same = keys
+                .iter()
+                .filter(|other| other.hash == key.hash || other.check == key.check);
+            assert_eq!(same.count(), 1, "key {n}");
+        }
+    }
+
+    #[test]
+    fn a_stack_is_found_until_another_takes_its_place() {
+        let mut memo: Memo<u32> = Memo::new(0);
+        let key = hashed(&[7]);
+        assert_eq!(memo.find(key), None);
+        memo.note(key, 5);
+        assert_eq!(memo.find(key), Some(5));
+        let same_place = StackKey {
+            check: key.check ^ 1,
+            ..key
+        };
+        assert_eq!(memo.find(same_place), None);
+        memo.note(same_place, 6);
+        assert_eq!(memo.find(key), None);
+    }
+}
