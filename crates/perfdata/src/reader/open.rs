@@ -1,6 +1,7 @@
 //! Opening: magic, header, events, feature table; unpacking what is compressed.
 
 use super::attrs::Described;
+use super::bytes::Bytes;
 use super::source::{self, Source};
 use super::stream::{Part, Stream};
 use super::unpack::unpack;
@@ -19,7 +20,19 @@ impl Reader {
     /// # Errors
     /// [`Error`]: no such file, no recording, a form that is not read, a damaged header.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let source = source::open(path)?;
+        Self::open_source(path, source::open(path)?)
+    }
+
+    /// Opens a recording that is in memory: a whole file, or what came through a pipe. `path` is
+    /// what messages call it; nothing is read there.
+    ///
+    /// # Errors
+    /// [`Error`]: no recording, a form that is not read, a damaged header.
+    pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self, Error> {
+        Self::open_source(path, Source::single(Bytes::Memory(bytes)))
+    }
+
+    fn open_source(path: &Path, source: Source) -> Result<Self, Error> {
         let head_len = FileHeader::LEN.min(source.main.len());
         let head = source.main.read(0, head_len).map_err(|source| Error::Io {
             path: path.to_owned(),

@@ -22,6 +22,17 @@ pub(super) struct Source {
     pub(super) is_directory: bool,
 }
 
+impl Source {
+    /// One file, or what stands for it.
+    pub(super) fn single(bytes: Bytes) -> Self {
+        Self {
+            main: Arc::new(bytes),
+            others: Vec::new(),
+            is_directory: false,
+        }
+    }
+}
+
 /// Opens what a path stands for; `-` is standard input.
 ///
 /// # Errors
@@ -52,15 +63,7 @@ pub(super) fn open(path: &Path) -> Result<Source, Error> {
     } else {
         return Err(unsupported(path, "a device or socket"));
     };
-    Ok(single(bytes))
-}
-
-fn single(bytes: Bytes) -> Source {
-    Source {
-        main: Arc::new(bytes),
-        others: Vec::new(),
-        is_directory: false,
-    }
+    Ok(Source::single(bytes))
 }
 
 fn plain(file: File, meta: &Metadata) -> Bytes {
@@ -94,7 +97,7 @@ fn standard_input(path: &Path) -> Result<Source, Error> {
     } else {
         Spool::drain(file).map_err(io_error)?
     };
-    Ok(single(bytes))
+    Ok(Source::single(bytes))
 }
 
 /// `perf record --threads`: `data` with the header, `data.0` and so on with records only.

@@ -48,12 +48,8 @@ fn recording() -> Vec<u8> {
     std::fs::read(&path).unwrap()
 }
 
-fn open(bytes: &[u8]) -> (tempfile::TempDir, Result<Reader, Error>) {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("perf.data");
-    std::fs::write(&path, bytes).unwrap();
-    let reader = Reader::open(&path);
-    (dir, reader)
+fn open(bytes: &[u8]) -> Result<Reader, Error> {
+    Reader::from_bytes(Path::new("perf.data"), bytes.to_vec())
 }
 
 fn kinds(reader: &Reader) -> (Vec<RecordKind>, Vec<Warning>) {
@@ -69,7 +65,7 @@ fn kinds(reader: &Reader) -> (Vec<RecordKind>, Vec<Warning>) {
 
 #[test]
 fn what_is_written_is_read() {
-    let (_dir, reader) = open(&recording());
+    let reader = open(&recording());
     let reader = reader.unwrap();
     let names: Vec<_> = reader
         .events()
@@ -96,11 +92,11 @@ fn what_is_written_is_read() {
 #[test]
 fn a_file_cut_anywhere_reads_up_to_its_last_whole_record() {
     let bytes = recording();
-    let (_dir, whole) = open(&bytes);
+    let whole = open(&bytes);
     let data = whole.unwrap().data();
     let mut seen = 0;
     for len in 0..bytes.len() {
-        let (_dir, reader) = open(&bytes[..len]);
+        let reader = open(&bytes[..len]);
         let Ok(reader) = reader else {
             assert!((len as u64) < data.start, "cut at {len}");
             continue;
@@ -121,11 +117,11 @@ fn a_file_cut_anywhere_reads_up_to_its_last_whole_record() {
 #[test]
 fn a_recording_that_was_never_finished_is_read_to_the_end_of_the_file() {
     let mut bytes = recording();
-    let (_dir, whole) = open(&bytes);
+    let whole = open(&bytes);
     let end = usize::try_from(whole.unwrap().data().end).unwrap();
     bytes[48..56].fill(0);
     bytes.truncate(end);
-    let (_dir, reader) = open(&bytes);
+    let reader = open(&bytes);
     let reader = reader.unwrap();
     assert_eq!(reader.warnings(), [Warning::Unfinished]);
     assert_eq!(kinds(&reader).0.len(), 21);
@@ -140,7 +136,7 @@ fn what_is_no_recording_is_said_to_be_none() {
         (b"PERFILE2\x10\0\0\0\0\0\0\0", "no events"),
         (b"PERFFILE\0\0\0\0", "2.6.33"),
     ] {
-        let error = open(bytes).1.unwrap_err().to_string();
+        let error = open(bytes).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
 }
@@ -148,10 +144,10 @@ fn what_is_no_recording_is_said_to_be_none() {
 #[test]
 fn a_record_of_size_zero_ends_the_walk_with_its_offset() {
     let mut bytes = recording();
-    let (_dir, whole) = open(&bytes);
+    let whole = open(&bytes);
     let start = usize::try_from(whole.unwrap().data().start).unwrap();
     bytes[start + 24 + 6..start + 24 + 8].fill(0);
-    let (_dir, reader) = open(&bytes);
+    let reader = open(&bytes);
     let (kinds, warning) = kinds(&reader.unwrap());
     assert_eq!(kinds.len(), 1);
     assert!(
@@ -168,7 +164,7 @@ proptest! {
             let at = at % bytes.len();
             bytes[at] = value;
         }
-        let (_dir, reader) = open(&bytes);
+        let reader = open(&bytes);
         if let Ok(reader) = reader {
             kinds(&reader);
             reader.build_ids();
