@@ -1,5 +1,6 @@
 //! What can be wrong with a file: an [`Error`] ends reading, a [`Warning`] makes it smaller.
 
+use crate::FeatureId;
 use std::io;
 use std::path::PathBuf;
 
@@ -99,6 +100,11 @@ pub enum Warning {
         /// How many.
         records: u64,
     },
+    /// The file ends before these feature sections do.
+    CutFeatures {
+        /// Which.
+        missing: Vec<FeatureId>,
+    },
     /// A feature section could not be decoded.
     BadFeature {
         /// Which.
@@ -131,6 +137,14 @@ impl std::fmt::Display for Warning {
             ),
             Self::Undecodable { records } => {
                 write!(f, "{records} damaged records were passed over")
+            }
+            Self::CutFeatures { missing } => {
+                let names: Vec<&str> = missing.iter().map(|id| id.name()).collect();
+                write!(
+                    f,
+                    "the file is cut: it does not hold the feature sections {}",
+                    names.join(", ")
+                )
             }
             Self::BadFeature { feature, what } => {
                 write!(f, "damaged feature section {feature} ({what}); ignored")

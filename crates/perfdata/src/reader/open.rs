@@ -157,20 +157,27 @@ impl Reader {
             self.warnings.push(Warning::Unfinished);
             return;
         }
+        let file_len = self.main.len();
+        if data.end() > file_len {
+            // Cut before its table: walking the records says so.
+            return;
+        }
         let ids: Vec<FeatureId> = header.feature_ids().collect();
         let table = Section {
             offset: data.end(),
             size: Section::LEN * ids.len() as u64,
         };
-        // A file that is cut before its table: walking the records says so.
-        let Ok(bytes) = self.read_section(table) else {
-            return;
-        };
+        let bytes = self.read_section(table).unwrap_or_default();
         let mut cursor = Cursor::new(&bytes, self.endian);
+        let mut missing = Vec::new();
         for id in ids {
-            if let Ok(section) = Section::parse(&mut cursor) {
-                self.features.push((id, section));
+            match Section::parse(&mut cursor) {
+                Ok(section) if section.end() <= file_len => self.features.push((id, section)),
+                _ => missing.push(id),
             }
+        }
+        if !missing.is_empty() {
+            self.warnings.push(Warning::CutFeatures { missing });
         }
     }
 

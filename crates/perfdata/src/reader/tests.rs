@@ -110,8 +110,21 @@ fn a_file_cut_anywhere_reads_up_to_its_last_whole_record() {
             data_is_cut,
             "cut at {len}: {warning:?}"
         );
+        let is_said = data_is_cut || !reader.warnings().is_empty();
+        assert!(is_said, "cut at {len} goes unnoticed");
     }
     assert_eq!(seen, 21);
+}
+
+#[test]
+fn feature_sections_beyond_the_end_are_named_and_left_out() {
+    let bytes = recording();
+    let reader = open(&bytes[..bytes.len() - 1]).unwrap();
+    // The last section that is written.
+    let missing = vec![FeatureId::EVENT_DESC];
+    assert_eq!(reader.warnings(), [Warning::CutFeatures { missing }]);
+    assert!(reader.feature(FeatureId::EVENT_DESC).unwrap().is_none());
+    assert!(reader.feature(FeatureId::OSRELEASE).unwrap().is_some());
 }
 
 #[test]
