@@ -49,6 +49,8 @@ pub struct FileHeader {
 impl FileHeader {
     /// Bytes of the header.
     pub const LEN: u64 = 104;
+    /// Bits for features: numbers of features are below this.
+    pub(crate) const MAX_FEATURES: u32 = 256;
     /// The magic, as bytes of a little-endian file.
     pub const MAGIC: [u8; 8] = *b"PERFILE2";
 
@@ -112,7 +114,7 @@ impl FileHeader {
 
     /// The feature bits that are set, lowest first.
     pub fn feature_ids(&self) -> impl Iterator<Item = crate::FeatureId> + '_ {
-        (0..256u32).filter_map(|bit| {
+        (0..Self::MAX_FEATURES).filter_map(|bit| {
             let word = self.features.get((bit / 64) as usize)?;
             (word >> (bit % 64) & 1 == 1).then_some(crate::FeatureId(bit))
         })

@@ -9,6 +9,7 @@ use super::{Form, PIPE_HEADER_LEN, Reader};
 use crate::feature::EventDesc;
 use crate::{Error, FeatureId, FileHeader, Section, Warning};
 use rprof_abi::{Cursor, Endian};
+use rustc_hash::FxHashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -184,12 +185,22 @@ impl Reader {
     /// Takes the events, with names from EVENT_DESC and EVENT_UPDATE.
     fn take_events(&mut self, described: Vec<Described>, updates: &[(u64, Vec<u8>)]) {
         let names = self.described_names();
+        // Of two with the same id, the first description and the last update count.
+        let described_ids: FxHashMap<u64, &EventDesc> = names
+            .iter()
+            .rev()
+            .flat_map(|desc| desc.ids.iter().map(move |&id| (id, desc)))
+            .collect();
+        let places = updates.iter().zip(0usize..);
+        let updated_ids: FxHashMap<u64, usize> =
+            places.map(|((id, _), place)| (*id, place)).collect();
         for (place, mut one) in described.into_iter().enumerate() {
             // Matched by id where there are ids, else by place.
-            let same_id = |desc: &&EventDesc| one.ids.iter().any(|id| desc.ids.contains(id));
+            let same_id = one.ids.iter().find_map(|id| described_ids.get(id).copied());
             let by_place = || names.get(place).filter(|_| one.ids.is_empty());
-            let desc = names.iter().find(same_id).or_else(by_place);
-            let update = updates.iter().rfind(|(id, _)| one.ids.contains(id));
+            let desc = same_id.or_else(by_place);
+            let update = one.ids.iter().filter_map(|id| updated_ids.get(id)).max();
+            let update = update.and_then(|&place| updates.get(place));
             let name = update.map(|(_, name)| name);
             if let Some(name) = name.or(desc.map(|desc| &desc.name)) {
                 one.event.name = String::from_utf8_lossy(name).into_owned();

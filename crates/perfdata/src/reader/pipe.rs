@@ -7,7 +7,7 @@ use super::walk::{payload_len, walk_part};
 use super::{PIPE_HEADER_LEN, Reader, Step};
 use crate::feature::BuildIdEntry;
 use crate::file_record::{FileRecord, Update};
-use crate::{Error, FeatureId, Section, file_kind};
+use crate::{Error, FeatureId, FileHeader, Section, file_kind};
 use rprof_abi::{RawRecord, RecordHeader, WireError};
 use std::sync::Arc;
 
@@ -75,6 +75,10 @@ impl Reader {
             }
             // An empty one ends the list.
             FileRecord::HeaderFeature { id, section } if !section.is_empty() => {
+                if id.0 >= FileHeader::MAX_FEATURES {
+                    let (what, value) = ("feature", id.0.into());
+                    return Err(WireError::BadValue { what, value });
+                }
                 let section = Section {
                     offset: body_at + 8,
                     size: section.len() as u64,

@@ -128,6 +128,20 @@ fn feature_sections_beyond_the_end_are_named_and_left_out() {
 }
 
 #[test]
+fn a_piped_feature_that_no_file_has_a_bit_for_is_a_damaged_record() {
+    let mut bytes = Vec::new();
+    let mut head = rprof_abi::Encoder::new(&mut bytes, Endian::NATIVE);
+    head.u64(u64::from_le_bytes(FileHeader::MAGIC));
+    head.u64(PIPE_HEADER_LEN);
+    bytes.extend(record(file_kind::HEADER_ATTR.0, 8 + 64, 0));
+    // Features 0x0202020202020202 and so on: reading them again and again would take for ever.
+    bytes.extend(record(file_kind::HEADER_FEATURE.0, 32, 2));
+    let reader = open(&bytes).unwrap();
+    assert_eq!(reader.features(), []);
+    assert_eq!(reader.warnings(), [Warning::Undecodable { records: 1 }]);
+}
+
+#[test]
 fn a_recording_that_was_never_finished_is_read_to_the_end_of_the_file() {
     let mut bytes = recording();
     let whole = open(&bytes);
