@@ -115,11 +115,7 @@ impl Unpacker {
             }
         };
         self.note_origin(file_offset, true);
-        match self.unpack(packed) {
-            None => Ok(None),
-            Some(Err(what)) => Ok(Some(self.give_up(what))),
-            Some(Ok(())) => self.keep_whole_records(),
-        }
+        self.unpack(packed)
     }
 
     /// Records that follow come from here.
@@ -140,28 +136,35 @@ impl Unpacker {
         });
     }
 
-    /// Appends what `packed` holds to the pending bytes; `None` if the stream is given up.
-    fn unpack(&mut self, packed: &[u8]) -> Option<Result<(), String>> {
-        let decoder = self.decoder.as_mut()?;
+    /// Keeps the records that `packed` holds. They are taken window by window, so that memory does
+    /// not follow what a few bytes may unpack to.
+    fn unpack(&mut self, packed: &[u8]) -> io::Result<Option<String>> {
         let mut input = InBuffer::around(packed);
         let mut window = vec![0; 256 << 10];
-        let limit = self.pending.len() + MAX_UNPACKED;
-        loop {
+        let mut n_unpacked = 0;
+        // Without a decoder the stream was given up.
+        while let Some(decoder) = &mut self.decoder {
             let mut output = OutBuffer::around(&mut window[..]);
             if let Err(error) = decoder.run(&mut input, &mut output) {
-                return Some(Err(error.to_string()));
+                return Ok(Some(self.give_up(error.to_string())));
             }
             let got = output.as_slice();
             // A full window may have more behind it, though all input is taken.
             let is_done = input.pos() == packed.len() && got.len() < output.capacity();
+            n_unpacked += got.len();
             self.pending.extend_from_slice(got);
-            if self.pending.len() > limit {
-                return Some(Err(format!("unpacks to more than {MAX_UNPACKED} bytes")));
+            if let Some(what) = self.keep_whole_records()? {
+                return Ok(Some(what));
+            }
+            if n_unpacked > MAX_UNPACKED {
+                let what = format!("unpacks to more than {MAX_UNPACKED} bytes");
+                return Ok(Some(self.give_up(what)));
             }
             if is_done {
-                return Some(Ok(()));
+                break;
             }
         }
+        Ok(None)
     }
 
     /// Moves the whole records of the pending bytes to the spool.
