@@ -19,6 +19,8 @@ mod makers;
 mod pb_text;
 #[path = "corpus/perf.rs"]
 mod perf;
+#[path = "corpus/perf_header.rs"]
+mod perf_header;
 #[path = "corpus/records.rs"]
 mod records;
 

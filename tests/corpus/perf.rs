@@ -11,7 +11,7 @@ use std::process::Command;
 const TOO_NEW: &str = "incompatible file format";
 
 /// What perf prints; `None` if it cannot read the file.
-fn perf(args: &[&str], file: &Path) -> Option<String> {
+pub(crate) fn perf(args: &[&str], file: &Path) -> Option<String> {
     // Neither settings nor a build-id cache of whoever runs this.
     let home = scratch();
     let mut perf = Command::new("perf");
@@ -24,7 +24,7 @@ fn perf(args: &[&str], file: &Path) -> Option<String> {
 }
 
 /// Compares every recording that perf reads; at least `n_least` of them.
-fn each(test: &str, n_least: usize, compare: impl Fn(&Path, &Value) -> Option<()>) {
+pub(crate) fn each(test: &str, n_least: usize, compare: impl Fn(&Path, &Value) -> Option<()>) {
     let Some(corpus) = corpus(test) else {
         return;
     };
