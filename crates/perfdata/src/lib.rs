@@ -32,5 +32,5 @@ pub use feature::{Feature, FeatureId};
 pub use file_header::{FileHeader, Section};
 pub use file_record::FileRecord;
 pub use kinds::file_kind;
-pub use reader::{Form, Reader, RecordedEvent, Step};
+pub use reader::{Form, Reader, RecordedEvent, Records, Step};
 pub use writer::{Finished, Writer, WrittenEvent};

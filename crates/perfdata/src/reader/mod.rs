@@ -9,7 +9,7 @@ mod stream;
 mod unpack;
 mod walk;
 
-pub use walk::Step;
+pub use walk::{Records, Step};
 
 use crate::attr_fields::visit_attr;
 use crate::feature::{self, BuildIdEntry};

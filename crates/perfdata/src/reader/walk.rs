@@ -16,9 +16,11 @@ pub enum Step {
     Stop,
 }
 
-/// Bytes read at a time. A window always holds at least one whole record: 64 KiB at most, but for
-/// some of simpleperf's.
-const WINDOW: usize = 1 << 20;
+/// Bytes read at a time: what a core's own cache holds, and any record of the kernel's kinds.
+const WINDOW: usize = 256 << 10;
+
+/// The longest record that is read at all: simpleperf's own may be longer than the kernel's.
+const MAX_WINDOW: usize = 1 << 20;
 
 /// The longest record of the kernel's kinds.
 const MAX_RECORD: usize = 1 << 16;
@@ -44,6 +46,25 @@ impl Reader {
         range: Range<u64>,
         mut visit: impl FnMut(u64, RawRecord<'_>) -> Step,
     ) -> Result<Vec<Warning>, Error> {
+        self.walk_windows(range, |records| {
+            for (offset, raw) in records {
+                if visit(offset, raw) == Step::Stop {
+                    return Step::Stop;
+                }
+            }
+            Step::On
+        })
+    }
+
+    /// As [`Self::walk`], with many records at a time: those of a window that was read at once.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if reading fails.
+    pub fn walk_windows(
+        &self,
+        range: Range<u64>,
+        mut visit: impl FnMut(&mut Records<'_>) -> Step,
+    ) -> Result<Vec<Warning>, Error> {
         let mut warnings = Vec::new();
         for part in &self.stream.parts {
             let start = range.start.max(part.range.start);
@@ -53,8 +74,8 @@ impl Reader {
                 continue;
             }
             let mut stopped = false;
-            let trouble = walk_part(part, self.endian, start..end, |offset, raw| {
-                let step = visit(offset, raw);
+            let trouble = walk_part_windows(part, self.endian, start..end, |records| {
+                let step = visit(records);
                 stopped = step == Step::Stop;
                 step
             });
@@ -119,42 +140,103 @@ pub(super) fn walk_part(
     range: Range<u64>,
     mut visit: impl FnMut(u64, RawRecord<'_>) -> Step,
 ) -> io::Result<Option<Trouble>> {
+    walk_part_windows(part, endian, range, |records| {
+        for (offset, raw) in records {
+            if visit(offset, raw) == Step::Stop {
+                return Step::Stop;
+            }
+        }
+        Step::On
+    })
+}
+
+fn walk_part_windows(
+    part: &Part,
+    endian: Endian,
+    range: Range<u64>,
+    mut visit: impl FnMut(&mut Records<'_>) -> Step,
+) -> io::Result<Option<Trouble>> {
     let end = part.range.end;
     let mut window = Vec::new();
     let mut at = range.start;
+    let mut wanted = WINDOW;
     while at < range.end {
-        let want = (end - at).min(WINDOW as u64);
-        window.resize(usize::try_from(want).unwrap_or(WINDOW), 0);
+        let want = (end - at).min(wanted as u64);
+        window.resize(usize::try_from(want).unwrap_or(wanted), 0);
         let got = part.read(&mut window, at)?;
-        let start = at;
-        let mut rest = window.get(..got).unwrap_or_default();
-        while at < range.end {
-            let record = match next_record(rest, endian) {
-                Found::Record(record) => record,
-                Found::Nothing if at > start => break,
-                Found::Nothing => return Ok(Some(Trouble::Cut(at))),
-                Found::Bad(what) => return Ok(Some(Trouble::Bad(at, what))),
-            };
-            let payload = if part.has_payloads {
-                payload_len(record, endian)
-            } else {
-                0
-            };
-            if visit(at, record) == Step::Stop {
-                return Ok(None);
-            }
-            let len = (record.len_bytes() as u64).saturating_add(payload);
-            if len > end - at {
-                return Ok(Some(Trouble::Cut(at)));
-            }
-            at += len;
-            rest = usize::try_from(len)
-                .ok()
-                .and_then(|len| rest.get(len..))
-                .unwrap_or_default();
+        let mut records = Records {
+            rest: window.get(..got).unwrap_or_default(),
+            at,
+            stop: range.end,
+            end,
+            endian,
+            has_payloads: part.has_payloads,
+            trouble: None,
+        };
+        if visit(&mut records) == Step::Stop {
+            return Ok(None);
         }
+        // What was not looked at is passed over.
+        records.by_ref().for_each(drop);
+        if records.trouble.is_some() {
+            return Ok(records.trouble);
+        }
+        if records.at == at && wanted == MAX_WINDOW {
+            return Ok(Some(Trouble::Cut(at)));
+        }
+        // A record that is longer than the window gets one that holds it.
+        wanted = if records.at == at { MAX_WINDOW } else { WINDOW };
+        at = records.at;
     }
     Ok(None)
+}
+
+/// The records of one window, with their offsets.
+#[derive(Debug)]
+pub struct Records<'w> {
+    rest: &'w [u8],
+    at: u64,
+    /// No record that starts here or later is wanted.
+    stop: u64,
+    /// Where the part ends.
+    end: u64,
+    endian: Endian,
+    has_payloads: bool,
+    trouble: Option<Trouble>,
+}
+
+impl<'w> Iterator for Records<'w> {
+    type Item = (u64, RawRecord<'w>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.at >= self.stop || self.trouble.is_some() {
+            return None;
+        }
+        let record = match next_record(self.rest, self.endian) {
+            Found::Record(record) => record,
+            Found::Nothing => return None,
+            Found::Bad(what) => {
+                self.trouble = Some(Trouble::Bad(self.at, what));
+                return None;
+            }
+        };
+        let mut len = record.len_bytes() as u64;
+        if self.has_payloads {
+            len = len.saturating_add(payload_len(record, self.endian));
+        }
+        let at = self.at;
+        if len > self.end - at {
+            self.trouble = Some(Trouble::Cut(at));
+            return Some((at, record));
+        }
+        self.at += len;
+        let rest = usize::try_from(len)
+            .ok()
+            .and_then(|len| self.rest.get(len..));
+        self.rest = rest.unwrap_or_default();
+        Some((at, record))
+    }
 }
 
 pub(super) enum Found<'w> {
@@ -178,7 +260,7 @@ pub(super) fn next_record(rest: &[u8], endian: Endian) -> Found<'_> {
         return Found::Nothing;
     };
     let len = usize::try_from(file_kind::record_len(header)).unwrap_or(usize::MAX);
-    if !(RecordHeader::LEN..=WINDOW).contains(&len) {
+    if !(RecordHeader::LEN..=MAX_WINDOW).contains(&len) {
         return Found::Bad(format!("{:?} of {len} bytes", header.kind));
     }
     match rest.get(RecordHeader::LEN..len) {

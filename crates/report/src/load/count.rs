@@ -1,9 +1,9 @@
 //! The third pass: stacks counted by function.
 
 use super::chain::for_each_address;
-use super::memo::Memo;
+use super::memo::{Memo, StackKey};
 use super::names::Names;
-use super::resolve::{Cache, Tasks};
+use super::resolve::{Cache, Space, Tasks};
 use super::samples::{Seen, Unused};
 use super::{Context, parallel};
 use crate::Error;
@@ -56,7 +56,8 @@ struct Share {
     unnamed: FxHashMap<u32, u64>,
     unused: Unused,
     /// Whether the task of the last sample is shown.
-    shown: Option<(TaskGroup, i32, i32, bool)>,
+    shown: Option<(TaskGroup, (i32, i32), bool)>,
+    batch: Vec<Shown>,
 }
 
 /// Counts all samples and completes the profile.
@@ -77,12 +78,18 @@ pub(crate) fn count(
         unnamed: FxHashMap::default(),
         unused: Unused::default(),
         shown: None,
+        batch: Vec::new(),
     };
     let frozen: &Profile = profile;
     let n_chunks = context.skimmed.chunks.len();
     let count = |share: &mut Share, chunk: usize| {
-        let add = |seen: &Seen<'_>| share.add(context, names, frozen, parts, seen);
-        let unused = context.for_each_sample(chunk, add)?;
+        let counting = Counting {
+            context,
+            names,
+            profile: frozen,
+            parts,
+        };
+        let unused = context.for_each_batch(chunk, |batch| share.take(&counting, batch))?;
         share.unused.add(unused);
         Ok(())
     };
@@ -108,54 +115,98 @@ pub(crate) fn count(
     Ok(())
 }
 
+/// What all threads share.
+struct Counting<'a> {
+    context: &'a Context<'a>,
+    names: &'a Names,
+    profile: &'a Profile,
+    parts: TaskParts,
+}
+
+/// A sample of the batch at hand that is shown.
+#[derive(Clone, Copy)]
+struct Shown {
+    /// Its place in the batch.
+    at: usize,
+    key: StackKey,
+    space: Space,
+    group: u32,
+    weight: u64,
+}
+
 impl Share {
+    fn take(&mut self, counting: &Counting<'_>, batch: &[Seen<'_>]) {
+        let mut shown = std::mem::take(&mut self.batch);
+        shown.clear();
+        for (at, seen) in batch.iter().enumerate() {
+            shown.extend(self.show(counting, at, seen));
+        }
+        self.memo.touch(shown.iter().map(|one| one.key));
+        for one in &shown {
+            self.add(counting, &batch[one.at], *one);
+        }
+        self.batch = shown;
+    }
+
+    /// Counts a sample for the totals; `None` if its task is not shown.
     #[inline]
-    fn add(
-        &mut self,
-        context: &Context<'_>,
-        names: &Names,
-        profile: &Profile,
-        parts: TaskParts,
-        seen: &Seen<'_>,
-    ) {
+    fn show(&mut self, counting: &Counting<'_>, at: usize, seen: &Seen<'_>) -> Option<Shown> {
+        let context = counting.context;
         let history = &context.skimmed.history;
         let weight = context.weight_of(seen);
-        let Some(tally) = self.tallies.get_mut(seen.event) else {
-            return;
-        };
+        let tally = self.tallies.get_mut(seen.event)?;
         tally.add_sample(weight);
         let task = (seen.pid, seen.tid);
         let (space, comm) = self.tasks.at(history, task, seen.key);
+        let parts = counting.parts;
         let group = TaskGroup {
             name: task_name(task, comm),
             pid: parts.pid.then_some(seen.pid),
             tid: parts.tid.then_some(seen.tid),
             cpu: seen.sample.cpu.filter(|_| parts.cpu),
         };
-        let shown = match self.shown {
-            Some((last, pid, tid, shown)) if (last, pid, tid) == (group, seen.pid, seen.tid) => {
-                shown
-            }
+        let is_shown = match self.shown {
+            Some((last, id, is_shown)) if (last, id) == (group, task) => is_shown,
             _ => {
                 let name = comm_text(history, group.name);
-                let shown = context.filter.shows_task(seen.pid, seen.tid, &name);
-                self.shown = Some((group, seen.pid, seen.tid, shown));
-                shown
+                let is_shown = context.filter.shows_task(seen.pid, seen.tid, &name);
+                self.shown = Some((group, task, is_shown));
+                is_shown
             }
         };
-        if !shown {
-            return;
+        if !is_shown {
+            return None;
         }
+        let group = tally.group(group);
+        let apart = (seen.event as u64) << 32 | u64::from(group);
+        Some(Shown {
+            at,
+            key: self.memo.key(seen, space, context.chains, apart),
+            space,
+            group,
+            weight,
+        })
+    }
+
+    #[inline]
+    fn add(&mut self, counting: &Counting<'_>, seen: &Seen<'_>, shown: Shown) {
+        let Counting {
+            context,
+            names,
+            profile,
+            ..
+        } = *counting;
         let Self {
             memo,
             places,
             frames,
             ..
         } = self;
-        let group = tally.group(group);
-        let key = (seen.event as u64) << 32 | u64::from(group);
-        let key = memo.key(seen, space, context.chains, key);
-        if let Some(done) = memo.find(key) {
+        let Some(tally) = self.tallies.get_mut(seen.event) else {
+            return;
+        };
+        let weight = shown.weight;
+        if let Some(done) = memo.find(shown.key) {
             tally.count(done.node, weight);
             if let Some(image) = done.unnamed {
                 add_to(self.unnamed.entry(image.0).or_default(), weight);
@@ -165,8 +216,9 @@ impl Share {
         frames.clear();
         let mut innermost = None;
         let (sample, misc) = (&seen.sample, seen.raw.misc);
+        let history = &context.skimmed.history;
         for_each_address(sample, seen.deferred, misc, context.chains, |address| {
-            let place = places.value(history, space, address, |key| names.place(key));
+            let place = places.value(history, shown.space, address, |key| names.place(key));
             innermost.get_or_insert(place);
             frames.extend_from_slice(names.frames(place));
         });
@@ -180,8 +232,9 @@ impl Share {
         if let Some(image) = unnamed {
             add_to(self.unnamed.entry(image.0).or_default(), weight);
         }
-        if let Some(node) = tally.add_stack(group, frames.iter().rev().copied(), weight) {
-            memo.note(key, Counted { node, unnamed });
+        let frames = frames.iter().rev().copied();
+        if let Some(node) = tally.add_stack(shown.group, frames, weight) {
+            memo.note(shown.key, Counted { node, unnamed });
         }
     }
 }

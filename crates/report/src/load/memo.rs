@@ -67,11 +67,24 @@ impl<T: Copy + Default> Memo<T> {
         }
     }
 
+    /// Brings the slots of some keys near, all at once: the table is larger than caches are, and
+    /// one look-up after the other would wait for each.
+    pub(crate) fn touch(&self, keys: impl Iterator<Item = StackKey>) {
+        let near = keys.fold(0, |sum: u64, key| {
+            sum.wrapping_add(self.slots[self.index(key)].0.check)
+        });
+        std::hint::black_box(near);
+    }
+
+    #[inline]
+    fn index(&self, key: StackKey) -> usize {
+        // The length is a power of two.
+        usize::try_from(key.hash >> 20).unwrap_or(0) & (self.slots.len() - 1)
+    }
+
     #[inline]
     fn slot(&mut self, key: StackKey) -> &mut (StackKey, T) {
-        // The length is a power of two.
-        let mask = self.slots.len() - 1;
-        let at = usize::try_from(key.hash >> 20).unwrap_or(0) & mask;
+        let at = self.index(key);
         &mut self.slots[at]
     }
 

@@ -1,8 +1,9 @@
 //! The second pass: which places occur at all.
 
 use super::chain::for_each_address;
-use super::memo::Memo;
-use super::resolve::{Cache, PlaceKey, Tasks};
+use super::memo::{Memo, StackKey};
+use super::resolve::{Cache, PlaceKey, Space, Tasks};
+use super::samples::Seen;
 use super::{Context, parallel};
 use crate::Error;
 use rustc_hash::FxHashSet;
@@ -13,6 +14,8 @@ struct Share {
     tasks: Tasks,
     seen: Cache,
     places: FxHashSet<PlaceKey>,
+    /// Of the batch at hand.
+    keys: Vec<(StackKey, Space)>,
 }
 
 /// All places of the samples that the filter lets through, sorted.
@@ -25,20 +28,39 @@ pub(crate) fn collect(
         tasks: Tasks::new(),
         seen: Cache::new(),
         places: FxHashSet::default(),
+        keys: Vec::new(),
     };
     let collect = |share: &mut Share, chunk: usize| {
-        context.for_each_sample(chunk, |seen| {
-            let history = &context.skimmed.history;
-            let Share {
-                memo,
-                tasks,
-                seen: cache,
-                places,
-            } = &mut *share;
+        context.for_each_batch(chunk, |batch| share.take(context, batch))?;
+        Ok(())
+    };
+    let n_chunks = context.skimmed.chunks.len();
+    let shares = parallel::for_each(n_chunks, new_share, collect, done)?;
+    let mut all: Vec<PlaceKey> = shares.into_iter().flat_map(|share| share.places).collect();
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+impl Share {
+    fn take(&mut self, context: &Context<'_>, batch: &[Seen<'_>]) {
+        let history = &context.skimmed.history;
+        let Self {
+            memo,
+            tasks,
+            seen: cache,
+            places,
+            keys,
+        } = self;
+        keys.clear();
+        keys.extend(batch.iter().map(|seen| {
             let (space, _) = tasks.at(history, (seen.pid, seen.tid), seen.key);
-            let key = memo.key(seen, space, context.chains, 0);
+            (memo.key(seen, space, context.chains, 0), space)
+        }));
+        memo.touch(keys.iter().map(|(key, _)| *key));
+        for (seen, &(key, space)) in batch.iter().zip(&*keys) {
             if memo.find(key).is_some() {
-                return;
+                continue;
             }
             memo.note(key, ());
             let misc = seen.raw.misc;
@@ -54,13 +76,6 @@ pub(crate) fn collect(
                     });
                 },
             );
-        })?;
-        Ok(())
-    };
-    let n_chunks = context.skimmed.chunks.len();
-    let shares = parallel::for_each(n_chunks, new_share, collect, done)?;
-    let mut all: Vec<PlaceKey> = shares.into_iter().flat_map(|share| share.places).collect();
-    all.sort_unstable();
-    all.dedup();
-    Ok(all)
+        }
+    }
 }

@@ -118,6 +118,9 @@ impl DeferredChains {
     }
 }
 
+/// Samples of a batch.
+const BATCH: usize = 64;
+
 impl Context<'_> {
     /// Calls `visit` for each sample of a chunk that the filter lets through.
     pub(crate) fn for_each_sample(
@@ -125,33 +128,54 @@ impl Context<'_> {
         chunk: usize,
         mut visit: impl FnMut(&Seen<'_>),
     ) -> Result<Unused, Error> {
+        self.for_each_batch(chunk, |batch| batch.iter().for_each(&mut visit))
+    }
+
+    /// The same, some at a time: what is looked up for all of them at once does not wait for
+    /// memory as often.
+    pub(crate) fn for_each_batch(
+        &self,
+        chunk: usize,
+        mut visit: impl FnMut(&[Seen<'_>]),
+    ) -> Result<Unused, Error> {
         let mut unused = Unused::default();
         let Some(range) = self.skimmed.chunks.get(chunk) else {
             return Ok(unused);
         };
         let mut values = self.skimmed.values.get(chunk).cloned();
         let mut scratch = Vec::new();
-        self.reader.walk(range.clone(), |offset, raw| {
-            if raw.kind != RecordKind::SAMPLE {
-                return Step::On;
-            }
-            let Some(mut seen) = self.see(offset, raw) else {
-                unused.n_bad += 1;
-                return Step::On;
-            };
-            let is_seen = self.filter.sees(seen.sample.cpu, seen.sample.time_ns);
-            if let Some(values) = &mut values
-                && self.holds_values(seen.event)
-            {
-                self.expand(&mut seen, values, |seen| {
-                    if is_seen {
-                        visit(seen);
+        self.reader.walk_windows(range.clone(), |records| {
+            let mut batch = Vec::with_capacity(BATCH);
+            for (offset, raw) in records {
+                if raw.kind != RecordKind::SAMPLE {
+                    continue;
+                }
+                let Some(mut seen) = self.see(offset, raw) else {
+                    unused.n_bad += 1;
+                    continue;
+                };
+                let is_seen = self.filter.sees(seen.sample.cpu, seen.sample.time_ns);
+                if let Some(values) = &mut values
+                    && self.holds_values(seen.event)
+                {
+                    self.expand(&mut seen, values, |seen| {
+                        if is_seen {
+                            visit(std::slice::from_ref(seen));
+                        }
+                    });
+                } else if is_seen && is_deferred(&seen) {
+                    let mut joined = seen;
+                    self.join(&mut joined, offset, &mut scratch, &mut unused);
+                    visit(std::slice::from_ref(&joined));
+                } else if is_seen {
+                    batch.push(seen);
+                    if batch.len() == BATCH {
+                        visit(&batch);
+                        batch.clear();
                     }
-                });
-            } else if is_seen {
-                self.join(&mut seen, offset, &mut scratch, &mut unused);
-                visit(&seen);
+                }
             }
+            visit(&batch);
             Step::On
         })?;
         Ok(unused)
@@ -225,6 +249,10 @@ impl Context<'_> {
             unused.n_unjoined += u64::from(seen.deferred.is_none());
         }
     }
+}
+
+fn is_deferred(seen: &Seen<'_>) -> bool {
+    seen.sample.callchain.and_then(deferred_cookie).is_some()
 }
 
 /// Reads the deferred chain at an offset, if it is this thread's.
