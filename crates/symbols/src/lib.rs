@@ -8,10 +8,12 @@ mod answers;
 mod demangle;
 mod dwarf;
 mod kernel;
+mod listed;
 mod table;
 mod user;
 
 pub use answers::{Answers, Frame, Line, Reason};
 pub use demangle::demangle;
 pub use kernel::KernelSymbols;
+pub use listed::{Listed, symbolize_listed};
 pub use user::{Detail, symbolize_user};

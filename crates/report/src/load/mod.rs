@@ -1,7 +1,9 @@
 //! Reading a recording into a profile.
 
 mod chain;
+mod chunks;
 mod count;
+mod embedded;
 mod memo;
 mod names;
 mod parallel;
@@ -9,6 +11,7 @@ mod places;
 mod resolve;
 mod samples;
 pub(crate) mod skim;
+mod values;
 
 pub(crate) use chain::{Address, ChainOptions, for_each_address};
 pub(crate) use count::{comm_text, shows_function, task_name};
@@ -106,7 +109,7 @@ pub fn load(
     };
     let mut counted = |done: usize| progress(0.6 + 0.4 * done as f64 / n_chunks);
     count(&context, &names, parts, &mut profile, &mut counted)?;
-    let warnings = reader.warnings().iter().chain(&skimmed.warnings);
-    profile.warnings.extend(warnings.map(ToString::to_string));
+    let warnings = reader.warnings().iter().map(ToString::to_string);
+    profile.warnings.extend(warnings.chain(skimmed.warnings));
     Ok(profile)
 }

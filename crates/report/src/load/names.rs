@@ -1,5 +1,6 @@
 //! Between the passes: every place gets its frames, in parallel by image.
 
+use super::embedded::Embedded;
 use super::resolve::{PlaceKey, UNMAPPED_KERNEL, UNMAPPED_OTHER};
 use super::{Context, parallel};
 use crate::Error;
@@ -79,12 +80,19 @@ impl Names {
         let work = work_of(&tasks);
         let answers: Vec<Mutex<Option<Answered>>> =
             tasks.iter().map(|_| Mutex::new(None)).collect();
+        let embedded = Embedded::of(context.reader);
         let answer = |(): &mut (), turn: usize| {
             let kernel = OnceCell::new();
             for &idx in &work[turn] {
                 let task = &tasks[idx];
                 let own = &places[task.places.clone()];
-                let answered = task.answer(context, own, locator, detail, &kernel);
+                let brought = task
+                    .image
+                    .and_then(|(_, image)| embedded.answer(&image.path, own));
+                let answered = match brought {
+                    Some(answers) => Some(Ok(answers)),
+                    None => task.answer(context, own, locator, detail, &kernel),
+                };
                 if let Ok(mut slot) = answers[idx].lock() {
                     *slot = answered;
                 }

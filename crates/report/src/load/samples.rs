@@ -3,11 +3,11 @@
 
 use super::Context;
 use super::chain::deferred_cookie;
+use super::values::{LastValues, holds_values};
 use crate::Error;
 use rprof_abi::record::Record;
-use rprof_abi::{AttrFlags, Callchain, RawRecord, RecordKind, Sample, SampleHead, SampleType};
-use rprof_perfdata::{Reader, RecordedEvent, Step, Warning};
-use rustc_hash::FxHashMap;
+use rprof_abi::{Callchain, RawRecord, RecordKind, Sample, SampleHead};
+use rprof_perfdata::{Reader, Step, Warning};
 
 /// A sample that the filter lets through, with what every pass asks of it.
 pub(crate) struct Seen<'r> {
@@ -54,46 +54,6 @@ impl Unused {
         }
         warnings
     }
-}
-
-/// The last value of each counter, for samples that hold values (`PERF_SAMPLE_READ`): a sample of
-/// a member counts what it gained since.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct LastValues(FxHashMap<(u64, Option<i32>), u64>);
-
-impl LastValues {
-    /// What a counter gained since the last time, and notes its value.
-    fn gain(&mut self, id: u64, tid: Option<i32>, value: u64) -> u64 {
-        let last = self.0.insert((id, tid), value).unwrap_or(0);
-        value.wrapping_sub(last)
-    }
-
-    /// Calls `visit` with the id of each counter of a sample and what it gained.
-    pub(crate) fn take(
-        &mut self,
-        event: &RecordedEvent,
-        sample: &Sample<'_>,
-        mut visit: impl FnMut(u64, u64),
-    ) {
-        let Some(read) = &sample.read else {
-            return;
-        };
-        // An inherited event counts for each task by itself.
-        let per_task = event.attr.flags.has(AttrFlags::INHERIT);
-        for value in read.values() {
-            if let Some(id) = value.id {
-                let gained = self.gain(id, sample.tid.filter(|_| per_task), value.value);
-                visit(id, gained);
-            }
-        }
-    }
-}
-
-/// Whether samples of this event stand for several: a group's leader is sampled, and the values of
-/// all members are read with it.
-pub(crate) fn holds_values(event: &RecordedEvent) -> bool {
-    event.attr.sample_type.has(SampleType::READ)
-        && event.attr.read_format.has(rprof_abi::ReadFormat::ID)
 }
 
 /// Where deferred user chains are, by cookie.

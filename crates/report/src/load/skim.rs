@@ -1,18 +1,19 @@
 //! The first pass: sideband, losses, and where chunks of records begin.
 
-use super::samples::{DeferredChains, LastValues, holds_values};
+use super::chunks::{Chunks, Cut};
+use super::samples::DeferredChains;
+use super::values::{LastValues, Values};
 use crate::Error;
 use rprof_abi::record::Record;
-use rprof_abi::{AttrFlags, Misc, RawRecord, RecordKind, SampleType};
+use rprof_abi::{AttrFlags, Endian, Misc, RawRecord, RecordKind, SampleType};
 use rprof_images::BuildId;
 use rprof_machine::{History, HistoryBuilder, Key};
-use rprof_perfdata::{FeatureId, Form, Reader, RecordedEvent, Step, Warning, file_kind};
+use rprof_perfdata::{
+    FeatureId, FileRecord, Form, Reader, RecordedEvent, Step, Warning, file_kind,
+};
 use rprof_profile::Loss;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-
-/// Bytes of a chunk: enough to be worth a thread's while, few enough for all threads to share.
-const CHUNK: u64 = 512 << 10;
 
 /// What the first pass found.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ pub(crate) struct Skimmed {
     pub(crate) deferred: DeferredChains,
     /// By event.
     pub(crate) losses: Vec<Loss>,
-    pub(crate) warnings: Vec<Warning>,
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Skimmed {
@@ -54,14 +55,6 @@ struct Lost {
 
 /// A chunk of whole rounds that is larger is too much to be sorted at once.
 const MAX_ROUNDS: u64 = 32 << 20;
-
-/// Where chunks may end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cut {
-    Anywhere,
-    /// Where the recorder had written all rings (FINISHED_ROUND).
-    AfterRounds,
-}
 
 /// Reads all records once, decoding those that are not samples.
 pub(crate) fn skim(reader: &Reader) -> Result<Skimmed, Error> {
@@ -96,8 +89,9 @@ fn skim_in(reader: &Reader, cut: Cut) -> Result<Skimmed, Error> {
         lost: vec![Lost::default(); reader.events().len()],
         deferred: DeferredChains::default(),
         values: Values::of(reader),
-        chunks: Chunks::new(cut),
+        chunks: Chunks::new(cut, &reader.data()),
         n_samples: 0,
+        passed_over: PassedOver::default(),
         n_bad: 0,
     };
     let walked = reader.walk(reader.data(), |offset, raw| {
@@ -109,6 +103,7 @@ fn skim_in(reader: &Reader, cut: Cut) -> Result<Skimmed, Error> {
         let records = skim.n_bad;
         warnings.push(Warning::Undecodable { records });
     }
+    let notes = skim.passed_over.notes();
     charge_shared_rings(reader, &mut skim.lost);
     skim.deferred.freeze();
     let (chunks, newest_ns) = skim.chunks.finish();
@@ -121,7 +116,11 @@ fn skim_in(reader: &Reader, cut: Cut) -> Result<Skimmed, Error> {
         values: skim.values.at_starts,
         deferred: skim.deferred,
         losses: skim.lost.into_iter().map(Lost::into_loss).collect(),
-        warnings,
+        warnings: warnings
+            .iter()
+            .map(ToString::to_string)
+            .chain(notes)
+            .collect(),
     })
 }
 
@@ -134,6 +133,7 @@ struct Skim<'r> {
     values: Values,
     chunks: Chunks,
     n_samples: u64,
+    passed_over: PassedOver,
     /// Records that could not be decoded.
     n_bad: u64,
 }
@@ -149,6 +149,8 @@ impl Skim<'_> {
             self.values.take(self.reader, raw);
         } else if raw.kind.name().is_some() {
             self.n_bad += u64::from(self.take_sideband(offset, raw).is_none());
+        } else {
+            self.passed_over.take(raw, self.reader.endian());
         }
     }
 
@@ -176,110 +178,47 @@ impl Skim<'_> {
     }
 }
 
-/// Cuts the file into ranges that threads read.
-struct Chunks {
-    cut: Cut,
-    starts: Vec<u64>,
-    end: u64,
-    /// The newest time of a sample before each chunk but the first.
-    newest_ns: Vec<u64>,
-    newest: u64,
-    at_round: bool,
+/// Records that hold samples in a form that is not read.
+#[derive(Clone, Copy, Debug, Default)]
+struct PassedOver {
+    n_aux: u64,
+    aux_bytes: u64,
+    n_compressed: u64,
 }
 
-impl Chunks {
-    fn new(cut: Cut) -> Self {
-        Self {
-            cut,
-            starts: Vec::new(),
-            end: 0,
-            newest_ns: Vec::new(),
-            newest: 0,
-            at_round: false,
-        }
-    }
-
-    /// Takes one record; returns whether a chunk starts with it.
-    #[inline]
-    fn take(&mut self, reader: &Reader, offset: u64, raw: RawRecord<'_>) -> bool {
-        let may_cut = self.cut == Cut::Anywhere || self.at_round;
-        let starts = match self.starts.last() {
-            None => true,
-            Some(&start) => may_cut && offset - start >= CHUNK,
-        };
-        if starts {
-            if !self.starts.is_empty() {
-                self.newest_ns.push(self.newest);
+impl PassedOver {
+    fn take(&mut self, raw: RawRecord<'_>, endian: Endian) {
+        match raw.kind {
+            file_kind::AUXTRACE => {
+                self.n_aux += 1;
+                if let Ok(FileRecord::Auxtrace(aux)) = FileRecord::parse(raw, endian) {
+                    self.aux_bytes = self.aux_bytes.saturating_add(aux.len_bytes);
+                }
             }
-            self.starts.push(offset);
-        }
-        self.end = offset + raw.len_bytes() as u64;
-        if self.cut == Cut::AfterRounds {
-            self.at_round = raw.kind == file_kind::FINISHED_ROUND;
-            if raw.kind == RecordKind::SAMPLE {
-                self.newest = self.newest.max(time_of(reader, raw).unwrap_or(0));
-            }
-        }
-        starts
-    }
-
-    /// The ranges, and if they are whole rounds the newest time up to the end of each.
-    fn finish(mut self) -> (Vec<Range<u64>>, Vec<u64>) {
-        let ends = self.starts.iter().skip(1).copied().chain([self.end]);
-        let starts = self.starts.iter().copied();
-        let chunks = starts.zip(ends).map(|(start, end)| start..end).collect();
-        self.newest_ns.push(self.newest);
-        let newest_ns = match self.cut {
-            Cut::Anywhere => Vec::new(),
-            Cut::AfterRounds => self.newest_ns,
-        };
-        (chunks, newest_ns)
-    }
-}
-
-fn time_of(reader: &Reader, raw: RawRecord<'_>) -> Option<u64> {
-    let event = reader.events().get(reader.event_of(raw)?)?;
-    event.layout.sample_time(raw)
-}
-
-/// Counter values at the starts of chunks: chunks are read in any order, and what a counter gained
-/// is known only in order.
-struct Values {
-    is_needed: bool,
-    now: LastValues,
-    at_starts: Vec<LastValues>,
-}
-
-impl Values {
-    fn of(reader: &Reader) -> Self {
-        Self {
-            is_needed: reader.events().iter().any(holds_values),
-            now: LastValues::default(),
-            at_starts: Vec::new(),
+            // Unpacked when the file was opened, unless its header does not say that it is
+            // compressed.
+            file_kind::COMPRESSED | file_kind::COMPRESSED2 => self.n_compressed += 1,
+            _ => {}
         }
     }
 
-    fn start_chunk(&mut self) {
-        if self.is_needed {
-            self.at_starts.push(self.now.clone());
+    fn notes(self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.n_aux > 0 {
+            notes.push(format!(
+                "{} bytes of hardware trace (AUXTRACE) are passed over: only what was sampled is \
+                 shown; perf decodes such traces",
+                self.aux_bytes
+            ));
         }
-    }
-
-    #[inline]
-    fn take(&mut self, reader: &Reader, raw: RawRecord<'_>) {
-        if !self.is_needed {
-            return;
+        if self.n_compressed > 0 {
+            notes.push(format!(
+                "{} compressed records in a file whose header does not say that it is \
+                 compressed: they are not read",
+                self.n_compressed
+            ));
         }
-        let event = reader
-            .event_of(raw)
-            .and_then(|idx| reader.events().get(idx));
-        let Some(event) = event.filter(|event| holds_values(event)) else {
-            return;
-        };
-        // Samples that cannot be decoded are counted when they are read.
-        if let Ok(sample) = event.layout.parse_sample(raw.body) {
-            self.now.take(event, &sample, |_, _| {});
-        }
+        notes
     }
 }
 

@@ -4,6 +4,7 @@ use super::text;
 use crate::load::{Address, Cache, Context, Names, PlaceKey, Space};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_profile::Profile;
+use rustc_hash::FxHashMap;
 
 /// What a line of a chain shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,18 +22,21 @@ pub(super) struct Named<'a> {
     pub(super) profile: &'a Profile,
 }
 
-/// Lines made so far. Forgotten when they get too many: addresses differ from process to process.
+/// Lines made so far: one for each place, whatever address it has in which process.
 pub(super) struct FrameLines<'a> {
     context: &'a Context<'a>,
     named: Option<Named<'a>>,
     pub(super) shown: Shown,
     cache: Cache,
+    /// By place, and whether it is a return address.
+    numbers: FxHashMap<(PlaceKey, bool), u32>,
     text: Vec<u8>,
-    /// Ends of what the cache's values number; each starts where the one before ends.
+    /// Ends of the lines by number; each starts where the one before ends.
     ends: Vec<u32>,
 }
 
-const MAX_TEXT: usize = 8 << 20;
+/// Broken chains are full of addresses that occur once: forgotten before they fill the memory.
+const MAX_TEXT: usize = 48 << 20;
 
 impl<'a> FrameLines<'a> {
     pub(super) fn new(context: &'a Context<'a>, named: Option<Named<'a>>, shown: Shown) -> Self {
@@ -41,6 +45,7 @@ impl<'a> FrameLines<'a> {
             named,
             shown,
             cache: Cache::new(),
+            numbers: FxHashMap::default(),
             text: Vec::new(),
             ends: vec![0],
         }
@@ -51,11 +56,13 @@ impl<'a> FrameLines<'a> {
         if self.text.len() > MAX_TEXT {
             self.text.clear();
             self.ends.truncate(1);
+            self.numbers.clear();
             self.cache.clear();
         }
         let history = &self.context.skimmed.history;
         let Self {
             cache,
+            numbers,
             text,
             ends,
             context,
@@ -63,9 +70,12 @@ impl<'a> FrameLines<'a> {
             shown,
         } = self;
         let number = cache.value(history, space, address, |place| {
-            frame_lines(text, context, *named, *shown, address, place);
-            ends.push(u32::try_from(text.len()).unwrap_or(u32::MAX));
-            u32::try_from(ends.len() - 2).unwrap_or(u32::MAX)
+            let is_return = address.is_return;
+            *numbers.entry((place, is_return)).or_insert_with(|| {
+                frame_lines(text, context, *named, *shown, is_return, place);
+                ends.push(u32::try_from(text.len()).unwrap_or(u32::MAX));
+                u32::try_from(ends.len() - 2).unwrap_or(u32::MAX)
+            })
         });
         if let Some(&[start, end]) = ends.get(number as usize..).and_then(<[_]>::first_chunk) {
             let lines = text.get(start as usize..end as usize);
@@ -79,12 +89,12 @@ fn frame_lines(
     context: &Context<'_>,
     named: Option<Named<'_>>,
     shown: Shown,
-    address: Address,
+    is_return: bool,
     key: PlaceKey,
 ) {
     let image = context.skimmed.history.images().of(ImageId(key.image));
     // Where in its file user code is, and other addresses as they are: so does perf.
-    let ip = key.address.wrapping_add(u64::from(address.is_return));
+    let ip = key.address.wrapping_add(u64::from(is_return));
     let place = named.map(|named| named.names.place(key));
     let frames = match (named, place) {
         (Some(named), Some(place)) => named.names.frames(place),
@@ -108,7 +118,7 @@ fn frame_lines(
                     if shown.offset {
                         let offset = named.names.offset(place);
                         out.extend_from_slice(b"+0x");
-                        text::hex(out, offset.wrapping_add(u64::from(address.is_return)), 0);
+                        text::hex(out, offset.wrapping_add(u64::from(is_return)), 0);
                     }
                 }
                 _ => out.extend_from_slice(b"[unknown]"),

@@ -117,9 +117,9 @@ pub fn write_script(
             .unwrap_or(0),
     };
     let unused = print(&layout, out)?;
-    let warnings = reader.warnings().iter().chain(&skimmed.warnings);
-    let warnings = warnings.chain(&bad_formats);
+    let warnings = reader.warnings().iter().chain(&bad_formats);
     let mut warnings: Vec<String> = warnings.map(ToString::to_string).collect();
+    warnings.extend_from_slice(&skimmed.warnings);
     warnings.extend(unused.warnings());
     Ok(warnings)
 }
