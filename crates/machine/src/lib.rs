@@ -12,6 +12,7 @@
 
 mod apply;
 mod builder;
+mod exec;
 mod image;
 mod ranges;
 mod timeline;

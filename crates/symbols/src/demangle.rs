@@ -19,10 +19,29 @@ pub fn demangle(mangled: &[u8]) -> String {
             .ok()
             .and_then(|symbol| symbol.demangle_with_options(&options).ok());
         if let Some(name) = name {
-            return name;
+            return without_qualifiers(&name).to_owned();
         }
     }
     text.into_owned()
+}
+
+/// What stands behind a method's parameters goes with them, as in perf.
+fn without_qualifiers(mut name: &str) -> &str {
+    // `operator T const` would be a conversion.
+    let is_conversion = name
+        .rsplit_once("operator ")
+        .is_some_and(|(_, of)| !of.contains("::"));
+    if is_conversion {
+        return name;
+    }
+    let qualifiers = [" const", " volatile", " &&", " &"];
+    while let Some(shorter) = qualifiers
+        .iter()
+        .find_map(|qualifier| name.strip_suffix(qualifier))
+    {
+        name = shorter;
+    }
+    name
 }
 
 /// v0 names start with `_R`; legacy ones look like C++ but end with a hash of 16 digits.
@@ -47,6 +66,13 @@ fn is_rust(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn qualifiers_of_methods_are_left_out() {
+        assert_eq!(demangle(b"_ZNK3Foo3barEv"), "Foo::bar");
+        assert_eq!(demangle(b"_ZNKR3Foo3barEv"), "Foo::bar");
+        assert_eq!(demangle(b"_ZNK3FooclEv"), "Foo::operator()");
+    }
 
     #[test]
     fn names_of_each_language_are_read() {

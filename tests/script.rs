@@ -1,0 +1,375 @@
+//! `rprof script` prints what `perf script` prints, line for line, for recordings of every shape.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails"
+)]
+
+mod common;
+
+use common::{compile_c, has, is_root, live, rprof, run, scratch};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Threads, page faults, system calls and a deep stack; everything has frame pointers.
+const PROGRAM: &str = r#"
+    #include <pthread.h>
+    #include <stdlib.h>
+    #include <string.h>
+    #include <unistd.h>
+    static volatile unsigned long sink;
+    __attribute__((noinline)) void leaf(unsigned long n) { for (unsigned long i = 0; i < n; i++) sink += i; }
+    __attribute__((noinline)) void deep(int left) { if (left) deep(left - 1); else leaf(300000); sink++; }
+    __attribute__((noinline)) void touch(void) { char *p = malloc(8 << 20); memset(p, 1, 8 << 20); sink += p[99]; free(p); }
+    static void *work(void *unused) { for (int i = 0; i < 60; i++) { deep(40); touch(); getppid(); } return unused; }
+    int main(void) {
+        pthread_t other;
+        pthread_create(&other, 0, work, 0);
+        work(0);
+        pthread_join(other, 0);
+        return 0;
+    }"#;
+
+/// A recording by perf, and the fields that its samples have.
+struct Shape {
+    name: &'static str,
+    record: &'static [&'static str],
+    fields: &'static str,
+}
+
+const TASK: &str = "comm,pid,tid,time,period,event,ip,dso";
+const ALL: &str = "comm,pid,tid,cpu,time,period,event,ip,dso";
+
+const SHAPES: &[Shape] = &[
+    Shape {
+        name: "chains",
+        record: &["-g"],
+        fields: TASK,
+    },
+    Shape {
+        name: "all CPUs",
+        record: &["-a", "-g"],
+        fields: ALL,
+    },
+    Shape {
+        name: "compressed",
+        record: &["-z", "-a", "-g"],
+        fields: ALL,
+    },
+    Shape {
+        name: "directory",
+        record: &["--threads", "-a", "-g"],
+        fields: ALL,
+    },
+    Shape {
+        name: "compressed directory",
+        record: &["--threads", "-z", "-a", "-g"],
+        fields: ALL,
+    },
+    Shape {
+        name: "addresses",
+        record: &["-d"],
+        fields: "comm,pid,tid,time,period,event,ip,dso",
+    },
+    Shape {
+        name: "physical",
+        record: &["-a", "-d", "--phys-data"],
+        fields: "comm,tid,cpu,time,event,ip,dso,phys_addr",
+    },
+    Shape {
+        name: "page sizes",
+        record: &["-d", "--data-page-size", "--code-page-size"],
+        fields: "comm,tid,time,event,ip,dso,data_page_size,code_page_size",
+    },
+    Shape {
+        name: "control groups",
+        record: &["-a", "--all-cgroups"],
+        fields: ALL,
+    },
+    Shape {
+        name: "namespaces",
+        record: &["-a", "--namespaces"],
+        fields: ALL,
+    },
+    Shape {
+        name: "without times",
+        record: &["--per-thread"],
+        fields: "comm,pid,tid,period,event,ip,dso",
+    },
+    Shape {
+        name: "group",
+        record: &["-a", "-e", "{cpu-clock,page-faults}:S"],
+        fields: ALL,
+    },
+    Shape {
+        name: "group with chains",
+        record: &["-a", "-g", "-e", "{cpu-clock,page-faults}:S"],
+        fields: ALL,
+    },
+    Shape {
+        name: "two events",
+        record: &["-g", "-e", "cpu-clock,page-faults"],
+        fields: TASK,
+    },
+    Shape {
+        name: "tracepoints",
+        record: &[
+            "-a",
+            "-R",
+            "-e",
+            "sched:sched_switch,syscalls:sys_enter_getppid",
+        ],
+        fields: "comm,pid,tid,cpu,time,event,trace",
+    },
+    Shape {
+        name: "monotonic clock",
+        record: &["-a", "-g", "-k", "mono"],
+        fields: ALL,
+    },
+    Shape {
+        name: "switches",
+        record: &["-a", "--switch-events"],
+        fields: ALL,
+    },
+    Shape {
+        name: "overwrite",
+        record: &["-a", "--overwrite"],
+        fields: ALL,
+    },
+];
+
+/// Samples as blocks of lines. A line that is indented belongs to the sample above it.
+fn blocks(text: &str) -> Vec<Vec<&str>> {
+    let mut blocks: Vec<Vec<&str>> = Vec::new();
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        match blocks.last_mut() {
+            Some(block) if line.starts_with('\t') => block.push(line),
+            _ => blocks.push(vec![line]),
+        }
+    }
+    blocks
+}
+
+/// Whether a chain went astray: with frame pointers that are none it can hold any number. perf takes
+/// those above -4096 for context markers, and drops or mistakes what follows; rprof prints them.
+fn is_astray(block: &[&str]) -> bool {
+    block
+        .iter()
+        .skip(1)
+        .any(|line| line.trim_start().starts_with("fffffffffffff"))
+}
+
+#[track_caller]
+fn assert_same(what: &str, ours: &str, theirs: &str) {
+    let (ours, theirs) = (blocks(ours), blocks(theirs));
+    assert!(!theirs.is_empty(), "{what}: perf printed nothing");
+    for (our, their) in ours.iter().zip(&theirs) {
+        match is_astray(our) {
+            true => assert_eq!(our[0], their[0], "{what}"),
+            false => assert_eq!(our, their, "{what}"),
+        }
+    }
+    assert_eq!(ours.len(), theirs.len(), "{what}");
+}
+
+fn perf_script(file: &Path, fields: &str) -> String {
+    let mut perf = Command::new("perf");
+    perf.args([
+        "script",
+        "--no-inline",
+        "--max-stack",
+        "1000",
+        "-F",
+        fields,
+        "-i",
+    ]);
+    run(perf.arg(file)).ok().stdout
+}
+
+fn our_script(file: &Path, fields: &str) -> String {
+    run(rprof(["script", "--no-inline", "-F", fields, "-i"]).arg(file))
+        .ok()
+        .stdout
+}
+
+fn record(shape: &Shape, file: &Path, program: &Path) {
+    let mut perf = Command::new("perf");
+    perf.args(["record", "-q", "-F", "999"]);
+    // Tracepoints have a period of their own.
+    if shape.name == "tracepoints" {
+        perf = Command::new("perf");
+        perf.args(["record", "-q"]);
+    }
+    run(perf
+        .args(shape.record)
+        .arg("-o")
+        .arg(file)
+        .arg("--")
+        .arg(program))
+    .ok();
+}
+
+#[test]
+fn every_shape_of_recording_prints_as_perf_prints_it() {
+    let test = "every_shape_of_recording_prints_as_perf_prints_it";
+    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") || !is_root(test) {
+        return;
+    }
+    let _live = live();
+    let dir = scratch();
+    let program = compile_c(dir.path(), "program", PROGRAM);
+    for shape in SHAPES {
+        let file = dir.path().join(shape.name);
+        record(shape, &file, &program);
+        let (ours, theirs) = (
+            our_script(&file, shape.fields),
+            perf_script(&file, shape.fields),
+        );
+        assert_same(shape.name, &ours, &theirs);
+    }
+}
+
+/// In pipe mode perf prints symbols whatever fields are asked for; without chains there are no
+/// return addresses, which perf looks up without going back by one.
+#[test]
+fn a_recording_through_a_pipe_is_the_same_recording() {
+    let test = "a_recording_through_a_pipe_is_the_same_recording";
+    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") || !is_root(test) {
+        return;
+    }
+    let _live = live();
+    let dir = scratch();
+    let program = compile_c(dir.path(), "program", PROGRAM);
+    for flags in [&["-d"][..], &["-d", "-z"]] {
+        let mut perf = Command::new("perf");
+        perf.args(["record", "-q", "-F", "999"]).args(flags);
+        let child = perf
+            .args(["-o", "-", "--"])
+            .arg(&program)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let bytes = child.wait_with_output().unwrap().stdout;
+        let file = dir.path().join("piped");
+        std::fs::write(&file, &bytes).unwrap();
+        let fields = "comm,pid,tid,time,period,event,ip,sym,symoff,dso";
+        let ours = our_script(&file, fields);
+        assert_same("pipe", &ours, &perf_script(&file, fields));
+
+        let mut reader = rprof(["script", "--no-inline", "-F", fields, "-i", "-"]);
+        let mut reader = reader
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = reader.stdin.take().unwrap();
+        let writer = std::thread::spawn(move || stdin.write_all(&bytes).unwrap());
+        let output = reader.wait_with_output().unwrap();
+        writer.join().unwrap();
+        assert!(output.status.success());
+        assert!(String::from_utf8(output.stdout).unwrap() == ours);
+    }
+}
+
+/// Stacks as FlameGraph tools count them, from a script's text.
+fn collapsed(text: &str) -> BTreeMap<Vec<String>, usize> {
+    let mut stacks = BTreeMap::new();
+    for block in blocks(text) {
+        let comm = block[0]
+            .split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        let frames = block.iter().skip(1).map(|line| {
+            let words = line
+                .trim_start()
+                .split_once(' ')
+                .map_or("", |(_, rest)| rest);
+            let name = words.rsplit_once(" (").map_or(words, |(name, _)| name);
+            name.rsplit_once("+0x")
+                .map_or(name, |(name, _)| name)
+                .to_owned()
+        });
+        let mut stack: Vec<String> = frames.collect();
+        stack.push(comm);
+        *stacks.entry(stack).or_default() += 1;
+    }
+    stacks
+}
+
+#[test]
+fn collapsed_stacks_are_those_of_perf() {
+    let test = "collapsed_stacks_are_those_of_perf";
+    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
+        return;
+    }
+    let _live = live();
+    let dir = scratch();
+    let program = compile_c(dir.path(), "program", PROGRAM);
+    let file = dir.path().join("recording");
+    let mut perf = Command::new("perf");
+    perf.args([
+        "record",
+        "-q",
+        "-F",
+        "1999",
+        "-g",
+        "-e",
+        "cpu-clock:u",
+        "-o",
+    ]);
+    run(perf.arg(&file).arg("--").arg(&program)).ok();
+    let fields = "comm,tid,time,event,ip,sym,symoff,dso";
+    let ours = collapsed(&our_script(&file, fields));
+    let theirs = collapsed(&perf_script(&file, fields));
+    // Where the program begins, perf looks up return addresses themselves and so names the next
+    // function: `_dl_start_user` for `_start`. Below main both must be the same.
+    let from_main = |stacks: BTreeMap<Vec<String>, usize>| {
+        let mut below = BTreeMap::new();
+        for (stack, n) in stacks {
+            let main = stack
+                .iter()
+                .position(|name| ["main", "work"].contains(&&name[..]));
+            if let Some(main) = main {
+                *below.entry(stack[..=main].to_vec()).or_insert(0) += n;
+            }
+        }
+        below
+    };
+    let (ours, theirs) = (from_main(ours), from_main(theirs));
+    assert!(!ours.is_empty());
+    assert_eq!(ours, theirs);
+}
+
+#[test]
+fn fields_that_nobody_recorded_are_refused_by_name() {
+    let file = common::fixtures().join("spin/perf.data");
+    let asked = run(rprof(["script", "-F", "comm,phys_addr", "-i"]).arg(&file));
+    assert!(asked.fails(1).contains("PHYS_ADDR"));
+    let unknown = run(rprof(["script", "-F", "comm,colour", "-i"]).arg(&file));
+    assert!(unknown.fails(1).contains("'colour'"));
+    let mixed = run(rprof(["script", "-F", "comm,+addr", "-i"]).arg(&file));
+    assert!(mixed.fails(1).contains("+ or -"));
+}
+
+#[test]
+fn filters_are_those_of_the_report() {
+    let file = common::fixtures().join("spin/perf.data");
+    let all = our_script(&file, "comm,tid,time,event,ip");
+    let none = run(rprof([
+        "script",
+        "-F",
+        "comm,tid,time,event,ip",
+        "--comms",
+        "nobody",
+        "-i",
+    ])
+    .arg(&file));
+    assert!(!all.is_empty());
+    assert_eq!(none.ok().stdout, "");
+}
