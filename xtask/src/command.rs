@@ -81,6 +81,14 @@ pub(crate) fn captured(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).context("output is not UTF-8")
 }
 
+/// The triple of the machine we run on.
+pub(crate) fn host() -> Result<String> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let version = captured(command(rustc).arg("-vV"))?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("rustc -vV names no host")?.to_owned())
+}
+
 /// What `cargo metadata` knows. Nothing is downloaded.
 ///
 /// With `args` empty this is about every dependency that `Cargo.lock` names.

@@ -16,6 +16,7 @@ mod command;
 mod demo;
 mod files;
 mod fixtures;
+mod fuzz;
 mod tidy;
 
 use std::process::ExitCode;
@@ -37,6 +38,11 @@ const TASKS: &[Task] = &[
         "fixtures",
         fixtures::run,
         "list the fixtures, their sizes and origins",
+    ),
+    (
+        "fuzz",
+        fuzz::run,
+        "[target] [--seconds N] [--jobs N]: look for inputs that break the readers",
     ),
     (
         "bench",

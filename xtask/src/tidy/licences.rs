@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::spdx::satisfies;
 use super::{Violation, line_of, text_of};
-use crate::command::{captured, command, metadata};
+use crate::command::{host, metadata};
 use crate::files::File;
 
 /// The one package with a licence of its own; `NOTICE` says what follows from that.
@@ -34,14 +34,6 @@ pub(super) fn check(files: &[File]) -> Result<Vec<Violation>> {
         }
     }
     Ok(violations)
-}
-
-/// The triple of the machine we run on; only its dependencies have been downloaded.
-fn host() -> Result<String> {
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let version = captured(command(rustc).arg("-vV"))?;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host.context("rustc -vV names no host")?.to_owned())
 }
 
 /// The strings of the array `allow = [...]`.
