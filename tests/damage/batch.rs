@@ -1,0 +1,120 @@
+//! Many cases in one process: the test starts itself again, with less memory than anything would
+//! need that follows a length in a file, and asks of every case that it ends soon.
+
+use crate::common::{self, scratch};
+use crate::edits::Edit;
+use crate::recordings::{self, Places, Recording};
+use crate::verbs::read_in_all_ways;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+/// Says that this process is the one with less memory.
+const INNER: &str = "RPROF_DAMAGE";
+
+/// Address space of it, KiB.
+const MEMORY_KIB: u64 = 1 << 20;
+
+/// No case takes longer: most take milliseconds.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// Lists what is done to a recording.
+pub(crate) type Edits = fn(&Recording, &Places) -> Vec<Edit>;
+
+/// Does all of `edits` to all recordings, one by one, in a process of its own. `test` is the name
+/// of the test that asks for it.
+#[track_caller]
+pub(crate) fn run(test: &'static str, edits: Edits) {
+    if std::env::var_os(INNER).is_some() {
+        return run_here(test, edits);
+    }
+    let limit = format!("ulimit -v {MEMORY_KIB} && exec \"$@\"");
+    let child = Command::new("sh")
+        .args(["-c", &limit, "sh"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(INNER, "1")
+        .env("RUST_BACKTRACE", "0")
+        // Arenas take address space, not memory.
+        .env("MALLOC_ARENA_MAX", "2")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let ran = common::finish(child);
+    let mut cases = ran.stdout.lines().filter(|line| line.starts_with("case "));
+    let last = cases.next_back().unwrap_or("none");
+    assert!(
+        ran.status.success(),
+        "{:?}, last {last}\n{}",
+        ran.status,
+        ran.stderr
+    );
+    let done = ran.stdout.lines().find(|line| line.starts_with("done: "));
+    println!("{test} {}", done.expect("the inner test says what it did"));
+}
+
+/// The cases run in a thread, so that the one that hangs can be named.
+fn run_here(test: &'static str, edits: Edits) {
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap();
+    let memory = limits.lines().find(|line| line.contains("address space"));
+    let limit = (MEMORY_KIB << 10).to_string();
+    assert!(memory.is_some_and(|line| line.contains(&limit)), "{limits}");
+    let (sender, results) = channel();
+    let worker = std::thread::spawn(move || run_all(test, edits, &sender));
+    let mut n_cases = 0u32;
+    let mut bad = Vec::new();
+    loop {
+        match results.recv_timeout(LIMIT) {
+            Ok(result) => {
+                n_cases += 1;
+                bad.extend(result);
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => panic!("the last case runs for {LIMIT:?}"),
+        }
+    }
+    worker.join().expect("cases are caught one by one");
+    println!("done: {n_cases} cases");
+    let shown = &bad[..bad.len().min(20)];
+    assert!(bad.is_empty(), "{} are bad: {shown:#?}", bad.len());
+}
+
+/// Sends for each case what is wrong with it, if something is.
+fn run_all(test: &str, edits: Edits, results: &Sender<Option<String>>) {
+    let nowhere = scratch();
+    for recording in recordings::all(test) {
+        let Some(places) = recording.places() else {
+            continue;
+        };
+        for edit in edits(&recording, &places) {
+            let name = format!("{} {edit:?}", recording.name);
+            println!("case {name}");
+            let checked = catch_unwind(AssertUnwindSafe(|| {
+                check(&recording, &edit, nowhere.path())
+            }));
+            let result = match checked {
+                Ok(result) => result,
+                Err(_) => Some("panics".to_owned()),
+            };
+            let result = result.map(|what| format!("{name}: {what}"));
+            // Nobody listens any more only if the test failed already.
+            let _ = results.send(result);
+        }
+    }
+}
+
+fn check(recording: &Recording, edit: &Edit, nowhere: &Path) -> Option<String> {
+    let reader = match recording.open(edit.apply(&recording.bytes)) {
+        Ok(reader) => reader,
+        Err(error) => {
+            let what = error.to_string();
+            return (what.is_empty() || what.contains('\n')).then(|| format!("says {what:?}"));
+        }
+    };
+    let silent = read_in_all_ways(&reader, nowhere);
+    (edit.must_be_said() && !silent.is_empty()).then(|| format!("no word of it by {silent:?}"))
+}

@@ -1,0 +1,105 @@
+//! Files that are damaged, cut, or no recordings: an error or a warning, never a panic, a hang or
+//! memory without bounds.
+//!
+//! Thousands of cases run in one process each test: the test starts itself again under a limit of
+//! memory ([`batch`]), damages every recording there is ([`recordings`], [`edits`]) and does with
+//! each what the sub-commands do ([`verbs`]).
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails"
+)]
+
+mod batch;
+#[path = "../common/mod.rs"]
+mod common;
+mod edits;
+mod recordings;
+mod verbs;
+
+use common::{corpus, rprof, run, scratch, write};
+use std::path::Path;
+
+#[test]
+fn a_cut_recording_is_an_error_or_a_warning() {
+    batch::run("a_cut_recording_is_an_error_or_a_warning", edits::cuts);
+}
+
+#[test]
+fn every_byte_of_the_header_may_be_wrong() {
+    batch::run("every_byte_of_the_header_may_be_wrong", edits::head_bytes);
+}
+
+#[test]
+fn lengths_and_counts_may_be_anything() {
+    batch::run("lengths_and_counts_may_be_anything", edits::numbers);
+}
+
+#[test]
+fn records_may_hold_anything() {
+    batch::run("records_may_hold_anything", edits::random);
+}
+
+#[test]
+fn recordings_by_others_and_malformed_ones_are_survived() {
+    let Some(dir) = corpus("recordings_by_others_and_malformed_ones_are_survived") else {
+        return;
+    };
+    let mut n = 0;
+    for folder in std::fs::read_dir(dir).unwrap() {
+        let folder = folder.unwrap().path();
+        if !folder.is_dir() {
+            continue;
+        }
+        for file in std::fs::read_dir(folder).unwrap() {
+            survives(&file.unwrap().path());
+            n += 1;
+        }
+    }
+    assert!(n > 20, "only {n} files");
+}
+
+/// Runs report and flame on a file; both must end by themselves, well or with one error line.
+fn survives(path: &Path) {
+    for args in [&["report"][..], &["flame", "--folded"]] {
+        let ran = run(rprof(args).arg("-i").arg(path));
+        assert!(
+            matches!(ran.status.code(), Some(0 | 1)),
+            "{}: {ran:?}",
+            path.display()
+        );
+        assert!(
+            !ran.stderr.contains("panicked"),
+            "{}: {}",
+            path.display(),
+            ran.stderr
+        );
+        if ran.status.code() == Some(1) {
+            assert!(
+                ran.stderr.contains("error: "),
+                "{}: {}",
+                path.display(),
+                ran.stderr
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_no_recording_is_named() {
+    let dir = scratch();
+    let path = dir.path().join("x");
+    let error = |bytes: &[u8]| {
+        write(&path, bytes);
+        run(rprof(["report", "-i"]).arg(&path)).fails(1)
+    };
+    assert!(error(b"").contains("it is empty"));
+    assert!(error(b"#!/bin/sh\necho hello\n").contains("not a perf.data file"));
+    assert!(error(&std::fs::read("/bin/sh").unwrap()[..4096]).contains("ELF"));
+    let missing = dir.path().join("missing");
+    let stderr = run(rprof(["report", "-i"]).arg(&missing)).fails(1);
+    assert!(stderr.contains("rprof record"), "{stderr}");
+    let stderr = run(rprof(["report", "-i"]).arg(dir.path())).fails(1);
+    assert!(stderr.contains("directory"), "{stderr}");
+}

@@ -1,0 +1,139 @@
+//! What is done with each damaged recording: all that the sub-commands do, without their printing.
+
+use rprof_images::Locator;
+use rprof_perfdata::Reader;
+use rprof_profile::Filter;
+use rprof_profile::view::{Order, SortKey};
+use rprof_report::format::{
+    Graph, JsonFields, OutlineFields, TableOptions, write_folded, write_table,
+};
+use rprof_report::script::{Choice, ScriptOptions, write_script};
+use rprof_report::{DumpForm, Error, Options, load, visit_info, write_dump};
+use serde_json::Value;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Reads a recording in every way; returns the ways that found nothing to complain of.
+///
+/// # Panics
+/// If what is written is not well-formed.
+pub(crate) fn read_in_all_ways(reader: &Reader, nowhere: &Path) -> Vec<&'static str> {
+    let ways = [
+        ("dump", dump(reader)),
+        ("dump --json", dump_json(reader)),
+        ("info", info(reader)),
+        ("report", report(reader, nowhere)),
+        ("script", script(reader, nowhere)),
+    ];
+    let silent = ways.into_iter().filter(|(_, said)| match said {
+        Ok(warnings) => {
+            for warning in warnings {
+                assert!(
+                    !warning.is_empty() && !warning.contains('\n'),
+                    "{warning:?}"
+                );
+            }
+            warnings.is_empty()
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            false
+        }
+    });
+    silent.map(|(way, _)| way).collect()
+}
+
+type Said = Result<Vec<String>, Error>;
+
+fn dump(reader: &Reader) -> Said {
+    write_dump(reader, DumpForm::Text, &mut io::sink())
+}
+
+fn dump_json(reader: &Reader) -> Said {
+    write_dump(reader, DumpForm::Json, &mut JsonLines::default())
+}
+
+fn info(reader: &Reader) -> Said {
+    visit_info(reader, &mut OutlineFields::default())?;
+    let mut json = JsonFields::new();
+    visit_info(reader, &mut json)?;
+    let json: Value = serde_json::from_slice(&json.finish()).expect("info is JSON");
+    let warnings = json["warnings"].as_array().expect("info lists warnings");
+    Ok(warnings.iter().map(ToString::to_string).collect())
+}
+
+/// The same on every machine: no binaries are found anywhere.
+fn locator(nowhere: &Path) -> Locator {
+    Locator {
+        symfs: Some(nowhere.to_owned()),
+        cache: None,
+        debug_dir: nowhere.to_owned(),
+    }
+}
+
+fn report(reader: &Reader, nowhere: &Path) -> Said {
+    let options = Options {
+        by_tid: true,
+        by_cpu: true,
+        locator: locator(nowhere),
+        ..Options::default()
+    };
+    let profile = load(reader, &options, &mut |_| {})?;
+    let has_chains = reader.has_call_chains();
+    let graph = Graph {
+        order: Order::Caller,
+        min_percent: 0.0,
+    };
+    let table = TableOptions {
+        keys: SortKey::DEFAULT.to_vec(),
+        children: has_chains,
+        graph: has_chains.then_some(graph),
+        percent_limit: 0.0,
+        show_samples: true,
+        colors: false,
+    };
+    write_table(&profile, &table, &mut io::sink()).map_err(Error::Write)?;
+    for event in &profile.events {
+        write_folded(&profile, event, &mut io::sink()).map_err(Error::Write)?;
+    }
+    Ok(profile.warnings)
+}
+
+fn script(reader: &Reader, nowhere: &Path) -> Said {
+    let options = ScriptOptions {
+        filter: Filter::default(),
+        columns: Choice::Default,
+        chains: true,
+        inlines: true,
+        nanoseconds: false,
+        locator: locator(nowhere),
+    };
+    write_script(reader, &options, &mut io::sink())
+}
+
+/// Takes lines, each of which must be JSON.
+#[derive(Default)]
+struct JsonLines {
+    line: Vec<u8>,
+}
+
+impl Write for JsonLines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for part in bytes.split_inclusive(|&byte| byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                let parsed = serde_json::from_slice::<Value>(&self.line);
+                parsed.unwrap_or_else(|error| {
+                    panic!("{error}: {}", String::from_utf8_lossy(&self.line))
+                });
+                self.line.clear();
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        assert!(self.line.is_empty(), "a line without an end");
+        Ok(())
+    }
+}
