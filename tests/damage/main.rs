@@ -19,7 +19,15 @@ mod recordings;
 mod verbs;
 
 use common::{corpus, rprof, run, scratch, write};
+use rprof_abi::{
+    AttrFlags, AttrSize, Encoder, Endian, Misc, PerfEventAttr, RawRecord, RecordHeader, RecordKind,
+    SampleType,
+};
+use rprof_perfdata::file_kind;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::process::Command;
 
 #[test]
 fn a_cut_recording_is_an_error_or_a_warning() {
@@ -39,6 +47,61 @@ fn lengths_and_counts_may_be_anything() {
 #[test]
 fn records_may_hold_anything() {
     batch::run("records_may_hold_anything", edits::random);
+}
+
+/// Samples of 64 KiB, as those with stacks are, and no rounds to order them by.
+#[test]
+fn large_samples_do_not_pile_up_in_memory() {
+    let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let limit_kib = 200_000 + 40_000 * n_threads;
+    let dir = scratch();
+    let path = dir.path().join("perf.data");
+    write_sparse(&path, 2 * limit_kib / 64);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -v \"$0\" && exec \"$@\""]);
+    limited.arg(limit_kib.to_string());
+    limited
+        .arg(env!("CARGO_BIN_EXE_rprof"))
+        .args(["script", "-i"]);
+    // Arenas take address space, not memory.
+    let ran = run(limited.arg(&path).env("MALLOC_ARENA_MAX", "1")).ok();
+    assert_eq!(ran.stdout.lines().count(), 2 * limit_kib / 64);
+}
+
+/// A recording of one event and so many samples, all of them zeros: holes in the file.
+fn write_sparse(path: &Path, n_samples: usize) {
+    const LEN: u16 = 65_528;
+    let file = File::create(path).unwrap();
+    let endian = Endian::NATIVE;
+    let mut head = endian.bytes_u64(u64::from_le_bytes(*b"PERFILE2")).to_vec();
+    head.extend(endian.bytes_u64(16));
+    let sample_type = SampleType::IP.with(SampleType::TID).with(SampleType::TIME);
+    let attr = PerfEventAttr {
+        sample_type,
+        flags: AttrFlags::SAMPLE_ID_ALL,
+        ..PerfEventAttr::default()
+    };
+    let mut body = Vec::new();
+    attr.encode(&mut body, endian, AttrSize::VER0);
+    let event = RawRecord {
+        kind: file_kind::HEADER_ATTR,
+        misc: Misc(0),
+        body: &body,
+    };
+    event.encode(&mut head, endian).unwrap();
+    file.write_all_at(&head, 0).unwrap();
+    let header = RecordHeader {
+        kind: RecordKind::SAMPLE,
+        misc: Misc(0),
+        size: LEN,
+    };
+    let mut sample = Vec::new();
+    header.encode(&mut Encoder::new(&mut sample, endian));
+    let at = |n: usize| (head.len() + n * usize::from(LEN)) as u64;
+    for n in 0..n_samples {
+        file.write_all_at(&sample, at(n)).unwrap();
+    }
+    file.set_len(at(n_samples)).unwrap();
 }
 
 #[test]

@@ -14,6 +14,9 @@ use rprof_abi::{Endian, RawRecord, RecordHeader};
 /// Samples in a batch of a recording without rounds.
 const BATCH: usize = 1 << 14;
 
+/// Bytes that end such a batch sooner: with their stacks, samples have 64 KiB each.
+const BATCH_BYTES: usize = 4 << 20;
+
 /// A member of a group, of which one sample stands for all: its event, and what it counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
@@ -166,30 +169,30 @@ fn by_index(
     all.entries.sort_unstable();
     let endian = context.reader.endian();
     let mut scratch = Vec::new();
-    for entries in all.entries.chunks(BATCH) {
-        let mut batch = Batch::default();
-        for entry in entries {
-            let Some(raw) = context.reader.record_at(entry.offset, &mut scratch)? else {
-                continue;
-            };
-            let share = match all.share(entry) {
-                Some(share) => {
-                    batch.shares.push(share);
-                    as_u32(batch.shares.len() - 1)
-                }
-                None => NO_SHARE,
-            };
-            let at = as_u32(batch.bytes.len());
-            batch.entries.push(Entry {
-                share,
-                at,
-                ..*entry
-            });
-            let _ = raw.encode(&mut batch.bytes, endian);
-        }
-        if !deliver(batch) {
-            break;
+    let mut batch = Batch::default();
+    for entry in &all.entries {
+        let Some(raw) = context.reader.record_at(entry.offset, &mut scratch)? else {
+            continue;
+        };
+        let share = match all.share(entry) {
+            Some(share) => {
+                batch.shares.push(share);
+                as_u32(batch.shares.len() - 1)
+            }
+            None => NO_SHARE,
+        };
+        let at = as_u32(batch.bytes.len());
+        batch.entries.push(Entry {
+            share,
+            at,
+            ..*entry
+        });
+        let _ = raw.encode(&mut batch.bytes, endian);
+        let is_full = batch.entries.len() >= BATCH || batch.bytes.len() >= BATCH_BYTES;
+        if is_full && !deliver(std::mem::take(&mut batch)) {
+            return Ok(unused);
         }
     }
+    deliver(batch);
     Ok(unused)
 }
