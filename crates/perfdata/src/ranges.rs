@@ -31,7 +31,16 @@ pub(crate) fn visit_ranges(
         }
         Some((first, last))
     });
-    fields.list(name, ranges, |fields, (first, last)| {
+    visit_spans(name, ranges, fields);
+}
+
+/// Says ranges, each by its first and last number, in the same way.
+pub(crate) fn visit_spans(
+    name: &str,
+    spans: impl IntoIterator<Item = (u64, u64)>,
+    fields: &mut dyn Fields,
+) {
+    fields.list(name, spans, |fields, (first, last)| {
         let text = if first == last {
             first.to_string()
         } else {

@@ -1,6 +1,6 @@
 //! `THREAD_MAP` and `CPU_MAP`: what was recorded.
 
-use crate::ranges::{set_bits, visit_ranges};
+use crate::ranges::{set_bits, visit_ranges, visit_spans};
 use rprof_abi::{Cursor, Fields, Value, WireError};
 
 /// One item of `PERF_RECORD_THREAD_MAP`.
@@ -132,7 +132,9 @@ impl<'a> CpuMap<'a> {
                 last,
             } => {
                 fields.field("any_cpu", Value::Bool(*any_cpu));
-                visit_ranges("cpus", u64::from(*first)..=u64::from(*last), fields);
+                // Not number by number: the record is short, and a file may have many of them.
+                let span = (first <= last).then_some((u64::from(*first), u64::from(*last)));
+                visit_spans("cpus", span, fields);
             }
             Self::Unknown { kind, data } => {
                 fields.field("type", Value::Unsigned((*kind).into()));

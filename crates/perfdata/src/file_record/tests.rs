@@ -166,12 +166,16 @@ fn cpu_maps_of_every_form_say_the_same_cpus() {
         encoder.u64(3 | 1 << 33);
     });
     assert_eq!(words_of_64, cpus);
-    let range = map(8, &|encoder| {
-        encoder.u16(2);
-        encoder.bytes(&[1, 0]);
-        [4, 7].iter().for_each(|&word| encoder.u16(word));
-    });
-    assert_eq!(range, ["any_cpu=Bool(true)", "cpus.0=4-7"]);
+    let range = |ends: [u16; 2]| {
+        map(8, &|encoder| {
+            encoder.u16(2);
+            encoder.bytes(&[1, 0]);
+            ends.iter().for_each(|&word| encoder.u16(word));
+        })
+    };
+    assert_eq!(range([4, 7]), ["any_cpu=Bool(true)", "cpus.0=4-7"]);
+    assert_eq!(range([4, 4]), ["any_cpu=Bool(true)", "cpus.0=4"]);
+    assert_eq!(range([7, 4]), ["any_cpu=Bool(true)"]);
     let any = map(6, &|encoder| {
         [0, 1, u16::MAX].iter().for_each(|&word| encoder.u16(word));
     });
