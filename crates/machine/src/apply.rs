@@ -1,43 +1,58 @@
 //! Applying changes in order of time: what a fork inherits is what its parent had just then.
 
-use crate::builder::Change;
-use crate::exec::Execs;
-use crate::ranges::Root;
-use crate::timeline::{Comm, Owner, Timeline};
-use crate::{History, Key};
+use crate::change::{Change, Space};
+use crate::exec::{Execs, Loaded};
+use crate::history::{Comm, SpaceJournals};
+use crate::ranges::{Editor, Range, Root};
+use crate::timeline::{Journal, Key};
+use crate::{History, ImageId, Images};
 
-/// Applies changes, sorted by moment, to an empty history.
-pub(crate) fn apply(history: &mut History, changes: Vec<(Key, Change)>) {
-    let mut execs = Execs::new(history.images.named(b"[vdso]"));
-    for (key, change) in changes {
+/// A history on its way through time.
+#[derive(Debug)]
+pub(crate) struct Now {
+    editor: Editor,
+    spaces: SpaceJournals,
+    comms: Journal<Comm>,
+    execs: Execs,
+    vdso: Option<ImageId>,
+    /// The kernel and its modules alone, without symbols over them.
+    ground: Root,
+}
+
+impl Now {
+    /// Before the first of about so many changes; `vdso` is the image of that name.
+    pub(crate) fn new(n_changes: usize, vdso: Option<ImageId>) -> Self {
+        Self {
+            editor: Editor::new(n_changes),
+            spaces: SpaceJournals::default(),
+            comms: Journal::default(),
+            execs: Execs::default(),
+            vdso,
+            ground: Root::default(),
+        }
+    }
+
+    /// Goes on to the moment of a change.
+    pub(crate) fn apply(&mut self, key: Key, change: Change) {
         match change {
-            Change::Map { owner, range } => {
-                let before = execs.before(history, key, owner);
-                let mut after = history.ranges.insert(before, range);
-                if let Owner::Process(pid) = owner {
-                    after = execs.mapped(history, key, pid, range).unwrap_or(after);
+            Change::Map { space, range } => {
+                if space == Space::Kernel {
+                    self.ground = self.editor.insert(self.ground, range);
                 }
-                history.set_root(key, owner, after);
+                self.map(key, space, range);
             }
-            Change::KernelMap(range) => {
-                let before = history.kernel.last().unwrap_or_default();
-                let after = history.ranges.insert(before, range);
-                history.set_kernel(key, after);
-            }
-            Change::KernelUnmap { start, end } => {
-                let before = history.kernel.last().unwrap_or_default();
-                let after = history.ranges.remove(before, start, end);
-                history.set_kernel(key, after);
-            }
+            Change::Symbol(range) => self.map(key, Space::Kernel, range),
+            Change::SymbolGone(range) => self.symbol_gone(key, range),
             Change::Comm {
                 pid,
                 tid,
                 comm,
                 exec,
             } => {
-                history.set_comm(key, tid, comm);
+                self.comms.push(key, tid, comm);
                 if exec {
-                    execs.begin(history, key, pid);
+                    self.end_exec(key, pid);
+                    self.execs.begin(pid);
                 }
             }
             Change::Fork {
@@ -48,40 +63,89 @@ pub(crate) fn apply(history: &mut History, changes: Vec<(Key, Change)>) {
                 inherits,
             } => {
                 if pid != ppid {
-                    execs.forget(pid);
-                    let root = match inherits {
-                        true => execs.before(history, key, Owner::Process(ppid)),
-                        false => Root::default(),
-                    };
-                    history.set_root(key, Owner::Process(pid), root);
+                    self.execs.forget(pid);
+                    self.end_exec(key, ppid);
+                    let parent = self.root(Space::User(ppid));
+                    let root = if inherits { parent } else { Root::default() };
+                    self.spaces.push(key, Space::User(pid), root);
                 }
-                let parent = [ptid, ppid]
-                    .into_iter()
-                    .find_map(|id| history.comms.get(&id)?.last());
-                if let Some(comm) = parent {
-                    history.set_comm(key, tid, comm);
+                let name = self.name(ptid).or_else(|| self.name(ppid));
+                if let Some(name) = name {
+                    self.comms.push(key, tid, name);
+                } else if inherits && self.name(tid).is_some() {
+                    // The name of the task that had the id before.
+                    self.comms.push(key, tid, Comm::UNKNOWN);
                 }
             }
         }
     }
-    execs.end(history);
-}
 
-impl History {
-    pub(crate) fn root_of(&self, owner: Owner) -> Root {
-        let timeline = self.spaces.get(&owner);
-        timeline.and_then(Timeline::last).unwrap_or_default()
+    /// The history up to now.
+    pub(crate) fn finish(mut self, names: Vec<Vec<u8>>, images: Images) -> History {
+        for (pid, key, root) in self.execs.finish() {
+            self.spaces.push(key, Space::User(pid), root);
+        }
+        History {
+            ranges: self.editor.finish(),
+            spaces: self.spaces.finish(),
+            comms: self.comms.finish(),
+            names,
+            images,
+        }
     }
 
-    pub(crate) fn set_root(&mut self, key: Key, owner: Owner, root: Root) {
-        self.spaces.entry(owner).or_default().set(key, root);
+    fn map(&mut self, key: Key, space: Space, range: Range) {
+        if let Space::User(pid) = space {
+            self.end_exec(key, pid);
+        }
+        let before = self.root(space);
+        let mut after = self.editor.insert(before, range);
+        if let Space::User(pid) = space {
+            let is_vdso = Some(range.image) == self.vdso;
+            let editor = &mut self.editor;
+            let insert = |new| editor.insert(new, range);
+            if let Loaded::Now(new) = self.execs.mapped(pid, key, is_vdso, insert) {
+                after = new;
+            }
+        }
+        if after != before {
+            self.spaces.push(key, space, after);
+        }
     }
 
-    fn set_kernel(&mut self, key: Key, root: Root) {
-        self.kernel.set(key, root);
+    /// Before a change of a process: if it was executing another program, that runs by now.
+    fn end_exec(&mut self, key: Key, pid: i32) {
+        if let Some((since, root)) = self.execs.end_before(pid, key) {
+            self.spaces.push(since, Space::User(pid), root);
+        }
     }
 
-    fn set_comm(&mut self, key: Key, tid: i32, comm: Comm) {
-        self.comms.entry(tid).or_default().set(key, comm);
+    /// Uncovers what the symbol lay over. If another one came over it in between, that stays.
+    fn symbol_gone(&mut self, key: Key, gone: Range) {
+        if gone.start >= gone.end {
+            return;
+        }
+        let before = self.root(Space::Kernel);
+        let mut after = before;
+        // A symbol over the start leaves what is at the end, and the other way round.
+        for address in [gone.end - 1, gone.start] {
+            let there = self.editor.find(after, address);
+            if let Some(part) = there.filter(|there| there.image == gone.image) {
+                let span = part.start.max(gone.start)..part.end.min(gone.end);
+                after = self.editor.restore(after, span, self.ground);
+            }
+        }
+        if after != before {
+            self.spaces.push(key, Space::Kernel, after);
+        }
+    }
+
+    fn root(&self, space: Space) -> Root {
+        self.spaces.last(space).unwrap_or_default()
+    }
+
+    fn name(&self, tid: i32) -> Option<Comm> {
+        let name = self.comms.last(tid);
+        name.filter(|&name| name != Comm::UNKNOWN)
     }
 }

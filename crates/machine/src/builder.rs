@@ -1,56 +1,39 @@
 //! Collecting sideband: what changes names and mappings, with its moment.
 
-use crate::apply::apply;
+use crate::apply::Now;
+use crate::change::{Change, Space};
+use crate::history::Comm;
 use crate::ranges::Range;
-use crate::timeline::{Comm, Owner};
 use crate::{History, ImageId, ImageKind, Images, Key, RecordedImage};
-use rprof_abi::record::{FileIdentity, Inode, Ksymbol, Record};
+use rprof_abi::record::{FileIdentity, Ksymbol, Mmap, Mmap2, Record};
 use rprof_abi::{CpuMode, Misc, SampleId};
 use rprof_images::BuildId;
 use rustc_hash::FxHashMap;
-
-/// One change: small, since a long recording has millions.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Change {
-    Map {
-        owner: Owner,
-        range: Range,
-    },
-    KernelMap(Range),
-    KernelUnmap {
-        start: u64,
-        end: u64,
-    },
-    Comm {
-        pid: i32,
-        tid: i32,
-        comm: Comm,
-        exec: bool,
-    },
-    Fork {
-        pid: i32,
-        ppid: i32,
-        tid: i32,
-        ptid: i32,
-        inherits: bool,
-    },
-}
+use std::cmp::Reverse;
 
 /// Takes sideband records in the file's order.
-///
-/// `TEXT_POKE` changes the kernel's code, not where it is or what it is called: it is passed over,
-/// as are mremap (which no record tells of) and EXIT.
 #[derive(Debug)]
 pub struct HistoryBuilder {
     has_times: bool,
     build_ids: FxHashMap<Vec<u8>, BuildId>,
     images: Images,
     comms: FxHashMap<Vec<u8>, Comm>,
+    names: Vec<Vec<u8>>,
     changes: Vec<(Key, Change)>,
 }
 
 /// Name of the kernel's own map, with or without its reference symbol behind it.
 const KERNEL_NAME: &[u8] = b"[kernel.kallsyms]";
+
+/// What names of guests' kernels begin with; the guest's process, `]` and the reference symbol
+/// follow.
+const GUEST_KERNEL_NAME: &[u8] = b"[guest.kernel.kallsyms";
+
+/// Changes applied before their memory is given back.
+const BATCH: usize = 1 << 16;
+
+/// `PERF_RECORD_KSYMBOL_TYPE_OOL`, include/uapi/linux/perf_event.h (v6.1).
+const OUT_OF_LINE: u16 = 2;
 
 impl HistoryBuilder {
     /// For a recording whose records all have times, or not. Build ids are those of its
@@ -61,6 +44,7 @@ impl HistoryBuilder {
             build_ids,
             images: Images::default(),
             comms: FxHashMap::default(),
+            names: Vec::new(),
             changes: Vec::new(),
         }
     }
@@ -70,31 +54,16 @@ impl HistoryBuilder {
         Key::new(self.has_times, time_ns, offset)
     }
 
-    /// Takes one record; those that change no names or mappings are passed over.
+    /// Takes one record; no two may have the same offset. Those that change no names or mappings
+    /// are passed over: EXIT, since the kernel still works for the task, and `TEXT_POKE`, which
+    /// changes code and not what it is called. Of guests, only mappings count: their tasks' ids
+    /// mean nothing on the host.
     pub fn add(&mut self, offset: u64, misc: Misc, record: &Record<'_>, id: &SampleId) {
+        let is_guest = matches!(misc.cpu_mode(), CpuMode::GuestKernel | CpuMode::GuestUser);
         let change = match record {
-            Record::Mmap(map) => self.map(
-                misc,
-                Mapping {
-                    pid: map.pid,
-                    addr: map.addr,
-                    len: map.len,
-                    pgoff: map.pgoff,
-                    filename: map.filename,
-                    identity: None,
-                },
-            ),
-            Record::Mmap2(map) => self.map(
-                misc,
-                Mapping {
-                    pid: map.pid,
-                    addr: map.addr,
-                    len: map.len,
-                    pgoff: map.pgoff,
-                    filename: map.filename,
-                    identity: Some(map.identity),
-                },
-            ),
+            Record::Mmap(map) => self.map(misc, &Mapping::from(map)),
+            Record::Mmap2(map) => self.map(misc, &Mapping::from(map)),
+            _ if is_guest => return,
             Record::Comm(comm) => Change::Comm {
                 pid: comm.pid,
                 tid: comm.tid,
@@ -114,134 +83,141 @@ impl HistoryBuilder {
         self.changes.push((self.key(id.time_ns, offset), change));
     }
 
-    /// The number of a name.
+    fn map(&mut self, misc: Misc, map: &Mapping<'_>) -> Change {
+        let (space, image) = match misc.cpu_mode() {
+            CpuMode::Kernel => (Space::Kernel, self.kernel_image(map)),
+            CpuMode::GuestKernel => (
+                Space::guest_kernel(map.pid),
+                self.guest_image(map, ImageKind::GuestKernel),
+            ),
+            CpuMode::GuestUser => (
+                Space::GuestUser(map.pid),
+                self.guest_image(map, ImageKind::GuestUser),
+            ),
+            _ => (Space::User(map.pid), self.user_image(map)),
+        };
+        let is_kernel = matches!(space, Space::Kernel | Space::GuestKernel(_));
+        let is_whole_kernel = [KERNEL_NAME, GUEST_KERNEL_NAME]
+            .iter()
+            .any(|name| map.filename.starts_with(name));
+        let range = Range {
+            start: map.addr,
+            // Tools announce the kernel up to _etext, but code for start-up and for idle tasks
+            // lies behind it. What lies there of modules is mapped over it.
+            end: if is_kernel && is_whole_kernel {
+                u64::MAX
+            } else {
+                map.addr.saturating_add(map.len)
+            },
+            // Of memory without a file only the address itself says anything.
+            pgoff: if is_kernel || !is_file(map.filename) {
+                map.addr
+            } else {
+                map.pgoff
+            },
+            image,
+        };
+        Change::Map { space, range }
+    }
+
+    /// Memory without a file is called as perf calls it: where its compiler may have left names.
+    fn user_image(&mut self, map: &Mapping<'_>) -> ImageId {
+        if !map.filename.starts_with(b"//anon") {
+            return self.host_image(map, map.filename, ImageKind::User);
+        }
+        self.images.intern(RecordedImage {
+            path: format!("/tmp/perf-{}.map", map.pid).into_bytes(),
+            inode: None,
+            build_id: None,
+            kind: ImageKind::User,
+        })
+    }
+
+    fn kernel_image(&mut self, map: &Mapping<'_>) -> ImageId {
+        let Some(reference) = map.filename.strip_prefix(KERNEL_NAME) else {
+            return self.host_image(map, map.filename, ImageKind::Module);
+        };
+        // The name ends with the reference symbol, and pgoff is where that was.
+        let reference_avma = (!reference.is_empty()).then_some(map.pgoff);
+        self.host_image(map, KERNEL_NAME, ImageKind::Kernel { reference_avma })
+    }
+
+    /// Build ids are the mapping's own, or else what the recording has for this name.
+    fn host_image(&mut self, map: &Mapping<'_>, name: &[u8], kind: ImageKind) -> ImageId {
+        let build_id = map.build_id();
+        let build_id = build_id.or_else(|| self.build_ids.get(name).cloned());
+        self.intern(map, build_id, kind)
+    }
+
+    /// The recording's build ids are by path, and paths in a guest are not the host's.
+    fn guest_image(&mut self, map: &Mapping<'_>, kind: ImageKind) -> ImageId {
+        self.intern(map, map.build_id(), kind)
+    }
+
+    fn kernel_symbol(&mut self, symbol: &Ksymbol<'_>) -> Change {
+        let kind = match symbol.ksym_type {
+            OUT_OF_LINE => ImageKind::OutOfLine,
+            _ => ImageKind::KernelSymbol,
+        };
+        let image = self.images.intern(RecordedImage {
+            path: symbol.name.to_vec(),
+            inode: None,
+            build_id: self.build_ids.get(symbol.name).cloned(),
+            kind,
+        });
+        let range = Range {
+            start: symbol.addr,
+            end: symbol.addr.saturating_add(u64::from(symbol.len)),
+            pgoff: symbol.addr,
+            image,
+        };
+        match symbol.flags & Ksymbol::UNREGISTER {
+            0 => Change::Symbol(range),
+            _ => Change::SymbolGone(range),
+        }
+    }
+
+    fn intern(&mut self, map: &Mapping<'_>, build_id: Option<BuildId>, kind: ImageKind) -> ImageId {
+        let inode = match (map.identity, kind) {
+            (Some(FileIdentity::Inode(inode)), ImageKind::User | ImageKind::GuestUser) => {
+                Some(inode.ino)
+            }
+            _ => None,
+        };
+        self.images.intern(RecordedImage {
+            path: map.filename.to_vec(),
+            inode: inode.filter(|&ino| ino != 0 && build_id.is_none()),
+            build_id,
+            kind,
+        })
+    }
+
     fn comm(&mut self, name: &[u8]) -> Comm {
         if let Some(&comm) = self.comms.get(name) {
             return comm;
         }
-        let comm = Comm(u32::try_from(self.comms.len()).unwrap_or(u32::MAX));
+        let comm = Comm(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
+        self.names.push(name.to_vec());
         self.comms.insert(name.to_vec(), comm);
         comm
     }
 
-    fn map(&mut self, misc: Misc, map: Mapping<'_>) -> Change {
-        let end = map.addr.saturating_add(map.len);
-        let range = |end, pgoff, image| Range {
-            start: map.addr,
-            end,
-            pgoff,
-            image,
-        };
-        let owner = match misc.cpu_mode() {
-            CpuMode::Kernel => {
-                let image = self.kernel_image(&map);
-                // Tools announce the kernel up to _etext, but code for start-up and for idle
-                // tasks lies behind it. What lies there of modules is mapped over it.
-                let is_module = map.filename.strip_prefix(KERNEL_NAME).is_none();
-                let end = if is_module { end } else { u64::MAX };
-                return Change::KernelMap(range(end, map.addr, image));
-            }
-            CpuMode::GuestKernel => {
-                let image = self.intern(map.filename, None, ImageKind::GuestKernel, None);
-                let owner = Owner::GuestKernel(map.pid);
-                let range = range(end, map.addr, image);
-                return Change::Map { owner, range };
-            }
-            CpuMode::GuestUser => Owner::GuestProcess(map.pid),
-            _ => Owner::Process(map.pid),
-        };
-        let (build_id, inode) = match map.identity {
-            Some(FileIdentity::BuildId(id)) => (BuildId::new(id.as_bytes()), None),
-            Some(FileIdentity::Inode(inode)) => (None, Some(inode)),
-            None => (None, None),
-        };
-        let pgoff = match is_file(map.filename) {
-            true => map.pgoff,
-            // Of memory without a file only the address itself says anything.
-            false => map.addr,
-        };
-        let image = match map.filename.starts_with(b"//anon") {
-            // Where its compiler may have left the names, as perf calls it.
-            true => {
-                let path = format!("/tmp/perf-{}.map", map.pid);
-                self.intern(path.as_bytes(), None, ImageKind::User, None)
-            }
-            false => self.intern(map.filename, build_id, ImageKind::User, inode),
-        };
-        let range = range(end, pgoff, image);
-        Change::Map { owner, range }
-    }
-
-    fn kernel_image(&mut self, map: &Mapping<'_>) -> ImageId {
-        match map.filename.strip_prefix(KERNEL_NAME) {
-            Some(reference) => {
-                // The name ends with the reference symbol, and pgoff is where that was.
-                let reference_avma = (!reference.is_empty()).then_some(map.pgoff);
-                let kind = ImageKind::Kernel { reference_avma };
-                let own = match map.identity {
-                    Some(FileIdentity::BuildId(id)) => BuildId::new(id.as_bytes()),
-                    _ => None,
-                };
-                let build_id = own.or_else(|| self.build_ids.get(KERNEL_NAME).cloned());
-                self.intern(map.filename, build_id, kind, None)
-            }
-            None => self.intern(map.filename, None, ImageKind::Module, None),
-        }
-    }
-
-    fn kernel_symbol(&mut self, symbol: &Ksymbol<'_>) -> Change {
-        let (start, end) = (
-            symbol.addr,
-            symbol.addr.saturating_add(u64::from(symbol.len)),
-        );
-        if symbol.flags & Ksymbol::UNREGISTER != 0 {
-            return Change::KernelUnmap { start, end };
-        }
-        let image = self.intern(symbol.name, None, ImageKind::KernelSymbol, None);
-        Change::KernelMap(Range {
-            start,
-            end,
-            pgoff: start,
-            image,
-        })
-    }
-
-    fn intern(
-        &mut self,
-        path: &[u8],
-        build_id: Option<BuildId>,
-        kind: ImageKind,
-        inode: Option<Inode>,
-    ) -> ImageId {
-        let build_id = build_id.or_else(|| self.build_ids.get(path).cloned());
-        let image = RecordedImage {
-            path: path.to_vec(),
-            inode: inode
-                .map(|inode| inode.ino)
-                .filter(|&ino| ino != 0 && build_id.is_none()),
-            build_id,
-            kind,
-        };
-        self.images.intern(image)
-    }
-
     /// Puts all changes in order and applies them.
     pub fn build(self) -> History {
+        drop((self.comms, self.build_ids));
+        // From last to first, so that those applied can be taken from the end. Keys hold the
+        // offset: equal ones do not occur in one file.
         let mut changes = self.changes;
-        // Offsets in the keys make them all different.
-        changes.sort_unstable_by_key(|&(key, _)| key);
-        let mut names = vec![Vec::new(); self.comms.len()];
-        for (name, comm) in self.comms {
-            names[comm.0 as usize] = name;
+        changes.sort_unstable_by_key(|&(key, _)| Reverse(key));
+        let vdso = self.images.named(b"[vdso]");
+        let mut now = Now::new(changes.len(), vdso);
+        while let Some((key, change)) = changes.pop() {
+            now.apply(key, change);
+            if changes.len().is_multiple_of(BATCH) {
+                changes.shrink_to_fit();
+            }
         }
-        let mut history = History {
-            images: self.images,
-            names,
-            ..History::default()
-        };
-        apply(&mut history, changes);
-        history.ranges.freeze();
-        history
+        now.finish(self.names, self.images)
     }
 }
 
@@ -267,6 +243,41 @@ struct Mapping<'a> {
     pgoff: u64,
     filename: &'a [u8],
     identity: Option<FileIdentity>,
+}
+
+impl<'a> From<&Mmap<'a>> for Mapping<'a> {
+    fn from(map: &Mmap<'a>) -> Self {
+        Self {
+            pid: map.pid,
+            addr: map.addr,
+            len: map.len,
+            pgoff: map.pgoff,
+            filename: map.filename,
+            identity: None,
+        }
+    }
+}
+
+impl<'a> From<&Mmap2<'a>> for Mapping<'a> {
+    fn from(map: &Mmap2<'a>) -> Self {
+        Self {
+            pid: map.pid,
+            addr: map.addr,
+            len: map.len,
+            pgoff: map.pgoff,
+            filename: map.filename,
+            identity: Some(map.identity),
+        }
+    }
+}
+
+impl Mapping<'_> {
+    fn build_id(&self) -> Option<BuildId> {
+        match self.identity {
+            Some(FileIdentity::BuildId(id)) => BuildId::new(id.as_bytes()),
+            _ => None,
+        }
+    }
 }
 
 #[cfg(test)]

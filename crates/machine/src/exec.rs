@@ -1,13 +1,12 @@
 //! Execs that are not over: samples taken while the kernel loads a program still have the old one's
 //! stack below the kernel's, so its mappings stay until the new program runs.
 
-use crate::ranges::{Range, Root};
-use crate::timeline::Owner;
-use crate::{History, ImageId, Key};
+use crate::ranges::Root;
+use crate::timeline::Key;
 use rustc_hash::FxHashMap;
 
 /// An exec of one process.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Exec {
     /// The mappings of the new program alone.
     new: Root,
@@ -24,73 +23,64 @@ const MAX_MAPS: u32 = 6;
 const START_NS: u64 = 1_000_000;
 
 /// By process.
-pub(crate) struct Execs {
-    running: FxHashMap<i32, Exec>,
-    vdso: Option<ImageId>,
+#[derive(Debug, Default)]
+pub(crate) struct Execs(FxHashMap<i32, Exec>);
+
+/// What a mapping does to an exec.
+pub(crate) enum Loaded {
+    /// The program is still being loaded, or nothing is.
+    Not,
+    /// From now on only the new program's mappings count.
+    Now(Root),
 }
 
 impl Execs {
-    pub(crate) fn new(vdso: Option<ImageId>) -> Self {
-        Self {
-            running: FxHashMap::default(),
-            vdso,
-        }
-    }
-
     /// A process executes another program.
-    pub(crate) fn begin(&mut self, history: &mut History, key: Key, pid: i32) {
-        self.before(history, key, Owner::Process(pid));
-        self.running.insert(pid, Exec::default());
-    }
-
-    /// The mappings that a change at this moment finds; ends an exec whose program runs by now.
-    pub(crate) fn before(&mut self, history: &mut History, key: Key, owner: Owner) -> Root {
-        if let Owner::Process(pid) = owner
-            && let Some(exec) = self.running.get(&pid)
-            && let Some(ends) = exec.ends
-        {
-            history.set_root(ends.min(key), owner, exec.new);
-            self.running.remove(&pid);
-        }
-        history.root_of(owner)
-    }
-
-    /// Notes a mapping of a program that is being loaded. Returns what is mapped from then on, if
-    /// that is the new program alone.
-    pub(crate) fn mapped(
-        &mut self,
-        history: &mut History,
-        key: Key,
-        pid: i32,
-        range: Range,
-    ) -> Option<Root> {
-        let exec = self.running.get_mut(&pid)?;
-        exec.new = history.ranges.insert(exec.new, range);
-        exec.n_maps += 1;
-        let new = exec.new;
-        if Some(range.image) == self.vdso && key.time_ns > 0 {
-            exec.ends = Some(Key {
-                time_ns: key.time_ns.saturating_add(START_NS),
-                ..key
-            });
-        } else if exec.n_maps == MAX_MAPS || Some(range.image) == self.vdso {
-            self.running.remove(&pid);
-            return Some(new);
-        }
-        None
+    pub(crate) fn begin(&mut self, pid: i32) {
+        self.0.insert(pid, Exec::default());
     }
 
     /// Another process has this id now.
     pub(crate) fn forget(&mut self, pid: i32) {
-        self.running.remove(&pid);
+        self.0.remove(&pid);
     }
 
-    /// Ends those that are over.
-    pub(crate) fn end(self, history: &mut History) {
-        for (pid, exec) in self.running {
-            if let Some(ends) = exec.ends {
-                history.set_root(ends, Owner::Process(pid), exec.new);
-            }
+    /// If a program was loaded before a change at this moment: since when, and its mappings.
+    pub(crate) fn end_before(&mut self, pid: i32, key: Key) -> Option<(Key, Root)> {
+        let ends = self.0.get(&pid)?.ends?;
+        let exec = self.0.remove(&pid)?;
+        Some((ends.min(key), exec.new))
+    }
+
+    /// Notes a mapping of a program that is being loaded; `insert` adds it to a set.
+    pub(crate) fn mapped(
+        &mut self,
+        pid: i32,
+        key: Key,
+        is_vdso: bool,
+        insert: impl FnOnce(Root) -> Root,
+    ) -> Loaded {
+        let Some(exec) = self.0.get_mut(&pid) else {
+            return Loaded::Not;
+        };
+        exec.new = insert(exec.new);
+        exec.n_maps += 1;
+        if is_vdso && key.time_ns > 0 {
+            exec.ends = Some(Key {
+                time_ns: key.time_ns.saturating_add(START_NS),
+                ..key
+            });
+        } else if is_vdso || exec.n_maps == MAX_MAPS {
+            let new = exec.new;
+            self.0.remove(&pid);
+            return Loaded::Now(new);
         }
+        Loaded::Not
+    }
+
+    /// Those that are over when the recording is: process, since when, mappings.
+    pub(crate) fn finish(self) -> impl Iterator<Item = (i32, Key, Root)> {
+        let over = self.0.into_iter();
+        over.filter_map(|(pid, exec)| Some((pid, exec.ends?, exec.new)))
     }
 }

@@ -20,11 +20,17 @@ pub enum ImageKind {
     },
     /// A kernel module. Addresses are those in memory.
     Module,
-    /// The kernel of a guest, or a module of it: nothing here names its addresses.
-    GuestKernel,
     /// One range of kernel code announced by name (BPF programs, trampolines); the path is the
     /// name. Addresses are those in memory.
     KernelSymbol,
+    /// Like it, but copies of kernel code that were moved (kprobes) and ftrace's trampolines.
+    OutOfLine,
+    /// A guest's kernel or one of its modules. Addresses are those in the guest's memory; nothing
+    /// on the host names them.
+    GuestKernel,
+    /// A file that a process of a guest has mapped: not the host's of the same path. Addresses
+    /// are offsets in the file.
+    GuestUser,
 }
 
 /// One image as the recording names it.
@@ -56,6 +62,10 @@ impl RecordedImage {
         match self.kind {
             ImageKind::Kernel { .. } => b"[kernel.kallsyms]",
             ImageKind::KernelSymbol => b"bpf",
+            ImageKind::GuestKernel if self.path.starts_with(b"[") => {
+                let name = self.path.split_inclusive(|&byte| byte == b']').next();
+                name.unwrap_or(&self.path)
+            }
             _ if self.path.starts_with(b"[") => &self.path,
             _ => self
                 .path

@@ -8,15 +8,22 @@
 //! The rules, learned from real recordings: a moment is (time, file offset), the offset alone
 //! where the file has no times. EXIT ends nothing (kernel samples follow it): a task lives until
 //! its id is used again. FORK inherits names and mappings, exec clears mappings, a mapping cuts
-//! the ones it covers, announcing the same mapping again changes nothing.
+//! the ones it covers, announcing the same mapping again changes nothing. A kernel symbol that
+//! goes away uncovers what lay below it. Guests have address spaces of their own.
+//!
+//! Memory follows the program, not the recording: sets of mappings that are equal are kept once,
+//! whoever has them and whenever; what remains per change is one small entry of a timeline.
 
 mod apply;
 mod builder;
+mod change;
 mod exec;
+mod history;
 mod image;
 mod ranges;
 mod timeline;
 
 pub use builder::HistoryBuilder;
+pub use history::{Comm, Epoch, History, Moment, Place};
 pub use image::{ImageId, ImageKind, Images, RecordedImage};
-pub use timeline::{Comm, Epoch, History, Key, Moment, Place};
+pub use timeline::Key;

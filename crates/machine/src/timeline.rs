@@ -1,9 +1,8 @@
-//! The finished history: look-ups by moment.
+//! Values that change over time, many of them: a [`Journal`] while they come in order of time,
+//! [`Timelines`] for look-ups.
 
-use crate::ranges::{Ranges, Root};
-use crate::{ImageId, ImageKind, Images};
-use rprof_images::{Avma, FileOffset};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// A moment of a recording: time, then place in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -12,18 +11,6 @@ pub struct Key {
     pub time_ns: u64,
     /// Bytes from the start of the file.
     pub offset: u64,
-}
-
-/// A span in which an address space does not change. Equal epochs mean equal mappings, also of
-/// different processes: what was looked up in one holds in the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Epoch(pub(crate) Root);
-
-impl Epoch {
-    /// A number to key caches with.
-    pub fn number(self) -> u32 {
-        self.0.0
-    }
 }
 
 impl Key {
@@ -50,189 +37,131 @@ impl Key {
     }
 }
 
-/// What a thread was called and where its addresses point, and how long nothing of it changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
-    /// The mappings of its process.
-    pub user: Epoch,
-    /// The mappings of the kernel.
-    pub kernel: Epoch,
-    /// Its name; `None` if the recording never names it.
-    pub comm: Option<Comm>,
-    /// From here on (inclusive).
-    pub from: Key,
-    /// Up to here (exclusive).
-    pub until: Key,
+/// From a moment on, something has a value.
+#[derive(Clone, Copy, Debug)]
+struct Entry<T> {
+    key: Key,
+    id: i32,
+    value: T,
 }
 
-/// Where an address points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
-    /// Into a mapped file.
-    User {
-        /// Which.
-        image: ImageId,
-        /// Where in it.
-        offset: FileOffset,
-    },
-    /// Into the kernel, a module or a BPF program.
-    Kernel {
-        /// Which.
-        image: ImageId,
-        /// The address itself.
-        avma: Avma,
-    },
-    /// To nothing that the recording knows of.
-    Unmapped(Avma),
+/// What a thing's value is now, and how many it had.
+#[derive(Clone, Copy, Debug)]
+struct Last<T> {
+    value: T,
+    n_entries: usize,
 }
 
-/// A thread's name, by number: the same name has the same number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Comm(pub(crate) u32);
+/// New values of numbered things, in order of time.
+#[derive(Debug)]
+pub(crate) struct Journal<T> {
+    entries: Vec<Entry<T>>,
+    last: FxHashMap<i32, Last<T>>,
+}
 
-/// A value that changes over time: sorted by moment.
-#[derive(Clone, Debug)]
-pub(crate) struct Timeline<T>(pub(crate) Vec<(Key, T)>);
-
-impl<T> Default for Timeline<T> {
+impl<T> Default for Journal<T> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self {
+            entries: Vec::new(),
+            last: FxHashMap::default(),
+        }
     }
 }
 
-impl<T: Copy + PartialEq> Timeline<T> {
-    /// The value at a moment; before the first one is known, the first.
-    pub(crate) fn at(&self, key: Key) -> Option<T> {
-        let after = self.0.partition_point(|&(from, _)| from <= key);
-        let entry = self.0.get(after.saturating_sub(1))?;
-        Some(entry.1)
+impl<T: Copy + PartialEq> Journal<T> {
+    /// The value that a thing has now.
+    pub(crate) fn last(&self, id: i32) -> Option<T> {
+        self.last.get(&id).map(|last| last.value)
     }
 
-    /// The value at a moment, and the span in which it does not change.
-    pub(crate) fn span_at(&self, key: Key) -> (Option<T>, Key, Key) {
-        let after = self.0.partition_point(|&(from, _)| from <= key);
-        let at = |idx: usize| self.0.get(idx).map(|&(key, _)| key);
+    /// A thing's value from now on; the one it has already is no change.
+    pub(crate) fn push(&mut self, key: Key, id: i32, value: T) {
+        let fresh = Last {
+            value,
+            n_entries: 0,
+        };
+        let last = self.last.entry(id).or_insert(fresh);
+        if last.n_entries == 0 || last.value != value {
+            last.value = value;
+            last.n_entries += 1;
+            self.entries.push(Entry { key, id, value });
+        }
+    }
+
+    /// All values, for look-ups only.
+    pub(crate) fn finish(self) -> Timelines<T> {
+        let Self { mut entries, last } = self;
+        entries.shrink_to_fit();
+        let mut spans = FxHashMap::default();
+        spans.reserve(last.len());
+        let mut start = 0;
+        for (id, Last { n_entries, .. }) in last {
+            // Ends grow while entries come in.
+            spans.insert(id, start..start);
+            start += n_entries;
+        }
+        let mut keys = vec![Key::default(); entries.len()];
+        let mut values: Vec<T> = entries.iter().map(|entry| entry.value).collect();
+        for entry in entries {
+            if let Some(span) = spans.get_mut(&entry.id) {
+                keys[span.end] = entry.key;
+                values[span.end] = entry.value;
+                span.end += 1;
+            }
+        }
+        Timelines {
+            keys,
+            values,
+            spans,
+        }
+    }
+}
+
+/// Values of numbered things over time: all moments in one array, each thing's in a row.
+#[derive(Debug)]
+pub(crate) struct Timelines<T> {
+    keys: Vec<Key>,
+    /// From the moment of the same index on.
+    values: Vec<T>,
+    /// By thing.
+    spans: FxHashMap<i32, Range<usize>>,
+}
+
+impl<T> Default for Timelines<T> {
+    fn default() -> Self {
+        Self {
+            keys: Vec::new(),
+            values: Vec::new(),
+            spans: FxHashMap::default(),
+        }
+    }
+}
+
+impl<T: Copy> Timelines<T> {
+    /// A thing's value at a moment; before the first one is known, the first.
+    pub(crate) fn at(&self, id: i32, key: Key) -> Option<T> {
+        let span = self.spans.get(&id)?.clone();
+        let start = span.start;
+        let after = self.keys[span].partition_point(|&from| from <= key);
+        self.values.get(start + after.saturating_sub(1)).copied()
+    }
+
+    /// A thing's value at a moment, and the span (start, end) in which it does not change.
+    pub(crate) fn span_at(&self, id: i32, key: Key) -> (Option<T>, Key, Key) {
+        let Some(span) = self.spans.get(&id) else {
+            return (None, Key::FIRST, Key::LAST);
+        };
+        let keys = &self.keys[span.clone()];
+        let after = keys.partition_point(|&from| from <= key);
+        let at = after.saturating_sub(1);
         // The first value holds before it, too.
-        let idx = after.saturating_sub(1);
-        let from = if idx == 0 { None } else { at(idx) };
-        let until = at(idx + 1);
-        let value = self.0.get(idx).map(|&(_, value)| value);
+        let from = keys.get(at).filter(|_| at > 0);
+        let until = keys.get(at + 1);
+        let value = self.values.get(span.start + at).copied();
         (
             value,
-            from.unwrap_or(Key::FIRST),
-            until.unwrap_or(Key::LAST),
+            from.copied().unwrap_or(Key::FIRST),
+            until.copied().unwrap_or(Key::LAST),
         )
-    }
-
-    pub(crate) fn last(&self) -> Option<T> {
-        self.0.last().map(|&(_, value)| value)
-    }
-
-    /// From a moment, later than all before, it has this value.
-    pub(crate) fn set(&mut self, key: Key, value: T) {
-        if self.last() != Some(value) {
-            self.0.push((key, value));
-        }
-    }
-}
-
-/// Whose mappings. A guest's are never mixed with the host's, though it has processes and a kernel
-/// at the same addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Owner {
-    Process(i32),
-    /// By the process that runs the guest.
-    GuestKernel(i32),
-    GuestProcess(i32),
-}
-
-/// Names and mappings of a recording as functions of time.
-#[derive(Debug, Default)]
-pub struct History {
-    pub(crate) ranges: Ranges,
-    pub(crate) spaces: FxHashMap<Owner, Timeline<Root>>,
-    pub(crate) kernel: Timeline<Root>,
-    pub(crate) comms: FxHashMap<i32, Timeline<Comm>>,
-    pub(crate) names: Vec<Vec<u8>>,
-    pub(crate) images: Images,
-}
-
-impl History {
-    /// The images of the recording.
-    pub fn images(&self) -> &Images {
-        &self.images
-    }
-
-    /// The mappings of a process at a moment.
-    pub fn epoch(&self, pid: i32, key: Key) -> Epoch {
-        self.epoch_of(Owner::Process(pid), key)
-    }
-
-    /// The mappings of the kernel of the guest that a process runs.
-    pub fn guest_kernel_epoch(&self, pid: i32, key: Key) -> Epoch {
-        self.epoch_of(Owner::GuestKernel(pid), key)
-    }
-
-    /// The mappings of a process of a guest.
-    pub fn guest_epoch(&self, pid: i32, key: Key) -> Epoch {
-        self.epoch_of(Owner::GuestProcess(pid), key)
-    }
-
-    fn epoch_of(&self, owner: Owner, key: Key) -> Epoch {
-        let timeline = self.spaces.get(&owner);
-        Epoch(
-            timeline
-                .and_then(|timeline| timeline.at(key))
-                .unwrap_or_default(),
-        )
-    }
-
-    /// The mappings of the kernel at a moment.
-    pub fn kernel_epoch(&self, key: Key) -> Epoch {
-        Epoch(self.kernel.at(key).unwrap_or_default())
-    }
-
-    /// All that is known of a thread at a moment.
-    pub fn moment(&self, pid: i32, tid: i32, key: Key) -> Moment {
-        let nothing = (None, Key::FIRST, Key::LAST);
-        let space = self.spaces.get(&Owner::Process(pid));
-        let (user, from_1, until_1) = space.map_or(nothing, |space| space.span_at(key));
-        let (kernel, from_2, until_2) = self.kernel.span_at(key);
-        let nothing = (None, Key::FIRST, Key::LAST);
-        let comms = self.comms.get(&tid);
-        let (comm, from_3, until_3) = comms.map_or(nothing, |comms| comms.span_at(key));
-        Moment {
-            user: Epoch(user.unwrap_or_default()),
-            kernel: Epoch(kernel.unwrap_or_default()),
-            comm,
-            from: from_1.max(from_2).max(from_3),
-            until: until_1.min(until_2).min(until_3),
-        }
-    }
-
-    /// Where an address points in an epoch.
-    #[inline]
-    pub fn place(&self, epoch: Epoch, avma: Avma) -> Place {
-        let Some(range) = self.ranges.find(epoch.0, avma.0) else {
-            return Place::Unmapped(avma);
-        };
-        let image = range.image;
-        match self.images.of(image).map(|image| image.kind) {
-            Some(ImageKind::User) => Place::User {
-                image,
-                offset: FileOffset(range.pgoff.wrapping_add(avma.0 - range.start)),
-            },
-            _ => Place::Kernel { image, avma },
-        }
-    }
-
-    /// A thread's name at a moment; `None` if the recording never names it.
-    pub fn comm(&self, tid: i32, key: Key) -> Option<Comm> {
-        self.comms.get(&tid)?.at(key)
-    }
-
-    /// The bytes of a name.
-    pub fn comm_name(&self, comm: Comm) -> &[u8] {
-        self.names.get(comm.0 as usize).map_or(b"", Vec::as_slice)
     }
 }

@@ -2,8 +2,12 @@
 
 use super::*;
 use crate::{Epoch, Place};
-use rprof_abi::record::{Comm, Mmap2, Task};
+use rprof_abi::record::{Comm, Inode, Mmap2, Task};
 use rprof_images::{Avma, FileOffset};
+
+mod guest;
+mod kernel;
+mod reuse;
 
 /// Builds sideband by hand; the offset counts up by itself.
 struct Script(HistoryBuilder, u64);
@@ -131,20 +135,15 @@ fn a_fork_inherits_and_an_exec_clears() {
         .map(22, 2, 0x4000, b"[vdso]")
         .map(30, 1, 0x3000, b"/late")
         .build();
-    // In the middle of exec the old stack is still below the kernel's.
-    let sh = name_at(&history, 2, 21, 0x1000);
-    assert_eq!(sh.as_deref(), Some(&b"/sh"[..]));
-    let new = name_at(&history, 2, 21, 0x2000);
-    assert_eq!(new.as_deref(), Some(&b"/true"[..]));
-    assert_eq!(
-        name_at(&history, 2, 15, 0x1000).as_deref(),
-        Some(&b"/sh"[..])
-    );
-    let started = 22 + 1_000_000;
-    let sh = name_at(&history, 2, started - 1, 0x1000);
-    assert_eq!(sh.as_deref(), Some(&b"/sh"[..]));
-    assert_eq!(name_at(&history, 2, started, 0x1000), None);
-    assert_eq!(name_at(&history, 2, started, 0x3000), None);
+    let name = |time, address| name_at(&history, 2, time, address);
+    assert_eq!(name(15, 0x1000).as_deref(), Some(&b"/sh"[..]));
+    // Until the program runs the old stack is still below the kernel's.
+    let runs = 22 + 1_000_000;
+    assert_eq!(name(21, 0x2000).as_deref(), Some(&b"/true"[..]));
+    assert_eq!(name(runs - 1, 0x1000).as_deref(), Some(&b"/sh"[..]));
+    assert_eq!(name(runs, 0x1000), None);
+    assert_eq!(name(runs, 0x2000).as_deref(), Some(&b"/true"[..]));
+    assert_eq!(name(runs, 0x3000), None);
     assert_eq!(comm_at(&history, 2, 15), Some(&b"sh"[..]));
     assert_eq!(comm_at(&history, 2, 25), Some(&b"true"[..]));
 }
@@ -159,35 +158,6 @@ fn a_forked_space_is_the_same_epoch_until_it_changes() {
     let epoch = |pid, time| -> Epoch { history.epoch(pid, at(time)) };
     assert_eq!(epoch(1, 6), epoch(2, 6));
     assert_ne!(epoch(1, 10), epoch(2, 10));
-}
-
-#[test]
-fn a_reused_id_starts_over() {
-    let history = Script::new()
-        .comm(1, 7, b"old", true)
-        .map(2, 7, 0x1000, b"/old")
-        .add(
-            3,
-            Misc(0),
-            Record::Exit(Task {
-                pid: 7,
-                ppid: 1,
-                tid: 7,
-                ptid: 1,
-                time_ns: 3,
-            }),
-        )
-        .comm(4, 1, b"init", false)
-        .fork(5, 1, 7, 7)
-        .build();
-    // EXIT ends nothing: the kernel still works for the task.
-    assert_eq!(comm_at(&history, 7, 4), Some(&b"old"[..]));
-    assert_eq!(
-        name_at(&history, 7, 4, 0x1000).as_deref(),
-        Some(&b"/old"[..])
-    );
-    assert_eq!(comm_at(&history, 7, 6), Some(&b"init"[..]));
-    assert_eq!(name_at(&history, 7, 6, 0x1000), None);
 }
 
 #[test]
@@ -244,60 +214,6 @@ fn without_times_the_place_in_the_file_decides() {
     let key = builder.key(Some(50), 150);
     let history = builder.build();
     assert_eq!(history.comm_name(history.comm(1, key).unwrap()), b"first");
-}
-
-#[test]
-fn kernel_code_comes_and_goes() {
-    let symbol = |flags| {
-        Record::Ksymbol(Ksymbol {
-            addr: 0xffff_0000,
-            len: 64,
-            ksym_type: 1,
-            flags,
-            name: b"bpf_prog_1",
-        })
-    };
-    let history = Script::new()
-        .add(10, Misc(0), symbol(0))
-        .add(20, Misc(0), symbol(1))
-        .build();
-    let place = |time| history.place(history.kernel_epoch(at(time)), Avma(0xffff_0010));
-    assert!(matches!(place(15), Place::Kernel { .. }));
-    assert!(matches!(place(25), Place::Unmapped(_)));
-}
-
-#[test]
-fn the_kernel_reaches_beyond_its_text_but_not_into_modules() {
-    use rprof_abi::record::Mmap;
-    let map = |addr, filename| {
-        Record::Mmap(Mmap {
-            pid: -1,
-            tid: 0,
-            addr,
-            len: 0x1000,
-            pgoff: addr,
-            filename,
-        })
-    };
-    let history = Script::new()
-        .add(0, Misc::KERNEL, map(0xffff_8000, b"[kernel.kallsyms]_text"))
-        .add(0, Misc::KERNEL, map(0xffff_c000, b"[module]"))
-        .build();
-    let kind = |avma| match history.place(history.kernel_epoch(at(1)), Avma(avma)) {
-        Place::Kernel { image, .. } => history.images().of(image).map(|image| image.kind),
-        _ => None,
-    };
-    let kernel = Some(ImageKind::Kernel {
-        reference_avma: Some(0xffff_8000),
-    });
-    assert_eq!(
-        (kind(0xffff_8800), kind(0xffff_a000), kind(0xffff_d000)),
-        (kernel, kernel, kernel)
-    );
-    assert_eq!(
-        (kind(0xffff_c800), kind(0x1000)),
-        (Some(ImageKind::Module), None)
-    );
 }
 
 #[test]

@@ -153,9 +153,7 @@ impl Names {
             }
             if named.is_empty() {
                 // BPF programs are named by the record that announced them.
-                let own_name = task
-                    .image
-                    .filter(|(_, image)| image.kind == ImageKind::KernelSymbol);
+                let own_name = task.image.filter(|(_, image)| is_own_name(image.kind));
                 let name = own_name.map(|(_, image)| String::from_utf8_lossy(&image.path));
                 // Stacks with an address for every frame without a name would grow with the
                 // recording: there, an image's nameless code counts as one.
@@ -176,10 +174,16 @@ impl Names {
     }
 }
 
+/// Whether an image is one piece of code, and its path the name of that.
+fn is_own_name(kind: ImageKind) -> bool {
+    matches!(kind, ImageKind::KernelSymbol | ImageKind::OutOfLine)
+}
+
 fn level_of(place: &PlaceKey, image: Option<&RecordedImage>) -> Level {
     match image.map(|image| image.kind) {
         Some(ImageKind::User) => Level::User,
         Some(ImageKind::GuestKernel) => Level::GuestKernel,
+        Some(ImageKind::GuestUser) => Level::GuestUser,
         Some(_) => Level::Kernel,
         None if place.image == UNMAPPED_KERNEL => Level::Kernel,
         None if place.image == UNMAPPED_OTHER => Level::Hypervisor,
@@ -252,7 +256,10 @@ impl Task<'_> {
                 let kernel = kernel.get_or_init(|| Kernel::of(context));
                 Some(kernel.name(image, &addresses))
             }
-            ImageKind::KernelSymbol | ImageKind::GuestKernel => None,
+            ImageKind::KernelSymbol
+            | ImageKind::OutOfLine
+            | ImageKind::GuestKernel
+            | ImageKind::GuestUser => None,
         }
     }
 }

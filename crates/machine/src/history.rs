@@ -1,0 +1,204 @@
+//! The finished history: look-ups by moment.
+
+use crate::change::{DEFAULT_GUEST, Space};
+use crate::ranges::{Ranges, Root};
+use crate::timeline::{Journal, Key, Timelines};
+use crate::{ImageId, ImageKind, Images};
+use rprof_images::{Avma, FileOffset};
+
+/// A span in which an address space does not change. Equal epochs mean equal mappings, also of
+/// different processes and different times: what was looked up in one holds in the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Epoch(pub(crate) Root);
+
+impl Epoch {
+    /// A number to key caches with.
+    pub fn number(self) -> u32 {
+        self.0.0
+    }
+}
+
+/// What a thread was called and where its addresses point, and how long nothing of it changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// The mappings of its process.
+    pub user: Epoch,
+    /// The mappings of the kernel.
+    pub kernel: Epoch,
+    /// Its name; `None` if the recording never names it.
+    pub comm: Option<Comm>,
+    /// From here on (inclusive).
+    pub from: Key,
+    /// Up to here (exclusive).
+    pub until: Key,
+}
+
+/// Where an address points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// Into a mapped file.
+    User {
+        /// Which.
+        image: ImageId,
+        /// Where in it.
+        offset: FileOffset,
+    },
+    /// Into a kernel, a module or a BPF program.
+    Kernel {
+        /// Which.
+        image: ImageId,
+        /// The address itself.
+        avma: Avma,
+    },
+    /// To nothing that the recording knows of.
+    Unmapped(Avma),
+}
+
+/// A thread's name, by number: the same name has the same number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Comm(pub(crate) u32);
+
+impl Comm {
+    /// Of a thread whose id had another one's name before, and whose own nobody told.
+    pub(crate) const UNKNOWN: Self = Self(u32::MAX);
+}
+
+/// The mappings of all address spaces, while their changes come in order of time.
+pub(crate) type SpaceJournals = Spaces<Journal<Root>>;
+
+/// Something for each sort of address space. Host and guests never share one.
+#[derive(Debug, Default)]
+pub(crate) struct Spaces<T> {
+    user: T,
+    kernel: T,
+    guest_kernel: T,
+    guest_user: T,
+}
+
+impl<T> Spaces<T> {
+    /// That of one space's sort, and the space's number there.
+    fn of(&self, space: Space) -> (&T, i32) {
+        match space {
+            Space::User(pid) => (&self.user, pid),
+            Space::Kernel => (&self.kernel, 0),
+            Space::GuestKernel(pid) => (&self.guest_kernel, pid),
+            Space::GuestUser(pid) => (&self.guest_user, pid),
+        }
+    }
+}
+
+impl SpaceJournals {
+    pub(crate) fn last(&self, space: Space) -> Option<Root> {
+        let (journal, id) = self.of(space);
+        journal.last(id)
+    }
+
+    pub(crate) fn push(&mut self, key: Key, space: Space, root: Root) {
+        match space {
+            Space::User(pid) => self.user.push(key, pid, root),
+            Space::Kernel => self.kernel.push(key, 0, root),
+            Space::GuestKernel(pid) => self.guest_kernel.push(key, pid, root),
+            Space::GuestUser(pid) => self.guest_user.push(key, pid, root),
+        }
+    }
+
+    pub(crate) fn finish(self) -> Spaces<Timelines<Root>> {
+        Spaces {
+            user: self.user.finish(),
+            kernel: self.kernel.finish(),
+            guest_kernel: self.guest_kernel.finish(),
+            guest_user: self.guest_user.finish(),
+        }
+    }
+}
+
+/// Names and mappings of a recording as functions of time.
+#[derive(Debug, Default)]
+pub struct History {
+    pub(crate) ranges: Ranges,
+    pub(crate) spaces: Spaces<Timelines<Root>>,
+    pub(crate) comms: Timelines<Comm>,
+    pub(crate) names: Vec<Vec<u8>>,
+    pub(crate) images: Images,
+}
+
+impl History {
+    /// The images of the recording.
+    pub fn images(&self) -> &Images {
+        &self.images
+    }
+
+    /// The mappings of a process at a moment.
+    pub fn epoch(&self, pid: i32, key: Key) -> Epoch {
+        Epoch(self.root(Space::User(pid), key).unwrap_or_default())
+    }
+
+    /// The mappings of the kernel at a moment.
+    pub fn kernel_epoch(&self, key: Key) -> Epoch {
+        Epoch(self.root(Space::Kernel, key).unwrap_or_default())
+    }
+
+    /// The mappings of the kernel of a guest at a moment. A guest is known by the process that
+    /// runs it, which is that of its samples; one that nothing was said of is taken for the
+    /// default guest, as perf does.
+    pub fn guest_kernel_epoch(&self, pid: i32, key: Key) -> Epoch {
+        let own = self.root(Space::guest_kernel(pid), key);
+        let default = || self.root(Space::GuestKernel(DEFAULT_GUEST), key);
+        Epoch(own.or_else(default).unwrap_or_default())
+    }
+
+    /// The mappings of a process in a guest at a moment.
+    pub fn guest_epoch(&self, pid: i32, key: Key) -> Epoch {
+        Epoch(self.root(Space::GuestUser(pid), key).unwrap_or_default())
+    }
+
+    fn root(&self, space: Space, key: Key) -> Option<Root> {
+        let (timelines, id) = self.spaces.of(space);
+        timelines.at(id, key)
+    }
+
+    /// All that is known of a thread at a moment.
+    pub fn moment(&self, pid: i32, tid: i32, key: Key) -> Moment {
+        let span = |space| {
+            let (timelines, id) = self.spaces.of(space);
+            timelines.span_at(id, key)
+        };
+        let (user, from_1, until_1) = span(Space::User(pid));
+        let (kernel, from_2, until_2) = span(Space::Kernel);
+        let (comm, from_3, until_3) = self.comms.span_at(tid, key);
+        Moment {
+            user: Epoch(user.unwrap_or_default()),
+            kernel: Epoch(kernel.unwrap_or_default()),
+            comm: comm.filter(|&comm| comm != Comm::UNKNOWN),
+            from: from_1.max(from_2).max(from_3),
+            until: until_1.min(until_2).min(until_3),
+        }
+    }
+
+    /// Where an address points in an epoch.
+    #[inline]
+    pub fn place(&self, epoch: Epoch, avma: Avma) -> Place {
+        let Some(range) = self.ranges.find(epoch.0, avma.0) else {
+            return Place::Unmapped(avma);
+        };
+        let image = range.image;
+        match self.images.of(image).map(|image| image.kind) {
+            Some(ImageKind::User | ImageKind::GuestUser) => Place::User {
+                image,
+                offset: FileOffset(range.pgoff.wrapping_add(avma.0 - range.start)),
+            },
+            _ => Place::Kernel { image, avma },
+        }
+    }
+
+    /// A thread's name at a moment; `None` if the recording never names it.
+    pub fn comm(&self, tid: i32, key: Key) -> Option<Comm> {
+        let comm = self.comms.at(tid, key);
+        comm.filter(|&comm| comm != Comm::UNKNOWN)
+    }
+
+    /// The bytes of a name.
+    pub fn comm_name(&self, comm: Comm) -> &[u8] {
+        self.names.get(comm.0 as usize).map_or(b"", Vec::as_slice)
+    }
+}
