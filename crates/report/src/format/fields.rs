@@ -218,14 +218,29 @@ fn hex(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Writes fields as an indented outline, one line a value; a list of plain values on one line.
+/// Writes fields as an indented outline, one line a value. An item of a list that is short and
+/// holds nothing but values is a line.
 #[derive(Debug, Default)]
 pub struct OutlineFields {
     out: Vec<u8>,
-    depth: usize,
     /// What is open: shape, and the number of the next item.
     open: Vec<(Shape, usize)>,
+    /// The item of a list that is being written, as long as it may become a line.
+    item: Option<Item>,
 }
+
+/// An item of a list as a line.
+#[derive(Debug)]
+struct Item {
+    /// Where its outline begins.
+    start: usize,
+    number: usize,
+    depth: usize,
+    line: TextFields,
+}
+
+/// Longest line of an item.
+const ITEM_WIDTH: usize = 140;
 
 impl OutlineFields {
     /// What was written.
@@ -233,7 +248,13 @@ impl OutlineFields {
         self.out
     }
 
-    fn line(&mut self, name: &str) {
+    fn indent(&mut self, depth: usize) {
+        self.out.extend(std::iter::repeat_n(b' ', 2 * depth));
+    }
+
+    /// Begins a line; returns the number of the item, if it is one.
+    fn line(&mut self, name: &str) -> Option<usize> {
+        self.indent(self.open.len());
         let number = match self.open.last_mut() {
             Some((Shape::List, next)) => {
                 *next += 1;
@@ -241,36 +262,54 @@ impl OutlineFields {
             }
             _ => None,
         };
-        self.out.extend(std::iter::repeat_n(b' ', 2 * self.depth));
-        match number {
-            Some(number) => {
-                let _ = write!(self.out, "{number}: ");
-            }
-            None => {
-                let _ = write!(self.out, "{name}: ");
-            }
-        }
+        let _ = match number {
+            Some(number) => write!(self.out, "{number}: "),
+            None => write!(self.out, "{name}: "),
+        };
+        number
     }
 }
 
 impl Fields for OutlineFields {
     fn field(&mut self, name: &str, value: Value<'_>) {
+        if let Some(item) = &mut self.item {
+            item.line.field(name, value);
+        }
         self.line(name);
         value_text(value, &mut self.out);
         self.out.push(b'\n');
     }
 
     fn open(&mut self, name: &str, shape: Shape) {
-        self.line(name);
+        let start = self.out.len();
+        let number = self.line(name);
         self.out.pop();
         self.out.push(b'\n');
-        self.depth += 1;
+        self.item = match (number, shape) {
+            (Some(number), Shape::Object) => Some(Item {
+                start,
+                number,
+                depth: self.open.len(),
+                line: TextFields::default(),
+            }),
+            _ => None,
+        };
         self.open.push((shape, 0));
     }
 
     fn close(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
         self.open.pop();
+        let Some(item) = self.item.take() else {
+            return;
+        };
+        let line = item.line.finish();
+        if line.len() <= ITEM_WIDTH {
+            self.out.truncate(item.start);
+            self.indent(item.depth);
+            let _ = write!(self.out, "{}: ", item.number);
+            self.out.extend_from_slice(&line);
+            self.out.push(b'\n');
+        }
     }
 }
 
@@ -333,5 +372,26 @@ mod tests {
         });
         let text = String::from_utf8(outline.finish()).unwrap();
         assert_eq!(text, "cpu:\n  ids:\n    0: 7\n    1: 8\n");
+    }
+
+    #[test]
+    fn a_short_item_of_a_list_is_a_line() {
+        let mut outline = OutlineFields::default();
+        let fields: &mut dyn Fields = &mut outline;
+        fields.list("kinds", ["MMAP", "COMM"], |fields, kind| {
+            fields.object("", |fields| {
+                fields.field("kind", Value::Text(kind.as_bytes()));
+                fields.field("count", Value::Unsigned(1));
+            });
+        });
+        fields.list("events", [1], |fields, id| {
+            fields.object("", |fields| {
+                fields.object("attr", |fields| fields.field("id", Value::Unsigned(id)));
+            });
+        });
+        let text = String::from_utf8(outline.finish()).unwrap();
+        let expected = "kinds:\n  0: kind MMAP, count 1\n  1: kind COMM, count 1\n\
+                        events:\n  0:\n    attr:\n      id: 1\n";
+        assert_eq!(text, expected);
     }
 }
