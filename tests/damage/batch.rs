@@ -4,7 +4,7 @@
 use crate::common::{self, scratch};
 use crate::edits::Edit;
 use crate::recordings::{self, Places, Recording};
-use crate::verbs::read_in_all_ways;
+use crate::verbs::{Ways, read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -90,11 +90,11 @@ fn run_all(test: &str, edits: Edits, results: &Sender<Option<String>>) {
         let Some(places) = recording.places() else {
             continue;
         };
-        for edit in edits(&recording, &places) {
+        for (number, edit) in edits(&recording, &places).into_iter().enumerate() {
             let name = format!("{} {edit:?}", recording.name);
             println!("case {name}");
             let checked = catch_unwind(AssertUnwindSafe(|| {
-                check(&recording, &edit, nowhere.path())
+                check(&recording, &edit, number, nowhere.path())
             }));
             let result = match checked {
                 Ok(result) => result,
@@ -107,7 +107,7 @@ fn run_all(test: &str, edits: Edits, results: &Sender<Option<String>>) {
     }
 }
 
-fn check(recording: &Recording, edit: &Edit, nowhere: &Path) -> Option<String> {
+fn check(recording: &Recording, edit: &Edit, number: usize, nowhere: &Path) -> Option<String> {
     let reader = match recording.open(edit.apply(&recording.bytes)) {
         Ok(reader) => reader,
         Err(error) => {
@@ -115,6 +115,11 @@ fn check(recording: &Recording, edit: &Edit, nowhere: &Path) -> Option<String> {
             return (what.is_empty() || what.contains('\n')).then(|| format!("says {what:?}"));
         }
     };
-    let silent = read_in_all_ways(&reader, nowhere);
+    let ways = match edit.must_be_said() {
+        true => Ways::All,
+        // Edits come in threes and fours of the same place.
+        false => Ways::Some(number + number / 3),
+    };
+    let silent = read(&reader, nowhere, ways);
     (edit.must_be_said() && !silent.is_empty()).then(|| format!("no word of it by {silent:?}"))
 }

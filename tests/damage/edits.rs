@@ -99,7 +99,7 @@ pub(crate) fn numbers(recording: &Recording, places: &Places) -> Vec<Edit> {
 pub(crate) fn random(recording: &Recording, places: &Places) -> Vec<Edit> {
     let mut random = Random(recording.bytes.len() as u64);
     let all = 0..recording.bytes.len();
-    let n = if recording.is_fixture { 400 } else { 200 };
+    let n = if recording.is_fixture { 300 } else { 150 };
     let edits = (0..n).map(|_| {
         let n_changes = 1 + random.below(6);
         let changes = (0..n_changes).map(|_| {
@@ -136,7 +136,7 @@ fn sample<T>(all: &[T], max: usize) -> impl Iterator<Item = &T> {
 }
 
 fn limited(edits: Vec<Edit>, recording: &Recording) -> Vec<Edit> {
-    let max = if recording.is_fixture { 900 } else { 160 };
+    let max = if recording.is_fixture { 700 } else { 120 };
     sample(&edits, max).cloned().collect()
 }
 
