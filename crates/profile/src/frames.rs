@@ -35,6 +35,18 @@ impl Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FrameId(u32);
 
+impl FrameId {
+    /// A number that is not yet one of a profile's frames: for counting before frames are known.
+    pub fn from_number(number: u32) -> Self {
+        Self(number)
+    }
+
+    /// The number.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+}
+
 /// A function, or code without a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {

@@ -31,28 +31,28 @@ impl<G> Default for Tally<G> {
 }
 
 impl<G: Copy + Eq + Hash> Tally<G> {
-    /// Counts a sample for the totals that percentages are of.
+    /// Counts samples for the totals that percentages are of.
     #[inline]
-    pub fn add_sample(&mut self, weight: u64) {
-        self.samples += 1;
+    pub fn add_samples(&mut self, samples: u64, weight: u64) {
+        self.samples += samples;
         self.weight = self.weight.saturating_add(weight);
     }
 
-    /// Counts a stack of a group; frames come outermost first. Returns where it was counted, for
-    /// [`Self::count`]. An empty stack counts for nothing.
+    /// Counts samples (number and weight) with a stack, of a group; frames come outermost first.
+    /// Returns where they were counted, for [`Self::count`]. An empty stack counts for nothing.
     #[inline]
     pub fn add_stack(
         &mut self,
         group: u32,
         frames: impl Iterator<Item = FrameId>,
-        weight: u64,
+        (samples, weight): (u64, u64),
     ) -> Option<u32> {
         let mut node = None;
         for frame in frames {
             node = Some(self.tree.child(node, group, frame));
         }
         if let Some(node) = node {
-            self.tree.count(node, weight, 1);
+            self.tree.count(node, weight, samples);
         }
         node
     }

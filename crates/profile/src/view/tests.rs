@@ -26,9 +26,9 @@ fn profile(stacks: &[(&str, u64)]) -> Profile {
                 })
             })
             .collect();
-        tally.add_sample(weight);
+        tally.add_samples(1, weight);
         let group = tally.group(0);
-        tally.add_stack(group, frames.into_iter(), weight);
+        tally.add_stack(group, frames.into_iter(), (1, weight));
     }
     let (tree, _, samples, weight) = tally.into_parts();
     let comm = profile.strings.intern("prog");
@@ -180,9 +180,9 @@ fn merged_tallies_are_the_same_as_one() {
                     })
                 })
                 .collect();
-            one.add_sample(*weight);
+            one.add_samples(1, *weight);
             let group = one.group(0);
-            one.add_stack(group, frames.into_iter(), *weight);
+            one.add_stack(group, frames.into_iter(), (1, *weight));
         }
         tally.merge(&one);
     }

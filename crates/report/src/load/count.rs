@@ -1,126 +1,224 @@
-//! The third pass: stacks counted by function.
+//! The third pass: stacks counted by function; or, for tables without stacks, the only one.
 
 use super::chain::for_each_address;
 use super::memo::{Memo, StackKey};
 use super::names::Names;
-use super::resolve::{Cache, Space, Tasks};
+use super::resolve::{Cache, PlaceKey, Space, Tasks};
 use super::samples::{Seen, Unused};
+use super::tasks::{TaskGroup, TaskParts, comm_text, task_name};
 use super::{Context, parallel};
 use crate::Error;
 use rprof_abi::AttrFlags;
-use rprof_machine::{Comm, History, ImageId};
-use rprof_profile::{EventProfile, FrameId, Group, Profile, Strings, Tally, UnnamedImage};
+use rprof_machine::ImageId;
+use rprof_profile::{FrameId, Profile, Tally};
 use rustc_hash::FxHashMap;
-use std::borrow::Cow;
 
-/// By which parts of a task samples are told apart, beside its name.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TaskParts {
-    pub(crate) pid: bool,
-    pub(crate) tid: bool,
-    pub(crate) cpu: bool,
+/// What was counted.
+#[derive(Default)]
+pub(crate) struct Counts {
+    /// By event.
+    pub(crate) tallies: Vec<Tally<TaskGroup>>,
+    /// Weight of samples in images that have no names at all.
+    pub(crate) unnamed: FxHashMap<u32, u64>,
+    pub(crate) unused: Unused,
 }
 
-/// A task's name as the recording knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum TaskName {
-    Known(Comm),
-    Idle,
-    /// Never named: shown by its id, as perf does.
-    Unnamed(i32),
+impl Counts {
+    fn new(n_events: usize) -> Self {
+        Self {
+            tallies: (0..n_events).map(|_| Tally::default()).collect(),
+            ..Self::default()
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        for (all, one) in self.tallies.iter_mut().zip(&other.tallies) {
+            all.merge(one);
+        }
+        for (image, weight) in other.unnamed {
+            self.add_unnamed(Some(ImageId(image)), weight);
+        }
+        self.unused.add(other.unused);
+    }
+
+    fn add_unnamed(&mut self, image: Option<ImageId>, weight: u64) {
+        if let Some(image) = image {
+            let sum = self.unnamed.entry(image.0).or_default();
+            *sum = sum.saturating_add(weight);
+        }
+    }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct TaskGroup {
-    name: TaskName,
-    pid: Option<i32>,
-    tid: Option<i32>,
-    cpu: Option<u32>,
+/// What frames are, while samples are counted.
+#[derive(Clone, Copy)]
+enum Frames<'a> {
+    /// Functions: all places have names.
+    Named {
+        names: &'a Names,
+        profile: &'a Profile,
+    },
+    /// Places, by a number that a thread gives them. Only where samples have one frame: in stacks,
+    /// there are far more places than functions.
+    Places,
+}
+
+/// What all threads share.
+struct Counting<'a> {
+    context: &'a Context<'a>,
+    frames: Frames<'a>,
+    parts: TaskParts,
 }
 
 /// Where a stack was counted.
 #[derive(Clone, Copy, Default)]
 struct Counted {
     node: u32,
-    unnamed: Option<ImageId>,
+    /// Its image, if that has no names: its number and 1.
+    unnamed: u32,
+}
+
+impl Counted {
+    fn unnamed(self) -> Option<ImageId> {
+        self.unnamed.checked_sub(1).map(ImageId)
+    }
 }
 
 /// One thread's share.
 struct Share {
+    counts: Counts,
+    numbers: Numbers,
     memo: Memo<Counted>,
     tasks: Tasks,
     places: Cache,
     frames: Vec<FrameId>,
-    tallies: Vec<Tally<TaskGroup>>,
-    /// Weight of samples in images that have no names at all.
-    unnamed: FxHashMap<u32, u64>,
-    unused: Unused,
     /// Whether the task of the last sample is shown.
     shown: Option<(TaskGroup, (i32, i32), bool)>,
     batch: Vec<Shown>,
 }
 
-/// Counts all samples and completes the profile.
+/// Places by number.
+#[derive(Default)]
+struct Numbers {
+    numbers: FxHashMap<PlaceKey, u32>,
+    places: Vec<PlaceKey>,
+}
+
+impl Numbers {
+    fn of(&mut self, place: PlaceKey) -> u32 {
+        *self.numbers.entry(place).or_insert_with(|| {
+            self.places.push(place);
+            u32::try_from(self.places.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+}
+
+/// Counts all samples by function; all places have names.
 pub(crate) fn count(
     context: &Context<'_>,
     names: &Names,
     parts: TaskParts,
-    profile: &mut Profile,
+    profile: &Profile,
     done: &mut dyn FnMut(usize),
-) -> Result<(), Error> {
-    let n_events = context.reader.events().len();
-    let new_share = || Share {
-        memo: Memo::new(context.skimmed.n_samples),
-        tasks: Tasks::new(),
-        places: Cache::new(),
-        frames: Vec::new(),
-        tallies: (0..n_events).map(|_| Tally::default()).collect(),
-        unnamed: FxHashMap::default(),
-        unused: Unused::default(),
-        shown: None,
-        batch: Vec::new(),
+) -> Result<Counts, Error> {
+    let counting = Counting {
+        context,
+        frames: Frames::Named { names, profile },
+        parts,
     };
-    let frozen: &Profile = profile;
-    let n_chunks = context.skimmed.chunks.len();
-    let count = |share: &mut Share, chunk: usize| {
-        let counting = Counting {
-            context,
-            names,
-            profile: frozen,
-            parts,
-        };
-        let unused = context.for_each_batch(chunk, |batch| share.take(&counting, batch))?;
-        share.unused.add(unused);
-        Ok(())
-    };
-    let shares = parallel::for_each(n_chunks, new_share, count, done)?;
-    let mut shares = shares.into_iter();
-    let Some(mut all) = shares.next() else {
-        return Ok(());
-    };
-    for share in shares {
-        for (all, one) in all.tallies.iter_mut().zip(&share.tallies) {
-            all.merge(one);
-        }
-        for (image, weight) in share.unnamed {
-            add_to(all.unnamed.entry(image).or_default(), weight);
-        }
-        all.unused.add(share.unused);
+    let mut all = Counts::new(context.reader.events().len());
+    for share in counting.run(done)? {
+        all.merge(share.counts);
     }
-    profile.warnings.extend(all.unused.warnings());
-    profile.unnamed = unnamed_images(context, names, &all.unnamed);
-    for (idx, tally) in all.tallies.into_iter().enumerate() {
-        add_event(context, idx, tally, profile);
-    }
-    Ok(())
+    Ok(all)
 }
 
-/// What all threads share.
-struct Counting<'a> {
-    context: &'a Context<'a>,
-    names: &'a Names,
-    profile: &'a Profile,
+/// Samples counted by place, by one thread each.
+pub(crate) struct ByPlace(Vec<(Counts, Vec<PlaceKey>)>);
+
+/// Counts all samples by the place that each was taken at: for tables without stacks, one pass
+/// finds the places and counts them.
+pub(crate) fn count_places(
+    context: &Context<'_>,
     parts: TaskParts,
+    done: &mut dyn FnMut(usize),
+) -> Result<ByPlace, Error> {
+    let counting = Counting {
+        context,
+        frames: Frames::Places,
+        parts,
+    };
+    let shares = counting.run(done)?.into_iter();
+    Ok(ByPlace(
+        shares
+            .map(|share| (share.counts, share.numbers.places))
+            .collect(),
+    ))
+}
+
+impl ByPlace {
+    /// All places, sorted.
+    pub(crate) fn places(&self) -> Vec<PlaceKey> {
+        let shares = self.0.iter().flat_map(|(_, places)| places);
+        let mut all: Vec<PlaceKey> = shares.copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The same counts by function.
+    pub(crate) fn named(self, context: &Context<'_>, names: &Names, profile: &Profile) -> Counts {
+        let mut all = Counts::new(context.reader.events().len());
+        for (counts, places) in self.0 {
+            all.unused.add(counts.unused);
+            let numbers: Vec<u32> = places.iter().map(|&place| names.place(place)).collect();
+            for (event, tally) in counts.tallies.into_iter().enumerate() {
+                let (tree, groups, samples, weight) = tally.into_parts();
+                if let Some(tally) = all.tallies.get_mut(event) {
+                    tally.add_samples(samples, weight);
+                }
+                for node in tree.nodes() {
+                    let place = numbers.get(node.frame.number() as usize);
+                    let group = groups.get(node.group as usize);
+                    let (Some(&place), Some(&group)) = (place, group) else {
+                        continue;
+                    };
+                    if !shows_function(context, names, profile, place) {
+                        continue;
+                    }
+                    all.add_unnamed(names.unnamed_image(place), node.self_weight);
+                    let Some(tally) = all.tallies.get_mut(event) else {
+                        continue;
+                    };
+                    let group = tally.group(group);
+                    let frames = names.frames(place).iter().rev().copied();
+                    tally.add_stack(group, frames, (node.self_samples, node.self_weight));
+                }
+            }
+        }
+        all
+    }
+}
+
+impl Counting<'_> {
+    fn run(&self, done: &mut dyn FnMut(usize)) -> Result<Vec<Share>, Error> {
+        let context = self.context;
+        let new_share = || Share {
+            counts: Counts::new(context.reader.events().len()),
+            numbers: Numbers::default(),
+            memo: Memo::new(context.skimmed.n_samples),
+            tasks: Tasks::new(),
+            places: Cache::new(),
+            frames: Vec::new(),
+            shown: None,
+            batch: Vec::new(),
+        };
+        let count = |share: &mut Share, chunk: usize| {
+            let unused = context.for_each_batch(chunk, |batch| share.take(self, batch))?;
+            share.counts.unused.add(unused);
+            Ok(())
+        };
+        parallel::for_each(context.skimmed.chunks.len(), new_share, count, done)
+    }
 }
 
 /// A sample of the batch at hand that is shown.
@@ -154,8 +252,8 @@ impl Share {
         let context = counting.context;
         let history = &context.skimmed.history;
         let weight = context.weight_of(seen);
-        let tally = self.tallies.get_mut(seen.event)?;
-        tally.add_sample(weight);
+        let tally = self.counts.tallies.get_mut(seen.event)?;
+        tally.add_samples(1, weight);
         let task = (seen.pid, seen.tid);
         let (space, comm) = self.tasks.at(history, task, seen.key);
         let parts = counting.parts;
@@ -190,27 +288,22 @@ impl Share {
 
     #[inline]
     fn add(&mut self, counting: &Counting<'_>, seen: &Seen<'_>, shown: Shown) {
-        let Counting {
-            context,
-            names,
-            profile,
-            ..
-        } = *counting;
+        let context = counting.context;
         let Self {
+            counts,
+            numbers,
             memo,
             places,
             frames,
             ..
         } = self;
-        let Some(tally) = self.tallies.get_mut(seen.event) else {
+        let Some(tally) = counts.tallies.get_mut(seen.event) else {
             return;
         };
         let weight = shown.weight;
         if let Some(done) = memo.find(shown.key) {
             tally.count(done.node, weight);
-            if let Some(image) = done.unnamed {
-                add_to(self.unnamed.entry(image.0).or_default(), weight);
-            }
+            counts.add_unnamed(done.unnamed(), weight);
             return;
         }
         frames.clear();
@@ -218,22 +311,31 @@ impl Share {
         let (sample, misc) = (&seen.sample, seen.raw.misc);
         let history = &context.skimmed.history;
         for_each_address(sample, seen.deferred, misc, context.chains, |address| {
-            let place = places.value(history, shown.space, address, |key| names.place(key));
+            let place = places.value(history, shown.space, address, |key| match counting.frames {
+                Frames::Named { names, .. } => names.place(key),
+                Frames::Places => numbers.of(key),
+            });
             innermost.get_or_insert(place);
-            frames.extend_from_slice(names.frames(place));
+            match counting.frames {
+                Frames::Named { names, .. } => frames.extend_from_slice(names.frames(place)),
+                Frames::Places => frames.push(FrameId::from_number(place)),
+            }
         });
         let Some(innermost) = innermost else {
             return;
         };
-        if !shows_function(context, names, profile, innermost) {
-            return;
-        }
-        let unnamed = names.unnamed_image(innermost);
-        if let Some(image) = unnamed {
-            add_to(self.unnamed.entry(image.0).or_default(), weight);
+        let mut unnamed = None;
+        if let Frames::Named { names, profile } = counting.frames {
+            if !shows_function(context, names, profile, innermost) {
+                return;
+            }
+            unnamed = names.unnamed_image(innermost);
         }
         let frames = frames.iter().rev().copied();
-        if let Some(node) = tally.add_stack(shown.group, frames, weight) {
+        let node = tally.add_stack(shown.group, frames, (1, weight));
+        counts.add_unnamed(unnamed, weight);
+        if let Some(node) = node {
+            let unnamed = unnamed.map_or(0, |image| image.0 + 1);
             memo.note(shown.key, Counted { node, unnamed });
         }
     }
@@ -259,10 +361,6 @@ pub(crate) fn shows_function(
         .shows_function(profile.strings.of(frame.image), name)
 }
 
-fn add_to(sum: &mut u64, weight: u64) {
-    *sum = sum.saturating_add(weight);
-}
-
 impl Context<'_> {
     /// A sample's weight: its period, or the event's fixed one.
     pub(crate) fn weight_of(&self, seen: &Seen<'_>) -> u64 {
@@ -275,76 +373,4 @@ impl Context<'_> {
             .filter(|attr| !attr.flags.has(AttrFlags::FREQ))
             .map_or(1, |attr| attr.sample_period.max(1))
     }
-}
-
-pub(crate) fn task_name((pid, tid): (i32, i32), comm: Option<Comm>) -> TaskName {
-    match comm {
-        _ if tid == 0 && pid == 0 => TaskName::Idle,
-        Some(comm) => TaskName::Known(comm),
-        None => TaskName::Unnamed(tid),
-    }
-}
-
-pub(crate) fn comm_text(history: &History, name: TaskName) -> Cow<'_, str> {
-    match name {
-        TaskName::Known(comm) => String::from_utf8_lossy(history.comm_name(comm)),
-        TaskName::Idle => Cow::Borrowed("swapper"),
-        TaskName::Unnamed(tid) => Cow::Owned(format!(":{tid}")),
-    }
-}
-
-fn add_event(context: &Context<'_>, idx: usize, tally: Tally<TaskGroup>, profile: &mut Profile) {
-    let Some(event) = context.reader.events().get(idx) else {
-        return;
-    };
-    let (tree, groups, samples, weight) = tally.into_parts();
-    let loss = context.skimmed.losses.get(idx).copied().unwrap_or_default();
-    if event.is_dummy() && samples == 0 {
-        if loss.samples > 0 {
-            profile.warnings.push(format!(
-                "{} mappings or names were lost while recording: frames may lack names",
-                loss.samples
-            ));
-        }
-        return;
-    }
-    let history = &context.skimmed.history;
-    let group = |strings: &mut Strings, group: TaskGroup| Group {
-        comm: strings.intern(&comm_text(history, group.name)),
-        pid: group.pid,
-        tid: group.tid,
-        cpu: group.cpu,
-    };
-    let groups = groups
-        .into_iter()
-        .map(|one| group(&mut profile.strings, one));
-    profile.events.push(EventProfile {
-        name: event.name.clone(),
-        samples,
-        weight,
-        loss,
-        groups: groups.collect(),
-        tree,
-    });
-}
-
-fn unnamed_images(
-    context: &Context<'_>,
-    names: &Names,
-    weights: &FxHashMap<u32, u64>,
-) -> Vec<UnnamedImage> {
-    let images = context.skimmed.history.images();
-    let mut all: Vec<UnnamedImage> = names
-        .unnamed
-        .iter()
-        .filter_map(|(id, reason)| {
-            Some(UnnamedImage {
-                path: String::from_utf8_lossy(&images.of(*id)?.path).into_owned(),
-                weight: weights.get(&id.0).copied().filter(|&weight| weight > 0)?,
-                reason: reason.to_string(),
-            })
-        })
-        .collect();
-    all.sort_by(|a, b| b.weight.cmp(&a.weight).then_with(|| a.path.cmp(&b.path)));
-    all
 }

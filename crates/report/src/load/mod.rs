@@ -4,6 +4,7 @@ mod chain;
 mod chunks;
 mod count;
 mod embedded;
+mod freeze;
 mod memo;
 mod names;
 mod parallel;
@@ -11,21 +12,26 @@ mod places;
 mod resolve;
 mod samples;
 pub(crate) mod skim;
+mod tasks;
 mod values;
 
 pub(crate) use chain::{Address, ChainOptions, for_each_address};
-pub(crate) use count::{comm_text, shows_function, task_name};
+pub(crate) use count::shows_function;
 pub(crate) use names::{Kernel, Names};
 pub(crate) use places::collect;
 pub(crate) use resolve::{Cache, PlaceKey, Space, Tasks};
 pub(crate) use samples::{Seen, Unused};
+pub(crate) use tasks::{comm_text, task_name};
 
 use crate::Error;
-use count::{TaskParts, count};
+use count::{count, count_places};
+use freeze::freeze;
 use rprof_images::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::{Filter, Profile};
+use rprof_symbols::Detail;
 use skim::Skimmed;
+use tasks::TaskParts;
 
 /// What to read, and how closely.
 #[derive(Clone, Debug)]
@@ -93,22 +99,32 @@ pub fn load(
         },
     };
     let n_chunks = skimmed.chunks.len().max(1) as f64;
-    let places = collect(&context, &mut |done: usize| {
-        progress(0.1 + 0.4 * done as f64 / n_chunks)
-    })?;
-    let mut profile = Profile::default();
-    let detail = match options.inlines && options.stacks {
-        true => rprof_symbols::Detail::Inlines,
-        false => rprof_symbols::Detail::Functions,
-    };
-    let names = Names::find(&context, places, &options.locator, detail, &mut profile)?;
     let parts = TaskParts {
         pid: options.by_pid,
         tid: options.by_tid,
         cpu: options.by_cpu,
     };
-    let mut counted = |done: usize| progress(0.6 + 0.4 * done as f64 / n_chunks);
-    count(&context, &names, parts, &mut profile, &mut counted)?;
+    let mut first = |done: usize| progress(0.1 + 0.4 * done as f64 / n_chunks);
+    let mut profile = Profile::default();
+    let locator = &options.locator;
+    let (names, counts) = if options.stacks {
+        let places = collect(&context, &mut first)?;
+        let detail = match options.inlines {
+            true => Detail::Inlines,
+            false => Detail::Functions,
+        };
+        let names = Names::find(&context, places, locator, detail, &mut profile)?;
+        let mut second = |done: usize| progress(0.6 + 0.4 * done as f64 / n_chunks);
+        let counts = count(&context, &names, parts, &profile, &mut second)?;
+        (names, counts)
+    } else {
+        let counts = count_places(&context, parts, &mut first)?;
+        let (places, detail) = (counts.places(), Detail::Functions);
+        let names = Names::find(&context, places, locator, detail, &mut profile)?;
+        let counts = counts.named(&context, &names, &profile);
+        (names, counts)
+    };
+    freeze(&context, &names, counts, &mut profile);
     let warnings = reader.warnings().iter().map(ToString::to_string);
     profile.warnings.extend(warnings.chain(skimmed.warnings));
     Ok(profile)
