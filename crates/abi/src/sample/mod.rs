@@ -2,13 +2,15 @@
 
 mod bits;
 mod callchain;
+mod fields;
 mod layout;
 mod parts;
 mod visit;
 
 pub use bits::{BranchSampleType, ReadFormat, SampleType};
 pub use callchain::{Callchain, context};
-pub use layout::{Sample, SampleHead, SampleId, SampleLayout};
+pub use fields::{Sample, SampleHead, SampleId};
+pub use layout::SampleLayout;
 pub use parts::{BranchEntry, BranchStack, ReadValue, ReadValues, Registers, StackDump, Weight};
 
 #[cfg(test)]
