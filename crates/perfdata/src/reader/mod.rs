@@ -1,5 +1,6 @@
 //! [`Reader`]: opens a recording, knows its events, and walks its records.
 
+mod ahead;
 mod attrs;
 mod bytes;
 mod open;

@@ -182,6 +182,43 @@ fn a_record_of_size_zero_ends_the_walk_with_its_offset() {
     );
 }
 
+#[test]
+fn reading_ahead_finds_the_same_records() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("perf.data");
+    let event = WrittenEvent {
+        name: "cycles".to_owned(),
+        attr: PerfEventAttr::default(),
+        ids: vec![],
+    };
+    let mut writer = Writer::start(File::create(&path).unwrap(), &path, &[event]).unwrap();
+    // Records of all lengths, so that some lie across every border; traces with their data behind
+    // them, one longer than what is read at a time.
+    for n in 0..12_000u32 {
+        let len = u16::try_from(8 + n * 8 % 4096).unwrap();
+        writer.write(&record(9, len, 7)).unwrap();
+        if n % 4000 == 3999 {
+            let data = 3_000_000u64 + u64::from(n);
+            let mut aux = record(file_kind::AUXTRACE.0, 48, 0);
+            aux[8..16].copy_from_slice(&data.to_ne_bytes());
+            aux.resize(48 + usize::try_from(data).unwrap(), 0xff);
+            writer.write(&aux).unwrap();
+        }
+    }
+    writer.finish(vec![]).unwrap();
+    let reader = Reader::open(&path).unwrap();
+    let (mut one, mut other) = (Vec::new(), Vec::new());
+    let warnings = reader.walk(reader.data(), |offset, raw| {
+        one.push((offset, raw.kind, raw.len_bytes()));
+        Step::On
+    });
+    assert_eq!(warnings.unwrap(), []);
+    let warnings = reader.walk_all(|offset, raw| other.push((offset, raw.kind, raw.len_bytes())));
+    assert_eq!(warnings.unwrap(), []);
+    assert_eq!(one.len(), 12_003);
+    assert!(one == other);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]

@@ -1,6 +1,7 @@
 //! Walking records in windows.
 
 use super::Reader;
+use super::ahead::walk_part_ahead;
 use super::stream::Part;
 use crate::{Error, Warning, file_kind};
 use rprof_abi::{Cursor, Endian, Misc, RawRecord, RecordHeader, RecordKind, WireError};
@@ -20,7 +21,7 @@ pub enum Step {
 const WINDOW: usize = 256 << 10;
 
 /// The longest record that is read at all: simpleperf's own may be longer than the kernel's.
-const MAX_WINDOW: usize = 1 << 20;
+pub(super) const MAX_WINDOW: usize = 1 << 20;
 
 /// The longest record of the kernel's kinds.
 const MAX_RECORD: usize = 1 << 16;
@@ -65,6 +66,39 @@ impl Reader {
         range: Range<u64>,
         mut visit: impl FnMut(&mut Records<'_>) -> Step,
     ) -> Result<Vec<Warning>, Error> {
+        self.for_each_part(range, |part, range| {
+            let mut stopped = false;
+            let trouble = walk_part_windows(part, self.endian, range, |records| {
+                let step = visit(records);
+                stopped = step == Step::Stop;
+                step
+            });
+            trouble.map(|trouble| match stopped {
+                true => Walked::Stopped,
+                false => Walked::Through(trouble),
+            })
+        })
+    }
+
+    /// As [`Self::walk`], over all records, with a thread that reads ahead.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if reading fails.
+    pub fn walk_all(
+        &self,
+        mut visit: impl FnMut(u64, RawRecord<'_>),
+    ) -> Result<Vec<Warning>, Error> {
+        self.for_each_part(self.data(), |part, range| {
+            walk_part_ahead(part, self.endian, range, &mut visit).map(Walked::Through)
+        })
+    }
+
+    /// Walks what lies in a range of each part, and says what is wrong there.
+    fn for_each_part(
+        &self,
+        range: Range<u64>,
+        mut walk: impl FnMut(&Part, Range<u64>) -> io::Result<Walked>,
+    ) -> Result<Vec<Warning>, Error> {
         let mut warnings = Vec::new();
         for part in &self.stream.parts {
             let start = range.start.max(part.range.start);
@@ -73,33 +107,37 @@ impl Reader {
             if start >= end && !(is_last && part.is_cut) {
                 continue;
             }
-            let mut stopped = false;
-            let trouble = walk_part_windows(part, self.endian, start..end, |records| {
-                let step = visit(records);
-                stopped = step == Step::Stop;
-                step
-            });
-            let trouble = trouble.map_err(|source| self.io_error(source))?;
-            if stopped {
-                break;
-            }
+            let walked = walk(part, start..end).map_err(|source| self.io_error(source))?;
             let at = |offset| self.stream.location(offset);
-            match trouble {
-                Some(Trouble::Cut(offset)) => warnings.push(Warning::Cut { at: at(offset) }),
-                Some(Trouble::Bad(offset, what)) => warnings.push(Warning::BadRecord {
-                    at: at(offset),
-                    what,
-                }),
-                None if part.is_cut && is_last => {
+            match walked {
+                Walked::Stopped => break,
+                Walked::Through(Some(Trouble::Cut(offset))) => {
+                    warnings.push(Warning::Cut { at: at(offset) });
+                }
+                Walked::Through(Some(Trouble::Bad(offset, what))) => {
+                    warnings.push(Warning::BadRecord {
+                        at: at(offset),
+                        what,
+                    });
+                }
+                Walked::Through(None) if part.is_cut && is_last => {
                     warnings.push(Warning::Cut {
                         at: at(part.range.end),
                     });
                 }
-                None => {}
+                Walked::Through(None) => {}
             }
         }
         Ok(warnings)
     }
+}
+
+/// How the walk of a part ended.
+enum Walked {
+    /// The visitor had enough.
+    Stopped,
+    /// At the end of its range, or where something is wrong.
+    Through(Option<Trouble>),
 }
 
 impl Reader {
@@ -164,15 +202,8 @@ fn walk_part_windows(
         let want = (end - at).min(wanted as u64);
         window.resize(usize::try_from(want).unwrap_or(wanted), 0);
         let got = part.read(&mut window, at)?;
-        let mut records = Records {
-            rest: window.get(..got).unwrap_or_default(),
-            at,
-            stop: range.end,
-            end,
-            endian,
-            has_payloads: part.has_payloads,
-            trouble: None,
-        };
+        let rest = window.get(..got).unwrap_or_default();
+        let mut records = Records::new(part, endian, rest, at..range.end);
         if visit(&mut records) == Step::Stop {
             return Ok(None);
         }
@@ -203,6 +234,26 @@ pub struct Records<'w> {
     endian: Endian,
     has_payloads: bool,
     trouble: Option<Trouble>,
+}
+
+impl<'w> Records<'w> {
+    /// Those that start in `range`, whose start is the first of `rest`.
+    pub(super) fn new(part: &Part, endian: Endian, rest: &'w [u8], range: Range<u64>) -> Self {
+        Self {
+            rest,
+            at: range.start,
+            stop: range.end,
+            end: part.range.end,
+            endian,
+            has_payloads: part.has_payloads,
+            trouble: None,
+        }
+    }
+
+    /// Where the next record begins, what the window has of it, and what is wrong.
+    pub(super) fn into_rest(self) -> (u64, &'w [u8], Option<Trouble>) {
+        (self.at, self.rest, self.trouble)
+    }
 }
 
 impl<'w> Iterator for Records<'w> {

@@ -8,9 +8,7 @@ use rprof_abi::record::Record;
 use rprof_abi::{AttrFlags, Endian, Misc, RawRecord, RecordKind, SampleType};
 use rprof_images::BuildId;
 use rprof_machine::{History, HistoryBuilder, Key};
-use rprof_perfdata::{
-    FeatureId, FileRecord, Form, Reader, RecordedEvent, Step, Warning, file_kind,
-};
+use rprof_perfdata::{FeatureId, FileRecord, Form, Reader, RecordedEvent, Warning, file_kind};
 use rprof_profile::Loss;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -94,10 +92,7 @@ fn skim_in(reader: &Reader, cut: Cut) -> Result<Skimmed, Error> {
         passed_over: PassedOver::default(),
         n_bad: 0,
     };
-    let walked = reader.walk(reader.data(), |offset, raw| {
-        skim.take(offset, raw);
-        Step::On
-    })?;
+    let walked = reader.walk_all(|offset, raw| skim.take(offset, raw))?;
     let mut warnings: Vec<Warning> = bad_build_ids.into_iter().chain(walked).collect();
     if skim.n_bad > 0 {
         let records = skim.n_bad;
