@@ -120,9 +120,9 @@ impl HistoryBuilder {
         Change::Map { space, range }
     }
 
-    /// Memory without a file is called as perf calls it: where its compiler may have left names.
+    /// Code in memory without a file is called as perf calls it: where its compiler may have left names.
     fn user_image(&mut self, map: &Mapping<'_>) -> ImageId {
-        if !map.filename.starts_with(b"//anon") {
+        if !(map.is_code && map.filename.starts_with(b"//anon")) {
             return self.host_image(map, map.filename, ImageKind::User);
         }
         self.images.intern(RecordedImage {
@@ -235,6 +235,9 @@ fn is_file(name: &[u8]) -> bool {
     !memory.iter().any(|start| name.starts_with(start))
 }
 
+/// `PROT_EXEC`, include/uapi/asm-generic/mman-common.h (v6.12).
+const PROT_EXEC: u32 = 4;
+
 /// What MMAP and MMAP2 have in common.
 struct Mapping<'a> {
     pid: i32,
@@ -243,6 +246,7 @@ struct Mapping<'a> {
     pgoff: u64,
     filename: &'a [u8],
     identity: Option<FileIdentity>,
+    is_code: bool,
 }
 
 impl<'a> From<&Mmap<'a>> for Mapping<'a> {
@@ -254,6 +258,7 @@ impl<'a> From<&Mmap<'a>> for Mapping<'a> {
             pgoff: map.pgoff,
             filename: map.filename,
             identity: None,
+            is_code: true,
         }
     }
 }
@@ -267,6 +272,7 @@ impl<'a> From<&Mmap2<'a>> for Mapping<'a> {
             pgoff: map.pgoff,
             filename: map.filename,
             identity: Some(map.identity),
+            is_code: map.prot & PROT_EXEC != 0,
         }
     }
 }

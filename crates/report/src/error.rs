@@ -10,6 +10,14 @@ pub enum Error {
     /// A thread could not be started.
     #[error("starting a thread")]
     Thread(#[source] std::io::Error),
+    /// A filter asks for what no sample has.
+    #[error("the recording has no {what}: leave {option} out")]
+    NotRecorded {
+        /// What is missing.
+        what: &'static str,
+        /// The option that needs it.
+        option: &'static str,
+    },
     /// The output cannot be written.
     #[error("writing the samples")]
     Write(#[source] std::io::Error),

@@ -19,7 +19,8 @@ pub fn demangle(mangled: &[u8]) -> String {
             .ok()
             .and_then(|symbol| symbol.demangle_with_options(&options).ok());
         if let Some(name) = name {
-            return without_qualifiers(&name).to_owned();
+            // Of an empty argument pack a comma is left.
+            return without_qualifiers(&name).replace(", >", ">");
         }
     }
     text.into_owned()
@@ -72,6 +73,8 @@ mod tests {
         assert_eq!(demangle(b"_ZNK3Foo3barEv"), "Foo::bar");
         assert_eq!(demangle(b"_ZNKR3Foo3barEv"), "Foo::bar");
         assert_eq!(demangle(b"_ZNK3FooclEv"), "Foo::operator()");
+        let packed = demangle(b"_ZN4llvm15AnalysisManagerINS_8FunctionEJEE5clearEv");
+        assert_eq!(packed, "llvm::AnalysisManager<llvm::Function>::clear");
     }
 
     #[test]

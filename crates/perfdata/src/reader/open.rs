@@ -4,10 +4,10 @@ use super::attrs::Described;
 use super::bytes::Bytes;
 use super::source::{self, Source};
 use super::stream::{Part, Stream};
-use super::unpack::unpack;
+use super::unpack::{DEFAULT_LIMIT, How, unpack};
 use super::{Form, PIPE_HEADER_LEN, Reader};
 use crate::feature::EventDesc;
-use crate::{Error, FeatureId, FileHeader, Section, Warning};
+use crate::{Error, Feature, FeatureId, FileHeader, Section, Warning};
 use rprof_abi::{Cursor, Endian};
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -137,18 +137,37 @@ impl Reader {
 
     /// Puts unpacked parts in place of the compressed ones.
     fn unpack(&mut self) -> Result<(), Error> {
+        let limit = self.unpacked_limit();
         let mut parts: Vec<Part> = Vec::new();
         for part in &self.stream.parts {
             let base = parts.last().map_or(0, |part| part.range.end);
             let location = |offset| self.stream.location(offset);
-            let unpacked = unpack(part, self.endian, base, location)
-                .map_err(|source| self.io_error(source))?;
+            let how = How {
+                endian: self.endian,
+                base,
+                limit,
+            };
+            let unpacked = unpack(part, how, location).map_err(|source| self.io_error(source))?;
             self.warnings.extend(unpacked.warnings);
             parts.push(unpacked.part);
         }
         self.stream = Stream { parts };
         self.is_compressed = true;
         Ok(())
+    }
+
+    /// What one compressed record may unpack to: a ring full, says the recorder; a few bytes of a
+    /// damaged file must not fill the disk.
+    fn unpacked_limit(&self) -> usize {
+        let section = self.feature(FeatureId::COMPRESSED).ok().flatten();
+        let feature =
+            section.map(|bytes| Feature::parse(FeatureId::COMPRESSED, &bytes, self.endian));
+        match feature {
+            Some(Ok(Feature::Compressed(how))) => {
+                usize::try_from(how.mmap_len).map_or(DEFAULT_LIMIT, |len| len.max(1 << 16))
+            }
+            _ => DEFAULT_LIMIT,
+        }
     }
 
     /// The table right behind the data: one section for each feature bit.

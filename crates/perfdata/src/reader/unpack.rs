@@ -15,9 +15,19 @@ use std::io;
 use std::sync::Arc;
 use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
 
-/// Longer than any compressed record unpacks to: 64 KiB of stack dumps that are all zero, and then
-/// some.
-const MAX_UNPACKED: usize = 256 << 20;
+/// What a compressed record may unpack to in a file that does not say it (killed recorders write
+/// no COMPRESSED section): longer than rings are as a rule.
+pub(super) const DEFAULT_LIMIT: usize = 64 << 20;
+
+/// How to unpack.
+#[derive(Clone, Copy)]
+pub(super) struct How {
+    pub(super) endian: Endian,
+    /// Where the offsets of what is unpacked start.
+    pub(super) base: u64,
+    /// The most that one compressed record may unpack to, bytes.
+    pub(super) limit: usize,
+}
 
 /// What was unpacked of one part, and what could not be.
 pub(super) struct Unpacked {
@@ -27,6 +37,7 @@ pub(super) struct Unpacked {
 
 struct Unpacker {
     endian: Endian,
+    limit: usize,
     /// `None` once the stream is damaged.
     decoder: Option<Decoder<'static>>,
     spool: Spool,
@@ -36,15 +47,20 @@ struct Unpacker {
     base: u64,
 }
 
-/// Unpacks a part; its offsets in the stream will start at `base`.
+/// Unpacks a part.
 pub(super) fn unpack(
     part: &Part,
-    endian: Endian,
-    base: u64,
+    how: How,
     location: impl Fn(u64) -> crate::Location,
 ) -> io::Result<Unpacked> {
+    let How {
+        endian,
+        base,
+        limit,
+    } = how;
     let mut unpacker = Unpacker {
         endian,
+        limit,
         decoder: Some(Decoder::new()?),
         spool: Spool::default(),
         origins: Vec::new(),
@@ -156,8 +172,8 @@ impl Unpacker {
             if let Some(what) = self.keep_whole_records()? {
                 return Ok(Some(what));
             }
-            if n_unpacked > MAX_UNPACKED {
-                let what = format!("unpacks to more than {MAX_UNPACKED} bytes");
+            if n_unpacked > self.limit {
+                let what = format!("unpacks to more than {} bytes", self.limit);
                 return Ok(Some(self.give_up(what)));
             }
             if is_done {

@@ -45,9 +45,9 @@ impl Chunks {
         }
     }
 
-    /// Takes one record; returns whether a chunk starts with it.
+    /// Takes one record.
     #[inline]
-    pub(crate) fn take(&mut self, reader: &Reader, offset: u64, raw: RawRecord<'_>) -> bool {
+    pub(crate) fn take(&mut self, reader: &Reader, offset: u64, raw: RawRecord<'_>) {
         let may_cut = self.cut == Cut::Anywhere || self.at_round;
         let starts = match self.starts.last() {
             None => true,
@@ -66,7 +66,6 @@ impl Chunks {
                 self.newest = self.newest.max(time_of(reader, raw).unwrap_or(0));
             }
         }
-        starts
     }
 
     /// The ranges, and if they are whole rounds the newest time up to the end of each.

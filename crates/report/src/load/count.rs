@@ -217,7 +217,7 @@ impl Counting<'_> {
             share.counts.unused.add(unused);
             Ok(())
         };
-        parallel::for_each(context.skimmed.chunks.len(), new_share, count, done)
+        parallel::for_each(context.chunks(), new_share, count, done)
     }
 }
 

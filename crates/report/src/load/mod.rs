@@ -26,12 +26,14 @@ pub(crate) use tasks::{comm_text, task_name};
 use crate::Error;
 use count::{count, count_places};
 use freeze::freeze;
+use rprof_abi::SampleType;
 use rprof_images::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::{Filter, Profile};
 use rprof_symbols::Detail;
 use skim::Skimmed;
 use tasks::TaskParts;
+pub(crate) use values::Values;
 
 /// What to read, and how closely.
 #[derive(Clone, Debug)]
@@ -72,6 +74,7 @@ pub(crate) struct Context<'a> {
     pub(crate) skimmed: &'a Skimmed,
     pub(crate) filter: &'a Filter,
     pub(crate) chains: ChainOptions,
+    pub(crate) values: Values,
 }
 
 /// How far reading is, from 0 to 1.
@@ -87,6 +90,7 @@ pub fn load(
     options: &Options,
     progress: &mut Progress<'_>,
 ) -> Result<Profile, Error> {
+    check_filter(reader, &options.filter)?;
     let skimmed = skim::skim(reader)?;
     let context = Context {
         reader,
@@ -97,6 +101,7 @@ pub fn load(
             max_stack: options.filter.max_stack,
             own_first: true,
         },
+        values: Values::of(reader),
     };
     let n_chunks = skimmed.chunks.len().max(1) as f64;
     let parts = TaskParts {
@@ -128,4 +133,20 @@ pub fn load(
     let warnings = reader.warnings().iter().map(ToString::to_string);
     profile.warnings.extend(warnings.chain(skimmed.warnings));
     Ok(profile)
+}
+
+/// A filter by what no sample has would leave nothing, and not say why.
+pub(crate) fn check_filter(reader: &Reader, filter: &Filter) -> Result<(), Error> {
+    let is_recorded = |bit| {
+        let mut events = reader.events().iter();
+        events.any(|event| event.attr.sample_type.has(bit))
+    };
+    let missing = |what, option| Err(Error::NotRecorded { what, option });
+    if !filter.cpus.is_empty() && !is_recorded(SampleType::CPU) {
+        return missing("CPUs", "--cpu");
+    }
+    if filter.time_ns.is_some() && !is_recorded(SampleType::TIME) {
+        return missing("times", "--time");
+    }
+    Ok(())
 }

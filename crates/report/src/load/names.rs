@@ -1,8 +1,9 @@
 //! Between the passes: every place gets its frames, in parallel by image.
 
+use super::Context;
 use super::embedded::Embedded;
+use super::parallel::{self, Threads};
 use super::resolve::{PlaceKey, UNMAPPED_KERNEL, UNMAPPED_OTHER};
-use super::{Context, parallel};
 use crate::Error;
 use rprof_images::{Avma, BuildId, FileOffset, Kallsyms, Locator, Recorded, kernel_build_id};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
@@ -99,7 +100,8 @@ impl Names {
             }
             Ok(())
         };
-        parallel::for_each(work.len(), || (), answer, &mut |_| {})?;
+        let all = (work.len(), Threads::All);
+        parallel::for_each(all, || (), answer, &mut |_| {})?;
         let mut names = Self {
             ends: Vec::with_capacity(places.len()),
             frames: Vec::new(),

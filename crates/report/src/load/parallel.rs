@@ -3,11 +3,19 @@
 use crate::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Runs `work` on items 0 to `n`, on as many threads as there are CPUs, each with a state of its
-/// own; returns the states. Which thread got which item must not matter. `done` is told, on the
+/// How many threads may work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Threads {
+    /// As many as there are CPUs.
+    All,
+    /// One, which takes the items in order.
+    One,
+}
+
+/// Runs `work` on items 0 to `n`, on some threads, each with a state of its own; returns the states. Which thread got which item must not matter. `done` is told, on the
 /// calling thread, how many items have been taken so far.
 pub(crate) fn for_each<S: Send>(
-    n: usize,
+    (n, threads): (usize, Threads),
     new_state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize) -> Result<(), Error> + Sync,
     done: &mut dyn FnMut(usize),
@@ -25,7 +33,10 @@ pub(crate) fn for_each<S: Send>(
         }
     };
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let n_threads = cpus.min(n).max(1);
+    let n_threads = match threads {
+        Threads::All => cpus.min(n).max(1),
+        Threads::One => 1,
+    };
     std::thread::scope(|scope| {
         let mut others = Vec::new();
         for _ in 1..n_threads {
@@ -51,7 +62,7 @@ mod tests {
     #[test]
     fn every_item_is_done_once() {
         let states = for_each(
-            1000,
+            (1000, Threads::All),
             Vec::new,
             |done, item| {
                 done.push(item);
@@ -63,6 +74,9 @@ mod tests {
         let mut all: Vec<usize> = states.concat();
         all.sort_unstable();
         assert_eq!(all, (0..1000).collect::<Vec<_>>());
-        assert_eq!(for_each(0, || 7, |_, _| Ok(()), &mut |_| {}).unwrap(), [7]);
+        assert_eq!(
+            for_each((0, Threads::All), || 7, |_, _| Ok(()), &mut |_| {}).unwrap(),
+            [7]
+        );
     }
 }

@@ -34,8 +34,7 @@ pub(crate) fn collect(
         context.for_each_batch(chunk, |batch| share.take(context, batch))?;
         Ok(())
     };
-    let n_chunks = context.skimmed.chunks.len();
-    let shares = parallel::for_each(n_chunks, new_share, collect, done)?;
+    let shares = parallel::for_each(context.chunks(), new_share, collect, done)?;
     let mut all: Vec<PlaceKey> = shares.into_iter().flat_map(|share| share.places).collect();
     all.sort_unstable();
     all.dedup();

@@ -3,24 +3,26 @@
 
 use super::Context;
 use super::chain::deferred_cookie;
-use super::values::{LastValues, holds_values};
+use super::parallel::Threads;
+use super::values::{Gain, LastValues, holds_values};
 use crate::Error;
 use rprof_abi::record::Record;
 use rprof_abi::{Callchain, RawRecord, RecordKind, Sample, SampleHead};
+use rprof_machine::Key;
 use rprof_perfdata::{Reader, Step, Warning};
 
 /// A sample that the filter lets through, with what every pass asks of it.
 pub(crate) struct Seen<'r> {
     pub(crate) raw: RawRecord<'r>,
     pub(crate) sample: SampleHead<'r>,
-    /// For a member of a group, its id.
-    pub(crate) member: Option<u64>,
+    /// Whether it is a member's share of a group's sample.
+    pub(crate) member: bool,
     /// The user part of its chain, if that came later.
     pub(crate) deferred: Option<Callchain<'r>>,
     pub(crate) event: usize,
     pub(crate) pid: i32,
     pub(crate) tid: i32,
-    pub(crate) key: rprof_machine::Key,
+    pub(crate) key: Key,
 }
 
 /// What could not be used of the samples of a chunk.
@@ -30,12 +32,15 @@ pub(crate) struct Unused {
     pub(crate) n_bad: u64,
     /// Samples whose user chain was to come later and never did.
     pub(crate) n_unjoined: u64,
+    /// Counter values of events that the file does not list.
+    pub(crate) n_unknown: u64,
 }
 
 impl Unused {
     pub(crate) fn add(&mut self, other: Self) {
         self.n_bad += other.n_bad;
         self.n_unjoined += other.n_unjoined;
+        self.n_unknown += other.n_unknown;
     }
 
     /// What to say of it.
@@ -44,6 +49,12 @@ impl Unused {
         if self.n_bad > 0 {
             let records = self.n_bad;
             warnings.push(Warning::Undecodable { records }.to_string());
+        }
+        if self.n_unknown > 0 {
+            warnings.push(format!(
+                "{} counter values of events that the file does not list were passed over",
+                self.n_unknown
+            ));
         }
         if self.n_unjoined > 0 {
             warnings.push(format!(
@@ -56,25 +67,26 @@ impl Unused {
     }
 }
 
-/// Where deferred user chains are, by cookie.
+/// Where deferred user chains are, by cookie and moment.
 #[derive(Debug, Default)]
-pub(crate) struct DeferredChains(Vec<(u64, u64)>);
+pub(crate) struct DeferredChains(Vec<(u64, Key)>);
 
 impl DeferredChains {
-    /// Notes the chain of a cookie at an offset.
-    pub(crate) fn note(&mut self, cookie: u64, offset: u64) {
-        self.0.push((cookie, offset));
+    /// Notes the chain of a cookie.
+    pub(crate) fn note(&mut self, cookie: u64, key: Key) {
+        self.0.push((cookie, key));
     }
 
     pub(crate) fn freeze(&mut self) {
         self.0.sort_unstable();
     }
 
-    /// The first chain of this cookie behind a sample: cookies of a CPU may come round again.
-    fn after(&self, cookie: u64, offset: u64) -> Option<u64> {
-        let at = self.0.partition_point(|&one| one < (cookie, offset));
-        let &(found, offset) = self.0.get(at)?;
-        (found == cookie).then_some(offset)
+    /// The first chain of this cookie after a sample (cookies of a CPU may come round again): where
+    /// in the file. By time: another CPU's ring may have been written before.
+    fn after(&self, cookie: u64, key: Key) -> Option<u64> {
+        let at = self.0.partition_point(|&one| one < (cookie, key));
+        let &(found, key) = self.0.get(at)?;
+        (found == cookie).then_some(key.offset)
     }
 }
 
@@ -82,6 +94,15 @@ impl DeferredChains {
 const BATCH: usize = 64;
 
 impl Context<'_> {
+    /// How many chunks there are, and who may read them.
+    pub(crate) fn chunks(&self) -> (usize, Threads) {
+        let threads = match self.values.need_order() {
+            true => Threads::One,
+            false => Threads::All,
+        };
+        (self.skimmed.chunks.len(), threads)
+    }
+
     /// Calls `visit` for each sample of a chunk that the filter lets through.
     pub(crate) fn for_each_sample(
         &self,
@@ -102,36 +123,43 @@ impl Context<'_> {
         let Some(range) = self.skimmed.chunks.get(chunk) else {
             return Ok(unused);
         };
-        let mut values = self.skimmed.values.get(chunk).cloned();
-        let mut scratch = Vec::new();
+        let mut values = self.values.before(chunk);
+        let (mut scratch, mut gains) = (Vec::new(), Vec::new());
         self.reader.walk_windows(range.clone(), |records| {
             let mut batch = Vec::with_capacity(BATCH);
             for (offset, raw) in records {
                 if raw.kind != RecordKind::SAMPLE {
                     continue;
                 }
-                let Some(mut seen) = self.see(offset, raw) else {
+                let Some(seen) = self.see(offset, raw) else {
                     unused.n_bad += 1;
                     continue;
                 };
+                let values = values.as_mut().filter(|_| self.holds_values(seen.event));
+                let is_plain = values.is_none() && !is_deferred(&seen);
+                // Samples stay in the file's order: what came before goes first.
+                if batch.len() == BATCH || !is_plain {
+                    visit(&batch);
+                    batch.clear();
+                }
                 let is_seen = self.filter.sees(seen.sample.cpu, seen.sample.time_ns);
-                if let Some(values) = &mut values
-                    && self.holds_values(seen.event)
-                {
-                    self.expand(&mut seen, values, |seen| {
-                        if is_seen {
-                            visit(std::slice::from_ref(seen));
+                if is_plain {
+                    batch.extend(is_seen.then_some(seen));
+                    continue;
+                }
+                let mut joined = seen;
+                self.join(&mut joined, &mut scratch, &mut unused);
+                match values {
+                    None if is_seen => visit(std::slice::from_ref(&joined)),
+                    None => {}
+                    Some(values) => {
+                        self.take_values(&joined, values, &mut gains, &mut unused);
+                        for gain in gains.iter().filter(|_| is_seen) {
+                            joined.member = true;
+                            joined.event = gain.event;
+                            joined.sample.period = Some(gain.gained);
+                            visit(std::slice::from_ref(&joined));
                         }
-                    });
-                } else if is_seen && is_deferred(&seen) {
-                    let mut joined = seen;
-                    self.join(&mut joined, offset, &mut scratch, &mut unused);
-                    visit(std::slice::from_ref(&joined));
-                } else if is_seen {
-                    batch.push(seen);
-                    if batch.len() == BATCH {
-                        visit(&batch);
-                        batch.clear();
                     }
                 }
             }
@@ -151,7 +179,7 @@ impl Context<'_> {
         Some(Seen {
             raw,
             deferred: None,
-            member: None,
+            member: false,
             event,
             pid,
             tid,
@@ -171,27 +199,24 @@ impl Context<'_> {
         self.reader.events().get(event).is_some_and(holds_values)
     }
 
-    /// Passes on, for a sample of a group, one for each member that counted something.
-    fn expand(
+    /// What the members of a sample's group gained.
+    fn take_values(
         &self,
-        seen: &mut Seen<'_>,
+        seen: &Seen<'_>,
         values: &mut LastValues,
-        mut visit: impl FnMut(&Seen<'_>),
+        gains: &mut Vec<Gain>,
+        unused: &mut Unused,
     ) {
         let event = self.reader.events().get(seen.event);
-        let (Some(event), Some(sample)) = (event, self.whole(seen)) else {
-            return;
-        };
-        values.take(event, &sample, |id, gained| {
-            let Some(member) = self.reader.event_of_id(id) else {
-                return;
-            };
-            if gained > 0 {
-                (seen.event, seen.member) = (member, Some(id));
-                seen.sample.period = Some(gained);
-                visit(seen);
+        match event.zip(self.whole(seen)) {
+            Some((event, sample)) => {
+                unused.n_unknown += values.take(self.reader, event, &sample, gains);
             }
-        });
+            None => {
+                gains.clear();
+                unused.n_bad += 1;
+            }
+        }
     }
 
     /// Joins the user chain that came later to its sample.
@@ -199,12 +224,11 @@ impl Context<'_> {
     pub(crate) fn join<'r>(
         &self,
         seen: &mut Seen<'r>,
-        offset: u64,
         scratch: &'r mut Vec<u8>,
         unused: &mut Unused,
     ) {
         if let Some(cookie) = seen.sample.callchain.and_then(deferred_cookie) {
-            let at = self.skimmed.deferred.after(cookie, offset);
+            let at = self.skimmed.deferred.after(cookie, seen.key);
             seen.deferred = at.and_then(|at| deferred_chain(self.reader, at, seen.tid, scratch));
             unused.n_unjoined += u64::from(seen.deferred.is_none());
         }

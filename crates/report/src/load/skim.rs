@@ -2,7 +2,6 @@
 
 use super::chunks::{Chunks, Cut};
 use super::samples::DeferredChains;
-use super::values::{LastValues, Values};
 use crate::Error;
 use rprof_abi::record::Record;
 use rprof_abi::{AttrFlags, Endian, Misc, RawRecord, RecordKind, SampleType};
@@ -23,8 +22,6 @@ pub(crate) struct Skimmed {
     pub(crate) chunks: Vec<Range<u64>>,
     /// By chunk, the newest time of a sample up to its end, if chunks end where rounds do.
     pub(crate) newest_ns: Vec<u64>,
-    /// At the start of each chunk, for recordings whose samples hold counter values.
-    pub(crate) values: Vec<LastValues>,
     pub(crate) deferred: DeferredChains,
     /// By event.
     pub(crate) losses: Vec<Loss>,
@@ -86,7 +83,6 @@ fn skim_in(reader: &Reader, cut: Cut) -> Result<Skimmed, Error> {
         builder: HistoryBuilder::new(has_times, build_ids),
         lost: vec![Lost::default(); reader.events().len()],
         deferred: DeferredChains::default(),
-        values: Values::of(reader),
         chunks: Chunks::new(cut, &reader.data()),
         n_samples: 0,
         passed_over: PassedOver::default(),
@@ -98,7 +94,15 @@ fn skim_in(reader: &Reader, cut: Cut) -> Result<Skimmed, Error> {
         let records = skim.n_bad;
         warnings.push(Warning::Undecodable { records });
     }
-    let notes = skim.passed_over.notes();
+    let mut notes = skim.passed_over.notes();
+    let dumps_stacks = |event: &RecordedEvent| event.attr.sample_type.has(SampleType::STACK_USER);
+    if skim.n_samples > 0 && reader.events().iter().any(dumps_stacks) {
+        notes.push(
+            "samples hold copies of user stacks (--call-graph dwarf), which are not unwound yet: \
+             of user code only where it was sampled is shown"
+                .to_owned(),
+        );
+    }
     charge_shared_rings(reader, &mut skim.lost);
     skim.deferred.freeze();
     let (chunks, newest_ns) = skim.chunks.finish();
@@ -108,7 +112,6 @@ fn skim_in(reader: &Reader, cut: Cut) -> Result<Skimmed, Error> {
         n_samples: skim.n_samples,
         chunks,
         newest_ns,
-        values: skim.values.at_starts,
         deferred: skim.deferred,
         losses: skim.lost.into_iter().map(Lost::into_loss).collect(),
         warnings: warnings
@@ -125,7 +128,6 @@ struct Skim<'r> {
     builder: HistoryBuilder,
     lost: Vec<Lost>,
     deferred: DeferredChains,
-    values: Values,
     chunks: Chunks,
     n_samples: u64,
     passed_over: PassedOver,
@@ -136,12 +138,9 @@ struct Skim<'r> {
 impl Skim<'_> {
     #[inline]
     fn take(&mut self, offset: u64, raw: RawRecord<'_>) {
-        if self.chunks.take(self.reader, offset, raw) {
-            self.values.start_chunk();
-        }
+        self.chunks.take(self.reader, offset, raw);
         if raw.kind == RecordKind::SAMPLE {
             self.n_samples += 1;
-            self.values.take(self.reader, raw);
         } else if raw.kind.name().is_some() {
             self.n_bad += u64::from(self.take_sideband(offset, raw).is_none());
         } else {
@@ -166,7 +165,10 @@ impl Skim<'_> {
                 let records = &mut self.lost.get_mut(event)?.records;
                 *records = records.saturating_add(losses.lost);
             }
-            Record::CallchainDeferred(chain) => self.deferred.note(chain.cookie, offset),
+            Record::CallchainDeferred(chain) => {
+                self.deferred
+                    .note(chain.cookie, self.builder.key(id.time_ns, offset));
+            }
             _ => self.builder.add(offset, raw.misc, &record, &id),
         }
         Some(())

@@ -1,86 +1,89 @@
 //! Counter values in samples (`PERF_SAMPLE_READ`): a group's leader is sampled, and the values of
-//! all members are read with it.
+//! all members are read with it. A sample of a member counts what it gained since the last one, so
+//! such recordings are read in order, by one thread.
 
-use rprof_abi::{AttrFlags, RawRecord, ReadFormat, Sample, SampleType};
+use rprof_abi::{AttrFlags, ReadFormat, Sample, SampleType};
 use rprof_perfdata::{Reader, RecordedEvent};
 use rustc_hash::FxHashMap;
+use std::sync::Mutex;
 
-/// The last value of each counter, for samples that hold values (`PERF_SAMPLE_READ`): a sample of
-/// a member counts what it gained since.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct LastValues(FxHashMap<(u64, Option<i32>), u64>);
-
-impl LastValues {
-    /// What a counter gained since the last time, and notes its value.
-    fn gain(&mut self, id: u64, tid: Option<i32>, value: u64) -> u64 {
-        let last = self.0.insert((id, tid), value).unwrap_or(0);
-        value.wrapping_sub(last)
-    }
-
-    /// Calls `visit` with the id of each counter of a sample and what it gained.
-    pub(crate) fn take(
-        &mut self,
-        event: &RecordedEvent,
-        sample: &Sample<'_>,
-        mut visit: impl FnMut(u64, u64),
-    ) {
-        let Some(read) = &sample.read else {
-            return;
-        };
-        // An inherited event counts for each task by itself.
-        let per_task = event.attr.flags.has(AttrFlags::INHERIT);
-        for value in read.values() {
-            if let Some(id) = value.id {
-                let gained = self.gain(id, sample.tid.filter(|_| per_task), value.value);
-                visit(id, gained);
-            }
-        }
-    }
-}
-
-/// Whether samples of this event stand for several: a group's leader is sampled, and the values of
-/// all members are read with it.
+/// Whether samples of this event stand for several.
 pub(crate) fn holds_values(event: &RecordedEvent) -> bool {
     event.attr.sample_type.has(SampleType::READ) && event.attr.read_format.has(ReadFormat::ID)
 }
 
-/// Counter values at the starts of chunks: chunks are read in any order, and what a counter gained
-/// is known only in order.
-pub(crate) struct Values {
-    is_needed: bool,
-    now: LastValues,
-    pub(crate) at_starts: Vec<LastValues>,
+/// The last value of each counter, by event id and, for inherited events, by thread.
+#[derive(Debug, Default)]
+pub(crate) struct LastValues(FxHashMap<(u64, Option<i32>), u64>);
+
+/// What a counter of a sample gained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gain {
+    /// The counter's event.
+    pub(crate) event: usize,
+    pub(crate) gained: u64,
 }
+
+impl LastValues {
+    /// Notes the values of a sample, and says what each counter gained. Returns how many are of no
+    /// event that the file knows.
+    pub(crate) fn take(
+        &mut self,
+        reader: &Reader,
+        event: &RecordedEvent,
+        sample: &Sample<'_>,
+        gains: &mut Vec<Gain>,
+    ) -> u64 {
+        gains.clear();
+        let Some(read) = &sample.read else {
+            return 0;
+        };
+        let mut n_unknown = 0;
+        let task = sample
+            .tid
+            .filter(|_| event.attr.flags.has(AttrFlags::INHERIT));
+        for value in read.values() {
+            let id = value.id.unwrap_or(0);
+            let only = (reader.events().len() == 1).then_some(0);
+            let Some(event) = reader.event_of_id(id).or(only) else {
+                n_unknown += 1;
+                continue;
+            };
+            let last = self.0.insert((id, task), value.value).unwrap_or(0);
+            // A member counts once in a sample, whatever a damaged one says.
+            if value.value != last && !gains.iter().any(|other| other.event == event) {
+                gains.push(Gain {
+                    event,
+                    gained: value.value.wrapping_sub(last),
+                });
+            }
+        }
+        n_unknown
+    }
+}
+
+/// The values of a recording that has some, for one pass at a time.
+#[derive(Debug)]
+pub(crate) struct Values(Option<Mutex<LastValues>>);
 
 impl Values {
     pub(crate) fn of(reader: &Reader) -> Self {
-        Self {
-            is_needed: reader.events().iter().any(holds_values),
-            now: LastValues::default(),
-            at_starts: Vec::new(),
-        }
+        let has_values = reader.events().iter().any(holds_values);
+        Self(has_values.then(Mutex::default))
     }
 
-    pub(crate) fn start_chunk(&mut self) {
-        if self.is_needed {
-            self.at_starts.push(self.now.clone());
-        }
+    /// Whether chunks must be read in order, by one thread.
+    pub(crate) fn need_order(&self) -> bool {
+        self.0.is_some()
     }
 
-    #[inline]
-    pub(crate) fn take(&mut self, reader: &Reader, raw: RawRecord<'_>) {
-        if !self.is_needed {
-            return;
+    /// The values as they are before a chunk; the first one starts anew.
+    pub(crate) fn before(&self, chunk: usize) -> Option<std::sync::MutexGuard<'_, LastValues>> {
+        // A thread that panicked ends the program.
+        let mut values = self.0.as_ref()?.lock().ok()?;
+        if chunk == 0 {
+            values.0.clear();
         }
-        let event = reader
-            .event_of(raw)
-            .and_then(|idx| reader.events().get(idx));
-        let Some(event) = event.filter(|event| holds_values(event)) else {
-            return;
-        };
-        // Samples that cannot be decoded are counted when they are read.
-        if let Ok(sample) = event.layout.parse_sample(raw.body) {
-            self.now.take(event, &sample, |_, _| {});
-        }
+        Some(values)
     }
 }

@@ -114,14 +114,15 @@ impl Columns {
             .fold(Self::default(), |all, &one| all.with(one))
     }
 
-    /// What perf prints of an event if not told otherwise.
-    fn default_of(attr: &PerfEventAttr) -> Self {
+    /// What perf prints of an event if not told otherwise; `chains` are shown or not.
+    fn default_of(attr: &PerfEventAttr, chains: bool) -> Self {
         use Column as C;
         let task = [C::Comm, C::Tid, C::Cpu, C::Time, C::Event];
         let code = [C::Ip, C::Sym, C::Symoff, C::Dso];
         let is_tracepoint = attr.kind == event_type::TRACEPOINT;
         let own = if is_tracepoint { C::Trace } else { C::Period };
-        let shows_code = !is_tracepoint || attr.sample_type.has(SampleType::CALLCHAIN);
+        let has_chains = chains && attr.sample_type.has(SampleType::CALLCHAIN);
+        let shows_code = !is_tracepoint || has_chains;
         let code: &[Column] = if shows_code { &code } else { &[] };
         Self::of(&task)
             .union(Self::of(&[own]))
@@ -178,6 +179,7 @@ impl Choice {
     pub(super) fn of_events<'e>(
         &self,
         events: impl Iterator<Item = (&'e str, &'e PerfEventAttr, bool)> + Clone,
+        chains: bool,
     ) -> Result<Vec<Columns>, ColumnsError> {
         let asked = match self {
             Self::Default => Columns::default(),
@@ -204,10 +206,10 @@ impl Choice {
         }
         let of_event = |(_, attr, _): (&str, &PerfEventAttr, bool)| {
             let columns = match self {
-                Self::Default => Columns::default_of(attr),
+                Self::Default => Columns::default_of(attr, chains),
                 Self::Named(columns) => *columns,
                 Self::Changed { with, without } => {
-                    Columns(Columns::default_of(attr).union(*with).0 & !without.0)
+                    Columns(Columns::default_of(attr, chains).union(*with).0 & !without.0)
                 }
             };
             columns.recorded_in(attr)
@@ -265,10 +267,12 @@ mod tests {
     fn what_is_not_recorded_is_left_out_by_default_and_refused_if_asked_for() {
         let attr = attr(SampleType::IP.with(SampleType::TID));
         let events = [("cpu-clock", &attr, false)];
-        let default = Choice::Default.of_events(events.iter().copied()).unwrap();
+        let default = Choice::Default
+            .of_events(events.iter().copied(), true)
+            .unwrap();
         assert!(default[0].has(Column::Ip) && !default[0].has(Column::Time));
         let asked = Choice::parse("ip,time").unwrap();
-        let error = asked.of_events(events.iter().copied()).unwrap_err();
+        let error = asked.of_events(events.iter().copied(), true).unwrap_err();
         assert!(error.to_string().contains("TIME"), "{error}");
     }
 }

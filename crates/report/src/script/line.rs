@@ -114,6 +114,10 @@ impl<'a> Lines<'a> {
         };
         let mut options = context.chains;
         options.stacks &= shows_chain;
+        // The user part of such a chain is to be unwound from the stack: its first frame is known.
+        let event = context.reader.events().get(seen.event);
+        options.own_first =
+            event.is_some_and(|event| event.attr.sample_type.has(SampleType::STACK_USER));
         let start = out.len();
         let (sample, misc) = (&seen.sample, seen.raw.misc);
         for_each_address(sample, seen.deferred, misc, options, |address| {

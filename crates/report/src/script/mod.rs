@@ -10,7 +10,9 @@ mod trace;
 pub use columns::{Choice, Columns, ColumnsError};
 
 use crate::Error;
-use crate::load::{ChainOptions, Context, Kernel, Names, Unused, collect, skim};
+use crate::load::{
+    ChainOptions, Context, Kernel, Names, Unused, Values, check_filter, collect, skim,
+};
 use columns::Column;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use frames::Named;
@@ -65,7 +67,8 @@ pub fn write_script(
 ) -> Result<Vec<String>, Error> {
     let events = reader.events().iter();
     let attrs = events.map(|event| (&event.name[..], &event.attr, event.is_dummy()));
-    let columns = options.columns.of_events(attrs)?;
+    let columns = options.columns.of_events(attrs, options.chains)?;
+    check_filter(reader, &options.filter)?;
     let skimmed = skim::skim_ordered(reader)?;
     let context = Context {
         reader,
@@ -76,6 +79,7 @@ pub fn write_script(
             max_stack: options.filter.max_stack,
             own_first: false,
         },
+        values: Values::of(reader),
     };
     let filters_functions = !options.filter.dsos.is_empty() || !options.filter.symbols.is_empty();
     let shows_names = columns.iter().any(|columns| columns.has(Column::Sym)) || filters_functions;
@@ -116,12 +120,38 @@ pub fn write_script(
             .max()
             .unwrap_or(0),
     };
-    let unused = print(&layout, out)?;
+    let mut counted = CountedWrite { out, n_bytes: 0 };
+    let unused = print(&layout, &mut counted)?;
+    let is_empty = counted.n_bytes == 0;
     let warnings = reader.warnings().iter().chain(&bad_formats);
     let mut warnings: Vec<String> = warnings.map(ToString::to_string).collect();
     warnings.extend_from_slice(&skimmed.warnings);
     warnings.extend(unused.warnings());
+    if is_empty {
+        warnings.push(match skimmed.n_samples {
+            0 => "no samples in the recording".to_owned(),
+            _ => "no samples match the filter".to_owned(),
+        });
+    }
     Ok(warnings)
+}
+
+/// A writer that knows how much it was given.
+struct CountedWrite<'a> {
+    out: &'a mut dyn Write,
+    n_bytes: u64,
+}
+
+impl Write for CountedWrite<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let n = self.out.write(bytes)?;
+        self.n_bytes += n as u64;
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// One thread reads and orders, others format, this one writes.
@@ -187,12 +217,7 @@ fn format_jobs(layout: &Layout<'_>, todo: &Receiver<Job>, finished: &Sender<(u64
                 seen.sample.period = share.period;
             }
             // Counted when it was put in order.
-            context.join(
-                &mut seen,
-                entry.offset,
-                &mut scratch,
-                &mut Unused::default(),
-            );
+            context.join(&mut seen, &mut scratch, &mut Unused::default());
             lines.append(&seen, &mut out);
         }
         if finished.send((job.number, out)).is_err() {

@@ -58,7 +58,7 @@ impl Batch {
     }
 
     fn note_share(&mut self, seen: &Seen<'_>) -> u32 {
-        if seen.member.is_none() {
+        if !seen.member {
             return NO_SHARE;
         }
         self.shares.push(Share {
@@ -69,15 +69,28 @@ impl Batch {
     }
 
     fn push(&mut self, seen: &Seen<'_>, endian: Endian) {
-        let share = self.note_share(seen);
-        self.entries.push(Entry {
+        let entry = Entry {
             time_ns: seen.key.time_ns,
             offset: seen.key.offset,
-            share,
-            at: as_u32(self.bytes.len()),
+            share: self.note_share(seen),
+            at: 0,
+        };
+        if self.add(entry) {
+            // It was a record before: it is not too long.
+            let _ = seen.raw.encode(&mut self.bytes, endian);
+        }
+    }
+
+    /// Adds an entry; returns whether its record is to follow: the members of a group share one.
+    fn add(&mut self, entry: Entry) -> bool {
+        let last = self.entries.last();
+        let shared = last.filter(|last| last.offset == entry.offset);
+        let at = shared.map(|last| last.at);
+        self.entries.push(Entry {
+            at: at.unwrap_or(as_u32(self.bytes.len())),
+            ..entry
         });
-        // It was a record before: it is not too long.
-        let _ = seen.raw.encode(&mut self.bytes, endian);
+        at.is_none()
     }
 
     /// Takes out what is newer than `limit`, as the start of the next batch.
@@ -96,14 +109,11 @@ impl Batch {
                 }
                 None => NO_SHARE,
             };
-            rest.entries.push(Entry {
-                share,
-                at: as_u32(rest.bytes.len()),
-                ..entry
-            });
             let end = start + usize::from(len);
-            rest.bytes
-                .extend_from_slice(self.bytes.get(start..end).unwrap_or_default());
+            if rest.add(Entry { share, ..entry }) {
+                rest.bytes
+                    .extend_from_slice(self.bytes.get(start..end).unwrap_or_default());
+            }
         }
         rest
     }
@@ -181,13 +191,9 @@ fn by_index(
             }
             None => NO_SHARE,
         };
-        let at = as_u32(batch.bytes.len());
-        batch.entries.push(Entry {
-            share,
-            at,
-            ..*entry
-        });
-        let _ = raw.encode(&mut batch.bytes, endian);
+        if batch.add(Entry { share, ..*entry }) {
+            let _ = raw.encode(&mut batch.bytes, endian);
+        }
         let is_full = batch.entries.len() >= BATCH || batch.bytes.len() >= BATCH_BYTES;
         if is_full && !deliver(std::mem::take(&mut batch)) {
             return Ok(unused);
