@@ -2,7 +2,7 @@
 //! threads can share, since only a record says where the next one begins.
 
 use super::stream::Part;
-use super::walk::{MAX_WINDOW, Records, Step, Trouble, walk_part};
+use super::walk::{MAX_RECORD, Records, Step, Trouble, walk_part};
 use rprof_abi::{Endian, RawRecord};
 use std::io;
 use std::ops::Range;
@@ -10,10 +10,10 @@ use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread;
 
 /// Bytes read at a time.
-const BLOCK: usize = 1 << 20;
+const BLOCK: usize = 256 << 10;
 
-/// Room in front of a block for the record that began in the one before.
-const HEAD: usize = MAX_WINDOW;
+/// Room in front of a block for the record that began in the one before: any of the kernel's.
+const HEAD: usize = MAX_RECORD;
 
 /// Blocks on their way between the threads.
 const BLOCKS: usize = 3;
@@ -68,6 +68,13 @@ pub(super) fn walk_part_ahead(
             }
             if at >= range.end {
                 return Ok(None);
+            }
+            if carried.len() > HEAD {
+                // One of simpleperf's: no need to be quick about it.
+                return walk_part(part, endian, at..range.end, |offset, raw| {
+                    visit(offset, raw);
+                    Step::On
+                });
             }
             let _ = empties.send(buffer);
         }

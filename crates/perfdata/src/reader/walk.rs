@@ -21,10 +21,10 @@ pub enum Step {
 const WINDOW: usize = 256 << 10;
 
 /// The longest record that is read at all: simpleperf's own may be longer than the kernel's.
-pub(super) const MAX_WINDOW: usize = 1 << 20;
+const MAX_WINDOW: usize = 1 << 20;
 
 /// The longest record of the kernel's kinds.
-const MAX_RECORD: usize = 1 << 16;
+pub(super) const MAX_RECORD: usize = 1 << 16;
 
 /// Why a walk ended early, at this offset of the stream.
 #[derive(Debug)]
