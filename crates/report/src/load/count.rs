@@ -10,7 +10,7 @@ use super::{Context, parallel};
 use crate::Error;
 use rprof_abi::AttrFlags;
 use rprof_machine::ImageId;
-use rprof_profile::{FrameId, Profile, Tally};
+use rprof_profile::{FrameId, Profile, Tally, Tree};
 use rustc_hash::FxHashMap;
 
 /// What was counted.
@@ -133,7 +133,15 @@ pub(crate) fn count(
 }
 
 /// Samples counted by place, by one thread each.
-pub(crate) struct ByPlace(Vec<(Counts, Vec<PlaceKey>)>);
+pub(crate) struct ByPlace(Vec<PlaceShare>);
+
+/// One thread's share of [`ByPlace`], without what is needed only for counting.
+struct PlaceShare {
+    /// By event: tree, groups, samples and weight.
+    events: Vec<(Tree, Vec<TaskGroup>, u64, u64)>,
+    places: Vec<PlaceKey>,
+    unused: Unused,
+}
 
 /// Counts all samples by the place that each was taken at: for tables without stacks, one pass
 /// finds the places and counts them.
@@ -147,19 +155,24 @@ pub(crate) fn count_places(
         frames: Frames::Places,
         parts,
     };
-    let shares = counting.run(done)?.into_iter();
-    Ok(ByPlace(
-        shares
-            .map(|share| (share.counts, share.numbers.places))
+    let shares = counting.run(done)?.into_iter().map(|share| PlaceShare {
+        events: share
+            .counts
+            .tallies
+            .into_iter()
+            .map(Tally::into_parts)
             .collect(),
-    ))
+        places: share.numbers.places,
+        unused: share.counts.unused,
+    });
+    Ok(ByPlace(shares.collect()))
 }
 
 impl ByPlace {
     /// All places, sorted.
     pub(crate) fn places(&self) -> Vec<PlaceKey> {
-        let shares = self.0.iter().flat_map(|(_, places)| places);
-        let mut all: Vec<PlaceKey> = shares.copied().collect();
+        let places = self.0.iter().flat_map(|share| &share.places);
+        let mut all: Vec<PlaceKey> = places.copied().collect();
         all.sort_unstable();
         all.dedup();
         all
@@ -168,11 +181,11 @@ impl ByPlace {
     /// The same counts by function.
     pub(crate) fn named(self, context: &Context<'_>, names: &Names, profile: &Profile) -> Counts {
         let mut all = Counts::new(context.reader.events().len());
-        for (counts, places) in self.0 {
-            all.unused.add(counts.unused);
-            let numbers: Vec<u32> = places.iter().map(|&place| names.place(place)).collect();
-            for (event, tally) in counts.tallies.into_iter().enumerate() {
-                let (tree, groups, samples, weight) = tally.into_parts();
+        for share in self.0 {
+            all.unused.add(share.unused);
+            let places = share.places.iter();
+            let numbers: Vec<u32> = places.map(|&place| names.place(place)).collect();
+            for (event, (tree, groups, samples, weight)) in share.events.into_iter().enumerate() {
                 if let Some(tally) = all.tallies.get_mut(event) {
                     tally.add_samples(samples, weight);
                 }
