@@ -20,6 +20,8 @@ use std::sync::Mutex;
 pub(crate) struct Names {
     places: Vec<PlaceKey>,
     numbers: FxHashMap<PlaceKey, u32>,
+    /// Whether places are those of stacks.
+    in_stacks: bool,
     /// Ends of each place's frames; they start where those of the place before end.
     ends: Vec<u32>,
     frames: Vec<FrameId>,
@@ -54,6 +56,10 @@ impl Names {
     /// The number of a place. All places that occur were collected before.
     #[inline]
     pub(crate) fn place(&self, key: PlaceKey) -> u32 {
+        let key = match self.in_stacks {
+            true => key.in_stacks(),
+            false => key,
+        };
         self.numbers.get(&key).copied().unwrap_or(u32::MAX)
     }
 
@@ -107,6 +113,7 @@ impl Names {
             frames: Vec::new(),
             offsets: Vec::with_capacity(places.len()),
             unnamed: Vec::new(),
+            in_stacks: context.chains.stacks,
             numbers: (0..).zip(&places).map(|(n, &place)| (place, n)).collect(),
             places: Vec::new(),
         };

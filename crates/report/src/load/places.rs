@@ -44,6 +44,7 @@ pub(crate) fn collect(
 impl Share {
     fn take(&mut self, context: &Context<'_>, batch: &[Seen<'_>]) {
         let history = &context.skimmed.history;
+        let stacks = context.chains.stacks;
         let Self {
             memo,
             tasks,
@@ -70,7 +71,10 @@ impl Share {
                 context.chains,
                 |address| {
                     cache.value(history, space, address, |place| {
-                        places.insert(place);
+                        places.insert(match stacks {
+                            true => place.in_stacks(),
+                            false => place,
+                        });
                         0
                     });
                 },

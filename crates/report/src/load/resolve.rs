@@ -19,6 +19,17 @@ pub(crate) const UNMAPPED_USER: u32 = u32::MAX;
 pub(crate) const UNMAPPED_KERNEL: u32 = u32::MAX - 1;
 pub(crate) const UNMAPPED_OTHER: u32 = u32::MAX - 2;
 
+impl PlaceKey {
+    /// The place as stacks are counted by it: all addresses that no mapping holds are one, or the
+    /// garbage of broken chains would fill the memory.
+    pub(crate) fn in_stacks(self) -> Self {
+        match self.image {
+            UNMAPPED_USER | UNMAPPED_KERNEL | UNMAPPED_OTHER => Self { address: 0, ..self },
+            _ => self,
+        }
+    }
+}
+
 /// The mappings of a task at the moment of one sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Space {
