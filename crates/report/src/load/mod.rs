@@ -15,7 +15,7 @@ pub(crate) mod skim;
 mod tasks;
 mod values;
 
-pub(crate) use chain::{Address, ChainOptions, for_each_address};
+pub(crate) use chain::{Address, for_each_address};
 pub(crate) use count::shows_function;
 pub(crate) use names::{Kernel, Names};
 pub(crate) use places::collect;
@@ -24,6 +24,7 @@ pub(crate) use samples::{Seen, Unused};
 pub(crate) use tasks::{comm_text, task_name};
 
 use crate::Error;
+use chain::ChainOptions;
 use count::{count, count_places};
 use freeze::freeze;
 use rprof_abi::SampleType;
@@ -33,7 +34,7 @@ use rprof_profile::{Filter, Profile};
 use rprof_symbols::Detail;
 use skim::Skimmed;
 use tasks::TaskParts;
-pub(crate) use values::Values;
+use values::Values;
 
 /// What to read, and how closely.
 #[derive(Clone, Debug)]
@@ -77,6 +78,28 @@ pub(crate) struct Context<'a> {
     pub(crate) values: Values,
 }
 
+impl<'a> Context<'a> {
+    /// For one pass after the other; chains are wanted or not.
+    pub(crate) fn new(
+        reader: &'a Reader,
+        skimmed: &'a Skimmed,
+        filter: &'a Filter,
+        stacks: bool,
+    ) -> Self {
+        Self {
+            reader,
+            skimmed,
+            filter,
+            chains: ChainOptions {
+                stacks,
+                max_stack: filter.max_stack,
+                own_first: true,
+            },
+            values: Values::of(reader),
+        }
+    }
+}
+
 /// How far reading is, from 0 to 1.
 pub type Progress<'a> = dyn FnMut(f64) + 'a;
 
@@ -92,17 +115,7 @@ pub fn load(
 ) -> Result<Profile, Error> {
     check_filter(reader, &options.filter)?;
     let skimmed = skim::skim(reader)?;
-    let context = Context {
-        reader,
-        skimmed: &skimmed,
-        filter: &options.filter,
-        chains: ChainOptions {
-            stacks: options.stacks,
-            max_stack: options.filter.max_stack,
-            own_first: true,
-        },
-        values: Values::of(reader),
-    };
+    let context = Context::new(reader, &skimmed, &options.filter, options.stacks);
     let n_chunks = skimmed.chunks.len().max(1) as f64;
     let parts = TaskParts {
         pid: options.by_pid,

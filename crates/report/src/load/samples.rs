@@ -16,7 +16,7 @@ pub(crate) struct Seen<'r> {
     pub(crate) raw: RawRecord<'r>,
     pub(crate) sample: SampleHead<'r>,
     /// Whether it is a member's share of a group's sample.
-    pub(crate) member: bool,
+    pub(crate) is_member: bool,
     /// The user part of its chain, if that came later.
     pub(crate) deferred: Option<Callchain<'r>>,
     pub(crate) event: usize,
@@ -155,7 +155,7 @@ impl Context<'_> {
                     Some(values) => {
                         self.take_values(&joined, values, &mut gains, &mut unused);
                         for gain in gains.iter().filter(|_| is_seen) {
-                            joined.member = true;
+                            joined.is_member = true;
                             joined.event = gain.event;
                             joined.sample.period = Some(gain.gained);
                             visit(std::slice::from_ref(&joined));
@@ -179,7 +179,7 @@ impl Context<'_> {
         Some(Seen {
             raw,
             deferred: None,
-            member: false,
+            is_member: false,
             event,
             pid,
             tid,

@@ -10,9 +10,7 @@ mod trace;
 pub use columns::{Choice, Columns, ColumnsError};
 
 use crate::Error;
-use crate::load::{
-    ChainOptions, Context, Kernel, Names, Unused, Values, check_filter, collect, skim,
-};
+use crate::load::{Context, Kernel, Names, Unused, check_filter, collect, skim};
 use columns::Column;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use frames::Named;
@@ -70,17 +68,7 @@ pub fn write_script(
     let columns = options.columns.of_events(attrs, options.chains)?;
     check_filter(reader, &options.filter)?;
     let skimmed = skim::skim_ordered(reader)?;
-    let context = Context {
-        reader,
-        skimmed: &skimmed,
-        filter: &options.filter,
-        chains: ChainOptions {
-            stacks: options.chains,
-            max_stack: options.filter.max_stack,
-            own_first: false,
-        },
-        values: Values::of(reader),
-    };
+    let context = Context::new(reader, &skimmed, &options.filter, options.chains);
     let filters_functions = !options.filter.dsos.is_empty() || !options.filter.symbols.is_empty();
     let shows_names = columns.iter().any(|columns| columns.has(Column::Sym)) || filters_functions;
     let mut profile = Profile::default();

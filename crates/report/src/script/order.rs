@@ -58,7 +58,7 @@ impl Batch {
     }
 
     fn note_share(&mut self, seen: &Seen<'_>) -> u32 {
-        if !seen.member {
+        if !seen.is_member {
             return NO_SHARE;
         }
         self.shares.push(Share {

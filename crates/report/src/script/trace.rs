@@ -136,11 +136,7 @@ impl TracepointNames for Traces<'_> {
     fn kernel_symbol(&self, address: u64) -> Option<(Cow<'_, str>, u64)> {
         let history = &self.context.skimmed.history;
         // At the end of the recording: modules that were unloaded have no names any more.
-        let end = Key {
-            time_ns: u64::MAX,
-            offset: u64::MAX,
-        };
-        let place = history.place(history.kernel_epoch(end), Avma(address));
+        let place = history.place(history.kernel_epoch(Key::LAST), Avma(address));
         if !matches!(place, Place::Kernel { .. }) {
             return None;
         }
