@@ -6,6 +6,7 @@ use object::read::elf::{SectionHeader as _, Sym as _};
 use object::{Endianness, Object, ObjectSection, ReadCache, ReadRef, elf};
 use std::borrow::Cow;
 use std::io::{self, Cursor};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// A file is no ELF file, or a damaged one.
@@ -39,6 +40,15 @@ pub struct Segment {
     pub file_size: u64,
     /// Where it starts in memory.
     pub address: Svma,
+}
+
+/// A machine whose frames can be described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ElfMachine {
+    /// x86-64.
+    X86_64,
+    /// 64-bit ARM.
+    Aarch64,
 }
 
 /// One entry of a symbol table.
@@ -202,6 +212,31 @@ impl Elf {
         let file = self.object().ok()?;
         let section = file.section_by_name(name)?;
         section.uncompressed_data().ok()
+    }
+
+    /// Where a section is in memory; `None` if there is none of this name, or it is not loaded.
+    pub fn section_range(&self, name: &str) -> Option<Range<Svma>> {
+        let file = self.object().ok()?;
+        let section = file.section_by_name(name)?;
+        let start = section.address();
+        let end = start.checked_add(section.size())?;
+        (start != 0).then_some(Svma(start)..Svma(end))
+    }
+
+    /// The address where the program begins; `None` if it has none.
+    pub fn entry(&self) -> Option<Svma> {
+        let entry = self.object().ok()?.entry();
+        (entry != 0).then_some(Svma(entry))
+    }
+
+    /// The machine it is for (`e_machine`), if that is a 64-bit, little-endian one known here.
+    pub fn machine(&self) -> Option<ElfMachine> {
+        let file = self.object().ok()?;
+        match (file.architecture(), file.is_64(), file.is_little_endian()) {
+            (object::Architecture::X86_64, true, true) => Some(ElfMachine::X86_64),
+            (object::Architecture::Aarch64, true, true) => Some(ElfMachine::Aarch64),
+            _ => None,
+        }
     }
 
     /// Whether the file is little-endian.

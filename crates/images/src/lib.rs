@@ -16,7 +16,7 @@ mod source;
 
 pub use address::{Avma, FileOffset, Svma};
 pub use build_id::BuildId;
-pub use elf::{DebugLink, Elf, ElfError, ElfSymbol, Segment};
+pub use elf::{DebugLink, Elf, ElfError, ElfMachine, ElfSymbol, Segment};
 pub use kallsyms::{Kallsym, Kallsyms};
 pub use kernel::{kernel_build_id, running_vdso};
 pub use locate::{Located, Locator, Reason, Recorded};

@@ -1,0 +1,48 @@
+//! Code that nothing describes: its frames are followed if it keeps frame pointers.
+
+use crate::arch::Arch;
+use crate::stack::{Stack, Unread};
+use crate::{AddressSpace, Mapped, Registers};
+
+/// Where frame pointers led.
+pub(crate) enum Led {
+    /// To a caller.
+    Caller,
+    /// To the frame where the thread began.
+    Root,
+    /// Nowhere that could be a frame.
+    Nowhere,
+    /// Behind the end of the copied stack.
+    BehindCut,
+}
+
+/// Goes to the caller. The frame pointer must point to a frame further up this stack, whose return
+/// address points to code: anything else is a register in other use.
+pub(crate) fn follow<A: Arch>(
+    space: &impl AddressSpace,
+    registers: &mut Registers,
+    stack: &Stack<'_>,
+) -> Led {
+    let (Some(sp), Some(fp)) = (registers.get(A::SP), registers.get(A::FP)) else {
+        return Led::Nowhere;
+    };
+    if fp < sp || fp % 8 != 0 {
+        return Led::Nowhere;
+    }
+    let (outer, pc) = match (stack.word(fp), stack.word(fp.wrapping_add(8))) {
+        (Ok(outer), Ok(pc)) => (outer, A::strip(pc)),
+        (Err(Unread::BehindCut), _) | (_, Err(Unread::BehindCut)) => return Led::BehindCut,
+        _ => return Led::Nowhere,
+    };
+    if pc == 0 {
+        return Led::Root;
+    }
+    if matches!(space.find(pc - 1), Mapped::Nothing) {
+        return Led::Nowhere;
+    }
+    registers.keep(0);
+    registers.set(A::SP, fp.wrapping_add(16));
+    registers.set(A::FP, outer);
+    registers.set_pc(pc);
+    Led::Caller
+}

@@ -1,0 +1,34 @@
+//! From a thread's registers and a copy of its stack to return addresses, and why they end.
+//!
+//! An [`UnwindTable`] holds what one image says about its frames (`.eh_frame`, `.debug_frame`),
+//! compiled to rows function by function as they are asked for, and shared by all threads and
+//! processes. An [`Unwinder`] walks one stack after the other: registers ([`Registers`]), stack
+//! bytes ([`Stack`]) and a look-up of what is mapped where ([`AddressSpace`]) go in; addresses,
+//! innermost first, and an [`Outcome`] come out. It reads nothing else: no files, no other
+//! process.
+//!
+//! Most frames are four additions: where the caller's frame is, where the return address lies,
+//! which registers were saved ([`rule`]). What does not fit (signal frames, realigned stacks,
+//! hand-written assembly) is evaluated as DWARF says, with all registers ([`slow`]). Code without
+//! any description (made at run time) is walked by frame pointers, if these lead somewhere.
+
+mod arch;
+mod cache;
+mod frame_pointer;
+mod index;
+mod outcome;
+mod registers;
+mod rule;
+mod slow;
+mod space;
+mod stack;
+mod table;
+mod walk;
+
+pub use arch::Machine;
+pub use outcome::Outcome;
+pub use registers::Registers;
+pub use space::{AddressSpace, Mapped};
+pub use stack::Stack;
+pub use table::{TableError, UnwindTable};
+pub use walk::{StackFrame, Unwinder};

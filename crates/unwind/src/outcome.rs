@@ -1,0 +1,51 @@
+//! Why a walk ended.
+
+/// Why a walk along a stack ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// At the frame where the thread began: its return address is undefined by CFI or zero, or it
+    /// is the program's entry point.
+    Rooted,
+    /// The copy of the stack ended, the stack did not.
+    Cut,
+    /// What the frame says lies outside of the stack, although all of that was copied.
+    OffStack {
+        /// The frame's address (AVMA).
+        avma: u64,
+    },
+    /// Nothing describes the frames of this image's code at the address, and frame pointers lead
+    /// nowhere.
+    NoInfo {
+        /// The caller's number of the image.
+        image: u32,
+        /// The address (AVMA).
+        avma: u64,
+    },
+    /// A return address points to nothing that is mapped as code.
+    Unmapped {
+        /// The address (AVMA); not among those given out.
+        avma: u64,
+    },
+    /// The caller's frame does not lie above its callee's.
+    Loop,
+    /// The image's description is damaged at this address, or needs what was not recorded.
+    BadInfo {
+        /// The caller's number of the image.
+        image: u32,
+        /// The address (AVMA).
+        avma: u64,
+    },
+    /// There are more frames than were asked for.
+    Full,
+    /// No registers were recorded: a kernel thread, or a task that was going away.
+    NoRegisters,
+    /// A 32-bit task; its frames are not walked.
+    ThirtyTwoBit,
+}
+
+impl Outcome {
+    /// Whether the stack is whole.
+    pub fn is_rooted(self) -> bool {
+        self == Self::Rooted
+    }
+}

@@ -1,0 +1,118 @@
+//! A thread's registers on its way up the stack: some are known, others are not any more.
+
+use crate::arch::{Arch, Machine};
+use crate::{Outcome, arch};
+use rprof_abi::sample::Registers as Sampled;
+
+/// The numbers of general registers are below this, in DWARF's numbering of either machine.
+pub(crate) const N_REGISTERS: usize = 33;
+
+/// User registers of one thread, by DWARF's numbers of its machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Registers {
+    machine: Machine,
+    pc: u64,
+    values: [u64; N_REGISTERS],
+    /// One bit for each register whose value is known.
+    known: u64,
+}
+
+/// `PERF_SAMPLE_REGS_ABI_32`, include/uapi/linux/perf_event.h (v6.12).
+const ABI_32: u64 = 1;
+/// `PERF_SAMPLE_REGS_ABI_64`.
+const ABI_64: u64 = 2;
+
+impl Registers {
+    /// No register but the program counter is known.
+    pub fn new(machine: Machine, pc_avma: u64) -> Self {
+        Self {
+            machine,
+            pc: pc_avma,
+            values: [0; N_REGISTERS],
+            known: 0,
+        }
+    }
+
+    /// The user registers of a sample (`PERF_SAMPLE_REGS_USER`).
+    ///
+    /// # Errors
+    /// The [`Outcome`] of such a sample, if there are none that a walk can begin with.
+    pub fn of_sample(machine: Machine, sampled: &Sampled<'_>) -> Result<Self, Outcome> {
+        match sampled.abi {
+            ABI_64 => {}
+            ABI_32 => return Err(Outcome::ThirtyTwoBit),
+            _ => return Err(Outcome::NoRegisters),
+        }
+        let (pc, numbers) = match machine {
+            Machine::X86_64 => (arch::x86_64::PERF_PC, arch::x86_64::PERF),
+            Machine::Aarch64 => (arch::aarch64::PERF_PC, arch::aarch64::PERF),
+        };
+        let pc = sampled.value(pc).ok_or(Outcome::NoRegisters)?;
+        let mut registers = Self::new(machine, pc);
+        for &(perf, dwarf) in numbers {
+            if let Some(value) = sampled.value(perf) {
+                registers.set(dwarf, value);
+            }
+        }
+        match registers.get(registers.sp_number()) {
+            Some(_) => Ok(registers),
+            None => Err(Outcome::NoRegisters),
+        }
+    }
+
+    fn sp_number(&self) -> u16 {
+        match self.machine {
+            Machine::X86_64 => arch::X86_64::SP,
+            Machine::Aarch64 => arch::Aarch64::SP,
+        }
+    }
+
+    /// The machine that they are of.
+    pub fn machine(&self) -> Machine {
+        self.machine
+    }
+
+    /// The program counter (AVMA).
+    pub fn pc(&self) -> u64 {
+        self.pc
+    }
+
+    /// The stack pointer (AVMA).
+    pub fn sp(&self) -> Option<u64> {
+        self.get(self.sp_number())
+    }
+
+    /// Sets a register, by DWARF's number; others than general ones are passed over.
+    #[inline]
+    pub fn set(&mut self, number: u16, value: u64) {
+        if let Some(slot) = self.values.get_mut(usize::from(number)) {
+            *slot = value;
+            self.known |= 1 << number;
+        }
+    }
+
+    /// A register's value, if it is known.
+    #[inline]
+    pub(crate) fn get(&self, number: u16) -> Option<u64> {
+        let is_known = usize::from(number) < N_REGISTERS && self.known >> number & 1 != 0;
+        is_known.then(|| self.values[usize::from(number)])
+    }
+
+    #[inline]
+    pub(crate) fn set_pc(&mut self, pc: u64) {
+        self.pc = pc;
+    }
+
+    /// Forgets a register's value.
+    pub(crate) fn forget(&mut self, number: u16) {
+        if usize::from(number) < N_REGISTERS {
+            self.known &= !(1 << number);
+        }
+    }
+
+    /// Forgets all but some.
+    #[inline]
+    pub(crate) fn keep(&mut self, numbers: u64) {
+        self.known &= numbers;
+    }
+}

@@ -1,0 +1,104 @@
+//! The compact rule of a frame: where the caller's frame is and what lies in it.
+
+use crate::arch::{Arch, MAX_SLOTS};
+use crate::registers::N_REGISTERS;
+use gimli::{CfaRule, RegisterRule, UnwindTableRow};
+
+/// How a frame is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub(crate) enum Kind {
+    /// Nothing is said about this code.
+    #[default]
+    None,
+    /// As the rest of the rule says.
+    Plain,
+    /// Not at all: the thread began here.
+    Root,
+    /// As DWARF says, word for word.
+    Slow,
+    /// What is said is damaged.
+    Bad,
+}
+
+/// The rule that holds in one range of code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Rule {
+    pub(crate) kind: Kind,
+    /// The register that the canonical frame address is counted from.
+    pub(crate) base: u8,
+    /// One bit for each slot in use.
+    pub(crate) saved: u16,
+    /// The canonical frame address less the base, bytes.
+    pub(crate) cfa: i32,
+    /// Where registers ([`Arch::SAVED`]) were saved: words from the canonical frame address.
+    pub(crate) slots: [i16; MAX_SLOTS],
+}
+
+/// Bytes of a register.
+pub(crate) const WORD: i64 = 8;
+
+impl Rule {
+    pub(crate) fn of(kind: Kind) -> Self {
+        Self {
+            kind,
+            ..Self::default()
+        }
+    }
+
+    /// The rule of code that has done nothing yet to its stack.
+    pub(crate) fn just_called<A: Arch>() -> Self {
+        let mut rule = Self {
+            kind: Kind::Plain,
+            base: u8::try_from(A::SP).unwrap_or(u8::MAX),
+            ..Self::default()
+        };
+        if !A::HAS_LINK {
+            let last = A::SAVED.len() - 1;
+            rule.cfa = 8;
+            rule.saved = 1 << last;
+            rule.slots[last] = -1;
+        }
+        rule
+    }
+
+    /// Makes a row compact, if it can be.
+    pub(crate) fn compile<A: Arch>(row: &UnwindTableRow<usize>) -> Self {
+        let is_root = matches!(
+            row.register(gimli::Register(A::RETURN)),
+            Some(RegisterRule::Undefined)
+        );
+        if is_root {
+            return Self::of(Kind::Root);
+        }
+        Self::plain::<A>(row).unwrap_or(Self::of(Kind::Slow))
+    }
+
+    fn plain<A: Arch>(row: &UnwindTableRow<usize>) -> Option<Self> {
+        let CfaRule::RegisterAndOffset { register, offset } = *row.cfa() else {
+            return None;
+        };
+        let mut rule = Self {
+            kind: Kind::Plain,
+            base: u8::try_from(register.0).ok()?,
+            cfa: i32::try_from(offset).ok()?,
+            ..Self::default()
+        };
+        for &(register, ref how) in row.registers() {
+            if usize::from(register.0) >= N_REGISTERS {
+                // Vector registers, and the state of signed return addresses.
+                continue;
+            }
+            let slot = A::SAVED.iter().position(|&saved| saved == register.0);
+            match (slot, how) {
+                (_, RegisterRule::SameValue) => {}
+                (Some(slot), &RegisterRule::Offset(offset)) if offset % WORD == 0 => {
+                    *rule.slots.get_mut(slot)? = i16::try_from(offset / WORD).ok()?;
+                    rule.saved |= 1 << slot;
+                }
+                _ => return None,
+            }
+        }
+        let has_return = rule.saved >> (A::SAVED.len() - 1) & 1 != 0;
+        (has_return || A::HAS_LINK).then_some(rule)
+    }
+}

@@ -1,0 +1,198 @@
+//! Leaving a frame as DWARF says, word for word: all registers, expressions, signal frames.
+
+use crate::Registers;
+use crate::arch::Arch;
+use crate::index::Bytes;
+use crate::stack::{Stack, Unread};
+use crate::table::Scratch;
+use gimli::{
+    BaseAddresses, CfaRule, Encoding, EvaluationResult, Format, RegisterRule, UnwindExpression,
+    UnwindSection, Value,
+};
+use rprof_images::Svma;
+
+/// The frame that is left.
+pub(crate) struct Frame<'f> {
+    /// Where to look up its description.
+    pub(crate) address: Svma,
+    pub(crate) registers: &'f Registers,
+    pub(crate) stack: &'f Stack<'f>,
+}
+
+/// The frame above it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Caller {
+    pub(crate) registers: Registers,
+    /// Whether it was interrupted (the frame left is a signal's), and did not call.
+    pub(crate) is_interrupted: bool,
+}
+
+/// Why a frame cannot be left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The thread began here.
+    Root,
+    /// The description is damaged or says nothing about this address.
+    Bad,
+    /// It asks for a register that was not recorded, or not kept.
+    Unknown,
+    /// It asks for memory that is not at hand.
+    Unread(Unread),
+}
+
+/// Operations of one expression; those that compilers make have a dozen.
+const MAX_OPERATIONS: u32 = 1000;
+
+const ENCODING: Encoding = Encoding {
+    address_size: 8,
+    format: Format::Dwarf32,
+    version: 4,
+};
+
+impl From<gimli::Error> for Step {
+    fn from(_: gimli::Error) -> Self {
+        Self::Bad
+    }
+}
+
+impl From<Unread> for Step {
+    fn from(unread: Unread) -> Self {
+        Self::Unread(unread)
+    }
+}
+
+impl Frame<'_> {
+    /// Finds the caller's registers by the description at an offset of a section.
+    pub(crate) fn step<'s, A, S>(
+        &self,
+        section: &'s S,
+        bases: &BaseAddresses,
+        at: S::Offset,
+        scratch: &mut Scratch,
+    ) -> Result<Caller, Step>
+    where
+        A: Arch,
+        S: UnwindSection<Bytes<'s>>,
+    {
+        let fde = section.fde_from_offset(bases, at, S::cie_from_offset)?;
+        let row = fde.unwind_info_for_address(section, bases, scratch, self.address.0)?;
+        let cfa = match row.cfa() {
+            &CfaRule::RegisterAndOffset { register, offset } => {
+                self.register::<A>(register)?.wrapping_add_signed(offset)
+            }
+            CfaRule::Expression(expression) => self.evaluate::<A, S>(section, expression, None)?,
+        };
+        let is_interrupted = fde.is_signal_trampoline();
+        let mut caller = *self.registers;
+        if !is_interrupted {
+            caller.keep(A::KEPT);
+        }
+        caller.set(A::SP, cfa);
+        let column = fde.cie().return_address_register();
+        let mut pc = None;
+        for &(register, ref rule) in row.registers() {
+            let value = self.value::<A, S>(section, cfa, register, rule)?;
+            if register == column {
+                // An undefined return address ends the stack.
+                pc = Some(value.ok_or(Step::Root)?);
+            }
+            match value {
+                Some(value) => caller.set(register.0, value),
+                None => caller.forget(register.0),
+            }
+        }
+        let pc = match pc {
+            Some(pc) => pc,
+            None if A::HAS_LINK => self.register::<A>(column)?,
+            None => return Err(Step::Root),
+        };
+        caller.set_pc(A::strip(pc));
+        Ok(Caller {
+            registers: caller,
+            is_interrupted,
+        })
+    }
+
+    /// A register's value in the caller; `None` if it has none.
+    fn value<'s, A, S>(
+        &self,
+        section: &'s S,
+        cfa: u64,
+        register: gimli::Register,
+        rule: &RegisterRule<usize>,
+    ) -> Result<Option<u64>, Step>
+    where
+        A: Arch,
+        S: UnwindSection<Bytes<'s>>,
+    {
+        Ok(match rule {
+            RegisterRule::Undefined => None,
+            RegisterRule::SameValue => self.register::<A>(register).ok(),
+            &RegisterRule::Offset(offset) => {
+                Some(self.stack.word(cfa.wrapping_add_signed(offset))?)
+            }
+            &RegisterRule::ValOffset(offset) => Some(cfa.wrapping_add_signed(offset)),
+            &RegisterRule::Register(other) => self.register::<A>(other).ok(),
+            RegisterRule::Expression(expression) => {
+                let at = self.evaluate::<A, S>(section, expression, Some(cfa))?;
+                Some(self.stack.word(at)?)
+            }
+            RegisterRule::ValExpression(expression) => {
+                Some(self.evaluate::<A, S>(section, expression, Some(cfa))?)
+            }
+            // The state of signed return addresses, and the like.
+            _ => None,
+        })
+    }
+
+    fn register<A: Arch>(&self, register: gimli::Register) -> Result<u64, Step> {
+        if register.0 == A::RETURN && !A::HAS_LINK {
+            return Ok(self.registers.pc());
+        }
+        self.registers.get(register.0).ok_or(Step::Unknown)
+    }
+
+    fn evaluate<'s, A, S>(
+        &self,
+        section: &'s S,
+        expression: &UnwindExpression<usize>,
+        initial: Option<u64>,
+    ) -> Result<u64, Step>
+    where
+        A: Arch,
+        S: UnwindSection<Bytes<'s>>,
+    {
+        let expression = expression.get(section)?;
+        let mut evaluation = expression.evaluation(ENCODING);
+        evaluation.set_max_iterations(MAX_OPERATIONS);
+        if let Some(initial) = initial {
+            evaluation.set_initial_value(initial);
+        }
+        let mut result = evaluation.evaluate()?;
+        loop {
+            result = match result {
+                EvaluationResult::Complete => break,
+                EvaluationResult::RequiresMemory { address, size, .. } => {
+                    let word = self.stack.small(address, size)?;
+                    evaluation.resume_with_memory(Value::Generic(word))?
+                }
+                EvaluationResult::RequiresRegister { register, .. } => {
+                    let value = self.register::<A>(register)?;
+                    evaluation.resume_with_register(Value::Generic(value))?
+                }
+                _ => return Err(Step::Bad),
+            };
+        }
+        // Rules want a value, not where one is.
+        let value = match evaluation.as_result().last() {
+            Some(piece) => match piece.location {
+                gimli::Location::Address { address } => Some(address),
+                gimli::Location::Value { value } => value.to_u64(u64::MAX).ok(),
+                gimli::Location::Register { register } => Some(self.register::<A>(register)?),
+                _ => None,
+            },
+            None => None,
+        };
+        value.ok_or(Step::Bad)
+    }
+}

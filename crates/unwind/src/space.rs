@@ -1,0 +1,34 @@
+//! What a walk asks of the process whose stack it is.
+
+use crate::UnwindTable;
+
+/// What is mapped where in one process at one moment.
+pub trait AddressSpace {
+    /// A number that is equal only for equal mappings: what was found out for an address is kept
+    /// under it.
+    fn number(&self) -> u32;
+
+    /// What an address points to.
+    fn find(&self, avma: u64) -> Mapped<'_>;
+}
+
+/// What an address points to.
+#[derive(Clone, Copy, Debug)]
+pub enum Mapped<'t> {
+    /// To nothing that is known as code.
+    Nothing,
+    /// To code without any description: made at run time, or its file cannot be had.
+    Code {
+        /// The caller's number of the image.
+        image: u32,
+    },
+    /// To an image whose frames are described.
+    Image {
+        /// The caller's number of the image.
+        image: u32,
+        /// The description.
+        table: &'t UnwindTable,
+        /// What is to be taken from an AVMA to get the SVMA (wrapping).
+        bias: u64,
+    },
+}

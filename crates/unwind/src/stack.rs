@@ -1,0 +1,83 @@
+//! The copy of a stack.
+
+/// A copy of a stack's innermost bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Stack<'a> {
+    start: u64,
+    bytes: &'a [u8],
+    is_cut: bool,
+}
+
+/// Why a word cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// It may lie behind the end of the copy.
+    BehindCut,
+    /// It is not on this stack.
+    Elsewhere,
+}
+
+impl<'a> Stack<'a> {
+    /// Bytes from an address (the stack pointer's) up; they are cut if there was no room for more.
+    pub fn new(start_avma: u64, bytes: &'a [u8], is_cut: bool) -> Self {
+        Self {
+            start: start_avma,
+            bytes,
+            is_cut,
+        }
+    }
+
+    /// The little-endian word at an address.
+    #[inline]
+    pub(crate) fn word(&self, avma: u64) -> Result<u64, Unread> {
+        let at = usize::try_from(avma.wrapping_sub(self.start)).unwrap_or(usize::MAX);
+        let word = self.bytes.get(at..).and_then(|rest| rest.first_chunk());
+        match word {
+            Some(word) => Ok(u64::from_le_bytes(*word)),
+            None => Err(self.why_unread(avma)),
+        }
+    }
+
+    /// Bytes of less than a word, for expressions that read them.
+    pub(crate) fn small(&self, avma: u64, len: u8) -> Result<u64, Unread> {
+        let at = usize::try_from(avma.wrapping_sub(self.start)).unwrap_or(usize::MAX);
+        let end = at.saturating_add(usize::from(len.min(8)));
+        let bytes = self.bytes.get(at..end);
+        let bytes = bytes.ok_or_else(|| self.why_unread(avma))?;
+        let mut word = [0; 8];
+        for (to, from) in word.iter_mut().zip(bytes) {
+            *to = *from;
+        }
+        Ok(u64::from_le_bytes(word))
+    }
+
+    /// A stack is 8 MiB unless someone asked for more: what lies farther is somewhere else.
+    #[cold]
+    fn why_unread(&self, avma: u64) -> Unread {
+        const FAR: u64 = 1 << 30;
+        let into = avma.wrapping_sub(self.start);
+        match self.is_cut && into < FAR {
+            true => Unread::BehindCut,
+            false => Unread::Elsewhere,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_where_they_are_and_nowhere_else() {
+        let bytes: Vec<u8> = (0..20).collect();
+        let stack = Stack::new(0x1000, &bytes, true);
+        assert_eq!(stack.word(0x1001), Ok(0x0807_0605_0403_0201));
+        assert_eq!(stack.word(0x100c), Ok(0x1312_1110_0f0e_0d0c));
+        assert_eq!(stack.word(0x100d), Err(Unread::BehindCut));
+        assert_eq!(stack.word(0xfff), Err(Unread::Elsewhere));
+        assert_eq!(stack.word(u64::MAX), Err(Unread::Elsewhere));
+        assert_eq!(stack.small(0x1012, 2), Ok(0x1312));
+        let whole = Stack::new(0x1000, &bytes, false);
+        assert_eq!(whole.word(0x100d), Err(Unread::Elsewhere));
+    }
+}

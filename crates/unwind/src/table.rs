@@ -1,0 +1,388 @@
+//! What one image says about its frames.
+
+use crate::Registers;
+use crate::arch::{Aarch64, Arch, Machine, X86_64};
+use crate::index::{Bytes, Index, offset_of};
+use crate::rule::{Kind, Rule};
+use crate::slow::{Caller, Step};
+use crate::stack::Stack;
+use gimli::{BaseAddresses, DebugFrame, EhFrame, LittleEndian, UnwindContext, UnwindSection};
+use rprof_images::{Elf, Svma};
+use rustc_hash::FxHashMap;
+use std::sync::{PoisonError, RwLock};
+
+/// An image's frames cannot be described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// It has no `.eh_frame` and no `.debug_frame`.
+    #[error("it has neither .eh_frame nor .debug_frame")]
+    NoSection,
+    /// It is of a machine whose stacks are not walked.
+    #[error("its machine is not one whose stacks rprof walks")]
+    Machine,
+}
+
+/// The frames of one image: shared by all that map it.
+#[derive(Debug)]
+pub struct UnwindTable {
+    machine: Machine,
+    /// The lowest address of the image.
+    base: u64,
+    sections: Vec<Section>,
+    /// Code that has no description although its frames are known.
+    known: Vec<Known>,
+    compiled: RwLock<Compiled>,
+}
+
+/// One section of descriptions.
+#[derive(Debug)]
+struct Section {
+    is_eh_frame: bool,
+    bytes: Vec<u8>,
+    bases: BaseAddresses,
+    index: Index,
+}
+
+/// A range of code whose frames all follow one rule.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    start: u32,
+    end: u32,
+    rule: Rule,
+}
+
+/// Descriptions compiled so far. Few rules are said of many rows.
+#[derive(Debug, Default)]
+struct Compiled {
+    /// By section and number in its index: the range of its rows.
+    functions: FxHashMap<(u8, u32), (u32, u32)>,
+    rows: Vec<Row>,
+    rules: Vec<Rule>,
+    numbers: FxHashMap<Rule, u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    start: u32,
+    rule: u32,
+}
+
+/// What a thread needs to compile descriptions.
+pub(crate) type Scratch = UnwindContext<usize>;
+
+/// A function with more rows is damaged.
+const MAX_ROWS: usize = 1 << 16;
+
+/// Bytes behind the entry point that belong to its function. The start-up code of C libraries is
+/// shorter, and does nothing but call what never returns.
+const ENTRY_LEN: u32 = 64;
+
+impl UnwindTable {
+    /// Reads an image's descriptions; those of the debug file stand in where the image has none.
+    ///
+    /// # Errors
+    /// [`TableError`].
+    pub fn of(elf: &Elf, debug: Option<&Elf>) -> Result<Self, TableError> {
+        let machine = match elf.machine() {
+            Some(rprof_images::ElfMachine::X86_64) => Machine::X86_64,
+            Some(rprof_images::ElfMachine::Aarch64) => Machine::Aarch64,
+            _ => return Err(TableError::Machine),
+        };
+        let base = elf.segments().iter().map(|segment| segment.address.0).min();
+        let base = base.unwrap_or(0);
+        let mut sections: Vec<Section> = eh_frame_of(elf, base).into_iter().collect();
+        let frames = [Some(elf), debug].into_iter().flatten();
+        sections.extend(frames.filter_map(|elf| debug_frame_of(elf, base)).take(1));
+        if sections.is_empty() {
+            return Err(TableError::NoSection);
+        }
+        Ok(Self {
+            machine,
+            base,
+            sections,
+            known: known_code(elf, machine, base),
+            compiled: RwLock::default(),
+        })
+    }
+
+    /// The machine that the image is for.
+    pub fn machine(&self) -> Machine {
+        self.machine
+    }
+
+    /// The rule that holds at an address.
+    pub(crate) fn rule(&self, address: Svma, scratch: &mut Scratch) -> Rule {
+        let Some(at) = self.relative(address) else {
+            return Rule::default();
+        };
+        for (number, section) in (0u8..).zip(&self.sections) {
+            let Some((function, _)) = section.index.find(at) else {
+                continue;
+            };
+            let rule = self
+                .compiled_rule((number, function), at)
+                .unwrap_or_else(|| self.compile((number, function), at, scratch));
+            if rule.kind != Kind::None {
+                return rule;
+            }
+        }
+        let known = self
+            .known
+            .iter()
+            .find(|one| (one.start..one.end).contains(&at));
+        known.map_or(Rule::default(), |known| known.rule)
+    }
+
+    fn relative(&self, address: Svma) -> Option<u32> {
+        u32::try_from(address.0.checked_sub(self.base)?).ok()
+    }
+
+    fn compiled_rule(&self, function: (u8, u32), at: u32) -> Option<Rule> {
+        // A thread that panicked left nothing half done: rows are added before they are named.
+        let compiled = self.compiled.read().unwrap_or_else(PoisonError::into_inner);
+        let &(from, to) = compiled.functions.get(&function)?;
+        Some(compiled.rule_in(from, to, at))
+    }
+
+    /// Compiles a function's description, for all threads.
+    #[cold]
+    fn compile(&self, function: (u8, u32), at: u32, scratch: &mut Scratch) -> Rule {
+        let rows = self.rows_of(function, at, scratch);
+        let mut compiled = self
+            .compiled
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let compiled = &mut *compiled;
+        if let Some(&(from, to)) = compiled.functions.get(&function) {
+            return compiled.rule_in(from, to, at);
+        }
+        let from = compiled.rows.len();
+        for (start, rule) in rows {
+            let number = compiled.number(rule);
+            compiled.rows.push(Row {
+                start,
+                rule: number,
+            });
+        }
+        let range = (u32::try_from(from), u32::try_from(compiled.rows.len()));
+        let (Ok(from), Ok(to)) = range else {
+            return Rule::of(Kind::Bad);
+        };
+        compiled.functions.insert(function, (from, to));
+        compiled.rule_in(from, to, at)
+    }
+
+    fn rows_of(&self, (section, _): (u8, u32), at: u32, scratch: &mut Scratch) -> Vec<(u32, Rule)> {
+        let Some(section) = self.sections.get(usize::from(section)) else {
+            return Vec::new();
+        };
+        match self.machine {
+            Machine::X86_64 => section.rows::<X86_64>(self.base, at, scratch),
+            Machine::Aarch64 => section.rows::<Aarch64>(self.base, at, scratch),
+        }
+    }
+
+    /// Leaves the frame at an address as DWARF says, word for word.
+    pub(crate) fn step<A: Arch>(
+        &self,
+        address: Svma,
+        registers: &Registers,
+        stack: &Stack<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Caller, Step> {
+        let at = self.relative(address).ok_or(Step::Bad)?;
+        let mut why = Step::Bad;
+        for section in &self.sections {
+            match section.step::<A>(at, address, registers, stack, scratch) {
+                Ok(caller) => return Ok(caller),
+                Err(Step::Bad) => {}
+                Err(other) => why = other,
+            }
+        }
+        Err(why)
+    }
+}
+
+impl Compiled {
+    fn rule_in(&self, from: u32, to: u32, at: u32) -> Rule {
+        let rows = self
+            .rows
+            .get(from as usize..to as usize)
+            .unwrap_or_default();
+        let n = rows.partition_point(|row| row.start <= at);
+        let row = n.checked_sub(1).and_then(|at| rows.get(at));
+        let rule = row.and_then(|row| self.rules.get(row.rule as usize));
+        rule.copied().unwrap_or_default()
+    }
+
+    fn number(&mut self, rule: Rule) -> u32 {
+        let next = u32::try_from(self.rules.len()).unwrap_or(u32::MAX);
+        *self.numbers.entry(rule).or_insert_with(|| {
+            self.rules.push(rule);
+            next
+        })
+    }
+}
+
+impl Section {
+    /// The rows of the function that an address is in: where each begins, and a last one where
+    /// nothing is said any more.
+    fn rows<A: Arch>(&self, base: u64, at: u32, scratch: &mut Scratch) -> Vec<(u32, Rule)> {
+        match self.is_eh_frame {
+            true => rows_in::<A, _>(self, &self.eh_frame(), base, at, scratch),
+            false => rows_in::<A, _>(self, &self.debug_frame(), base, at, scratch),
+        }
+    }
+
+    fn step<A: Arch>(
+        &self,
+        at: u32,
+        address: Svma,
+        registers: &Registers,
+        stack: &Stack<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Caller, Step> {
+        let (_, entry) = self.index.find(at).ok_or(Step::Bad)?;
+        let (entry, bases) = (entry.offset as usize, &self.bases);
+        let frame = crate::slow::Frame {
+            address,
+            registers,
+            stack,
+        };
+        match self.is_eh_frame {
+            true => frame.step::<A, _>(&self.eh_frame(), bases, entry.into(), scratch),
+            false => frame.step::<A, _>(&self.debug_frame(), bases, entry.into(), scratch),
+        }
+    }
+
+    fn eh_frame(&self) -> EhFrame<Bytes<'_>> {
+        let mut section = EhFrame::new(&self.bytes, LittleEndian);
+        section.set_address_size(8);
+        section
+    }
+
+    fn debug_frame(&self) -> DebugFrame<Bytes<'_>> {
+        let mut section = DebugFrame::new(&self.bytes, LittleEndian);
+        section.set_address_size(8);
+        section
+    }
+}
+
+fn rows_in<'a, A, S>(
+    own: &'a Section,
+    section: &S,
+    base: u64,
+    at: u32,
+    scratch: &mut Scratch,
+) -> Vec<(u32, Rule)>
+where
+    A: Arch,
+    S: UnwindSection<Bytes<'a>>,
+{
+    let mut rows = Vec::new();
+    let Some((_, entry)) = own.index.find(at) else {
+        return rows;
+    };
+    let relative = |address: u64| u32::try_from(address.wrapping_sub(base)).ok();
+    let bases = &own.bases;
+    let fde = section.fde_from_offset(bases, offset_of(entry), S::cie_from_offset);
+    let bad = |start| (start, Rule::of(Kind::Bad));
+    let Ok(fde) = fde else {
+        return vec![bad(entry.start)];
+    };
+    let is_slow = fde.is_signal_trampoline()
+        || fde.cie().return_address_register() != gimli::Register(A::RETURN);
+    let end = relative(fde.end_address());
+    let Ok(mut table) = fde.rows(section, bases, scratch) else {
+        return vec![bad(entry.start)];
+    };
+    while rows.len() < MAX_ROWS {
+        match table.next_row() {
+            Ok(Some(row)) => {
+                let rule = match is_slow {
+                    true => Rule::of(Kind::Slow),
+                    false => Rule::compile::<A>(row),
+                };
+                // What begins before the function (a description that lies) is not found anyway.
+                rows.extend(relative(row.start_address()).map(|start| (start, rule)));
+            }
+            Ok(None) => break,
+            Err(_) => {
+                let start = rows.last().map_or(entry.start, |&(start, _)| start);
+                rows.push(bad(start));
+                break;
+            }
+        }
+    }
+    rows.push((end.unwrap_or(u32::MAX), Rule::default()));
+    // Rows that go back are damage: what is looked up in them must be sorted.
+    if !rows.is_sorted_by_key(|&(start, _)| start) {
+        rows = vec![bad(entry.start), (end.unwrap_or(u32::MAX), Rule::default())];
+    }
+    rows
+}
+
+fn eh_frame_of(elf: &Elf, base: u64) -> Option<Section> {
+    let bytes = elf.section(".eh_frame")?;
+    let start = |name: &str| elf.section_range(name).map(|range| range.start.0);
+    let mut bases = BaseAddresses::default().set_eh_frame(start(".eh_frame")?);
+    if let Some(address) = start(".text") {
+        bases = bases.set_text(address);
+    }
+    if let Some(address) = start(".eh_frame_hdr") {
+        bases = bases.set_eh_frame_hdr(address);
+    }
+    let header = elf.section(".eh_frame_hdr");
+    let listed = header.and_then(|header| Index::of_header(&header, &bases, base));
+    let index = listed.unwrap_or_else(|| {
+        let section = EhFrame::new(&bytes, LittleEndian);
+        Index::of_section(&section, &bases, base)
+    });
+    (!index.is_empty()).then(|| Section {
+        is_eh_frame: true,
+        bytes: bytes.into_owned(),
+        bases,
+        index,
+    })
+}
+
+fn debug_frame_of(elf: &Elf, base: u64) -> Option<Section> {
+    let bytes = elf.section(".debug_frame")?;
+    let bases = BaseAddresses::default();
+    let mut section = DebugFrame::new(&bytes, LittleEndian);
+    section.set_address_size(8);
+    let index = Index::of_section(&section, &bases, base);
+    (!index.is_empty()).then(|| Section {
+        is_eh_frame: false,
+        bytes: bytes.into_owned(),
+        bases,
+        index,
+    })
+}
+
+/// Code that C libraries and linkers leave without a description: the entry point's function, and
+/// stubs of the procedure linkage table.
+fn known_code(elf: &Elf, machine: Machine, base: u64) -> Vec<Known> {
+    let relative = |address: u64| u32::try_from(address.checked_sub(base)?).ok();
+    let entry = elf.entry().and_then(|entry| relative(entry.0));
+    let entry = entry.map(|start| Known {
+        start,
+        end: start.saturating_add(ENTRY_LEN),
+        rule: Rule::of(Kind::Root),
+    });
+    let rule = match machine {
+        Machine::X86_64 => Rule::just_called::<X86_64>(),
+        Machine::Aarch64 => Rule::just_called::<Aarch64>(),
+    };
+    let stubs = [".plt", ".plt.sec", ".plt.got"].into_iter();
+    let stubs = stubs.filter_map(|name| {
+        let range = elf.section_range(name)?;
+        Some(Known {
+            start: relative(range.start.0)?,
+            end: relative(range.end.0)?,
+            rule,
+        })
+    });
+    entry.into_iter().chain(stubs).collect()
+}

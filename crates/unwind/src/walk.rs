@@ -1,0 +1,248 @@
+//! The walk: frame after frame, until the stack or what is known of it ends.
+
+use crate::arch::{Aarch64, Arch, Machine, X86_64};
+use crate::cache::Cache;
+use crate::frame_pointer::{self, Led};
+use crate::rule::{Kind, Rule, WORD};
+use crate::slow::Step;
+use crate::stack::{Stack, Unread};
+use crate::table::Scratch;
+use crate::{AddressSpace, Mapped, Outcome, Registers};
+use rprof_images::Svma;
+
+/// A frame of a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StackFrame {
+    /// Its program counter (AVMA).
+    pub avma: u64,
+    /// Whether that is a return address: the call is before it.
+    pub is_return: bool,
+}
+
+/// Walks stacks. One for each thread: it remembers what it found out.
+#[derive(Debug)]
+pub struct Unwinder {
+    cache: Cache,
+    scratch: Scratch,
+}
+
+impl Default for Unwinder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Unwinder {
+    /// Knows nothing yet.
+    pub fn new() -> Self {
+        Self {
+            cache: Cache::new(),
+            scratch: Scratch::new(),
+        }
+    }
+
+    /// Visits the frames of a stack, innermost first, at most `max_frames`.
+    pub fn walk(
+        &mut self,
+        space: &impl AddressSpace,
+        registers: &Registers,
+        stack: Stack<'_>,
+        max_frames: usize,
+        visit: impl FnMut(StackFrame),
+    ) -> Outcome {
+        let walk = Walk {
+            space,
+            number: space.number(),
+            registers: *registers,
+            stack,
+            is_return: false,
+        };
+        match registers.machine() {
+            Machine::X86_64 => walk.run::<X86_64>(self, max_frames, visit),
+            Machine::Aarch64 => walk.run::<Aarch64>(self, max_frames, visit),
+        }
+    }
+}
+
+/// Where a walk is.
+struct Walk<'w, S> {
+    space: &'w S,
+    number: u32,
+    registers: Registers,
+    stack: Stack<'w>,
+    /// Whether the program counter is a return address.
+    is_return: bool,
+}
+
+impl<S: AddressSpace> Walk<'_, S> {
+    fn run<A: Arch>(
+        mut self,
+        unwinder: &mut Unwinder,
+        max_frames: usize,
+        mut visit: impl FnMut(StackFrame),
+    ) -> Outcome {
+        let Unwinder { cache, scratch } = unwinder;
+        for _ in 0..max_frames {
+            let pc = self.registers.pc();
+            let at = pc.wrapping_sub(u64::from(self.is_return));
+            let (space, number) = (self.space, self.number);
+            let rule = cache.rule(number, at, || rule_at(space, at, scratch));
+            let stepped = match rule.kind {
+                Kind::Plain => {
+                    visit(self.frame(pc));
+                    self.plain::<A>(rule)
+                }
+                Kind::Root => {
+                    visit(self.frame(pc));
+                    Err(Outcome::Rooted)
+                }
+                Kind::None | Kind::Bad | Kind::Slow => {
+                    let kind = rule.kind;
+                    self.unusual::<A>(kind, at, scratch, &mut visit)
+                }
+            };
+            match stepped {
+                Ok(()) => {}
+                Err(outcome) => return outcome,
+            }
+        }
+        Outcome::Full
+    }
+
+    fn frame(&self, avma: u64) -> StackFrame {
+        StackFrame {
+            avma,
+            is_return: self.is_return,
+        }
+    }
+
+    /// Leaves a frame by its compact rule.
+    #[inline]
+    fn plain<A: Arch>(&mut self, rule: &Rule) -> Result<(), Outcome> {
+        let Some(base) = self.registers.get(rule.base.into()) else {
+            return Err(self.bad_info());
+        };
+        let cfa = base.wrapping_add_signed(rule.cfa.into());
+        let sp = self.registers.get(A::SP).unwrap_or(0);
+        // Only the innermost frame of a machine with a link register may have no size.
+        if cfa <= sp && (self.is_return || cfa < sp || !A::HAS_LINK) {
+            return Err(Outcome::Loop);
+        }
+        let mut link = self.registers.get(A::RETURN).filter(|_| A::HAS_LINK);
+        self.registers.keep(A::KEPT);
+        let mut left = rule.saved;
+        while left != 0 {
+            let slot = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let at = cfa.wrapping_add_signed(i64::from(rule.slots[slot]) * WORD);
+            let word = match self.stack.word(at) {
+                Ok(word) => word,
+                Err(unread) => return Err(self.unread(unread)),
+            };
+            if slot == A::SAVED.len() - 1 {
+                link = Some(word);
+            } else {
+                self.registers.set(A::SAVED[slot], word);
+            }
+        }
+        self.registers.set(A::SP, cfa);
+        match link {
+            Some(link) => self.go_to(A::strip(link), true),
+            None => Err(self.bad_info()),
+        }
+    }
+
+    fn go_to(&mut self, pc: u64, is_return: bool) -> Result<(), Outcome> {
+        if pc == 0 {
+            return Err(Outcome::Rooted);
+        }
+        self.registers.set_pc(pc);
+        self.is_return = is_return;
+        Ok(())
+    }
+
+    /// Frames without a compact rule: what is there has to be looked up again.
+    #[cold]
+    fn unusual<A: Arch>(
+        &mut self,
+        kind: Kind,
+        at: u64,
+        scratch: &mut Scratch,
+        visit: &mut impl FnMut(StackFrame),
+    ) -> Result<(), Outcome> {
+        let pc = self.registers.pc();
+        let mapped = self.space.find(at);
+        if matches!(mapped, Mapped::Nothing) && self.is_return {
+            return Err(Outcome::Unmapped { avma: pc });
+        }
+        visit(self.frame(pc));
+        match (kind, mapped) {
+            (_, Mapped::Nothing) => Err(Outcome::Unmapped { avma: pc }),
+            (Kind::Slow, Mapped::Image { table, bias, .. }) => {
+                let address = Svma(at.wrapping_sub(bias));
+                let before = self.registers.get(A::SP);
+                let caller = table.step::<A>(address, &self.registers, &self.stack, scratch);
+                let caller = caller.map_err(|why| self.stuck(why))?;
+                self.registers = caller.registers;
+                // A signal may have come on another stack, a call never does.
+                if !caller.is_interrupted && self.registers.get(A::SP) <= before {
+                    return Err(Outcome::Loop);
+                }
+                self.go_to(caller.registers.pc(), !caller.is_interrupted)
+            }
+            (Kind::Bad, _) => Err(self.bad_info()),
+            (_, Mapped::Code { image } | Mapped::Image { image, .. }) => {
+                match frame_pointer::follow::<A>(self.space, &mut self.registers, &self.stack) {
+                    Led::Caller => {
+                        self.is_return = true;
+                        Ok(())
+                    }
+                    Led::Root => Err(Outcome::Rooted),
+                    Led::BehindCut => Err(Outcome::Cut),
+                    Led::Nowhere => Err(Outcome::NoInfo { image, avma: pc }),
+                }
+            }
+        }
+    }
+
+    fn stuck(&self, why: Step) -> Outcome {
+        match why {
+            Step::Root => Outcome::Rooted,
+            Step::Unread(unread) => self.unread(unread),
+            Step::Bad | Step::Unknown => self.bad_info(),
+        }
+    }
+
+    #[cold]
+    fn unread(&self, unread: Unread) -> Outcome {
+        match unread {
+            Unread::BehindCut => Outcome::Cut,
+            Unread::Elsewhere => Outcome::OffStack {
+                avma: self.registers.pc(),
+            },
+        }
+    }
+
+    #[cold]
+    fn bad_info(&self) -> Outcome {
+        let avma = self.registers.pc();
+        match self
+            .space
+            .find(avma.wrapping_sub(u64::from(self.is_return)))
+        {
+            Mapped::Nothing => Outcome::Unmapped { avma },
+            Mapped::Code { image } | Mapped::Image { image, .. } => {
+                Outcome::BadInfo { image, avma }
+            }
+        }
+    }
+}
+
+/// The rule at an address that was not asked for before, or is forgotten.
+#[cold]
+fn rule_at(space: &impl AddressSpace, avma: u64, scratch: &mut Scratch) -> Rule {
+    match space.find(avma) {
+        Mapped::Image { table, bias, .. } => table.rule(Svma(avma.wrapping_sub(bias)), scratch),
+        Mapped::Nothing | Mapped::Code { .. } => Rule::default(),
+    }
+}
