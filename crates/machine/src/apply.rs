@@ -3,7 +3,7 @@
 use crate::change::{Change, Space};
 use crate::exec::{Execs, Loaded};
 use crate::history::{Comm, SpaceJournals};
-use crate::ranges::{Editor, Range, Root};
+use crate::ranges::{Editor, Range, Ranges, Root};
 use crate::timeline::{Journal, Key};
 use crate::{History, ImageId, Images};
 
@@ -14,7 +14,7 @@ pub(crate) struct Now {
     spaces: SpaceJournals,
     comms: Journal<Comm>,
     execs: Execs,
-    vdso: Option<ImageId>,
+    pub(crate) vdso: Option<ImageId>,
     /// The kernel and its modules alone, without symbols over them.
     ground: Root,
 }
@@ -78,6 +78,40 @@ impl Now {
                 }
             }
         }
+    }
+
+    /// The mappings of a process at a moment not long ago.
+    pub(crate) fn recent(&self, pid: i32, key: Key) -> Option<Root> {
+        self.spaces.recent(pid, key)
+    }
+
+    /// All sets of mappings, for look-ups.
+    pub(crate) fn ranges(&self) -> &Ranges {
+        self.editor.ranges()
+    }
+
+    /// Forgets changes before a moment.
+    pub(crate) fn forget(&mut self, before: Key) {
+        self.spaces.forget(before);
+        self.comms.forget(before);
+    }
+
+    /// Forgets a process that has ended, unless its id is another's by now.
+    pub(crate) fn remove(&mut self, pid: i32, ended: Key) {
+        self.spaces.remove(pid, ended);
+        self.comms.remove(pid, ended);
+    }
+
+    /// Nodes of all sets of mappings that were ever made.
+    pub(crate) fn n_nodes(&self) -> usize {
+        self.editor.n_nodes()
+    }
+
+    /// Gives back the memory of mappings that nobody has any more. Epochs get new numbers.
+    pub(crate) fn compact(&mut self) {
+        let roots = self.spaces.roots_mut().chain(self.execs.roots_mut());
+        let roots = roots.chain(std::iter::once(&mut self.ground));
+        self.editor.compact(roots);
     }
 
     /// The history up to now.

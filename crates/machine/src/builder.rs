@@ -202,6 +202,16 @@ impl HistoryBuilder {
         comm
     }
 
+    /// The images so far.
+    pub(crate) fn images(&self) -> &Images {
+        &self.images
+    }
+
+    /// The changes collected since the last time, in the order that they were added in.
+    pub(crate) fn take_changes(&mut self) -> impl Iterator<Item = (Key, Change)> {
+        self.changes.drain(..)
+    }
+
     /// Puts all changes in order and applies them.
     pub fn build(self) -> History {
         drop((self.comms, self.build_ids));

@@ -78,6 +78,11 @@ impl Execs {
         Loaded::Not
     }
 
+    /// The mappings of all programs that are being loaded.
+    pub(crate) fn roots_mut(&mut self) -> impl Iterator<Item = &mut Root> {
+        self.0.values_mut().map(|exec| &mut exec.new)
+    }
+
     /// Those that are over when the recording is: process, since when, mappings.
     pub(crate) fn finish(self) -> impl Iterator<Item = (i32, Key, Root)> {
         let over = self.0.into_iter();

@@ -93,6 +93,37 @@ impl SpaceJournals {
         journal.last(id)
     }
 
+    /// The mappings of a process at a moment not long ago.
+    pub(crate) fn recent(&self, pid: i32, key: Key) -> Option<Root> {
+        self.user.recent(pid, key)
+    }
+
+    /// Forgets changes before a moment.
+    pub(crate) fn forget(&mut self, before: Key) {
+        for journal in self.all_mut() {
+            journal.forget(before);
+        }
+    }
+
+    /// Forgets a process that has ended.
+    pub(crate) fn remove(&mut self, pid: i32, ended: Key) {
+        self.user.remove(pid, ended);
+    }
+
+    pub(crate) fn roots_mut(&mut self) -> impl Iterator<Item = &mut Root> {
+        self.all_mut().into_iter().flat_map(Journal::values_mut)
+    }
+
+    fn all_mut(&mut self) -> [&mut Journal<Root>; 4] {
+        let Self {
+            user,
+            kernel,
+            guest_kernel,
+            guest_user,
+        } = self;
+        [user, kernel, guest_kernel, guest_user]
+    }
+
     pub(crate) fn push(&mut self, key: Key, space: Space, root: Root) {
         match space {
             Space::User(pid) => self.user.push(key, pid, root),

@@ -20,10 +20,12 @@ mod change;
 mod exec;
 mod history;
 mod image;
+mod live;
 mod ranges;
 mod timeline;
 
 pub use builder::HistoryBuilder;
 pub use history::{Comm, Epoch, History, Moment, Place};
 pub use image::{ImageId, ImageKind, Images, RecordedImage};
+pub use live::Live;
 pub use timeline::Key;

@@ -45,9 +45,10 @@ struct Entry<T> {
     value: T,
 }
 
-/// What a thing's value is now, and how many it had.
+/// What a thing's value is now, since when, and how many it had.
 #[derive(Clone, Copy, Debug)]
 struct Last<T> {
+    key: Key,
     value: T,
     n_entries: usize,
 }
@@ -57,6 +58,8 @@ struct Last<T> {
 pub(crate) struct Journal<T> {
     entries: Vec<Entry<T>>,
     last: FxHashMap<i32, Last<T>>,
+    /// Values that things had before the entries that are left; only where some were forgotten.
+    before: FxHashMap<i32, T>,
 }
 
 impl<T> Default for Journal<T> {
@@ -64,6 +67,7 @@ impl<T> Default for Journal<T> {
         Self {
             entries: Vec::new(),
             last: FxHashMap::default(),
+            before: FxHashMap::default(),
         }
     }
 }
@@ -77,20 +81,70 @@ impl<T: Copy + PartialEq> Journal<T> {
     /// A thing's value from now on; the one it has already is no change.
     pub(crate) fn push(&mut self, key: Key, id: i32, value: T) {
         let fresh = Last {
+            key,
             value,
             n_entries: 0,
         };
         let last = self.last.entry(id).or_insert(fresh);
         if last.n_entries == 0 || last.value != value {
-            last.value = value;
+            (last.key, last.value) = (key, value);
             last.n_entries += 1;
             self.entries.push(Entry { key, id, value });
         }
     }
 
+    /// The value that a thing had at a moment not long ago.
+    pub(crate) fn recent(&self, id: i32, key: Key) -> Option<T> {
+        let last = self.last.get(&id)?;
+        if last.key <= key {
+            return Some(last.value);
+        }
+        let own = self.entries.iter().filter(|entry| entry.id == id);
+        let found = own.clone().rev().find(|entry| entry.key <= key);
+        let first = || {
+            self.before
+                .get(&id)
+                .copied()
+                .or(own.clone().next().map(|one| one.value))
+        };
+        found.map(|entry| entry.value).or_else(first)
+    }
+
+    /// Forgets changes before a moment; what held then is still known.
+    pub(crate) fn forget(&mut self, before: Key) {
+        let (entries, kept) = (&mut self.entries, &mut self.before);
+        kept.clear();
+        let n_old = entries.partition_point(|entry| entry.key < before);
+        for entry in entries.drain(..n_old) {
+            kept.insert(entry.id, entry.value);
+        }
+        // Only those that have changed since are asked for.
+        kept.retain(|id, _| entries.iter().any(|entry| entry.id == *id));
+    }
+
+    /// Forgets a thing that has not changed since a moment.
+    pub(crate) fn remove(&mut self, id: i32, unchanged_since: Key) {
+        if self
+            .last
+            .get(&id)
+            .is_some_and(|last| last.key <= unchanged_since)
+        {
+            self.last.remove(&id);
+        }
+    }
+
+    /// All values that may still be asked for.
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        let entries = self.entries.iter_mut().map(|entry| &mut entry.value);
+        let last = self.last.values_mut().map(|last| &mut last.value);
+        entries.chain(last).chain(self.before.values_mut())
+    }
+
     /// All values, for look-ups only.
     pub(crate) fn finish(self) -> Timelines<T> {
-        let Self { mut entries, last } = self;
+        let Self {
+            mut entries, last, ..
+        } = self;
         entries.shrink_to_fit();
         let mut spans = FxHashMap::default();
         spans.reserve(last.len());

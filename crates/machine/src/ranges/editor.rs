@@ -9,6 +9,7 @@
 
 use super::unique::Unique;
 use super::{NIL, Node, Range, Ranges, Root};
+use rustc_hash::FxHashMap;
 use std::hash::{BuildHasher, RandomState};
 
 /// Set in the number of a node that belongs to the change at work, not to the arena.
@@ -72,6 +73,47 @@ impl Editor {
         }
         let (_, part, _) = self.split_at_both(below.0, &span);
         self.replace(root, span, part)
+    }
+
+    /// Nodes of all sets that were ever made.
+    pub(crate) fn n_nodes(&self) -> usize {
+        self.ranges.nodes.len()
+    }
+
+    /// Keeps only some sets, which get new numbers.
+    pub(crate) fn compact<'r>(&mut self, roots: impl Iterator<Item = &'r mut Root>) {
+        let mut fresh = Self::new(0);
+        // The shape of the trees follows from the seed.
+        fresh.seed = self.seed;
+        let mut moved = FxHashMap::default();
+        for root in roots {
+            root.0 = self.copy(root.0, &mut fresh, &mut moved);
+        }
+        *self = fresh;
+    }
+
+    /// Copies what a node reaches; trees are as deep as a random one, whatever they hold.
+    fn copy(&self, at: u32, to: &mut Self, moved: &mut FxHashMap<u32, u32>) -> u32 {
+        if at == NIL {
+            return NIL;
+        }
+        if let Some(&there) = moved.get(&at) {
+            return there;
+        }
+        let node = self.node(at);
+        let node = Node {
+            left: self.copy(node.left, to, moved),
+            right: self.copy(node.right, to, moved),
+            ..node
+        };
+        let there = to.unique.intern(&mut to.ranges.nodes, node);
+        moved.insert(at, there);
+        there
+    }
+
+    /// All sets, for look-ups.
+    pub(crate) fn ranges(&self) -> &Ranges {
+        &self.ranges
     }
 
     /// The sets, for look-ups only.

@@ -1,0 +1,214 @@
+//! The same knowledge while a recording goes on: for now and for moments ago, and no more.
+
+use crate::apply::Now;
+use crate::change::Change;
+use crate::{Epoch, HistoryBuilder, Images, Key, Place};
+use rprof_abi::record::Record;
+use rprof_abi::{Misc, SampleId};
+use rprof_images::{Avma, FileOffset};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+
+/// Names and mappings as they are, and as they were moments ago.
+///
+/// Sideband comes in ring by ring, samples behind it: records are added as they come, and applied
+/// in order of time up to a moment before which nothing more can come ([`Live::settle`]).
+#[derive(Debug)]
+pub struct Live {
+    builder: HistoryBuilder,
+    pending: Vec<(Key, Change)>,
+    now: Now,
+    /// Processes that have ended, with when.
+    ended: VecDeque<(Key, i32)>,
+    n_added: u64,
+    /// Nodes that were in use when it was last looked.
+    n_in_use: usize,
+    generation: u32,
+}
+
+/// A process is forgotten so long after its end: the kernel still works for it.
+const LINGER_NS: u64 = 5_000_000_000;
+
+/// Nodes that are not worth looking through: 5 MB.
+const FEW_NODES: usize = 100_000;
+
+impl Default for Live {
+    fn default() -> Self {
+        Self {
+            builder: HistoryBuilder::new(true, FxHashMap::default()),
+            pending: Vec::new(),
+            now: Now::new(0, None),
+            ended: VecDeque::new(),
+            n_added: 0,
+            n_in_use: 0,
+            generation: 0,
+        }
+    }
+}
+
+impl Live {
+    /// Takes one record of sideband.
+    pub fn add(&mut self, misc: Misc, record: &Record<'_>, id: &SampleId) {
+        self.n_added += 1;
+        if let Record::Exit(task) = record
+            && task.pid == task.tid
+        {
+            let ended = self.builder.key(id.time_ns, self.n_added);
+            self.ended.push_back((ended, task.pid));
+        }
+        self.builder.add(self.n_added, misc, record, id);
+        self.pending.extend(self.builder.take_changes());
+    }
+
+    /// Applies what happened up to a moment; everything up to then must have been added.
+    pub fn settle(&mut self, until_ns: u64) {
+        if self.pending.is_empty() {
+            return;
+        }
+        self.now.vdso = self.builder.images().named(b"[vdso]");
+        self.pending.sort_unstable_by_key(|&(key, _)| key);
+        let n = self
+            .pending
+            .partition_point(|(key, _)| key.time_ns <= until_ns);
+        for (key, change) in self.pending.drain(..n) {
+            self.now.apply(key, change);
+        }
+    }
+
+    /// Forgets what was before a moment: nothing older will be asked for.
+    pub fn forget(&mut self, before_ns: u64) {
+        let at = |time_ns| Key { time_ns, offset: 0 };
+        self.now.forget(at(before_ns));
+        let long_ago = at(before_ns.saturating_sub(LINGER_NS));
+        while let Some(&(ended, pid)) = self.ended.front()
+            && ended < long_ago
+        {
+            self.now.remove(pid, ended);
+            self.ended.pop_front();
+        }
+        if self.now.n_nodes() > FEW_NODES.max(2 * self.n_in_use) {
+            self.now.compact();
+            self.n_in_use = self.now.n_nodes();
+            self.generation += 1;
+        }
+    }
+
+    /// Changes when numbers of epochs do: what is kept by [`Epoch::number`] is void then.
+    pub fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// The mappings of a process at a moment.
+    pub fn epoch(&self, pid: i32, time_ns: u64) -> Epoch {
+        let key = Key {
+            time_ns,
+            offset: u64::MAX,
+        };
+        Epoch(self.now.recent(pid, key).unwrap_or_default())
+    }
+
+    /// Where an address of user space points in an epoch.
+    pub fn place(&self, epoch: Epoch, avma: Avma) -> Place {
+        match self.now.ranges().find(epoch.0, avma.0) {
+            Some(range) => Place::User {
+                image: range.image,
+                offset: FileOffset(range.pgoff.wrapping_add(avma.0 - range.start)),
+            },
+            None => Place::Unmapped(avma),
+        }
+    }
+
+    /// The images seen so far.
+    pub fn images(&self) -> &Images {
+        self.builder.images()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_abi::record::{FileIdentity, Mmap2, Task};
+
+    fn map(live: &mut Live, pid: i32, addr: u64, name: &'static [u8], time_ns: u64) {
+        let record = Record::Mmap2(Mmap2 {
+            pid,
+            tid: pid,
+            addr,
+            len: 0x1000,
+            pgoff: 0,
+            identity: FileIdentity::Inode(Default::default()),
+            prot: 5,
+            flags: 2,
+            filename: name,
+        });
+        live.add(Misc::USER, &record, &at(pid, time_ns));
+    }
+
+    fn at(pid: i32, time_ns: u64) -> SampleId {
+        SampleId {
+            pid: Some(pid),
+            tid: Some(pid),
+            time_ns: Some(time_ns),
+            ..SampleId::default()
+        }
+    }
+
+    fn name(live: &Live, pid: i32, time_ns: u64) -> Option<Vec<u8>> {
+        let epoch = live.epoch(pid, time_ns);
+        match live.place(epoch, Avma(0x5010)) {
+            Place::User { image, .. } => Some(live.images().of(image)?.path.clone()),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn what_comes_out_of_order_is_applied_in_order_and_asked_for_by_time() {
+        let mut live = Live::default();
+        map(&mut live, 1, 0x5000, b"/new", 200);
+        map(&mut live, 1, 0x5000, b"/old", 100);
+        live.settle(150);
+        assert_eq!(name(&live, 1, 140).as_deref(), Some(&b"/old"[..]));
+        live.settle(250);
+        assert_eq!(name(&live, 1, 199).as_deref(), Some(&b"/old"[..]));
+        assert_eq!(name(&live, 1, 200).as_deref(), Some(&b"/new"[..]));
+        live.forget(180);
+        assert_eq!(name(&live, 1, 190).as_deref(), Some(&b"/old"[..]));
+        live.forget(300);
+        assert_eq!(name(&live, 1, 310).as_deref(), Some(&b"/new"[..]));
+        assert_eq!(name(&live, 2, 310), None);
+    }
+
+    #[test]
+    fn the_dead_are_forgotten_and_their_memory_given_back() {
+        let mut live = Live::default();
+        for round in 0..50i32 {
+            let pid = 1000 + round;
+            let start = u64::from(round.cast_unsigned()) * 10_000_000_000 + 1;
+            for n in 0..2000u64 {
+                // Elsewhere in each: equal sets would be kept once.
+                let addr = 0x10_0000 + u64::from(pid.cast_unsigned()) * 0x1000_0000 + n * 0x2000;
+                map(&mut live, pid, addr, b"/x", start + n);
+            }
+            let exit = Record::Exit(Task {
+                pid,
+                ppid: 1,
+                tid: pid,
+                ptid: 1,
+                time_ns: start + 5000,
+            });
+            live.add(Misc(0), &exit, &at(pid, start + 5000));
+            live.settle(start + 6000);
+            live.forget(start + 6000);
+        }
+        assert!(
+            live.now.n_nodes() <= 2 * FEW_NODES,
+            "{}",
+            live.now.n_nodes()
+        );
+        assert!(live.generation() > 0);
+        assert_eq!(live.epoch(1000, u64::MAX).number(), 0);
+        map(&mut live, 1049, 0x5000, b"/y", 1 << 60);
+        live.settle(1 << 60);
+        assert_eq!(name(&live, 1049, 1 << 60).as_deref(), Some(&b"/y"[..]));
+    }
+}
