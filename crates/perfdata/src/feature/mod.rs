@@ -16,6 +16,7 @@ mod pmu;
 mod protobuf;
 mod simpleperf;
 mod simpleperf_file;
+mod stack_ends;
 mod text;
 mod time;
 mod topology;
@@ -35,6 +36,7 @@ pub use memory::{Cache, Caches, MemNode, MemTopology};
 pub use pmu::{HybridPmu, PmuCap, PmuCaps, PmuMapping};
 pub use simpleperf::{DebugUnwindFile, MetaInfo};
 pub use simpleperf_file::{SimpleperfFile, SimpleperfSymbol};
+pub use stack_ends::{EndReason, EndedStack, StackEnd, StackEnds};
 pub use text::{decode_string, decode_strings, encode_string, encode_strings};
 pub use time::{ClockData, SampleTime};
 pub use topology::{CpuPlace, CpuTopology, encode_cpu_topology};
@@ -110,4 +112,5 @@ features! {
     SIMPLEPERF_FILE2 = 132, "Files with symbols, as protobuf messages.";
     SIMPLEPERF_ETM_BRANCH_LIST = 133, "Branches of ETM traces.";
     SIMPLEPERF_INIT_MAP = 134, "Records of what already ran.";
+    STACK_ENDS = 200, "How stacks ended that rprof unwound while recording.";
 }

@@ -5,7 +5,7 @@ use super::{
     AuxtraceIndexEntry, BpfBtf, BpfProgram, BuildIdEntry, Caches, ClockData, Compression,
     CpuDomains, CpuTopology, DebugUnwindFile, ElfMachine, EventDesc, EventGroup, FeatureId,
     HybridPmu, MemTopology, MetaInfo, NrCpus, NumaNode, PmuCap, PmuCaps, PmuMapping, SampleTime,
-    SimpleperfFile, decode_strings,
+    SimpleperfFile, StackEnds, decode_strings,
 };
 use rprof_abi::{Cursor, Endian, WireError};
 
@@ -97,6 +97,8 @@ pub enum Feature {
     SimpleperfMetaInfo(Vec<MetaInfo>),
     /// Files kept to repeat unwinding.
     SimpleperfDebugUnwind(Vec<DebugUnwindFile>),
+    /// How stacks ended.
+    StackEnds(StackEnds),
     /// A section that is not decoded here: unknown, or a stream of its own.
     Opaque {
         /// Which.
@@ -112,6 +114,9 @@ impl Feature {
     /// # Errors
     /// [`WireError`] if it is shorter than its counts say.
     pub fn parse(id: FeatureId, section: &[u8], endian: Endian) -> Result<Self, WireError> {
+        if id == FeatureId::STACK_ENDS {
+            return Ok(Self::StackEnds(StackEnds::parse(section, endian)?));
+        }
         if id.0 >= FeatureId::SIMPLEPERF_FILE.0 {
             return Self::parse_simpleperf(id, section, endian);
         }
@@ -254,7 +259,7 @@ mod tests {
         assert_eq!(said(19), ["stat=Bool(true)"]);
         assert_eq!(said(1), ["tracing_data.len_bytes=0"]);
         assert_eq!(said(134), ["simpleperf_init_map.len_bytes=0"]);
-        assert_eq!(said(200), ["feature_200.len_bytes=0"]);
+        assert_eq!(said(201), ["feature_201.len_bytes=0"]);
     }
 
     proptest! {

@@ -7,7 +7,7 @@ use super::{
 use rprof_abi::{Fields, Value};
 
 impl Feature {
-    /// Says the section as one field: perf's name for it in lower case (`feature_200` for one
+    /// Says the section as one field: perf's name for it in lower case (`feature_201` for one
     /// without a name), and under it what the section holds.
     pub fn visit(&self, fields: &mut dyn Fields) {
         // A flat table, hence its length.
@@ -75,6 +75,7 @@ impl Feature {
                     DebugUnwindFile::visit,
                 );
             }
+            Self::StackEnds(ends) => fields.object("stack_ends", |fields| ends.visit(fields)),
             Self::Opaque { id, len_bytes } => {
                 fields.object(&name_of(*id), |fields| {
                     fields.field("len_bytes", Value::Unsigned(*len_bytes));

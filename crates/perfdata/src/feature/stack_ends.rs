@@ -1,0 +1,203 @@
+//! STACK_ENDS, rprof's own: how the stacks that were unwound while recording ended.
+//!
+//! ```text
+//! u32 version (1)   u32 number of reasons   u64 whole stacks
+//! reasons:  u32 kind   u64 stacks   string image (empty if no image is to blame)
+//! u64 number of samples, for each: u64 offset in the file   u32 reason   u32 gap
+//! ```
+
+use super::text::{encode_string, take_owned};
+use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
+
+/// Why a stack is not whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum StackEnd {
+    /// It was larger than what was copied of it.
+    Cut,
+    /// Its frames led to somewhere else.
+    OffStack,
+    /// Nothing describes the frames of some code.
+    NoInfo,
+    /// A return address pointed to no code.
+    Unmapped,
+    /// A frame did not lie above its callee's.
+    Loop,
+    /// A description was damaged, or asked for what was not recorded.
+    BadInfo,
+    /// It had more frames than a record holds: there is a gap in it.
+    Gap,
+    /// The recorder was too busy to keep it.
+    Dropped,
+    /// Of a 32-bit task.
+    ThirtyTwoBit,
+    /// What a newer rprof wrote.
+    Other(u32),
+}
+
+impl StackEnd {
+    const ALL: &[(Self, u32, &str)] = &[
+        (Self::Cut, 1, "cut"),
+        (Self::OffStack, 2, "off_stack"),
+        (Self::NoInfo, 3, "no_info"),
+        (Self::Unmapped, 4, "unmapped"),
+        (Self::Loop, 5, "loop"),
+        (Self::BadInfo, 6, "bad_info"),
+        (Self::Gap, 7, "gap"),
+        (Self::Dropped, 8, "dropped"),
+        (Self::ThirtyTwoBit, 9, "32_bit"),
+    ];
+
+    fn number(self) -> u32 {
+        match self {
+            Self::Other(number) => number,
+            known => {
+                let mut all = Self::ALL.iter();
+                all.find(|one| one.0 == known).map_or(0, |one| one.1)
+            }
+        }
+    }
+
+    fn of_number(number: u32) -> Self {
+        let mut all = Self::ALL.iter();
+        let known = all.find(|one| one.1 == number);
+        known.map_or(Self::Other(number), |one| one.0)
+    }
+
+    fn name(self) -> &'static str {
+        let mut all = Self::ALL.iter();
+        all.find(|one| one.0 == self).map_or("other", |one| one.2)
+    }
+}
+
+/// Stacks that ended for one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndReason {
+    /// The reason.
+    pub end: StackEnd,
+    /// Path of the image to blame; empty if there is none.
+    pub image: Vec<u8>,
+    /// How many ended so.
+    pub stacks: u64,
+}
+
+/// A sample whose stack is not whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndedStack {
+    /// Where its record begins, bytes from the start of the file.
+    pub offset: u64,
+    /// Its reason, by place in [`StackEnds::reasons`].
+    pub reason: u32,
+    /// Entries of its call chain before the gap; 0 if there is none.
+    pub gap: u32,
+}
+
+/// How stacks ended.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct StackEnds {
+    /// Stacks that are whole.
+    pub rooted: u64,
+    /// Why others are not.
+    pub reasons: Vec<EndReason>,
+    /// Which those are.
+    pub stacks: Vec<EndedStack>,
+}
+
+const VERSION: u32 = 1;
+
+impl StackEnds {
+    /// Appends the section.
+    pub fn encode(&self, encoder: &mut Encoder<'_>) {
+        encoder.u32(VERSION);
+        encoder.u32(u32::try_from(self.reasons.len()).unwrap_or(u32::MAX));
+        encoder.u64(self.rooted);
+        for reason in &self.reasons {
+            encoder.u32(reason.end.number());
+            encoder.u64(reason.stacks);
+            encode_string(&reason.image, encoder);
+        }
+        encoder.u64(self.stacks.len() as u64);
+        for stack in &self.stacks {
+            encoder.u64(stack.offset);
+            encoder.u32(stack.reason);
+            encoder.u32(stack.gap);
+        }
+    }
+
+    /// Reads the section.
+    ///
+    /// # Errors
+    /// [`WireError`] if it is shorter than its counts say.
+    pub fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+        let mut cursor = Cursor::new(section, endian);
+        let what = "stack ends";
+        cursor.u32(what)?;
+        let n_reasons = cursor.u32(what)?;
+        let rooted = cursor.u64(what)?;
+        let reason = |cursor: &mut Cursor<'_>| {
+            Ok(EndReason {
+                end: StackEnd::of_number(cursor.u32(what)?),
+                stacks: cursor.u64(what)?,
+                image: take_owned(cursor)?,
+            })
+        };
+        let reasons: Result<_, WireError> = (0..n_reasons).map(|_| reason(&mut cursor)).collect();
+        let n_stacks = cursor.u64(what)?;
+        let mut all = Cursor::new(cursor.bytes(n_stacks.saturating_mul(16), what)?, endian);
+        let stacks = std::iter::from_fn(|| {
+            Some(EndedStack {
+                offset: all.u64(what).ok()?,
+                reason: all.u32(what).ok()?,
+                gap: all.u32(what).ok()?,
+            })
+        });
+        Ok(Self {
+            rooted,
+            reasons: reasons?,
+            stacks: stacks.collect(),
+        })
+    }
+
+    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("rooted", Value::Unsigned(self.rooted));
+        fields.list("reasons", &self.reasons, |fields, reason| {
+            fields.object("", |fields| {
+                fields.field("end", Value::Text(reason.end.name().as_bytes()));
+                fields.field("image", Value::Text(&reason.image));
+                fields.field("stacks", Value::Unsigned(reason.stacks));
+            });
+        });
+        fields.field("n_stacks", Value::Unsigned(self.stacks.len() as u64));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{ORDERS, bytes};
+
+    #[test]
+    fn ends_round_trip_and_short_ones_are_errors() {
+        let reason = |end| EndReason {
+            end,
+            image: b"/lib/x.so".to_vec(),
+            stacks: 3,
+        };
+        let known = StackEnd::ALL.iter().map(|one| reason(one.0));
+        let ends = StackEnds {
+            rooted: 7,
+            reasons: known.chain([reason(StackEnd::Other(77))]).collect(),
+            stacks: vec![EndedStack {
+                offset: 104,
+                reason: 1,
+                gap: 5,
+            }],
+        };
+        for endian in ORDERS {
+            let section = bytes(endian, |encoder| ends.encode(encoder));
+            assert_eq!(StackEnds::parse(&section, endian).as_ref(), Ok(&ends));
+            for len in 0..section.len() {
+                assert!(StackEnds::parse(&section[..len], endian).is_err());
+            }
+        }
+    }
+}
