@@ -19,6 +19,7 @@ mod flags;
 mod header;
 mod numbers;
 pub mod record;
+pub mod registers;
 pub mod sample;
 pub mod tracepoint;
 mod wire;
@@ -30,6 +31,7 @@ pub use flags::AttrFlags;
 pub use header::{CpuMode, Misc, RawRecord, RecordHeader, RecordKind};
 pub use numbers::{event_type, hw, hw_cache, sw};
 pub use record::Record;
+pub use registers::Registers;
 pub use sample::{
     BranchSampleType, Callchain, ReadFormat, Sample, SampleHead, SampleId, SampleLayout,
     SampleType, context,

@@ -1,6 +1,7 @@
 //! A sample's fields: all of them, those that every reader wants, those of any record.
 
-use super::{BranchStack, Callchain, ReadValues, Registers, StackDump, Weight};
+use super::{BranchStack, Callchain, ReadValues, StackDump, Weight};
+use crate::Registers;
 
 /// The id fields behind a non-sample record (`struct sample_id`), or the same of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -1,10 +1,12 @@
 //! [`SampleLayout`]: what the records of one event hold, computed once from its attr.
 
 use super::{
-    BranchSampleType, BranchStack, Callchain, ReadFormat, ReadValues, Registers, Sample,
-    SampleHead, SampleId, SampleType, StackDump, Weight,
+    BranchSampleType, BranchStack, Callchain, ReadFormat, ReadValues, Sample, SampleHead, SampleId,
+    SampleType, StackDump, Weight,
 };
-use crate::{AttrFlags, Cursor, Encoder, Endian, PerfEventAttr, RawRecord, RecordKind, WireError};
+use crate::{
+    AttrFlags, Cursor, Encoder, Endian, PerfEventAttr, RawRecord, RecordKind, Registers, WireError,
+};
 
 /// Where the fields of one event's records sit.
 #[derive(Clone, Debug, PartialEq, Eq)]

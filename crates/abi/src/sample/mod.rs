@@ -11,7 +11,7 @@ pub use bits::{BranchSampleType, ReadFormat, SampleType};
 pub use callchain::{Callchain, context};
 pub use fields::{Sample, SampleHead, SampleId};
 pub use layout::SampleLayout;
-pub use parts::{BranchEntry, BranchStack, ReadValue, ReadValues, Registers, StackDump, Weight};
+pub use parts::{BranchEntry, BranchStack, ReadValue, ReadValues, StackDump, Weight};
 
 #[cfg(test)]
 mod tests;

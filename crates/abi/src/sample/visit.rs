@@ -1,9 +1,7 @@
 //! The named fields of a sample and of its parts.
 
-use super::{
-    BranchStack, Callchain, ReadValues, Registers, Sample, SampleId, StackDump, Weight, context,
-};
-use crate::{Fields, Shape, Value};
+use super::{BranchStack, Callchain, ReadValues, Sample, SampleId, StackDump, Weight, context};
+use crate::{Fields, Registers, Shape, Value};
 
 impl SampleId {
     /// Names the fields that are there.
