@@ -1,11 +1,68 @@
-//! Registers in samples: which they are, and their values.
+//! Registers in samples: which they are, what they are called, and their values.
+//!
+//! Each architecture numbers them in its own order; masks and values follow that order.
+
+pub mod arm;
+pub mod arm64;
+pub mod x86;
 
 use crate::{Cursor, Encoder, Endian, WireError};
+
+/// What [`Registers::abi`] says of a task (`enum perf_sample_regs_abi`).
+pub mod abi {
+    /// No registers: the task has none in user space.
+    pub const NONE: u64 = 0;
+    /// A 32-bit task.
+    pub const BITS_32: u64 = 1;
+    /// A 64-bit task.
+    pub const BITS_64: u64 = 2;
+}
+
+/// One architecture's registers in the kernel's numbering.
+///
+/// Source: `arch/*/include/uapi/asm/perf_regs.h` (v6.12); names as
+/// `tools/perf/util/perf_regs.c` (v6.1) writes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegisterTable {
+    /// The registers to record of user space, one bit each.
+    pub user_mask: u64,
+    /// The instruction pointer's number.
+    pub instruction_pointer: u32,
+    /// The stack pointer's number.
+    pub stack_pointer: u32,
+    /// The frame pointer's number.
+    pub frame_pointer: u32,
+    /// The number of the register that holds a return address, where calls do not push it.
+    pub link: Option<u32>,
+    /// By number; empty where there is none.
+    names: &'static [&'static str],
+}
+
+impl RegisterTable {
+    /// The table for an architecture's name, as `uname -m` and a recording's ARCH feature have it.
+    pub fn of(architecture: &str) -> Option<&'static Self> {
+        let is_x86 = |name: &[u8]| {
+            name == b"x86_64" || name == b"x86" || matches!(name, [b'i', b'3'..=b'9', b'8', b'6'])
+        };
+        match architecture {
+            name if is_x86(name.as_bytes()) => Some(&x86::TABLE),
+            name if name.starts_with("aarch64") || name.starts_with("arm64") => Some(&arm64::TABLE),
+            name if name.starts_with("arm") => Some(&arm::TABLE),
+            _ => None,
+        }
+    }
+
+    /// A register's name.
+    pub fn name(&self, register: u32) -> Option<&'static str> {
+        let name = self.names.get(usize::try_from(register).ok()?)?;
+        (!name.is_empty()).then_some(name)
+    }
+}
 
 /// Registers: which, and their values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registers<'a> {
-    /// 0 none, 1 a 32-bit task, 2 a 64-bit one (`enum perf_sample_regs_abi`).
+    /// What kind of task: see [`abi`].
     pub abi: u64,
     /// Which registers, one bit each, in the architecture's numbering.
     pub mask: u64,
@@ -15,12 +72,16 @@ pub struct Registers<'a> {
 
 impl<'a> Registers<'a> {
     pub(crate) fn parse(cursor: &mut Cursor<'a>, mask: u64) -> Result<Self, WireError> {
-        let abi = cursor.u64("registers")?;
+        let task = cursor.u64("registers")?;
         // No registers follow an abi of none: a kernel thread has no user registers.
-        let n = if abi == 0 { 0 } else { mask.count_ones() };
+        let n = if task == abi::NONE {
+            0
+        } else {
+            mask.count_ones()
+        };
         Ok(Self {
-            abi,
-            mask: if abi == 0 { 0 } else { mask },
+            abi: task,
+            mask: if task == abi::NONE { 0 } else { mask },
             values: cursor.bytes(u64::from(n) * 8, "registers")?,
             endian: cursor.endian(),
         })
@@ -42,5 +103,48 @@ impl<'a> Registers<'a> {
         for value in self.values.as_chunks::<8>().0 {
             encoder.u64(self.endian.u64(*value));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn architectures_have_their_own_tables() {
+        for (name, table) in [
+            ("x86_64", Some(&x86::TABLE)),
+            ("i686", Some(&x86::TABLE)),
+            ("aarch64", Some(&arm64::TABLE)),
+            ("armv7l", Some(&arm::TABLE)),
+            ("riscv64", None),
+            ("", None),
+        ] {
+            assert_eq!(RegisterTable::of(name), table, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_unwinding_needs_has_the_expected_names() {
+        for (table, names) in [
+            (x86::TABLE, ["IP", "SP", "BP"]),
+            (arm64::TABLE, ["pc", "sp", "x29"]),
+            (arm::TABLE, ["pc", "sp", "fp"]),
+        ] {
+            let numbers = [
+                table.instruction_pointer,
+                table.stack_pointer,
+                table.frame_pointer,
+            ];
+            let found = numbers.map(|number| table.name(number).unwrap());
+            assert_eq!(found, names);
+            let is_recorded = |number| table.user_mask >> number & 1 == 1;
+            assert!(numbers.into_iter().chain(table.link).all(is_recorded));
+            assert!((0..64).all(|number| !is_recorded(number) || table.name(number).is_some()));
+        }
+        assert_eq!(x86::TABLE.name(24), None);
+        assert_eq!(x86::TABLE.name(63), Some("XMM15"));
+        assert_eq!(arm64::TABLE.name(arm64::VG), Some("vg"));
+        assert_eq!(arm64::TABLE.name(64), None);
     }
 }
