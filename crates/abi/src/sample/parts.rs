@@ -1,6 +1,6 @@
 //! The parts of a sample that have a shape of their own.
 
-use super::{BranchSampleType, ReadFormat};
+use super::ReadFormat;
 use crate::{Cursor, Encoder, Endian, WireError};
 
 /// One counter of a [`ReadValues`].
@@ -113,81 +113,6 @@ impl<'a> ReadValues<'a> {
             if format.has(ReadFormat::LOST) {
                 encoder.u64(value.lost.unwrap_or(0));
             }
-        }
-    }
-}
-
-/// One branch: `struct perf_branch_entry`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BranchEntry {
-    /// From (AVMA).
-    pub from: u64,
-    /// To (AVMA).
-    pub to: u64,
-    /// Mispredicted, predicted, in transaction, abort, cycles, type, ...: the bit field as a
-    /// number of the recording machine.
-    pub flags: u64,
-    /// Event counts since the branch before, with `PERF_SAMPLE_BRANCH_COUNTERS`.
-    pub counters: Option<u64>,
-}
-
-/// Branches, newest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BranchStack<'a> {
-    /// Index of the newest entry in the hardware's buffer, with `HW_INDEX`.
-    pub hw_index: Option<u64>,
-    entries: &'a [u8],
-    counters: Option<&'a [u8]>,
-    endian: Endian,
-}
-
-impl<'a> BranchStack<'a> {
-    const ENTRY_LEN: u64 = 24;
-
-    pub(crate) fn parse(
-        cursor: &mut Cursor<'a>,
-        branches: BranchSampleType,
-    ) -> Result<Self, WireError> {
-        let what = "branch stack";
-        let nr = cursor.u64(what)?;
-        let has_index = branches.has(BranchSampleType::HW_INDEX);
-        let has_counters = branches.has(BranchSampleType::COUNTERS);
-        Ok(Self {
-            hw_index: has_index.then(|| cursor.u64(what)).transpose()?,
-            entries: cursor.bytes(nr.saturating_mul(Self::ENTRY_LEN), what)?,
-            counters: has_counters
-                .then(|| cursor.bytes(nr.saturating_mul(8), what))
-                .transpose()?,
-            endian: cursor.endian(),
-        })
-    }
-
-    /// The branches, newest first.
-    pub fn entries(&self) -> impl Iterator<Item = BranchEntry> + 'a {
-        let mut cursor = Cursor::new(self.entries, self.endian);
-        let mut counters = self.counters.map(|bytes| Cursor::new(bytes, self.endian));
-        std::iter::from_fn(move || {
-            Some(BranchEntry {
-                from: cursor.u64("branch").ok()?,
-                to: cursor.u64("branch").ok()?,
-                flags: cursor.u64("branch").ok()?,
-                counters: counters.as_mut().and_then(|c| c.u64("branch").ok()),
-            })
-        })
-    }
-
-    pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {
-        encoder.u64(self.entries.len() as u64 / Self::ENTRY_LEN);
-        if let Some(index) = self.hw_index {
-            encoder.u64(index);
-        }
-        for entry in self.entries() {
-            encoder.u64(entry.from);
-            encoder.u64(entry.to);
-            encoder.u64(entry.flags);
-        }
-        for counters in self.entries().filter_map(|entry| entry.counters) {
-            encoder.u64(counters);
         }
     }
 }

@@ -124,7 +124,7 @@ impl BranchStack<'_> {
             fields.object("", |fields| {
                 fields.field("from", Value::Hex(entry.from));
                 fields.field("to", Value::Hex(entry.to));
-                fields.field("flags", Value::Hex(entry.flags));
+                fields.field("flags", Value::Hex(entry.flags.word()));
                 fields.if_some("counters", entry.counters, Value::Hex);
             });
         });
