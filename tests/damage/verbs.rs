@@ -117,7 +117,7 @@ fn report(reader: &Reader, nowhere: &Path) -> Said {
 fn script(reader: &Reader, nowhere: &Path) -> Said {
     let options = ScriptOptions {
         filter: Filter::default(),
-        columns: Choice::Default,
+        columns: Choice::default(),
         chains: true,
         inlines: true,
         nanoseconds: false,

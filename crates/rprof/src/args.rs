@@ -282,9 +282,10 @@ pub(crate) struct ScriptArgs {
     pub(crate) input: InputArgs,
 
     /// Fields to print, or with + and - what to add to the default and leave out: comm, tid, pid,
-    /// time, cpu, event, trace, ip, sym, symoff, dso, addr, period, ...
+    /// time, cpu, event, trace, ip, sym, symoff, dso, addr, period, ...; hw:, sw:, trace:, raw: or
+    /// break: before them is for such events alone. Several times, each changes what is before it
     #[arg(short = 'F', long, value_name = "FIELDS", allow_hyphen_values = true)]
-    pub(crate) fields: Option<String>,
+    pub(crate) fields: Vec<String>,
 
     /// Do not print call chains
     #[arg(short = 'G', long)]

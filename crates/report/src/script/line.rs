@@ -62,7 +62,8 @@ impl<'a> Lines<'a> {
     /// Appends a sample, its chain and the empty line behind it, if the filter lets it through.
     pub(super) fn append(&mut self, seen: &Seen<'_>, out: &mut Vec<u8>) {
         let layout = self.layout;
-        let Some(&columns) = layout.columns.get(seen.event) else {
+        let columns = layout.columns.get(seen.event).copied();
+        let Some(columns) = columns.filter(|columns| !columns.is_empty()) else {
             return;
         };
         let history = &layout.context.skimmed.history;

@@ -1,5 +1,6 @@
 //! Every sample as text, in order of time: perf script's form, which FlameGraph tools read.
 
+mod choice;
 mod columns;
 mod frames;
 mod line;
@@ -7,7 +8,7 @@ mod order;
 mod text;
 mod trace;
 
-pub use columns::{Choice, Columns, ColumnsError};
+pub use choice::{Choice, ColumnsError};
 
 use crate::Error;
 use crate::load::{Context, Kernel, Names, Unused, check_filter, collect, skim};

@@ -8,10 +8,8 @@ use rprof_report::script::{Choice, ScriptOptions, write_script};
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
-    let columns = match &args.fields {
-        None => Choice::Default,
-        Some(text) => Choice::parse(text)?,
-    };
+    let mut columns = Choice::default();
+    args.fields.iter().try_for_each(|text| columns.add(text))?;
     let reader = open(&args.input.input)?;
     let options = ScriptOptions {
         filter: args.input.filter(),
