@@ -2,7 +2,7 @@
 
 use crate::arch::{Arch, Machine};
 use crate::{Outcome, arch};
-use rprof_abi::sample::Registers as Sampled;
+use rprof_abi::registers::{Registers as Sampled, abi};
 
 /// The numbers of general registers are below this, in DWARF's numbering of either machine.
 pub(crate) const N_REGISTERS: usize = 33;
@@ -16,11 +16,6 @@ pub struct Registers {
     /// One bit for each register whose value is known.
     known: u64,
 }
-
-/// `PERF_SAMPLE_REGS_ABI_32`, include/uapi/linux/perf_event.h (v6.12).
-const ABI_32: u64 = 1;
-/// `PERF_SAMPLE_REGS_ABI_64`.
-const ABI_64: u64 = 2;
 
 impl Registers {
     /// No register but the program counter is known.
@@ -39,8 +34,8 @@ impl Registers {
     /// The [`Outcome`] of such a sample, if there are none that a walk can begin with.
     pub fn of_sample(machine: Machine, sampled: &Sampled<'_>) -> Result<Self, Outcome> {
         match sampled.abi {
-            ABI_64 => {}
-            ABI_32 => return Err(Outcome::ThirtyTwoBit),
+            abi::BITS_64 => {}
+            abi::BITS_32 => return Err(Outcome::ThirtyTwoBit),
             _ => return Err(Outcome::NoRegisters),
         }
         let (pc, numbers) = match machine {

@@ -1,6 +1,7 @@
 //! 64-bit ARM. Source: DWARF for the Arm 64-bit Architecture, 4.1; Procedure Call Standard, 6.1.
 
 use super::{Arch, bits};
+use rprof_abi::registers::arm64;
 
 /// The machine.
 pub(crate) struct Aarch64;
@@ -25,9 +26,8 @@ impl Arch for Aarch64 {
     }
 }
 
-/// The program counter's number in samples (`enum perf_event_arm_regs`,
-/// arch/arm64/include/uapi/asm/perf_regs.h, v6.12).
-pub(crate) const PERF_PC: u32 = 32;
+/// The program counter's number in samples.
+pub(crate) const PERF_PC: u32 = arm64::PC;
 
 /// The other registers' numbers in samples, and DWARF's: the same.
 pub(crate) const PERF: &[(u32, u16)] = &{

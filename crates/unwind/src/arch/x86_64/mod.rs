@@ -1,6 +1,7 @@
 //! x86-64. Source: System V ABI, AMD64 supplement, 3.6.2 (DWARF numbers) and 3.2.1 (calls).
 
 use super::{Arch, bits};
+use rprof_abi::registers::x86;
 
 /// The machine.
 pub(crate) struct X86_64;
@@ -24,26 +25,25 @@ impl Arch for X86_64 {
     }
 }
 
-/// The program counter's number in samples (`enum perf_event_x86_regs`,
-/// arch/x86/include/uapi/asm/perf_regs.h, v6.12).
-pub(crate) const PERF_PC: u32 = 8;
+/// The program counter's number in samples.
+pub(crate) const PERF_PC: u32 = x86::IP;
 
 /// The other registers' numbers in samples, and DWARF's.
 pub(crate) const PERF: &[(u32, u16)] = &[
-    (0, 0),
-    (1, RBX),
-    (2, 2),
-    (3, 1),
-    (4, 4),
-    (5, 5),
-    (6, RBP),
-    (7, RSP),
-    (16, 8),
-    (17, 9),
-    (18, 10),
-    (19, 11),
-    (20, 12),
-    (21, 13),
-    (22, 14),
-    (23, 15),
+    (x86::AX, 0),
+    (x86::DX, 1),
+    (x86::CX, 2),
+    (x86::BX, RBX),
+    (x86::SI, 4),
+    (x86::DI, 5),
+    (x86::BP, RBP),
+    (x86::SP, RSP),
+    (x86::R8, 8),
+    (x86::R9, 9),
+    (x86::R10, 10),
+    (x86::R11, 11),
+    (x86::R12, 12),
+    (x86::R13, 13),
+    (x86::R14, 14),
+    (x86::R15, 15),
 ];
