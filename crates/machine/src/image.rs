@@ -120,6 +120,16 @@ impl Images {
         self.all.get(id.0 as usize)
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// All of them with their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (ImageId, &RecordedImage)> {
         (0u32..).map(ImageId).zip(&self.all)

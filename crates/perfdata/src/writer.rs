@@ -122,6 +122,11 @@ impl Writer {
         Ok(())
     }
 
+    /// Bytes of the file so far: where the next record will begin.
+    pub fn end(&self) -> u64 {
+        self.header.data.offset + self.data_len
+    }
+
     /// Bytes of records so far.
     pub fn data_len(&self) -> u64 {
         self.data_len

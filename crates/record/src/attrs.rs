@@ -1,6 +1,6 @@
 //! The attrs that are opened: what to sample, and the dummy that carries sideband.
 
-use crate::{CallChains, Error, Note, Rate, Settings, Watch};
+use crate::{CallChains, Error, Note, Rate, Settings, Watch, stacks};
 use rprof_abi::{AttrFlags, PerfEventAttr, ReadFormat, SampleType, event_type, sw};
 use rprof_events::{Event, Sources, cpu_clock, default_events};
 use rprof_ringbuf::{Counter, Cpu, OpenError, Target, fit, sys};
@@ -12,6 +12,8 @@ pub(crate) struct Prepared {
     pub(crate) attr: PerfEventAttr,
     /// CPUs its PMU has; `None` for all.
     pub(crate) cpus: Option<Vec<u32>>,
+    /// Its place among the events, if it is another's twin with shallow copies of stacks.
+    pub(crate) twin_of: Option<usize>,
 }
 
 /// Everything that is opened.
@@ -55,10 +57,22 @@ pub(crate) fn prepare(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result
     if kernel_excluded {
         note(Note::KernelExcluded);
     }
+    if settings.call_chains == CallChains::Auto {
+        let twins: Vec<Prepared> = sampling.iter().enumerate().map(shallow_twin).collect();
+        sampling.extend(twins);
+    }
     Ok(Attrs {
         sampling,
         sideband: prepare_sideband(Probe::of(settings), note)?,
     })
+}
+
+/// The same event with shallow copies of stacks.
+fn shallow_twin((of, event): (usize, &Prepared)) -> Prepared {
+    let mut twin = event.clone();
+    twin.attr.sample_stack_user = stacks::SHALLOW;
+    twin.twin_of = Some(of);
+    twin
 }
 
 fn allowed_rate(rate: Rate, note: &mut dyn FnMut(Note)) -> Rate {
@@ -91,6 +105,7 @@ fn prepare_event(
         name: event.name.clone(),
         attr: sampling_attr(event, rate, settings.call_chains),
         cpus: event.cpus.clone(),
+        twin_of: None,
     };
     // An event that is on some CPUs only is tried on one of them.
     let mut probe = Probe::of(settings);
@@ -204,6 +219,9 @@ fn sampling_attr(event: &Event, rate: Option<Rate>, chains: CallChains) -> PerfE
     if chains == CallChains::FramePointers {
         attr.sample_type = attr.sample_type.with(SampleType::CALLCHAIN);
     }
+    if let Some(bytes) = stacks::size_of(chains) {
+        stacks::ask_for(&mut attr, bytes);
+    }
     if event.sample_read {
         attr.sample_type = attr.sample_type.with(SampleType::READ);
     }
@@ -248,6 +266,7 @@ fn prepare_sideband(probe: Probe, note: &mut dyn FnMut(Note)) -> Result<Prepared
         name: "dummy:u".to_owned(),
         attr: fitted.attr,
         cpus: None,
+        twin_of: None,
     })
 }
 

@@ -3,10 +3,12 @@
 
 use crate::open::Opened;
 use crate::sink::{Sink, WriterGone};
+use crate::stacks::{Kept, Layouts};
 use crate::unnamed::Unnamed;
 use crate::{Error, Note};
-use rprof_abi::{Endian, Misc, RawRecord, RecordKind, SampleLayout};
+use rprof_abi::{Endian, Misc, RawRecord, RecordHeader, RecordKind, SampleLayout};
 use rprof_perfdata::file_kind;
+use rprof_ringbuf::sys::Clock;
 use rprof_ringbuf::{Batch, Ring};
 
 /// What has been seen so far.
@@ -16,6 +18,8 @@ pub(crate) struct Counts {
     pub(crate) throttled: u64,
     /// From LOST records.
     pub(crate) lost_at_least: u64,
+    /// Samples of whose stacks less was kept than the kernel copied.
+    pub(crate) shortened: u64,
     /// Times of the first and last sample.
     pub(crate) span_ns: Option<(u64, u64)>,
 }
@@ -26,6 +30,8 @@ pub(crate) struct Drain {
     pub(crate) counts: Counts,
     pub(crate) unnamed: Unnamed,
     sideband_layout: SampleLayout,
+    /// Of samples as they are drained; `None` if they hold no stacks.
+    stacks: Option<Layouts>,
     heads: Vec<u64>,
     notes: Vec<Note>,
 }
@@ -34,11 +40,13 @@ pub(crate) struct Drain {
 const TIME_AT: usize = 32;
 
 impl Drain {
-    pub(crate) fn new(sideband_layout: SampleLayout) -> Self {
+    /// For samples of these layouts, if they hold stacks.
+    pub(crate) fn new(sideband_layout: SampleLayout, stacks: Option<Layouts>) -> Self {
         Self {
             counts: Counts::default(),
             unnamed: Unnamed::default(),
             sideband_layout,
+            stacks,
             heads: Vec::new(),
             notes: Vec::new(),
         }
@@ -53,6 +61,7 @@ impl Drain {
         self.heads.clear();
         self.heads
             .extend(opened.sampling.rings.iter().map(Ring::head));
+        sink.complete_until(Clock::Monotonic.now_ns());
         let mut any = false;
         for ring in &mut opened.sideband.rings {
             any |= self.drain(ring.batch(), sink, Self::sideband)?;
@@ -81,7 +90,7 @@ impl Drain {
         &mut self,
         mut batch: Batch<'_>,
         sink: &mut Sink,
-        look: impl Fn(&mut Self, RecordKind, &[u8]),
+        take: impl Fn(&mut Self, RecordKind, &[u8], &mut Sink) -> Result<(), WriterGone>,
     ) -> Result<bool, WriterGone> {
         if batch.len_bytes() == 0 {
             return Ok(false);
@@ -90,9 +99,8 @@ impl Drain {
             match batch.next() {
                 Ok(Some(record)) => {
                     if let Some(kind) = record.first_chunk() {
-                        look(self, RecordKind(u32::from_ne_bytes(*kind)), record);
+                        take(self, RecordKind(u32::from_ne_bytes(*kind)), record, sink)?;
                     }
-                    sink.push(record)?;
                 }
                 Ok(None) => return Ok(true),
                 Err(error) => self.notes.push(Note::RingDamaged(error.to_string())),
@@ -101,9 +109,15 @@ impl Drain {
     }
 
     #[inline]
-    fn sample(&mut self, kind: RecordKind, record: &[u8]) {
+    fn sample(
+        &mut self,
+        kind: RecordKind,
+        record: &[u8],
+        sink: &mut Sink,
+    ) -> Result<(), WriterGone> {
         if kind != RecordKind::SAMPLE {
-            return self.other(kind, record);
+            self.other(kind, record);
+            return sink.push(record);
         }
         self.counts.samples += 1;
         let time = record.get(TIME_AT..).and_then(|rest| rest.first_chunk());
@@ -112,14 +126,29 @@ impl Drain {
             let (first, last) = self.counts.span_ns.unwrap_or((time, time));
             self.counts.span_ns = Some((first.min(time), last.max(time)));
         }
+        let body = record.get(RecordHeader::LEN..).unwrap_or_default();
+        let event_of = |stacks: &Layouts| stacks.event_of(body);
+        let event = self.stacks.as_ref().and_then(event_of);
+        let Some(layout) = event.and_then(|event| self.stacks.as_ref()?.of(event)) else {
+            return sink.push(record);
+        };
+        let kept = sink.push_sample(record, layout)?;
+        self.counts.shortened += u64::from(kept != Kept::Whole);
+        Ok(())
     }
 
-    fn sideband(&mut self, kind: RecordKind, record: &[u8]) {
+    fn sideband(
+        &mut self,
+        kind: RecordKind,
+        record: &[u8],
+        sink: &mut Sink,
+    ) -> Result<(), WriterGone> {
         if matches!(kind, RecordKind::MMAP | RecordKind::MMAP2)
             && let Ok(raw) = RawRecord::parse(record, Endian::NATIVE)
         {
             self.unnamed.see(raw, &self.sideband_layout);
         }
+        sink.push(record)
     }
 
     fn other(&mut self, kind: RecordKind, record: &[u8]) {

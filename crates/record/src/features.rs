@@ -6,8 +6,8 @@ use rprof_abi::{Encoder, Endian, event_type};
 use rprof_events::{Event, Sources, online_cpus, parse_cpu_list};
 use rprof_perfdata::FeatureId;
 use rprof_perfdata::feature::{
-    ClockData, CpuPlace, CpuTopology, NumaNode, SampleTime, TracingData, encode_cpu_topology,
-    encode_nr_cpus, encode_numa, encode_string, encode_strings,
+    ClockData, CpuPlace, CpuTopology, NumaNode, SampleTime, StackEnds, TracingData,
+    encode_cpu_topology, encode_nr_cpus, encode_numa, encode_string, encode_strings,
 };
 use rprof_ringbuf::sys::{Clock, page_size};
 use std::collections::BTreeMap;
@@ -113,6 +113,13 @@ pub(crate) fn of_samples(counts: &Counts) -> Features {
         });
     }
     all.0
+}
+
+/// How stacks ended that were unwound.
+pub(crate) fn of_stacks(ends: &StackEnds) -> (FeatureId, Vec<u8>) {
+    let mut bytes = Vec::new();
+    ends.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
+    (FeatureId::STACK_ENDS, bytes)
 }
 
 fn line(path: impl AsRef<Path>) -> Option<String> {

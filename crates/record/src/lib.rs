@@ -2,7 +2,8 @@
 //! writes `perf.data`.
 //!
 //! ```text
-//! kernel -> Ring -> drain (this thread: walk headers, count, copy) -> pool -> channel -> writer
+//! kernel -> Ring -> drain (this thread: walk headers, count, cut, copy) -> pool -> channel
+//!        -> writer (unwind, encode, write)
 //! ```
 //!
 //! Samples and sideband (mappings, names, tasks) have rings of their own. A pass loads the
@@ -11,15 +12,18 @@
 //! samples cannot push mappings out. [`record`] is the whole interface.
 
 mod attrs;
+mod depth;
 mod drain;
 mod error;
 mod features;
+mod live;
 mod note;
 mod open;
 mod output;
 mod run;
 mod settings;
 mod sink;
+mod stacks;
 mod unnamed;
 
 pub use error::Error;

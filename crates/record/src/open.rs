@@ -1,22 +1,26 @@
 //! Opening every event for every target on every CPU, and mapping two rings a CPU.
 
 use crate::attrs::{Attrs, Prepared};
-use crate::{Error, Watch};
+use crate::{Error, Rate, Watch};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Poller, Ring, Target, sys};
 use std::io;
 
 /// Data pages of a sideband ring: a build's worth of mappings between two drains.
 const SIDEBAND_PAGES: usize = 32;
-/// Data pages of a sample ring, as perf's (512 KiB).
-const SAMPLE_PAGES: usize = 128;
+/// Bytes of a sample ring, as perf's.
+const SAMPLE_BYTES: u64 = 512 << 10;
+/// The largest that is taken without being asked for.
+const MOST_SAMPLE_BYTES: u64 = 8 << 20;
 
 /// All counters of one event.
 #[derive(Debug)]
 pub(crate) struct EventCounters {
     pub(crate) name: String,
-    /// As it goes into the file.
+    /// As it is opened.
     pub(crate) attr: PerfEventAttr,
+    /// The place of the event that it stands in for with shallow copies of stacks.
+    pub(crate) twin_of: Option<usize>,
     pub(crate) counters: Vec<Counter>,
 }
 
@@ -46,7 +50,8 @@ pub(crate) struct Scope {
     pub(crate) cpus: Vec<u32>,
     /// The targets wait for their exec, which enables sampling.
     pub(crate) until_exec: bool,
-    pub(crate) ring_pages: Option<usize>,
+    /// Data pages of each sample ring.
+    pub(crate) ring_pages: usize,
 }
 
 impl Opened {
@@ -55,7 +60,7 @@ impl Opened {
         let sideband = std::slice::from_ref(&attrs.sideband);
         // Sideband rings first: they are small, and must not be what is left of the budget.
         let sideband = open_halving(sideband, scope, false, SIDEBAND_PAGES)?;
-        let pages = scope.ring_pages.unwrap_or(SAMPLE_PAGES);
+        let pages = scope.ring_pages;
         let sampling = open_halving(&attrs.sampling, scope, scope.until_exec, pages)?;
         let asked = (pages * sys::page_size()) as u64;
         let least = sampling.rings.iter().map(Ring::size_bytes).min();
@@ -79,7 +84,7 @@ impl Opened {
         for &cpu in &scope.cpus {
             self.sideband.add(sideband, &new, cpu, SIDEBAND_PAGES)?;
             self.sampling
-                .add(&attrs.sampling, &new, cpu, SAMPLE_PAGES)?;
+                .add(&attrs.sampling, &new, cpu, scope.ring_pages)?;
         }
         Ok(!new.is_empty())
     }
@@ -99,24 +104,70 @@ impl Group {
         self.events.iter().flat_map(|event| &event.counters)
     }
 
+    /// Enables all but the twins: at first stacks are copied deep.
     pub(crate) fn enable(&self) -> io::Result<()> {
-        self.counters().try_for_each(Counter::enable)
+        self.counters_of(false).try_for_each(Counter::enable)
+    }
+
+    /// From now on stacks are copied deep, or not.
+    pub(crate) fn switch(&self, to_deep: bool) -> io::Result<()> {
+        let (old, new) = (self.counters_of(to_deep), self.counters_of(!to_deep));
+        // Opened alike, they come in the same order: one is off only until the next call.
+        for (old, new) in old.zip(new) {
+            old.disable()?;
+            new.enable()?;
+        }
+        Ok(())
+    }
+
+    fn counters_of(&self, twins: bool) -> impl Iterator<Item = &Counter> {
+        let events = self.events.iter();
+        let events = events.filter(move |event| event.twin_of.is_some() == twins);
+        events.flat_map(|event| &event.counters)
     }
 
     pub(crate) fn disable(&self) -> io::Result<()> {
         self.counters().try_for_each(Counter::disable)
     }
 
+    /// Events, twins not counted.
+    pub(crate) fn n_events(&self) -> usize {
+        let events = self.events.iter();
+        events.filter(|event| event.twin_of.is_none()).count()
+    }
+
+    /// The counters of an event and of its twin.
+    pub(crate) fn with_twin(&self, event: usize) -> impl Iterator<Item = &Counter> {
+        let all = self.events.iter().enumerate();
+        let own = all.filter(move |(idx, other)| *idx == event || other.twin_of == Some(event));
+        own.flat_map(|(_, event)| &event.counters)
+    }
+
     /// Records lost by one event, by the kernel's own count.
-    pub(crate) fn lost(event: &EventCounters) -> io::Result<Option<u64>> {
+    pub(crate) fn lost(&self, event: usize) -> io::Result<Option<u64>> {
         let mut sum = None;
-        for counter in &event.counters {
+        for counter in self.with_twin(event) {
             if let Some(lost) = counter.read()?.lost {
                 *sum.get_or_insert(0) += lost;
             }
         }
         Ok(sum)
     }
+}
+
+/// Data pages of a sample ring in which a busy CPU's samples of a fortieth of a second have room;
+/// so many bytes of stack with each.
+pub(crate) fn ring_pages(rate: Option<Rate>, stack_bytes: u32) -> usize {
+    let hz = match rate.unwrap_or(Rate::DEFAULT) {
+        Rate::Frequency(hz) => hz,
+        // As often as the busiest of frequencies.
+        Rate::Period(_) => u64::MAX,
+    };
+    let bytes = hz.saturating_mul(stack_bytes.into()) / 40;
+    let bytes = bytes
+        .clamp(SAMPLE_BYTES, MOST_SAMPLE_BYTES)
+        .next_power_of_two();
+    usize::try_from(bytes).unwrap_or(usize::MAX) / sys::page_size()
 }
 
 /// Opens a group with rings of so many pages, or of half as many and so on: all CPUs alike, so
@@ -201,12 +252,13 @@ impl Group {
 
 fn to_open(event: &Prepared, until_exec: bool) -> EventCounters {
     let mut attr = event.attr.clone();
-    if until_exec {
+    if until_exec && event.twin_of.is_none() {
         attr.flags = attr.flags.with(AttrFlags::ENABLE_ON_EXEC);
     }
     EventCounters {
         name: event.name.clone(),
         attr,
+        twin_of: event.twin_of,
         counters: Vec::new(),
     }
 }

@@ -1,20 +1,25 @@
 //! A recording from start to end.
 
 use crate::attrs;
+use crate::depth::{self, Depth};
 use crate::drain::Drain;
 use crate::features::{self, Features};
-use crate::open::{Group, Opened, Scope, targets_of};
-use crate::sink::{Sink, WriterGone};
-use crate::{Error, Note, Settings, Summary, Watch, output};
+use crate::live::LiveUnwinder;
+use crate::open::{self, EventCounters, Group, Opened, Scope, targets_of};
+use crate::sink::{Sink, WriterGone, Written};
+use crate::stacks::{self, Layouts};
+use crate::{CallChains, Error, Note, Settings, Summary, Watch, output};
 use rprof_abi::record::{LostSamples, Mmap, Record};
 use rprof_abi::{Endian, Misc, SampleId, SampleLayout};
 use rprof_events::{Sources, online_cpus};
 use rprof_perfdata::{FeatureId, Writer, WrittenEvent};
 use rprof_process::{Child, Gated};
 use rprof_ringbuf::{Counter, Poller, sys::Signals};
+use rprof_unwind::Machine;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A ring's wake-up comes at half its size; a quiet one is looked at so often anyway.
@@ -42,7 +47,10 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         targets: targets_of(&settings.watch, child)?,
         cpus,
         until_exec: settings.watch == Watch::Command,
-        ring_pages: settings.ring_pages,
+        ring_pages: settings.ring_pages.unwrap_or_else(|| {
+            let stack_bytes = stacks::size_of(settings.call_chains);
+            open::ring_pages(settings.rate, stack_bytes.unwrap_or(0))
+        }),
     };
     let mut opened = Opened::open(&attrs, &scope)?;
     for _ in 0..MAX_LISTINGS {
@@ -55,7 +63,16 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     if let Some(bytes) = opened.smaller_rings {
         note(Note::RingsSmaller { kib: bytes / 1024 });
     }
-    let written = written_events(&opened)?;
+    let unwinds = stacks::size_of(settings.call_chains).is_some()
+        && !matches!(settings.call_chains, CallChains::Dwarf { keep: true, .. });
+    let (drained, written) = (drained_events(&opened)?, written_events(&opened, unwinds)?);
+    let layouts = |events: &[WrittenEvent]| {
+        let mut layouts = Layouts::default();
+        events
+            .iter()
+            .for_each(|event| layouts.add(&event.attr, &event.ids));
+        layouts
+    };
     let sideband_layout = SampleLayout::new(&attrs.sideband.attr, Endian::NATIVE);
     let (file, kept_old) = output::create(&settings.output)?;
     let writer = match Writer::start(file, &settings.output, &written) {
@@ -67,10 +84,23 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     };
     let mut machine = features::of_machine(&settings.tool);
     machine.extend(features::of_tracepoints(&settings.events));
+    let n_sampled = opened.sampling.n_events();
+    let (drained, to_write) = (
+        layouts(&drained[..n_sampled]),
+        layouts(&written[..n_sampled]),
+    );
+    let seen = Arc::new(depth::Seen::default());
+    let unwinder = Machine::native().filter(|_| unwinds).map(|machine| {
+        let layouts = (drained.clone(), to_write);
+        LiveUnwinder::new(machine, layouts, sideband_layout.clone(), Arc::clone(&seen))
+    });
+    let has_stacks = stacks::size_of(settings.call_chains).is_some();
+    let is_auto = settings.call_chains == CallChains::Auto;
     let mut run = Run {
         settings,
-        sink: Sink::start(writer)?,
-        drain: Drain::new(sideband_layout.clone()),
+        sink: Sink::start(writer, unwinder)?,
+        drain: Drain::new(sideband_layout.clone(), has_stacks.then_some(drained)),
+        depth: is_auto.then(|| (Depth::new(Instant::now()), seen)),
         opened,
         signals: Rc::new(signals),
         sideband_layout,
@@ -103,18 +133,33 @@ fn output_error(source: rprof_perfdata::Error) -> Error {
     }
 }
 
-fn written_events(opened: &Opened) -> Result<Vec<WrittenEvent>, Error> {
-    let groups = [&opened.sampling, &opened.sideband];
-    let mut written = Vec::new();
-    for event in groups.into_iter().flat_map(|group| &group.events) {
-        let ids: Result<Vec<u64>, _> = event.counters.iter().map(Counter::id).collect();
-        written.push(WrittenEvent {
-            name: event.name.clone(),
-            attr: event.attr.clone(),
-            ids: ids.map_err(Error::system("asking for an event's id"))?,
-        });
+/// All events as they are opened; a twin's ids are those of the event that it stands in for.
+fn drained_events(opened: &Opened) -> Result<Vec<WrittenEvent>, Error> {
+    let mut events = Vec::new();
+    for group in [&opened.sampling, &opened.sideband] {
+        for (idx, event) in group.events.iter().enumerate() {
+            if event.twin_of.is_some() {
+                continue;
+            }
+            let ids: Result<Vec<u64>, _> = group.with_twin(idx).map(Counter::id).collect();
+            events.push(WrittenEvent {
+                name: event.name.clone(),
+                attr: event.attr.clone(),
+                ids: ids.map_err(Error::system("asking for an event's id"))?,
+            });
+        }
     }
-    Ok(written)
+    Ok(events)
+}
+
+/// The same as the file has them.
+fn written_events(opened: &Opened, unwinds: bool) -> Result<Vec<WrittenEvent>, Error> {
+    let mut events = drained_events(opened)?;
+    if unwinds {
+        let sampled = events.iter_mut().take(opened.sampling.n_events());
+        sampled.for_each(|event| event.attr = stacks::unwound(&event.attr));
+    }
+    Ok(events)
 }
 
 /// The processes of some threads, each once.
@@ -136,6 +181,8 @@ struct Run<'a> {
     opened: Opened,
     signals: Rc<Signals>,
     sideband_layout: SampleLayout,
+    /// Decides how much of stacks is copied, where that is ours to decide.
+    depth: Option<(Depth, Arc<depth::Seen>)>,
     child: Option<Child>,
     /// The new name of an older recording.
     kept_old: Option<PathBuf>,
@@ -221,6 +268,7 @@ impl Run<'_> {
             self.wait(&mut poller, &mut alive, timeout)?;
             self.drain.pass(&mut self.opened, &mut self.sink)?;
             self.drain.take_notes().for_each(&mut *note);
+            self.copy_as_deep_as_needed()?;
             if self.user_stops() {
                 return Ok(());
             }
@@ -241,6 +289,19 @@ impl Run<'_> {
             }
             if all_gone && self.child.is_none() {
                 return Ok(());
+            }
+        }
+    }
+
+    fn copy_as_deep_as_needed(&mut self) -> Result<(), Error> {
+        let Some((depth, seen)) = &mut self.depth else {
+            return Ok(());
+        };
+        match depth.change(Instant::now(), seen) {
+            None => Ok(()),
+            Some(to_deep) => {
+                let switched = self.opened.sampling.switch(to_deep);
+                switched.map_err(Error::system("switching events"))
             }
         }
     }
@@ -338,9 +399,13 @@ impl Run<'_> {
         );
         let lost_samples = self.write_lost(&lost);
         let lost_sideband = self.write_lost(&lost_sideband);
-        let (writer, written) = self.sink.finish();
+        let Written {
+            writer,
+            result,
+            ends,
+        } = self.sink.finish();
         let size_bytes = writer.data_len();
-        if let Err(source) = written {
+        if let Err(source) = result {
             // The cause is already known; the file keeps what it has either way.
             let _ = writer.abandon();
             return Err(Error::Write { source, size_bytes });
@@ -355,6 +420,7 @@ impl Run<'_> {
         let mut sections = machine;
         sections.extend(features::of_samples(&self.drain.counts));
         sections.push((FeatureId::BUILD_ID, self.drain.unnamed.section()));
+        sections.extend(ends.as_ref().map(features::of_stacks));
         let finished = writer
             .finish(sections)
             .map_err(|source| Error::Write { source, size_bytes })?;
@@ -367,6 +433,8 @@ impl Run<'_> {
             lost_at_least: counts.lost_at_least,
             lost_sideband: lost_sideband?.unwrap_or(0),
             throttled: counts.throttled,
+            stacks: ends,
+            shortened: counts.shortened,
             status: None,
         })
     }
@@ -419,8 +487,8 @@ struct Lossy {
 
 impl Group {
     fn lost_by_event(&self) -> Vec<(Lossy, Option<u64>)> {
-        let one = |event| {
-            let lost = Self::lost(event).unwrap_or(None);
+        let one = |(idx, event): (usize, &EventCounters)| {
+            let lost = self.lost(idx).unwrap_or(None);
             let first = event.counters.first();
             let lossy = Lossy {
                 id: first.and_then(|counter| counter.id().ok()),
@@ -428,6 +496,8 @@ impl Group {
             };
             (lossy, lost)
         };
-        self.events.iter().map(one).collect()
+        let all = self.events.iter().enumerate();
+        let all = all.filter(|(_, event)| event.twin_of.is_none());
+        all.map(one).collect()
     }
 }

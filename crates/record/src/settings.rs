@@ -1,6 +1,7 @@
 //! What to record, and what came of it: plain data.
 
 use rprof_events::Event;
+use rprof_perfdata::feature::StackEnds;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -23,6 +24,15 @@ impl Rate {
 /// Whether and how samples hold their callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallChains {
+    /// The best that there is: unwound while recording, with as much of each stack as needed.
+    Auto,
+    /// Unwound, from copies of stacks.
+    Dwarf {
+        /// Bytes copied of each stack: a multiple of 8, at most 65,528.
+        bytes: u32,
+        /// The copies are written, for others to unwind.
+        keep: bool,
+    },
     /// Frame pointers, followed by the kernel.
     FramePointers,
     /// Only the instruction pointer.
@@ -95,6 +105,10 @@ pub struct Summary {
     pub lost_sideband: u64,
     /// How often the kernel stopped an event for the rest of a tick.
     pub throttled: u64,
+    /// How stacks ended that were unwound.
+    pub stacks: Option<StackEnds>,
+    /// Stacks of which less was kept than the kernel copied: the writer was behind.
+    pub shortened: u64,
     /// The command's end.
     pub status: Option<ExitStatus>,
 }

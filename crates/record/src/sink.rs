@@ -1,8 +1,13 @@
-//! Where drained records go: a bounded pool of buffers, and a thread that writes them.
+//! Where drained records go: a bounded pool of buffers, and a thread that unwinds their stacks
+//! and writes them.
 
 use crate::Error;
+use crate::live::LiveUnwinder;
+use crate::stacks::{Kept, Room, append_trimmed};
 use crossbeam_channel::{Receiver, Sender, bounded};
+use rprof_abi::SampleLayout;
 use rprof_perfdata::Writer;
+use rprof_perfdata::feature::StackEnds;
 use std::thread::JoinHandle;
 
 /// A buffer is handed over when it holds so many bytes.
@@ -11,6 +16,27 @@ const BUFFER: usize = 256 << 10;
 const MAX_RECORD: usize = 64 << 10;
 /// Buffers in all: 4 MiB between rings and disk.
 const POOL: usize = 16;
+
+/// While fewer buffers than this are free, little is kept of each stack.
+const FEW_LEFT: usize = POOL / 4;
+
+/// Records as they were drained.
+#[derive(Debug, Default)]
+struct Drained {
+    records: Vec<u8>,
+    /// All sideband up to this moment is among them or came before.
+    complete_until_ns: u64,
+}
+
+/// What the writing thread leaves behind.
+#[derive(Debug)]
+pub(crate) struct Written {
+    /// Comes back also if it failed.
+    pub(crate) writer: Writer,
+    pub(crate) result: Result<(), rprof_perfdata::Error>,
+    /// How stacks ended, if they were unwound.
+    pub(crate) ends: Option<StackEnds>,
+}
 
 /// The writer is gone: its error comes from [`Sink::finish`].
 #[derive(Debug)]
@@ -21,15 +47,16 @@ pub(crate) struct WriterGone;
 #[derive(Debug)]
 pub(crate) struct Sink {
     current: Vec<u8>,
-    full: Sender<Vec<u8>>,
+    complete_until_ns: u64,
+    full: Sender<Drained>,
     empty: Receiver<Vec<u8>>,
-    thread: JoinHandle<(Writer, Result<(), rprof_perfdata::Error>)>,
+    thread: JoinHandle<Written>,
 }
 
 impl Sink {
     /// Starts the writing thread.
-    pub(crate) fn start(writer: Writer) -> Result<Self, Error> {
-        let (full, to_write) = bounded::<Vec<u8>>(POOL);
+    pub(crate) fn start(writer: Writer, unwinder: Option<LiveUnwinder>) -> Result<Self, Error> {
+        let (full, to_write) = bounded::<Drained>(POOL);
         let (give_back, empty) = bounded(POOL);
         for _ in 1..POOL {
             // Cannot fail: the channel holds the whole pool.
@@ -37,10 +64,11 @@ impl Sink {
         }
         let thread = std::thread::Builder::new()
             .name("rprof-writer".to_owned())
-            .spawn(move || write_all(writer, &to_write, &give_back))
+            .spawn(move || write_all(writer, unwinder, &to_write, &give_back))
             .map_err(Error::system("starting the writer thread"))?;
         Ok(Self {
             current: Vec::new(),
+            complete_until_ns: 0,
             full,
             empty,
             thread,
@@ -55,6 +83,30 @@ impl Sink {
         }
         self.current.extend_from_slice(record);
         Ok(())
+    }
+
+    /// Appends a sample with its stack, cut to size, and to less where the writer is behind.
+    #[inline]
+    pub(crate) fn push_sample(
+        &mut self,
+        record: &[u8],
+        layout: &SampleLayout,
+    ) -> Result<Kept, WriterGone> {
+        let room = match self.empty.len() {
+            FEW_LEFT.. => Room::Whole,
+            1.. => Room::Little,
+            0 => Room::Nothing,
+        };
+        // 8 bytes may be added to mark a whole stack.
+        if self.current.len() + record.len() + 8 > BUFFER {
+            self.hand_over()?;
+        }
+        Ok(append_trimmed(record, layout, room, &mut self.current))
+    }
+
+    /// All sideband up to this moment has been pushed, or will be before the next sample.
+    pub(crate) fn complete_until(&mut self, time_ns: u64) {
+        self.complete_until_ns = time_ns;
     }
 
     /// The buffer that records are appended to, for encoding straight into it.
@@ -81,12 +133,15 @@ impl Sink {
         let mut next = self.empty.recv().map_err(|_| WriterGone)?;
         next.clear();
         next.reserve(BUFFER);
-        let full = std::mem::replace(&mut self.current, next);
-        self.full.send(full).map_err(|_| WriterGone)
+        let drained = Drained {
+            records: std::mem::replace(&mut self.current, next),
+            complete_until_ns: self.complete_until_ns,
+        };
+        self.full.send(drained).map_err(|_| WriterGone)
     }
 
-    /// Writes what is left and ends the thread. The writer comes back also if it failed.
-    pub(crate) fn finish(mut self) -> (Writer, Result<(), rprof_perfdata::Error>) {
+    /// Writes what is left and ends the thread.
+    pub(crate) fn finish(mut self) -> Written {
         // If the writer is gone, its own error says more.
         let _ = self.hand_over();
         drop(self.full);
@@ -99,15 +154,32 @@ impl Sink {
 
 fn write_all(
     mut writer: Writer,
-    to_write: &Receiver<Vec<u8>>,
+    mut unwinder: Option<LiveUnwinder>,
+    to_write: &Receiver<Drained>,
     give_back: &Sender<Vec<u8>>,
-) -> (Writer, Result<(), rprof_perfdata::Error>) {
-    for buffer in to_write {
-        if let Err(error) = writer.write(&buffer) {
-            return (writer, Err(error));
+) -> Written {
+    let mut unwound = Vec::new();
+    let mut result = Ok(());
+    for drained in to_write {
+        let records = match &mut unwinder {
+            None => &drained.records,
+            Some(unwinder) => {
+                unwound.clear();
+                let until_ns = drained.complete_until_ns;
+                unwinder.take(&drained.records, until_ns, writer.end(), &mut unwound);
+                &unwound
+            }
+        };
+        result = writer.write(records);
+        if result.is_err() {
+            break;
         }
         // Nobody takes it any more at the end.
-        let _ = give_back.try_send(buffer);
+        let _ = give_back.try_send(drained.records);
     }
-    (writer, Ok(()))
+    Written {
+        writer,
+        result,
+        ends: unwinder.map(LiveUnwinder::finish),
+    }
 }

@@ -64,9 +64,19 @@ pub(crate) struct RecordArgs {
     #[arg(short = 'g', overrides_with = "call_graph")]
     pub(crate) callers: bool,
 
-    /// How to record callers: fp (frame pointers) or none
-    #[arg(long, value_name = "HOW", default_value = "fp")]
+    /// How to record callers: auto, dwarf[,BYTES], fp or none
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "auto",
+        value_parser = CallGraph::parse,
+        long_help = CallGraph::HELP
+    )]
     pub(crate) call_graph: CallGraph,
+
+    /// Write copies of stacks instead of unwinding them while recording: for others to unwind
+    #[arg(long)]
+    pub(crate) post_unwind: bool,
 
     /// Everything on all CPUs
     #[arg(short = 'a', long, conflicts_with_all = ["pid", "tid"])]
@@ -123,12 +133,49 @@ pub(crate) struct RecordArgs {
     pub(crate) command: Vec<OsString>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+/// How to record callers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallGraph {
-    /// Frame pointers, followed by the kernel
+    /// Unwound while recording, as much of each stack as is needed.
+    Auto,
+    /// Unwound, from so many bytes of each stack.
+    Dwarf(u32),
+    /// Frame pointers, followed by the kernel.
     Fp,
-    /// No callers
+    /// No callers.
     None,
+}
+
+impl CallGraph {
+    const HELP: &str = "How to record callers:\n  \
+        auto           unwind while recording, by unwind tables (.eh_frame); works for programs\n                 \
+        without frame pointers, copies as much of each stack as is needed\n  \
+        dwarf[,BYTES]  the same from BYTES of each stack (8 to 65528; 65528 if not given)\n  \
+        fp             frame pointers, followed by the kernel\n  \
+        none           only where each sample was taken";
+
+    /// The most that the kernel copies of a stack.
+    const MOST: u32 = 65_528;
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let (how, bytes) = match text.split_once(',') {
+            Some((how, bytes)) => (how, Some(bytes)),
+            None => (text, None),
+        };
+        match (how, bytes) {
+            ("auto", None) => Ok(Self::Auto),
+            ("fp", None) => Ok(Self::Fp),
+            ("none" | "no", None) => Ok(Self::None),
+            ("dwarf", None) => Ok(Self::Dwarf(Self::MOST)),
+            ("dwarf", Some(bytes)) => match bytes.parse() {
+                // perf rounds up to whole words, too.
+                Ok(bytes @ 1..=Self::MOST) => Ok(Self::Dwarf(u32::next_multiple_of(bytes, 8))),
+                _ => Err(format!("a stack's size is 1 to {} bytes", Self::MOST)),
+            },
+            ("lbr", None) => Err("branch records as call chains are not read yet".to_owned()),
+            _ => Err("auto, dwarf, dwarf,BYTES, fp or none".to_owned()),
+        }
+    }
 }
 
 /// Which recording, and what of it: the same for all readers.

@@ -78,6 +78,10 @@ impl Index {
         Some((u32::try_from(at).ok()?, *self.entries.get(at)?))
     }
 
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.entries.len() * size_of::<Entry>()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -106,6 +106,14 @@ impl UnwindTable {
         })
     }
 
+    /// Memory that it takes, bytes: as read, without what is compiled later.
+    pub fn size_bytes(&self) -> usize {
+        let sections = self.sections.iter();
+        sections
+            .map(|section| section.bytes.len() + section.index.size_bytes())
+            .sum()
+    }
+
     /// The machine that the image is for.
     pub fn machine(&self) -> Machine {
         self.machine

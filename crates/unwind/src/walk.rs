@@ -24,6 +24,7 @@ pub struct StackFrame {
 pub struct Unwinder {
     cache: Cache,
     scratch: Scratch,
+    reach: u64,
 }
 
 impl Default for Unwinder {
@@ -38,7 +39,13 @@ impl Unwinder {
         Self {
             cache: Cache::new(),
             scratch: Scratch::new(),
+            reach: 0,
         }
+    }
+
+    /// Bytes from the start of the stack walked last to its outermost frame.
+    pub fn reach(&self) -> u64 {
+        self.reach
     }
 
     /// Visits the frames of a stack, innermost first, at most `max_frames`.
@@ -79,9 +86,22 @@ impl<S: AddressSpace> Walk<'_, S> {
         mut self,
         unwinder: &mut Unwinder,
         max_frames: usize,
+        visit: impl FnMut(StackFrame),
+    ) -> Outcome {
+        let start = self.registers.get(A::SP).unwrap_or(0);
+        let outcome = self.frames::<A>(unwinder, max_frames, visit);
+        let end = self.registers.get(A::SP).unwrap_or(start);
+        unwinder.reach = end.saturating_sub(start);
+        outcome
+    }
+
+    fn frames<A: Arch>(
+        &mut self,
+        unwinder: &mut Unwinder,
+        max_frames: usize,
         mut visit: impl FnMut(StackFrame),
     ) -> Outcome {
-        let Unwinder { cache, scratch } = unwinder;
+        let Unwinder { cache, scratch, .. } = unwinder;
         for _ in 0..max_frames {
             let pc = self.registers.pc();
             let at = pc.wrapping_sub(u64::from(self.is_return));

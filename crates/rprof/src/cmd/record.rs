@@ -47,11 +47,7 @@ fn settings(args: &RecordArgs) -> Result<Settings> {
     Ok(Settings {
         events: events(&args.events)?,
         rate: rate(args)?,
-        call_chains: match args.call_graph {
-            CallGraph::Fp => CallChains::FramePointers,
-            CallGraph::None if args.callers => CallChains::FramePointers,
-            CallGraph::None => CallChains::None,
-        },
+        call_chains: call_chains(args)?,
         watch,
         cpus,
         command: args.command.clone(),
@@ -65,6 +61,22 @@ fn settings(args: &RecordArgs) -> Result<Settings> {
                 .collect(),
             version: concat!("rprof ", env!("CARGO_PKG_VERSION")).to_owned(),
         },
+    })
+}
+
+fn call_chains(args: &RecordArgs) -> Result<CallChains> {
+    let keep = args.post_unwind;
+    Ok(match args.call_graph {
+        CallGraph::Dwarf(bytes) => CallChains::Dwarf { bytes, keep },
+        CallGraph::Auto if keep => CallChains::Dwarf {
+            bytes: 65_528,
+            keep,
+        },
+        _ if keep => bail!("--post-unwind needs copies of stacks: --call-graph auto or dwarf"),
+        CallGraph::Auto => CallChains::Auto,
+        CallGraph::Fp => CallChains::FramePointers,
+        CallGraph::None if args.callers => CallChains::Auto,
+        CallGraph::None => CallChains::None,
     })
 }
 

@@ -1,0 +1,69 @@
+//! How stacks ended: counted by reason, and noted for those that are not whole.
+
+use rprof_machine::{ImageId, Images};
+use rprof_perfdata::feature::{EndReason, EndedStack, StackEnd, StackEnds};
+use rprof_unwind::Outcome;
+use rustc_hash::FxHashMap;
+
+/// Ends so far.
+#[derive(Debug, Default)]
+pub(crate) struct Ends {
+    all: StackEnds,
+    /// Places of reasons.
+    reasons: FxHashMap<(StackEnd, Option<u32>), u32>,
+}
+
+/// Samples that are noted one by one: 16 MB. More are only counted.
+const MAX_NOTED: usize = 1 << 20;
+
+impl Ends {
+    /// Notes how the stack of the sample at an offset ended, and after how many entries of its
+    /// chain there is a gap.
+    pub(crate) fn add(
+        &mut self,
+        outcome: Outcome,
+        gap: Option<usize>,
+        offset: u64,
+        images: &Images,
+    ) {
+        let (end, image) = match (outcome, gap) {
+            (Outcome::Rooted, Some(_)) => (StackEnd::Gap, None),
+            (Outcome::Rooted, None) => {
+                self.all.rooted += 1;
+                return;
+            }
+            (Outcome::NoInfo { image, .. }, _) => (StackEnd::NoInfo, Some(image)),
+            (Outcome::BadInfo { image, .. }, _) => (StackEnd::BadInfo, Some(image)),
+            (Outcome::OffStack { .. }, _) => (StackEnd::OffStack, None),
+            (Outcome::Unmapped { .. }, _) => (StackEnd::Unmapped, None),
+            (Outcome::Loop, _) => (StackEnd::Loop, None),
+            (Outcome::ThirtyTwoBit, _) => (StackEnd::ThirtyTwoBit, None),
+            (Outcome::Cut | Outcome::Full | Outcome::NoRegisters, _) => (StackEnd::Cut, None),
+        };
+        let all = &mut self.all;
+        let reason = *self.reasons.entry((end, image)).or_insert_with(|| {
+            let image = image.and_then(|image| images.of(ImageId(image)));
+            all.reasons.push(EndReason {
+                end,
+                image: image.map_or(Vec::new(), |image| image.path.clone()),
+                stacks: 0,
+            });
+            u32::try_from(all.reasons.len() - 1).unwrap_or(u32::MAX)
+        });
+        if let Some(reason) = all.reasons.get_mut(reason as usize) {
+            reason.stacks += 1;
+        }
+        if all.stacks.len() < MAX_NOTED {
+            all.stacks.push(EndedStack {
+                offset,
+                reason,
+                gap: gap.and_then(|gap| u32::try_from(gap).ok()).unwrap_or(0),
+            });
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn finish(self) -> StackEnds {
+        self.all
+    }
+}

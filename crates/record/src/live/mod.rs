@@ -1,0 +1,214 @@
+//! Unwinding while recording: drained samples with copies of their stacks go in, samples with
+//! whole call chains come out.
+
+mod ends;
+mod space;
+mod tables;
+
+use crate::depth;
+use crate::stacks::{Layouts, SHALLOW};
+use ends::Ends;
+use rprof_abi::{
+    Callchain, Encoder, Endian, RawRecord, Record, RecordKind, Sample, SampleLayout, context,
+};
+use rprof_machine::Live;
+use rprof_perfdata::feature::StackEnds;
+use rprof_perfdata::file_kind;
+use rprof_unwind::{Machine, Outcome, Registers, Stack, Unwinder};
+use space::LiveSpace;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tables::Tables;
+
+/// Turns drained records into those of the file.
+#[derive(Debug)]
+pub(crate) struct LiveUnwinder {
+    machine: Machine,
+    drained: Layouts,
+    written: Layouts,
+    sideband: SampleLayout,
+    live: Live,
+    generation: u32,
+    tables: Tables,
+    unwinder: Unwinder,
+    ends: Ends,
+    seen: Arc<depth::Seen>,
+    frames: Vec<u64>,
+    chain: Vec<u8>,
+    body: Vec<u8>,
+}
+
+/// What a sample was drained at is asked for so long: it may have been on its way into its ring
+/// when the rings were last looked at, nanoseconds.
+const MARGIN_NS: u64 = 10_000_000;
+
+/// Entries of a call chain that fit into a record beside its other fields.
+const MAX_ENTRIES: usize = 8100;
+
+/// Frames that are walked at most: more than fit into the largest copy.
+const MAX_FRAMES: usize = 1 << 16;
+
+impl LiveUnwinder {
+    /// For events that are drained as one attr says and written as another.
+    pub(crate) fn new(
+        machine: Machine,
+        (drained, written): (Layouts, Layouts),
+        sideband: SampleLayout,
+        seen: Arc<depth::Seen>,
+    ) -> Self {
+        Self {
+            machine,
+            drained,
+            written,
+            sideband,
+            live: Live::default(),
+            generation: 0,
+            tables: Tables::default(),
+            unwinder: Unwinder::new(),
+            ends: Ends::default(),
+            seen,
+            frames: Vec::new(),
+            chain: Vec::new(),
+            body: Vec::new(),
+        }
+    }
+
+    /// Appends what the file gets for drained records. All sideband up to a moment is among
+    /// them or came before; the file has so many bytes.
+    pub(crate) fn take(
+        &mut self,
+        drained: &[u8],
+        complete_until_ns: u64,
+        file_len: u64,
+        out: &mut Vec<u8>,
+    ) {
+        let mut rest = drained;
+        while let Ok(raw) = RawRecord::parse(rest, Endian::NATIVE) {
+            let len = raw.len_bytes();
+            let (record, after) = rest.split_at(len);
+            rest = after;
+            match raw.kind {
+                RecordKind::SAMPLE => {
+                    self.live.settle(complete_until_ns);
+                    let offset = file_len + out.len() as u64;
+                    if self.sample(raw, offset, out).is_none() {
+                        // Not as we asked for: readers are told by its id and layout.
+                        out.extend_from_slice(record);
+                    }
+                    continue;
+                }
+                RecordKind::MMAP
+                | RecordKind::MMAP2
+                | RecordKind::COMM
+                | RecordKind::FORK
+                | RecordKind::EXIT => {
+                    if let Ok((record, id)) = Record::parse(raw, &self.sideband) {
+                        self.live.add(raw.misc, &record, &id);
+                    }
+                }
+                file_kind::FINISHED_ROUND => self.end_round(complete_until_ns),
+                _ => {}
+            }
+            out.extend_from_slice(record);
+        }
+    }
+
+    fn end_round(&mut self, complete_until_ns: u64) {
+        self.live.settle(complete_until_ns);
+        self.live
+            .forget(complete_until_ns.saturating_sub(MARGIN_NS));
+        if self.live.generation() != self.generation {
+            self.generation = self.live.generation();
+            self.unwinder = Unwinder::new();
+        }
+        self.tables.trim();
+    }
+
+    /// Appends a sample with its whole chain; `None` if it cannot be decoded.
+    fn sample(&mut self, raw: RawRecord<'_>, offset: u64, out: &mut Vec<u8>) -> Option<()> {
+        let event = self.drained.event_of(raw.body)?;
+        let sample = self.drained.of(event)?.parse_sample(raw.body).ok()?;
+        self.frames.clear();
+        self.chain.clear();
+        let kernel = sample.callchain.iter().flat_map(Callchain::entries);
+        self.chain.extend(kernel.flat_map(u64::to_ne_bytes));
+        let outcome = self.walk(&sample);
+        let gap = self.close_gap();
+        if !self.frames.is_empty() {
+            self.chain.extend(context::USER.to_ne_bytes());
+            let frames = self.frames.iter().copied();
+            self.chain.extend(frames.flat_map(u64::to_ne_bytes));
+        }
+        if let Some(outcome) = outcome {
+            self.ends.add(outcome, gap, offset, self.live.images());
+        }
+        let unwound = Sample {
+            callchain: Some(Callchain::from_encoded(&self.chain, Endian::NATIVE)),
+            regs_user: None,
+            stack_user: None,
+            ..sample
+        };
+        self.body.clear();
+        let mut encoder = Encoder::new(&mut self.body, Endian::NATIVE);
+        self.written
+            .of(event)?
+            .encode_sample(&unwound, &mut encoder);
+        let raw = RawRecord {
+            body: &self.body,
+            ..raw
+        };
+        raw.encode(out, Endian::NATIVE).ok()
+    }
+
+    /// Finds the user part of a sample's stack; `None` if it has none.
+    fn walk(&mut self, sample: &Sample<'_>) -> Option<Outcome> {
+        let registers = sample.regs_user.as_ref()?;
+        let registers = match Registers::of_sample(self.machine, registers) {
+            Ok(registers) => registers,
+            Err(Outcome::NoRegisters) => return None,
+            Err(outcome) => return Some(outcome),
+        };
+        let (pid, time_ns) = (sample.pid.unwrap_or(-1), sample.time_ns.unwrap_or(0));
+        let epoch = self.live.epoch(pid, time_ns);
+        self.tables.make_room(self.live.images().len());
+        let space = LiveSpace {
+            live: &self.live,
+            tables: &self.tables,
+            epoch,
+            pid,
+        };
+        let dump = sample.stack_user.as_ref();
+        let bytes = dump.map(|dump| dump.stack()).unwrap_or_default();
+        let is_cut = dump.is_none_or(|dump| dump.stack().len() >= dump.data.len());
+        let stack = Stack::new(registers.sp().unwrap_or(0), bytes, is_cut);
+        let frames = &mut self.frames;
+        let walked = self
+            .unwinder
+            .walk(&space, &registers, stack, MAX_FRAMES, |frame| {
+                frames.push(frame.avma);
+            });
+        if walked == Outcome::Cut {
+            self.seen.cut.fetch_add(1, Ordering::Relaxed);
+        }
+        if self.unwinder.reach() > u64::from(SHALLOW) {
+            self.seen.deep.fetch_add(1, Ordering::Relaxed);
+        }
+        Some(walked)
+    }
+
+    /// Takes frames out of the middle if there are more than a record holds; returns how many
+    /// entries are left before the gap.
+    fn close_gap(&mut self) -> Option<usize> {
+        let n_kernel = self.chain.len() / 8;
+        let most = MAX_ENTRIES.saturating_sub(n_kernel + 1);
+        let n_over = self.frames.len().checked_sub(most).filter(|&n| n > 0)?;
+        let from = most / 2;
+        self.frames.drain(from..from + n_over);
+        Some(n_kernel + 1 + from)
+    }
+
+    /// How stacks ended.
+    pub(crate) fn finish(self) -> StackEnds {
+        self.ends.finish()
+    }
+}

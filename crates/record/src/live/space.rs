@@ -1,0 +1,39 @@
+//! What a walk is told of the process whose stack it is.
+
+use super::tables::Tables;
+use rprof_images::Avma;
+use rprof_machine::{Epoch, Live, Place};
+use rprof_unwind::{AddressSpace, Mapped};
+
+/// A process at the moment of a sample.
+pub(crate) struct LiveSpace<'l> {
+    pub(crate) live: &'l Live,
+    pub(crate) tables: &'l Tables,
+    pub(crate) epoch: Epoch,
+    pub(crate) pid: i32,
+}
+
+impl AddressSpace for LiveSpace<'_> {
+    fn number(&self) -> u32 {
+        self.epoch.number()
+    }
+
+    fn find(&self, avma: u64) -> Mapped<'_> {
+        let Place::User { image, offset } = self.live.place(self.epoch, Avma(avma)) else {
+            return Mapped::Nothing;
+        };
+        let recorded = self.live.images().of(image);
+        let Some(table) = recorded.and_then(|recorded| self.tables.of(image, recorded, self.pid))
+        else {
+            return Mapped::Code { image: image.0 };
+        };
+        match table.svma(offset) {
+            Some(svma) => Mapped::Image {
+                image: image.0,
+                table: &table.rows,
+                bias: avma.wrapping_sub(svma.0),
+            },
+            None => Mapped::Code { image: image.0 },
+        }
+    }
+}

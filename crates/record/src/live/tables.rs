@@ -1,0 +1,93 @@
+//! The unwind tables of images, each read when a stack first leads into it.
+
+use rprof_images::{FileOffset, Located, Locator, Reason, Recorded, Segment, Svma};
+use rprof_machine::{ImageId, RecordedImage};
+use rprof_unwind::UnwindTable;
+use std::cell::{Cell, OnceCell};
+use std::path::PathBuf;
+
+/// One image's rows, and where its file offsets are.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) rows: UnwindTable,
+    segments: Vec<Segment>,
+}
+
+impl Table {
+    /// The address that a place in the file has.
+    pub(crate) fn svma(&self, offset: FileOffset) -> Option<Svma> {
+        self.segments.iter().find_map(|segment| {
+            let into = offset.0.checked_sub(segment.offset.0)?;
+            (into < segment.file_size).then(|| Svma(segment.address.0.wrapping_add(into)))
+        })
+    }
+}
+
+/// All images' tables.
+#[derive(Debug, Default)]
+pub(crate) struct Tables {
+    /// By image; `None` for those that have none.
+    of: Vec<OnceCell<Option<Box<Table>>>>,
+    size_bytes: Cell<usize>,
+    locator: Locator,
+}
+
+/// More memory than this is given back, and read again as needed.
+const MAX_BYTES: usize = 256 << 20;
+
+impl Tables {
+    /// Prepares for so many images.
+    #[inline]
+    pub(crate) fn make_room(&mut self, n_images: usize) {
+        if self.of.len() < n_images {
+            self.of.resize_with(n_images, OnceCell::new);
+        }
+    }
+
+    /// Forgets everything if it is too much.
+    pub(crate) fn trim(&mut self) {
+        if self.size_bytes.get() > MAX_BYTES {
+            self.of.clear();
+            self.size_bytes.set(0);
+        }
+    }
+
+    /// An image's table; `None` if it has none or its file cannot be had.
+    pub(crate) fn of(&self, id: ImageId, image: &RecordedImage, pid: i32) -> Option<&Table> {
+        let cell = self.of.get(id.0 as usize)?;
+        let table = cell.get_or_init(|| {
+            let table = self.open(image, pid)?;
+            self.size_bytes
+                .set(self.size_bytes.get() + table.rows.size_bytes());
+            Some(Box::new(table))
+        });
+        table.as_deref()
+    }
+
+    fn open(&self, image: &RecordedImage, pid: i32) -> Option<Table> {
+        let located = self.locate(image, pid).ok()?;
+        let rows = UnwindTable::of(&located.binary, located.debug.as_ref()).ok()?;
+        Some(Table {
+            rows,
+            segments: located.binary.segments().to_vec(),
+        })
+    }
+
+    /// The file with the recorded contents: at its path, or where the process sees that path.
+    fn locate(&self, image: &RecordedImage, pid: i32) -> Result<Located, Reason> {
+        let recorded = Recorded {
+            path: &image.path,
+            build_id: image.build_id.as_ref(),
+            inode: image.inode,
+        };
+        let here = self.locator.locate(recorded);
+        if here.is_ok() || image.build_id.is_none() || pid <= 0 {
+            return here;
+        }
+        let inside = Locator {
+            symfs: Some(PathBuf::from(format!("/proc/{pid}/root"))),
+            ..self.locator.clone()
+        };
+        inside.locate(recorded).or(here)
+    }
+}

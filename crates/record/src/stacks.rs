@@ -1,0 +1,243 @@
+//! Copies of user stacks: how they are asked for, and how they are cut to what is in them.
+//!
+//! The kernel makes room for the size that was asked for in every record, however little stack
+//! there is, so what is kept is cut to size while it is copied out of the ring. The result is a
+//! valid record: as from a kernel that had been asked for just that much. A copy that holds all
+//! of its stack is left 8 bytes more than that, so that it is never taken for one that was cut.
+
+use crate::CallChains;
+use rprof_abi::registers::RegisterTable;
+use rprof_abi::{AttrFlags, Endian, PerfEventAttr, RecordHeader, SampleLayout, SampleType};
+use std::env::consts::ARCH;
+
+/// Bytes of stack that most samples need. A larger size costs room in the rings, a smaller one
+/// more time with [`DEEP`] copies.
+pub(crate) const SHALLOW: u32 = 16 << 10;
+
+/// The most that can be asked for: a record's size has 16 bits.
+pub(crate) const DEEP: u32 = 65_528;
+
+/// Bytes of stack that are kept of each sample while the writer is behind.
+const LITTLE: usize = 4 << 10;
+
+/// Bytes of stack that are asked for at first; `None` if stacks are not copied.
+pub(crate) fn size_of(chains: CallChains) -> Option<u32> {
+    match chains {
+        CallChains::Auto => Some(DEEP),
+        CallChains::Dwarf { bytes, .. } => Some(bytes),
+        CallChains::FramePointers | CallChains::None => None,
+    }
+}
+
+/// Asks for kernel chains, user registers and so many bytes of stack with every sample.
+pub(crate) fn ask_for(attr: &mut PerfEventAttr, bytes: u32) {
+    attr.sample_type = attr
+        .sample_type
+        .with(SampleType::CALLCHAIN)
+        .with(SampleType::REGS_USER)
+        .with(SampleType::STACK_USER);
+    attr.flags = attr.flags.with(AttrFlags::EXCLUDE_CALLCHAIN_USER);
+    attr.sample_regs_user = RegisterTable::of(ARCH).map_or(0, |table| table.user_mask);
+    attr.sample_stack_user = bytes;
+}
+
+/// The attr of samples that were unwound: whole chains, no stacks.
+pub(crate) fn unwound(attr: &PerfEventAttr) -> PerfEventAttr {
+    let mut attr = attr.clone();
+    attr.sample_type = attr
+        .sample_type
+        .without(SampleType::REGS_USER)
+        .without(SampleType::STACK_USER);
+    attr.flags = attr.flags.without(AttrFlags::EXCLUDE_CALLCHAIN_USER);
+    (attr.sample_regs_user, attr.sample_stack_user) = (0, 0);
+    attr
+}
+
+/// How much of stacks there is room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    Whole,
+    Little,
+    Nothing,
+}
+
+/// What became of a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// All that the kernel copied.
+    Whole,
+    /// Some of it.
+    Some,
+    /// Nothing.
+    Nothing,
+}
+
+/// Appends a sample with its stack cut to size. A record without a stack is appended as it is.
+pub(crate) fn append_trimmed(
+    record: &[u8],
+    layout: &SampleLayout,
+    room: Room,
+    out: &mut Vec<u8>,
+) -> Kept {
+    let body = record.get(RecordHeader::LEN..).unwrap_or_default();
+    let sample = layout.parse_sample(body).ok();
+    let Some(stack) = sample.and_then(|sample| sample.stack_user) else {
+        out.extend_from_slice(record);
+        return Kept::Whole;
+    };
+    let copied = stack.stack().len() & !7;
+    let most = match room {
+        Room::Whole => usize::MAX,
+        Room::Little => LITTLE,
+        Room::Nothing => 0,
+    };
+    let keep = copied.min(most);
+    let is_cut = keep < copied || copied >= stack.data.len();
+    // The stack is the last of the fields that are asked for: its size, its bytes, how many of
+    // them count (only if there are any).
+    let fields = if stack.data.is_empty() { 8 } else { 16 };
+    let before = record.len() - (stack.data.len() + fields);
+    let start = out.len();
+    out.extend_from_slice(&record[..before]);
+    let room_for = if is_cut { keep } else { keep + 8 };
+    out.extend_from_slice(&(room_for as u64).to_ne_bytes());
+    if room_for > 0 {
+        out.extend_from_slice(&stack.data[..keep]);
+        out.extend_from_slice(&[0; 8][..room_for - keep]);
+        out.extend_from_slice(&(keep as u64).to_ne_bytes());
+    }
+    let len = u16::try_from(out.len() - start).unwrap_or(u16::MAX);
+    let size = out.get_mut(start + 6..start + 8);
+    if let Some(size) = size {
+        size.copy_from_slice(&len.to_ne_bytes());
+    }
+    match (keep, copied) {
+        (keep, copied) if keep == copied => Kept::Whole,
+        (0, _) => Kept::Nothing,
+        _ => Kept::Some,
+    }
+}
+
+/// The layouts of a recording's events, by the ids in their samples.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layouts {
+    layouts: Vec<SampleLayout>,
+    /// Sorted.
+    ids: Vec<(u64, u32)>,
+}
+
+impl Layouts {
+    /// Adds an event.
+    pub(crate) fn add(&mut self, attr: &PerfEventAttr, ids: &[u64]) {
+        let number = u32::try_from(self.layouts.len()).unwrap_or(u32::MAX);
+        self.layouts.push(SampleLayout::new(attr, Endian::NATIVE));
+        self.ids.extend(ids.iter().map(|&id| (id, number)));
+        self.ids.sort_unstable();
+    }
+
+    /// The number of the event that a sample is of: its id comes first.
+    #[inline]
+    pub(crate) fn event_of(&self, body: &[u8]) -> Option<usize> {
+        if self.layouts.len() == 1 {
+            return Some(0);
+        }
+        let id = u64::from_ne_bytes(*body.first_chunk()?);
+        let at = self.ids.binary_search_by_key(&id, |&(id, _)| id).ok()?;
+        Some(self.ids.get(at)?.1 as usize)
+    }
+
+    /// An event's layout.
+    #[inline]
+    pub(crate) fn of(&self, event: usize) -> Option<&SampleLayout> {
+        self.layouts.get(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_abi::sample::StackDump;
+    use rprof_abi::{Encoder, Misc, RawRecord, RecordKind, Sample};
+
+    fn attr() -> PerfEventAttr {
+        let mut attr = PerfEventAttr {
+            sample_type: SampleType::IDENTIFIER.with(SampleType::IP),
+            ..PerfEventAttr::default()
+        };
+        ask_for(&mut attr, SHALLOW);
+        attr.sample_type = attr
+            .sample_type
+            .without(SampleType::REGS_USER)
+            .without(SampleType::CALLCHAIN);
+        attr
+    }
+
+    fn record(layout: &SampleLayout, size: usize, dyn_size: u64) -> Vec<u8> {
+        let data: Vec<u8> = (0..size).map(|n| u8::try_from(n % 251).unwrap()).collect();
+        let sample = Sample {
+            id: Some(7),
+            ip: Some(9),
+            stack_user: Some(StackDump {
+                data: &data,
+                dyn_size,
+            }),
+            ..Sample::default()
+        };
+        let mut body = Vec::new();
+        layout.encode_sample(&sample, &mut Encoder::new(&mut body, Endian::NATIVE));
+        let mut record = Vec::new();
+        let raw = RawRecord {
+            kind: RecordKind::SAMPLE,
+            misc: Misc::USER,
+            body: &body,
+        };
+        raw.encode(&mut record, Endian::NATIVE).unwrap();
+        record
+    }
+
+    #[test]
+    fn stacks_are_cut_to_what_is_in_them_and_still_read_as_whole_or_cut() {
+        let layout = SampleLayout::new(&attr(), Endian::NATIVE);
+        // Size, bytes that count, room; what is kept of them, and whether more is told to be.
+        let cases = [
+            (16384, 3000, Room::Whole, 3000, false, Kept::Whole),
+            (16384, 16384, Room::Whole, 16384, true, Kept::Whole),
+            (16384, 10000, Room::Little, 4096, true, Kept::Some),
+            (16384, 4096, Room::Little, 4096, false, Kept::Whole),
+            (16384, 10000, Room::Nothing, 0, true, Kept::Nothing),
+            (16384, 0, Room::Whole, 0, false, Kept::Whole),
+            (0, 0, Room::Whole, 0, true, Kept::Whole),
+        ];
+        for (size, dyn_size, room, kept, is_cut, expected) in cases {
+            let mut out = vec![1, 2, 3];
+            let record = record(&layout, size, dyn_size);
+            assert_eq!(append_trimmed(&record, &layout, room, &mut out), expected);
+            let raw = RawRecord::parse(&out[3..], Endian::NATIVE).unwrap();
+            let sample = layout.parse_sample(raw.body).unwrap();
+            let stack = sample.stack_user.unwrap();
+            assert_eq!((sample.id, sample.ip), (Some(7), Some(9)));
+            assert_eq!(stack.stack().len(), kept, "{size} {dyn_size} {room:?}");
+            assert_eq!(stack.stack().len() >= stack.data.len(), is_cut);
+            assert!(
+                stack
+                    .stack()
+                    .iter()
+                    .zip(0usize..)
+                    .all(|(&byte, n)| usize::from(byte) == n % 251)
+            );
+        }
+    }
+
+    #[test]
+    fn unwound_samples_have_chains_and_nothing_of_the_stack() {
+        let mut asked = PerfEventAttr::default();
+        ask_for(&mut asked, DEEP);
+        let written = unwound(&asked);
+        assert_eq!(written.sample_type, SampleType::CALLCHAIN);
+        assert_eq!(
+            (written.sample_regs_user, written.sample_stack_user),
+            (0, 0)
+        );
+        assert!(!written.flags.has(AttrFlags::EXCLUDE_CALLCHAIN_USER));
+    }
+}
