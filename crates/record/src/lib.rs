@@ -20,6 +20,7 @@ mod live;
 mod note;
 mod open;
 mod output;
+mod plan;
 mod run;
 mod settings;
 mod sink;

@@ -1,7 +1,7 @@
 //! Opening every event for every target on every CPU, and mapping two rings a CPU.
 
 use crate::attrs::{Attrs, Prepared};
-use crate::{Error, Rate, Watch};
+use crate::{Error, Rate, Settings, Watch, stacks};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Poller, Ring, Target, sys};
 use std::io;
@@ -10,8 +10,12 @@ use std::io;
 const SIDEBAND_PAGES: usize = 32;
 /// Bytes of a sample ring, as perf's.
 const SAMPLE_BYTES: u64 = 512 << 10;
-/// The largest that is taken without being asked for.
-const MOST_SAMPLE_BYTES: u64 = 8 << 20;
+/// The largest that is taken without being asked for, and what all of them may take together
+/// before they are smaller.
+const MOST_SAMPLE_BYTES: u64 = 16 << 20;
+const MOST_BYTES: u64 = 128 << 20;
+/// The least number of samples that a ring has room for, or less of their stacks is copied.
+const LEAST_SAMPLES: usize = 24;
 
 /// All counters of one event.
 #[derive(Debug)]
@@ -155,18 +159,23 @@ impl Group {
     }
 }
 
-/// Data pages of a sample ring in which a busy CPU's samples of a fortieth of a second have room;
-/// so many bytes of stack with each.
-pub(crate) fn ring_pages(rate: Option<Rate>, stack_bytes: u32) -> usize {
-    let hz = match rate.unwrap_or(Rate::DEFAULT) {
+/// Data pages of each sample ring: room for the samples of a twentieth of a second on a busy CPU.
+pub(crate) fn ring_pages(settings: &Settings, n_cpus: usize) -> usize {
+    if let Some(pages) = settings.ring_pages {
+        return pages;
+    }
+    let hz = match settings.rate.unwrap_or(Rate::DEFAULT) {
         Rate::Frequency(hz) => hz,
         // As often as the busiest of frequencies.
         Rate::Period(_) => u64::MAX,
     };
-    let bytes = hz.saturating_mul(stack_bytes.into()) / 40;
-    let bytes = bytes
-        .clamp(SAMPLE_BYTES, MOST_SAMPLE_BYTES)
-        .next_power_of_two();
+    let stack_bytes = stacks::size_of(settings.call_chains).unwrap_or(0);
+    let share = MOST_BYTES / n_cpus.max(1) as u64;
+    let most = share.clamp(SAMPLE_BYTES, MOST_SAMPLE_BYTES);
+    let bytes = hz.saturating_mul(stack_bytes.into()) / 20;
+    let bytes = bytes.clamp(SAMPLE_BYTES, most);
+    // Down to a power of two.
+    let bytes = 1u64 << bytes.ilog2();
     usize::try_from(bytes).unwrap_or(usize::MAX) / sys::page_size()
 }
 
@@ -195,10 +204,13 @@ fn open_group(
     until_exec: bool,
     pages: usize,
 ) -> Result<Group, Error> {
+    // Where the size is ours to choose.
+    let has_twins = events.iter().any(|event| event.twin_of.is_some());
+    let most_stack = has_twins.then(|| pages * sys::page_size() / LEAST_SAMPLES);
     let mut group = Group {
         events: events
             .iter()
-            .map(|event| to_open(event, until_exec))
+            .map(|event| to_open(event, until_exec, most_stack))
             .collect(),
         ..Group::default()
     };
@@ -250,8 +262,11 @@ impl Group {
     }
 }
 
-fn to_open(event: &Prepared, until_exec: bool) -> EventCounters {
+fn to_open(event: &Prepared, until_exec: bool, most_stack: Option<usize>) -> EventCounters {
     let mut attr = event.attr.clone();
+    if let Some(most) = most_stack.and_then(|bytes| u32::try_from(bytes).ok()) {
+        attr.sample_stack_user = attr.sample_stack_user.min(most & !7);
+    }
     if until_exec && event.twin_of.is_none() {
         attr.flags = attr.flags.with(AttrFlags::ENABLE_ON_EXEC);
     }

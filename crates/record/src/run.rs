@@ -4,18 +4,17 @@ use crate::attrs;
 use crate::depth::{self, Depth};
 use crate::drain::Drain;
 use crate::features::{self, Features};
-use crate::live::LiveUnwinder;
 use crate::open::{self, EventCounters, Group, Opened, Scope, targets_of};
+use crate::plan::Plan;
 use crate::sink::{Sink, WriterGone, Written};
-use crate::stacks::{self, Layouts};
-use crate::{CallChains, Error, Note, Settings, Summary, Watch, output};
+use crate::{Error, Note, Settings, Summary, Watch, output};
 use rprof_abi::record::{LostSamples, Mmap, Record};
 use rprof_abi::{Endian, Misc, SampleId, SampleLayout};
 use rprof_events::{Sources, online_cpus};
-use rprof_perfdata::{FeatureId, Writer, WrittenEvent};
+use rprof_perfdata::{FeatureId, Writer};
 use rprof_process::{Child, Gated};
-use rprof_ringbuf::{Counter, Poller, sys::Signals};
-use rprof_unwind::Machine;
+use rprof_ringbuf::Poller;
+use rprof_ringbuf::sys::{self, Signals};
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::rc::Rc;
@@ -43,14 +42,13 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         false => Some(Gated::spawn(&settings.command)?),
     };
     let child = gated.as_ref().map(Gated::pid);
+    // The command is forked already, and runs as it would.
+    sys::run_before_others();
     let mut scope = Scope {
         targets: targets_of(&settings.watch, child)?,
-        cpus,
         until_exec: settings.watch == Watch::Command,
-        ring_pages: settings.ring_pages.unwrap_or_else(|| {
-            let stack_bytes = stacks::size_of(settings.call_chains);
-            open::ring_pages(settings.rate, stack_bytes.unwrap_or(0))
-        }),
+        ring_pages: open::ring_pages(settings, cpus.len()),
+        cpus,
     };
     let mut opened = Opened::open(&attrs, &scope)?;
     for _ in 0..MAX_LISTINGS {
@@ -63,19 +61,10 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     if let Some(bytes) = opened.smaller_rings {
         note(Note::RingsSmaller { kib: bytes / 1024 });
     }
-    let unwinds = stacks::size_of(settings.call_chains).is_some()
-        && !matches!(settings.call_chains, CallChains::Dwarf { keep: true, .. });
-    let (drained, written) = (drained_events(&opened)?, written_events(&opened, unwinds)?);
-    let layouts = |events: &[WrittenEvent]| {
-        let mut layouts = Layouts::default();
-        events
-            .iter()
-            .for_each(|event| layouts.add(&event.attr, &event.ids));
-        layouts
-    };
     let sideband_layout = SampleLayout::new(&attrs.sideband.attr, Endian::NATIVE);
+    let plan = Plan::new(settings, &opened, &sideband_layout)?;
     let (file, kept_old) = output::create(&settings.output)?;
-    let writer = match Writer::start(file, &settings.output, &written) {
+    let writer = match Writer::start(file, &settings.output, &plan.written) {
         Ok(writer) => writer,
         Err(error) => {
             output::undo(&settings.output, kept_old.as_deref());
@@ -84,23 +73,11 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     };
     let mut machine = features::of_machine(&settings.tool);
     machine.extend(features::of_tracepoints(&settings.events));
-    let n_sampled = opened.sampling.n_events();
-    let (drained, to_write) = (
-        layouts(&drained[..n_sampled]),
-        layouts(&written[..n_sampled]),
-    );
-    let seen = Arc::new(depth::Seen::default());
-    let unwinder = Machine::native().filter(|_| unwinds).map(|machine| {
-        let layouts = (drained.clone(), to_write);
-        LiveUnwinder::new(machine, layouts, sideband_layout.clone(), Arc::clone(&seen))
-    });
-    let has_stacks = stacks::size_of(settings.call_chains).is_some();
-    let is_auto = settings.call_chains == CallChains::Auto;
     let mut run = Run {
         settings,
-        sink: Sink::start(writer, unwinder)?,
-        drain: Drain::new(sideband_layout.clone(), has_stacks.then_some(drained)),
-        depth: is_auto.then(|| (Depth::new(Instant::now()), seen)),
+        sink: Sink::start(writer, plan.unwinder)?,
+        drain: Drain::new(sideband_layout.clone(), plan.stacks),
+        depth: plan.depth,
         opened,
         signals: Rc::new(signals),
         sideband_layout,
@@ -131,35 +108,6 @@ fn output_error(source: rprof_perfdata::Error) -> Error {
         source,
         size_bytes: 0,
     }
-}
-
-/// All events as they are opened; a twin's ids are those of the event that it stands in for.
-fn drained_events(opened: &Opened) -> Result<Vec<WrittenEvent>, Error> {
-    let mut events = Vec::new();
-    for group in [&opened.sampling, &opened.sideband] {
-        for (idx, event) in group.events.iter().enumerate() {
-            if event.twin_of.is_some() {
-                continue;
-            }
-            let ids: Result<Vec<u64>, _> = group.with_twin(idx).map(Counter::id).collect();
-            events.push(WrittenEvent {
-                name: event.name.clone(),
-                attr: event.attr.clone(),
-                ids: ids.map_err(Error::system("asking for an event's id"))?,
-            });
-        }
-    }
-    Ok(events)
-}
-
-/// The same as the file has them.
-fn written_events(opened: &Opened, unwinds: bool) -> Result<Vec<WrittenEvent>, Error> {
-    let mut events = drained_events(opened)?;
-    if unwinds {
-        let sampled = events.iter_mut().take(opened.sampling.n_events());
-        sampled.for_each(|event| event.attr = stacks::unwound(&event.attr));
-    }
-    Ok(events)
 }
 
 /// The processes of some threads, each once.

@@ -8,6 +8,7 @@ mod tables;
 use crate::depth;
 use crate::stacks::{Layouts, SHALLOW};
 use ends::Ends;
+use rprof_abi::sample::StackDump;
 use rprof_abi::{
     Callchain, Encoder, Endian, RawRecord, Record, RecordKind, Sample, SampleLayout, context,
 };
@@ -178,7 +179,7 @@ impl LiveUnwinder {
             pid,
         };
         let dump = sample.stack_user.as_ref();
-        let bytes = dump.map(|dump| dump.stack()).unwrap_or_default();
+        let bytes = dump.map(StackDump::stack).unwrap_or_default();
         let is_cut = dump.is_none_or(|dump| dump.stack().len() >= dump.data.len());
         let stack = Stack::new(registers.sp().unwrap_or(0), bytes, is_cut);
         let frames = &mut self.frames;

@@ -1,0 +1,80 @@
+//! What is drained, what is written instead, and who makes one of the other.
+
+use crate::depth::{self, Depth};
+use crate::live::LiveUnwinder;
+use crate::open::Opened;
+use crate::stacks::{self, Layouts};
+use crate::{CallChains, Error, Settings};
+use rprof_abi::SampleLayout;
+use rprof_perfdata::WrittenEvent;
+use rprof_ringbuf::Counter;
+use rprof_unwind::Machine;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The plan of one recording.
+pub(crate) struct Plan {
+    /// Events as the file has them.
+    pub(crate) written: Vec<WrittenEvent>,
+    /// Layouts of drained samples that hold stacks.
+    pub(crate) stacks: Option<Layouts>,
+    /// Unwinds them.
+    pub(crate) unwinder: Option<LiveUnwinder>,
+    /// Decides how much of stacks is copied, where that is ours to decide.
+    pub(crate) depth: Option<(Depth, Arc<depth::Seen>)>,
+}
+
+impl Plan {
+    pub(crate) fn new(
+        settings: &Settings,
+        opened: &Opened,
+        sideband: &SampleLayout,
+    ) -> Result<Self, Error> {
+        let chains = settings.call_chains;
+        let has_stacks = stacks::size_of(chains).is_some();
+        let is_kept = matches!(chains, CallChains::Dwarf { keep: true, .. });
+        let machine = Machine::native().filter(|_| has_stacks && !is_kept);
+        let drained = drained_events(opened)?;
+        let mut written = drained.clone();
+        let n_sampled = opened.sampling.n_events();
+        if machine.is_some() {
+            let sampled = written.iter_mut().take(n_sampled);
+            sampled.for_each(|event| event.attr = stacks::unwound(&event.attr));
+        }
+        let layouts = |events: &[WrittenEvent]| {
+            let mut layouts = Layouts::default();
+            let sampled = events.iter().take(n_sampled);
+            sampled.for_each(|event| layouts.add(&event.attr, &event.ids));
+            layouts
+        };
+        let seen = Arc::new(depth::Seen::default());
+        let both = (layouts(&drained), layouts(&written));
+        Ok(Self {
+            stacks: has_stacks.then(|| both.0.clone()),
+            unwinder: machine.map(|machine| {
+                LiveUnwinder::new(machine, both, sideband.clone(), Arc::clone(&seen))
+            }),
+            depth: (chains == CallChains::Auto).then(|| (Depth::new(Instant::now()), seen)),
+            written,
+        })
+    }
+}
+
+/// All events as they are opened; a twin's ids are those of the event that it stands in for.
+fn drained_events(opened: &Opened) -> Result<Vec<WrittenEvent>, Error> {
+    let mut events = Vec::new();
+    for group in [&opened.sampling, &opened.sideband] {
+        for (idx, event) in group.events.iter().enumerate() {
+            if event.twin_of.is_some() {
+                continue;
+            }
+            let ids: Result<Vec<u64>, _> = group.with_twin(idx).map(Counter::id).collect();
+            events.push(WrittenEvent {
+                name: event.name.clone(),
+                attr: event.attr.clone(),
+                ids: ids.map_err(Error::system("asking for an event's id"))?,
+            });
+        }
+    }
+    Ok(events)
+}
