@@ -91,7 +91,13 @@ impl Frame<'_> {
         let column = fde.cie().return_address_register();
         let mut pc = None;
         for &(register, ref rule) in row.registers() {
-            let value = self.value::<A, S>(section, cfa, register, rule)?;
+            let value = match self.value::<A, S>(section, cfa, register, rule) {
+                // On its way out the function has taken it back already.
+                Err(Step::Unread(Unread::Below)) if register != column => {
+                    self.registers.get(register.0)
+                }
+                value => value?,
+            };
             if register == column {
                 // An undefined return address ends the stack.
                 pc = Some(value.ok_or(Step::Root)?);

@@ -13,6 +13,8 @@ pub struct Stack<'a> {
 pub(crate) enum Unread {
     /// It may lie behind the end of the copy.
     BehindCut,
+    /// It lies right below the stack pointer, and has been there until just now.
+    Below,
     /// It is not on this stack.
     Elsewhere,
 }
@@ -56,9 +58,12 @@ impl<'a> Stack<'a> {
     fn why_unread(&self, avma: u64) -> Unread {
         const FAR: u64 = 1 << 30;
         let into = avma.wrapping_sub(self.start);
-        match self.is_cut && into < FAR {
-            true => Unread::BehindCut,
-            false => Unread::Elsewhere,
+        if (1..FAR).contains(&into.wrapping_neg()) {
+            Unread::Below
+        } else if self.is_cut && into < FAR {
+            Unread::BehindCut
+        } else {
+            Unread::Elsewhere
         }
     }
 }
@@ -74,9 +79,11 @@ mod tests {
         assert_eq!(stack.word(0x1001), Ok(0x0807_0605_0403_0201));
         assert_eq!(stack.word(0x100c), Ok(0x1312_1110_0f0e_0d0c));
         assert_eq!(stack.word(0x100d), Err(Unread::BehindCut));
-        assert_eq!(stack.word(0xfff), Err(Unread::Elsewhere));
-        assert_eq!(stack.word(u64::MAX), Err(Unread::Elsewhere));
+        assert_eq!(stack.word(0xfff), Err(Unread::Below));
+        assert_eq!(stack.word(1 << 62), Err(Unread::Elsewhere));
         assert_eq!(stack.small(0x1012, 2), Ok(0x1312));
+        assert_eq!(stack.word(0x1014), Err(Unread::BehindCut));
+        assert_eq!(Stack::new(8, &[], true).word(8), Err(Unread::BehindCut));
         let whole = Stack::new(0x1000, &bytes, false);
         assert_eq!(whole.word(0x100d), Err(Unread::Elsewhere));
     }

@@ -157,6 +157,8 @@ impl<S: AddressSpace> Walk<'_, S> {
             let at = cfa.wrapping_add_signed(i64::from(rule.slots[slot]) * WORD);
             let word = match self.stack.word(at) {
                 Ok(word) => word,
+                // Below the stack's end: on its way out the function has taken it back already.
+                Err(Unread::Below) if slot != A::SAVED.len() - 1 => continue,
                 Err(unread) => return Err(self.unread(unread)),
             };
             if slot == A::SAVED.len() - 1 {
@@ -237,7 +239,7 @@ impl<S: AddressSpace> Walk<'_, S> {
     fn unread(&self, unread: Unread) -> Outcome {
         match unread {
             Unread::BehindCut => Outcome::Cut,
-            Unread::Elsewhere => Outcome::OffStack {
+            Unread::Below | Unread::Elsewhere => Outcome::OffStack {
                 avma: self.registers.pc(),
             },
         }

@@ -1,0 +1,81 @@
+//! Programs made in the test.
+
+use crate::common::{has, run, scratch, write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A program in a folder of its own.
+#[derive(Debug)]
+pub struct Program {
+    pub folder: TempDir,
+    pub path: PathBuf,
+}
+
+/// How a program is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Recipe<'r> {
+    /// The compiler, and the package that it is in.
+    pub compiler: (&'r str, &'r str),
+    /// The source's name, which says its language.
+    pub name: &'r str,
+    pub source: &'r str,
+    pub flags: &'r [&'r str],
+}
+
+/// A C program; `None` if a tool is missing.
+#[track_caller]
+pub fn c(test: &str, source: &str, flags: &[&str]) -> Option<Program> {
+    make(
+        test,
+        Recipe {
+            compiler: ("gcc", "gcc"),
+            name: "program.c",
+            source,
+            flags,
+        },
+    )
+}
+
+/// Any program; `None` if a tool is missing.
+#[track_caller]
+pub fn make(test: &str, recipe: Recipe<'_>) -> Option<Program> {
+    let Recipe {
+        compiler: (compiler, package),
+        name,
+        source,
+        flags,
+    } = recipe;
+    if !has(test, "gdb", "gdb") || !has(test, compiler, package) {
+        return None;
+    }
+    let folder = scratch();
+    let path = folder.path().join("program");
+    write(&folder.path().join(name), source.as_bytes());
+    let mut command = Command::new(compiler);
+    command.current_dir(folder.path());
+    command.args(["-o", "program", name]).args(flags);
+    run(&mut command).ok();
+    Some(Program { folder, path })
+}
+
+impl Program {
+    /// Runs another tool in its folder.
+    #[track_caller]
+    pub fn tool(&self, words: &[&str]) {
+        let (tool, args) = words.split_first().unwrap();
+        let mut command = Command::new(tool);
+        run(command.current_dir(self.folder.path()).args(args)).ok();
+    }
+
+    /// What gdb sees in it.
+    #[track_caller]
+    pub fn truth(&self, plan: &str) -> crate::gdb::Truth {
+        crate::gdb::truth(self.folder.path(), &self.path, plan)
+    }
+
+    /// A file of its folder.
+    pub fn file(&self, name: &str) -> PathBuf {
+        Path::new(self.folder.path()).join(name)
+    }
+}

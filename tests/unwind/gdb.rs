@@ -1,0 +1,119 @@
+//! gdb as the source of truth: a program and a plan go in, what gdb saw at each stop comes out.
+
+use crate::common::{run, write};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// What gdb runs: see there for what plans can say.
+const SCRIPT: &str = include_str!("snapshots.py");
+
+/// A frame as gdb sees it.
+#[derive(Clone, Debug)]
+pub struct GdbFrame {
+    pub pc: u64,
+    /// Whether the kernel made it, to call a signal handler.
+    pub is_signal: bool,
+    /// Its function, for messages.
+    pub name: String,
+}
+
+/// A thread that stands still.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub label: String,
+    pub pc: u64,
+    /// In the order of DWARF's numbers.
+    pub registers: Vec<u64>,
+    pub stack_start: u64,
+    pub stack: Vec<u8>,
+    /// Innermost first.
+    pub frames: Vec<GdbFrame>,
+    /// Why gdb says they end.
+    pub why: String,
+    /// Number of the mappings, in [`Truth::maps`].
+    pub maps: usize,
+}
+
+/// What was mapped.
+#[derive(Clone, Debug)]
+pub struct Maps {
+    /// `/proc/PID/maps`.
+    pub text: String,
+    /// Where the vdso is, and its bytes.
+    pub vdso: Option<(u64, Vec<u8>)>,
+}
+
+/// All that was seen in one run.
+#[derive(Clone, Debug, Default)]
+pub struct Truth {
+    pub maps: Vec<Maps>,
+    pub snapshots: Vec<Snapshot>,
+}
+
+/// Runs a program under gdb.
+#[track_caller]
+pub fn truth(folder: &Path, program: &Path, plan: &str) -> Truth {
+    let script = folder.join("snapshots.py");
+    write(&script, SCRIPT.as_bytes());
+    write(&folder.join("plan"), plan.as_bytes());
+    let mut gdb = Command::new("gdb");
+    gdb.args(["-nx", "-batch", "-iex", "set auto-load no", "-x"]);
+    gdb.arg(&script).arg(program);
+    gdb.current_dir(folder).env("RPROF_TRUTH", folder);
+    // gdb waits for itself alone; the program is killed at the script's end.
+    let ran = run(&mut gdb);
+    let truth = read(folder);
+    truth.unwrap_or_else(|| panic!("gdb did not end the plan: {}\n{}", ran.stdout, ran.stderr))
+}
+
+/// `None` if the last line is missing.
+fn read(folder: &Path) -> Option<Truth> {
+    let lines = std::fs::read_to_string(folder.join("snapshots")).ok()?;
+    let bytes = std::fs::read(folder.join("bytes")).ok()?;
+    let mut truth = Truth::default();
+    for line in lines.lines() {
+        let line: Value = serde_json::from_str(line).ok()?;
+        if line.get("done").is_some() {
+            return Some(truth);
+        }
+        match line.get("maps")?.as_str() {
+            Some(text) => truth.maps.push(Maps {
+                text: text.to_owned(),
+                vdso: kept(&line["vdso"], &bytes),
+            }),
+            None => truth.snapshots.push(snapshot(&line, &bytes)?),
+        }
+    }
+    None
+}
+
+fn snapshot(line: &Value, bytes: &[u8]) -> Option<Snapshot> {
+    let frames = line["frames"].as_array()?.iter().map(|frame| {
+        Some(GdbFrame {
+            pc: frame[0].as_u64()?,
+            is_signal: frame[1].as_bool()?,
+            name: frame[2].as_str()?.to_owned(),
+        })
+    });
+    let registers = line["registers"].as_array()?.iter().map(Value::as_u64);
+    let (stack_start, stack) = kept(&line["stack"], bytes)?;
+    Some(Snapshot {
+        label: line["label"].as_str()?.to_owned(),
+        pc: line["pc"].as_u64()?,
+        registers: registers.collect::<Option<_>>()?,
+        stack_start,
+        stack,
+        frames: frames.collect::<Option<_>>()?,
+        why: line["why"].as_str()?.to_owned(),
+        maps: usize::try_from(line["maps"].as_u64()?).ok()?,
+    })
+}
+
+/// Memory that was kept: where it was, and its bytes.
+fn kept(what: &Value, bytes: &[u8]) -> Option<(u64, Vec<u8>)> {
+    let [address, at, length] = [0, 1, 2].map(|n| what[n].as_u64());
+    let at = usize::try_from(at?).ok()?;
+    let end = at.checked_add(usize::try_from(length?).ok()?)?;
+    Some((address?, bytes.get(at..end)?.to_vec()))
+}

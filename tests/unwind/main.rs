@@ -1,0 +1,21 @@
+//! Walks along stacks, held against gdb's.
+//!
+//! Each test makes a program, lets gdb stop in it at many places (at each instruction of a function
+//! and of all that it calls, mostly), and walks along exactly the bytes that gdb saw there
+//! ([`gdb`], [`space`], [`compare`]). Addresses have to be equal, and where the walk ends earlier it
+//! has to say why.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    unreachable_pub,
+    reason = "a test that cannot go on fails"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod compare;
+mod compile;
+mod gdb;
+mod layouts;
+mod space;
