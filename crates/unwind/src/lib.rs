@@ -16,6 +16,7 @@ mod arch;
 mod cache;
 mod frame_pointer;
 mod index;
+mod known;
 mod outcome;
 mod registers;
 mod rule;

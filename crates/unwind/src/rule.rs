@@ -45,16 +45,19 @@ impl Rule {
         }
     }
 
-    /// The rule of code that has done nothing yet to its stack.
-    pub(crate) fn just_called<A: Arch>() -> Self {
+    /// The rule of code that has only pushed words since it was called; the link register, if
+    /// there is one, first.
+    pub(crate) fn just_called<A: Arch>(n_pushed: i32) -> Self {
         let mut rule = Self {
             kind: Kind::Plain,
             base: u8::try_from(A::SP).unwrap_or(u8::MAX),
+            cfa: n_pushed * 8,
             ..Self::default()
         };
-        if !A::HAS_LINK {
+        let is_on_stack = !A::HAS_LINK || n_pushed > 0;
+        rule.cfa += if A::HAS_LINK { 0 } else { 8 };
+        if is_on_stack {
             let last = A::SAVED.len() - 1;
-            rule.cfa = 8;
             rule.saved = 1 << last;
             rule.slots[last] = -1;
         }

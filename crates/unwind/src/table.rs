@@ -3,6 +3,7 @@
 use crate::Registers;
 use crate::arch::{Aarch64, Arch, Machine, X86_64};
 use crate::index::{Bytes, Index, offset_of};
+use crate::known::Known;
 use crate::rule::{Kind, Rule};
 use crate::slow::{Caller, Step};
 use crate::stack::Stack;
@@ -44,14 +45,6 @@ struct Section {
     index: Index,
 }
 
-/// A range of code whose frames all follow one rule.
-#[derive(Clone, Copy, Debug)]
-struct Known {
-    start: u32,
-    end: u32,
-    rule: Rule,
-}
-
 /// Descriptions compiled so far. Few rules are said of many rows.
 #[derive(Debug, Default)]
 struct Compiled {
@@ -73,10 +66,6 @@ pub(crate) type Scratch = UnwindContext<usize>;
 
 /// A function with more rows is damaged.
 const MAX_ROWS: usize = 1 << 16;
-
-/// Bytes behind the entry point that belong to its function. The start-up code of C libraries is
-/// shorter, and does nothing but call what never returns.
-const ENTRY_LEN: u32 = 64;
 
 impl UnwindTable {
     /// Reads an image's descriptions; those of the debug file stand in where the image has none.
@@ -101,7 +90,7 @@ impl UnwindTable {
             machine,
             base,
             sections,
-            known: known_code(elf, machine, base),
+            known: Known::of(elf, machine, base),
             compiled: RwLock::default(),
         })
     }
@@ -135,11 +124,9 @@ impl UnwindTable {
                 return rule;
             }
         }
-        let known = self
-            .known
-            .iter()
-            .find(|one| (one.start..one.end).contains(&at));
-        known.map_or(Rule::default(), |known| known.rule)
+        let mut known = self.known.iter();
+        let rule = known.find_map(|known| known.rule(at, self.machine));
+        rule.unwrap_or_default()
     }
 
     fn relative(&self, address: Svma) -> Option<u32> {
@@ -367,30 +354,4 @@ fn debug_frame_of(elf: &Elf, base: u64) -> Option<Section> {
         bases,
         index,
     })
-}
-
-/// Code that C libraries and linkers leave without a description: the entry point's function, and
-/// stubs of the procedure linkage table.
-fn known_code(elf: &Elf, machine: Machine, base: u64) -> Vec<Known> {
-    let relative = |address: u64| u32::try_from(address.checked_sub(base)?).ok();
-    let entry = elf.entry().and_then(|entry| relative(entry.0));
-    let entry = entry.map(|start| Known {
-        start,
-        end: start.saturating_add(ENTRY_LEN),
-        rule: Rule::of(Kind::Root),
-    });
-    let rule = match machine {
-        Machine::X86_64 => Rule::just_called::<X86_64>(),
-        Machine::Aarch64 => Rule::just_called::<Aarch64>(),
-    };
-    let stubs = [".plt", ".plt.sec", ".plt.got"].into_iter();
-    let stubs = stubs.filter_map(|name| {
-        let range = elf.section_range(name)?;
-        Some(Known {
-            start: relative(range.start.0)?,
-            end: relative(range.end.0)?,
-            rule,
-        })
-    });
-    entry.into_iter().chain(stubs).collect()
 }
