@@ -34,10 +34,10 @@ pub(crate) fn follow<A: Arch>(
         (Err(Unread::BehindCut), _) | (_, Err(Unread::BehindCut)) => return Led::BehindCut,
         _ => return Led::Nowhere,
     };
-    if pc == 0 {
+    if (outer, pc) == (0, 0) {
         return Led::Root;
     }
-    if matches!(space.find(pc - 1), Mapped::Nothing) {
+    if matches!(space.find(pc.wrapping_sub(1)), Mapped::Nothing) {
         return Led::Nowhere;
     }
     registers.keep(0);
