@@ -12,6 +12,7 @@ mod profile;
 mod strings;
 mod tally;
 mod tree;
+mod unwound;
 pub mod view;
 
 pub use filter::{Filter, FilterError};
@@ -21,3 +22,4 @@ pub use profile::{EventProfile, Group, Loss, Profile, UnnamedImage};
 pub use strings::{StrId, Strings};
 pub use tally::Tally;
 pub use tree::{Node, Tree};
+pub use unwound::{EndedStacks, StackEnd, Unwound};

@@ -1,6 +1,6 @@
 //! A frozen profile.
 
-use crate::{Frames, StrId, Strings, Tree};
+use crate::{Frames, StrId, Strings, Tree, Unwound};
 
 /// What tasks are told apart by; a part that was not asked for is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -63,6 +63,8 @@ pub struct Profile {
     pub events: Vec<EventProfile>,
     /// Images that could not be named at all, heaviest first.
     pub unnamed: Vec<UnnamedImage>,
+    /// How stacks ended, where they were unwound from copies.
+    pub unwound: Unwound,
     /// What could not be used, one sentence each.
     pub warnings: Vec<String>,
 }

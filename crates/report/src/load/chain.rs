@@ -7,6 +7,7 @@
 use rprof_abi::{Callchain, CpuMode, Misc, SampleHead, context};
 use rprof_images::Avma;
 use rprof_profile::Level;
+use rprof_unwind::StackFrame;
 
 /// How much of a chain is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -23,15 +24,27 @@ pub(crate) struct Address {
     pub(crate) level: Level,
     /// The address to look up.
     pub(crate) avma: Avma,
-    /// Whether one more was recorded: a return address, whose call is before it.
+    /// Whether one more was recorded: a return address, whose call is before it. Those that were
+    /// unwound, and not recorded, are meant as they are here.
     pub(crate) is_return: bool,
+}
+
+/// Where the user part of a sample's chain is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum UserPart<'c> {
+    /// In the chain, if there is any.
+    Recorded,
+    /// In a record that came later.
+    Later(Callchain<'c>),
+    /// Unwound from a copy of the stack; what the chain has of it does not count.
+    Unwound(&'c [StackFrame]),
 }
 
 /// Calls `visit` for each frame of a sample, innermost first.
 #[inline]
 pub(crate) fn for_each_address(
     sample: &SampleHead<'_>,
-    deferred: Option<Callchain<'_>>,
+    user: UserPart<'_>,
     misc: Misc,
     options: ChainOptions,
     mut visit: impl FnMut(Address),
@@ -52,20 +65,22 @@ pub(crate) fn for_each_address(
     } else if options.own_first {
         return;
     }
-    let Some(chain) = chain else {
-        return;
-    };
     let mut walk = Walk {
         level: own_level,
         skips: own.map(|_| own_level),
         is_return: false,
         in_user: false,
+        passes_user: matches!(user, UserPart::Unwound(_)),
         left,
     };
-    let comes_later = walk.run(chain, &mut visit);
-    if let Some(deferred) = deferred.filter(|_| comes_later) {
-        walk.is_return = false;
-        walk.run(deferred, &mut visit);
+    let comes_later = chain.is_some_and(|chain| walk.run(chain, &mut visit));
+    match user {
+        UserPart::Later(chain) if comes_later => {
+            walk.is_return = false;
+            walk.run(chain, &mut visit);
+        }
+        UserPart::Unwound(frames) => walk.run_unwound(frames, &mut visit),
+        UserPart::Recorded | UserPart::Later(_) => {}
     }
 }
 
@@ -78,6 +93,8 @@ struct Walk {
     /// The user part is the last: what looks like a marker in it is what a broken frame pointer
     /// led to.
     in_user: bool,
+    /// Entries of the user part are passed over.
+    passes_user: bool,
     /// Frames that may still be visited.
     left: usize,
 }
@@ -99,6 +116,9 @@ impl Walk {
                 self.is_return = false;
                 continue;
             }
+            if self.passes_user && self.level == Level::User {
+                continue;
+            }
             let is_own = self.skips.take() == Some(self.level);
             if !is_own {
                 if self.left == 0 {
@@ -114,6 +134,23 @@ impl Walk {
             self.is_return = true;
         }
         comes_later
+    }
+
+    /// Visits frames that were unwound.
+    #[inline]
+    fn run_unwound(&mut self, frames: &[StackFrame], visit: &mut impl FnMut(Address)) {
+        let is_own = self.skips == Some(Level::User);
+        for frame in frames.iter().skip(usize::from(is_own)) {
+            if self.left == 0 {
+                return;
+            }
+            self.left -= 1;
+            visit(Address {
+                level: Level::User,
+                avma: Avma(frame.avma.wrapping_sub(u64::from(frame.is_return))),
+                is_return: false,
+            });
+        }
     }
 }
 
@@ -170,6 +207,7 @@ mod tests {
         let deferred = later
             .as_deref()
             .map(|bytes| Callchain::from_encoded(bytes, Endian::Little));
+        let user = deferred.map_or(UserPart::Recorded, UserPart::Later);
         let sample = SampleHead {
             ip: Some(ip),
             callchain: Some(Callchain::from_encoded(&bytes, Endian::Little)),
@@ -181,7 +219,7 @@ mod tests {
             max_stack,
             own_first: true,
         };
-        for_each_address(&sample, deferred, Misc::KERNEL, options, |address| {
+        for_each_address(&sample, user, Misc::KERNEL, options, |address| {
             all.push((address.level, address.avma.0));
         });
         all
@@ -227,6 +265,61 @@ mod tests {
         let chain = [context::KERNEL, 100, context::USER_DEFERRED, 7];
         assert_eq!(addresses(100, &chain, None), [(Level::Kernel, 100)]);
         assert_eq!(addresses(100, &[], None), [(Level::Kernel, 100)]);
+    }
+
+    #[test]
+    fn an_unwound_user_part_stands_for_the_recorded_one() {
+        let frame = |avma, is_return| StackFrame { avma, is_return };
+        let frames = [frame(50, false), frame(61, true), frame(70, false)];
+        let bytes = encoded(&[context::KERNEL, 100, 201, context::USER, 50, 9]);
+        let sample = SampleHead {
+            ip: Some(100),
+            callchain: Some(Callchain::from_encoded(&bytes, Endian::Little)),
+            ..SampleHead::default()
+        };
+        let addresses = |misc, own_first, max_stack| {
+            let mut all = Vec::new();
+            let options = ChainOptions {
+                stacks: true,
+                max_stack,
+                own_first,
+            };
+            let user = UserPart::Unwound(&frames);
+            for_each_address(&sample, user, misc, options, |address| {
+                all.push(address.avma.0);
+            });
+            all
+        };
+        // The call is before a return address, but not where a signal interrupted.
+        assert_eq!(addresses(Misc::KERNEL, true, None), [100, 200, 50, 60, 70]);
+        assert_eq!(addresses(Misc::KERNEL, false, None), [100, 200, 50, 60, 70]);
+        assert_eq!(addresses(Misc::KERNEL, true, Some(3)), [100, 200, 50]);
+    }
+
+    #[test]
+    fn a_sample_in_user_code_is_the_first_of_its_unwound_frames() {
+        let frame = |avma, is_return| StackFrame { avma, is_return };
+        let frames = [frame(50, false), frame(61, true)];
+        let bytes = encoded(&[]);
+        for (chain, own_first) in [(true, true), (true, false), (false, true)] {
+            let chain = chain.then(|| Callchain::from_encoded(&bytes, Endian::Little));
+            let sample = SampleHead {
+                ip: Some(50),
+                callchain: chain,
+                ..SampleHead::default()
+            };
+            let mut all = Vec::new();
+            let options = ChainOptions {
+                stacks: true,
+                max_stack: None,
+                own_first,
+            };
+            let user = UserPart::Unwound(&frames);
+            for_each_address(&sample, user, Misc::USER, options, |address| {
+                all.push(address.avma.0);
+            });
+            assert_eq!(all, [50, 60]);
+        }
     }
 
     #[test]

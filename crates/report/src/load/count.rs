@@ -6,6 +6,7 @@ use super::names::Names;
 use super::resolve::{Cache, PlaceKey, Space, Tasks};
 use super::samples::{Seen, Unused};
 use super::tasks::{TaskGroup, TaskParts, comm_text, task_name};
+use super::unwinding::{Ends, Unwinding, Walked};
 use super::{Context, parallel};
 use crate::Error;
 use rprof_abi::AttrFlags;
@@ -21,6 +22,7 @@ pub(crate) struct Counts {
     /// Weight of samples in images that have no names at all.
     pub(crate) unnamed: FxHashMap<u32, u64>,
     pub(crate) unused: Unused,
+    pub(crate) ends: Ends,
 }
 
 impl Counts {
@@ -39,6 +41,7 @@ impl Counts {
             self.add_unnamed(Some(ImageId(image)), weight);
         }
         self.unused.add(other.unused);
+        self.ends.merge(other.ends);
     }
 
     fn add_unnamed(&mut self, image: Option<ImageId>, weight: u64) {
@@ -91,6 +94,7 @@ struct Share {
     tasks: Tasks,
     places: Cache,
     frames: Vec<FrameId>,
+    unwinding: Unwinding,
     /// Whether the task of the last sample is shown.
     shown: Option<(TaskGroup, (i32, i32), bool)>,
     batch: Vec<Shown>,
@@ -222,6 +226,7 @@ impl Counting<'_> {
             tasks: Tasks::new(),
             places: Cache::new(),
             frames: Vec::new(),
+            unwinding: Unwinding::default(),
             shown: None,
             batch: Vec::new(),
         };
@@ -235,12 +240,12 @@ impl Counting<'_> {
 }
 
 /// A sample of the batch at hand that is shown.
-#[derive(Clone, Copy)]
 struct Shown {
     /// Its place in the batch.
     at: usize,
     key: StackKey,
     space: Space,
+    walked: Walked,
     group: u32,
     weight: u64,
 }
@@ -249,12 +254,13 @@ impl Share {
     fn take(&mut self, counting: &Counting<'_>, batch: &[Seen<'_>]) {
         let mut shown = std::mem::take(&mut self.batch);
         shown.clear();
+        self.unwinding.clear();
         for (at, seen) in batch.iter().enumerate() {
             shown.extend(self.show(counting, at, seen));
         }
         self.memo.touch(shown.iter().map(|one| one.key));
         for one in &shown {
-            self.add(counting, &batch[one.at], *one);
+            self.add(counting, &batch[one.at], one);
         }
         self.batch = shown;
     }
@@ -290,17 +296,21 @@ impl Share {
         }
         let group = tally.group(group);
         let apart = (seen.event as u64) << 32 | u64::from(group);
+        let walked = self.unwinding.walk(context, seen, space);
+        self.counts.ends.add(&walked);
+        let user = self.unwinding.user_part(seen, &walked);
         Some(Shown {
             at,
-            key: self.memo.key(seen, space, context.chains, apart),
+            key: self.memo.key((seen, user), space, context.chains, apart),
             space,
+            walked,
             group,
             weight,
         })
     }
 
     #[inline]
-    fn add(&mut self, counting: &Counting<'_>, seen: &Seen<'_>, shown: Shown) {
+    fn add(&mut self, counting: &Counting<'_>, seen: &Seen<'_>, shown: &Shown) {
         let context = counting.context;
         let Self {
             counts,
@@ -308,6 +318,7 @@ impl Share {
             memo,
             places,
             frames,
+            unwinding,
             ..
         } = self;
         let Some(tally) = counts.tallies.get_mut(seen.event) else {
@@ -323,7 +334,8 @@ impl Share {
         let mut innermost = None;
         let (sample, misc) = (&seen.sample, seen.raw.misc);
         let history = &context.skimmed.history;
-        for_each_address(sample, seen.deferred, misc, context.chains, |address| {
+        let user = unwinding.user_part(seen, &shown.walked);
+        for_each_address(sample, user, misc, context.chains, |address| {
             let place = places.value(history, shown.space, address, |key| match counting.frames {
                 Frames::Named { names, .. } => names.place(key),
                 Frames::Places => numbers.of(key),

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 /// Completes the profile with all that was counted.
 pub(crate) fn freeze(context: &Context<'_>, names: &Names, counts: Counts, profile: &mut Profile) {
     profile.warnings.extend(counts.unused.warnings());
+    profile.unwound = counts.ends.named(context);
     profile.unnamed = unnamed_images(context, names, &counts.unnamed);
     for (idx, tally) in counts.tallies.into_iter().enumerate() {
         add_event(context, idx, tally, profile);

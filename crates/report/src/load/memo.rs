@@ -1,7 +1,7 @@
 //! What was done for a stack, so that the same stack need not be walked again: samples of long
 //! recordings repeat, and walking one costs a look-up for each frame.
 
-use super::chain::ChainOptions;
+use super::chain::{ChainOptions, UserPart};
 use super::resolve::Space;
 use super::samples::Seen;
 use rprof_abi::CpuMode;
@@ -31,11 +31,11 @@ impl<T: Copy + Default> Memo<T> {
         }
     }
 
-    /// The key of a sample's stack; `group` is what else tells samples apart.
+    /// The key of a sample's stack, with its user part; `group` is what else tells samples apart.
     #[inline]
     pub(crate) fn key(
         &self,
-        seen: &Seen<'_>,
+        (seen, user): (&Seen<'_>, UserPart<'_>),
         space: Space,
         chains: ChainOptions,
         group: u64,
@@ -57,8 +57,16 @@ impl<T: Copy + Default> Memo<T> {
         key.add(seen.sample.ip.unwrap_or(0));
         if let Some(chain) = seen.sample.callchain.filter(|_| chains.stacks) {
             chain.entries().for_each(|entry| key.add(entry));
-            if let Some(deferred) = seen.deferred {
-                deferred.entries().for_each(|entry| key.add(entry));
+        }
+        match user {
+            UserPart::Recorded => {}
+            UserPart::Later(chain) => chain.entries().for_each(|entry| key.add(entry)),
+            UserPart::Unwound(frames) => {
+                // Addresses leave room for one bit more.
+                let entries = frames.iter();
+                let words = entries.map(|one| one.avma << 1 | u64::from(one.is_return));
+                words.for_each(|word| key.add(word));
+                key.add(!(frames.len() as u64));
             }
         }
         StackKey {

@@ -5,6 +5,7 @@ mod chunks;
 mod count;
 mod embedded;
 mod freeze;
+mod locate;
 mod memo;
 mod names;
 mod parallel;
@@ -13,15 +14,17 @@ mod resolve;
 mod samples;
 pub(crate) mod skim;
 mod tasks;
+mod unwinding;
 mod values;
 
-pub(crate) use chain::{Address, for_each_address};
+pub(crate) use chain::{Address, UserPart, for_each_address};
 pub(crate) use count::shows_function;
 pub(crate) use names::{Kernel, Names};
 pub(crate) use places::collect;
 pub(crate) use resolve::{Cache, PlaceKey, Space, Tasks};
 pub(crate) use samples::{Seen, Unused};
 pub(crate) use tasks::{comm_text, task_name};
+pub(crate) use unwinding::{Ends, Unwinding, has_stack};
 
 use crate::Error;
 use chain::ChainOptions;
@@ -34,6 +37,7 @@ use rprof_profile::{Filter, Profile};
 use rprof_symbols::Detail;
 use skim::Skimmed;
 use tasks::TaskParts;
+use unwinding::Tables;
 use values::Values;
 
 /// What to read, and how closely.
@@ -76,16 +80,29 @@ pub(crate) struct Context<'a> {
     pub(crate) filter: &'a Filter,
     pub(crate) chains: ChainOptions,
     pub(crate) values: Values,
+    pub(crate) locator: &'a Locator,
+    /// For stacks that are to be unwound, if there are any.
+    pub(crate) tables: Option<Tables>,
+}
+
+/// What is wanted of the samples.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) filter: &'a Filter,
+    pub(crate) stacks: bool,
+    pub(crate) locator: &'a Locator,
 }
 
 impl<'a> Context<'a> {
-    /// For one pass after the other; chains are wanted or not.
-    pub(crate) fn new(
-        reader: &'a Reader,
-        skimmed: &'a Skimmed,
-        filter: &'a Filter,
-        stacks: bool,
-    ) -> Self {
+    /// For one pass after the other.
+    pub(crate) fn new(reader: &'a Reader, skimmed: &'a Skimmed, wanted: Wanted<'a>) -> Self {
+        let Wanted {
+            filter,
+            stacks,
+            locator,
+        } = wanted;
+        let n_images = skimmed.history.images().iter().count();
+        let tables = stacks.then(|| Tables::of(reader, n_images));
         Self {
             reader,
             skimmed,
@@ -96,6 +113,8 @@ impl<'a> Context<'a> {
                 own_first: true,
             },
             values: Values::of(reader),
+            locator,
+            tables: tables.flatten(),
         }
     }
 }
@@ -115,7 +134,12 @@ pub fn load(
 ) -> Result<Profile, Error> {
     check_filter(reader, &options.filter)?;
     let skimmed = skim::skim(reader)?;
-    let context = Context::new(reader, &skimmed, &options.filter, options.stacks);
+    let wanted = Wanted {
+        filter: &options.filter,
+        stacks: options.stacks,
+        locator: &options.locator,
+    };
+    let context = Context::new(reader, &skimmed, wanted);
     let n_chunks = skimmed.chunks.len().max(1) as f64;
     let parts = TaskParts {
         pid: options.by_pid,
@@ -124,21 +148,20 @@ pub fn load(
     };
     let mut first = |done: usize| progress(0.1 + 0.4 * done as f64 / n_chunks);
     let mut profile = Profile::default();
-    let locator = &options.locator;
     let (names, counts) = if options.stacks {
         let places = collect(&context, &mut first)?;
         let detail = match options.inlines {
             true => Detail::Inlines,
             false => Detail::Functions,
         };
-        let names = Names::find(&context, places, locator, detail, &mut profile)?;
+        let names = Names::find(&context, places, detail, &mut profile)?;
         let mut second = |done: usize| progress(0.6 + 0.4 * done as f64 / n_chunks);
         let counts = count(&context, &names, parts, &profile, &mut second)?;
         (names, counts)
     } else {
         let counts = count_places(&context, parts, &mut first)?;
         let (places, detail) = (counts.places(), Detail::Functions);
-        let names = Names::find(&context, places, locator, detail, &mut profile)?;
+        let names = Names::find(&context, places, detail, &mut profile)?;
         let counts = counts.named(&context, &names, &profile);
         (names, counts)
     };

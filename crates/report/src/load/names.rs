@@ -5,7 +5,7 @@ use super::embedded::Embedded;
 use super::parallel::{self, Threads};
 use super::resolve::{PlaceKey, UNMAPPED_KERNEL, UNMAPPED_OTHER};
 use crate::Error;
-use rprof_images::{Avma, BuildId, FileOffset, Kallsyms, Locator, Recorded, kernel_build_id};
+use rprof_images::{Avma, FileOffset, Kallsyms};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_perfdata::FeatureId;
 use rprof_profile::{Frame, FrameId, Level, Profile};
@@ -79,7 +79,6 @@ impl Names {
     pub(crate) fn find(
         context: &Context<'_>,
         places: Vec<PlaceKey>,
-        locator: &Locator,
         detail: Detail,
         profile: &mut Profile,
     ) -> Result<Self, Error> {
@@ -98,7 +97,7 @@ impl Names {
                     .and_then(|(_, image)| embedded.answer(&image.path, own));
                 let answered = match brought {
                     Some(answers) => Some(Ok(answers)),
-                    None => task.answer(context, own, locator, detail, &kernel),
+                    None => task.answer(context, own, detail, &kernel),
                 };
                 if let Ok(mut slot) = answers[idx].lock() {
                     *slot = answered;
@@ -240,24 +239,17 @@ impl Task<'_> {
         &self,
         context: &Context<'_>,
         places: &[PlaceKey],
-        locator: &Locator,
         detail: Detail,
         kernel: &OnceCell<Kernel>,
     ) -> Option<Answered> {
         let (_, image) = self.image?;
         match image.kind {
             ImageKind::User => {
-                let build_id = build_id_of(context, image);
                 let offsets: Vec<FileOffset> = places
                     .iter()
                     .map(|place| FileOffset(place.address))
                     .collect();
-                let recorded = Recorded {
-                    path: &image.path,
-                    build_id: build_id.as_ref(),
-                    inode: image.inode,
-                };
-                let located = locator.locate(recorded).map_err(Reason::NoFile);
+                let located = context.locate(image).map_err(Reason::NoFile);
                 Some(located.and_then(|located| symbolize_user(&located, &offsets, detail)))
             }
             ImageKind::Kernel { .. } | ImageKind::Module => {
@@ -271,31 +263,6 @@ impl Task<'_> {
             | ImageKind::GuestUser => None,
         }
     }
-}
-
-/// The vdso's own id is never in a record; it is the kernel's, so it counts as known if the
-/// recording is of this kernel, and as unknown contents otherwise.
-fn build_id_of(context: &Context<'_>, image: &RecordedImage) -> Option<BuildId> {
-    if image.path == b"[vdso]" && image.build_id.is_none() && !is_this_kernel(context) {
-        return BuildId::new(b"another kernel's");
-    }
-    image.build_id.clone()
-}
-
-fn is_this_kernel(context: &Context<'_>) -> bool {
-    match (kernel_id(context), kernel_build_id()) {
-        (Some(recorded), Some(running)) => recorded.same(&running),
-        _ => false,
-    }
-}
-
-/// The kernel's build id, as the recording has it.
-fn kernel_id(context: &Context<'_>) -> Option<BuildId> {
-    let images = context.skimmed.history.images();
-    let mut kernels = images
-        .iter()
-        .filter(|(_, image)| matches!(image.kind, ImageKind::Kernel { .. }));
-    kernels.find_map(|(_, image)| image.build_id.clone())
 }
 
 /// The recorded kernel's symbols, read once for the kernel and all of its modules.
@@ -321,9 +288,9 @@ impl Kernel {
         };
         // Without a recorded build id, release and address together must do.
         let symbols = match found {
-            Ok(_) if kernel_id(context).is_none() && !is_same_boot => Err(Reason::NoKernelSymbols(
-                "recorded with another kernel, or boot".to_owned(),
-            )),
+            Ok(_) if context.kernel_id().is_none() && !is_same_boot => Err(
+                Reason::NoKernelSymbols("recorded with another kernel, or boot".to_owned()),
+            ),
             found => found,
         };
         Self {
@@ -346,7 +313,7 @@ impl Kernel {
 /// The symbol list of the kernel with the recorded build id, or for recordings without one the
 /// running kernel's if it is of the same release.
 fn kallsyms_of(context: &Context<'_>) -> Result<Kallsyms, Reason> {
-    if let Some(id) = kernel_id(context) {
+    if let Some(id) = context.kernel_id() {
         return Kallsyms::of_kernel(&id).map_err(|error| {
             Reason::NoKernelSymbols(match error.kind() {
                 std::io::ErrorKind::PermissionDenied => {

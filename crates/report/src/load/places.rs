@@ -4,6 +4,7 @@ use super::chain::for_each_address;
 use super::memo::{Memo, StackKey};
 use super::resolve::{Cache, PlaceKey, Space, Tasks};
 use super::samples::Seen;
+use super::unwinding::{Unwinding, Walked};
 use super::{Context, parallel};
 use crate::Error;
 use rustc_hash::FxHashSet;
@@ -14,8 +15,9 @@ struct Share {
     tasks: Tasks,
     seen: Cache,
     places: FxHashSet<PlaceKey>,
+    unwinding: Unwinding,
     /// Of the batch at hand.
-    keys: Vec<(StackKey, Space)>,
+    keys: Vec<(StackKey, Space, Walked)>,
 }
 
 /// All places of the samples that the filter lets through, sorted.
@@ -28,6 +30,7 @@ pub(crate) fn collect(
         tasks: Tasks::new(),
         seen: Cache::new(),
         places: FxHashSet::default(),
+        unwinding: Unwinding::default(),
         keys: Vec::new(),
     };
     let collect = |share: &mut Share, chunk: usize| {
@@ -50,35 +53,35 @@ impl Share {
             tasks,
             seen: cache,
             places,
+            unwinding,
             keys,
         } = self;
         keys.clear();
+        unwinding.clear();
         keys.extend(batch.iter().map(|seen| {
             let (space, _) = tasks.at(history, (seen.pid, seen.tid), seen.key);
-            (memo.key(seen, space, context.chains, 0), space)
+            let walked = unwinding.walk(context, seen, space);
+            let user = unwinding.user_part(seen, &walked);
+            let key = memo.key((seen, user), space, context.chains, 0);
+            (key, space, walked)
         }));
-        memo.touch(keys.iter().map(|(key, _)| *key));
-        for (seen, &(key, space)) in batch.iter().zip(&*keys) {
-            if memo.find(key).is_some() {
+        memo.touch(keys.iter().map(|(key, ..)| *key));
+        for (seen, (key, space, walked)) in batch.iter().zip(&*keys) {
+            if memo.find(*key).is_some() {
                 continue;
             }
-            memo.note(key, ());
+            memo.note(*key, ());
+            let user = unwinding.user_part(seen, walked);
             let misc = seen.raw.misc;
-            for_each_address(
-                &seen.sample,
-                seen.deferred,
-                misc,
-                context.chains,
-                |address| {
-                    cache.value(history, space, address, |place| {
-                        places.insert(match stacks {
-                            true => place.in_stacks(),
-                            false => place,
-                        });
-                        0
+            for_each_address(&seen.sample, user, misc, context.chains, |address| {
+                cache.value(history, *space, address, |place| {
+                    places.insert(match stacks {
+                        true => place.in_stacks(),
+                        false => place,
                     });
-                },
-            );
+                    0
+                });
+            });
         }
     }
 }

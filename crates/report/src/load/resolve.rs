@@ -46,6 +46,11 @@ impl Space {
         place_key(history, epoch, address.level, address.avma)
     }
 
+    /// The mappings of its process.
+    pub(crate) fn user(self) -> Epoch {
+        self.user
+    }
+
     /// Equal for equal mappings.
     #[inline]
     pub(crate) fn number(self) -> u64 {

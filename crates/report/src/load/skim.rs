@@ -94,15 +94,7 @@ fn skim_in(reader: &Reader, cut: Cut) -> Result<Skimmed, Error> {
         let records = skim.n_bad;
         warnings.push(Warning::Undecodable { records });
     }
-    let mut notes = skim.passed_over.notes();
-    let dumps_stacks = |event: &RecordedEvent| event.attr.sample_type.has(SampleType::STACK_USER);
-    if skim.n_samples > 0 && reader.events().iter().any(dumps_stacks) {
-        notes.push(
-            "samples hold copies of user stacks (--call-graph dwarf), which are not unwound yet: \
-             of user code only where it was sampled is shown"
-                .to_owned(),
-        );
-    }
+    let notes = skim.passed_over.notes();
     charge_shared_rings(reader, &mut skim.lost);
     skim.deferred.freeze();
     let (chunks, newest_ns) = skim.chunks.finish();

@@ -8,7 +8,8 @@ use super::text;
 use super::trace::Traces;
 use crate::format::printable;
 use crate::load::{
-    Context, Seen, Space, Tasks, comm_text, for_each_address, shows_function, task_name,
+    Context, Ends, Seen, Space, Tasks, Unwinding, UserPart, comm_text, for_each_address, has_stack,
+    shows_function, task_name,
 };
 use rprof_abi::sample::Weight;
 use rprof_abi::{Sample, SampleType};
@@ -32,6 +33,9 @@ pub(super) struct Lines<'a> {
     /// By event: which of the below.
     of_event: Vec<usize>,
     frames: Vec<FrameLines<'a>>,
+    unwinding: Unwinding,
+    /// How the stacks ended that were unwound.
+    pub(super) ends: Ends,
 }
 
 impl<'a> Lines<'a> {
@@ -56,6 +60,8 @@ impl<'a> Lines<'a> {
             tasks: Tasks::new(),
             of_event,
             frames,
+            unwinding: Unwinding::default(),
+            ends: Ends::default(),
         }
     }
 
@@ -115,13 +121,20 @@ impl<'a> Lines<'a> {
         };
         let mut options = context.chains;
         options.stacks &= shows_chain;
-        // The user part of such a chain is to be unwound from the stack: its first frame is known.
+        let mut user = UserPart::Recorded;
+        if shows_chain {
+            self.unwinding.clear();
+            let walked = self.unwinding.walk(context, seen, space);
+            self.ends.add(&walked);
+            user = self.unwinding.user_part(seen, &walked);
+        }
+        // Of stacks that could not be unwound the first frame is known.
         let event = context.reader.events().get(seen.event);
-        options.own_first =
-            event.is_some_and(|event| event.attr.sample_type.has(SampleType::STACK_USER));
+        let has_stack = event.is_some_and(has_stack);
+        options.own_first = has_stack && matches!(user, UserPart::Recorded);
         let start = out.len();
         let (sample, misc) = (&seen.sample, seen.raw.misc);
-        for_each_address(sample, seen.deferred, misc, options, |address| {
+        for_each_address(sample, user, misc, options, |address| {
             lines.append(space, address, out);
         });
         if !shows_chain && out.len() > start {
@@ -165,10 +178,16 @@ impl Layout<'_> {
         let mut options = context.chains;
         (options.own_first, options.stacks) = (true, false);
         let mut shows = true;
-        for_each_address(&seen.sample, None, seen.raw.misc, options, |address| {
-            let place = names.place(space.place(&context.skimmed.history, address));
-            shows = shows_function(context, names, profile, place);
-        });
+        for_each_address(
+            &seen.sample,
+            UserPart::Recorded,
+            seen.raw.misc,
+            options,
+            |address| {
+                let place = names.place(space.place(&context.skimmed.history, address));
+                shows = shows_function(context, names, profile, place);
+            },
+        );
         shows
     }
 }

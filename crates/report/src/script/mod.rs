@@ -11,7 +11,7 @@ mod trace;
 pub use choice::{Choice, ColumnsError};
 
 use crate::Error;
-use crate::load::{Context, Kernel, Names, Unused, check_filter, collect, skim};
+use crate::load::{Context, Ends, Kernel, Names, Unused, Wanted, check_filter, collect, skim};
 use columns::Column;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use frames::Named;
@@ -69,7 +69,12 @@ pub fn write_script(
     let columns = options.columns.of_events(attrs, options.chains)?;
     check_filter(reader, &options.filter)?;
     let skimmed = skim::skim_ordered(reader)?;
-    let context = Context::new(reader, &skimmed, &options.filter, options.chains);
+    let wanted = Wanted {
+        filter: &options.filter,
+        stacks: options.chains,
+        locator: &options.locator,
+    };
+    let context = Context::new(reader, &skimmed, wanted);
     let filters_functions = !options.filter.dsos.is_empty() || !options.filter.symbols.is_empty();
     let shows_names = columns.iter().any(|columns| columns.has(Column::Sym)) || filters_functions;
     let mut profile = Profile::default();
@@ -79,14 +84,7 @@ pub fn write_script(
             true => Detail::Inlines,
             false => Detail::Functions,
         };
-        let locator = &options.locator;
-        Some(Names::find(
-            &context,
-            places,
-            locator,
-            detail,
-            &mut profile,
-        )?)
+        Some(Names::find(&context, places, detail, &mut profile)?)
     } else {
         None
     };
@@ -110,12 +108,13 @@ pub fn write_script(
             .unwrap_or(0),
     };
     let mut counted = CountedWrite { out, n_bytes: 0 };
-    let unused = print(&layout, &mut counted)?;
+    let (unused, ends) = print(&layout, &mut counted)?;
     let is_empty = counted.n_bytes == 0;
     let warnings = reader.warnings().iter().chain(&bad_formats);
     let mut warnings: Vec<String> = warnings.map(ToString::to_string).collect();
     warnings.extend_from_slice(&skimmed.warnings);
     warnings.extend(unused.warnings());
+    warnings.extend(ends.named(&context).summary());
     if is_empty {
         warnings.push(match skimmed.n_samples {
             0 => "no samples in the recording".to_owned(),
@@ -144,7 +143,7 @@ impl Write for CountedWrite<'_> {
 }
 
 /// One thread reads and orders, others format, this one writes.
-fn print(layout: &Layout<'_>, out: &mut dyn Write) -> Result<Unused, Error> {
+fn print(layout: &Layout<'_>, out: &mut dyn Write) -> Result<(Unused, Ends), Error> {
     let n_threads = thread::available_parallelism().map_or(1, usize::from);
     let (jobs, todo) = bounded::<Job>(2 * n_threads);
     let (finished, done) = bounded::<(u64, Vec<u8>)>(2 * n_threads);
@@ -153,19 +152,29 @@ fn print(layout: &Layout<'_>, out: &mut dyn Write) -> Result<Unused, Error> {
         let reading = thread::Builder::new()
             .spawn_scoped(scope, move || read_in_order(layout, &jobs))
             .map_err(Error::Thread)?;
+        let mut formatting = Vec::new();
         for _ in 0..n_threads {
             let (todo, finished) = (todo.clone(), finished.clone());
-            thread::Builder::new()
-                .spawn_scoped(scope, move || format_jobs(layout, &todo, &finished))
-                .map_err(Error::Thread)?;
+            let thread = thread::Builder::new()
+                .spawn_scoped(scope, move || format_jobs(layout, &todo, &finished));
+            formatting.push(thread.map_err(Error::Thread)?);
         }
         drop((todo, finished));
         write_in_order(done, out).map_err(Error::Write)?;
-        match reading.join() {
-            Ok(unused) => unused,
-            Err(panic) => std::panic::resume_unwind(panic),
+        let mut ends = Ends::default();
+        for thread in formatting {
+            ends.merge(joined(thread));
         }
+        Ok((joined(reading)?, ends))
     })
+}
+
+/// What a thread made; its panic goes on here.
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    match thread.join() {
+        Ok(made) => made,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
 }
 
 fn read_in_order(layout: &Layout<'_>, jobs: &Sender<Job>) -> Result<Unused, Error> {
@@ -187,7 +196,11 @@ fn read_in_order(layout: &Layout<'_>, jobs: &Sender<Job>) -> Result<Unused, Erro
     })
 }
 
-fn format_jobs(layout: &Layout<'_>, todo: &Receiver<Job>, finished: &Sender<(u64, Vec<u8>)>) {
+fn format_jobs(
+    layout: &Layout<'_>,
+    todo: &Receiver<Job>,
+    finished: &Sender<(u64, Vec<u8>)>,
+) -> Ends {
     let context = layout.context;
     let mut lines = Lines::new(layout);
     let mut scratch = Vec::new();
@@ -210,9 +223,10 @@ fn format_jobs(layout: &Layout<'_>, todo: &Receiver<Job>, finished: &Sender<(u64
             lines.append(&seen, &mut out);
         }
         if finished.send((job.number, out)).is_err() {
-            return;
+            break;
         }
     }
+    lines.ends
 }
 
 fn write_in_order(done: Receiver<(u64, Vec<u8>)>, out: &mut dyn Write) -> std::io::Result<()> {

@@ -1,0 +1,195 @@
+//! How those stacks ended that were unwound from copies.
+
+use crate::percent;
+
+/// Why a stack has no more frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum StackEnd {
+    /// It is whole: the thread began there.
+    Rooted,
+    /// The stack was deeper than its copy.
+    Cut,
+    /// Nothing describes the frames of the code.
+    NoInfo,
+    /// The description is damaged, or needs what was not recorded.
+    BadInfo,
+    /// A return address points to nothing that is mapped as code.
+    Unmapped,
+    /// A frame is not on this stack.
+    OffStack,
+    /// The frames go in a circle.
+    Loop,
+    /// More frames were not asked for.
+    MaxStack,
+    /// A 32-bit task.
+    ThirtyTwoBit,
+    /// No user registers were recorded: a kernel thread, or a task on its way out.
+    NoRegisters,
+}
+
+impl StackEnd {
+    /// For a list: what it means.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Rooted => "rooted",
+            Self::Cut => "cut: the stack was deeper than what was copied of it",
+            Self::NoInfo => "no unwind information for the code",
+            Self::BadInfo => "damaged unwind information, or registers that were not recorded",
+            Self::Unmapped => "a return address that points to no code",
+            Self::OffStack => "a frame that is not on the stack",
+            Self::Loop => "frames that go in a circle",
+            Self::MaxStack => "no more frames were asked for",
+            Self::ThirtyTwoBit => "a 32-bit task",
+            Self::NoRegisters => "no user registers: kernel threads, tasks that ended",
+        }
+    }
+
+    /// Whether the code where it ended is what one wants to know.
+    const fn lacks_info(self) -> bool {
+        matches!(self, Self::NoInfo | Self::BadInfo)
+    }
+}
+
+/// Stacks that ended in the same way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedStacks {
+    /// Why.
+    pub end: StackEnd,
+    /// The short name of the image that the outermost frame is in; of whole stacks none.
+    pub image: Option<String>,
+    /// How many.
+    pub samples: u64,
+}
+
+/// How all stacks ended that were unwound.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unwound {
+    /// Sorted by end, then the most first.
+    pub ends: Vec<EndedStacks>,
+}
+
+/// Images that one line has room for.
+const MAX_IMAGES: usize = 3;
+
+impl Unwound {
+    /// Adds up stacks that ended in the same way, and sorts.
+    pub fn of(ends: impl Iterator<Item = EndedStacks>) -> Self {
+        let mut all: Vec<EndedStacks> = ends.collect();
+        all.sort_by(|a, b| (a.end, &a.image).cmp(&(b.end, &b.image)));
+        all.dedup_by(|next, one| {
+            let is_same = (one.end, &one.image) == (next.end, &next.image);
+            one.samples += if is_same { next.samples } else { 0 };
+            is_same
+        });
+        all.sort_by(|a, b| a.end.cmp(&b.end).then(b.samples.cmp(&a.samples)));
+        Self { ends: all }
+    }
+
+    /// Stacks that there were registers of: percentages are of these.
+    pub fn samples(&self) -> u64 {
+        self.sum(|end| end != StackEnd::NoRegisters)
+    }
+
+    /// One line; `None` if nothing was unwound.
+    pub fn summary(&self) -> Option<String> {
+        let all = self.samples();
+        if all == 0 {
+            return None;
+        }
+        let share = |samples| format!("{:.1} %", percent(samples, all));
+        let rooted = self.sum(|end| end == StackEnd::Rooted);
+        let cut = self.sum(|end| end == StackEnd::Cut);
+        let lacking = self.sum(StackEnd::lacks_info);
+        let mut line = format!("{} rooted", share(rooted));
+        if cut > 0 {
+            line += &format!(", {} cut", share(cut));
+        }
+        if lacking > 0 {
+            let mut images: Vec<(&str, u64)> = Vec::new();
+            for one in self.ends.iter().filter(|one| one.end.lacks_info()) {
+                let name = one.image.as_deref().unwrap_or("[unknown]");
+                match images.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, samples)) => *samples += one.samples,
+                    None => images.push((name, one.samples)),
+                }
+            }
+            images.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+            let rest = if images.len() > MAX_IMAGES {
+                ", ..."
+            } else {
+                ""
+            };
+            let images = images.iter().take(MAX_IMAGES);
+            let images: Vec<String> = images
+                .map(|&(name, samples)| format!("{name} {}", share(samples)))
+                .collect();
+            let images = images.join(", ");
+            line += &format!(", {} without unwind info ({images}{rest})", share(lacking));
+        }
+        let others = all - rooted - cut - lacking;
+        if others > 0 {
+            line += &format!(", {} ended otherwise", share(others));
+        }
+        Some(line)
+    }
+
+    fn sum(&self, is_meant: impl Fn(StackEnd) -> bool) -> u64 {
+        let meant = self.ends.iter().filter(|one| is_meant(one.end));
+        meant.map(|one| one.samples).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(end: StackEnd, image: Option<&str>, samples: u64) -> EndedStacks {
+        EndedStacks {
+            end,
+            image: image.map(str::to_owned),
+            samples,
+        }
+    }
+
+    #[test]
+    fn a_line_says_how_many_stacks_are_whole_and_why_others_are_not() {
+        let all = Unwound::of(
+            [
+                ended(StackEnd::NoInfo, Some("[anon]"), 2),
+                ended(StackEnd::Rooted, None, 982),
+                ended(StackEnd::NoInfo, Some("libfoo.so"), 4),
+                ended(StackEnd::BadInfo, Some("libfoo.so"), 1),
+                ended(StackEnd::Cut, Some("a"), 6),
+                ended(StackEnd::Cut, Some("b"), 5),
+                ended(StackEnd::NoRegisters, None, 500),
+            ]
+            .into_iter(),
+        );
+        assert_eq!(
+            all.summary().as_deref(),
+            Some(
+                "98.2 % rooted, 1.1 % cut, 0.7 % without unwind info (libfoo.so 0.5 %, \
+                 [anon] 0.2 %)"
+            )
+        );
+        let few = Unwound::of(
+            [
+                ended(StackEnd::Loop, None, 1),
+                ended(StackEnd::Loop, None, 1),
+            ]
+            .into_iter(),
+        );
+        assert_eq!(few.ends, [ended(StackEnd::Loop, None, 2)]);
+        assert_eq!(
+            few.summary().as_deref(),
+            Some("0.0 % rooted, 100.0 % ended otherwise")
+        );
+    }
+
+    #[test]
+    fn where_nothing_was_unwound_nothing_is_said() {
+        assert_eq!(Unwound::default().summary(), None);
+        let threads = [ended(StackEnd::NoRegisters, None, 5)];
+        assert_eq!(Unwound::of(threads.into_iter()).summary(), None);
+    }
+}

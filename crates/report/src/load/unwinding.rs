@@ -1,0 +1,289 @@
+//! User stacks that were recorded as copies (`perf record --call-graph dwarf`), unwound.
+//!
+//! What an image says of its frames is read once, by the thread that first asks for it, and
+//! shared by all; each thread walks with an [`Unwinding`] of its own. Every pass walks again:
+//! to keep what was walked would take memory that grows with the recording, and a frame whose
+//! rule is known costs less than the look-up of its name.
+
+use super::Context;
+use super::chain::UserPart;
+use super::resolve::Space;
+use super::samples::Seen;
+use rprof_abi::{Endian, SampleType};
+use rprof_images::{Avma, FileOffset, Segment, Svma};
+use rprof_machine::{Epoch, ImageId, ImageKind, Place};
+use rprof_perfdata::{FeatureId, Reader, RecordedEvent};
+use rprof_profile::{EndedStacks, StackEnd, Unwound};
+use rprof_unwind::{
+    AddressSpace, Machine, Mapped, Outcome, Registers, Stack, StackFrame, UnwindTable, Unwinder,
+};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// What all threads share: of each image, how its frames are left.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    machine: Machine,
+    /// By number of the image.
+    images: Vec<OnceLock<Option<Table>>>,
+}
+
+/// Of one image.
+#[derive(Debug)]
+struct Table {
+    table: UnwindTable,
+    segments: Vec<Segment>,
+}
+
+impl Tables {
+    /// For so many images; `None` if the recording has no stacks that could be unwound.
+    pub(crate) fn of(reader: &Reader, n_images: usize) -> Option<Self> {
+        if !reader.events().iter().any(has_stack) || reader.endian() != Endian::Little {
+            return None;
+        }
+        let machine = match reader.feature_text(FeatureId::ARCH) {
+            Some(name) => Machine::named(name.trim()),
+            None => Machine::native(),
+        };
+        Some(Self {
+            machine: machine?,
+            images: (0..n_images).map(|_| OnceLock::new()).collect(),
+        })
+    }
+
+    fn table(&self, context: &Context<'_>, id: ImageId) -> Option<&Table> {
+        let slot = self.images.get(id.0 as usize)?;
+        slot.get_or_init(|| self.open(context, id)).as_ref()
+    }
+
+    fn open(&self, context: &Context<'_>, id: ImageId) -> Option<Table> {
+        let image = context.skimmed.history.images().of(id)?;
+        if image.kind != ImageKind::User {
+            return None;
+        }
+        let located = context.locate(image).ok()?;
+        let table = UnwindTable::of(&located.binary, located.debug.as_ref()).ok()?;
+        (table.machine() == self.machine).then(|| Table {
+            table,
+            segments: located.binary.segments().to_vec(),
+        })
+    }
+}
+
+impl Table {
+    fn svma(&self, offset: FileOffset) -> Option<Svma> {
+        self.segments
+            .iter()
+            .find_map(|segment| segment.svma(offset))
+    }
+}
+
+/// Whether samples of an event have what a walk begins with.
+pub(crate) fn has_stack(event: &RecordedEvent) -> bool {
+    let has = |bit| event.attr.sample_type.has(bit);
+    has(SampleType::REGS_USER) && has(SampleType::STACK_USER)
+}
+
+/// The code of a process at one moment.
+struct UserCode<'a> {
+    context: &'a Context<'a>,
+    tables: &'a Tables,
+    epoch: Epoch,
+}
+
+impl AddressSpace for UserCode<'_> {
+    fn number(&self) -> u32 {
+        self.epoch.number()
+    }
+
+    fn find(&self, avma: u64) -> Mapped<'_> {
+        let place = self.context.skimmed.history.code(self.epoch, Avma(avma));
+        let Place::User { image, offset } = place else {
+            return Mapped::Nothing;
+        };
+        let table = self.tables.table(self.context, image);
+        let found = table.and_then(|one| Some((&one.table, one.svma(offset)?)));
+        match found {
+            Some((table, svma)) => Mapped::Image {
+                image: image.0,
+                table,
+                bias: avma.wrapping_sub(svma.0),
+            },
+            None => Mapped::Code { image: image.0 },
+        }
+    }
+}
+
+/// One sample's user stack.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Walked {
+    frames: Range<usize>,
+    /// How it ended; `None` if there was nothing to unwind.
+    pub(crate) end: Option<End>,
+}
+
+/// How a stack ended, and in which image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct End {
+    pub(crate) end: StackEnd,
+    image: Option<ImageId>,
+}
+
+/// One thread's walks.
+#[derive(Default)]
+pub(crate) struct Unwinding {
+    unwinder: Option<Unwinder>,
+    /// Frames of the samples at hand.
+    frames: Vec<StackFrame>,
+}
+
+impl Unwinding {
+    /// Forgets the frames of the samples before.
+    pub(crate) fn clear(&mut self) {
+        self.frames.clear();
+    }
+
+    /// Walks the stack of a sample.
+    #[inline]
+    pub(crate) fn walk(&mut self, context: &Context<'_>, seen: &Seen<'_>, space: Space) -> Walked {
+        match &context.tables {
+            Some(tables) => self.walk_with(context, tables, seen, space.user()),
+            None => Walked::default(),
+        }
+    }
+
+    /// Where the user part of a sample's chain is.
+    #[inline]
+    pub(crate) fn user_part<'c>(&'c self, seen: &Seen<'c>, walked: &Walked) -> UserPart<'c> {
+        let frames = self.frames.get(walked.frames.clone()).unwrap_or_default();
+        match (frames, seen.deferred) {
+            ([], Some(chain)) => UserPart::Later(chain),
+            ([], None) => UserPart::Recorded,
+            _ => UserPart::Unwound(frames),
+        }
+    }
+
+    fn walk_with(
+        &mut self,
+        context: &Context<'_>,
+        tables: &Tables,
+        seen: &Seen<'_>,
+        epoch: Epoch,
+    ) -> Walked {
+        let Some(sample) = context.whole(seen) else {
+            return Walked::default();
+        };
+        let (Some(registers), Some(dump)) = (sample.regs_user, sample.stack_user) else {
+            return Walked::default();
+        };
+        let start = self.frames.len();
+        let ended = |end, image| Some(End { end, image });
+        let registers = match Registers::of_sample(tables.machine, &registers) {
+            Ok(registers) => registers,
+            Err(outcome) => {
+                return Walked {
+                    frames: start..start,
+                    end: ended(end_of(outcome), None),
+                };
+            }
+        };
+        let bytes = dump.stack();
+        let is_cut = bytes.len() >= dump.data.len();
+        let stack = Stack::new(registers.sp().unwrap_or(0), bytes, is_cut);
+        // A frame takes a word at least, but for signals that came on another stack.
+        let possible = bytes.len() / 8 + SIGNALS;
+        let wanted = context.chains.max_stack.unwrap_or(possible).min(possible);
+        let code = UserCode {
+            context,
+            tables,
+            epoch,
+        };
+        let frames = &mut self.frames;
+        let unwinder = self.unwinder.get_or_insert_default();
+        let outcome = unwinder.walk(&code, &registers, stack, wanted, |frame| frames.push(frame));
+        let image = match outcome {
+            Outcome::Rooted => None,
+            Outcome::NoInfo { image, .. } | Outcome::BadInfo { image, .. } => Some(ImageId(image)),
+            _ => frames.last().and_then(|last| code.image(*last)),
+        };
+        Walked {
+            frames: start..frames.len(),
+            end: ended(end_of(outcome), image),
+        }
+    }
+}
+
+/// Signals that came during signals, each on a stack of its own.
+const SIGNALS: usize = 64;
+
+impl UserCode<'_> {
+    fn image(&self, frame: StackFrame) -> Option<ImageId> {
+        let avma = Avma(frame.avma.wrapping_sub(u64::from(frame.is_return)));
+        match self.context.skimmed.history.place(self.epoch, avma) {
+            Place::User { image, .. } => Some(image),
+            _ => None,
+        }
+    }
+}
+
+fn end_of(outcome: Outcome) -> StackEnd {
+    match outcome {
+        Outcome::Rooted => StackEnd::Rooted,
+        Outcome::Cut => StackEnd::Cut,
+        Outcome::OffStack { .. } => StackEnd::OffStack,
+        Outcome::NoInfo { .. } => StackEnd::NoInfo,
+        Outcome::Unmapped { .. } => StackEnd::Unmapped,
+        Outcome::Loop => StackEnd::Loop,
+        Outcome::BadInfo { .. } => StackEnd::BadInfo,
+        Outcome::Full => StackEnd::MaxStack,
+        Outcome::NoRegisters => StackEnd::NoRegisters,
+        Outcome::ThirtyTwoBit => StackEnd::ThirtyTwoBit,
+    }
+}
+
+/// How stacks ended, counted.
+#[derive(Debug, Default)]
+pub(crate) struct Ends {
+    rooted: u64,
+    others: FxHashMap<End, u64>,
+}
+
+impl Ends {
+    /// Counts one stack.
+    #[inline]
+    pub(crate) fn add(&mut self, walked: &Walked) {
+        match walked.end {
+            None => {}
+            Some(end) if end.end == StackEnd::Rooted => self.rooted += 1,
+            Some(end) => *self.others.entry(end).or_default() += 1,
+        }
+    }
+
+    /// Adds what another thread counted.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.rooted += other.rooted;
+        for (end, samples) in other.others {
+            *self.others.entry(end).or_default() += samples;
+        }
+    }
+
+    /// By the names of images.
+    pub(crate) fn named(&self, context: &Context<'_>) -> Unwound {
+        let images = context.skimmed.history.images();
+        let rooted = (self.rooted > 0).then_some(EndedStacks {
+            end: StackEnd::Rooted,
+            image: None,
+            samples: self.rooted,
+        });
+        let others = self.others.iter().map(|(ended, &samples)| {
+            let image = ended.image.and_then(|id| images.of(id));
+            EndedStacks {
+                end: ended.end,
+                image: image.map(|one| String::from_utf8_lossy(one.short_name()).into_owned()),
+                samples,
+            }
+        });
+        Unwound::of(rooted.into_iter().chain(others))
+    }
+}
