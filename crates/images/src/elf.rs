@@ -42,6 +42,14 @@ pub struct Segment {
     pub address: Svma,
 }
 
+impl Segment {
+    /// The address that a place in the file has; `None` if it is not in this segment.
+    pub fn svma(&self, offset: FileOffset) -> Option<Svma> {
+        let into = offset.0.checked_sub(self.offset.0)?;
+        (into < self.file_size).then(|| Svma(self.address.0.wrapping_add(into)))
+    }
+}
+
 /// A machine whose frames can be described.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElfMachine {
@@ -159,10 +167,9 @@ impl Elf {
 
     /// The address that a place in the file has; `None` if it is not loaded.
     pub fn svma(&self, offset: FileOffset) -> Option<Svma> {
-        self.segments.iter().find_map(|segment| {
-            let into = offset.0.checked_sub(segment.offset.0)?;
-            (into < segment.file_size).then(|| Svma(segment.address.0.wrapping_add(into)))
-        })
+        self.segments
+            .iter()
+            .find_map(|segment| segment.svma(offset))
     }
 
     /// The place in the file of an address; `None` if it is not loaded.

@@ -116,6 +116,7 @@ impl HistoryBuilder {
                 map.pgoff
             },
             image,
+            is_code: !misc.has(Misc::MMAP_DATA),
         };
         Change::Map { space, range }
     }
@@ -170,6 +171,7 @@ impl HistoryBuilder {
             end: symbol.addr.saturating_add(u64::from(symbol.len)),
             pgoff: symbol.addr,
             image,
+            is_code: true,
         };
         match symbol.flags & Ksymbol::UNREGISTER {
             0 => Change::Symbol(range),

@@ -1,7 +1,7 @@
 //! The finished history: look-ups by moment.
 
 use crate::change::{DEFAULT_GUEST, Space};
-use crate::ranges::{Ranges, Root};
+use crate::ranges::{Range, Ranges, Root};
 use crate::timeline::{Journal, Key, Timelines};
 use crate::{ImageId, ImageKind, Images};
 use rprof_images::{Avma, FileOffset};
@@ -209,9 +209,22 @@ impl History {
     /// Where an address points in an epoch.
     #[inline]
     pub fn place(&self, epoch: Epoch, avma: Avma) -> Place {
-        let Some(range) = self.ranges.find(epoch.0, avma.0) else {
-            return Place::Unmapped(avma);
-        };
+        match self.ranges.find(epoch.0, avma.0) {
+            Some(range) => self.place_in(range, avma),
+            None => Place::Unmapped(avma),
+        }
+    }
+
+    /// The same, for an address that is to be executed: mappings of data (`mmap_data`) are none.
+    pub fn code(&self, epoch: Epoch, avma: Avma) -> Place {
+        match self.ranges.find(epoch.0, avma.0) {
+            Some(range) if range.is_code => self.place_in(range, avma),
+            _ => Place::Unmapped(avma),
+        }
+    }
+
+    #[inline]
+    fn place_in(&self, range: Range, avma: Avma) -> Place {
         let image = range.image;
         match self.images.of(image).map(|image| image.kind) {
             Some(ImageKind::User | ImageKind::GuestUser) => Place::User {

@@ -21,6 +21,8 @@ pub(crate) struct Range {
     /// Offset in the file of the first address; for kernel images the address itself.
     pub(crate) pgoff: u64,
     pub(crate) image: ImageId,
+    /// Whether it may be executed, as far as the recording says.
+    pub(crate) is_code: bool,
 }
 
 impl Range {
@@ -88,6 +90,7 @@ impl Default for Ranges {
             end: 0,
             pgoff: 0,
             image: ImageId(u32::MAX),
+            is_code: false,
         };
         Self {
             nodes: vec![Node::leaf(nothing)],

@@ -79,7 +79,7 @@ impl Unique {
             range.start,
             range.end,
             range.pgoff,
-            u64::from(range.image.0),
+            u64::from(range.image.0) << 1 | u64::from(range.is_code),
             u64::from(node.left) << 32 | u64::from(node.right),
         ];
         let mixed = words.into_iter().zip(self.seeds);

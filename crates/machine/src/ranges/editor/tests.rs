@@ -10,6 +10,7 @@ fn range(start: u64, end: u64, image: u32) -> Range {
         end,
         pgoff: start * 10,
         image: ImageId(image),
+        is_code: true,
     }
 }
 
@@ -97,6 +98,7 @@ fn root_of(editor: &mut Editor, model: &Model, order: impl Iterator<Item = usize
                 end: start + 1,
                 pgoff,
                 image: ImageId(image),
+                is_code: true,
             };
             editor.insert(root, one)
         }
