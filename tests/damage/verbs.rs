@@ -123,7 +123,7 @@ fn script(reader: &Reader, nowhere: &Path) -> Said {
         nanoseconds: false,
         locator: locator(nowhere),
     };
-    write_script(reader, &options, &mut io::sink())
+    write_script(reader, &options, &mut io::sink()).map(|printed| printed.warnings)
 }
 
 /// Takes lines, each of which must be JSON.

@@ -109,11 +109,7 @@ fn truth_is_signal(snapshot: &Snapshot, at: usize) -> bool {
 pub fn all(walked: &[Walked<'_>], what: &str, holds: impl Fn(&Walked<'_>) -> bool) {
     assert!(!walked.is_empty(), "no snapshots");
     let wrong: Vec<_> = walked.iter().filter(|walked| !holds(walked)).collect();
-    println!(
-        "{what}: {} snapshots, {} differ",
-        walked.len(),
-        wrong.len()
-    );
+    println!("{what}: {} snapshots, {} differ", walked.len(), wrong.len());
     let mut by_name = BTreeMap::new();
     for one in &wrong {
         let name = one.snapshot.frames.first().map_or("", |frame| &frame.name);
@@ -121,7 +117,13 @@ pub fn all(walked: &[Walked<'_>], what: &str, holds: impl Fn(&Walked<'_>) -> boo
     }
     let mut text = String::new();
     for (name, those) in by_name.iter().take(12) {
-        writeln!(text, "{} in {name}, such as {}", those.len(), those[0].shown()).unwrap();
+        writeln!(
+            text,
+            "{} in {name}, such as {}",
+            those.len(),
+            those[0].shown()
+        )
+        .unwrap();
     }
     assert!(
         wrong.is_empty(),

@@ -44,6 +44,22 @@ impl StackEnd {
         }
     }
 
+    /// One word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rooted => "rooted",
+            Self::Cut => "cut",
+            Self::NoInfo => "no-info",
+            Self::BadInfo => "bad-info",
+            Self::Unmapped => "unmapped",
+            Self::OffStack => "off-stack",
+            Self::Loop => "loop",
+            Self::MaxStack => "max-stack",
+            Self::ThirtyTwoBit => "32-bit",
+            Self::NoRegisters => "no-registers",
+        }
+    }
+
     /// Whether the code where it ended is what one wants to know.
     const fn lacks_info(self) -> bool {
         matches!(self, Self::NoInfo | Self::BadInfo)

@@ -295,6 +295,10 @@ pub(crate) struct ReportArgs {
     /// Show the number of samples of each row
     #[arg(short = 'n', long, action = ArgAction::SetTrue)]
     pub(crate) show_nr_samples: bool,
+
+    /// Show only numbers: samples, losses, and how stacks ended that were unwound, by image
+    #[arg(long)]
+    pub(crate) stats: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -329,8 +333,9 @@ pub(crate) struct ScriptArgs {
     pub(crate) input: InputArgs,
 
     /// Fields to print, or with + and - what to add to the default and leave out: comm, tid, pid,
-    /// time, cpu, event, trace, ip, sym, symoff, dso, addr, period, ...; hw:, sw:, trace:, raw: or
-    /// break: before them is for such events alone. Several times, each changes what is before it
+    /// time, cpu, event, trace, ip, sym, symoff, dso, addr, period, stackend (why a stack that was
+    /// unwound is not whole), ...; hw:, sw:, trace:, raw: or break: before them is for such events
+    /// alone. Several times, each changes what is before it
     #[arg(short = 'F', long, value_name = "FIELDS", allow_hyphen_values = true)]
     pub(crate) fields: Vec<String>,
 

@@ -1,5 +1,6 @@
 //! Lines for the user, on stderr. Text from a recording is made fit for a terminal first.
 
+use rprof_profile::Unwound;
 use rprof_report::format::printable;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
@@ -18,6 +19,13 @@ pub(crate) fn line(message: impl Display) {
 /// A warning: something could not be used.
 pub(crate) fn warning(message: impl Display) {
     line(format_args!("warning: {message}"));
+}
+
+/// How stacks ended that were unwound, if there were any.
+pub(crate) fn stacks(unwound: &Unwound) {
+    if let Some(summary) = unwound.summary() {
+        line(format_args!("stacks: {summary}"));
+    }
 }
 
 /// What ended the command, with its causes.

@@ -3,6 +3,7 @@
 mod fields;
 mod flame;
 mod folded;
+mod stats;
 mod table;
 mod text;
 mod tree;
@@ -10,5 +11,6 @@ mod tree;
 pub use fields::{JsonFields, OutlineFields, TextFields};
 pub use flame::{FlameOptions, write_flame};
 pub use folded::write_folded;
+pub use stats::write_stats;
 pub use table::{Graph, TableOptions, write_table};
 pub use text::printable;

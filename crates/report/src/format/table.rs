@@ -33,7 +33,8 @@ pub struct TableOptions {
     pub colors: bool,
 }
 
-/// Writes a table for each event, then what could not be named or used.
+/// Writes a table for each event, then how stacks ended that were unwound, and what could not be
+/// named or used.
 ///
 /// # Errors
 /// The writer's.
@@ -44,6 +45,9 @@ pub fn write_table(
 ) -> io::Result<()> {
     for event in &profile.events {
         write_event(profile, event, options, out)?;
+    }
+    if let Some(summary) = profile.unwound.summary() {
+        writeln!(out, "# Stacks: {}", printable(&summary))?;
     }
     let weights = profile.events.iter().map(|event| event.weight);
     let total = weights.fold(0u64, u64::saturating_add);

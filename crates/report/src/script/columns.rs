@@ -38,6 +38,7 @@ columns! {
     PhysAddr = "phys_addr", Some(SampleType::PHYS_ADDR);
     DataPageSize = "data_page_size", Some(SampleType::DATA_PAGE_SIZE);
     CodePageSize = "code_page_size", Some(SampleType::CODE_PAGE_SIZE);
+    StackEnd = "stackend", Some(SampleType::STACK_USER);
 }
 
 /// A choice of columns.

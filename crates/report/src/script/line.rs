@@ -13,6 +13,7 @@ use crate::load::{
 };
 use rprof_abi::sample::Weight;
 use rprof_abi::{Sample, SampleType};
+use rprof_profile::StackEnd;
 
 /// What all lines share.
 pub(super) struct Layout<'a> {
@@ -107,26 +108,35 @@ impl<'a> Lines<'a> {
         data(columns, &whole, out);
         if columns.has(Column::Ip) {
             out.push(if shows_chain { b'\n' } else { b' ' });
-            self.frames(seen, space, shows_chain, out);
+            let end = self.frames(seen, space, shows_chain, out);
+            if columns.has(Column::StackEnd) {
+                stack_end(end, out);
+            }
         }
         memory(columns, &whole, out);
         out.push(b'\n');
     }
 
-    fn frames(&mut self, seen: &Seen<'_>, space: Space, shows_chain: bool, out: &mut Vec<u8>) {
+    /// Appends a sample's frames; returns how its stack ended, if it was unwound.
+    fn frames(
+        &mut self,
+        seen: &Seen<'_>,
+        space: Space,
+        shows_chain: bool,
+        out: &mut Vec<u8>,
+    ) -> Option<StackEnd> {
         let context = self.layout.context;
         let lines = self.of_event.get(seen.event);
-        let Some(lines) = lines.and_then(|&lines| self.frames.get_mut(lines)) else {
-            return;
-        };
+        let lines = lines.and_then(|&lines| self.frames.get_mut(lines))?;
         let mut options = context.chains;
         options.stacks &= shows_chain;
-        let mut user = UserPart::Recorded;
+        let (mut user, mut end) = (UserPart::Recorded, None);
         if shows_chain {
             self.unwinding.clear();
             let walked = self.unwinding.walk(context, seen, space);
             self.ends.add(&walked);
             user = self.unwinding.user_part(seen, &walked);
+            end = walked.end.map(|ended| ended.end);
         }
         // Of stacks that could not be unwound the first frame is known.
         let event = context.reader.events().get(seen.event);
@@ -140,6 +150,16 @@ impl<'a> Lines<'a> {
         if !shows_chain && out.len() > start {
             single(out, start, sample.ip.unwrap_or(0));
         }
+        end
+    }
+}
+
+/// Of stacks that are not whole, why: a line of its own below the chain.
+fn stack_end(end: Option<StackEnd>, out: &mut Vec<u8>) {
+    if let Some(end) = end.filter(|&end| end != StackEnd::Rooted) {
+        out.extend_from_slice(b"\t[stack ends here: ");
+        out.extend_from_slice(end.name().as_bytes());
+        out.extend_from_slice(b"]\n");
     }
 }
 

@@ -19,7 +19,7 @@ use line::{Layout, Lines};
 use order::{Batch, for_each_batch};
 use rprof_images::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::{Filter, Profile};
+use rprof_profile::{Filter, Profile, Unwound};
 use rprof_symbols::Detail;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -55,7 +55,16 @@ struct Job {
     entries: Range<usize>,
 }
 
-/// Prints all samples; returns what could not be used, one sentence each.
+/// What is to be said of the samples that were printed.
+#[derive(Clone, Debug, Default)]
+pub struct Printed {
+    /// What could not be used, one sentence each.
+    pub warnings: Vec<String>,
+    /// How stacks ended, where they were unwound from copies.
+    pub unwound: Unwound,
+}
+
+/// Prints all samples.
 ///
 /// # Errors
 /// [`Error`] if the recording cannot be read, or `out` not be written.
@@ -63,7 +72,7 @@ pub fn write_script(
     reader: &Reader,
     options: &ScriptOptions,
     out: &mut dyn Write,
-) -> Result<Vec<String>, Error> {
+) -> Result<Printed, Error> {
     let events = reader.events().iter();
     let attrs = events.map(|event| (&event.name[..], &event.attr, event.is_dummy()));
     let columns = options.columns.of_events(attrs, options.chains)?;
@@ -114,14 +123,16 @@ pub fn write_script(
     let mut warnings: Vec<String> = warnings.map(ToString::to_string).collect();
     warnings.extend_from_slice(&skimmed.warnings);
     warnings.extend(unused.warnings());
-    warnings.extend(ends.named(&context).summary());
     if is_empty {
         warnings.push(match skimmed.n_samples {
             0 => "no samples in the recording".to_owned(),
             _ => "no samples match the filter".to_owned(),
         });
     }
-    Ok(warnings)
+    Ok(Printed {
+        warnings,
+        unwound: ends.named(&context),
+    })
 }
 
 /// A writer that knows how much it was given.

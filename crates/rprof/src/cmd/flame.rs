@@ -43,6 +43,7 @@ pub(crate) fn run(args: &FlameArgs) -> Result<ExitCode> {
             event.loss.samples
         ));
     }
+    say::stacks(&profile.unwound);
     if !args.folded {
         say::next("open the picture in a browser");
     }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use rprof_perfdata::Reader;
 use rprof_profile::Profile;
 use rprof_profile::view::{Order, SortKey};
-use rprof_report::format::{Graph, TableOptions, write_table};
+use rprof_report::format::{Graph, TableOptions, write_stats, write_table};
 use rprof_report::{Options, load};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     let (by_pid, by_tid, by_cpu) = SortKey::group_parts(&table.keys);
     let options = Options {
         filter: args.input.filter(),
-        stacks: table.children || table.graph.is_some(),
+        stacks: table.children || table.graph.is_some() || args.stats,
         inlines: !args.input.no_inline,
         locator: args.input.locator(),
         by_pid,
@@ -32,7 +32,11 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     let profile = read(&reader, &options)?;
     warn(&profile, &args.input);
     let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-    write_table(&profile, &table, &mut out)
+    let written = match args.stats {
+        true => write_stats(&profile, &mut out),
+        false => write_table(&profile, &table, &mut out),
+    };
+    written
         .and_then(|()| out.flush())
         .context("writing the report")?;
     say::next("rprof flame > flame.svg");

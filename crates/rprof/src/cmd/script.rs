@@ -20,7 +20,8 @@ pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
         locator: args.input.locator(),
     };
     let mut out = std::io::stdout().lock();
-    let warnings = write_script(&reader, &options, &mut out)?;
-    warnings.iter().for_each(say::warning);
+    let printed = write_script(&reader, &options, &mut out)?;
+    say::stacks(&printed.unwound);
+    printed.warnings.iter().for_each(say::warning);
     Ok(ExitCode::SUCCESS)
 }

@@ -1,0 +1,104 @@
+//! What a recording is worth: samples, losses, and how stacks ended that were unwound.
+
+use super::text::printable;
+use rprof_profile::{EndedStacks, Profile, StackEnd, percent};
+use std::io::{self, Write};
+
+/// Images listed below an end; the others are summed up.
+const MAX_IMAGES: usize = 20;
+
+/// Writes the numbers of a profile.
+///
+/// # Errors
+/// The writer's.
+pub fn write_stats(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
+    for event in &profile.events {
+        let at_least = if event.loss.at_least { "at least " } else { "" };
+        writeln!(
+            out,
+            "{}: {} samples, event count {}, {at_least}{} samples lost",
+            printable(&event.name),
+            event.samples,
+            event.weight,
+            event.loss.samples
+        )?;
+    }
+    let unwound = &profile.unwound;
+    if unwound.ends.is_empty() {
+        return Ok(());
+    }
+    let all = unwound.samples();
+    writeln!(out, "\nStacks unwound from copies: {all}")?;
+    let (unwound, others): (Vec<_>, Vec<_>) = unwound
+        .ends
+        .chunk_by(|a, b| a.end == b.end)
+        .partition(|alike| alike.first().map(|one| one.end) != Some(StackEnd::NoRegisters));
+    for alike in unwound {
+        write_ends(alike, all, out)?;
+    }
+    for one in others.into_iter().flatten() {
+        writeln!(out, "Samples with {}: {}", one.end.words(), one.samples)?;
+    }
+    Ok(())
+}
+
+/// Stacks that ended alike, by image.
+fn write_ends(alike: &[EndedStacks], all: u64, out: &mut impl Write) -> io::Result<()> {
+    let Some(first) = alike.first() else {
+        return Ok(());
+    };
+    let sum = |some: &[EndedStacks]| some.iter().map(|one| one.samples).sum::<u64>();
+    let samples = sum(alike);
+    let share = percent(samples, all);
+    writeln!(out, "  {share:>6.2}% {samples:>8}  {}", first.end.words())?;
+    if first.end == StackEnd::Rooted {
+        return Ok(());
+    }
+    let (listed, rest) = alike.split_at(alike.len().min(MAX_IMAGES));
+    let listed = listed.iter().map(|one| {
+        let image = one.image.as_deref().unwrap_or("[unknown]");
+        (one.samples, printable(image).into_owned())
+    });
+    let rest = (!rest.is_empty()).then(|| (sum(rest), format!("in {} others", rest.len())));
+    for (samples, image) in listed.chain(rest) {
+        let share = percent(samples, all);
+        writeln!(out, "    {share:>6.2}% {samples:>8}  {image}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_profile::Unwound;
+
+    #[test]
+    fn ends_are_listed_by_image() {
+        let ended = |end, image: Option<&str>, samples| EndedStacks {
+            end,
+            image: image.map(str::to_owned),
+            samples,
+        };
+        let ends = [
+            ended(StackEnd::Rooted, None, 90),
+            ended(StackEnd::Cut, Some("a.so"), 6),
+            ended(StackEnd::Cut, Some("b\x1b.so"), 4),
+            ended(StackEnd::NoRegisters, None, 7),
+        ];
+        let profile = Profile {
+            unwound: Unwound::of(ends.into_iter()),
+            ..Profile::default()
+        };
+        let mut text = Vec::new();
+        write_stats(&profile, &mut text).unwrap();
+        assert_eq!(
+            String::from_utf8(text).unwrap(),
+            "\nStacks unwound from copies: 100\n   \
+             90.00%       90  rooted\n   \
+             10.00%       10  cut: the stack was deeper than what was copied of it\n      \
+             6.00%        6  a.so\n      \
+             4.00%        4  b\\x1b.so\n\
+             Samples with no user registers: kernel threads, tasks that ended: 7\n"
+        );
+    }
+}
