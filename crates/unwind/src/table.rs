@@ -1,14 +1,14 @@
 //! What one image says about its frames.
 
-use crate::Registers;
 use crate::arch::{Aarch64, Arch, Machine, X86_64};
 use crate::index::{Bytes, Index, offset_of};
 use crate::known::Known;
 use crate::rule::{Kind, Rule};
 use crate::slow::{Caller, Step};
 use crate::stack::Stack;
+use crate::{Mapped, Registers};
 use gimli::{BaseAddresses, DebugFrame, EhFrame, LittleEndian, UnwindContext, UnwindSection};
-use rprof_images::{Elf, Svma};
+use rprof_images::{Elf, FileOffset, Segment, Svma};
 use rustc_hash::FxHashMap;
 use std::sync::{PoisonError, RwLock};
 
@@ -30,6 +30,7 @@ pub struct UnwindTable {
     machine: Machine,
     /// The lowest address of the image.
     base: u64,
+    segments: Vec<Segment>,
     sections: Vec<Section>,
     /// Code that has no description although its frames are known.
     known: Vec<Known>,
@@ -89,6 +90,7 @@ impl UnwindTable {
         Ok(Self {
             machine,
             base,
+            segments: elf.segments().to_vec(),
             sections,
             known: Known::of(elf, machine, base),
             compiled: RwLock::default(),
@@ -101,6 +103,20 @@ impl UnwindTable {
         sections
             .map(|section| section.bytes.len() + section.index.size_bytes())
             .sum()
+    }
+
+    /// What an address points to that is mapped to an offset of the image's file; the image has
+    /// this number with the caller.
+    pub fn mapped(&self, image: u32, avma: u64, offset: FileOffset) -> Mapped<'_> {
+        let mut segments = self.segments.iter();
+        match segments.find_map(|segment| segment.svma(offset)) {
+            Some(svma) => Mapped::Image {
+                image,
+                table: self,
+                bias: avma.wrapping_sub(svma.0),
+            },
+            None => Mapped::Code { image },
+        }
     }
 
     /// The machine that the image is for.

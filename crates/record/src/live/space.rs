@@ -23,16 +23,8 @@ impl AddressSpace for LiveSpace<'_> {
             return Mapped::Nothing;
         };
         let recorded = self.live.images().of(image);
-        let Some(table) = recorded.and_then(|recorded| self.tables.of(image, recorded, self.pid))
-        else {
-            return Mapped::Code { image: image.0 };
-        };
-        match table.svma(offset) {
-            Some(svma) => Mapped::Image {
-                image: image.0,
-                table: &table.rows,
-                bias: avma.wrapping_sub(svma.0),
-            },
+        match recorded.and_then(|recorded| self.tables.of(image, recorded, self.pid)) {
+            Some(table) => table.mapped(image.0, avma, offset),
             None => Mapped::Code { image: image.0 },
         }
     }

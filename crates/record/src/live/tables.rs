@@ -1,33 +1,16 @@
 //! The unwind tables of images, each read when a stack first leads into it.
 
-use rprof_images::{FileOffset, Located, Locator, Reason, Recorded, Segment, Svma};
+use rprof_images::{Located, Locator, Reason, Recorded};
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_unwind::UnwindTable;
 use std::cell::{Cell, OnceCell};
 use std::path::PathBuf;
 
-/// One image's rows, and where its file offsets are.
-#[derive(Debug)]
-pub(crate) struct Table {
-    pub(crate) rows: UnwindTable,
-    segments: Vec<Segment>,
-}
-
-impl Table {
-    /// The address that a place in the file has.
-    pub(crate) fn svma(&self, offset: FileOffset) -> Option<Svma> {
-        self.segments.iter().find_map(|segment| {
-            let into = offset.0.checked_sub(segment.offset.0)?;
-            (into < segment.file_size).then(|| Svma(segment.address.0.wrapping_add(into)))
-        })
-    }
-}
-
 /// All images' tables.
 #[derive(Debug, Default)]
 pub(crate) struct Tables {
     /// By image; `None` for those that have none.
-    of: Vec<OnceCell<Option<Box<Table>>>>,
+    of: Vec<OnceCell<Option<Box<UnwindTable>>>>,
     size_bytes: Cell<usize>,
     locator: Locator,
 }
@@ -53,24 +36,20 @@ impl Tables {
     }
 
     /// An image's table; `None` if it has none or its file cannot be had.
-    pub(crate) fn of(&self, id: ImageId, image: &RecordedImage, pid: i32) -> Option<&Table> {
+    pub(crate) fn of(&self, id: ImageId, image: &RecordedImage, pid: i32) -> Option<&UnwindTable> {
         let cell = self.of.get(id.0 as usize)?;
         let table = cell.get_or_init(|| {
             let table = self.open(image, pid)?;
             self.size_bytes
-                .set(self.size_bytes.get() + table.rows.size_bytes());
+                .set(self.size_bytes.get() + table.size_bytes());
             Some(Box::new(table))
         });
         table.as_deref()
     }
 
-    fn open(&self, image: &RecordedImage, pid: i32) -> Option<Table> {
+    fn open(&self, image: &RecordedImage, pid: i32) -> Option<UnwindTable> {
         let located = self.locate(image, pid).ok()?;
-        let rows = UnwindTable::of(&located.binary, located.debug.as_ref()).ok()?;
-        Some(Table {
-            rows,
-            segments: located.binary.segments().to_vec(),
-        })
+        UnwindTable::of(&located.binary, located.debug.as_ref()).ok()
     }
 
     /// The file with the recorded contents: at its path, or where the process sees that path.

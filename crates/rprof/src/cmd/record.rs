@@ -4,6 +4,7 @@ use crate::args::{CallGraph, RecordArgs};
 use crate::say;
 use anyhow::{Context, Result, bail};
 use rprof_events::{Event, Sources, parse_cpu_list, parse_events};
+use rprof_perfdata::feature::{StackEnd, StackEnds};
 use rprof_process::exit_code;
 use rprof_record::{CallChains, Note, Rate, Settings, Summary, Tool, Watch, record};
 use rprof_ringbuf::sys::page_size;
@@ -20,6 +21,18 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
     let summary = record(&settings, &mut note)?;
     if !args.quiet || summary.lost_samples.is_some_and(|lost| lost > 0) {
         say::line(sentence(&summary));
+    }
+    if let Some(why) = summary.stacks.as_ref().and_then(why_not_whole)
+        && !args.quiet
+    {
+        say::line(why);
+    }
+    if summary.shortened > 0 {
+        say::warning(format_args!(
+            "the writer was behind: less of the stack was kept of {} samples (a faster disk, or a \
+             lower -F, would help)",
+            summary.shortened
+        ));
     }
     if summary.lost_sideband > 0 {
         say::warning(format_args!(
@@ -141,6 +154,8 @@ fn sentence(summary: &Summary) -> String {
         Some(lost) => format!("{lost} lost"),
         None => format!("at least {} lost", summary.lost_at_least),
     };
+    let stacks = summary.stacks.as_ref().and_then(whole_stacks);
+    let stacks = stacks.map_or(String::new(), |stacks| format!(", {stacks}"));
     let throttled = match summary.throttled {
         0 => String::new(),
         n => format!(", throttled {n} times"),
@@ -151,9 +166,43 @@ fn sentence(summary: &Summary) -> String {
         _ => format!("next: rprof report -i {path}"),
     };
     format!(
-        "{} samples in {path} ({size}), {lost}{throttled}; {next}",
+        "{} samples in {path} ({size}), {lost}{throttled}{stacks}; {next}",
         summary.samples
     )
+}
+
+/// How many stacks were unwound to where their thread began.
+fn whole_stacks(ends: &StackEnds) -> Option<String> {
+    let others: u64 = ends.reasons.iter().map(|reason| reason.stacks).sum();
+    match (ends.rooted, others) {
+        (0, 0) => None,
+        (_, 0) => Some("all stacks whole".to_owned()),
+        (rooted, others) => {
+            // Not rounded up to all of them.
+            let tenths = rooted.saturating_mul(1000) / (rooted + others);
+            Some(format!("{}.{} % of stacks whole", tenths / 10, tenths % 10))
+        }
+    }
+}
+
+/// Why others are not, if they are more than a few: the reason of most of them.
+fn why_not_whole(ends: &StackEnds) -> Option<String> {
+    let others: u64 = ends.reasons.iter().map(|reason| reason.stacks).sum();
+    if others.saturating_mul(50) <= ends.rooted {
+        return None;
+    }
+    let most = ends.reasons.iter().max_by_key(|reason| reason.stacks)?;
+    let image = String::from_utf8_lossy(&most.image);
+    let why = match most.end {
+        StackEnd::Cut => "are deeper than the 64 KiB that the kernel copies".to_owned(),
+        StackEnd::NoInfo => format!("end in code without unwind tables: {image}"),
+        StackEnd::BadInfo => format!("end where unwind tables are of no use: {image}"),
+        _ => "lead to no caller".to_owned(),
+    };
+    Some(format!(
+        "{} stacks {why} (rprof report --stats tells more)",
+        most.stacks
+    ))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a size for the eye")]
