@@ -1,7 +1,7 @@
 //! STACK_ENDS, rprof's own: how the stacks that were unwound while recording ended.
 //!
 //! ```text
-//! u32 version (1)   u32 number of reasons   u64 whole stacks
+//! u32 version (1)   u32 number of reasons   u64 whole stacks   u64 of these, completed
 //! reasons:  u32 kind   u64 stacks   string image (empty if no image is to blame)
 //! u64 number of samples, for each: u64 offset in the file   u32 reason   u32 gap
 //! ```
@@ -96,6 +96,9 @@ pub struct EndedStack {
 pub struct StackEnds {
     /// Stacks that are whole.
     pub rooted: u64,
+    /// Those of them that are larger than what was copied: their outermost frames were read from
+    /// the process right after the sample.
+    pub completed: u64,
     /// Why others are not.
     pub reasons: Vec<EndReason>,
     /// Which those are.
@@ -110,6 +113,7 @@ impl StackEnds {
         encoder.u32(VERSION);
         encoder.u32(u32::try_from(self.reasons.len()).unwrap_or(u32::MAX));
         encoder.u64(self.rooted);
+        encoder.u64(self.completed);
         for reason in &self.reasons {
             encoder.u32(reason.end.number());
             encoder.u64(reason.stacks);
@@ -133,6 +137,7 @@ impl StackEnds {
         cursor.u32(what)?;
         let n_reasons = cursor.u32(what)?;
         let rooted = cursor.u64(what)?;
+        let completed = cursor.u64(what)?;
         let reason = |cursor: &mut Cursor<'_>| {
             Ok(EndReason {
                 end: StackEnd::of_number(cursor.u32(what)?),
@@ -152,6 +157,7 @@ impl StackEnds {
         });
         Ok(Self {
             rooted,
+            completed,
             reasons: reasons?,
             stacks: stacks.collect(),
         })
@@ -159,6 +165,7 @@ impl StackEnds {
 
     pub(super) fn visit(&self, fields: &mut dyn Fields) {
         fields.field("rooted", Value::Unsigned(self.rooted));
+        fields.field("completed", Value::Unsigned(self.completed));
         fields.list("reasons", &self.reasons, |fields, reason| {
             fields.object("", |fields| {
                 fields.field("end", Value::Text(reason.end.name().as_bytes()));
@@ -185,6 +192,7 @@ mod tests {
         let known = StackEnd::ALL.iter().map(|one| reason(one.0));
         let ends = StackEnds {
             rooted: 7,
+            completed: 2,
             reasons: known.chain([reason(StackEnd::Other(77))]).collect(),
             stacks: vec![EndedStack {
                 offset: 104,

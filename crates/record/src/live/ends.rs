@@ -62,6 +62,11 @@ impl Ends {
         }
     }
 
+    /// A stack was made whole with memory that was read after it was sampled.
+    pub(crate) fn completed(&mut self) {
+        self.all.completed += 1;
+    }
+
     /// All of them.
     pub(crate) fn finish(self) -> StackEnds {
         self.all

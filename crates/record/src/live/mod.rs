@@ -2,12 +2,15 @@
 //! whole call chains come out.
 
 mod ends;
+mod memory;
+mod rest;
 mod space;
 mod tables;
 
 use crate::depth;
 use crate::stacks::{Layouts, SHALLOW};
 use ends::Ends;
+use rest::{CutStack, Rest};
 use rprof_abi::sample::StackDump;
 use rprof_abi::{
     Callchain, Encoder, Endian, RawRecord, Record, RecordKind, Sample, SampleLayout, context,
@@ -15,7 +18,7 @@ use rprof_abi::{
 use rprof_machine::Live;
 use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
-use rprof_unwind::{Machine, Outcome, Registers, Stack, Unwinder};
+use rprof_unwind::{AddressSpace, Machine, Outcome, Registers, Stack, StackFrame, Unwinder};
 use space::LiveSpace;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -34,7 +37,10 @@ pub(crate) struct LiveUnwinder {
     unwinder: Unwinder,
     ends: Ends,
     seen: Arc<depth::Seen>,
-    frames: Vec<u64>,
+    rest: Rest,
+    frames: Vec<StackFrame>,
+    /// The same of a stack of which more was read.
+    more: Vec<StackFrame>,
     chain: Vec<u8>,
     body: Vec<u8>,
 }
@@ -68,7 +74,9 @@ impl LiveUnwinder {
             unwinder: Unwinder::new(),
             ends: Ends::default(),
             seen,
+            rest: Rest::default(),
             frames: Vec::new(),
+            more: Vec::new(),
             chain: Vec::new(),
             body: Vec::new(),
         }
@@ -121,6 +129,7 @@ impl LiveUnwinder {
         if self.live.generation() != self.generation {
             self.generation = self.live.generation();
             self.unwinder = Unwinder::new();
+            self.rest.forget_spaces();
         }
         self.tables.trim();
     }
@@ -137,7 +146,7 @@ impl LiveUnwinder {
         let gap = self.close_gap();
         if !self.frames.is_empty() {
             self.chain.extend(context::USER.to_ne_bytes());
-            let frames = self.frames.iter().copied();
+            let frames = self.frames.iter().map(|frame| frame.avma);
             self.chain.extend(frames.flat_map(u64::to_ne_bytes));
         }
         if let Some(outcome) = outcome {
@@ -179,22 +188,53 @@ impl LiveUnwinder {
             pid,
         };
         let dump = sample.stack_user.as_ref();
-        let bytes = dump.map(StackDump::stack).unwrap_or_default();
-        let is_cut = dump.is_none_or(|dump| dump.stack().len() >= dump.data.len());
-        let stack = Stack::new(registers.sp().unwrap_or(0), bytes, is_cut);
-        let frames = &mut self.frames;
-        let walked = self
-            .unwinder
-            .walk(&space, &registers, stack, MAX_FRAMES, |frame| {
-                frames.push(frame.avma);
-            });
-        if walked == Outcome::Cut {
-            self.seen.cut.fetch_add(1, Ordering::Relaxed);
-        }
-        if self.unwinder.reach() > u64::from(SHALLOW) {
+        let copy = dump.map(StackDump::stack).unwrap_or_default();
+        let is_cut = dump.is_none_or(|dump| copy.len() >= dump.data.len());
+        let start = registers.sp().unwrap_or(0);
+        let (unwinder, frames) = (&mut self.unwinder, &mut self.frames);
+        let stack = Stack::new(start, copy, is_cut);
+        let mut outcome = walk(unwinder, &space, &registers, stack, frames);
+        if unwinder.reach() > u64::from(SHALLOW) {
             self.seen.deep.fetch_add(1, Ordering::Relaxed);
         }
-        Some(walked)
+        if outcome != Outcome::Cut {
+            return Some(outcome);
+        }
+        self.seen.cut.fetch_add(1, Ordering::Relaxed);
+        if copy.len() < SHALLOW as usize {
+            // Cut by us: the next samples will not be.
+            return Some(outcome);
+        }
+        let tid = sample.tid.unwrap_or(pid);
+        let cut = CutStack {
+            pid,
+            tid,
+            start,
+            copy,
+        };
+        let n_certain = frames.len();
+        self.more.clear();
+        for len in Rest::lengths(copy.len()) {
+            let Some(longer) = self.rest.longer(cut, len) else {
+                break;
+            };
+            let stack = Stack::new(start, longer, true);
+            outcome = walk(unwinder, &space, &registers, stack, &mut self.more);
+            if outcome != Outcome::Cut {
+                break;
+            }
+        }
+        let found = self.more.get(n_certain..).unwrap_or_default();
+        let is_whole = outcome.is_rooted()
+            && self
+                .rest
+                .are_calls(self.machine, pid, space.number(), found);
+        if !is_whole {
+            return Some(Outcome::Cut);
+        }
+        std::mem::swap(frames, &mut self.more);
+        self.ends.completed();
+        Some(outcome)
     }
 
     /// Takes frames out of the middle if there are more than a record holds; returns how many
@@ -212,4 +252,18 @@ impl LiveUnwinder {
     pub(crate) fn finish(self) -> StackEnds {
         self.ends.finish()
     }
+}
+
+/// Walks a stack into a list of frames.
+fn walk(
+    unwinder: &mut Unwinder,
+    space: &LiveSpace<'_>,
+    registers: &Registers,
+    stack: Stack<'_>,
+    frames: &mut Vec<StackFrame>,
+) -> Outcome {
+    frames.clear();
+    unwinder.walk(space, registers, stack, MAX_FRAMES, |frame| {
+        frames.push(frame);
+    })
 }
