@@ -14,6 +14,8 @@ const SAMPLE_BYTES: u64 = 512 << 10;
 /// before they are smaller.
 const MOST_SAMPLE_BYTES: u64 = 16 << 20;
 const MOST_BYTES: u64 = 128 << 20;
+/// With copies of stacks, the recorder wakes up when so much of a ring (one part of it) is full.
+const WAKE_AT: usize = 16;
 /// The least number of samples that a ring has room for, or less of their stacks is copied.
 const LEAST_SAMPLES: usize = 24;
 
@@ -210,7 +212,7 @@ fn open_group(
     let mut group = Group {
         events: events
             .iter()
-            .map(|event| to_open(event, until_exec, most_stack))
+            .map(|event| to_open(event, until_exec, pages * sys::page_size(), most_stack))
             .collect(),
         ..Group::default()
     };
@@ -262,8 +264,18 @@ impl Group {
     }
 }
 
-fn to_open(event: &Prepared, until_exec: bool, most_stack: Option<usize>) -> EventCounters {
+fn to_open(
+    event: &Prepared,
+    until_exec: bool,
+    ring_bytes: usize,
+    most_stack: Option<usize>,
+) -> EventCounters {
     let mut attr = event.attr.clone();
+    if attr.sample_stack_user > 0 {
+        // Soon enough to switch to deeper copies, and to find a deep stack as it was.
+        attr.flags = attr.flags.with(AttrFlags::WATERMARK);
+        attr.wakeup = u32::try_from(ring_bytes / WAKE_AT).unwrap_or(u32::MAX);
+    }
     if let Some(most) = most_stack.and_then(|bytes| u32::try_from(bytes).ok()) {
         attr.sample_stack_user = attr.sample_stack_user.min(most & !7);
     }

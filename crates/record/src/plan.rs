@@ -31,6 +31,7 @@ impl Plan {
         sideband: &SampleLayout,
     ) -> Result<Self, Error> {
         let chains = settings.call_chains;
+        let is_auto = chains == CallChains::Auto;
         let has_stacks = stacks::size_of(chains).is_some();
         let is_kept = matches!(chains, CallChains::Dwarf { keep: true, .. });
         let machine = Machine::native().filter(|_| has_stacks && !is_kept);
@@ -52,9 +53,9 @@ impl Plan {
         Ok(Self {
             stacks: has_stacks.then(|| both.0.clone()),
             unwinder: machine.map(|machine| {
-                LiveUnwinder::new(machine, both, sideband.clone(), Arc::clone(&seen))
+                LiveUnwinder::new(machine, both, sideband.clone(), Arc::clone(&seen), is_auto)
             }),
-            depth: (chains == CallChains::Auto).then(|| (Depth::new(Instant::now()), seen)),
+            depth: is_auto.then(|| (Depth::new(Instant::now()), seen)),
             written,
         })
     }

@@ -124,6 +124,14 @@ impl UnwindTable {
         self.machine
     }
 
+    /// Where the function at an address begins, as far as descriptions tell.
+    pub fn function(&self, address: Svma) -> Option<Svma> {
+        let at = self.relative(address)?;
+        let mut sections = self.sections.iter();
+        let (_, entry) = sections.find_map(|section| section.index.find(at))?;
+        Some(Svma(self.base + u64::from(entry.start)))
+    }
+
     /// The rule that holds at an address.
     pub(crate) fn rule(&self, address: Svma, scratch: &mut Scratch) -> Rule {
         let Some(at) = self.relative(address) else {

@@ -15,6 +15,8 @@ use rprof_images::Svma;
 pub struct StackFrame {
     /// Its program counter (AVMA).
     pub avma: u64,
+    /// Its stack pointer (AVMA): where it ends and its callee's frame begins.
+    pub sp: u64,
     /// Whether that is a return address: the call is before it.
     pub is_return: bool,
 }
@@ -109,11 +111,11 @@ impl<S: AddressSpace> Walk<'_, S> {
             let rule = cache.rule(number, at, || rule_at(space, at, scratch));
             let stepped = match rule.kind {
                 Kind::Plain => {
-                    visit(self.frame(pc));
+                    visit(self.frame::<A>(pc));
                     self.plain::<A>(rule)
                 }
                 Kind::Root => {
-                    visit(self.frame(pc));
+                    visit(self.frame::<A>(pc));
                     Err(Outcome::Rooted)
                 }
                 Kind::None | Kind::Bad | Kind::Slow => {
@@ -129,9 +131,10 @@ impl<S: AddressSpace> Walk<'_, S> {
         Outcome::Full
     }
 
-    fn frame(&self, avma: u64) -> StackFrame {
+    fn frame<A: Arch>(&self, avma: u64) -> StackFrame {
         StackFrame {
             avma,
+            sp: self.registers.get(A::SP).unwrap_or(0),
             is_return: self.is_return,
         }
     }
@@ -197,7 +200,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         if matches!(mapped, Mapped::Nothing) && self.is_return {
             return Err(Outcome::Unmapped { avma: pc });
         }
-        visit(self.frame(pc));
+        visit(self.frame::<A>(pc));
         match (kind, mapped) {
             (_, Mapped::Nothing) => Err(Outcome::Unmapped { avma: pc }),
             (Kind::Slow, Mapped::Image { table, bias, .. }) => {

@@ -37,6 +37,8 @@ pub(crate) struct LiveUnwinder {
     unwinder: Unwinder,
     ends: Ends,
     seen: Arc<depth::Seen>,
+    /// Whether more of deep stacks is read.
+    completes: bool,
     rest: Rest,
     frames: Vec<StackFrame>,
     /// The same of a stack of which more was read.
@@ -56,12 +58,14 @@ const MAX_ENTRIES: usize = 8100;
 const MAX_FRAMES: usize = 1 << 16;
 
 impl LiveUnwinder {
-    /// For events that are drained as one attr says and written as another.
+    /// For events that are drained as one attr says and written as another; what the largest
+    /// copies of stacks have no room for is read from the process, or not.
     pub(crate) fn new(
         machine: Machine,
         (drained, written): (Layouts, Layouts),
         sideband: SampleLayout,
         seen: Arc<depth::Seen>,
+        completes: bool,
     ) -> Self {
         Self {
             machine,
@@ -74,6 +78,7 @@ impl LiveUnwinder {
             unwinder: Unwinder::new(),
             ends: Ends::default(),
             seen,
+            completes,
             rest: Rest::default(),
             frames: Vec::new(),
             more: Vec::new(),
@@ -201,8 +206,8 @@ impl LiveUnwinder {
             return Some(outcome);
         }
         self.seen.cut.fetch_add(1, Ordering::Relaxed);
-        if copy.len() < SHALLOW as usize {
-            // Cut by us: the next samples will not be.
+        // Smaller copies are cut by us: those of the next samples will not be.
+        if !self.completes || copy.len() < SHALLOW as usize {
             return Some(outcome);
         }
         let tid = sample.tid.unwrap_or(pid);
@@ -224,11 +229,14 @@ impl LiveUnwinder {
                 break;
             }
         }
-        let found = self.more.get(n_certain..).unwrap_or_default();
+        // From the outermost frame that the copy has.
+        let found = self.more.get(n_certain.saturating_sub(1)..);
+        let found = found.unwrap_or_default();
+        let whose = (self.machine, pid, space.number());
         let is_whole = outcome.is_rooted()
             && self
                 .rest
-                .are_calls(self.machine, pid, space.number(), found);
+                .are_calls(whose, found, |frame| space.function(frame));
         if !is_whole {
             return Some(Outcome::Cut);
         }

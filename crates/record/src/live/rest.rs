@@ -1,16 +1,17 @@
 //! What a copy of a stack has no room for, read from the process right after.
 //!
 //! The kernel copies at most 64 KiB. Frames beyond that are suspended, and as a rule still there
-//! when the sample is looked at, milliseconds later: so they are read then. They count only if
-//! the memory around the end of the copy is what it was, and if every return address found in
-//! what was read comes after a call.
+//! when the sample is looked at, milliseconds later: so they are read then. That they are still
+//! those of the sample is not taken on trust: every return address that is found must come after
+//! a call, and where that call says whom it calls, it must be the callee that was found. The
+//! first of them must say so, or the end of the copy must be as it was.
 
 use super::memory::Memory;
 use rprof_unwind::{Machine, StackFrame};
 use rustc_hash::FxHashMap;
 use std::time::{Duration, Instant};
 
-/// Bytes before the copy's end that must not have changed.
+/// Bytes before the copy's end that are read again.
 const SEAM: usize = 4 << 10;
 
 /// Bytes that are read behind it, at first and at most. Stacks are 8 MiB as a rule.
@@ -29,8 +30,10 @@ pub(crate) struct Rest {
     memory: Memory,
     /// The stack at hand: the copy, and what follows it.
     stack: Vec<u8>,
+    /// Whether the end of the copy is as it was.
+    is_same: bool,
     last: Option<Read>,
-    calls: FxHashMap<(u32, u64), bool>,
+    calls: FxHashMap<(u32, u64), Call>,
 }
 
 /// A piece of a thread's stack.
@@ -53,8 +56,8 @@ pub(crate) struct CutStack<'c> {
 }
 
 impl Rest {
-    /// The stack with more of it, if that can be had: the copy, and so many bytes behind it at
-    /// least; `None` if there is no more, or the stack is another one by now.
+    /// The copy with what follows it by now, so many bytes in all if there are; `None` if nothing
+    /// can be read there.
     pub(crate) fn longer(&mut self, cut: CutStack<'_>, len: usize) -> Option<&[u8]> {
         let seam = cut.copy.len().min(SEAM);
         let from = cut.start + (cut.copy.len() - seam) as u64;
@@ -71,15 +74,14 @@ impl Rest {
                 bytes,
             });
         }
+        let mut stack = std::mem::take(&mut self.stack);
+        stack.clear();
+        stack.extend_from_slice(cut.copy);
         let (before, behind) = self.has(cut.tid, from, seam)?.split_at(seam);
-        if behind.is_empty() || !cut.copy.ends_with(before) {
-            return None;
-        }
-        let behind = behind.to_vec();
-        self.stack.clear();
-        self.stack.extend_from_slice(cut.copy);
-        self.stack.extend_from_slice(&behind);
-        Some(&self.stack)
+        let is_same = cut.copy.ends_with(before);
+        stack.extend_from_slice(behind);
+        (self.stack, self.is_same) = (stack, is_same);
+        (self.stack.len() > cut.copy.len()).then_some(&self.stack)
     }
 
     /// Fresh bytes of a thread's stack from an address on, at least so many.
@@ -96,27 +98,65 @@ impl Rest {
         std::iter::successors(Some(FIRST), longer).map(move |more| copied + more)
     }
 
-    /// Whether all of these frames were called from where they say; address spaces by number.
+    /// Whether frames that were found with what was read called each other. The first is the
+    /// outermost that the copy has. `function` tells where a frame's function begins.
     pub(crate) fn are_calls(
         &mut self,
-        machine: Machine,
-        pid: i32,
-        space: u32,
+        (machine, pid, space): (Machine, i32, u32),
         frames: &[StackFrame],
+        function: impl Fn(StackFrame) -> Option<u64>,
     ) -> bool {
         if self.calls.len() > MAX_CALLS {
             self.calls.clear();
         }
+        let mut is_certain = self.is_same;
+        for pair in frames.windows(2) {
+            let &[callee, caller] = pair else { continue };
+            if !caller.is_return {
+                // Interrupted by a signal: the kernel called.
+                continue;
+            }
+            let to = match self.call((machine, pid, space), caller.avma) {
+                Call::None => return false,
+                Call::Somewhere => None,
+                Call::To(target) if self.is_stub(machine, pid, target) => None,
+                Call::To(target) => Some(target),
+            };
+            match to {
+                Some(_) if to == function(callee) => is_certain = true,
+                Some(_) => return false,
+                None if !is_certain => return false,
+                None => {}
+            }
+        }
+        is_certain
+    }
+
+    /// The call before a return address.
+    fn call(&mut self, (machine, pid, space): (Machine, i32, u32), avma: u64) -> Call {
         let Self { memory, calls, .. } = self;
-        let mut returns = frames.iter().filter(|frame| frame.is_return);
-        returns.all(|frame| {
-            *calls.entry((space, frame.avma)).or_insert_with(|| {
-                let mut code = [0; LONGEST_CALL];
-                let from = frame.avma.wrapping_sub(LONGEST_CALL as u64);
-                memory.read(pid, from, &mut code) == Some(LONGEST_CALL)
-                    && ends_with_call(machine, &code)
-            })
+        *calls.entry((space, avma)).or_insert_with(|| {
+            let mut code = [0; LONGEST_CALL];
+            match memory.read(pid, avma.wrapping_sub(LONGEST_CALL as u64), &mut code) {
+                Some(LONGEST_CALL) => call_before(machine, avma, &code),
+                _ => Call::None,
+            }
         })
+    }
+
+    /// Whether code is a jump through a table: what it leads to cannot be told from it.
+    fn is_stub(&mut self, machine: Machine, pid: i32, target: u64) -> bool {
+        let mut code = [0; LONGEST_CALL];
+        self.memory.read(pid, target, &mut code);
+        match (machine, code) {
+            // With or without `endbr64` and `bnd`.
+            (Machine::X86_64, [0xff, 0x25, ..] | [0xf3, 0x0f, 0x1e, 0xfa, ..]) => true,
+            (Machine::X86_64, _) => false,
+            // `adrp x16`, as linkers make their stubs.
+            (Machine::Aarch64, [a, b, c, d, ..]) => {
+                u32::from_le_bytes([a, b, c, d]) & 0x9f00_001f == 0x9000_0010
+            }
+        }
     }
 
     /// Forgets what was found out by numbers of address spaces.
@@ -128,25 +168,50 @@ impl Rest {
 /// Bytes of the longest call instruction, rounded up.
 const LONGEST_CALL: usize = 8;
 
-/// Whether code ends with a call.
+/// What code calls just before a return address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Call {
+    /// Nothing: it is no return address.
+    None,
+    /// Code at an address (AVMA).
+    To(u64),
+    /// What a register or memory says.
+    Somewhere,
+}
+
+/// The call at the end of code, before an address.
 ///
 /// Source: Intel SDM volume 2, CALL (E8 and FF /2); Arm ARM, BL and BLR.
-fn ends_with_call(machine: Machine, code: &[u8; LONGEST_CALL]) -> bool {
+fn call_before(machine: Machine, avma: u64, code: &[u8; LONGEST_CALL]) -> Call {
+    let [.., c3, c4, c5, c6, c7] = *code;
     match machine {
         Machine::X86_64 => {
-            let is_direct = code[3] == 0xe8;
             // FF /2: without or with displacement or index; a prefix may stand before it.
             let is_indirect = |len: usize| {
                 let at = LONGEST_CALL - len;
                 code[at] == 0xff && code[at + 1] >> 3 & 7 == 2
             };
-            is_direct || [2, 3, 4, 6, 7].into_iter().any(is_indirect)
+            if c3 == 0xe8 {
+                let to = i32::from_le_bytes([c4, c5, c6, c7]);
+                Call::To(avma.wrapping_add_signed(to.into()))
+            } else if [2, 3, 4, 6, 7].into_iter().any(is_indirect) {
+                Call::Somewhere
+            } else {
+                Call::None
+            }
         }
         Machine::Aarch64 => {
-            let [_, _, _, _, a, b, c, d] = *code;
-            let word = u32::from_le_bytes([a, b, c, d]);
-            // BL; BLR and its forms with pointer authentication.
-            word >> 26 == 0b10_0101 || word & 0xfeff_f000 == 0xd63f_0000
+            let word = u32::from_le_bytes([c4, c5, c6, c7]);
+            if word >> 26 == 0b10_0101 {
+                // 26 bits with their sign, in words.
+                let to = i64::from((word << 6).cast_signed() >> 6) * 4;
+                Call::To(avma.wrapping_sub(4).wrapping_add_signed(to))
+            } else if word & 0xfeff_f000 == 0xd63f_0000 {
+                // BLR, and its forms with pointer authentication.
+                Call::Somewhere
+            } else {
+                Call::None
+            }
         }
     }
 }
@@ -162,19 +227,36 @@ mod tests {
             code[LONGEST_CALL - tail.len()..].copy_from_slice(tail);
             code
         };
-        let x86 = |tail: &[u8]| ends_with_call(Machine::X86_64, &code(tail));
-        assert!(x86(&[0xe8, 1, 2, 3, 4]));
-        assert!(x86(&[0xff, 0xd0]) && x86(&[0x41, 0xff, 0xd4]));
-        assert!(x86(&[0xff, 0x15, 1, 2, 3, 4]) && x86(&[0xff, 0x14, 0xc8]));
-        assert!(x86(&[0xff, 0x50, 8]) && x86(&[0xff, 0x94, 0x24, 1, 2, 3, 4]));
-        assert!(!x86(&[0x90; 8]) && !x86(&[0xff, 0xe0]) && !x86(&[0x0f, 0x05]));
-        let arm = |word: u32| ends_with_call(Machine::Aarch64, &code(&word.to_le_bytes()));
-        assert!(arm(0x9400_0010) && arm(0xd63f_0100) && arm(0xd73f_0901));
-        assert!(!arm(0x1400_0010) && !arm(0xd65f_03c0) && !arm(0xd503_201f));
+        let x86 = |tail: &[u8]| call_before(Machine::X86_64, 0x1000, &code(tail));
+        assert_eq!(x86(&[0xe8, 1, 2, 0, 0]), Call::To(0x1201));
+        assert_eq!(x86(&[0xe8, 0xf0, 0xff, 0xff, 0xff]), Call::To(0xff0));
+        for indirect in [
+            &[0xff, 0xd0][..],
+            &[0x41, 0xff, 0xd4],
+            &[0xff, 0x15, 1, 2, 3, 4],
+            &[0xff, 0x14, 0xc8],
+            &[0xff, 0x50, 8],
+            &[0xff, 0x94, 0x24, 1, 2, 3, 4],
+        ] {
+            assert_eq!(x86(indirect), Call::Somewhere);
+        }
+        for other in [&[0x90; 8][..], &[0xff, 0xe0], &[0x0f, 0x05]] {
+            assert_eq!(x86(other), Call::None);
+        }
+        let arm = |word: u32| call_before(Machine::Aarch64, 0x1000, &code(&word.to_le_bytes()));
+        assert_eq!(arm(0x9400_0010), Call::To(0xffc + 64));
+        assert_eq!(arm(0x97ff_ffff), Call::To(0xff8));
+        assert_eq!(
+            (arm(0xd63f_0100), arm(0xd73f_0901)),
+            (Call::Somewhere, Call::Somewhere)
+        );
+        for other in [0x1400_0010, 0xd65f_03c0, 0xd503_201f] {
+            assert_eq!(arm(other), Call::None);
+        }
     }
 
     #[test]
-    fn our_own_stack_is_read_as_long_as_its_seam_is_the_same() {
+    fn our_own_stack_is_read_and_a_seam_that_changed_is_noticed() {
         let stack: Vec<u8> = (0..100_000u32).map(|n| n.to_le_bytes()[0]).collect();
         let pid = i32::try_from(std::process::id()).unwrap();
         let mut rest = Rest::default();
@@ -185,11 +267,14 @@ mod tests {
             copy: &stack[..60_000],
         };
         let longer = rest.longer(cut, 80_000).unwrap();
-        assert!(longer.len() >= 80_000 && longer[..80_000] == stack[..80_000]);
-        let mut other = stack[..60_000].to_vec();
-        other[59_000] ^= 1;
-        cut.copy = &other;
-        assert!(rest.longer(cut, 80_000).is_none());
+        assert!(longer.len() == 80_000 && longer == &stack[..80_000]);
+        assert!(rest.is_same);
+        let mut old = stack[..60_000].to_vec();
+        old[59_000] ^= 1;
+        cut.copy = &old;
+        let longer = rest.longer(cut, 80_000).unwrap();
+        assert!(longer[..60_000] == old && longer[60_000..] == stack[60_000..80_000]);
+        assert!(!rest.is_same);
         cut.start = 8;
         assert!(rest.longer(cut, 80_000).is_none());
     }

@@ -1,9 +1,9 @@
 //! What a walk is told of the process whose stack it is.
 
 use super::tables::Tables;
-use rprof_images::Avma;
+use rprof_images::{Avma, Svma};
 use rprof_machine::{Epoch, Live, Place};
-use rprof_unwind::{AddressSpace, Mapped};
+use rprof_unwind::{AddressSpace, Mapped, StackFrame};
 
 /// A process at the moment of a sample.
 pub(crate) struct LiveSpace<'l> {
@@ -11,6 +11,20 @@ pub(crate) struct LiveSpace<'l> {
     pub(crate) tables: &'l Tables,
     pub(crate) epoch: Epoch,
     pub(crate) pid: i32,
+}
+
+impl LiveSpace<'_> {
+    /// Where the function of a frame begins (AVMA), if its image says so.
+    pub(crate) fn function(&self, frame: StackFrame) -> Option<u64> {
+        let at = frame.avma.wrapping_sub(u64::from(frame.is_return));
+        match self.find(at) {
+            Mapped::Image { table, bias, .. } => {
+                let start = table.function(Svma(at.wrapping_sub(bias)))?;
+                Some(start.0.wrapping_add(bias))
+            }
+            Mapped::Nothing | Mapped::Code { .. } => None,
+        }
+    }
 }
 
 impl AddressSpace for LiveSpace<'_> {

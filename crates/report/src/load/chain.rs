@@ -269,7 +269,11 @@ mod tests {
 
     #[test]
     fn an_unwound_user_part_stands_for_the_recorded_one() {
-        let frame = |avma, is_return| StackFrame { avma, is_return };
+        let frame = |avma, is_return| StackFrame {
+            avma,
+            sp: 0,
+            is_return,
+        };
         let frames = [frame(50, false), frame(61, true), frame(70, false)];
         let bytes = encoded(&[context::KERNEL, 100, 201, context::USER, 50, 9]);
         let sample = SampleHead {
@@ -298,7 +302,11 @@ mod tests {
 
     #[test]
     fn a_sample_in_user_code_is_the_first_of_its_unwound_frames() {
-        let frame = |avma, is_return| StackFrame { avma, is_return };
+        let frame = |avma, is_return| StackFrame {
+            avma,
+            sp: 0,
+            is_return,
+        };
         let frames = [frame(50, false), frame(61, true)];
         let bytes = encoded(&[]);
         for (chain, own_first) in [(true, true), (true, false), (false, true)] {
