@@ -33,6 +33,8 @@ pub mod hw {
     ];
     /// `PERF_COUNT_HW_CPU_CYCLES`.
     pub const CPU_CYCLES: u64 = 0;
+    /// `PERF_COUNT_HW_BRANCH_INSTRUCTIONS`: with a period of 1, every branch is traced (BTS).
+    pub const BRANCH_INSTRUCTIONS: u64 = 4;
 }
 
 /// `config` of [`event_type::SOFTWARE`] (`enum perf_sw_ids`).
@@ -56,8 +58,16 @@ pub mod sw {
     pub const CPU_CLOCK: u64 = 0;
     /// `PERF_COUNT_SW_TASK_CLOCK`.
     pub const TASK_CLOCK: u64 = 1;
+    /// `PERF_COUNT_SW_PAGE_FAULTS`.
+    pub const PAGE_FAULTS: u64 = 2;
+    /// `PERF_COUNT_SW_PAGE_FAULTS_MIN`.
+    pub const PAGE_FAULTS_MIN: u64 = 5;
+    /// `PERF_COUNT_SW_PAGE_FAULTS_MAJ`.
+    pub const PAGE_FAULTS_MAJ: u64 = 6;
     /// `PERF_COUNT_SW_DUMMY`: counts nothing, carries sideband.
     pub const DUMMY: u64 = 9;
+    /// `PERF_COUNT_SW_BPF_OUTPUT`: raw data that a BPF program wrote.
+    pub const BPF_OUTPUT: u64 = 10;
 }
 
 /// The three bytes of a [`event_type::HW_CACHE`] `config`: cache, operation << 8, result << 16.

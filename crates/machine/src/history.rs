@@ -235,6 +235,12 @@ impl History {
         }
     }
 
+    /// How many bytes into its mapping an address is; `None` if nothing is mapped there.
+    pub fn offset_in_mapping(&self, epoch: Epoch, avma: Avma) -> Option<u64> {
+        let range = self.ranges.find(epoch.0, avma.0)?;
+        Some(avma.0 - range.start)
+    }
+
     /// A thread's name at a moment; `None` if the recording never names it.
     pub fn comm(&self, tid: i32, key: Key) -> Option<Comm> {
         let comm = self.comms.at(tid, key);

@@ -149,7 +149,7 @@ pub fn load(
     let mut first = |done: usize| progress(0.1 + 0.4 * done as f64 / n_chunks);
     let mut profile = Profile::default();
     let (names, counts) = if options.stacks {
-        let places = collect(&context, &mut first)?;
+        let places = collect(&context, |_, _| {}, &mut first)?;
         let detail = match options.inlines {
             true => Detail::Inlines,
             false => Detail::Functions,

@@ -1,6 +1,6 @@
 //! The second pass: which places occur at all.
 
-use super::chain::for_each_address;
+use super::chain::{Address, for_each_address};
 use super::memo::{Memo, StackKey};
 use super::resolve::{Cache, PlaceKey, Space, Tasks};
 use super::samples::Seen;
@@ -20,9 +20,11 @@ struct Share {
     keys: Vec<(StackKey, Space, Walked)>,
 }
 
-/// All places of the samples that the filter lets through, sorted.
+/// All places of the samples that the filter lets through, sorted: those of their stacks, and of
+/// what `more` says of a sample.
 pub(crate) fn collect(
     context: &Context<'_>,
+    more: impl Fn(&Seen<'_>, &mut dyn FnMut(Address)) + Sync,
     done: &mut dyn FnMut(usize),
 ) -> Result<Vec<PlaceKey>, Error> {
     let new_share = || Share {
@@ -34,7 +36,7 @@ pub(crate) fn collect(
         keys: Vec::new(),
     };
     let collect = |share: &mut Share, chunk: usize| {
-        context.for_each_batch(chunk, |batch| share.take(context, batch))?;
+        context.for_each_batch(chunk, |batch| share.take(context, batch, &more))?;
         Ok(())
     };
     let shares = parallel::for_each(context.chunks(), new_share, collect, done)?;
@@ -45,7 +47,12 @@ pub(crate) fn collect(
 }
 
 impl Share {
-    fn take(&mut self, context: &Context<'_>, batch: &[Seen<'_>]) {
+    fn take(
+        &mut self,
+        context: &Context<'_>,
+        batch: &[Seen<'_>],
+        more: &impl Fn(&Seen<'_>, &mut dyn FnMut(Address)),
+    ) {
         let history = &context.skimmed.history;
         let stacks = context.chains.stacks;
         let Self {
@@ -67,13 +74,7 @@ impl Share {
         }));
         memo.touch(keys.iter().map(|(key, ..)| *key));
         for (seen, (key, space, walked)) in batch.iter().zip(&*keys) {
-            if memo.find(*key).is_some() {
-                continue;
-            }
-            memo.note(*key, ());
-            let user = unwinding.user_part(seen, walked);
-            let misc = seen.raw.misc;
-            for_each_address(&seen.sample, user, misc, context.chains, |address| {
+            let mut add = |address| {
                 cache.value(history, *space, address, |place| {
                     places.insert(match stacks {
                         true => place.in_stacks(),
@@ -81,7 +82,15 @@ impl Share {
                     });
                     0
                 });
-            });
+            };
+            more(seen, &mut add);
+            if memo.find(*key).is_some() {
+                continue;
+            }
+            memo.note(*key, ());
+            let user = unwinding.user_part(seen, walked);
+            let misc = seen.raw.misc;
+            for_each_address(&seen.sample, user, misc, context.chains, add);
         }
     }
 }

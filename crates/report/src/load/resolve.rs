@@ -51,6 +51,19 @@ impl Space {
         self.user
     }
 
+    /// Where an address is in its file, or for kernel code in its mapping; the address itself
+    /// where nothing is mapped.
+    pub(crate) fn offset(self, history: &History, address: Address) -> u64 {
+        let epoch = self.epoch(history, address.level);
+        match history.place(epoch, address.avma) {
+            Place::User { offset, .. } => offset.0,
+            Place::Kernel { .. } => history
+                .offset_in_mapping(epoch, address.avma)
+                .unwrap_or(address.avma.0),
+            Place::Unmapped(avma) => avma.0,
+        }
+    }
+
     /// Equal for equal mappings.
     #[inline]
     pub(crate) fn number(self) -> u64 {

@@ -23,6 +23,8 @@ pub(crate) struct Skimmed {
     /// By chunk, the newest time of a sample up to its end, if chunks end where rounds do.
     pub(crate) newest_ns: Vec<u64>,
     pub(crate) deferred: DeferredChains,
+    /// Paths of control groups by id.
+    pub(crate) cgroups: FxHashMap<u64, Vec<u8>>,
     /// By event.
     pub(crate) losses: Vec<Loss>,
     pub(crate) warnings: Vec<String>,
@@ -83,6 +85,7 @@ fn skim_in(reader: &Reader, cut: Cut) -> Result<Skimmed, Error> {
         builder: HistoryBuilder::new(has_times, build_ids),
         lost: vec![Lost::default(); reader.events().len()],
         deferred: DeferredChains::default(),
+        cgroups: FxHashMap::default(),
         chunks: Chunks::new(cut, &reader.data()),
         n_samples: 0,
         passed_over: PassedOver::default(),
@@ -105,6 +108,7 @@ fn skim_in(reader: &Reader, cut: Cut) -> Result<Skimmed, Error> {
         chunks,
         newest_ns,
         deferred: skim.deferred,
+        cgroups: skim.cgroups,
         losses: skim.lost.into_iter().map(Lost::into_loss).collect(),
         warnings: warnings
             .iter()
@@ -120,6 +124,7 @@ struct Skim<'r> {
     builder: HistoryBuilder,
     lost: Vec<Lost>,
     deferred: DeferredChains,
+    cgroups: FxHashMap<u64, Vec<u8>>,
     chunks: Chunks,
     n_samples: u64,
     passed_over: PassedOver,
@@ -160,6 +165,10 @@ impl Skim<'_> {
             Record::CallchainDeferred(chain) => {
                 self.deferred
                     .note(chain.cookie, self.builder.key(id.time_ns, offset));
+            }
+            Record::Cgroup(cgroup) => {
+                let path = self.cgroups.entry(cgroup.id);
+                path.or_insert_with(|| cgroup.path.to_vec());
             }
             _ => self.builder.add(offset, raw.misc, &record, &id),
         }

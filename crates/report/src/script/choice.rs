@@ -44,7 +44,8 @@ impl Kind {
     fn never(self) -> Columns {
         match self {
             Self::Tracepoint => Columns::default(),
-            _ => Columns::of(&[Column::Trace]),
+            Self::Software => Columns::of(&[Column::Trace]),
+            _ => Columns::of(&[Column::Trace, Column::BpfOutput]),
         }
     }
 }
@@ -81,6 +82,9 @@ pub enum ColumnsError {
     /// Columns of events that are not in the recording.
     #[error("the recording has no {0} events: leave their fields out")]
     NoSuchEvents(&'static str),
+    /// The clock's moments have no wall time.
+    #[error("the recording does not say what time of day it was: cannot print 'tod'")]
+    NoWallTime,
     /// No event records it.
     #[error("samples of '{event}' do not have {what} recorded: cannot print '{name}'")]
     NotRecorded {

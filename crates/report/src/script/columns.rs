@@ -1,7 +1,7 @@
 //! Which parts of a sample are printed: perf's names of them.
 
 use super::choice::Kind;
-use rprof_abi::{PerfEventAttr, SampleType};
+use rprof_abi::{PerfEventAttr, SampleType, event_type, hw, sw};
 
 macro_rules! columns {
     ($($column:ident = $name:literal, $needs:expr;)*) => {
@@ -39,6 +39,20 @@ columns! {
     DataPageSize = "data_page_size", Some(SampleType::DATA_PAGE_SIZE);
     CodePageSize = "code_page_size", Some(SampleType::CODE_PAGE_SIZE);
     StackEnd = "stackend", Some(SampleType::STACK_USER);
+    Iregs = "iregs", Some(SampleType::REGS_INTR);
+    Uregs = "uregs", Some(SampleType::REGS_USER);
+    Brstack = "brstack", Some(SampleType::BRANCH_STACK);
+    Brstacksym = "brstacksym", Some(SampleType::BRANCH_STACK);
+    Brstackoff = "brstackoff", Some(SampleType::BRANCH_STACK);
+    DataSrc = "data_src", Some(SampleType::DATA_SRC);
+    InsLat = "ins_lat", Some(SampleType::WEIGHT_STRUCT);
+    RetireLat = "retire_lat", Some(SampleType::WEIGHT_STRUCT);
+    BpfOutput = "bpf-output", Some(SampleType::RAW);
+    Cgroup = "cgroup", Some(SampleType::CGROUP);
+    Misc = "misc", None;
+    Flags = "flags", None;
+    Tod = "tod", Some(SampleType::TIME);
+    Dsoff = "dsoff", None;
 }
 
 /// A choice of columns.
@@ -53,15 +67,13 @@ impl Columns {
     /// Whether more of a sample is needed than every reader wants.
     pub(super) fn need_whole(self) -> bool {
         use Column as C;
-        let more = [
-            C::Trace,
-            C::Addr,
-            C::Weight,
-            C::PhysAddr,
-            C::DataPageSize,
-            C::CodePageSize,
-        ];
-        self.0 & Self::of(&more).0 != 0
+        let task = [C::Comm, C::Tid, C::Pid, C::Time, C::Tod, C::Cpu, C::Misc];
+        let event = [C::Event, C::Period, C::Flags];
+        let code = [C::Ip, C::Sym, C::Symoff, C::Dso, C::Dsoff, C::StackEnd];
+        let head = Self::of(&task)
+            .union(Self::of(&event))
+            .union(Self::of(&code));
+        !self.minus(head).is_empty()
     }
 
     pub(super) fn of(columns: &[Column]) -> Self {
@@ -101,10 +113,12 @@ impl Columns {
             Kind::Tracepoint => task.with(C::Trace),
             Kind::Raw => {
                 let sizes = [C::DataPageSize, C::CodePageSize];
-                let memory = [C::Period, C::Addr, C::Weight, C::PhysAddr];
+                let memory = [C::Addr, C::DataSrc, C::Weight, C::InsLat, C::PhysAddr];
                 let memory = Self::of(&memory).union(Self::of(&sizes));
-                task.union(code).union(memory)
+                task.union(code).union(memory).with(C::Period)
             }
+            _ if is_branch_trace(attr) => task.union(code).with(C::Period).with(C::Addr),
+            _ if is_bpf_output(attr) => task.union(code).with(C::Period).with(C::BpfOutput),
             _ => task.union(code).with(C::Period),
         }
     }
@@ -124,4 +138,22 @@ impl Columns {
 /// Whether an event records one of these.
 pub(super) fn is_recorded(attr: &PerfEventAttr, needs: SampleType) -> bool {
     attr.sample_type.0 & needs.0 != 0
+}
+
+/// Whether samples are all branches (BTS), each with where it went as its address.
+pub(super) fn is_branch_trace(attr: &PerfEventAttr) -> bool {
+    attr.kind == event_type::HARDWARE
+        && attr.config == hw::BRANCH_INSTRUCTIONS
+        && attr.sample_period == 1
+}
+
+/// Whether samples hold what a BPF program wrote.
+pub(super) fn is_bpf_output(attr: &PerfEventAttr) -> bool {
+    attr.kind == event_type::SOFTWARE && attr.config == sw::BPF_OUTPUT
+}
+
+/// Whether a sample's address is one that may have a name (`sample_addr_correlates_sym`).
+pub(super) fn has_named_addr(attr: &PerfEventAttr) -> bool {
+    let faults = [sw::PAGE_FAULTS, sw::PAGE_FAULTS_MIN, sw::PAGE_FAULTS_MAJ];
+    is_branch_trace(attr) || attr.kind == event_type::SOFTWARE && faults.contains(&attr.config)
 }

@@ -1,5 +1,6 @@
 //! Lines of call chains: each made once for an address, then copied.
 
+use super::spot::offset_in_dso;
 use super::text;
 use crate::load::{Address, Cache, Context, Names, PlaceKey, Space};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
@@ -13,6 +14,8 @@ pub(super) struct Shown {
     pub(super) symbol: bool,
     pub(super) offset: bool,
     pub(super) dso: bool,
+    /// With the address in the file behind its name.
+    pub(super) dso_offset: bool,
 }
 
 /// Names of all places, if they are to be shown.
@@ -129,6 +132,9 @@ fn frame_lines(
         } else if shown.dso {
             out.extend_from_slice(b" (");
             text::name(out, dso(image));
+            if shown.dso_offset {
+                offset_in_dso(image, ip, out);
+            }
             out.push(b')');
         }
         out.push(b'\n');

@@ -2,17 +2,19 @@
 //!
 //! Source: `process_event` in tools/perf/builtin-script.c (v6.1).
 
-use super::columns::{Column, Columns};
+use super::columns::{Column, Columns, has_named_addr, is_bpf_output, is_branch_trace};
 use super::frames::{FrameLines, Named, Shown};
-use super::text;
+use super::spot::{Spot, address_of};
 use super::trace::Traces;
+use super::{bpf_output, branches, head, memory, registers, text};
 use crate::format::printable;
 use crate::load::{
     Context, Ends, Seen, Space, Tasks, Unwinding, UserPart, comm_text, for_each_address, has_stack,
     shows_function, task_name,
 };
-use rprof_abi::sample::Weight;
-use rprof_abi::{Sample, SampleType};
+use rprof_abi::registers::RegisterTable;
+use rprof_abi::{CpuMode, PerfEventAttr, Sample, SampleType};
+use rprof_perfdata::feature::ClockData;
 use rprof_profile::StackEnd;
 
 /// What all lines share.
@@ -25,6 +27,28 @@ pub(super) struct Layout<'a> {
     pub(super) nanoseconds: bool,
     /// Bytes of the longest event name.
     pub(super) name_width: usize,
+    /// Of the architecture that was recorded.
+    pub(super) registers: Option<&'static RegisterTable>,
+    /// What time it was by the recording's clock.
+    pub(super) clock: Option<ClockData>,
+}
+
+/// Of perf's column of flags.
+const FLAGS_WIDTH: usize = 24;
+
+/// A sample with all that its event records.
+struct Decoded<'s> {
+    seen: &'s Seen<'s>,
+    space: Space,
+    columns: Columns,
+    whole: Sample<'s>,
+    attr: Option<&'s PerfEventAttr>,
+}
+
+impl Decoded<'_> {
+    fn mode(&self) -> CpuMode {
+        self.seen.raw.misc.cpu_mode()
+    }
 }
 
 /// One thread's state: lines of frames that it has made.
@@ -37,6 +61,8 @@ pub(super) struct Lines<'a> {
     unwinding: Unwinding,
     /// How the stacks ended that were unwound.
     pub(super) ends: Ends,
+    /// Of the longest data source so far.
+    pub(super) data_src_width: usize,
 }
 
 impl<'a> Lines<'a> {
@@ -48,6 +74,7 @@ impl<'a> Lines<'a> {
                 symbol: columns.has(Column::Sym),
                 offset: columns.has(Column::Symoff),
                 dso: columns.has(Column::Dso),
+                dso_offset: columns.has(Column::Dsoff),
             };
             let known = frames.iter().position(|lines| lines.shown == shown);
             known.unwrap_or_else(|| {
@@ -63,6 +90,7 @@ impl<'a> Lines<'a> {
             frames,
             unwinding: Unwinding::default(),
             ends: Ends::default(),
+            data_src_width: 0,
         }
     }
 
@@ -80,8 +108,8 @@ impl<'a> Lines<'a> {
         if !layout.shows(seen, space, &comm) {
             return;
         }
-        let attr = layout.context.reader.events().get(seen.event);
-        let has_chain = attr.is_some_and(|event| {
+        let event = layout.context.reader.events().get(seen.event);
+        let has_chain = event.is_some_and(|event| {
             event.attr.sample_type.has(SampleType::CALLCHAIN) && layout.context.chains.stacks
         });
         let shows_chain = has_chain && columns.has(Column::Ip);
@@ -90,31 +118,90 @@ impl<'a> Lines<'a> {
             text::right(out, printable(&comm).as_bytes(), width);
             out.push(b' ');
         }
-        task(layout, columns, seen, out);
+        head::append(layout, columns, seen, out);
         if columns.has(Column::Period) {
             text::decimal(out, layout.context.weight_of(seen), 10);
             out.push(b' ');
         }
         if columns.has(Column::Event) {
-            let name = attr.map_or("[unknown]", |event| &event.name);
+            let name = event.map_or("[unknown]", |event| &event.name);
             text::right(out, name.as_bytes(), layout.name_width);
             out.extend_from_slice(b": ");
         }
-        let whole = columns.need_whole().then(|| layout.context.whole(seen));
-        let whole = whole.flatten().unwrap_or_default();
-        if let Some(raw) = whole.raw.filter(|_| columns.has(Column::Trace)) {
-            layout.traces.append(seen.event, raw, out);
+        if columns.has(Column::Flags) {
+            // Of branches in hardware traces, which are not decoded here.
+            text::right(out, b"", FLAGS_WIDTH);
         }
-        data(columns, &whole, out);
-        if columns.has(Column::Ip) {
-            out.push(if shows_chain { b'\n' } else { b' ' });
-            let end = self.frames(seen, space, shows_chain, out);
-            if columns.has(Column::StackEnd) {
-                stack_end(end, out);
+        let whole = columns.need_whole().then(|| layout.context.whole(seen));
+        let sample = Decoded {
+            seen,
+            space,
+            columns,
+            whole: whole.flatten().unwrap_or_default(),
+            attr: event.map(|event| &event.attr),
+        };
+        if sample.attr.is_some_and(is_branch_trace) {
+            self.branch(&sample, shows_chain, out);
+        } else {
+            self.parts(&sample, shows_chain, out);
+        }
+        out.push(b'\n');
+    }
+
+    /// What follows the event's name.
+    fn parts(&mut self, sample: &Decoded<'_>, shows_chain: bool, out: &mut Vec<u8>) {
+        let (layout, columns) = (self.layout, sample.columns);
+        let whole = &sample.whole;
+        if let Some(raw) = whole.raw.filter(|_| columns.has(Column::Trace)) {
+            layout.traces.append(sample.seen.event, raw, out);
+        }
+        layout.addr(sample, out);
+        memory::source(columns, whole, &mut self.data_src_width, out);
+        self.code(sample, shows_chain, out);
+        for (column, of_sample) in [
+            (Column::Iregs, &whole.regs_intr),
+            (Column::Uregs, &whole.regs_user),
+        ] {
+            if columns.has(column) {
+                registers::append(of_sample.as_ref(), layout.registers, out);
             }
         }
-        memory(columns, &whole, out);
-        out.push(b'\n');
+        if let Some(branches) = &whole.branch_stack {
+            let of = (sample.mode(), sample.space);
+            branches::append(layout, columns, of, branches, out);
+        }
+        if let Some(raw) = whole.raw.filter(|_| columns.has(Column::BpfOutput))
+            && sample.attr.is_some_and(is_bpf_output)
+        {
+            bpf_output::append(raw, out);
+        }
+        memory::pages(columns, whole, out);
+        if let Some(id) = whole.cgroup.filter(|_| columns.has(Column::Cgroup)) {
+            let path = layout.context.skimmed.cgroups.get(&id);
+            out.push(b' ');
+            text::name(out, path.map_or(b"unknown", Vec::as_slice));
+        }
+    }
+
+    /// One traced branch: from where to where.
+    fn branch(&mut self, sample: &Decoded<'_>, shows_chain: bool, out: &mut Vec<u8>) {
+        self.code(sample, shows_chain, out);
+        if sample.columns.has(Column::Addr) {
+            out.extend_from_slice(b" => ");
+            self.layout.addr(sample, out);
+        }
+    }
+
+    /// Appends where a sample was taken, with its chain if that is shown.
+    fn code(&mut self, sample: &Decoded<'_>, shows_chain: bool, out: &mut Vec<u8>) {
+        if !sample.columns.has(Column::Ip) {
+            return;
+        }
+        out.push(if shows_chain { b'\n' } else { b' ' });
+        let end = self.frames(sample.seen, sample.space, shows_chain, out);
+        if sample.columns.has(Column::StackEnd) {
+            stack_end(end, out);
+        }
     }
 
     /// Appends a sample's frames; returns how its stack ended, if it was unwound.
@@ -183,6 +270,28 @@ fn single(out: &mut Vec<u8>, start: usize, ip: u64) {
 }
 
 impl Layout<'_> {
+    /// Appends the address of data, with its name for events that have some.
+    fn addr(&self, sample: &Decoded<'_>, out: &mut Vec<u8>) {
+        let columns = sample.columns;
+        let Some(addr) = sample.whole.addr.filter(|_| columns.has(Column::Addr)) else {
+            return;
+        };
+        text::hex(out, addr, 16);
+        if !sample.attr.is_some_and(has_named_addr) {
+            return;
+        }
+        let address = address_of(sample.mode(), addr);
+        let spot = Spot::of(self.context, sample.space, address);
+        if columns.has(Column::Sym) {
+            out.push(b' ');
+            spot.symbol(self.named, columns.has(Column::Symoff), out);
+        }
+        if columns.has(Column::Dso) {
+            out.push(b' ');
+            spot.dso(columns, out);
+        }
+    }
+
     /// Whether the filter lets a sample through.
     fn shows(&self, seen: &Seen<'_>, space: Space, comm: &str) -> bool {
         let (context, filter) = (self.context, self.context.filter);
@@ -212,83 +321,6 @@ impl Layout<'_> {
     }
 }
 
-/// Whose sample, where and when, but for the task's name.
-fn task(layout: &Layout<'_>, columns: Columns, seen: &Seen<'_>, out: &mut Vec<u8>) {
-    match (columns.has(Column::Pid), columns.has(Column::Tid)) {
-        (true, true) => {
-            text::id(out, seen.pid, 5, false);
-            out.push(b'/');
-            text::id(out, seen.tid, 5, true);
-            out.push(b' ');
-        }
-        (true, false) => {
-            text::id(out, seen.pid, 5, false);
-            out.push(b' ');
-        }
-        (false, true) => {
-            text::id(out, seen.tid, 5, false);
-            out.push(b' ');
-        }
-        (false, false) => {}
-    }
-    if let Some(cpu) = seen.sample.cpu.filter(|_| columns.has(Column::Cpu)) {
-        out.push(b'[');
-        text::zero_padded(out, cpu.into(), 3);
-        out.extend_from_slice(b"] ");
-    }
-    if let Some(time_ns) = seen.sample.time_ns.filter(|_| columns.has(Column::Time)) {
-        let (seconds, rest) = (time_ns / 1_000_000_000, time_ns % 1_000_000_000);
-        text::decimal(out, seconds, 5);
-        out.push(b'.');
-        match layout.nanoseconds {
-            true => text::zero_padded(out, rest, 9),
-            false => text::zero_padded(out, rest / 1000, 6),
-        }
-        out.extend_from_slice(b": ");
-    }
-}
-
-fn data(columns: Columns, sample: &Sample<'_>, out: &mut Vec<u8>) {
-    if let Some(addr) = sample.addr.filter(|_| columns.has(Column::Addr)) {
-        text::hex(out, addr, 16);
-    }
-    if columns.has(Column::Weight) {
-        match sample.weight {
-            Some(Weight::Whole(weight)) => text::decimal(out, weight, 16),
-            Some(Weight::Parts { var1, .. }) => text::decimal(out, var1.into(), 16),
-            None => {}
-        }
-    }
-}
-
-fn memory(columns: Columns, sample: &Sample<'_>, out: &mut Vec<u8>) {
-    if let Some(addr) = sample.phys_addr.filter(|_| columns.has(Column::PhysAddr)) {
-        text::hex(out, addr, 16);
-    }
-    let sizes = [
-        (Column::DataPageSize, sample.data_page_size),
-        (Column::CodePageSize, sample.code_page_size),
-    ];
-    for (column, size) in sizes {
-        if let Some(size) = size.filter(|_| columns.has(column)) {
-            out.push(b' ');
-            out.extend_from_slice(page_size(size).as_bytes());
-        }
-    }
-}
-
-/// perf's way to write the size of a page.
-fn page_size(bytes: u64) -> String {
-    match bytes {
-        0 => "N/A".to_owned(),
-        bytes => {
-            let unit = (bytes.ilog2() / 10).min(6);
-            let letter = ["", "K", "M", "G", "T", "P", "E"][unit as usize];
-            format!("{}{letter}", bytes >> (unit * 10))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -299,12 +331,5 @@ mod tests {
             b"head \t            1234 f (inlined)\n\t            1234 main+0x4 (/bin/x)\n".to_vec();
         single(&mut out, 5, 0x55aa);
         assert_eq!(out, b"head             55aa main+0x4 (/bin/x)");
-    }
-
-    #[test]
-    fn page_sizes_are_perfs() {
-        for (bytes, text) in [(0, "N/A"), (4096, "4K"), (2 << 20, "2M"), (1 << 30, "1G")] {
-            assert_eq!(page_size(bytes), text);
-        }
     }
 }

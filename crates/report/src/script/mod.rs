@@ -1,26 +1,39 @@
 //! Every sample as text, in order of time: perf script's form, which FlameGraph tools read.
 
+mod bpf_output;
+mod branches;
 mod choice;
 mod columns;
+mod data_src;
 mod frames;
+mod head;
 mod line;
+mod memory;
 mod order;
+mod registers;
+mod spot;
 mod text;
 mod trace;
 
 pub use choice::{Choice, ColumnsError};
 
 use crate::Error;
-use crate::load::{Context, Ends, Kernel, Names, Unused, Wanted, check_filter, collect, skim};
-use columns::Column;
+use crate::load::{
+    Address, Context, Ends, Kernel, Names, Seen, Unused, Wanted, check_filter, collect, skim,
+};
+use columns::{Column, Columns};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use frames::Named;
 use line::{Layout, Lines};
 use order::{Batch, for_each_batch};
+use rprof_abi::registers::RegisterTable;
+use rprof_abi::sample::DataSource;
 use rprof_images::Locator;
-use rprof_perfdata::Reader;
+use rprof_perfdata::feature::ClockData;
+use rprof_perfdata::{FeatureId, Reader};
 use rprof_profile::{Filter, Profile, Unwound};
 use rprof_symbols::Detail;
+use spot::for_each_named;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
@@ -53,6 +66,8 @@ struct Job {
     number: u64,
     batch: Arc<Batch>,
     entries: Range<usize>,
+    /// Of the longest data source before.
+    data_src_width: usize,
 }
 
 /// What is to be said of the samples that were printed.
@@ -77,6 +92,10 @@ pub fn write_script(
     let attrs = events.map(|event| (&event.name[..], &event.attr, event.is_dummy()));
     let columns = options.columns.of_events(attrs, options.chains)?;
     check_filter(reader, &options.filter)?;
+    let clock = clock_of(reader);
+    if clock.is_none() && columns.iter().any(|columns| columns.has(Column::Tod)) {
+        return Err(ColumnsError::NoWallTime.into());
+    }
     let skimmed = skim::skim_ordered(reader)?;
     let wanted = Wanted {
         filter: &options.filter,
@@ -85,10 +104,15 @@ pub fn write_script(
     };
     let context = Context::new(reader, &skimmed, wanted);
     let filters_functions = !options.filter.dsos.is_empty() || !options.filter.symbols.is_empty();
-    let shows_names = columns.iter().any(|columns| columns.has(Column::Sym)) || filters_functions;
+    let names_any = |columns: &Columns| columns.has(Column::Sym) || columns.has(Column::Brstacksym);
+    let shows_names = columns.iter().any(names_any) || filters_functions;
     let mut profile = Profile::default();
     let names = if shows_names {
-        let places = collect(&context, &mut |_| {})?;
+        let more = |seen: &Seen<'_>, visit: &mut dyn FnMut(Address)| {
+            let columns = columns.get(seen.event).copied().unwrap_or_default();
+            for_each_named(&context, columns, seen, visit);
+        };
+        let places = collect(&context, more, &mut |_| {})?;
         let detail = match options.inlines {
             true => Detail::Inlines,
             false => Detail::Functions,
@@ -115,6 +139,10 @@ pub fn write_script(
             .map(|event| event.name.len())
             .max()
             .unwrap_or(0),
+        registers: reader
+            .feature_text(FeatureId::ARCH)
+            .and_then(|name| RegisterTable::of(&name)),
+        clock,
     };
     let mut counted = CountedWrite { out, n_bytes: 0 };
     let (unused, ends) = print(&layout, &mut counted)?;
@@ -133,6 +161,12 @@ pub fn write_script(
         warnings,
         unwound: ends.named(&context),
     })
+}
+
+/// What time it was by the recording's clock, if the recording says so.
+fn clock_of(reader: &Reader) -> Option<ClockData> {
+    let section = reader.feature(FeatureId::CLOCK_DATA).ok()??;
+    ClockData::parse(&section, reader.endian()).ok()
 }
 
 /// A writer that knows how much it was given.
@@ -189,7 +223,7 @@ fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
 }
 
 fn read_in_order(layout: &Layout<'_>, jobs: &Sender<Job>) -> Result<Unused, Error> {
-    let mut number = 0;
+    let (mut number, mut data_src_width) = (0, 0);
     for_each_batch(layout.context, |batch| {
         let batch = Arc::new(batch);
         for start in (0..batch.entries.len()).step_by(JOB) {
@@ -197,14 +231,37 @@ fn read_in_order(layout: &Layout<'_>, jobs: &Sender<Job>) -> Result<Unused, Erro
                 number,
                 batch: Arc::clone(&batch),
                 entries: start..(start + JOB).min(batch.entries.len()),
+                data_src_width,
             };
             number += 1;
+            data_src_width = data_src_width.max(layout.data_src_width(&job));
             if jobs.send(job).is_err() {
                 return false;
             }
         }
         true
     })
+}
+
+impl Layout<'_> {
+    /// Bytes of the longest data source of a job: perf pads what follows to it.
+    fn data_src_width(&self, job: &Job) -> usize {
+        if !self.columns.iter().any(|one| one.has(Column::DataSrc)) {
+            return 0;
+        }
+        let endian = self.context.reader.endian();
+        let entries = &job.batch.entries[job.entries.clone()];
+        let records = entries.iter().filter_map(|entry| {
+            let seen = self
+                .context
+                .see(entry.offset, job.batch.record(entry, endian)?)?;
+            let columns = self.columns.get(seen.event)?;
+            let source = self.context.whole(&seen)?.data_src?;
+            let text = data_src::text(DataSource(source));
+            columns.has(Column::DataSrc).then_some(text.len())
+        });
+        records.max().unwrap_or(0)
+    }
 }
 
 fn format_jobs(
@@ -216,6 +273,7 @@ fn format_jobs(
     let mut lines = Lines::new(layout);
     let mut scratch = Vec::new();
     for job in todo {
+        lines.data_src_width = job.data_src_width;
         let mut out = Vec::with_capacity(64 << 10);
         for entry in &job.batch.entries[job.entries] {
             let endian = context.reader.endian();
