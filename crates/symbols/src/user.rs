@@ -10,8 +10,10 @@ use rprof_images::{Elf, FileOffset, Located, PltEntry};
 pub enum Detail {
     /// Only the function.
     Functions,
-    /// Inlined functions and lines, too.
+    /// Inlined functions, too.
     Inlines,
+    /// Inlined functions and source lines.
+    Lines,
 }
 
 const STB_GLOBAL: u8 = 1;
@@ -38,7 +40,7 @@ pub fn symbolize_user(
         return Err(Reason::Stripped);
     }
     let sections = match detail {
-        Detail::Inlines => located.dwarf().and_then(dwarf::Sections::of),
+        Detail::Inlines | Detail::Lines => located.dwarf().and_then(dwarf::Sections::of),
         Detail::Functions => None,
     };
     let context = sections.as_ref().and_then(dwarf::Sections::context);

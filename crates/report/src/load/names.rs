@@ -8,7 +8,7 @@ use crate::Error;
 use rprof_images::{Avma, FileOffset, Kallsyms};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_perfdata::FeatureId;
-use rprof_profile::{Frame, FrameId, Level, Profile};
+use rprof_profile::{Frame, FrameId, Level, Profile, StrId};
 use rprof_symbols::{Answers, Detail, KernelSymbols, Reason, symbolize_user};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
@@ -25,6 +25,8 @@ pub(crate) struct Names {
     /// Ends of each place's frames; they start where those of the place before end.
     ends: Vec<u32>,
     frames: Vec<FrameId>,
+    /// File and line of each frame, if they are wanted.
+    lines: Option<Vec<Option<(StrId, u32)>>>,
     /// Bytes from the start of each place's function to the place.
     offsets: Vec<u64>,
     /// Images without any name, with the reason.
@@ -43,9 +45,19 @@ impl Names {
     /// Frames of a place, innermost first.
     #[inline]
     pub(crate) fn frames(&self, place: u32) -> &[FrameId] {
+        self.frames.get(self.range(place)).unwrap_or_default()
+    }
+
+    /// File and line of a place's frames, innermost first; empty if they are not wanted.
+    pub(crate) fn lines(&self, place: u32) -> &[Option<(StrId, u32)>] {
+        let lines = self.lines.as_deref().unwrap_or_default();
+        lines.get(self.range(place)).unwrap_or_default()
+    }
+
+    fn range(&self, place: u32) -> Range<usize> {
         let end = |idx: u32| self.ends.get(idx as usize).map_or(0, |&end| end as usize);
         let start = place.checked_sub(1).map_or(0, end);
-        self.frames.get(start..end(place)).unwrap_or_default()
+        start..end(place)
     }
 
     /// Bytes from the start of a place's function to the place; 0 without a name.
@@ -110,6 +122,7 @@ impl Names {
         let mut names = Self {
             ends: Vec::with_capacity(places.len()),
             frames: Vec::new(),
+            lines: (detail == Detail::Lines).then(Vec::new),
             offsets: Vec::with_capacity(places.len()),
             unnamed: Vec::new(),
             in_stacks: context.chains.stacks,
@@ -150,6 +163,10 @@ impl Names {
             let level = level_of(place, task.image.map(|(_, image)| image));
             let named = answers.frames(idx);
             for frame in named {
+                if let Some(lines) = &mut self.lines {
+                    let mut file = |file| profile.strings.intern(answers.name(file));
+                    lines.push(frame.line.map(|line| (file(line.file), line.line)));
+                }
                 let name = profile.strings.intern(answers.name(frame.name));
                 self.frames.push(profile.frames.intern(Frame {
                     name: Some(name),
@@ -160,6 +177,9 @@ impl Names {
                 }));
             }
             if named.is_empty() {
+                if let Some(lines) = &mut self.lines {
+                    lines.push(None);
+                }
                 // BPF programs are named by the record that announced them.
                 let own_name = task.image.filter(|(_, image)| is_own_name(image.kind));
                 let name = own_name.map(|(_, image)| String::from_utf8_lossy(&image.path));

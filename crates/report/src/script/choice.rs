@@ -82,6 +82,9 @@ pub enum ColumnsError {
     /// Columns of events that are not in the recording.
     #[error("the recording has no {0} events: leave their fields out")]
     NoSuchEvents(&'static str),
+    /// Lines are shown with addresses only.
+    #[error("'srcline' is the line of an address: name 'ip', too")]
+    LineWithoutAddress,
     /// The clock's moments have no wall time.
     #[error("the recording does not say what time of day it was: cannot print 'tod'")]
     NoWallTime,
@@ -168,7 +171,7 @@ impl Choice {
     /// The columns of each event. What was asked for must be recorded by one event at least.
     ///
     /// # Errors
-    /// [`ColumnsError::NotRecorded`], [`ColumnsError::NoSuchEvents`].
+    /// [`ColumnsError`].
     pub(super) fn of_events<'e>(
         &self,
         events: impl Iterator<Item = (&'e str, &'e PerfEventAttr, bool)> + Clone,
@@ -198,7 +201,12 @@ impl Choice {
             let all = base.union(with).minus(without);
             all.minus(Kind::of(attr).never()).recorded_in(attr)
         };
-        Ok(events.map(of_event).collect())
+        let all: Vec<Columns> = events.map(of_event).collect();
+        let lacks_ip = |one: &Columns| one.has(Column::Srcline) && !one.has(Column::Ip);
+        match all.iter().any(lacks_ip) {
+            true => Err(ColumnsError::LineWithoutAddress),
+            false => Ok(all),
+        }
     }
 
     fn of_kind(&self, kind: Kind) -> &Selection {

@@ -53,6 +53,7 @@ columns! {
     Flags = "flags", None;
     Tod = "tod", Some(SampleType::TIME);
     Dsoff = "dsoff", None;
+    Srcline = "srcline", None;
 }
 
 /// A choice of columns.
@@ -69,7 +70,15 @@ impl Columns {
         use Column as C;
         let task = [C::Comm, C::Tid, C::Pid, C::Time, C::Tod, C::Cpu, C::Misc];
         let event = [C::Event, C::Period, C::Flags];
-        let code = [C::Ip, C::Sym, C::Symoff, C::Dso, C::Dsoff, C::StackEnd];
+        let code = [
+            C::Ip,
+            C::Sym,
+            C::Symoff,
+            C::Dso,
+            C::Dsoff,
+            C::Srcline,
+            C::StackEnd,
+        ];
         let head = Self::of(&task)
             .union(Self::of(&event))
             .union(Self::of(&code));

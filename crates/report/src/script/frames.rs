@@ -16,6 +16,9 @@ pub(super) struct Shown {
     pub(super) dso: bool,
     /// With the address in the file behind its name.
     pub(super) dso_offset: bool,
+    pub(super) source_line: bool,
+    /// Inlined functions as frames of their own.
+    pub(super) inlines: bool,
 }
 
 /// Names of all places, if they are to be shown.
@@ -95,50 +98,107 @@ fn frame_lines(
     is_return: bool,
     key: PlaceKey,
 ) {
-    let image = context.skimmed.history.images().of(ImageId(key.image));
-    // Where in its file user code is, and other addresses as they are: so does perf.
-    let ip = key.address.wrapping_add(u64::from(is_return));
-    let place = named.map(|named| named.names.place(key));
-    let frames = match (named, place) {
-        (Some(named), Some(place)) => named.names.frames(place),
-        _ => &[],
+    let line = Line {
+        named: named.map(|named| (named, named.names.place(key))),
+        image: context.skimmed.history.images().of(ImageId(key.image)),
+        ip: key.address.wrapping_add(u64::from(is_return)),
+        is_return,
+        shown,
     };
-    let n_inlined = frames.len().saturating_sub(1);
-    for idx in 0..=n_inlined {
-        if shown.ip {
+    let frames = line.named.map(|(named, place)| named.names.frames(place));
+    let outermost = frames.map_or(0, |frames| frames.len().saturating_sub(1));
+    let first = if shown.inlines { 0 } else { outermost };
+    for idx in first..=outermost {
+        line.append(idx, idx < outermost, out);
+        out.push(b'\n');
+    }
+}
+
+/// The line of one place, or its lines: one for each function inlined there.
+struct Line<'a> {
+    named: Option<(Named<'a>, u32)>,
+    image: Option<&'a RecordedImage>,
+    /// Where in its file user code is, and other addresses as they are: so does perf.
+    ip: u64,
+    is_return: bool,
+    shown: Shown,
+}
+
+impl Line<'_> {
+    fn append(&self, idx: usize, is_inlined: bool, out: &mut Vec<u8>) {
+        if self.shown.ip {
             out.push(b'\t');
-            text::hex(out, ip, 16);
+            text::hex(out, self.ip, 16);
         }
-        if shown.symbol {
-            let name = named.and_then(|named| {
-                let frame = named.profile.frames.of(*frames.get(idx)?);
-                Some(named.profile.strings.of(frame.name?))
-            });
+        if self.shown.symbol {
             out.push(b' ');
-            match (name, place, named) {
-                (Some(name), Some(place), Some(named)) => {
-                    text::name(out, name.as_bytes());
-                    if shown.offset {
-                        let offset = named.names.offset(place);
-                        out.extend_from_slice(b"+0x");
-                        text::hex(out, offset.wrapping_add(u64::from(is_return)), 0);
-                    }
-                }
-                _ => out.extend_from_slice(b"[unknown]"),
-            }
+            self.symbol(idx, out);
         }
-        if idx < n_inlined {
-            out.extend_from_slice(b" (inlined)");
-        } else if shown.dso {
+        if self.shown.dso && !is_inlined {
             out.extend_from_slice(b" (");
-            text::name(out, dso(image));
-            if shown.dso_offset {
-                offset_in_dso(image, ip, out);
+            text::name(out, dso(self.image));
+            if self.shown.dso_offset {
+                offset_in_dso(self.image, self.ip, out);
             }
             out.push(b')');
         }
-        out.push(b'\n');
+        if self.shown.source_line {
+            self.source(idx, is_inlined, out);
+        }
+        if is_inlined {
+            out.extend_from_slice(b" (inlined)");
+        }
     }
+
+    fn symbol(&self, idx: usize, out: &mut Vec<u8>) {
+        let name = self.named.and_then(|(named, place)| {
+            let frame = named.names.frames(place).get(idx)?;
+            let name = named.profile.frames.of(*frame).name?;
+            Some((named.profile.strings.of(name), named.names.offset(place)))
+        });
+        let Some((name, offset)) = name else {
+            out.extend_from_slice(b"[unknown]");
+            return;
+        };
+        text::name(out, name.as_bytes());
+        if self.shown.offset {
+            out.extend_from_slice(b"+0x");
+            text::hex(out, offset.wrapping_add(u64::from(self.is_return)), 0);
+        }
+    }
+
+    /// The source line, or where the code is whose line is not known.
+    fn source(&self, idx: usize, is_inlined: bool, out: &mut Vec<u8>) {
+        let line = self.named.and_then(|(named, place)| {
+            // The innermost one's, if what is inlined is not shown.
+            let idx = if self.shown.inlines { idx } else { 0 };
+            let (file, line) = (*named.names.lines(place).get(idx)?)?;
+            Some((named.profile.strings.of(file), line))
+        });
+        match (line, self.image) {
+            (Some((file, line)), _) => source_line(file, line, out),
+            (None, Some(image)) if !is_inlined => no_source_line(image, self.ip, out),
+            _ => {}
+        }
+    }
+}
+
+/// A line of a file, without its folders, on a line of its own.
+fn source_line(file: &str, line: u32, out: &mut Vec<u8>) {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    out.extend_from_slice(b"\n  ");
+    text::name(out, name.as_bytes());
+    out.push(b':');
+    text::decimal(out, line.into(), 0);
+}
+
+/// Where code is whose line is not known.
+fn no_source_line(image: &RecordedImage, address: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\n  ");
+    text::name(out, image.short_name());
+    out.push(b'[');
+    text::hex(out, address, 0);
+    out.push(b']');
 }
 
 /// An image as perf script writes it: its whole path.

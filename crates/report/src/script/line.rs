@@ -14,6 +14,7 @@ use crate::load::{
 };
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::{CpuMode, PerfEventAttr, Sample, SampleType};
+use rprof_perfdata::RecordedEvent;
 use rprof_perfdata::feature::ClockData;
 use rprof_profile::StackEnd;
 
@@ -25,6 +26,8 @@ pub(super) struct Layout<'a> {
     pub(super) traces: Traces<'a>,
     pub(super) named: Option<Named<'a>>,
     pub(super) nanoseconds: bool,
+    /// Inlined functions as frames of their own.
+    pub(super) inlines: bool,
     /// Bytes of the longest event name.
     pub(super) name_width: usize,
     /// Of the architecture that was recorded.
@@ -68,13 +71,16 @@ pub(super) struct Lines<'a> {
 impl<'a> Lines<'a> {
     pub(super) fn new(layout: &'a Layout<'a>) -> Self {
         let mut frames: Vec<FrameLines<'a>> = Vec::new();
-        let of_event = layout.columns.iter().map(|columns| {
+        let events = layout.context.reader.events();
+        let of_event = layout.columns.iter().zip(events).map(|(columns, event)| {
             let shown = Shown {
                 ip: columns.has(Column::Ip),
                 symbol: columns.has(Column::Sym),
                 offset: columns.has(Column::Symoff),
                 dso: columns.has(Column::Dso),
                 dso_offset: columns.has(Column::Dsoff),
+                source_line: columns.has(Column::Srcline),
+                inlines: layout.inlines && layout.has_chain(event),
             };
             let known = frames.iter().position(|lines| lines.shown == shown);
             known.unwrap_or_else(|| {
@@ -109,9 +115,7 @@ impl<'a> Lines<'a> {
             return;
         }
         let event = layout.context.reader.events().get(seen.event);
-        let has_chain = event.is_some_and(|event| {
-            event.attr.sample_type.has(SampleType::CALLCHAIN) && layout.context.chains.stacks
-        });
+        let has_chain = event.is_some_and(|event| layout.has_chain(event));
         let shows_chain = has_chain && columns.has(Column::Ip);
         if columns.has(Column::Comm) {
             let width = if shows_chain { 0 } else { 16 };
@@ -250,26 +254,23 @@ fn stack_end(end: Option<StackEnd>, out: &mut Vec<u8>) {
     }
 }
 
-/// Without a chain the one frame stands on the sample's own line, with its address in memory, and
-/// without what is inlined there.
+/// Without a chain the one frame stands on the sample's own line, with its address in memory.
 fn single(out: &mut Vec<u8>, start: usize, ip: u64) {
-    let last = out[start..out.len() - 1]
-        .iter()
-        .rposition(|&byte| byte == b'\n');
-    let line = out[start + last.map_or(0, |at| at + 1)..out.len() - 1].to_vec();
-    out.truncate(start);
+    let line = out.split_off(start);
     text::hex(out, ip, 16);
-    // A tab and at least 16 digits are in front of it.
+    // A tab and at least 16 digits are in front of it, a new line is behind it.
+    let line = line.strip_suffix(b"\n").unwrap_or(&line);
     let rest = line.iter().position(|byte| !matches!(byte, b'\t' | b' '));
     let rest = &line[rest.unwrap_or(0)..];
-    let address = rest
-        .iter()
-        .position(|&byte| byte == b' ')
-        .unwrap_or(rest.len());
-    out.extend_from_slice(&rest[address..]);
+    let address = rest.iter().position(|byte| matches!(byte, b' ' | b'\n'));
+    out.extend_from_slice(&rest[address.unwrap_or(rest.len())..]);
 }
 
 impl Layout<'_> {
+    fn has_chain(&self, event: &RecordedEvent) -> bool {
+        event.attr.sample_type.has(SampleType::CALLCHAIN) && self.context.chains.stacks
+    }
+
     /// Appends the address of data, with its name for events that have some.
     fn addr(&self, sample: &Decoded<'_>, out: &mut Vec<u8>) {
         let columns = sample.columns;
@@ -327,9 +328,11 @@ mod tests {
 
     #[test]
     fn the_frame_of_a_sample_without_a_chain_stands_on_its_line() {
-        let mut out =
-            b"head \t            1234 f (inlined)\n\t            1234 main+0x4 (/bin/x)\n".to_vec();
+        let mut out = b"head \t            1234 main+0x4 (/bin/x)\n  x.c:7\n".to_vec();
         single(&mut out, 5, 0x55aa);
-        assert_eq!(out, b"head             55aa main+0x4 (/bin/x)");
+        assert_eq!(out, b"head             55aa main+0x4 (/bin/x)\n  x.c:7");
+        let mut out = b"\t            1234\n  x.c:7\n".to_vec();
+        single(&mut out, 0, 0x55aa);
+        assert_eq!(out, b"            55aa\n  x.c:7");
     }
 }

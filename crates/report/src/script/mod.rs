@@ -93,7 +93,7 @@ pub fn write_script(
     let columns = options.columns.of_events(attrs, options.chains)?;
     check_filter(reader, &options.filter)?;
     let clock = clock_of(reader);
-    if clock.is_none() && columns.iter().any(|columns| columns.has(Column::Tod)) {
+    if clock.is_none() && columns.iter().any(|one| one.has(Column::Tod)) {
         return Err(ColumnsError::NoWallTime.into());
     }
     let skimmed = skim::skim_ordered(reader)?;
@@ -103,24 +103,8 @@ pub fn write_script(
         locator: &options.locator,
     };
     let context = Context::new(reader, &skimmed, wanted);
-    let filters_functions = !options.filter.dsos.is_empty() || !options.filter.symbols.is_empty();
-    let names_any = |columns: &Columns| columns.has(Column::Sym) || columns.has(Column::Brstacksym);
-    let shows_names = columns.iter().any(names_any) || filters_functions;
     let mut profile = Profile::default();
-    let names = if shows_names {
-        let more = |seen: &Seen<'_>, visit: &mut dyn FnMut(Address)| {
-            let columns = columns.get(seen.event).copied().unwrap_or_default();
-            for_each_named(&context, columns, seen, visit);
-        };
-        let places = collect(&context, more, &mut |_| {})?;
-        let detail = match options.inlines {
-            true => Detail::Inlines,
-            false => Detail::Functions,
-        };
-        Some(Names::find(&context, places, detail, &mut profile)?)
-    } else {
-        None
-    };
+    let names = names_of(&context, options, &columns, &mut profile)?;
     let named = names.as_ref().map(|names| Named {
         names,
         profile: &profile,
@@ -133,6 +117,7 @@ pub fn write_script(
         columns,
         named,
         nanoseconds: options.nanoseconds,
+        inlines: options.inlines,
         name_width: reader
             .events()
             .iter()
@@ -161,6 +146,33 @@ pub fn write_script(
         warnings,
         unwound: ends.named(&context),
     })
+}
+
+/// Names of all places, if any are to be shown or filtered by.
+fn names_of(
+    context: &Context<'_>,
+    options: &ScriptOptions,
+    columns: &[Columns],
+    profile: &mut Profile,
+) -> Result<Option<Names>, Error> {
+    let filters_functions = !options.filter.dsos.is_empty() || !options.filter.symbols.is_empty();
+    let shows = |column| columns.iter().any(|one| one.has(column));
+    let shows_lines = shows(Column::Srcline);
+    let shows_names = shows(Column::Sym) || shows(Column::Brstacksym) || shows_lines;
+    if !shows_names && !filters_functions {
+        return Ok(None);
+    }
+    let more = |seen: &Seen<'_>, visit: &mut dyn FnMut(Address)| {
+        let columns = columns.get(seen.event).copied().unwrap_or_default();
+        for_each_named(context, columns, seen, visit);
+    };
+    let places = collect(context, more, &mut |_| {})?;
+    let detail = match (shows_lines, options.inlines) {
+        (true, _) => Detail::Lines,
+        (false, true) => Detail::Inlines,
+        (false, false) => Detail::Functions,
+    };
+    Names::find(context, places, detail, profile).map(Some)
 }
 
 /// What time it was by the recording's clock, if the recording says so.
