@@ -7,6 +7,8 @@
 )]
 
 mod common;
+#[path = "script/rare.rs"]
+mod rare;
 
 use common::{compile_c, has, is_root, live, rprof, run, scratch};
 use std::collections::BTreeMap;
@@ -33,7 +35,7 @@ const PROGRAM: &str = r#"
         return 0;
     }"#;
 
-/// A recording by perf, and the fields that its samples have.
+/// A recording by perf, and the fields that its samples have: a list for each `-F`.
 struct Shape {
     name: &'static str,
     record: &'static [&'static str],
@@ -135,6 +137,46 @@ const SHAPES: &[Shape] = &[
         fields: ALL,
     },
     Shape {
+        name: "registers",
+        record: &["--intr-regs", "--user-regs"],
+        fields: "comm,tid,time,event,ip,iregs,uregs",
+    },
+    Shape {
+        name: "registers and chains",
+        record: &["-g", "--user-regs=ip,sp,bp,r12"],
+        fields: "comm,tid,time,event,ip,dso,uregs",
+    },
+    Shape {
+        name: "memory",
+        record: &["-d", "-W"],
+        fields: "comm,tid,time,event,addr,data_src,weight,ins_lat,ip",
+    },
+    Shape {
+        name: "addresses with names",
+        record: &["-d", "-e", "page-faults"],
+        fields: "comm,tid,time,event,addr,ip,dso",
+    },
+    Shape {
+        name: "time of day",
+        record: &["-a", "-k", "mono"],
+        fields: "comm,tid,cpu,misc,tod,time,event,flags,ip,dso",
+    },
+    Shape {
+        name: "fields by kind",
+        record: &["-a", "-R", "-e", "cpu-clock,syscalls:sys_enter_getppid"],
+        fields: "trace:comm,trace sw:comm,tid,ip,dso",
+    },
+    Shape {
+        name: "one kind hidden",
+        record: &["-a", "-R", "-e", "cpu-clock,syscalls:sys_enter_getppid"],
+        fields: "comm,tid,event,ip trace: sw:-tid",
+    },
+    Shape {
+        name: "source lines",
+        record: &[],
+        fields: "comm,tid,time,ip,dso,srcline",
+    },
+    Shape {
         name: "overwrite",
         record: &["-a", "--overwrite"],
         fields: ALL,
@@ -177,22 +219,23 @@ fn assert_same(what: &str, ours: &str, theirs: &str) {
 
 fn perf_script(file: &Path, fields: &str) -> String {
     let mut perf = Command::new("perf");
-    perf.args([
-        "script",
-        "--no-inline",
-        "--max-stack",
-        "1000",
-        "-F",
-        fields,
-        "-i",
-    ]);
-    run(perf.arg(file)).ok().stdout
+    perf.args(["script", "--no-inline", "--max-stack", "1000"]);
+    perf.env("TZ", "UTC");
+    run(perf.args(lists(fields)).arg("-i").arg(file))
+        .ok()
+        .stdout
 }
 
 fn our_script(file: &Path, fields: &str) -> String {
-    run(rprof(["script", "--no-inline", "-F", fields, "-i"]).arg(file))
+    let mut ours = rprof(["script", "--no-inline"]);
+    run(ours.args(lists(fields)).arg("-i").arg(file))
         .ok()
         .stdout
+}
+
+/// Each list with an `-F` of its own.
+fn lists(fields: &str) -> impl Iterator<Item = &str> {
+    fields.split(' ').flat_map(|list| ["-F", list])
 }
 
 fn record(shape: &Shape, file: &Path, program: &Path) {
@@ -353,6 +396,12 @@ fn fields_that_nobody_recorded_are_refused_by_name() {
     assert!(asked.fails(1).contains("PHYS_ADDR"));
     let unknown = run(rprof(["script", "-F", "comm,colour", "-i"]).arg(&file));
     assert!(unknown.fails(1).contains("'colour'"));
+    for field in ["insn", "brstackinsn", "callindent", "synth"] {
+        let unknown = run(rprof(["script", "-F", field, "-i"]).arg(&file));
+        assert!(unknown.fails(1).contains("known are comm"));
+    }
+    let other_kind = run(rprof(["script", "-F", "trace:comm", "-i"]).arg(&file));
+    assert!(other_kind.fails(1).contains("no tracepoint events"));
     let mixed = run(rprof(["script", "-F", "comm,+addr", "-i"]).arg(&file));
     assert!(mixed.fails(1).contains("+ or -"));
 }

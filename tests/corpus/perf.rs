@@ -45,10 +45,12 @@ pub(crate) fn each(test: &str, n_least: usize, compare: impl Fn(&Path, &Value) -
 fn samples_are_printed_line_for_line_as_perf_does() {
     let test = "samples_are_printed_line_for_line_as_perf_does";
     each(test, 12, |file, info| {
-        let mut fields = "comm,pid,tid,time,period,event,ip,dso".to_owned();
-        let has_cpu = |event| texts(event, "sample_type").contains(&"CPU".to_owned());
-        let mut attrs = list(info, "events").iter().map(|event| &event["attr"]);
-        if attrs.all(has_cpu) {
+        let mut fields = "comm,pid,tid,misc,time,period,event,ip,dso".to_owned();
+        let all_have = |what: &str| {
+            let mut attrs = list(info, "events").iter().map(|event| &event["attr"]);
+            attrs.all(|attr| texts(attr, "sample_type").contains(&what.to_owned()))
+        };
+        if all_have("CPU") {
             fields.push_str(",cpu");
         }
         let same = |args: &[&str]| {
@@ -60,6 +62,12 @@ fn samples_are_printed_line_for_line_as_perf_does() {
             Some(())
         };
         same(&["script", "--no-inline", "-F", &fields])?;
+        if all_have("BRANCH_STACK") {
+            for branches in ["brstack", "brstackoff", "brstacksym"] {
+                same(&["script", "-F", &format!("{fields},{branches}")])?;
+                same(&["script", "-F", &format!("comm,ip,{branches}")])?;
+            }
+        }
         let build_ids = list(&info["features"], "build_id");
         if build_ids.iter().any(|entry| entry["misc"] == "0x1") {
             // The kernel's build id is not that of the running one: perf knows no names either.

@@ -1,0 +1,146 @@
+//! Fields and kinds of events that need hardware, a BPF program or a later perf: recordings of what
+//! there is are changed, or say themselves what is right.
+
+use crate::common::{compile_c, has, is_root, live, rprof, run, scratch};
+use crate::{PROGRAM, assert_same, our_script, perf_script};
+use std::process::Command;
+
+/// What the kernel says of the data of an event that knows nothing of it: `PERF_MEM_NA`.
+const NO_SOURCE: u64 = 0x1e_0508_0021;
+
+/// No hardware here says where data came from: other numbers are put into a recording.
+#[test]
+fn data_sources_are_in_perfs_words() {
+    let test = "data_sources_are_in_perfs_words";
+    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
+        return;
+    }
+    let _live = live();
+    let dir = scratch();
+    let program = compile_c(dir.path(), "program", PROGRAM);
+    let file = dir.path().join("recording");
+    let mut perf = Command::new("perf");
+    perf.args([
+        "record",
+        "-q",
+        "-F",
+        "4999",
+        "-d",
+        "-e",
+        "cpu-clock:u",
+        "-o",
+    ]);
+    run(perf.arg(&file).arg("--").arg(&program)).ok();
+    let mut bytes = std::fs::read(&file).unwrap();
+    let (mut n, mut random) = (0, 1_u64);
+    for word in bytes.as_chunks_mut::<8>().0 {
+        if u64::from_le_bytes(*word) != NO_SOURCE {
+            continue;
+        }
+        random = random.wrapping_mul(6_364_136_223_846_793_005) + 1;
+        // All 46 bits, or few of them; perf reads past its table for some numbers of hops.
+        let few = if n % 2 == 0 {
+            random.rotate_left(21)
+        } else {
+            !0
+        };
+        let hops = random >> 18 & few & 3;
+        let source = random >> 18 & few & !(7 << 43) | hops << 43;
+        *word = (source & ((1 << 46) - 1)).to_le_bytes();
+        n += 1;
+    }
+    assert!(n > 10, "{n} samples");
+    std::fs::write(&file, &bytes).unwrap();
+    let fields = "comm,data_src,ip";
+    assert_same(
+        test,
+        &our_script(&file, fields),
+        &perf_script(&file, fields),
+    );
+}
+
+/// Kinds of events that need hardware or a BPF program: another event's attr is changed.
+#[test]
+fn events_of_other_kinds_print_as_perf_prints_them() {
+    let test = "events_of_other_kinds_print_as_perf_prints_them";
+    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") || !is_root(test) {
+        return;
+    }
+    let _live = live();
+    let dir = scratch();
+    let program = compile_c(dir.path(), "program", PROGRAM);
+    let file = dir.path().join("recording");
+    let memory = &["-d", "-W", "-e", "cpu-clock"][..];
+    let raw = &["-R", "-e", "sched:sched_process_exec"];
+    // Kind, config and period: raw, traced branches, what a BPF program wrote.
+    for (options, attr) in [
+        (memory, (4, 0x1cd, 1000)),
+        (memory, (0, 4, 1)),
+        (raw, (1, 10, 1)),
+    ] {
+        let mut perf = Command::new("perf");
+        perf.args(["record", "-q", "-c", "1777777"]).args(options);
+        run(perf.arg("-o").arg(&file).arg("--").arg(&program)).ok();
+        let mut bytes = std::fs::read(&file).unwrap();
+        set_attr(&mut bytes, attr);
+        std::fs::write(&file, &bytes).unwrap();
+        let mut ours = rprof(["script", "--no-inline", "-i"]);
+        let mut perf = Command::new("perf");
+        perf.args(["script", "--no-inline", "-i"]);
+        let ours = run(ours.arg(&file)).ok().stdout;
+        let theirs = run(perf.arg(&file)).ok().stdout;
+        assert_same(
+            test,
+            &without_characters(&ours),
+            &without_characters(&theirs),
+        );
+    }
+}
+
+/// Without the characters behind a BPF program's bytes: perf takes Latin-1 for printable.
+fn without_characters(text: &str) -> String {
+    let bytes_end = "      BPF output: 0000: 6d 01 00 01 be 59 00 00".len();
+    let cut = text.lines().map(|line| {
+        let is_bytes = line.get(22..23) == Some(":") && line.starts_with("      ");
+        let end = if is_bytes { bytes_end } else { line.len() };
+        format!("{}\n", line.get(..end).unwrap_or(line))
+    });
+    cut.collect()
+}
+
+/// Changes a recording's first attr, wherever it is in the file.
+fn set_attr(bytes: &mut [u8], (kind, config, period): (u32, u64, u64)) {
+    let at = usize::from_le_bytes(*bytes[24..].first_chunk().unwrap());
+    let old: [u8; 24] = *bytes[at..].first_chunk().unwrap();
+    let mut new = old;
+    new[..4].copy_from_slice(&kind.to_le_bytes());
+    new[8..16].copy_from_slice(&config.to_le_bytes());
+    new[16..].copy_from_slice(&period.to_le_bytes());
+    for at in 0..bytes.len() - old.len() {
+        if bytes[at..].starts_with(&old) {
+            bytes[at..at + old.len()].copy_from_slice(&new);
+        }
+    }
+}
+
+/// perf 6.1 has no such field: later ones print the path behind everything else.
+#[test]
+fn control_groups_have_their_paths() {
+    let test = "control_groups_have_their_paths";
+    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") || !is_root(test) {
+        return;
+    }
+    let _live = live();
+    let dir = scratch();
+    let program = compile_c(dir.path(), "program", PROGRAM);
+    let file = dir.path().join("recording");
+    let mut perf = Command::new("perf");
+    perf.args(["record", "-q", "-a", "--all-cgroups", "-o"]);
+    run(perf.arg(&file).arg("--").arg(&program)).ok();
+    let text = our_script(&file, "comm,ip,cgroup");
+    let own = text
+        .lines()
+        .filter(|line| line.trim_start().starts_with("program "));
+    let paths: Vec<&str> = own.filter_map(|line| line.rsplit(' ').next()).collect();
+    assert!(!paths.is_empty() && paths.iter().all(|path| path.starts_with('/')));
+}
