@@ -333,9 +333,11 @@ pub(crate) struct ScriptArgs {
     pub(crate) input: InputArgs,
 
     /// Fields to print, or with + and - what to add to the default and leave out: comm, tid, pid,
-    /// time, cpu, event, trace, ip, sym, symoff, dso, addr, period, stackend (why a stack that was
-    /// unwound is not whole), ...; hw:, sw:, trace:, raw: or break: before them is for such events
-    /// alone. Several times, each changes what is before it
+    /// cpu, misc, time, tod, event, flags, period, trace, bpf-output, ip, sym, symoff, dso, dsoff,
+    /// srcline, addr, data_src, weight, ins_lat, retire_lat, phys_addr, data_page_size,
+    /// code_page_size, cgroup, iregs, uregs, brstack, brstacksym, brstackoff, stackend (why a stack
+    /// that was unwound is not whole). With hw:, sw:, trace:, raw: or break: in front, of such
+    /// events alone. Several times, each changes what is before it
     #[arg(short = 'F', long, value_name = "FIELDS", allow_hyphen_values = true)]
     pub(crate) fields: Vec<String>,
 
