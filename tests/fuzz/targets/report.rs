@@ -45,7 +45,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let options = ScriptOptions {
         filter: Filter::default(),
-        columns: Choice::Default,
+        columns: Choice::default(),
         chains: true,
         inlines: true,
         nanoseconds: false,
