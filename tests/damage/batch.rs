@@ -120,6 +120,7 @@ fn check(recording: &Recording, edit: &Edit, number: usize, nowhere: &Path) -> O
         // Edits come in threes and fours of the same place.
         false => Ways::Some(number + number / 3),
     };
-    let silent = read(&reader, nowhere, ways);
+    let root = recording.root.as_deref().unwrap_or(nowhere);
+    let silent = read(&reader, root, ways);
     (edit.must_be_said() && !silent.is_empty()).then(|| format!("no word of it by {silent:?}"))
 }

@@ -15,6 +15,8 @@ pub(crate) struct Recording {
     pub(crate) bytes: Vec<u8>,
     /// Of a directory recording: a copy of it, and which file of it `bytes` are.
     folder: Option<(TempDir, String)>,
+    /// Where its programs are, if they are part of what is tested.
+    pub(crate) root: Option<PathBuf>,
     /// Whether it is one of the project's own, which are damaged more thoroughly.
     pub(crate) is_fixture: bool,
 }
@@ -116,6 +118,11 @@ pub(crate) fn all(test: &str) -> Vec<Recording> {
     ] {
         all.push(file(&fixtures().join(name), true));
     }
+    let dir = fixtures().join("dwarf");
+    all.push(Recording {
+        root: Some(dir.join("root")),
+        ..file(&dir.join("perf.data"), true)
+    });
     for part in ["data", "data.1"] {
         all.push(directory(part));
     }
@@ -136,6 +143,7 @@ fn file(path: &Path, is_fixture: bool) -> Recording {
         name: name.to_string_lossy().into_owned(),
         bytes: std::fs::read(path).unwrap(),
         folder: None,
+        root: None,
         is_fixture,
     }
 }
@@ -150,6 +158,7 @@ fn directory(part: &str) -> Recording {
         name: format!("directory/{part}"),
         bytes: std::fs::read(from.join(part)).unwrap(),
         folder: Some((to, part.to_owned())),
+        root: None,
         is_fixture: true,
     }
 }

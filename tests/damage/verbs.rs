@@ -5,7 +5,7 @@ use rprof_perfdata::Reader;
 use rprof_profile::Filter;
 use rprof_profile::view::{Order, SortKey};
 use rprof_report::format::{
-    Graph, JsonFields, OutlineFields, TableOptions, write_folded, write_table,
+    Graph, JsonFields, OutlineFields, TableOptions, write_folded, write_stats, write_table,
 };
 use rprof_report::script::{Choice, ScriptOptions, write_script};
 use rprof_report::{DumpForm, Error, Options, load, visit_info, write_dump};
@@ -33,13 +33,13 @@ pub(crate) enum Ways {
 ///
 /// # Panics
 /// If what is written is not well-formed.
-pub(crate) fn read(reader: &Reader, nowhere: &Path, ways: Ways) -> Vec<&'static str> {
+pub(crate) fn read(reader: &Reader, root: &Path, ways: Ways) -> Vec<&'static str> {
     let in_turn = match ways {
         Ways::All => &IN_TURN[..],
         Ways::Some(number) => &IN_TURN[number % 3..][..1],
     };
     let ways = ALWAYS.iter().chain(in_turn);
-    let ways = ways.map(|(name, way)| (*name, way(reader, nowhere)));
+    let ways = ways.map(|(name, way)| (*name, way(reader, root)));
     let silent = ways.filter(|(_, said)| match said {
         Ok(warnings) => {
             for warning in warnings {
@@ -77,20 +77,20 @@ fn info(reader: &Reader, _: &Path) -> Said {
     Ok(warnings.iter().map(ToString::to_string).collect())
 }
 
-/// The same on every machine: no binaries are found anywhere.
-fn locator(nowhere: &Path) -> Locator {
+/// The same on every machine: binaries are found below this folder, and root else.
+fn locator(root: &Path) -> Locator {
     Locator {
-        symfs: Some(nowhere.to_owned()),
+        symfs: Some(root.to_owned()),
         cache: None,
-        debug_dir: nowhere.to_owned(),
+        debug_dir: root.to_owned(),
     }
 }
 
-fn report(reader: &Reader, nowhere: &Path) -> Said {
+fn report(reader: &Reader, root: &Path) -> Said {
     let options = Options {
         by_tid: true,
         by_cpu: true,
-        locator: locator(nowhere),
+        locator: locator(root),
         ..Options::default()
     };
     let profile = load(reader, &options, &mut |_| {})?;
@@ -108,20 +108,21 @@ fn report(reader: &Reader, nowhere: &Path) -> Said {
         colors: false,
     };
     write_table(&profile, &table, &mut io::sink()).map_err(Error::Write)?;
+    write_stats(&profile, &mut io::sink()).map_err(Error::Write)?;
     for event in &profile.events {
         write_folded(&profile, event, &mut io::sink()).map_err(Error::Write)?;
     }
     Ok(profile.warnings)
 }
 
-fn script(reader: &Reader, nowhere: &Path) -> Said {
+fn script(reader: &Reader, root: &Path) -> Said {
     let options = ScriptOptions {
         filter: Filter::default(),
         columns: Choice::default(),
         chains: true,
         inlines: true,
         nanoseconds: false,
-        locator: locator(nowhere),
+        locator: locator(root),
     };
     write_script(reader, &options, &mut io::sink()).map(|printed| printed.warnings)
 }

@@ -9,6 +9,8 @@ pub enum StackEnd {
     Rooted,
     /// The stack was deeper than its copy.
     Cut,
+    /// Nothing was copied: the stack was not in memory, or being replaced by exec.
+    NotCopied,
     /// Nothing describes the frames of the code.
     NoInfo,
     /// The description is damaged, or needs what was not recorded.
@@ -33,6 +35,7 @@ impl StackEnd {
         match self {
             Self::Rooted => "rooted",
             Self::Cut => "cut: the stack was deeper than what was copied of it",
+            Self::NotCopied => "nothing was copied of the stack: not in memory, or exec at work",
             Self::NoInfo => "no unwind information for the code",
             Self::BadInfo => "damaged unwind information, or registers that were not recorded",
             Self::Unmapped => "a return address that points to no code",
@@ -49,6 +52,7 @@ impl StackEnd {
         match self {
             Self::Rooted => "rooted",
             Self::Cut => "cut",
+            Self::NotCopied => "not-copied",
             Self::NoInfo => "no-info",
             Self::BadInfo => "bad-info",
             Self::Unmapped => "unmapped",

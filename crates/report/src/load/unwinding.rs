@@ -209,7 +209,12 @@ impl Unwinding {
         };
         Walked {
             frames: start..frames.len(),
-            end: ended(end_of(outcome), image),
+            end: match outcome {
+                Outcome::Cut | Outcome::OffStack { .. } if bytes.is_empty() => {
+                    ended(StackEnd::NotCopied, image)
+                }
+                _ => ended(end_of(outcome), image),
+            },
         }
     }
 }

@@ -1,0 +1,228 @@
+//! Stacks that were recorded as copies (`perf record --call-graph dwarf`) are unwound: a fixture
+//! whose stacks are known, damage to it, and recordings made here, which perf reads in the same way.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails"
+)]
+
+mod common;
+
+use common::{fixtures, golden, has, live, rprof, run, scratch, write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn walk() -> PathBuf {
+    fixtures().join("dwarf")
+}
+
+/// What a reader makes of the fixture.
+fn read(args: &[&str]) -> String {
+    read_file(&walk().join("perf.data"), &walk().join("root"), args).stdout
+}
+
+fn read_file(file: &Path, root: &Path, args: &[&str]) -> common::Ran {
+    let mut rprof = rprof(args);
+    rprof.arg("-i").arg(file).arg("--symfs").arg(root);
+    // perf keeps programs that it recorded there.
+    rprof.env("HOME", root);
+    run(&mut rprof).ok()
+}
+
+#[test]
+fn trees_reach_from_where_samples_were_taken_to_the_start() {
+    golden(&walk().join("report.txt"), &read(&["report"]));
+}
+
+#[test]
+fn script_prints_every_frame() {
+    golden(&walk().join("script.txt"), &read(&["script"]));
+}
+
+#[test]
+fn stacks_are_cut_where_the_user_wants() {
+    let args = ["script", "--max-stack", "2", "-F", "comm,ip,sym,stackend"];
+    let text = read(&args);
+    assert!(text.contains("leaf") && !text.contains("_start"), "{text}");
+    assert!(text.contains("[stack ends here: max-stack]"), "{text}");
+}
+
+/// Of a sample of the fixture, by what its event records.
+struct Places {
+    /// What sort of registers there are.
+    abi: usize,
+    /// The bytes of the copy that are stack.
+    dyn_size: usize,
+}
+
+/// Samples have: address, task, time, data address, period, chain, registers, stack, data source.
+fn places(bytes: &[u8]) -> Vec<Places> {
+    const N_REGISTERS: usize = 20;
+    let word = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().unwrap());
+    let int = |at: usize| usize::try_from(word(at)).unwrap();
+    let (mut at, end) = (int(40), int(40) + int(48));
+    let mut all = Vec::new();
+    while at < end {
+        let size = usize::from(u16::from_le_bytes([bytes[at + 6], bytes[at + 7]]));
+        if bytes[at..at + 4] == [9, 0, 0, 0] {
+            let chain = at + 8 + 5 * 8;
+            let abi = chain + 8 + 8 * int(chain);
+            let stack = abi + 8 + 8 * N_REGISTERS;
+            let dyn_size = stack + 8 + int(stack);
+            all.push(Places { abi, dyn_size });
+        }
+        at += size;
+    }
+    assert!(all.len() > 10);
+    all
+}
+
+/// The fixture's numbers after a change to each of its samples.
+fn stats_after(change: impl Fn(&mut [u8], &Places)) -> String {
+    let mut bytes = std::fs::read(walk().join("perf.data")).unwrap();
+    for sample in places(&bytes) {
+        change(&mut bytes, &sample);
+    }
+    let dir = scratch();
+    let file = dir.path().join("perf.data");
+    write(&file, &bytes);
+    let root = walk().join("root");
+    read_file(&file, &root, &["script"]);
+    read_file(&file, &root, &["report", "--stats"]).stdout
+}
+
+fn set(bytes: &mut [u8], at: usize, value: u64) {
+    bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+}
+
+#[test]
+fn each_way_to_end_is_counted() {
+    let whole = stats_after(|_, _| {});
+    assert!(whole.contains("100.00%       12  rooted"), "{whole}");
+    let none = stats_after(|bytes, at| set(bytes, at.abi, 3));
+    assert!(none.contains("no user registers"), "{none}");
+    let small = stats_after(|bytes, at| set(bytes, at.abi, 1));
+    assert!(small.contains("100.00%       12  a 32-bit task"), "{small}");
+    let empty = stats_after(|bytes, at| set(bytes, at.dyn_size, 0));
+    assert!(
+        empty.contains("100.00%       12  nothing was copied"),
+        "{empty}"
+    );
+    let short = stats_after(|bytes, at| set(bytes, at.dyn_size, 8));
+    assert!(short.contains("not on the stack"), "{short}");
+    let more = stats_after(|bytes, at| set(bytes, at.dyn_size, u64::MAX));
+    assert!(more.contains("100.00%       12  rooted"), "{more}");
+    // Zeros from the stack pointer up: a return address of 0 ends a stack.
+    let zeros = stats_after(|bytes, at| bytes[at.dyn_size - 1024..at.dyn_size].fill(0));
+    assert!(zeros.contains("100.00%       12  rooted"), "{zeros}");
+    // Addresses that lead nowhere.
+    let astray = stats_after(|bytes, at| bytes[at.dyn_size - 1024..at.dyn_size].fill(0x55));
+    assert!(astray.contains("points to no code"), "{astray}");
+}
+
+#[test]
+fn without_the_program_few_frames_are_left() {
+    let dir = scratch();
+    let file = walk().join("perf.data");
+    let stats = read_file(&file, dir.path(), &["report", "--stats"]).stdout;
+    assert!(stats.contains("no unwind information"), "{stats}");
+    assert!(stats.contains(" 12  walk"), "{stats}");
+    let flame = read_file(&file, dir.path(), &["flame", "--folded"]);
+    // Frames that use a frame pointer, as those of a varying size do.
+    assert_eq!(flame.stdout, "walk;[walk] 5\nwalk;[walk];[walk];[walk] 7\n");
+    let said = "stacks: 0.0 % rooted, 100.0 % without unwind info (walk 100.0 %)";
+    assert!(flame.stderr.contains(said), "{}", flame.stderr);
+}
+
+/// Frames of several shapes, in two threads, and a deep stack.
+const PROGRAM: &str = r#"
+    #include <alloca.h>
+    #include <pthread.h>
+    #include <stdlib.h>
+    static volatile unsigned long sink;
+    __attribute__((noinline)) void leaf(unsigned long n) { for (unsigned long i = 0; i < n; i++) sink += i; }
+    __attribute__((noinline)) void sized(int n) { volatile char *p = alloca(n); p[n - 1] = 1; leaf(20000); sink += p[n - 1]; }
+    __attribute__((noinline)) void deep(int left) { if (left) deep(left - 1); else sized(100); sink++; }
+    __attribute__((noinline)) int compare(const void *a, const void *b) { leaf(20); return *(int *)a - *(int *)b; }
+    static void *work(void *unused) {
+        int numbers[200];
+        for (int i = 0; i < 500; i++) {
+            deep(50);
+            for (int k = 0; k < 200; k++) numbers[k] = k * 7919 % 200;
+            qsort(numbers, 200, sizeof *numbers, compare);
+        }
+        return unused;
+    }
+    int main(void) {
+        pthread_t other;
+        pthread_create(&other, 0, work, 0);
+        work(0);
+        pthread_join(other, 0);
+        return 0;
+    }"#;
+
+/// Samples as blocks of lines: a head and its frames, from the innermost to the root.
+fn blocks(text: &str) -> Vec<Vec<&str>> {
+    let blocks = text.split("\n\n").map(|block| block.lines().collect());
+    blocks.filter(|block: &Vec<&str>| block.len() > 1).collect()
+}
+
+/// Whether a stack reaches where its thread began.
+fn is_whole(block: &[&str]) -> bool {
+    let last = block.last().unwrap_or(&"");
+    [" _start+", "clone3", " __clone"]
+        .iter()
+        .any(|name| last.contains(name))
+}
+
+/// perf loses frames (and guesses on, along what it takes for frame pointers) where it does not find
+/// the unwind information; what it has of such a stack is in ours.
+fn has_all(ours: &[&str], theirs: &[&str]) -> bool {
+    let mut ours = ours.iter();
+    theirs.iter().all(|line| ours.any(|other| other == line))
+}
+
+#[test]
+fn stacks_are_those_of_perf_line_for_line() {
+    let test = "stacks_are_those_of_perf_line_for_line";
+    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
+        return;
+    }
+    let _live = live();
+    let dir = scratch();
+    let (source, program) = (dir.path().join("p.c"), dir.path().join("p"));
+    std::fs::write(&source, PROGRAM).unwrap();
+    let mut cc = Command::new("cc");
+    cc.args([
+        "-O2",
+        "-g",
+        "-fno-optimize-sibling-calls",
+        "-fomit-frame-pointer",
+    ]);
+    run(cc.args(["-pthread", "-o"]).arg(&program).arg(&source)).ok();
+    for size in ["8192", "65528"] {
+        let file = dir.path().join(size);
+        let mut perf = Command::new("perf");
+        perf.args(["record", "-q", "-F", "999", "--call-graph"]);
+        perf.arg(format!("dwarf,{size}")).arg("-o").arg(&file);
+        run(perf.arg("--").arg(&program)).ok();
+        let fields = "comm,tid,time,event,ip,sym,symoff,dso";
+        let mut perf = Command::new("perf");
+        perf.args(["script", "--no-inline", "--max-stack", "1000", "-F", fields]);
+        let theirs = run(perf.arg("-i").arg(&file)).ok().stdout;
+        let mut rprof = rprof(["script", "--no-inline", "-F", fields, "-i"]);
+        let ours = run(rprof.arg(&file)).ok().stdout;
+        let (ours, theirs) = (blocks(&ours), blocks(&theirs));
+        assert_eq!(ours.len(), theirs.len());
+        let whole = ours.iter().zip(&theirs).filter(|(_, one)| is_whole(one));
+        let (mut n_same, mut n_whole) = (0, 0);
+        for (our, their) in whole {
+            n_whole += 1;
+            n_same += usize::from(our == their);
+            assert!(has_all(our, their), "{our:#?}\nperf: {their:#?}");
+        }
+        assert!(n_whole * 2 > theirs.len(), "{n_whole} of {}", theirs.len());
+        assert!(n_same * 100 >= n_whole * 95, "{n_same} of {n_whole}");
+    }
+}
