@@ -228,3 +228,32 @@ fn a_build_id_from_the_section_names_the_image() {
         (Some(&id), &b"a"[..])
     );
 }
+
+#[test]
+fn a_mapping_of_data_is_a_place_but_no_code() {
+    let mut script = Script::new();
+    script.map(1, 7, 0x1000, b"/lib/x");
+    let misc = Misc(Misc::USER.0 | Misc::MMAP_DATA.0);
+    let data = |addr| {
+        Record::Mmap2(Mmap2 {
+            pid: 7,
+            tid: 7,
+            addr,
+            len: 0x1000,
+            pgoff: 0x6000,
+            identity: FileIdentity::Inode(Inode::default()),
+            prot: 1,
+            flags: 2,
+            filename: b"/lib/x",
+        })
+    };
+    // It goes on where the code ends, in memory and in the file.
+    script.add(2, misc, data(0x2000));
+    let history = script.0.build();
+    let epoch = history.epoch(7, Key::LAST);
+    let place = |avma| history.place(epoch, Avma(avma));
+    let code = |avma| history.code(epoch, Avma(avma));
+    assert!(matches!(place(0x2010), Place::User { .. }));
+    assert_eq!(code(0x2010), Place::Unmapped(Avma(0x2010)));
+    assert_eq!(code(0x1010), place(0x1010));
+}
