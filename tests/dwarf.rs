@@ -122,6 +122,23 @@ fn each_way_to_end_is_counted() {
 }
 
 #[test]
+fn stacks_of_other_machines_are_said_to_be_left_out() {
+    let mut bytes = std::fs::read(walk().join("perf.data")).unwrap();
+    let at = bytes.windows(7).rposition(|text| text == b"x86_64\0");
+    bytes[at.unwrap()..][..6].copy_from_slice(b"armv7l");
+    let dir = scratch();
+    let file = dir.path().join("perf.data");
+    write(&file, &bytes);
+    let ran = read_file(&file, &walk().join("root"), &["flame", "--folded"]);
+    assert!(
+        ran.stderr.contains("not unwound for armv7l"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(ran.stdout, "walk;leaf 12\n");
+}
+
+#[test]
 fn without_the_program_few_frames_are_left() {
     let dir = scratch();
     let file = walk().join("perf.data");

@@ -2,6 +2,7 @@
 
 use super::chunks::{Chunks, Cut};
 use super::samples::DeferredChains;
+use super::unwinding;
 use crate::Error;
 use rprof_abi::record::Record;
 use rprof_abi::{AttrFlags, Endian, Misc, RawRecord, RecordKind, SampleType};
@@ -97,7 +98,8 @@ fn skim_in(reader: &Reader, cut: Cut) -> Result<Skimmed, Error> {
         let records = skim.n_bad;
         warnings.push(Warning::Undecodable { records });
     }
-    let notes = skim.passed_over.notes();
+    let mut notes = skim.passed_over.notes();
+    notes.extend(unwinding::note(reader).filter(|_| skim.n_samples > 0));
     charge_shared_rings(reader, &mut skim.lost);
     skim.deferred.freeze();
     let (chunks, newest_ns) = skim.chunks.finish();

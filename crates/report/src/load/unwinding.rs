@@ -9,7 +9,8 @@ use super::Context;
 use super::chain::UserPart;
 use super::resolve::Space;
 use super::samples::Seen;
-use rprof_abi::{Endian, SampleType};
+use rprof_abi::sample::StackDump;
+use rprof_abi::{Callchain, Endian, SampleType, context as marker};
 use rprof_images::{Avma, FileOffset, Segment, Svma};
 use rprof_machine::{Epoch, ImageId, ImageKind, Place};
 use rprof_perfdata::{FeatureId, Reader, RecordedEvent};
@@ -39,15 +40,11 @@ struct Table {
 impl Tables {
     /// For so many images; `None` if the recording has no stacks that could be unwound.
     pub(crate) fn of(reader: &Reader, n_images: usize) -> Option<Self> {
-        if !reader.events().iter().any(has_stack) || reader.endian() != Endian::Little {
+        if !reader.events().iter().any(has_stack) {
             return None;
         }
-        let machine = match reader.feature_text(FeatureId::ARCH) {
-            Some(name) => Machine::named(name.trim()),
-            None => Machine::native(),
-        };
         Some(Self {
-            machine: machine?,
+            machine: machine_of(reader)?,
             images: (0..n_images).map(|_| OnceLock::new()).collect(),
         })
     }
@@ -77,6 +74,30 @@ impl Table {
             .iter()
             .find_map(|segment| segment.svma(offset))
     }
+}
+
+/// The machine whose stacks a recording holds; `None` if those are not walked.
+fn machine_of(reader: &Reader) -> Option<Machine> {
+    if reader.endian() != Endian::Little {
+        return None;
+    }
+    match reader.feature_text(FeatureId::ARCH) {
+        Some(name) => Machine::named(name.trim()),
+        None => Machine::native(),
+    }
+}
+
+/// What to say of a recording whose stacks are there, but cannot be unwound.
+pub(crate) fn note(reader: &Reader) -> Option<String> {
+    if !reader.events().iter().any(has_stack) || machine_of(reader).is_some() {
+        return None;
+    }
+    let machine = reader.feature_text(FeatureId::ARCH);
+    let machine = machine.as_deref().unwrap_or("this machine");
+    Some(format!(
+        "samples hold copies of user stacks, which are not unwound for {machine}: of user code \
+         only where it was sampled is shown"
+    ))
 }
 
 /// Whether samples of an event have what a walk begins with.
@@ -121,6 +142,16 @@ pub(crate) struct Walked {
     frames: Range<usize>,
     /// How it ended; `None` if there was nothing to unwind.
     pub(crate) end: Option<End>,
+}
+
+impl Walked {
+    /// No frames, for a reason.
+    fn nowhere(end: StackEnd) -> Self {
+        Self {
+            frames: 0..0,
+            end: Some(End { end, image: None }),
+        }
+    }
 }
 
 /// How a stack ended, and in which image.
@@ -177,44 +208,53 @@ impl Unwinding {
         let (Some(registers), Some(dump)) = (sample.regs_user, sample.stack_user) else {
             return Walked::default();
         };
-        let start = self.frames.len();
-        let ended = |end, image| Some(End { end, image });
         let registers = match Registers::of_sample(tables.machine, &registers) {
             Ok(registers) => registers,
-            Err(outcome) => {
-                return Walked {
-                    frames: start..start,
-                    end: ended(end_of(outcome), None),
-                };
-            }
+            Err(outcome) => return Walked::nowhere(end_of(outcome)),
         };
-        let bytes = dump.stack();
-        let is_cut = bytes.len() >= dump.data.len();
-        let stack = Stack::new(registers.sp().unwrap_or(0), bytes, is_cut);
-        // A frame takes a word at least, but for signals that came on another stack.
-        let possible = bytes.len() / 8 + SIGNALS;
-        let wanted = context.chains.max_stack.unwrap_or(possible).min(possible);
+        let has_user = |chain: Callchain<'_>| chain.entries().any(|entry| entry == marker::USER);
+        if dump.stack().is_empty() && sample.callchain.is_some_and(has_user) {
+            // What was recorded leads further than registers alone.
+            return Walked::nowhere(StackEnd::NotCopied);
+        }
         let code = UserCode {
             context,
             tables,
             epoch,
         };
+        self.walk_copy(&code, &registers, dump)
+    }
+
+    fn walk_copy(
+        &mut self,
+        code: &UserCode<'_>,
+        registers: &Registers,
+        dump: StackDump<'_>,
+    ) -> Walked {
+        let bytes = dump.stack();
+        let is_cut = bytes.len() >= dump.data.len();
+        let stack = Stack::new(registers.sp().unwrap_or(0), bytes, is_cut);
+        // A frame takes a word at least, but for signals that came on another stack.
+        let possible = bytes.len() / 8 + SIGNALS;
+        let wanted = code.context.chains.max_stack.unwrap_or(possible);
         let frames = &mut self.frames;
+        let start = frames.len();
         let unwinder = self.unwinder.get_or_insert_default();
-        let outcome = unwinder.walk(&code, &registers, stack, wanted, |frame| frames.push(frame));
+        let outcome = unwinder.walk(code, registers, stack, wanted.min(possible), |frame| {
+            frames.push(frame);
+        });
         let image = match outcome {
             Outcome::Rooted => None,
             Outcome::NoInfo { image, .. } | Outcome::BadInfo { image, .. } => Some(ImageId(image)),
             _ => frames.last().and_then(|last| code.image(*last)),
         };
+        let end = match outcome {
+            Outcome::Cut | Outcome::OffStack { .. } if bytes.is_empty() => StackEnd::NotCopied,
+            _ => end_of(outcome),
+        };
         Walked {
             frames: start..frames.len(),
-            end: match outcome {
-                Outcome::Cut | Outcome::OffStack { .. } if bytes.is_empty() => {
-                    ended(StackEnd::NotCopied, image)
-                }
-                _ => ended(end_of(outcome), image),
-            },
+            end: Some(End { end, image }),
         }
     }
 }
