@@ -82,6 +82,12 @@ impl Index {
         self.entries.len() * size_of::<Entry>()
     }
 
+    /// Where the description behind one begins.
+    pub(crate) fn next_start(&self, number: u32) -> Option<u32> {
+        let next = self.entries.get(number as usize + 1)?;
+        Some(next.start)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

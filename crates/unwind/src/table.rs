@@ -1,7 +1,7 @@
 //! What one image says about its frames.
 
 use crate::arch::{Aarch64, Arch, Machine, X86_64};
-use crate::index::{Bytes, Index, offset_of};
+use crate::index::{Bytes, Entry, Index, offset_of};
 use crate::known::Known;
 use crate::rule::{Kind, Rule};
 use crate::slow::{Caller, Step};
@@ -67,6 +67,9 @@ pub(crate) type Scratch = UnwindContext<usize>;
 
 /// A function with more rows is damaged.
 const MAX_ROWS: usize = 1 << 16;
+
+/// Bytes of code between two descriptions that are a part of the function before.
+const MAX_GAP: u32 = 32;
 
 impl UnwindTable {
     /// Reads an image's descriptions; those of the debug file stand in where the image has none.
@@ -150,7 +153,23 @@ impl UnwindTable {
         }
         let mut known = self.known.iter();
         let rule = known.find_map(|known| known.rule(at, self.machine));
-        rule.unwrap_or_default()
+        rule.unwrap_or_else(|| self.rule_of_gap(at))
+    }
+
+    /// A few instructions between two descriptions have no frame: so C libraries leave out what is
+    /// around the system calls that make threads.
+    fn rule_of_gap(&self, at: u32) -> Rule {
+        if !self
+            .sections
+            .iter()
+            .any(|section| section.is_gap(self.base, at))
+        {
+            return Rule::default();
+        }
+        match self.machine {
+            Machine::X86_64 => Rule::just_called::<X86_64>(0),
+            Machine::Aarch64 => Rule::just_called::<Aarch64>(0),
+        }
     }
 
     fn relative(&self, address: Svma) -> Option<u32> {
@@ -254,6 +273,23 @@ impl Section {
         }
     }
 
+    /// Whether an address is in a short stretch between two descriptions.
+    fn is_gap(&self, base: u64, at: u32) -> bool {
+        let Some((function, entry)) = self.index.find(at) else {
+            return false;
+        };
+        let end = match self.is_eh_frame {
+            true => end_of(&self.eh_frame(), &self.bases, entry),
+            false => end_of(&self.debug_frame(), &self.bases, entry),
+        };
+        let end = end.and_then(|end| u32::try_from(end.checked_sub(base)?).ok());
+        let next = self.index.next_start(function);
+        let (Some(end), Some(next)) = (end, next) else {
+            return false;
+        };
+        end <= at && next.saturating_sub(end) <= MAX_GAP
+    }
+
     fn step<A: Arch>(
         &self,
         at: u32,
@@ -286,6 +322,15 @@ impl Section {
         section.set_address_size(8);
         section
     }
+}
+
+/// Where a function ends.
+fn end_of<'a, S>(section: &S, bases: &BaseAddresses, entry: Entry) -> Option<u64>
+where
+    S: UnwindSection<Bytes<'a>>,
+{
+    let fde = section.fde_from_offset(bases, offset_of(entry), S::cie_from_offset);
+    Some(fde.ok()?.end_address())
 }
 
 fn rows_in<'a, A, S>(
