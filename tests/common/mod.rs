@@ -137,6 +137,16 @@ pub fn has(test: &str, tool: &str, package: &str) -> bool {
     false
 }
 
+/// Whether tests run that need compilers and linkers few have (`cargo xtask ci --wide`).
+pub fn is_wide(test: &str) -> bool {
+    let is_wide = std::env::var_os("RPROF_WIDE").is_some();
+    if !is_wide {
+        // Not a failure: one machine that runs them is enough.
+        println!("{test}: not run, RPROF_WIDE is not set");
+    }
+    is_wide
+}
+
 /// Whether we may do what only root may.
 #[track_caller]
 pub fn is_root(test: &str) -> bool {

@@ -76,6 +76,13 @@ impl Walked<'_> {
         self.frames.len() <= truth.len() && same.all(|same| same)
     }
 
+    /// Whether all its frames are gdb's, in order.
+    pub fn invents_nothing(&self) -> bool {
+        let mut truth = self.snapshot.frames.iter();
+        let mut frames = self.frames.iter();
+        frames.all(|frame| truth.any(|truth| truth.pc == frame.avma))
+    }
+
     /// Both chains beside each other.
     pub fn shown(&self) -> String {
         let mut text = String::new();
@@ -106,7 +113,7 @@ fn truth_is_signal(snapshot: &Snapshot, at: usize) -> bool {
 
 /// Fails with the first walks for which something does not hold, one for each innermost function.
 #[track_caller]
-pub fn all(walked: &[Walked<'_>], what: &str, holds: impl Fn(&Walked<'_>) -> bool) {
+pub fn all<'t>(walked: &[Walked<'t>], what: &str, holds: impl Fn(&Walked<'t>) -> bool) {
     assert!(!walked.is_empty(), "no snapshots");
     let wrong: Vec<_> = walked.iter().filter(|walked| !holds(walked)).collect();
     println!("{what}: {} snapshots, {} differ", walked.len(), wrong.len());

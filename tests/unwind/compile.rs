@@ -1,7 +1,7 @@
 //! Programs made in the test.
 
 use crate::common::{has, run, scratch, write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
 
@@ -72,10 +72,5 @@ impl Program {
     #[track_caller]
     pub fn truth(&self, plan: &str) -> crate::gdb::Truth {
         crate::gdb::truth(self.folder.path(), &self.path, plan)
-    }
-
-    /// A file of its folder.
-    pub fn file(&self, name: &str) -> PathBuf {
-        Path::new(self.folder.path()).join(name)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::common::{run, write};
 use serde_json::Value;
+use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
 
@@ -51,6 +52,46 @@ pub struct Truth {
     pub snapshots: Vec<Snapshot>,
 }
 
+impl Truth {
+    /// Corrects gdb where it goes on behind a program's first function: that of the dynamic
+    /// linker has no description that says so.
+    pub fn ends_at_start(mut self) -> Self {
+        for snapshot in &mut self.snapshots {
+            let start = snapshot.frames.iter().position(|one| one.name == "_start");
+            snapshot
+                .frames
+                .truncate(start.map_or(usize::MAX, |start| start + 1));
+        }
+        self
+    }
+
+    /// Corrects gdb where it takes what lies on the stack for a return address: in stubs without a
+    /// description.
+    pub fn in_code(mut self) -> Self {
+        for snapshot in &mut self.snapshots {
+            let maps = &self.maps[snapshot.maps];
+            let is_code = |frame: &GdbFrame| maps.code().any(|range| range.contains(&frame.pc));
+            snapshot.frames.retain(is_code);
+        }
+        self
+    }
+}
+
+impl Maps {
+    /// Ranges that can be executed.
+    fn code(&self) -> impl Iterator<Item = Range<u64>> {
+        self.text.lines().filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let (start, end) = words.next()?.split_once('-')?;
+            let [start, end] = [start, end].map(|word| u64::from_str_radix(word, 16));
+            words
+                .next()?
+                .contains('x')
+                .then_some(start.ok()?..end.ok()?)
+        })
+    }
+}
+
 /// Runs a program under gdb.
 #[track_caller]
 pub fn truth(folder: &Path, program: &Path, plan: &str) -> Truth {
@@ -64,7 +105,7 @@ pub fn truth(folder: &Path, program: &Path, plan: &str) -> Truth {
     // gdb waits for itself alone; the program is killed at the script's end.
     let ran = run(&mut gdb);
     let truth = read(folder);
-    truth.unwrap_or_else(|| panic!("gdb did not end the plan: {}\n{}", ran.stdout, ran.stderr))
+    truth.unwrap_or_else(|| panic!("gdb did not end the plan: {}", ran.stderr))
 }
 
 /// `None` if the last line is missing.

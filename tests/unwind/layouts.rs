@@ -1,28 +1,46 @@
 //! One program, compiled and linked in all ways: wherever it is stopped, its stack is whole.
 
-use crate::compare::{WHOLE, all, walk_all};
-use crate::compile::{Program, c};
+use crate::common::is_wide;
+use crate::compare::{WHOLE, Walked, all, walk_all};
+use crate::compile::{Program, Recipe, c, make};
+use crate::gdb::Truth;
 use crate::space::Images;
+use rprof_unwind::Outcome;
 
 const CALLS: &str = include_str!("programs/calls.c");
 
 /// Every instruction of the program's work, and of what libc does for it.
 const STEPS: &str = "run_to('work'); steps(1200)";
 
+/// The walk is gdb's wherever a plan stops.
 #[track_caller]
-fn is_whole(what: &str, program: &Program, images: &mut Images) {
-    let truth = program.truth(STEPS);
-    all(&walk_all(&truth, images, WHOLE), what, |walked| {
-        walked.is_whole()
-    });
+pub fn is_whole(what: &str, program: &Program, plan: &str, images: &mut Images) {
+    let truth = program.truth(plan);
+    all(&walk_all(&truth, images, WHOLE), what, Walked::is_whole);
 }
 
 #[track_caller]
 fn c_is_whole(test: &str, flags: &[&str]) {
-    let Some(program) = c(test, CALLS, flags) else {
-        return;
+    if let Some(program) = c(test, CALLS, flags) {
+        is_whole(test, &program, STEPS, &mut Images::default());
+    }
+}
+
+/// What gdb sees of it with another compiler or linker; not in every run.
+#[track_caller]
+fn wide(test: &str, compiler: (&str, &str), flags: &[&str]) -> Option<(Program, Truth)> {
+    let recipe = Recipe {
+        compiler,
+        name: "program.c",
+        source: CALLS,
+        flags,
     };
-    is_whole(test, &program, &mut Images::default());
+    if !is_wide(test) {
+        return None;
+    }
+    let program = make(test, recipe)?;
+    let truth = program.truth(STEPS);
+    Some((program, truth))
 }
 
 #[test]
@@ -32,13 +50,31 @@ fn optimised_code_is_walked() {
 
 #[test]
 fn code_with_frame_pointers_is_walked() {
-    let flags = ["-O2", "-fno-omit-frame-pointer"];
+    let flags = ["-O2", "-fno-omit-frame-pointer", "-Wl,-z,now"];
     c_is_whole("code_with_frame_pointers_is_walked", &flags);
 }
 
 #[test]
 fn code_that_is_not_optimised_is_walked() {
-    c_is_whole("code_that_is_not_optimised_is_walked", &["-O0"]);
+    let flags = ["-O0", "-Wl,-z,lazy", "-no-pie"];
+    c_is_whole("code_that_is_not_optimised_is_walked", &flags);
+}
+
+#[test]
+fn code_with_branch_protection_is_walked() {
+    let flags = [
+        "-O2",
+        "-fcf-protection=full",
+        "-Wl,-z,ibtplt",
+        "-Wl,-z,lazy",
+    ];
+    c_is_whole("code_with_branch_protection_is_walked", &flags);
+}
+
+#[test]
+fn code_with_vectors_is_walked() {
+    let flags = ["-O3", "-mavx2", "-mstackrealign", "-Wl,-z,now"];
+    c_is_whole("code_with_vectors_is_walked", &flags);
 }
 
 #[test]
@@ -50,4 +86,111 @@ fn static_programs_are_walked() {
 fn static_programs_that_can_be_moved_are_walked() {
     let test = "static_programs_that_can_be_moved_are_walked";
     c_is_whole(test, &["-Os", "-static-pie"]);
+}
+
+#[test]
+fn programs_without_an_index_of_frames_are_walked() {
+    let test = "programs_without_an_index_of_frames_are_walked";
+    c_is_whole(test, &["-O2", "-Wl,--no-eh-frame-hdr"]);
+}
+
+/// No `.eh_frame` but that of the start-up code.
+const DEBUG_FRAME: [&str; 4] = [
+    "-O2",
+    "-g",
+    "-fno-asynchronous-unwind-tables",
+    "-fno-unwind-tables",
+];
+
+#[test]
+fn frames_described_for_debuggers_only_are_walked() {
+    let test = "frames_described_for_debuggers_only_are_walked";
+    c_is_whole(test, &DEBUG_FRAME);
+}
+
+#[test]
+fn compressed_descriptions_are_read() {
+    let flags = [&DEBUG_FRAME[..], &["-gz"]].concat();
+    c_is_whole("compressed_descriptions_are_read", &flags);
+}
+
+#[test]
+fn descriptions_in_a_debug_file_are_read() {
+    let test = "descriptions_in_a_debug_file_are_read";
+    let Some(program) = c(test, CALLS, &DEBUG_FRAME) else {
+        return;
+    };
+    program.tool(&["objcopy", "--only-keep-debug", "program", "program.debug"]);
+    program.tool(&["strip", "--strip-debug", "program"]);
+    program.tool(&["objcopy", "--add-gnu-debuglink=program.debug", "program"]);
+    let mut images = Images::default();
+    let debug = program.folder.path().join("program.debug");
+    images.debug_files.insert(program.path.clone(), debug);
+    is_whole(test, &program, STEPS, &mut images);
+}
+
+#[test]
+fn stripped_programs_are_walked() {
+    let test = "stripped_programs_are_walked";
+    let Some(program) = c(test, CALLS, &["-O2", "-no-pie"]) else {
+        return;
+    };
+    program.tool(&["strip", "program"]);
+    let plan = "run_to('__libc_start_main'); run_to('memset'); steps(100); run_to('qsort'); steps(400); run_to('printf')
+steps(100); steps(200, 7)";
+    is_whole(test, &program, plan, &mut Images::default());
+}
+
+#[test]
+fn the_dynamic_linker_is_walked_from_its_first_instruction() {
+    let test = "the_dynamic_linker_is_walked_from_its_first_instruction";
+    let Some(program) = c(test, CALLS, &["-O2"]) else {
+        return;
+    };
+    let plan = "gdb.execute('starti', to_string=True); steps(300); steps(300, 397)";
+    // gdb does not know the libraries yet.
+    let truth = program.truth(plan).ends_at_start().in_code();
+    let walked = walk_all(&truth, &mut Images::default(), WHOLE);
+    all(&walked, test, Walked::is_whole);
+}
+
+#[test]
+fn programs_of_clang_are_walked() {
+    let test = "programs_of_clang_are_walked";
+    let Some((_program, truth)) = wide(test, ("clang", "clang"), &["-O2"]) else {
+        return;
+    };
+    let walked = walk_all(&truth, &mut Images::default(), WHOLE);
+    all(&walked, test, Walked::is_whole);
+}
+
+/// lld does not describe the stubs of calls to libraries.
+#[test]
+fn programs_linked_by_lld_are_walked() {
+    let test = "programs_linked_by_lld_are_walked";
+    let flags = ["-O2", "-fuse-ld=lld", "-Wl,-z,lazy"];
+    for more in [&[][..], &["-Wl,-z,force-ibt", "-fcf-protection=full"]] {
+        let flags = [&flags, more].concat();
+        let Some((_program, truth)) = wide(test, ("clang", "clang"), &flags) else {
+            return;
+        };
+        let truth = truth.in_code();
+        let walked = walk_all(&truth, &mut Images::default(), WHOLE);
+        all(&walked, test, Walked::is_whole);
+    }
+}
+
+/// musl describes nothing of its own. No frame is invented, but where a function of musl has no
+/// frame, frame pointers leave its caller out.
+#[test]
+fn programs_of_musl_are_walked() {
+    let test = "programs_of_musl_are_walked";
+    let flags = ["-O2", "-static"];
+    let Some((_program, truth)) = wide(test, ("musl-gcc", "musl-tools"), &flags) else {
+        return;
+    };
+    let walked = walk_all(&truth, &mut Images::default(), WHOLE);
+    all(&walked, test, |walked| {
+        walked.invents_nothing() && matches!(walked.outcome, Outcome::NoInfo { .. })
+    });
 }

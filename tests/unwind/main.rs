@@ -12,10 +12,13 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod calls;
 #[path = "../common/mod.rs"]
 mod common;
 mod compare;
 mod compile;
+mod foreign;
 mod gdb;
+mod interrupts;
 mod layouts;
 mod space;

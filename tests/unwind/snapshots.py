@@ -95,19 +95,34 @@ def run_to(place):
     gdb.execute("continue" if is_running else "run", to_string=True)
 
 
-def stepi():
-    gdb.execute("stepi", to_string=True)
+def runs_to(place, times=1):
+    """A snapshot each time that a place is reached."""
+    for _ in range(times):
+        run_to(place)
+        snap(place)
 
 
-def steps(most, label="", until=None):
-    """A snapshot at each instruction, until the function that was entered has returned."""
-    entered = number(gdb.newest_frame(), "rsp")
+def sp():
+    return number(gdb.newest_frame(), "rsp")
+
+
+def steps(most, by=1, label=""):
+    """A snapshot at each instruction, or every few, until the function that was entered returns."""
+    entered = sp()
     for _ in range(most):
         snap(label)
-        stepi()
-        if number(gdb.newest_frame(), "rsp") > entered:
+        gdb.execute("stepi %d" % by, to_string=True)
+        if sp() > entered:
             break
     snap(label)
+
+
+def all_threads(label=""):
+    selected = gdb.selected_thread()
+    for thread in gdb.selected_inferior().threads():
+        thread.switch()
+        snap(label)
+    selected.switch()
 
 
 for setting in (
@@ -120,9 +135,11 @@ for setting in (
     "startup-with-shell off",
     "debuginfod enabled off",
     "print thread-events off",
+    "print inferior-events off",
 ):
     gdb.execute("set " + setting)
 gdb.execute("unset environment")
+gdb.execute("handle SIGILL SIGSEGV SIGUSR2 nostop noprint pass", to_string=True)
 with open(os.path.join(FOLDER, "plan")) as plan:
     exec(compile(plan.read(), "plan", "exec"))
 line({"done": True})

@@ -5,7 +5,7 @@ use rprof_images::{Elf, FileOffset};
 use rprof_unwind::{AddressSpace, Mapped, UnwindTable};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// A file's table, and the file, which knows where in it what is.
 #[derive(Debug)]
@@ -15,22 +15,22 @@ pub struct Image {
 }
 
 impl Image {
-    fn new(elf: Elf, debug: Option<&Elf>) -> Arc<Self> {
+    fn new(elf: Elf, debug: Option<&Elf>) -> Rc<Self> {
         let table = UnwindTable::of(&elf, debug).ok();
-        Arc::new(Self { elf, table })
+        Rc::new(Self { elf, table })
     }
 }
 
 /// Images opened so far, by path.
 #[derive(Debug, Default)]
 pub struct Images {
-    by_path: HashMap<PathBuf, Option<Arc<Image>>>,
+    by_path: HashMap<PathBuf, Option<Rc<Image>>>,
     /// Debug files of programs that have one.
     pub debug_files: HashMap<PathBuf, PathBuf>,
 }
 
 impl Images {
-    fn open(&mut self, path: &Path) -> Option<Arc<Image>> {
+    fn open(&mut self, path: &Path) -> Option<Rc<Image>> {
         if let Some(image) = self.by_path.get(path) {
             return image.clone();
         }
@@ -55,8 +55,7 @@ struct Range {
     start: u64,
     end: u64,
     offset: u64,
-    name: String,
-    image: Option<Arc<Image>>,
+    image: Option<Rc<Image>>,
 }
 
 impl Space {
@@ -80,7 +79,6 @@ impl Space {
                 start: hex(start)?,
                 end: hex(end)?,
                 offset: hex(offset)?,
-                name: name.to_owned(),
                 image,
             })
         });
@@ -88,11 +86,6 @@ impl Space {
             number,
             ranges: ranges.collect(),
         }
-    }
-
-    /// The path of an image that an [`rprof_unwind::Outcome`] names.
-    pub fn name(&self, image: u32) -> &str {
-        &self.ranges[image as usize].name
     }
 }
 
