@@ -27,7 +27,11 @@ use anyhow::{Result, ensure};
 type Task = (&'static str, fn(&[String]) -> Result<()>, &'static str);
 
 const TASKS: &[Task] = &[
-    ("ci", ci::run, "everything a change must pass"),
+    (
+        "ci",
+        ci::run,
+        "[--wide]: everything a change must pass; wide: with compilers and linkers that few have",
+    ),
     ("tidy", tidy::run, "check the rules no compiler checks"),
     (
         "bless",
