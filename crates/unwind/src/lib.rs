@@ -26,6 +26,9 @@ mod stack;
 mod table;
 mod walk;
 
+#[cfg(test)]
+mod tests;
+
 pub use arch::Machine;
 pub use outcome::Outcome;
 pub use registers::Registers;

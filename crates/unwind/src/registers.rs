@@ -55,7 +55,7 @@ impl Registers {
         }
     }
 
-    fn sp_number(&self) -> u16 {
+    pub(crate) fn sp_number(&self) -> u16 {
         match self.machine {
             Machine::X86_64 => arch::X86_64::SP,
             Machine::Aarch64 => arch::Aarch64::SP,

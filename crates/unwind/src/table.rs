@@ -68,6 +68,10 @@ pub(crate) type Scratch = UnwindContext<usize>;
 /// A function with more rows is damaged.
 const MAX_ROWS: usize = 1 << 16;
 
+/// With more rows (128 MiB) an image is damaged, and all are forgotten: the largest compilers and
+/// browsers have a tenth.
+const MAX_COMPILED: usize = 1 << 24;
+
 /// Bytes of code between two descriptions that are a part of the function before.
 const MAX_GAP: u32 = 32;
 
@@ -194,6 +198,9 @@ impl UnwindTable {
         let compiled = &mut *compiled;
         if let Some(&(from, to)) = compiled.functions.get(&function) {
             return compiled.rule_in(from, to, at);
+        }
+        if compiled.rows.len() > MAX_COMPILED {
+            *compiled = Compiled::default();
         }
         let from = compiled.rows.len();
         for (start, rule) in rows {

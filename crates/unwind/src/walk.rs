@@ -108,7 +108,7 @@ impl<S: AddressSpace> Walk<'_, S> {
             let pc = self.registers.pc();
             let at = pc.wrapping_sub(u64::from(self.is_return));
             let (space, number) = (self.space, self.number);
-            let rule = cache.rule(number, at, || rule_at(space, at, scratch));
+            let rule = cache.rule(number, at, || rule_at::<A>(space, at, scratch));
             let stepped = match rule.kind {
                 Kind::Plain => {
                     visit(self.frame::<A>(pc));
@@ -269,9 +269,12 @@ impl<S: AddressSpace> Walk<'_, S> {
 
 /// The rule at an address that was not asked for before, or is forgotten.
 #[cold]
-fn rule_at(space: &impl AddressSpace, avma: u64, scratch: &mut Scratch) -> Rule {
+fn rule_at<A: Arch>(space: &impl AddressSpace, avma: u64, scratch: &mut Scratch) -> Rule {
     match space.find(avma) {
-        Mapped::Image { table, bias, .. } => table.rule(Svma(avma.wrapping_sub(bias)), scratch),
-        Mapped::Nothing | Mapped::Code { .. } => Rule::default(),
+        Mapped::Image { table, bias, .. } if table.machine() == A::MACHINE => {
+            table.rule(Svma(avma.wrapping_sub(bias)), scratch)
+        }
+        // Emulators map code of other machines.
+        Mapped::Image { .. } | Mapped::Nothing | Mapped::Code { .. } => Rule::default(),
     }
 }

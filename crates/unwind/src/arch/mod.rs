@@ -42,6 +42,8 @@ pub(crate) const MAX_SLOTS: usize = 12;
 
 /// Numbers are DWARF's.
 pub(crate) trait Arch {
+    /// The machine.
+    const MACHINE: Machine;
     /// Stack pointer.
     const SP: u16;
     /// Frame pointer.

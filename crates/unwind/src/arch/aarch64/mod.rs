@@ -1,6 +1,6 @@
 //! 64-bit ARM. Source: DWARF for the Arm 64-bit Architecture, 4.1; Procedure Call Standard, 6.1.
 
-use super::{Arch, bits};
+use super::{Arch, Machine, bits};
 use rprof_abi::registers::arm64;
 
 /// The machine.
@@ -11,6 +11,7 @@ const LINK: u16 = 30;
 const SP: u16 = 31;
 
 impl Arch for Aarch64 {
+    const MACHINE: Machine = Machine::Aarch64;
     const SP: u16 = SP;
     const FP: u16 = FP;
     const RETURN: u16 = LINK;

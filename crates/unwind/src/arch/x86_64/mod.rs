@@ -1,6 +1,6 @@
 //! x86-64. Source: System V ABI, AMD64 supplement, 3.6.2 (DWARF numbers) and 3.2.1 (calls).
 
-use super::{Arch, bits};
+use super::{Arch, Machine, bits};
 use rprof_abi::registers::x86;
 
 /// The machine.
@@ -12,6 +12,7 @@ const RSP: u16 = 7;
 const RETURN: u16 = 16;
 
 impl Arch for X86_64 {
+    const MACHINE: Machine = Machine::X86_64;
     const SP: u16 = RSP;
     const FP: u16 = RBP;
     const RETURN: u16 = RETURN;

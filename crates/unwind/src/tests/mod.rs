@@ -1,0 +1,243 @@
+//! Descriptions and stacks of all kinds, most of them nonsense: each walk ends, and says why.
+
+mod elf;
+
+use crate::{AddressSpace, Machine, Mapped, Outcome, Registers, Stack, UnwindTable, Unwinder};
+use elf::{AARCH64, X86_64, debug_frame, elf};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use rprof_images::Elf;
+use std::path::Path;
+
+/// Where the image is.
+const BIAS: u64 = 0x40_0000;
+/// Bytes of it.
+const LEN: u64 = 1 << 20;
+/// Where the stack is.
+const STACK: u64 = 0x7fff_0000;
+const MAX_FRAMES: usize = 300;
+
+/// One image.
+struct Space<'t>(&'t UnwindTable);
+
+impl AddressSpace for Space<'_> {
+    fn number(&self) -> u32 {
+        1
+    }
+
+    fn find(&self, avma: u64) -> Mapped<'_> {
+        match avma.checked_sub(BIAS) {
+            Some(svma) if svma < LEN => Mapped::Image {
+                image: 7,
+                table: self.0,
+                bias: BIAS,
+            },
+            _ => Mapped::Nothing,
+        }
+    }
+}
+
+/// A file's table, if it makes one.
+fn table(file: Vec<u8>) -> Option<UnwindTable> {
+    UnwindTable::of(&Elf::from_memory(file, "test").ok()?, None).ok()
+}
+
+/// Walks, and returns the addresses.
+fn walk(table: &UnwindTable, registers: &Registers, words: &[u64]) -> (Vec<u64>, Outcome) {
+    let bytes = words.iter().flat_map(|word| word.to_le_bytes());
+    let bytes: Vec<u8> = bytes.collect();
+    let stack = Stack::new(STACK, &bytes, false);
+    let mut frames = Vec::new();
+    let outcome = Unwinder::new().walk(&Space(table), registers, stack, MAX_FRAMES, |frame| {
+        frames.push(frame.avma);
+    });
+    (frames, outcome)
+}
+
+/// A thread that stands at an address of the image.
+fn standing(machine: Machine, at: u64) -> Registers {
+    let mut registers = Registers::new(machine, BIAS + at);
+    registers.set(registers.sp_number(), STACK);
+    registers
+}
+
+/// Says where the frame is, and where the return address: `DW_CFA_def_cfa` of the stack pointer,
+/// 8; `DW_CFA_offset` of the return address, 1.
+const CALLED: &[u8] = &[0x0c, 7, 8, 0x90, 1];
+
+/// Functions at 0x1000 (a frame of 16 bytes), 0x1100 (realigned: its frame's address is in memory
+/// that the frame pointer leads to) and 0x1200 (it began the thread).
+fn described() -> Vec<u8> {
+    let realigned = [0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 2, 0x76, 0];
+    let functions: [(u64, u64, &[u8]); 3] = [
+        (0x1000, 0x20, &[0x0e, 16]),
+        (0x1100, 0x20, &realigned),
+        (0x1200, 0x20, &[0x07, 16]),
+    ];
+    debug_frame(16, CALLED, &functions)
+}
+
+#[test]
+fn frames_are_left_as_described() {
+    let section = described();
+    let table = table(elf(X86_64, &[(".debug_frame", 0, &section)])).unwrap();
+    let mut registers = standing(Machine::X86_64, 0x1004);
+    registers.set(6, STACK + 32);
+    let words = [
+        0,
+        BIAS + 0x1104,
+        0,
+        STACK + 64,
+        STACK + 80,
+        0,
+        0,
+        BIAS + 0x1204,
+        9,
+        9,
+    ];
+    let (frames, outcome) = walk(&table, &registers, &words);
+    assert_eq!(frames, [0x1004, 0x1104, 0x1204].map(|at| BIAS + at));
+    assert_eq!(outcome, Outcome::Rooted);
+}
+
+#[test]
+fn an_image_of_another_machine_says_nothing() {
+    // It saves twelve registers, more than x86-64 has: `DW_CFA_def_cfa`, `DW_CFA_offset`.
+    let mut saves = vec![0x0c, 31, 96];
+    saves.extend((19..=30).flat_map(|register| [0x80 | register, 31 - register]));
+    let section = debug_frame(30, &saves, &[(0x1000, 0x20, &[])]);
+    let table = table(elf(AARCH64, &[(".debug_frame", 0, &section)])).unwrap();
+    let (frames, outcome) = walk(&table, &standing(Machine::X86_64, 0x1004), &[1; 20]);
+    assert_eq!(frames, [BIAS + 0x1004]);
+    let avma = BIAS + 0x1004;
+    assert_eq!(outcome, Outcome::NoInfo { image: 7, avma });
+    let (_, outcome) = walk(&table, &standing(Machine::Aarch64, 0x1004), &[1; 20]);
+    assert_eq!(outcome, Outcome::Unmapped { avma: 1 });
+}
+
+/// Words as stacks hold them: code, stack, and anything.
+fn word() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        (0..0x3000u64).prop_map(|at| BIAS + at),
+        (0..1024u64).prop_map(|at| STACK + at),
+        any::<u64>(),
+        Just(0),
+    ]
+}
+
+/// A thread that can stand anywhere.
+fn thread() -> impl Strategy<Value = (Registers, Vec<u64>)> {
+    let registers = (any::<bool>(), 0..0x3000u64, vec(word(), 33));
+    let registers = registers.prop_map(|(is_x86, pc, values)| {
+        let machine = [Machine::Aarch64, Machine::X86_64][usize::from(is_x86)];
+        let mut registers = Registers::new(machine, BIAS + pc);
+        for (value, number) in values.into_iter().zip(0..) {
+            registers.set(number, value);
+        }
+        registers.set(registers.sp_number(), STACK);
+        registers
+    });
+    (registers, vec(word(), 0..160))
+}
+
+/// Places in a section, and what is written there.
+fn edits() -> impl Strategy<Value = Vec<(prop::sample::Index, u8)>> {
+    vec((any::<prop::sample::Index>(), any::<u8>()), 0..12)
+}
+
+fn edit(bytes: &mut [u8], edits: &[(prop::sample::Index, u8)]) {
+    for (at, byte) in edits {
+        bytes[at.index(bytes.len())] = *byte;
+    }
+}
+
+/// Call frame instructions, most of them possible.
+fn instructions() -> impl Strategy<Value = Vec<u8>> {
+    let opcode = prop_oneof![0u8..0x17, Just(0x2e), any::<u8>()];
+    let operand = prop_oneof![0u8..32, any::<u8>()];
+    let one = (opcode, vec(operand, 0..3)).prop_map(|(opcode, mut operands)| {
+        operands.insert(0, opcode);
+        operands
+    });
+    vec(one, 0..24).prop_map(|all| all.concat())
+}
+
+/// An expression: a rule for the frame's address, and one for a register.
+fn expressions() -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![
+        0x06u8..0x32,
+        0x70u8..0x90,
+        0x94u8..0x96,
+        0u8..16,
+        any::<u8>()
+    ];
+    (vec(byte, 1..30), 0u8..20).prop_map(|(bytes, register)| {
+        let len = u8::try_from(bytes.len()).unwrap();
+        let mut all = vec![0x0f, len];
+        all.extend(&bytes);
+        all.extend([0x16, register, len]);
+        all.extend(bytes);
+        all
+    })
+}
+
+/// What any walk must be.
+fn check(file: Vec<u8>, (registers, words): &(Registers, Vec<u64>)) {
+    let Some(table) = table(file) else { return };
+    let (frames, outcome) = walk(&table, registers, words);
+    assert!(frames.len() <= MAX_FRAMES && !frames.is_empty());
+    assert_eq!(outcome == Outcome::Full, frames.len() == MAX_FRAMES);
+}
+
+/// Real descriptions, small enough to make a file of them many times a second.
+fn real() -> Option<[(&'static str, u64, Vec<u8>); 2]> {
+    let elf = Elf::open(Path::new("/bin/true")).ok()?;
+    let part = |name| {
+        let start = elf.section_range(name)?.start.0;
+        Some((name, start, elf.section(name)?.into_owned()))
+    };
+    Some([part(".eh_frame")?, part(".eh_frame_hdr")?])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn damaged_descriptions_end_a_walk(threads in vec(thread(), 1..4), frames in edits(), header in edits()) {
+        let Some([mut eh_frame, mut eh_frame_hdr]) = real() else { return Ok(()) };
+        edit(&mut eh_frame.2, &frames);
+        edit(&mut eh_frame_hdr.2, &header);
+        let parts = [&eh_frame, &eh_frame_hdr].map(|(name, at, bytes)| (*name, *at, &bytes[..]));
+        for thread in &threads {
+            check(elf(X86_64, &parts), thread);
+            check(elf(AARCH64, &parts[..1]), thread);
+        }
+    }
+
+    #[test]
+    fn any_instructions_end_a_walk(
+        thread in thread(),
+        common in instructions(),
+        own in vec(prop_oneof![instructions(), expressions()], 1..5),
+        edits in edits(),
+        is_x86: bool,
+    ) {
+        let functions = own.iter().zip(1u64..).map(|(own, n)| (n * 0x800, 0x700, &own[..]));
+        let functions: Vec<_> = functions.collect();
+        let (machine, column) = [(AARCH64, 30), (X86_64, 16)][usize::from(is_x86)];
+        let common = [CALLED, &common].concat();
+        let mut section = debug_frame(column, &common, &functions);
+        check(elf(machine, &[(".debug_frame", 0, &section)]), &thread);
+        edit(&mut section, &edits);
+        check(elf(machine, &[(".debug_frame", 0, &section)]), &thread);
+    }
+
+    #[test]
+    fn any_section_ends_a_walk(thread in thread(), bytes in vec(any::<u8>(), 0..200)) {
+        for name in [".eh_frame", ".eh_frame_hdr", ".debug_frame", ".plt"] {
+            let described = described();
+            let parts = [(name, 0x2000, &bytes[..]), (".debug_frame", 0, &described)];
+            check(elf(X86_64, &parts), &thread);
+        }
+    }
+}
