@@ -7,7 +7,9 @@ use crate::rule::{Kind, Rule};
 use crate::slow::{Caller, Step};
 use crate::stack::Stack;
 use crate::{Mapped, Registers};
-use gimli::{BaseAddresses, DebugFrame, EhFrame, LittleEndian, UnwindContext, UnwindSection};
+use gimli::{
+    BaseAddresses, DebugFrame, EhFrame, LittleEndian, UnwindContext, UnwindSection, Vendor,
+};
 use rprof_images::{Elf, FileOffset, Segment, Svma};
 use rustc_hash::FxHashMap;
 use std::sync::{PoisonError, RwLock};
@@ -41,6 +43,8 @@ pub struct UnwindTable {
 #[derive(Debug)]
 struct Section {
     is_eh_frame: bool,
+    /// Whose instructions it may use.
+    vendor: Vendor,
     bytes: Vec<u8>,
     bases: BaseAddresses,
     index: Index,
@@ -321,12 +325,14 @@ impl Section {
     fn eh_frame(&self) -> EhFrame<Bytes<'_>> {
         let mut section = EhFrame::new(&self.bytes, LittleEndian);
         section.set_address_size(8);
+        section.set_vendor(self.vendor);
         section
     }
 
     fn debug_frame(&self) -> DebugFrame<Bytes<'_>> {
         let mut section = DebugFrame::new(&self.bytes, LittleEndian);
         section.set_address_size(8);
+        section.set_vendor(self.vendor);
         section
     }
 }
@@ -412,6 +418,7 @@ fn eh_frame_of(elf: &Elf, base: u64) -> Option<Section> {
     });
     (!index.is_empty()).then(|| Section {
         is_eh_frame: true,
+        vendor: vendor_of(elf),
         bytes: bytes.into_owned(),
         bases,
         index,
@@ -426,8 +433,17 @@ fn debug_frame_of(elf: &Elf, base: u64) -> Option<Section> {
     let index = Index::of_section(&section, &bases, base);
     (!index.is_empty()).then(|| Section {
         is_eh_frame: false,
+        vendor: vendor_of(elf),
         bytes: bytes.into_owned(),
         bases,
         index,
     })
+}
+
+/// 64-bit ARM has an instruction for return addresses that are signed from there on.
+fn vendor_of(elf: &Elf) -> Vendor {
+    match elf.machine() {
+        Some(rprof_images::ElfMachine::Aarch64) => Vendor::AArch64,
+        _ => Vendor::Default,
+    }
 }
