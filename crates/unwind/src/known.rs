@@ -22,8 +22,8 @@ enum Code {
     /// Stubs of x86-64 that push a number and jump to the first one, which pushes a word more; the
     /// number lies on the stack from this byte of a stub on.
     Pushes { from: u32 },
-    /// Stubs of 64-bit ARM; the first one saves the link register.
-    SavesLink,
+    /// Stubs of 64-bit ARM; the first one has saved the link register from this byte on.
+    SavesLink { from: u32 },
 }
 
 /// Bytes behind the entry point that belong to its function. The start-up code of C libraries is
@@ -47,8 +47,8 @@ impl Known {
         let stubs = stubs.filter_map(|name| {
             let range = elf.section_range(name)?;
             let code = match (name, machine) {
-                (".plt", Machine::X86_64) => lazy_stubs(&elf.section(name)?),
-                (".plt", Machine::Aarch64) => Code::SavesLink,
+                (".plt", Machine::X86_64) => x86_64_stubs(&elf.section(name)?),
+                (".plt", Machine::Aarch64) => aarch64_stubs(&elf.section(name)?),
                 _ => Code::Jumps,
             };
             Some(Self {
@@ -72,8 +72,8 @@ impl Known {
             // `push GOT+8(%rip)`, 6 bytes.
             Code::Pushes { .. } if into < STUB_LEN => 1 + i32::from(into >= 6),
             Code::Pushes { from } => i32::from(into % STUB_LEN >= from),
-            // `stp x16, x30, [sp, #-16]!`, 4 bytes, in a first stub of 32.
-            Code::SavesLink => 2 * i32::from((4..32).contains(&into)),
+            // The first stub has 32 bytes.
+            Code::SavesLink { from } => 2 * i32::from((from..32).contains(&into)),
         };
         Some(match machine {
             Machine::X86_64 => Rule::just_called::<X86_64>(n_pushed),
@@ -82,14 +82,25 @@ impl Known {
     }
 }
 
-/// The first bytes of the second stub say which kind they are.
-fn lazy_stubs(bytes: &[u8]) -> Code {
-    let second = bytes.get(STUB_LEN as usize..).unwrap_or_default();
-    match second {
-        // `jmp *GOT(%rip)`, `push $number`.
-        [0xff, 0x25, _, _, _, _, 0x68, ..] => Code::Pushes { from: 11 },
+/// In programs without libraries there is no first stub that the others jump to.
+fn x86_64_stubs(bytes: &[u8]) -> Code {
+    let Some((first, second)) = bytes.split_at_checked(STUB_LEN as usize) else {
+        return Code::Jumps;
+    };
+    match (first, second) {
+        // `push GOT+8(%rip)`; `jmp *GOT(%rip)`, `push $number`.
+        ([0xff, 0x35, ..], [0xff, 0x25, _, _, _, _, 0x68, ..]) => Code::Pushes { from: 11 },
         // `endbr64`, `push $number`.
-        [0xf3, 0x0f, 0x1e, 0xfa, 0x68, ..] => Code::Pushes { from: 9 },
+        ([0xff, 0x35, ..], [0xf3, 0x0f, 0x1e, 0xfa, 0x68, ..]) => Code::Pushes { from: 9 },
+        _ => Code::Jumps,
+    }
+}
+
+fn aarch64_stubs(bytes: &[u8]) -> Code {
+    match bytes {
+        // `stp x16, x30, [sp, #-16]!`; it may stand behind `bti c`.
+        [0xf0, 0x7b, 0xbf, 0xa9, ..] => Code::SavesLink { from: 4 },
+        [_, _, _, _, 0xf0, 0x7b, 0xbf, 0xa9, ..] => Code::SavesLink { from: 8 },
         _ => Code::Jumps,
     }
 }
