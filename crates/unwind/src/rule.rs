@@ -94,6 +94,8 @@ impl Rule {
             let slot = A::SAVED.iter().position(|&saved| saved == register.0);
             match (slot, how) {
                 (_, RegisterRule::SameValue) => {}
+                // Calls do not keep it: no caller's rule can need it.
+                (None, _) if A::KEPT >> register.0 & 1 == 0 && register.0 != A::RETURN => {}
                 (Some(slot), &RegisterRule::Offset(offset)) if offset % WORD == 0 => {
                     *rule.slots.get_mut(slot)? = i16::try_from(offset / WORD).ok()?;
                     rule.saved |= 1 << slot;

@@ -93,7 +93,7 @@ impl Frame<'_> {
         for &(register, ref rule) in row.registers() {
             let value = match self.value::<A, S>(section, cfa, register, rule) {
                 // On its way out the function has taken it back already.
-                Err(Step::Unread(Unread::Below)) if register != column => {
+                Err(Step::Unread(Unread::Below)) if A::HAS_LINK || register != column => {
                     self.registers.get(register.0)
                 }
                 value => value?,

@@ -147,8 +147,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         };
         let cfa = base.wrapping_add_signed(rule.cfa.into());
         let sp = self.registers.get(A::SP).unwrap_or(0);
-        // Only the innermost frame of a machine with a link register may have no size.
-        if cfa <= sp && (self.is_return || cfa < sp || !A::HAS_LINK) {
+        if cfa <= sp && !self.may_be_empty::<A>() {
             return Err(Outcome::Loop);
         }
         let mut link = self.registers.get(A::RETURN).filter(|_| A::HAS_LINK);
@@ -160,8 +159,8 @@ impl<S: AddressSpace> Walk<'_, S> {
             let at = cfa.wrapping_add_signed(i64::from(rule.slots[slot]) * WORD);
             let word = match self.stack.word(at) {
                 Ok(word) => word,
-                // Below the stack's end: on its way out the function has taken it back already.
-                Err(Unread::Below) if slot != A::SAVED.len() - 1 => continue,
+                // On its way out the function has taken it back already.
+                Err(Unread::Below) if A::HAS_LINK || slot != A::SAVED.len() - 1 => continue,
                 Err(unread) => return Err(self.unread(unread)),
             };
             if slot == A::SAVED.len() - 1 {
@@ -175,6 +174,11 @@ impl<S: AddressSpace> Walk<'_, S> {
             Some(link) => self.go_to(A::strip(link), true),
             None => Err(self.bad_info()),
         }
+    }
+
+    /// Only the innermost frame of a machine with a link register may have no size.
+    fn may_be_empty<A: Arch>(&self) -> bool {
+        A::HAS_LINK && !self.is_return
     }
 
     fn go_to(&mut self, pc: u64, is_return: bool) -> Result<(), Outcome> {
@@ -209,12 +213,9 @@ impl<S: AddressSpace> Walk<'_, S> {
                 let caller = table.step::<A>(address, &self.registers, &self.stack, scratch);
                 let caller = caller.map_err(|why| self.stuck(why))?;
                 self.registers = caller.registers;
-                let after = self.registers.get(A::SP);
-                // The innermost frame may have no size: vfork keeps its return address in a
-                // register.
-                let goes_on = after > before || after == before && !self.is_return;
                 // A signal may have come on another stack, a call never does.
-                if !caller.is_interrupted && !goes_on {
+                let has_gone_up = self.registers.get(A::SP) > before;
+                if !has_gone_up && !caller.is_interrupted && !self.may_be_empty::<A>() {
                     return Err(Outcome::Loop);
                 }
                 self.go_to(caller.registers.pc(), !caller.is_interrupted)
