@@ -2,7 +2,7 @@
 
 use crate::gdb::{Snapshot, Truth};
 use crate::space::{Images, Space};
-use rprof_unwind::{Machine, Outcome, Registers, Stack, StackFrame, Unwinder};
+use rprof_unwind::{Outcome, Registers, Stack, StackFrame, Unwinder};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -35,7 +35,7 @@ pub fn walk_all<'t>(truth: &'t Truth, images: &mut Images, limits: Limits) -> Ve
         .collect();
     let mut unwinder = Unwinder::new();
     let walked = truth.snapshots.iter().map(|snapshot| {
-        let mut registers = Registers::new(Machine::X86_64, snapshot.pc);
+        let mut registers = Registers::new(truth.machine, snapshot.pc);
         for (&value, number) in snapshot.registers.iter().zip(0..) {
             registers.set(number, value);
         }
@@ -124,13 +124,10 @@ pub fn all<'t>(walked: &[Walked<'t>], what: &str, holds: impl Fn(&Walked<'t>) ->
     }
     let mut text = String::new();
     for (name, those) in by_name.iter().take(12) {
-        writeln!(
-            text,
-            "{} in {name}, such as {}",
-            those.len(),
-            those[0].shown()
-        )
-        .unwrap();
+        writeln!(text, "{} in {name}, such as", those.len()).unwrap();
+        for one in [&those[..1], &those[those.len() / 2..][..1]].concat() {
+            text.push_str(&one.shown());
+        }
     }
     assert!(
         wrong.is_empty(),

@@ -1,6 +1,7 @@
 //! Programs made in the test.
 
 use crate::common::{has, run, scratch, write};
+use rprof_unwind::Machine;
 use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
@@ -10,6 +11,7 @@ use tempfile::TempDir;
 pub struct Program {
     pub folder: TempDir,
     pub path: PathBuf,
+    machine: Machine,
 }
 
 /// How a program is made.
@@ -56,7 +58,15 @@ pub fn make(test: &str, recipe: Recipe<'_>) -> Option<Program> {
     command.current_dir(folder.path());
     command.args(["-o", "program", name]).args(flags);
     run(&mut command).ok();
-    Some(Program { folder, path })
+    let machine = match compiler.contains("aarch64") {
+        true => Machine::Aarch64,
+        false => Machine::X86_64,
+    };
+    Some(Program {
+        folder,
+        path,
+        machine,
+    })
 }
 
 impl Program {
@@ -71,6 +81,6 @@ impl Program {
     /// What gdb sees in it.
     #[track_caller]
     pub fn truth(&self, plan: &str) -> crate::gdb::Truth {
-        crate::gdb::truth(self.folder.path(), &self.path, plan)
+        crate::gdb::truth(self.folder.path(), &self.path, self.machine, plan)
     }
 }

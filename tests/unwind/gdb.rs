@@ -1,6 +1,7 @@
 //! gdb as the source of truth: a program and a plan go in, what gdb saw at each stop comes out.
 
 use crate::common::{run, write};
+use rprof_unwind::Machine;
 use serde_json::Value;
 use std::ops::Range;
 use std::path::Path;
@@ -45,9 +46,13 @@ pub struct Maps {
     pub vdso: Option<(u64, Vec<u8>)>,
 }
 
+/// A folder of libraries of 64-bit ARM.
+const SYSROOT: &str = "/usr/aarch64-linux-gnu";
+
 /// All that was seen in one run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Truth {
+    pub machine: Machine,
     pub maps: Vec<Maps>,
     pub snapshots: Vec<Snapshot>,
 }
@@ -92,27 +97,37 @@ impl Maps {
     }
 }
 
-/// Runs a program under gdb.
+/// Runs a program under gdb; one for 64-bit ARM in an emulator.
 #[track_caller]
-pub fn truth(folder: &Path, program: &Path, plan: &str) -> Truth {
+pub fn truth(folder: &Path, program: &Path, machine: Machine, plan: &str) -> Truth {
     let script = folder.join("snapshots.py");
     write(&script, SCRIPT.as_bytes());
     write(&folder.join("plan"), plan.as_bytes());
-    let mut gdb = Command::new("gdb");
+    let mut gdb = match machine {
+        Machine::X86_64 => Command::new("gdb"),
+        Machine::Aarch64 => Command::new("gdb-multiarch"),
+    };
+    if machine == Machine::Aarch64 {
+        gdb.env("RPROF_TRUTH_SYSROOT", SYSROOT);
+    }
     gdb.args(["-nx", "-batch", "-iex", "set auto-load no", "-x"]);
     gdb.arg(&script).arg(program);
     gdb.current_dir(folder).env("RPROF_TRUTH", folder);
     // gdb waits for itself alone; the program is killed at the script's end.
     let ran = run(&mut gdb);
-    let truth = read(folder);
+    let truth = read(folder, machine);
     truth.unwrap_or_else(|| panic!("gdb did not end the plan: {}", ran.stderr))
 }
 
 /// `None` if the last line is missing.
-fn read(folder: &Path) -> Option<Truth> {
+fn read(folder: &Path, machine: Machine) -> Option<Truth> {
     let lines = std::fs::read_to_string(folder.join("snapshots")).ok()?;
     let bytes = std::fs::read(folder.join("bytes")).ok()?;
-    let mut truth = Truth::default();
+    let mut truth = Truth {
+        machine,
+        maps: Vec::new(),
+        snapshots: Vec::new(),
+    };
     for line in lines.lines() {
         let line: Value = serde_json::from_str(line).ok()?;
         if line.get("done").is_some() {

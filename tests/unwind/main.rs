@@ -12,6 +12,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod arm;
 mod calls;
 #[path = "../common/mod.rs"]
 mod common;

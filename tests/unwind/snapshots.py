@@ -6,6 +6,8 @@ the lines point into). What a plan can say are the functions behind "Plans".
 
 import json
 import os
+import struct
+import subprocess
 
 import gdb
 
@@ -14,6 +16,12 @@ LINES = open(os.path.join(FOLDER, "snapshots"), "w")
 BYTES = open(os.path.join(FOLDER, "bytes"), "wb")
 # By DWARF's numbers.
 X86_64 = ["rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp"] + ["r%d" % n for n in range(8, 16)]
+AARCH64 = ["x%d" % n for n in range(31)] + ["sp"]
+# The folder of another machine's libraries, if the program is emulated.
+SYSROOT = os.environ.get("RPROF_TRUTH_SYSROOT")
+REGISTERS = AARCH64 if SYSROOT else X86_64
+# What is emulated: a machine that signs no return addresses, which gdb could not follow.
+CPU = "cortex-a72"
 SKIPPED = (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME)
 MASK = (1 << 64) - 1
 MAPS = {}
@@ -34,10 +42,49 @@ def number(frame, register):
     return int(frame.read_register(register)) & MASK
 
 
+def maps_text():
+    if SYSROOT:
+        return emulated_maps()
+    with open("/proc/%d/maps" % gdb.selected_inferior().pid) as file:
+        return file.read()
+
+
+def emulated_maps():
+    """A listing made of what is known of an emulated program: files and the stack."""
+    rows = segments(gdb.current_progspace().filename, lambda text: 0)
+    for row in gdb.execute("info sharedlibrary", to_string=True).splitlines():
+        words = row.split()
+        if words and words[0].startswith("0x"):
+            rows += segments(words[-1], lambda text: int(words[0], 16) - text)
+    auxv = gdb.execute("info auxv", to_string=True)
+    name = [row.split()[-2] for row in auxv.splitlines() if "AT_EXECFN" in row]
+    # The program's name is the last on its stack.
+    top = (int(name[0], 16) | 4095) + 1
+    return "\n".join(rows + ["%x-%x rw-p 0 00:00 0 [stack]" % (top - (8 << 20), top)])
+
+
+def segments(path, bias_of):
+    """A file's loaded ranges as in /proc/PID/maps, moved by a bias that its .text has."""
+    with open(path, "rb") as file:
+        elf = file.read()
+    phoff, shoff = struct.unpack_from("<QQ", elf, 32)
+    phnum, _, shnum, names = struct.unpack_from("<HHHH", elf, 56)
+    sections = [struct.unpack_from("<IIQQQQ", elf, shoff + 64 * n) for n in range(shnum)]
+    strings = sections[names][4]
+    text = [one[3] for one in sections if elf[strings + one[0] :].startswith(b".text\0")]
+    rows = []
+    for n in range(phnum):
+        kind, flags, offset, address, _, length = struct.unpack_from("<IIQQQQ", elf, phoff + 56 * n)
+        if kind == 1:
+            start = address + bias_of(text[0])
+            access = "r-xp" if flags & 1 else "rw-p"
+            rows.append("%x-%x %s %x 00:00 0 %s" % (start, start + length, access, offset, path))
+    return rows
+
+
 def read_maps():
     """What is mapped now: the number of the listing, and its ranges."""
-    with open("/proc/%d/maps" % gdb.selected_inferior().pid) as file:
-        text = file.read()
+    text = maps_text()
     if text not in MAPS:
         ranges = [[int(part, 16) for part in row.split()[0].split("-")] for row in text.splitlines()]
         vdso = None
@@ -70,10 +117,9 @@ def snap(label=""):
     """A snapshot of the selected thread, here and now."""
     maps, ranges = read_maps()
     frame = gdb.newest_frame()
-    registers = [number(frame, name) for name in X86_64]
-    sp = registers[7]
-    end = [end for start, end in ranges if start <= sp < end]
-    stack = keep(sp, end[0] - sp) if end else [sp, 0, 0]
+    registers = [number(frame, name) for name in REGISTERS]
+    end = [end for start, end in ranges if start <= sp() < end]
+    stack = keep(sp(), end[0] - sp()) if end else [sp(), 0, 0]
     frames, why = backtrace()
     line(
         {
@@ -92,7 +138,24 @@ def run_to(place):
     """Goes on, from the start if need be, until a place is reached."""
     gdb.execute("tbreak " + place, to_string=True)
     is_running = gdb.selected_inferior().pid != 0
+    if SYSROOT and not is_running:
+        emulate()
+        is_running = True
     gdb.execute("continue" if is_running else "run", to_string=True)
+
+
+def emulate():
+    """Starts the program in an emulator, which waits for us."""
+    place = os.path.join(FOLDER, "socket")
+    program = gdb.current_progspace().filename
+    subprocess.Popen(["qemu-aarch64", "-cpu", CPU, "-L", SYSROOT, "-g", place, program])
+    gdb.execute("set sysroot " + SYSROOT)
+    while True:
+        try:
+            return gdb.execute("target remote " + place, to_string=True)
+        except gdb.error:
+            # It does not listen yet. If it never does, the test's watchdog barks.
+            pass
 
 
 def runs_to(place, times=1):
@@ -103,16 +166,17 @@ def runs_to(place, times=1):
 
 
 def sp():
-    return number(gdb.newest_frame(), "rsp")
+    return number(gdb.newest_frame(), REGISTERS[31 if SYSROOT else 7])
 
 
 def steps(most, by=1, label=""):
     """A snapshot at each instruction, or every few, until the function that was entered returns."""
     entered = sp()
+    back = number(gdb.newest_frame(), "x30") if SYSROOT else None
     for _ in range(most):
         snap(label)
         gdb.execute("stepi %d" % by, to_string=True)
-        if sp() > entered:
+        if sp() > entered or gdb.newest_frame().pc() == back:
             break
     snap(label)
 

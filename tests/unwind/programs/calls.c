@@ -3,7 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
+#define NOINLINE __attribute__((noinline))
+
+#ifdef __x86_64__
+#define REALIGN __attribute__((force_align_arg_pointer))
+#else
+#define REALIGN
+#endif
 
 volatile long sink;
 
@@ -33,7 +39,7 @@ NOINLINE long has_alloca(long n) {
     return leaf(text[0], n);
 }
 
-NOINLINE __attribute__((force_align_arg_pointer)) long is_realigned(long n) {
+NOINLINE REALIGN long is_realigned(long n) {
     long values[4] __attribute__((aligned(64))) = {n, n, n, n};
     __asm__ volatile("" : : "r"(values) : "memory");
     return leaf(values[0], values[3]) + leaf(values[1], values[2]);
