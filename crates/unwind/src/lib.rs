@@ -20,6 +20,7 @@ mod known;
 mod outcome;
 mod registers;
 mod rule;
+mod signal;
 mod slow;
 mod space;
 mod stack;

@@ -16,6 +16,8 @@ pub(crate) enum Kind {
     Root,
     /// As DWARF says, word for word.
     Slow,
+    /// To what a signal interrupted, though nothing is said.
+    Signal,
     /// What is said is damaged.
     Bad,
 }

@@ -4,6 +4,7 @@ use crate::arch::{Aarch64, Arch, Machine, X86_64};
 use crate::index::{Bytes, Entry, Index, offset_of};
 use crate::known::Known;
 use crate::rule::{Kind, Rule};
+use crate::signal;
 use crate::slow::{Caller, Step};
 use crate::stack::Stack;
 use crate::{Mapped, Registers};
@@ -36,6 +37,8 @@ pub struct UnwindTable {
     sections: Vec<Section>,
     /// Code that has no description although its frames are known.
     known: Vec<Known>,
+    /// Where it returns from signal handlers, if that is easily seen.
+    signal_return: Option<u32>,
     compiled: RwLock<Compiled>,
 }
 
@@ -98,10 +101,15 @@ impl UnwindTable {
         if sections.is_empty() {
             return Err(TableError::NoSection);
         }
+        let signal_return = match machine {
+            Machine::X86_64 => signal::returns_in(elf),
+            Machine::Aarch64 => None,
+        };
         Ok(Self {
             machine,
             base,
             segments: elf.segments().to_vec(),
+            signal_return: signal_return.and_then(|at| u32::try_from(at.0.checked_sub(base)?).ok()),
             sections,
             known: Known::of(elf, machine, base),
             compiled: RwLock::default(),
@@ -148,6 +156,12 @@ impl UnwindTable {
         let Some(at) = self.relative(address) else {
             return Rule::default();
         };
+        if self
+            .signal_return
+            .is_some_and(|start| signal::holds(start, at))
+        {
+            return Rule::of(Kind::Signal);
+        }
         for (number, section) in (0u8..).zip(&self.sections) {
             let Some((function, _)) = section.index.find(at) else {
                 continue;

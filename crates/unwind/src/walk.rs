@@ -4,6 +4,7 @@ use crate::arch::{Aarch64, Arch, Machine, X86_64};
 use crate::cache::Cache;
 use crate::frame_pointer::{self, Led};
 use crate::rule::{Kind, Rule, WORD};
+use crate::signal;
 use crate::slow::Step;
 use crate::stack::{Stack, Unread};
 use crate::table::Scratch;
@@ -118,7 +119,7 @@ impl<S: AddressSpace> Walk<'_, S> {
                     visit(self.frame::<A>(pc));
                     Err(Outcome::Rooted)
                 }
-                Kind::None | Kind::Bad | Kind::Slow => {
+                Kind::None | Kind::Bad | Kind::Slow | Kind::Signal => {
                     let kind = rule.kind;
                     self.unusual::<A>(kind, at, scratch, &mut visit)
                 }
@@ -219,6 +220,11 @@ impl<S: AddressSpace> Walk<'_, S> {
                     return Err(Outcome::Loop);
                 }
                 self.go_to(caller.registers.pc(), !caller.is_interrupted)
+            }
+            (Kind::Signal, _) => {
+                let interrupted = signal::interrupted(&self.registers, &self.stack);
+                self.registers = interrupted.map_err(|unread| self.unread(unread))?;
+                self.go_to(self.registers.pc(), false)
             }
             (Kind::Bad, _) => Err(self.bad_info()),
             (_, Mapped::Code { image } | Mapped::Image { image, .. }) => {
