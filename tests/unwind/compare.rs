@@ -59,9 +59,12 @@ pub fn walk_all<'t>(truth: &'t Truth, images: &mut Images, limits: Limits) -> Ve
 impl Walked<'_> {
     /// Whether the walk went as far as gdb's, by the same addresses, and knows that it is whole.
     pub fn is_whole(&self) -> bool {
-        self.frames.len() == self.snapshot.frames.len()
-            && self.is_beginning()
-            && self.outcome == Outcome::Rooted
+        self.is_same() && self.outcome == Outcome::Rooted
+    }
+
+    /// Whether the walk went as far as gdb's, by the same addresses.
+    pub fn is_same(&self) -> bool {
+        self.frames.len() == self.snapshot.frames.len() && self.is_beginning()
     }
 
     /// Whether its frames are gdb's innermost ones: none is invented.

@@ -56,7 +56,10 @@ pub fn make(test: &str, recipe: Recipe<'_>) -> Option<Program> {
     write(&folder.path().join(name), source.as_bytes());
     let mut command = Command::new(compiler);
     command.current_dir(folder.path());
-    command.args(["-o", "program", name]).args(flags);
+    // Go wants flags first.
+    command.args(flags.iter().take_while(|flag| **flag == "build"));
+    command.args(["-o", "program", name]);
+    command.args(flags.iter().skip_while(|flag| **flag == "build"));
     run(&mut command).ok();
     let machine = match compiler.contains("aarch64") {
         true => Machine::Aarch64,

@@ -1,7 +1,8 @@
 //! Signals, threads and the kernel's own code.
 
+use crate::common::is_wide;
 use crate::compare::{WHOLE, Walked, all, walk_all};
-use crate::compile::c;
+use crate::compile::{Recipe, c, make};
 use crate::gdb::Truth;
 use crate::space::Images;
 use rprof_unwind::Outcome;
@@ -25,6 +26,32 @@ run_to('traps_too'); snap()";
         };
         all(&walks(&program.truth(plan)), test, Walked::is_whole);
     }
+}
+
+/// musl does not describe the code that returns from handlers; gdb knows its name.
+#[test]
+fn what_a_signal_interrupted_is_walked_with_musl() {
+    let test = "what_a_signal_interrupted_is_walked_with_musl";
+    let recipe = Recipe {
+        compiler: ("musl-gcc", "musl-tools"),
+        name: "program.c",
+        source: SIGNALS,
+        flags: &["-O2", "-static"],
+    };
+    if !is_wide(test) {
+        return;
+    }
+    let Some(program) = make(test, recipe) else {
+        return;
+    };
+    let truth = program.truth("run_to('handler'); snap(); run_to('inner'); steps(30)");
+    all(&walks(&truth), test, |walked| {
+        // What was interrupted is musl's, and has no frame to follow, or our own.
+        let truth = &walked.snapshot.frames;
+        let signal = truth.iter().position(|frame| frame.is_signal);
+        let is_over = |signal| walked.frames.len() > signal + 1;
+        walked.is_beginning() && signal.is_some_and(is_over)
+    });
 }
 
 /// A copy of a signal's own stack holds nothing of the other: the walk ends with what was

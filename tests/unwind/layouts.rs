@@ -194,3 +194,33 @@ fn programs_of_musl_are_walked() {
         walked.invents_nothing() && matches!(walked.outcome, Outcome::NoInfo { .. })
     });
 }
+
+#[test]
+fn programs_of_go_are_walked() {
+    let test = "programs_of_go_are_walked";
+    let recipe = Recipe {
+        compiler: ("go", "golang-go"),
+        name: "program.go",
+        source: include_str!("programs/program.go"),
+        flags: &["build"],
+    };
+    if !is_wide(test) {
+        return;
+    }
+    let Some(program) = make(test, recipe) else {
+        return;
+    };
+    let plan = "MOST = 64 << 10
+run_to('main.stop'); snap(); run_to('main.work')
+for _ in range(600): snap(); gdb.execute('stepi', to_string=True)
+for _ in range(200): snap(); gdb.execute('stepi 31', to_string=True)";
+    // gdb does not know that 0 is where a stack ends. The runtime's own stack has no such end: what
+    // lies there is no code.
+    let truth = program.truth(plan).in_code();
+    let walked = walk_all(&truth, &mut Images::default(), WHOLE);
+    all(&walked, test, |walked| {
+        let began = walked.snapshot.frames.last().unwrap();
+        let is_off = matches!(walked.outcome, Outcome::Unmapped { .. });
+        walked.is_whole() || walked.is_same() && is_off && began.name != "runtime.goexit"
+    });
+}

@@ -22,6 +22,8 @@ SYSROOT = os.environ.get("RPROF_TRUTH_SYSROOT")
 REGISTERS = AARCH64 if SYSROOT else X86_64
 # What is emulated: a machine that signs no return addresses, which gdb could not follow.
 CPU = "cortex-a72"
+# Bytes of a stack that are kept: mappings of stacks may be larger than what is on them.
+MOST = 4 << 20
 SKIPPED = (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME)
 MASK = (1 << 64) - 1
 MAPS = {}
@@ -119,7 +121,7 @@ def snap(label=""):
     frame = gdb.newest_frame()
     registers = [number(frame, name) for name in REGISTERS]
     end = [end for start, end in ranges if start <= sp() < end]
-    stack = keep(sp(), end[0] - sp()) if end else [sp(), 0, 0]
+    stack = keep(sp(), min(end[0] - sp(), MOST)) if end else [sp(), 0, 0]
     frames, why = backtrace()
     line(
         {
