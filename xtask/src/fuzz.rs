@@ -27,6 +27,7 @@ const TARGETS: &[Target] = &[
     ("report", 32 << 10),
     ("sample", 4 << 10),
     ("features", 16 << 10),
+    ("unwind", 4 << 10),
 ];
 
 /// What LLVM is told, so that the fuzzer sees which code an input reaches.

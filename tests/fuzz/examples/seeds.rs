@@ -3,6 +3,9 @@
 //!
 //! An example, not a program of the package: those are all built with coverage.
 
+#[path = "../../../crates/unwind/src/tests/elf.rs"]
+mod elf;
+
 use rprof_abi::{RawRecord, RecordKind};
 use rprof_fuzz::{SampleInput, Section, SectionInput};
 use rprof_perfdata::{Reader, Step};
@@ -20,9 +23,10 @@ const MAX_ALIKE: usize = 3;
 fn main() -> io::Result<()> {
     let mut args = std::env::args_os().skip(1).map(PathBuf::from);
     let out = args.next().expect("seeds OUT FILE...");
-    for target in ["reader", "report", "sample", "features"] {
+    for target in ["reader", "report", "sample", "features", "unwind"] {
         fs::create_dir_all(out.join(target))?;
     }
+    write_walks(&out.join("unwind"))?;
     for (place, path) in args.enumerate() {
         let bytes = fs::read(&path)?;
         let is_recording = bytes.starts_with(b"PERFILE2") || bytes.starts_with(b"2ELIFREP");
@@ -66,6 +70,46 @@ fn write_parts(out: &Path, place: usize, bytes: &[u8]) -> io::Result<()> {
     }
     for (number, (target, seed)) in seeds.iter().enumerate() {
         fs::write(out.join(target).join(format!("{place}-{number}")), seed)?;
+    }
+    Ok(())
+}
+
+/// Threads in images with a few functions, of either machine.
+fn write_walks(out: &Path) -> io::Result<()> {
+    // The frame's address by register and number, and by an expression; registers saved.
+    let realigned = [0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 2, 0x76, 0];
+    let functions: [elf::Function<'_>; 4] = [
+        (
+            0x1000,
+            0x100,
+            &[0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0a, 0x0d, 6, 0x48, 0x0b],
+        ),
+        (0x1100, 0x100, &realigned),
+        (0x1200, 0x100, &[0x07, 16, 0x07, 30]),
+        (0x1300, 0x100, &[0x16, 3, 2, 0x77, 8, 0x2e, 0, 0x09, 12, 13]),
+    ];
+    let of_machine = [
+        (0, elf::X86_64, 16, [0x0c, 7, 8, 0x90, 1]),
+        (1, elf::AARCH64, 30, [0x0c, 31, 16, 0x9e, 1]),
+    ];
+    for (flags, machine, column, common) in of_machine {
+        let section = elf::debug_frame(column, &common, &functions);
+        let image = elf::elf(machine, &[(".debug_frame", 0, &section)]);
+        for (number, pc) in (0x10..0x14).enumerate() {
+            let mut seed = vec![flags, 64, 1, 8, pc];
+            seed.extend([2, 64, 0].repeat(33));
+            // A return address to each function in turn, above something on this stack.
+            let words = (0..64u16).flat_map(|n| {
+                let (what, low) = match n % 2 {
+                    0 => (2, 8 * (n + 1)),
+                    _ => (1, 0x1008 + 0x100 * (n / 2 % 4)),
+                };
+                let [low, high] = low.to_le_bytes();
+                [what, low, high]
+            });
+            seed.extend(words.chain(image.iter().copied()));
+            fs::write(out.join(format!("{machine}-{number}")), seed)?;
+        }
     }
     Ok(())
 }

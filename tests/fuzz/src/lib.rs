@@ -42,6 +42,50 @@ impl<'a> SampleInput<'a> {
     }
 }
 
+/// A thread that stands in an image.
+#[derive(Debug)]
+pub struct WalkInput<'a> {
+    pub is_x86: bool,
+    pub is_cut: bool,
+    /// The program counter first, the others by DWARF's numbers.
+    pub registers: [u64; 34],
+    pub stack: Vec<u64>,
+    /// An ELF file.
+    pub image: &'a [u8],
+}
+
+impl<'a> WalkInput<'a> {
+    /// Where the image is.
+    pub const IMAGE: u64 = 0x40_0000;
+    /// Where the stack is.
+    pub const STACK: u64 = 0x7fff_0000;
+
+    /// Flags, number of words on the stack, registers, stack, image. A word is three bytes: what
+    /// it points into, and how far.
+    pub fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let (&[flags, n_words], rest) = bytes.split_first_chunk()?;
+        let (registers, rest) = rest.split_first_chunk::<102>()?;
+        let (stack, image) = rest.split_at_checked(3 * usize::from(n_words))?;
+        let word = |bytes: &[u8]| {
+            let low = u64::from(bytes[1]) | u64::from(bytes[2]) << 8;
+            match bytes[0] % 4 {
+                0 => low,
+                1 => Self::IMAGE + low,
+                2 => Self::STACK + low,
+                _ => low.rotate_right(16),
+            }
+        };
+        let mut words = registers.chunks(3).map(word);
+        Some(Self {
+            is_x86: flags & 1 == 0,
+            is_cut: flags & 2 != 0,
+            registers: std::array::from_fn(|_| words.next().unwrap_or(0)),
+            stack: stack.chunks(3).map(word).collect(),
+            image,
+        })
+    }
+}
+
 /// A feature section, or the body of one of the file's own records.
 #[derive(Debug)]
 pub struct SectionInput<'a> {

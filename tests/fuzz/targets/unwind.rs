@@ -1,0 +1,67 @@
+//! Any image and any stack: a walk that ends.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use rprof_fuzz::WalkInput;
+use rprof_images::Elf;
+use rprof_unwind::{
+    AddressSpace, Machine, Mapped, Outcome, Registers, Stack, UnwindTable, Unwinder,
+};
+
+const MAX_FRAMES: usize = 200;
+
+/// One image at [`WalkInput::IMAGE`].
+struct Space(UnwindTable);
+
+impl AddressSpace for Space {
+    fn number(&self) -> u32 {
+        1
+    }
+
+    fn find(&self, avma: u64) -> Mapped<'_> {
+        match avma.wrapping_sub(WalkInput::IMAGE) < 1 << 20 {
+            true => Mapped::Image {
+                image: 1,
+                table: &self.0,
+                bias: WalkInput::IMAGE,
+            },
+            false => Mapped::Nothing,
+        }
+    }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some(input) = WalkInput::parse(bytes) else {
+        return;
+    };
+    let Ok(elf) = Elf::from_memory(input.image.to_vec(), "input") else {
+        return;
+    };
+    let Ok(table) = UnwindTable::of(&elf, None) else {
+        return;
+    };
+    let machine = match input.is_x86 {
+        true => Machine::X86_64,
+        false => Machine::Aarch64,
+    };
+    let [pc, values @ ..] = input.registers;
+    let mut registers = Registers::new(machine, pc);
+    for (value, number) in values.into_iter().zip(0..) {
+        registers.set(number, value);
+    }
+    let sp = if input.is_x86 { 7 } else { 31 };
+    registers.set(sp, WalkInput::STACK);
+    let stack: Vec<u8> = input
+        .stack
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .collect();
+    let stack = Stack::new(WalkInput::STACK, &stack, input.is_cut);
+    let mut n_frames = 0;
+    let outcome = Unwinder::new().walk(&Space(table), &registers, stack, MAX_FRAMES, |_| {
+        n_frames += 1;
+    });
+    assert!(n_frames <= MAX_FRAMES);
+    assert_eq!(outcome == Outcome::Full, n_frames == MAX_FRAMES);
+});
