@@ -113,8 +113,8 @@ fn exceptions_are_walked_on_their_way_up() {
     let Some(program) = make(test, recipe) else {
         return;
     };
-    let plan = "run_to('_Unwind_RaiseException'); steps(100); steps(400, 97)
-run_to('Noisy::~Noisy'); steps(60, 1, 'destructor'); run_to('_Unwind_Resume'); steps(200, 53)
+    let plan = "run_to('_Unwind_RaiseException'); steps(100); steps(120, 97)
+run_to('Noisy::~Noisy'); steps(60, 1, 'destructor'); run_to('_Unwind_Resume'); steps(80, 53)
 run_to('__cxa_begin_catch'); steps(60); runs_to('stop'); run_to('__cxa_end_catch'); steps(200)";
     all(&walks(&program.truth(plan)), test, Walked::is_whole);
 }

@@ -20,8 +20,8 @@ fn assembly_of_libcrypto_is_walked() {
     };
     let plan = "for place in ['hashes'] * 3 + ['aes'] + ['updates'] * 2:
     run_to(place)
-    steps(120)
-    steps(150, 53)";
+    steps(100)
+    steps(60, 53)";
     let truth = program.truth(plan);
     let walked = walk_all(&truth, &mut Images::default(), WHOLE);
     all(&walked, test, Walked::is_whole);
