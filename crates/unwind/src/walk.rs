@@ -148,7 +148,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         };
         let cfa = base.wrapping_add_signed(rule.cfa.into());
         let sp = self.registers.get(A::SP).unwrap_or(0);
-        if cfa <= sp && !self.may_be_empty::<A>() {
+        if cfa <= sp && !self.may_be_empty() {
             return Err(Outcome::Loop);
         }
         let mut link = self.registers.get(A::RETURN).filter(|_| A::HAS_LINK);
@@ -177,9 +177,9 @@ impl<S: AddressSpace> Walk<'_, S> {
         }
     }
 
-    /// Only the innermost frame of a machine with a link register may have no size.
-    fn may_be_empty<A: Arch>(&self) -> bool {
-        A::HAS_LINK && !self.is_return
+    /// Only the innermost frame may have no size: its return address is in a register.
+    fn may_be_empty(&self) -> bool {
+        !self.is_return
     }
 
     fn go_to(&mut self, pc: u64, is_return: bool) -> Result<(), Outcome> {
@@ -216,7 +216,7 @@ impl<S: AddressSpace> Walk<'_, S> {
                 self.registers = caller.registers;
                 // A signal may have come on another stack, a call never does.
                 let has_gone_up = self.registers.get(A::SP) > before;
-                if !has_gone_up && !caller.is_interrupted && !self.may_be_empty::<A>() {
+                if !has_gone_up && !caller.is_interrupted && !self.may_be_empty() {
                     return Err(Outcome::Loop);
                 }
                 self.go_to(caller.registers.pc(), !caller.is_interrupted)
