@@ -101,6 +101,31 @@ runs_to('_exit')";
     all(&walks(&truth), test, Walked::is_whole);
 }
 
+/// Contexts and long jumps change the stack pointer in the midst of a function.
+#[test]
+fn stacks_of_coroutines_are_walked() {
+    let test = "stacks_of_coroutines_are_walked";
+    let source = include_str!("programs/contexts.c");
+    let Some(program) = c(test, source, &["-O2", "-Wl,-z,now"]) else {
+        return;
+    };
+    let plan = "gdb.execute('set follow-fork-mode parent')
+run_to('coroutine'); snap(); runs_to('stop')
+for way in ['to main', 'to coroutine']:
+    run_to('swapcontext')
+    for _ in range(48): snap(way); gdb.execute('stepi', to_string=True)
+run_to('longjmp'); snap()
+for _ in range(40): snap('longjmp'); gdb.execute('stepi', to_string=True)
+run_to('vfork'); steps(20); run_to('posix_spawn'); steps(40)";
+    // A coroutine's stack begins where makecontext has put the address of a function's first
+    // instruction; gdb goes on to what lies above.
+    let truth = program.truth(plan).in_code();
+    all(&walks(&truth), test, |walked| match walked.outcome {
+        Outcome::Unmapped { .. } => walked.is_same() && walked.snapshot.why != "outermost",
+        _ => walked.is_whole(),
+    });
+}
+
 #[test]
 fn exceptions_are_walked_on_their_way_up() {
     let test = "exceptions_are_walked_on_their_way_up";
