@@ -101,10 +101,7 @@ impl UnwindTable {
         if sections.is_empty() {
             return Err(TableError::NoSection);
         }
-        let signal_return = match machine {
-            Machine::X86_64 => signal::returns_in(elf),
-            Machine::Aarch64 => None,
-        };
+        let signal_return = signal::returns_in(elf, machine);
         Ok(Self {
             machine,
             base,

@@ -115,6 +115,55 @@ fn an_image_of_another_machine_says_nothing() {
     assert_eq!(outcome, Outcome::Unmapped { avma: 1 });
 }
 
+/// What is known of a machine's signals: its ELF number, `rt_sigreturn`, the number of words
+/// before the registers, of those before the stack pointer, and its number.
+type Signals = (Machine, u16, &'static [u8], usize, usize, u16);
+
+const SIGNALS: [Signals; 2] = [
+    (
+        Machine::X86_64,
+        X86_64,
+        &[0x90, 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05],
+        5,
+        15,
+        7,
+    ),
+    (
+        Machine::Aarch64,
+        AARCH64,
+        &[
+            0x1f, 0x20, 0x03, 0xd5, 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4,
+        ],
+        39,
+        31,
+        31,
+    ),
+];
+
+#[test]
+fn signals_are_walked_although_nothing_describes_them() {
+    for (machine, number, code, n_before, n_registers, sp) in SIGNALS {
+        let section = described();
+        let parts = [(".debug_frame", 0, &section[..]), (".text", 0x3000, code)];
+        let table = table(elf(number, &parts)).unwrap();
+        // Behind one `nop`.
+        let start = BIAS + 0x3000 + if sp == 7 { 1 } else { 4 };
+        // What was interrupted stands at the first instruction of the function that is the root.
+        let mut words = vec![9; n_before + n_registers];
+        words.extend([STACK + 0x200, BIAS + 0x1200]);
+        let mut registers = Registers::new(machine, start);
+        registers.set(sp, STACK);
+        let (frames, outcome) = walk(&table, &registers, &words);
+        assert_eq!(frames, [start, BIAS + 0x1200], "{machine:?}: {outcome:?}");
+        words.pop();
+        let (frames, outcome) = walk(&table, &registers, &words);
+        assert_eq!(
+            (frames, outcome),
+            (vec![start], Outcome::OffStack { avma: start })
+        );
+    }
+}
+
 /// Words as stacks hold them: code, stack, and anything.
 fn word() -> impl Strategy<Value = u64> {
     prop_oneof![
