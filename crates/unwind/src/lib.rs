@@ -20,6 +20,7 @@ mod known;
 mod outcome;
 mod registers;
 mod rule;
+mod section;
 mod signal;
 mod slow;
 mod space;

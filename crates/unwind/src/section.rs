@@ -1,0 +1,209 @@
+//! One section of descriptions: which function is where in it, and its rows.
+
+use crate::Registers;
+use crate::arch::Arch;
+use crate::index::{Bytes, Entry, Index, offset_of};
+use crate::rule::{Kind, Rule};
+use crate::slow::{Caller, Frame, Step};
+use crate::stack::Stack;
+use crate::table::Scratch;
+use gimli::{BaseAddresses, DebugFrame, EhFrame, LittleEndian, UnwindSection, Vendor};
+use rprof_images::{Elf, Svma};
+
+/// One section of descriptions.
+#[derive(Debug)]
+pub(crate) struct Section {
+    is_eh_frame: bool,
+    /// Whose instructions it may use.
+    vendor: Vendor,
+    bytes: Vec<u8>,
+    bases: BaseAddresses,
+    pub(crate) index: Index,
+}
+
+/// A function with more rows is damaged.
+const MAX_ROWS: usize = 1 << 16;
+
+/// Bytes of code between two descriptions that are a part of the function before.
+const MAX_GAP: u32 = 32;
+
+impl Section {
+    /// The rows of the function that an address is in: where each begins, and a last one where
+    /// nothing is said any more.
+    pub(crate) fn rows<A: Arch>(
+        &self,
+        base: u64,
+        at: u32,
+        scratch: &mut Scratch,
+    ) -> Vec<(u32, Rule)> {
+        match self.is_eh_frame {
+            true => rows_in::<A, _>(self, &self.eh_frame(), base, at, scratch),
+            false => rows_in::<A, _>(self, &self.debug_frame(), base, at, scratch),
+        }
+    }
+
+    /// Whether an address is in a short stretch between two descriptions.
+    pub(crate) fn is_gap(&self, base: u64, at: u32) -> bool {
+        let Some((function, entry)) = self.index.find(at) else {
+            return false;
+        };
+        let end = match self.is_eh_frame {
+            true => end_of(&self.eh_frame(), &self.bases, entry),
+            false => end_of(&self.debug_frame(), &self.bases, entry),
+        };
+        let end = end.and_then(|end| u32::try_from(end.checked_sub(base)?).ok());
+        let next = self.index.next_start(function);
+        let (Some(end), Some(next)) = (end, next) else {
+            return false;
+        };
+        end <= at && next.saturating_sub(end) <= MAX_GAP
+    }
+
+    pub(crate) fn step<A: Arch>(
+        &self,
+        at: u32,
+        address: Svma,
+        registers: &Registers,
+        stack: &Stack<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Caller, Step> {
+        let (_, entry) = self.index.find(at).ok_or(Step::Bad)?;
+        let (entry, bases) = (entry.offset as usize, &self.bases);
+        let frame = Frame {
+            address,
+            registers,
+            stack,
+        };
+        match self.is_eh_frame {
+            true => frame.step::<A, _>(&self.eh_frame(), bases, entry.into(), scratch),
+            false => frame.step::<A, _>(&self.debug_frame(), bases, entry.into(), scratch),
+        }
+    }
+
+    fn eh_frame(&self) -> EhFrame<Bytes<'_>> {
+        let mut section = EhFrame::new(&self.bytes, LittleEndian);
+        section.set_address_size(8);
+        section.set_vendor(self.vendor);
+        section
+    }
+
+    fn debug_frame(&self) -> DebugFrame<Bytes<'_>> {
+        let mut section = DebugFrame::new(&self.bytes, LittleEndian);
+        section.set_address_size(8);
+        section.set_vendor(self.vendor);
+        section
+    }
+}
+
+/// Where a function ends.
+fn end_of<'a, S>(section: &S, bases: &BaseAddresses, entry: Entry) -> Option<u64>
+where
+    S: UnwindSection<Bytes<'a>>,
+{
+    let fde = section.fde_from_offset(bases, offset_of(entry), S::cie_from_offset);
+    Some(fde.ok()?.end_address())
+}
+
+fn rows_in<'a, A, S>(
+    own: &'a Section,
+    section: &S,
+    base: u64,
+    at: u32,
+    scratch: &mut Scratch,
+) -> Vec<(u32, Rule)>
+where
+    A: Arch,
+    S: UnwindSection<Bytes<'a>>,
+{
+    let mut rows = Vec::new();
+    let Some((_, entry)) = own.index.find(at) else {
+        return rows;
+    };
+    let relative = |address: u64| u32::try_from(address.wrapping_sub(base)).ok();
+    let bases = &own.bases;
+    let fde = section.fde_from_offset(bases, offset_of(entry), S::cie_from_offset);
+    let bad = |start| (start, Rule::of(Kind::Bad));
+    let Ok(fde) = fde else {
+        return vec![bad(entry.start)];
+    };
+    let is_slow = fde.is_signal_trampoline()
+        || fde.cie().return_address_register() != gimli::Register(A::RETURN);
+    let end = relative(fde.end_address());
+    let Ok(mut table) = fde.rows(section, bases, scratch) else {
+        return vec![bad(entry.start)];
+    };
+    while rows.len() < MAX_ROWS {
+        match table.next_row() {
+            Ok(Some(row)) => {
+                let rule = match is_slow {
+                    true => Rule::of(Kind::Slow),
+                    false => Rule::compile::<A>(row),
+                };
+                // What begins before the function (a description that lies) is not found anyway.
+                rows.extend(relative(row.start_address()).map(|start| (start, rule)));
+            }
+            Ok(None) => break,
+            Err(_) => {
+                let start = rows.last().map_or(entry.start, |&(start, _)| start);
+                rows.push(bad(start));
+                break;
+            }
+        }
+    }
+    rows.push((end.unwrap_or(u32::MAX), Rule::default()));
+    // Rows that go back are damage: what is looked up in them must be sorted.
+    if !rows.is_sorted_by_key(|&(start, _)| start) {
+        rows = vec![bad(entry.start), (end.unwrap_or(u32::MAX), Rule::default())];
+    }
+    rows
+}
+
+/// `.eh_frame`, if an image has one with functions in it.
+pub(crate) fn eh_frame_of(elf: &Elf, base: u64) -> Option<Section> {
+    let bytes = elf.section(".eh_frame")?;
+    let start = |name: &str| elf.section_range(name).map(|range| range.start.0);
+    let mut bases = BaseAddresses::default().set_eh_frame(start(".eh_frame")?);
+    if let Some(address) = start(".text") {
+        bases = bases.set_text(address);
+    }
+    if let Some(address) = start(".eh_frame_hdr") {
+        bases = bases.set_eh_frame_hdr(address);
+    }
+    let header = elf.section(".eh_frame_hdr");
+    let listed = header.and_then(|header| Index::of_header(&header, &bases, base));
+    let index = listed.unwrap_or_else(|| {
+        let section = EhFrame::new(&bytes, LittleEndian);
+        Index::of_section(&section, &bases, base)
+    });
+    (!index.is_empty()).then(|| Section {
+        is_eh_frame: true,
+        vendor: vendor_of(elf),
+        bytes: bytes.into_owned(),
+        bases,
+        index,
+    })
+}
+
+/// `.debug_frame`, if an image has one with functions in it.
+pub(crate) fn debug_frame_of(elf: &Elf, base: u64) -> Option<Section> {
+    let bytes = elf.section(".debug_frame")?;
+    let bases = BaseAddresses::default();
+    let mut section = DebugFrame::new(&bytes, LittleEndian);
+    section.set_address_size(8);
+    let index = Index::of_section(&section, &bases, base);
+    (!index.is_empty()).then(|| Section {
+        is_eh_frame: false,
+        vendor: vendor_of(elf),
+        bytes: bytes.into_owned(),
+        bases,
+        index,
+    })
+}
+
+/// 64-bit ARM has an instruction for return addresses that are signed from there on.
+fn vendor_of(elf: &Elf) -> Vendor {
+    match elf.machine() {
+        Some(rprof_images::ElfMachine::Aarch64) => Vendor::AArch64,
+        _ => Vendor::Default,
+    }
+}
