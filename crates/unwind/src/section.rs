@@ -28,6 +28,17 @@ const MAX_ROWS: usize = 1 << 16;
 const MAX_GAP: u32 = 32;
 
 impl Section {
+    /// Memory that it takes, bytes.
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.bytes.len() + self.index.size_bytes()
+    }
+
+    /// Where the function at an address begins, from the image's start.
+    pub(crate) fn function(&self, at: u32) -> Option<u32> {
+        let (_, entry) = self.index.find(at)?;
+        Some(entry.start)
+    }
+
     /// The rows of the function that an address is in: where each begins, and a last one where
     /// nothing is said any more.
     pub(crate) fn rows<A: Arch>(

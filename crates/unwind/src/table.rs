@@ -97,9 +97,7 @@ impl UnwindTable {
     /// Memory that it takes, bytes: as read, without what is compiled later.
     pub fn size_bytes(&self) -> usize {
         let sections = self.sections.iter();
-        sections
-            .map(|section| section.bytes.len() + section.index.size_bytes())
-            .sum()
+        sections.map(Section::size_bytes).sum()
     }
 
     /// What an address points to that is mapped to an offset of the image's file; the image has
@@ -125,8 +123,8 @@ impl UnwindTable {
     pub fn function(&self, address: Svma) -> Option<Svma> {
         let at = self.relative(address)?;
         let mut sections = self.sections.iter();
-        let (_, entry) = sections.find_map(|section| section.index.find(at))?;
-        Some(Svma(self.base + u64::from(entry.start)))
+        let start = sections.find_map(|section| section.function(at))?;
+        Some(Svma(self.base + u64::from(start)))
     }
 
     /// The rule that holds at an address.
