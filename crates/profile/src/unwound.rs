@@ -23,8 +23,12 @@ pub enum StackEnd {
     Loop,
     /// More frames were not asked for.
     MaxStack,
+    /// There were more frames than a record holds: those in the middle are missing.
+    Gap,
     /// A 32-bit task.
     ThirtyTwoBit,
+    /// For a reason that the recording names and this version does not know.
+    Other,
     /// No user registers were recorded: a kernel thread, or a task on its way out.
     NoRegisters,
 }
@@ -42,6 +46,8 @@ impl StackEnd {
             Self::OffStack => "a frame that is not on the stack",
             Self::Loop => "frames that go in a circle",
             Self::MaxStack => "no more frames were asked for",
+            Self::Gap => "frames missing in the middle: more than a record holds",
+            Self::Other => "for a reason that only a newer rprof knows",
             Self::ThirtyTwoBit => "a 32-bit task",
             Self::NoRegisters => "no user registers: kernel threads, tasks that ended",
         }
@@ -59,6 +65,8 @@ impl StackEnd {
             Self::OffStack => "off-stack",
             Self::Loop => "loop",
             Self::MaxStack => "max-stack",
+            Self::Gap => "gap",
+            Self::Other => "other",
             Self::ThirtyTwoBit => "32-bit",
             Self::NoRegisters => "no-registers",
         }

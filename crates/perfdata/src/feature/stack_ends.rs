@@ -26,8 +26,9 @@ pub enum StackEnd {
     BadInfo,
     /// It had more frames than a record holds: there is a gap in it.
     Gap,
-    /// The recorder was too busy to keep it.
-    Dropped,
+    /// Nothing was copied of it: it was not in memory, exec was at work, or the recorder was too
+    /// busy.
+    NotCopied,
     /// Of a 32-bit task.
     ThirtyTwoBit,
     /// What a newer rprof wrote.
@@ -43,7 +44,7 @@ impl StackEnd {
         (Self::Loop, 5, "loop"),
         (Self::BadInfo, 6, "bad_info"),
         (Self::Gap, 7, "gap"),
-        (Self::Dropped, 8, "dropped"),
+        (Self::NotCopied, 8, "not_copied"),
         (Self::ThirtyTwoBit, 9, "32_bit"),
     ];
 

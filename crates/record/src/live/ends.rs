@@ -17,11 +17,11 @@ pub(crate) struct Ends {
 const MAX_NOTED: usize = 1 << 20;
 
 impl Ends {
-    /// Notes how the stack of the sample at an offset ended, and after how many entries of its
-    /// chain there is a gap.
+    /// Notes how the stack of the sample at an offset ended, of which something was copied or not,
+    /// and after how many entries of its chain there is a gap.
     pub(crate) fn add(
         &mut self,
-        outcome: Outcome,
+        (outcome, is_copied): (Outcome, bool),
         gap: Option<usize>,
         offset: u64,
         images: &Images,
@@ -31,6 +31,9 @@ impl Ends {
             (Outcome::Rooted, None) => {
                 self.all.rooted += 1;
                 return;
+            }
+            (Outcome::Cut | Outcome::OffStack { .. }, _) if !is_copied => {
+                (StackEnd::NotCopied, None)
             }
             (Outcome::NoInfo { image, .. }, _) => (StackEnd::NoInfo, Some(image)),
             (Outcome::BadInfo { image, .. }, _) => (StackEnd::BadInfo, Some(image)),

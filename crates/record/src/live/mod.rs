@@ -155,7 +155,11 @@ impl LiveUnwinder {
             self.chain.extend(frames.flat_map(u64::to_ne_bytes));
         }
         if let Some(outcome) = outcome {
-            self.ends.add(outcome, gap, offset, self.live.images());
+            let is_copied = sample
+                .stack_user
+                .is_some_and(|stack| !stack.stack().is_empty());
+            let images = self.live.images();
+            self.ends.add((outcome, is_copied), gap, offset, images);
         }
         let unwound = Sample {
             callchain: Some(Callchain::from_encoded(&self.chain, Endian::NATIVE)),

@@ -28,7 +28,7 @@ pub fn write_stats(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
         return Ok(());
     }
     let all = unwound.samples();
-    writeln!(out, "\nStacks unwound from copies: {all}")?;
+    writeln!(out, "\nStacks unwound: {all}")?;
     let (unwound, others): (Vec<_>, Vec<_>) = unwound
         .ends
         .chunk_by(|a, b| a.end == b.end)
@@ -51,7 +51,8 @@ fn write_ends(alike: &[EndedStacks], all: u64, out: &mut impl Write) -> io::Resu
     let samples = sum(alike);
     let share = percent(samples, all);
     writeln!(out, "  {share:>6.2}% {samples:>8}  {}", first.end.words())?;
-    if first.end == StackEnd::Rooted {
+    // Where a stack ended means nothing if no image is known for any of them.
+    if alike.iter().all(|one| one.image.is_none()) {
         return Ok(());
     }
     let (listed, rest) = alike.split_at(alike.len().min(MAX_IMAGES));
@@ -93,7 +94,7 @@ mod tests {
         write_stats(&profile, &mut text).unwrap();
         assert_eq!(
             String::from_utf8(text).unwrap(),
-            "\nStacks unwound from copies: 100\n   \
+            "\nStacks unwound: 100\n   \
              90.00%       90  rooted\n   \
              10.00%       10  cut: the stack was deeper than what was copied of it\n      \
              6.00%        6  a.so\n      \

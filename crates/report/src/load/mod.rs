@@ -10,6 +10,7 @@ mod memo;
 mod names;
 mod parallel;
 mod places;
+mod recorded_ends;
 mod resolve;
 mod samples;
 pub(crate) mod skim;
@@ -30,6 +31,7 @@ use crate::Error;
 use chain::ChainOptions;
 use count::{count, count_places};
 use freeze::freeze;
+use recorded_ends::RecordedEnds;
 use rprof_abi::SampleType;
 use rprof_images::Locator;
 use rprof_perfdata::Reader;
@@ -83,6 +85,8 @@ pub(crate) struct Context<'a> {
     pub(crate) locator: &'a Locator,
     /// For stacks that are to be unwound, if there are any.
     pub(crate) tables: Option<Tables>,
+    /// How stacks ended that were unwound while recording.
+    pub(crate) recorded_ends: Option<RecordedEnds>,
 }
 
 /// What is wanted of the samples.
@@ -115,6 +119,7 @@ impl<'a> Context<'a> {
             values: Values::of(reader),
             locator,
             tables: tables.flatten(),
+            recorded_ends: stacks.then(|| RecordedEnds::of(reader, skimmed)).flatten(),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! User stacks that were recorded as copies (`perf record --call-graph dwarf`), unwound.
+//! User stacks that were recorded as copies (`perf record --call-graph dwarf`), unwound; and how
+//! those ended that were unwound before.
 //!
 //! What an image says of its frames is read once, by the thread that first asks for it, and
 //! shared by all; each thread walks with an [`Unwinding`] of its own. Every pass walks again:
@@ -11,7 +12,7 @@ use super::resolve::Space;
 use super::samples::Seen;
 use rprof_abi::sample::StackDump;
 use rprof_abi::{Callchain, Endian, SampleType, context as marker};
-use rprof_images::{Avma, FileOffset, Segment, Svma};
+use rprof_images::Avma;
 use rprof_machine::{Epoch, ImageId, ImageKind, Place};
 use rprof_perfdata::{FeatureId, Reader, RecordedEvent};
 use rprof_profile::{EndedStacks, StackEnd, Unwound};
@@ -27,14 +28,7 @@ use std::sync::OnceLock;
 pub(crate) struct Tables {
     machine: Machine,
     /// By number of the image.
-    images: Vec<OnceLock<Option<Table>>>,
-}
-
-/// Of one image.
-#[derive(Debug)]
-struct Table {
-    table: UnwindTable,
-    segments: Vec<Segment>,
+    images: Vec<OnceLock<Option<UnwindTable>>>,
 }
 
 impl Tables {
@@ -49,30 +43,19 @@ impl Tables {
         })
     }
 
-    fn table(&self, context: &Context<'_>, id: ImageId) -> Option<&Table> {
+    fn table(&self, context: &Context<'_>, id: ImageId) -> Option<&UnwindTable> {
         let slot = self.images.get(id.0 as usize)?;
         slot.get_or_init(|| self.open(context, id)).as_ref()
     }
 
-    fn open(&self, context: &Context<'_>, id: ImageId) -> Option<Table> {
+    fn open(&self, context: &Context<'_>, id: ImageId) -> Option<UnwindTable> {
         let image = context.skimmed.history.images().of(id)?;
         if image.kind != ImageKind::User {
             return None;
         }
         let located = context.locate(image).ok()?;
         let table = UnwindTable::of(&located.binary, located.debug.as_ref()).ok()?;
-        (table.machine() == self.machine).then(|| Table {
-            table,
-            segments: located.binary.segments().to_vec(),
-        })
-    }
-}
-
-impl Table {
-    fn svma(&self, offset: FileOffset) -> Option<Svma> {
-        self.segments
-            .iter()
-            .find_map(|segment| segment.svma(offset))
+        (table.machine() == self.machine).then_some(table)
     }
 }
 
@@ -123,14 +106,8 @@ impl AddressSpace for UserCode<'_> {
         let Place::User { image, offset } = place else {
             return Mapped::Nothing;
         };
-        let table = self.tables.table(self.context, image);
-        let found = table.and_then(|one| Some((&one.table, one.svma(offset)?)));
-        match found {
-            Some((table, svma)) => Mapped::Image {
-                image: image.0,
-                table,
-                bias: avma.wrapping_sub(svma.0),
-            },
+        match self.tables.table(self.context, image) {
+            Some(table) => table.mapped(image.0, avma, offset),
             None => Mapped::Code { image: image.0 },
         }
     }
@@ -158,7 +135,7 @@ impl Walked {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct End {
     pub(crate) end: StackEnd,
-    image: Option<ImageId>,
+    pub(crate) image: Option<ImageId>,
 }
 
 /// One thread's walks.
@@ -180,7 +157,13 @@ impl Unwinding {
     pub(crate) fn walk(&mut self, context: &Context<'_>, seen: &Seen<'_>, space: Space) -> Walked {
         match &context.tables {
             Some(tables) => self.walk_with(context, tables, seen, space.user()),
-            None => Walked::default(),
+            None => Walked {
+                frames: 0..0,
+                end: context
+                    .recorded_ends
+                    .as_ref()
+                    .and_then(|ends| ends.of_sample(seen)),
+            },
         }
     }
 

@@ -38,7 +38,7 @@ columns! {
     PhysAddr = "phys_addr", Some(SampleType::PHYS_ADDR);
     DataPageSize = "data_page_size", Some(SampleType::DATA_PAGE_SIZE);
     CodePageSize = "code_page_size", Some(SampleType::CODE_PAGE_SIZE);
-    StackEnd = "stackend", Some(SampleType::STACK_USER);
+    StackEnd = "stackend", None;
     Iregs = "iregs", Some(SampleType::REGS_INTR);
     Uregs = "uregs", Some(SampleType::REGS_USER);
     Brstack = "brstack", Some(SampleType::BRANCH_STACK);
