@@ -1,4 +1,4 @@
-//! `cargo xtask bench [record|read|all|--repeat [N]]`: makes the recordings, runs rprof and perf side by side,
+//! `cargo xtask bench [record|stacks|read|all|--repeat [N]]`: makes the recordings, runs rprof and perf side by side,
 //! and prints the table with ratios.
 //!
 //! Times are medians of several runs, memory is the peak of the whole process. Recordings are kept in `target/bench` and made anew only if they are gone.
@@ -9,6 +9,7 @@ mod recorder;
 mod repeat;
 mod rows;
 mod scale;
+mod stacks;
 mod workloads;
 
 use std::fs;
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         [repeat, copies] if repeat == "--repeat" => {
             copies.parse().with_context(|| format!("{copies} copies"))?
         }
-        _ => bail!("one argument: record, read, all or --repeat with a number of copies"),
+        _ => bail!("one argument: record, stacks, read, all or --repeat with a number of copies"),
     };
     command::run(cargo().args(["build", "--release", "--locked", "-p", "rprof"]))?;
     let folder = root().join("target/bench");
@@ -47,13 +48,15 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     };
     match part {
         "record" => recorder::run(&bench),
+        "stacks" => stacks::run(&bench),
         "read" => read::run(&bench),
         "all" => {
             recorder::run(&bench)?;
+            stacks::run(&bench)?;
             read::run(&bench)
         }
         "--repeat" => scale::run(&bench, copies),
-        other => bail!("no part is called {other}: record, read, all or --repeat"),
+        other => bail!("no part is called {other}: record, stacks, read, all or --repeat"),
     }
 }
 

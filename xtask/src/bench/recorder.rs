@@ -86,7 +86,7 @@ struct Watched {
 fn watch(bench: &Bench, by: &str, hz: &str, seconds: u32) -> Result<Watched> {
     let busy = Busy::start(bench)?;
     let output = bench.file("watch.data");
-    let mut recorder = bench.recorder(by, &["-a", "-g", "-F", hz], &output);
+    let mut recorder = bench.recorder(by, &["-a", "--call-graph", "fp", "-F", hz], &output);
     recorder.args(["sleep", &seconds.to_string()]);
     let cost = measure::once(&mut recorder)?;
     drop(busy);

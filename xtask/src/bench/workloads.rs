@@ -48,7 +48,8 @@ impl Bench {
         let name = std::env::var("RPROF_BENCH_CRATE").unwrap_or_else(|_| CRATE.to_owned());
         let (target, install) = (self.file("build-target"), self.file("build-install"));
         let _ = fs::remove_dir_all(&target);
-        let mut recorder = self.recorder(by, &["-F", "999", "-a", "-g"], &recording);
+        let mut recorder =
+            self.recorder(by, &["-F", "999", "-a", "--call-graph", "fp"], &recording);
         recorder.args([
             "timeout",
             BUILD_SECONDS,
@@ -75,7 +76,7 @@ impl Bench {
     pub(super) fn recording(&self, by: &str, name: &str, command: &[&str]) -> Result<PathBuf> {
         let recording = self.file(&format!("{name}.{by}.data"));
         if !recording.exists() {
-            let mut recorder = self.recorder(by, &["-F", "999", "-g"], &recording);
+            let mut recorder = self.recorder(by, &["-F", "999", "--call-graph", "fp"], &recording);
             command::run(recorder.args(command))?;
         }
         Ok(recording)

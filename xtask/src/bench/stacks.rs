@@ -1,0 +1,233 @@
+//! Stacks without frame pointers: what recording them costs, and how many are whole.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result};
+
+use super::measure::{self, Cost};
+use super::{Bench, heading, row};
+use crate::command::captured;
+
+/// Seconds of a long recording, and of a short one whose cost is that of starting and ending.
+const LONG: u32 = 40;
+const SHORT: u32 = 1;
+/// Runs of the recorded program, for each recorder.
+const RUNS: usize = 9;
+
+/// perf's copies, and ours, which are unwound.
+const PERF_8: Recorder = Recorder {
+    by: "perf",
+    options: &["--call-graph", "dwarf,8192"],
+};
+const PERF_32: Recorder = Recorder {
+    by: "perf",
+    options: &["--call-graph", "dwarf,32768"],
+};
+const PERF_FP: Recorder = Recorder {
+    by: "perf",
+    options: &["-g"],
+};
+const RPROF: Recorder = Recorder {
+    by: "rprof",
+    options: &[],
+};
+
+#[derive(Clone, Copy)]
+struct Recorder {
+    by: &'static str,
+    options: &'static [&'static str],
+}
+
+pub(super) fn run(bench: &Bench) -> Result<()> {
+    heading("stacks without frame pointers");
+    let shallow = deep_program(bench, "deep-3k", "64+N")?;
+    let deep = deep_program(bench, "deep-30k", "448+N")?;
+    compare(bench, "64 frames on 4 KB", &shallow, "999", PERF_8)?;
+    compare(bench, "64 frames on 30 KB", &deep, "999", PERF_32)?;
+    compare(bench, "64 frames on 4 KB", &shallow, "4999", PERF_8)?;
+    slowdown(bench, &shallow)
+}
+
+/// The demo's program with more or less on its stack.
+fn deep_program(bench: &Bench, name: &str, pad: &str) -> Result<PathBuf> {
+    let program = bench.file(name);
+    let source = crate::command::root().join("fixtures/workloads/deep.cpp");
+    let text = std::fs::read_to_string(&source).context("reading deep.cpp")?;
+    let own = bench.file(&format!("{name}.cpp"));
+    std::fs::write(&own, text.replace("pad[64+N]", &format!("pad[{pad}]"))).context("writing")?;
+    let mut compiler = Command::new("g++");
+    compiler.args(["-O2", "-o"]).arg(&program).arg(own);
+    crate::command::run(&mut compiler)?;
+    Ok(program)
+}
+
+/// What one recording came to.
+struct Watched {
+    cost: Cost,
+    samples: u64,
+    lost: u64,
+    rooted: u64,
+    bytes: u64,
+}
+
+fn compare(bench: &Bench, what: &str, program: &Path, hz: &str, perf: Recorder) -> Result<()> {
+    let mut all = Vec::new();
+    for recorder in [perf, RPROF] {
+        let long = watch(bench, recorder, program, hz, LONG)?;
+        let short = watch(bench, recorder, program, hz, SHORT)?;
+        all.push((long, short));
+    }
+    let [theirs, ours] = all.as_slice() else {
+        return Ok(());
+    };
+    let dump = perf.options.last().copied().unwrap_or("");
+    let title = format!("{what}, {hz} Hz, perf {dump}");
+    #[expect(clippy::cast_precision_loss, reason = "some hundred thousand samples")]
+    let per_sample = |(long, short): &(Watched, Watched)| {
+        let samples = long.samples.saturating_sub(short.samples).max(1);
+        (long.cost.cpu_s - short.cost.cpu_s).max(0.0) * 1e6 / samples as f64
+    };
+    let (them, us) = (per_sample(theirs), per_sample(ours));
+    let shown = |us: f64, (long, _): &(Watched, Watched)| {
+        let memory = long.cost.memory_kib / 1024;
+        format!("{us:.1} us / {memory} MB")
+    };
+    row(
+        &format!("{title}: CPU a sample / peak"),
+        &shown(them, theirs),
+        &shown(us, ours),
+        Some(them / us.max(0.01)),
+    );
+    let shown = |(long, _): &(Watched, Watched)| {
+        let bytes = long.bytes / long.samples.max(1);
+        let tenths = long.rooted * 1000 / long.samples.max(1);
+        let share = format!("{}.{} %", tenths / 10, tenths % 10);
+        format!("{share}, {} lost, {bytes} B", long.lost)
+    };
+    row(
+        "  whole stacks, samples lost, bytes a sample",
+        &shown(theirs),
+        &shown(ours),
+        None,
+    );
+    Ok(())
+}
+
+fn watch(
+    bench: &Bench,
+    recorder: Recorder,
+    program: &Path,
+    hz: &str,
+    seconds: u32,
+) -> Result<Watched> {
+    let busy = [Busy::start(program)?, Busy::start(program)?];
+    let pids = busy
+        .each_ref()
+        .map(|busy| busy.0.id().to_string())
+        .join(",");
+    let output = bench.file("stacks.data");
+    let options = [&["-F", hz, "-p", &pids], recorder.options].concat();
+    let mut command = bench.recorder(recorder.by, &options, &output);
+    command.args(["sleep", &seconds.to_string()]);
+    let cost = measure::once(&mut command)?;
+    drop(busy);
+    let mut report = bench.rprof(&["report", "--stats", "-i"]);
+    let text = captured(report.arg(&output))?;
+    let number = |line: &str, nth: usize| -> u64 {
+        let mut words = line.split([' ', ',']).filter(|word| !word.is_empty());
+        let word = words.nth(nth).unwrap_or("");
+        word.parse().unwrap_or(0)
+    };
+    let first = text.lines().next().unwrap_or("");
+    let lost = first.split(", ").last().unwrap_or("");
+    let rooted = text.lines().find(|line| line.ends_with("  rooted"));
+    Ok(Watched {
+        cost,
+        samples: number(first, 1),
+        lost: number(lost.trim_start_matches("at least "), 0),
+        rooted: rooted.map_or(0, |line| number(line, 1)),
+        bytes: std::fs::metadata(&output).map_or(0, |meta| meta.len()),
+    })
+}
+
+/// How much slower a program runs while it is recorded at 10 kHz: medians of runs in turn, with
+/// the fastest and the slowest.
+fn slowdown(bench: &Bench, program: &Path) -> Result<()> {
+    let times_file = bench.file("slowdown.txt");
+    let timed = format!(
+        "TIMEFORMAT=%R; {{ time '{}' 2 >/dev/null; }} 2>'{}'",
+        program.display(),
+        times_file.display()
+    );
+    let recorders = [None, Some(PERF_FP), Some(PERF_8), Some(RPROF)];
+    let mut times: [Vec<f64>; 4] = Default::default();
+    for _ in 0..RUNS {
+        for (recorder, times) in recorders.iter().zip(&mut times) {
+            let mut command = match recorder {
+                None => Command::new("bash"),
+                Some(recorder) => {
+                    let output = bench.file("slowdown.data");
+                    let options = [&["-F", "10000"], recorder.options].concat();
+                    let mut command = bench.recorder(recorder.by, &options, &output);
+                    command.arg("bash");
+                    command
+                }
+            };
+            measure::once(command.args(["-c", &timed]))?;
+            let text = std::fs::read_to_string(&times_file).context("reading the time")?;
+            times.push(text.trim().parse().context("bash printed no time")?);
+        }
+    }
+    let mut medians = Vec::new();
+    for times in &mut times {
+        times.sort_by(f64::total_cmp);
+        medians.push((times[RUNS / 2], times[0], times[RUNS - 1]));
+    }
+    let &[(alone, ..), fp, dwarf, ours] = medians.as_slice() else {
+        return Ok(());
+    };
+    let shown = |(median, least, most): (f64, f64, f64)| {
+        let slower = |time: f64| (time / alone - 1.0) * 100.0;
+        format!(
+            "{:+.1} % ({:+.1} {:+.1})",
+            slower(median),
+            slower(least),
+            slower(most)
+        )
+    };
+    row(
+        "slowdown at 10 kHz, perf -g",
+        &shown(fp),
+        &shown(ours),
+        None,
+    );
+    row(
+        "  the same, perf dwarf,8192",
+        &shown(dwarf),
+        &shown(ours),
+        None,
+    );
+    Ok(())
+}
+
+/// A program that runs for as long as this lives.
+struct Busy(Child);
+
+impl Busy {
+    fn start(program: &Path) -> Result<Self> {
+        let child = Command::new(program)
+            .arg("10000")
+            .stdout(Stdio::null())
+            .spawn();
+        Ok(Self(child.context("starting a busy program")?))
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
