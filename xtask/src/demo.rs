@@ -76,7 +76,7 @@ fn short(path: &Path) -> &Path {
 fn compile(program: &Path) -> Result<()> {
     let mut compiler = command("c++");
     compiler
-        .args(["-O2", "-g", "-fno-omit-frame-pointer", "-o"])
+        .args(["-O2", "-g", "-o"])
         .arg(short(program))
         .arg("fixtures/workloads/deep.cpp");
     println!("\n$ {}", shown(&compiler));
