@@ -1,7 +1,7 @@
 //! Values that change over time, many of them: a [`Journal`] while they come in order of time,
 //! [`Timelines`] for look-ups.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
 /// A moment of a recording: time, then place in the file.
@@ -113,13 +113,16 @@ impl<T: Copy + PartialEq> Journal<T> {
     /// Forgets changes before a moment; what held then is still known.
     pub(crate) fn forget(&mut self, before: Key) {
         let (entries, kept) = (&mut self.entries, &mut self.before);
-        kept.clear();
-        let n_old = entries.partition_point(|entry| entry.key < before);
-        for entry in entries.drain(..n_old) {
-            kept.insert(entry.id, entry.value);
-        }
+        // In order for each thing, but not among them: the end of an exec is noted late.
+        entries.retain(|entry| {
+            if entry.key < before {
+                kept.insert(entry.id, entry.value);
+            }
+            entry.key >= before
+        });
         // Only those that have changed since are asked for.
-        kept.retain(|id, _| entries.iter().any(|entry| entry.id == *id));
+        let changed: FxHashSet<i32> = entries.iter().map(|entry| entry.id).collect();
+        kept.retain(|id, _| changed.contains(id));
     }
 
     /// Forgets a thing that has not changed since a moment.
