@@ -194,14 +194,16 @@ fn why_not_whole(ends: &StackEnds) -> Option<String> {
     let most = ends.reasons.iter().max_by_key(|reason| reason.stacks)?;
     let image = String::from_utf8_lossy(&most.image);
     let why = match most.end {
-        StackEnd::Cut => "are deeper than the 64 KiB that the kernel copies".to_owned(),
-        StackEnd::NoInfo => format!("end in code without unwind tables: {image}"),
-        StackEnd::BadInfo => format!("end where unwind tables are of no use: {image}"),
-        _ => "lead to no caller".to_owned(),
+        StackEnd::Cut => "deeper than what was copied of them".to_owned(),
+        StackEnd::NoInfo => format!("code without unwind tables in {image}"),
+        StackEnd::BadInfo => format!("unwind tables of no use in {image}"),
+        StackEnd::NotCopied => "not in memory, or exec was at work".to_owned(),
+        _ => "no caller where one should be".to_owned(),
     };
     Some(format!(
-        "{} stacks {why} (rprof report --stats tells more)",
-        most.stacks
+        "{} of {} stacks: {why} (rprof report --stats tells more)",
+        most.stacks,
+        ends.rooted + others
     ))
 }
 
