@@ -177,6 +177,11 @@ mod tests {
         }
         live.forget(300);
         assert_eq!(name(&live, 1, 310).as_deref(), Some(&b"/new"[..]));
+        live.forget(400);
+        map(&mut live, 1, 0x5000, b"/newer", 500);
+        live.settle(550);
+        assert_eq!(name(&live, 1, 450).as_deref(), Some(&b"/new"[..]));
+        assert_eq!(name(&live, 1, 500).as_deref(), Some(&b"/newer"[..]));
         assert_eq!(name(&live, 2, 310), None);
     }
 

@@ -87,6 +87,10 @@ impl<T: Copy + PartialEq> Journal<T> {
         };
         let last = self.last.entry(id).or_insert(fresh);
         if last.n_entries == 0 || last.value != value {
+            if last.n_entries > 0 {
+                // Asked for as long as the new one is recent, also if its own entry is forgotten.
+                self.before.entry(id).or_insert(last.value);
+            }
             (last.key, last.value) = (key, value);
             last.n_entries += 1;
             self.entries.push(Entry { key, id, value });

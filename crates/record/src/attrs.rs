@@ -12,8 +12,6 @@ pub(crate) struct Prepared {
     pub(crate) attr: PerfEventAttr,
     /// CPUs its PMU has; `None` for all.
     pub(crate) cpus: Option<Vec<u32>>,
-    /// Its place among the events, if it is another's twin with shallow copies of stacks.
-    pub(crate) twin_of: Option<usize>,
 }
 
 /// Everything that is opened.
@@ -57,22 +55,10 @@ pub(crate) fn prepare(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result
     if kernel_excluded {
         note(Note::KernelExcluded);
     }
-    if settings.call_chains == CallChains::Auto {
-        let twins: Vec<Prepared> = sampling.iter().enumerate().map(shallow_twin).collect();
-        sampling.extend(twins);
-    }
     Ok(Attrs {
         sampling,
         sideband: prepare_sideband(Probe::of(settings), note)?,
     })
-}
-
-/// The same event with shallow copies of stacks.
-fn shallow_twin((of, event): (usize, &Prepared)) -> Prepared {
-    let mut twin = event.clone();
-    twin.attr.sample_stack_user = stacks::SHALLOW;
-    twin.twin_of = Some(of);
-    twin
 }
 
 fn allowed_rate(rate: Rate, note: &mut dyn FnMut(Note)) -> Rate {
@@ -105,7 +91,6 @@ fn prepare_event(
         name: event.name.clone(),
         attr: sampling_attr(event, rate, settings.call_chains),
         cpus: event.cpus.clone(),
-        twin_of: None,
     };
     // An event that is on some CPUs only is tried on one of them.
     let mut probe = Probe::of(settings);
@@ -266,7 +251,6 @@ fn prepare_sideband(probe: Probe, note: &mut dyn FnMut(Note)) -> Result<Prepared
         name: "dummy:u".to_owned(),
         attr: fitted.attr,
         cpus: None,
-        twin_of: None,
     })
 }
 

@@ -25,9 +25,35 @@ pub(crate) struct EventCounters {
     pub(crate) name: String,
     /// As it is opened.
     pub(crate) attr: PerfEventAttr,
-    /// The place of the event that it stands in for with shallow copies of stacks.
-    pub(crate) twin_of: Option<usize>,
     pub(crate) counters: Vec<Counter>,
+    /// The same with shallow copies of stacks, one counter for each of those above.
+    shallow: Option<Shallow>,
+    cpus: Option<Vec<u32>>,
+}
+
+#[derive(Debug)]
+struct Shallow {
+    attr: PerfEventAttr,
+    counters: Vec<Counter>,
+}
+
+impl EventCounters {
+    /// All of them, those with shallow copies behind the others.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Counter> {
+        let shallow = self.shallow.iter().flat_map(|shallow| &shallow.counters);
+        self.counters.iter().chain(shallow)
+    }
+
+    /// Records lost, by the kernel's own count.
+    pub(crate) fn lost(&self) -> io::Result<Option<u64>> {
+        let mut sum = None;
+        for counter in self.all() {
+            if let Some(lost) = counter.read()?.lost {
+                *sum.get_or_insert(0) += lost;
+            }
+        }
+        Ok(sum)
+    }
 }
 
 /// Rings of one kind, one a CPU, and the events that write into them.
@@ -58,16 +84,25 @@ pub(crate) struct Scope {
     pub(crate) until_exec: bool,
     /// Data pages of each sample ring.
     pub(crate) ring_pages: usize,
+    /// Copies of stacks are deep or shallow, as needed.
+    pub(crate) two_depths: bool,
 }
 
 impl Opened {
     /// Opens and maps all of it, disabled.
     pub(crate) fn open(attrs: &Attrs, scope: &Scope) -> Result<Self, Error> {
         let sideband = std::slice::from_ref(&attrs.sideband);
+        let plain = Scope {
+            until_exec: false,
+            two_depths: false,
+            targets: scope.targets.clone(),
+            cpus: scope.cpus.clone(),
+            ..*scope
+        };
         // Sideband rings first: they are small, and must not be what is left of the budget.
-        let sideband = open_halving(sideband, scope, false, SIDEBAND_PAGES)?;
+        let sideband = open_halving(sideband, &plain, SIDEBAND_PAGES)?;
         let pages = scope.ring_pages;
-        let sampling = open_halving(&attrs.sampling, scope, scope.until_exec, pages)?;
+        let sampling = open_halving(&attrs.sampling, scope, pages)?;
         let asked = (pages * sys::page_size()) as u64;
         let least = sampling.rings.iter().map(Ring::size_bytes).min();
         Ok(Self {
@@ -78,19 +113,12 @@ impl Opened {
     }
 
     /// Opens what is new among the targets; returns whether anything was.
-    pub(crate) fn extend(
-        &mut self,
-        attrs: &Attrs,
-        targets: &[Target],
-        scope: &Scope,
-    ) -> Result<bool, Error> {
+    pub(crate) fn extend(&mut self, targets: &[Target], scope: &Scope) -> Result<bool, Error> {
         let new = |target: &&Target| !scope.targets.contains(*target);
         let new: Vec<Target> = targets.iter().filter(new).copied().collect();
-        let sideband = std::slice::from_ref(&attrs.sideband);
         for &cpu in &scope.cpus {
-            self.sideband.add(sideband, &new, cpu, SIDEBAND_PAGES)?;
-            self.sampling
-                .add(&attrs.sampling, &new, cpu, scope.ring_pages)?;
+            self.sideband.add(&new, cpu, SIDEBAND_PAGES)?;
+            self.sampling.add(&new, cpu, scope.ring_pages)?;
         }
         Ok(!new.is_empty())
     }
@@ -107,57 +135,34 @@ impl Opened {
 
 impl Group {
     pub(crate) fn counters(&self) -> impl Iterator<Item = &Counter> {
-        self.events.iter().flat_map(|event| &event.counters)
+        self.events.iter().flat_map(EventCounters::all)
     }
 
-    /// Enables all but the twins: at first stacks are copied deep.
+    /// Enables all but those with shallow copies of stacks: at first these are deep.
     pub(crate) fn enable(&self) -> io::Result<()> {
-        self.counters_of(false).try_for_each(Counter::enable)
+        let mut counters = self.events.iter().flat_map(|event| &event.counters);
+        counters.try_for_each(Counter::enable)
     }
 
     /// From now on stacks are copied deep, or not.
     pub(crate) fn switch(&self, to_deep: bool) -> io::Result<()> {
-        let (old, new) = (self.counters_of(to_deep), self.counters_of(!to_deep));
-        // Opened alike, they come in the same order: one is off only until the next call.
-        for (old, new) in old.zip(new) {
-            old.disable()?;
-            new.enable()?;
+        for event in &self.events {
+            let shallow = event.shallow.iter().flat_map(|shallow| &shallow.counters);
+            for (deep, shallow) in event.counters.iter().zip(shallow) {
+                let (old, new) = if to_deep {
+                    (shallow, deep)
+                } else {
+                    (deep, shallow)
+                };
+                old.disable()?;
+                new.enable()?;
+            }
         }
         Ok(())
     }
 
-    fn counters_of(&self, twins: bool) -> impl Iterator<Item = &Counter> {
-        let events = self.events.iter();
-        let events = events.filter(move |event| event.twin_of.is_some() == twins);
-        events.flat_map(|event| &event.counters)
-    }
-
     pub(crate) fn disable(&self) -> io::Result<()> {
         self.counters().try_for_each(Counter::disable)
-    }
-
-    /// Events, twins not counted.
-    pub(crate) fn n_events(&self) -> usize {
-        let events = self.events.iter();
-        events.filter(|event| event.twin_of.is_none()).count()
-    }
-
-    /// The counters of an event and of its twin.
-    pub(crate) fn with_twin(&self, event: usize) -> impl Iterator<Item = &Counter> {
-        let all = self.events.iter().enumerate();
-        let own = all.filter(move |(idx, other)| *idx == event || other.twin_of == Some(event));
-        own.flat_map(|(_, event)| &event.counters)
-    }
-
-    /// Records lost by one event, by the kernel's own count.
-    pub(crate) fn lost(&self, event: usize) -> io::Result<Option<u64>> {
-        let mut sum = None;
-        for counter in self.with_twin(event) {
-            if let Some(lost) = counter.read()?.lost {
-                *sum.get_or_insert(0) += lost;
-            }
-        }
-        Ok(sum)
     }
 }
 
@@ -183,14 +188,9 @@ pub(crate) fn ring_pages(settings: &Settings, n_cpus: usize) -> usize {
 
 /// Opens a group with rings of so many pages, or of half as many and so on: all CPUs alike, so
 /// that no CPU is left with what others did not take.
-fn open_halving(
-    events: &[Prepared],
-    scope: &Scope,
-    until_exec: bool,
-    mut pages: usize,
-) -> Result<Group, Error> {
+fn open_halving(events: &[Prepared], scope: &Scope, mut pages: usize) -> Result<Group, Error> {
     loop {
-        match open_group(events, scope, until_exec, pages) {
+        match open_group(events, scope, pages) {
             Err(Error::Map {
                 why: MapError::MlockBudget { .. },
                 ..
@@ -200,24 +200,16 @@ fn open_halving(
     }
 }
 
-fn open_group(
-    events: &[Prepared],
-    scope: &Scope,
-    until_exec: bool,
-    pages: usize,
-) -> Result<Group, Error> {
-    // Where the size is ours to choose.
-    let has_twins = events.iter().any(|event| event.twin_of.is_some());
-    let most_stack = has_twins.then(|| pages * sys::page_size() / LEAST_SAMPLES);
+fn open_group(events: &[Prepared], scope: &Scope, pages: usize) -> Result<Group, Error> {
     let mut group = Group {
         events: events
             .iter()
-            .map(|event| to_open(event, until_exec, pages * sys::page_size(), most_stack))
+            .map(|event| to_open(event, scope, pages * sys::page_size()))
             .collect(),
         ..Group::default()
     };
     for &cpu in &scope.cpus {
-        group.add(events, &scope.targets, cpu, pages)?;
+        group.add(&scope.targets, cpu, pages)?;
     }
     if group.counters().next().is_none() {
         let event = events.first().map_or("", |event| &event.name);
@@ -227,78 +219,105 @@ fn open_group(
 }
 
 impl Group {
-    /// Opens all events for some targets on one CPU. The first counter there owns the ring that
-    /// the others write into.
-    fn add(
-        &mut self,
-        events: &[Prepared],
-        targets: &[Target],
-        cpu: u32,
-        pages: usize,
-    ) -> Result<(), Error> {
-        for (idx, event) in events.iter().enumerate() {
+    /// Opens all events for some targets on one CPU.
+    fn add(&mut self, targets: &[Target], cpu: u32, pages: usize) -> Result<(), Error> {
+        for idx in 0..self.events.len() {
+            let event = &self.events[idx];
             let has_cpu = event.cpus.as_ref().is_none_or(|cpus| cpus.contains(&cpu));
             if !has_cpu {
                 continue;
             }
             for &target in targets {
-                let Some(counter) = open_one(&self.events[idx], target, cpu)? else {
+                let event = &self.events[idx];
+                let is_all = target == Target::All;
+                let open = |attr| {
+                    open_one(attr, target, cpu)
+                        .map_err(|source| Error::open(&event.name, source, is_all))
+                };
+                let shallow = event.shallow.as_ref().map(|shallow| open(&shallow.attr));
+                let (deep, shallow) = (open(&event.attr)?, shallow.transpose()?);
+                let (Some(deep), None | Some(Some(_))) = (deep, &shallow) else {
+                    // The thread has ended.
                     continue;
                 };
-                let place = (idx, self.events[idx].counters.len());
-                match self.owners.iter().find(|owner| owner.0 == cpu) {
-                    None => {
-                        let ring =
-                            Ring::map(&counter, pages).map_err(|why| Error::Map { cpu, why })?;
-                        self.rings.push(ring);
-                        self.owners.push((cpu, place));
+                self.share_ring(&deep, (idx, cpu), pages)?;
+                self.events[idx].counters.push(deep);
+                if let Some(counter) = shallow.flatten() {
+                    self.share_ring(&counter, (idx, cpu), pages)?;
+                    if let Some(shallow) = &mut self.events[idx].shallow {
+                        shallow.counters.push(counter);
                     }
-                    Some(&(_, (event, nth))) => counter
-                        .write_into(&self.events[event].counters[nth])
-                        .map_err(Error::system("sharing a ring"))?,
                 }
-                self.events[idx].counters.push(counter);
             }
         }
         Ok(())
     }
+
+    /// The first counter on a CPU owns the ring that the others write into; it is the next one of
+    /// its event.
+    fn share_ring(
+        &mut self,
+        counter: &Counter,
+        (event, cpu): (usize, u32),
+        pages: usize,
+    ) -> Result<(), Error> {
+        match self.owners.iter().find(|owner| owner.0 == cpu) {
+            None => {
+                let ring = Ring::map(counter, pages).map_err(|why| Error::Map { cpu, why })?;
+                self.rings.push(ring);
+                let place = (event, self.events[event].counters.len());
+                self.owners.push((cpu, place));
+                Ok(())
+            }
+            Some(&(_, (event, nth))) => counter
+                .write_into(&self.events[event].counters[nth])
+                .map_err(Error::system("sharing a ring")),
+        }
+    }
 }
 
-fn to_open(
-    event: &Prepared,
-    until_exec: bool,
-    ring_bytes: usize,
-    most_stack: Option<usize>,
-) -> EventCounters {
+/// An event as it is opened. Where its copies of stacks are deep or shallow as needed, they leave
+/// room for some samples in a ring; where that is less than shallow ones need, all are of that size.
+fn to_open(event: &Prepared, scope: &Scope, ring_bytes: usize) -> EventCounters {
     let mut attr = event.attr.clone();
     if attr.sample_stack_user > 0 {
         // Soon enough to switch to deeper copies, and to find a deep stack as it was.
         attr.flags = attr.flags.with(AttrFlags::WATERMARK);
         attr.wakeup = u32::try_from(ring_bytes / WAKE_AT).unwrap_or(u32::MAX);
     }
-    if let Some(most) = most_stack.and_then(|bytes| u32::try_from(bytes).ok()) {
-        attr.sample_stack_user = attr.sample_stack_user.min(most & !7);
+    let mut shallow = None;
+    if scope.two_depths {
+        let most = u32::try_from(ring_bytes / LEAST_SAMPLES).unwrap_or(u32::MAX) & !7;
+        attr.sample_stack_user = attr.sample_stack_user.min(most);
+        shallow = (attr.sample_stack_user > stacks::SHALLOW).then(|| Shallow {
+            attr: PerfEventAttr {
+                sample_stack_user: stacks::SHALLOW,
+                ..attr.clone()
+            },
+            counters: Vec::new(),
+        });
     }
-    if until_exec && event.twin_of.is_none() {
+    if scope.until_exec {
+        // Of the deep ones only: they are on at first.
         attr.flags = attr.flags.with(AttrFlags::ENABLE_ON_EXEC);
     }
     EventCounters {
         name: event.name.clone(),
         attr,
-        twin_of: event.twin_of,
         counters: Vec::new(),
+        shallow,
+        cpus: event.cpus.clone(),
     }
 }
-
 /// Opens one counter; `None` if its thread has ended meanwhile.
-fn open_one(event: &EventCounters, target: Target, cpu: u32) -> Result<Option<Counter>, Error> {
+fn open_one(attr: &PerfEventAttr, target: Target, cpu: u32) -> Result<Option<Counter>, OpenError> {
     let mut raised = false;
     loop {
-        match Counter::open(&event.attr, target, Cpu::On(cpu)) {
+        match Counter::open(attr, target, Cpu::On(cpu)) {
             Ok(counter) => return Ok(Some(counter)),
             Err(OpenError::NoSuchTask) => return Ok(None),
             Err(OpenError::TooManyFiles) if !raised => raised = sys::raise_open_files_limit(),
-            Err(source) => return Err(Error::open(&event.name, source, target == Target::All)),
+            Err(source) => return Err(source),
         }
     }
 }

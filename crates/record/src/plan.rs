@@ -37,7 +37,7 @@ impl Plan {
         let machine = Machine::native().filter(|_| has_stacks && !is_kept);
         let drained = drained_events(opened)?;
         let mut written = drained.clone();
-        let n_sampled = opened.sampling.n_events();
+        let n_sampled = opened.sampling.events.len();
         if machine.is_some() {
             let sampled = written.iter_mut().take(n_sampled);
             sampled.for_each(|event| event.attr = stacks::unwound(&event.attr));
@@ -61,15 +61,12 @@ impl Plan {
     }
 }
 
-/// All events as they are opened; a twin's ids are those of the event that it stands in for.
+/// All events as they are opened, with the ids of all their counters.
 fn drained_events(opened: &Opened) -> Result<Vec<WrittenEvent>, Error> {
     let mut events = Vec::new();
     for group in [&opened.sampling, &opened.sideband] {
-        for (idx, event) in group.events.iter().enumerate() {
-            if event.twin_of.is_some() {
-                continue;
-            }
-            let ids: Result<Vec<u64>, _> = group.with_twin(idx).map(Counter::id).collect();
+        for event in &group.events {
+            let ids: Result<Vec<u64>, _> = event.all().map(Counter::id).collect();
             events.push(WrittenEvent {
                 name: event.name.clone(),
                 attr: event.attr.clone(),

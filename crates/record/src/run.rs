@@ -7,7 +7,7 @@ use crate::features::{self, Features};
 use crate::open::{self, EventCounters, Group, Opened, Scope, targets_of};
 use crate::plan::Plan;
 use crate::sink::{Sink, WriterGone, Written};
-use crate::{Error, Note, Settings, Summary, Watch, output};
+use crate::{CallChains, Error, Note, Settings, Summary, Watch, output};
 use rprof_abi::record::{LostSamples, Mmap, Record};
 use rprof_abi::{Endian, Misc, SampleId, SampleLayout};
 use rprof_events::{Sources, online_cpus};
@@ -42,18 +42,17 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         false => Some(Gated::spawn(&settings.command)?),
     };
     let child = gated.as_ref().map(Gated::pid);
-    // The command is forked already, and runs as it would.
-    sys::run_before_others();
     let mut scope = Scope {
         targets: targets_of(&settings.watch, child)?,
         until_exec: settings.watch == Watch::Command,
         ring_pages: open::ring_pages(settings, cpus.len()),
+        two_depths: settings.call_chains == CallChains::Auto,
         cpus,
     };
     let mut opened = Opened::open(&attrs, &scope)?;
     for _ in 0..MAX_LISTINGS {
         let now = targets_of(&settings.watch, child).unwrap_or_default();
-        if !opened.extend(&attrs, &now, &scope)? {
+        if !opened.extend(&now, &scope)? {
             break;
         }
         scope.targets.extend(now);
@@ -71,11 +70,14 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
             return Err(output_error(error));
         }
     };
+    let sink = Sink::start(writer, plan.unwinder)?;
+    // Only this thread, which drains: the command is forked, the writer started, as they were.
+    sys::run_before_others();
     let mut machine = features::of_machine(&settings.tool);
     machine.extend(features::of_tracepoints(&settings.events));
     let mut run = Run {
         settings,
-        sink: Sink::start(writer, plan.unwinder)?,
+        sink,
         drain: Drain::new(sideband_layout.clone(), plan.stacks),
         depth: plan.depth,
         opened,
@@ -435,8 +437,8 @@ struct Lossy {
 
 impl Group {
     fn lost_by_event(&self) -> Vec<(Lossy, Option<u64>)> {
-        let one = |(idx, event): (usize, &EventCounters)| {
-            let lost = self.lost(idx).unwrap_or(None);
+        let one = |event: &EventCounters| {
+            let lost = event.lost().unwrap_or(None);
             let first = event.counters.first();
             let lossy = Lossy {
                 id: first.and_then(|counter| counter.id().ok()),
@@ -444,8 +446,6 @@ impl Group {
             };
             (lossy, lost)
         };
-        let all = self.events.iter().enumerate();
-        let all = all.filter(|(_, event)| event.twin_of.is_none());
-        all.map(one).collect()
+        self.events.iter().map(one).collect()
     }
 }

@@ -102,7 +102,8 @@ pub fn effective_uid() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Lets this thread, and those that it starts, run before others; whoever may not is left as is.
+/// Lets this thread, and those that it starts later, run before others; whoever may not is left as
+/// is.
 pub fn run_before_others() {
     // SAFETY: no pointers.
     let _ = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
