@@ -8,6 +8,7 @@ use rprof_abi::{Misc, SampleId};
 use rprof_images::{Avma, FileOffset};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 
 /// Names and mappings as they are, and as they were moments ago.
 ///
@@ -18,7 +19,11 @@ pub struct Live {
     builder: HistoryBuilder,
     pending: Vec<(Key, Change)>,
     now: Now,
-    /// Processes that have ended, with when.
+    /// Threads that live, with their processes.
+    threads: FxHashMap<i32, i32>,
+    /// How many threads each process has.
+    n_threads: FxHashMap<i32, u32>,
+    /// Processes whose last thread has ended, with when.
     ended: VecDeque<(Key, i32)>,
     n_added: u64,
     /// Nodes that were in use when it was last looked.
@@ -38,6 +43,8 @@ impl Default for Live {
             builder: HistoryBuilder::new(true, FxHashMap::default()),
             pending: Vec::new(),
             now: Now::new(0, None),
+            threads: FxHashMap::default(),
+            n_threads: FxHashMap::default(),
             ended: VecDeque::new(),
             n_added: 0,
             n_in_use: 0,
@@ -50,14 +57,41 @@ impl Live {
     /// Takes one record of sideband.
     pub fn add(&mut self, misc: Misc, record: &Record<'_>, id: &SampleId) {
         self.n_added += 1;
-        if let Record::Exit(task) = record
-            && task.pid == task.tid
-        {
-            let ended = self.builder.key(id.time_ns, self.n_added);
-            self.ended.push_back((ended, task.pid));
+        match record {
+            Record::Fork(task) => self.begin_thread(task.pid, task.tid),
+            Record::Comm(comm) => self.begin_thread(comm.pid, comm.tid),
+            Record::Exit(task) => self.end_thread(task.pid, task.tid, id.time_ns),
+            _ => {}
         }
         self.builder.add(self.n_added, misc, record, id);
         self.pending.extend(self.builder.take_changes());
+    }
+
+    fn begin_thread(&mut self, pid: i32, tid: i32) {
+        if let Some(before) = self.threads.insert(tid, pid) {
+            self.forget_thread(before);
+        }
+        *self.n_threads.entry(pid).or_default() += 1;
+    }
+
+    /// A process goes on without its first thread.
+    fn end_thread(&mut self, pid: i32, tid: i32, time_ns: Option<u64>) {
+        if let Some(pid) = self.threads.remove(&tid) {
+            self.forget_thread(pid);
+        }
+        if !self.n_threads.contains_key(&pid) {
+            let ended = self.builder.key(time_ns, self.n_added);
+            self.ended.push_back((ended, pid));
+        }
+    }
+
+    fn forget_thread(&mut self, pid: i32) {
+        if let Entry::Occupied(mut n) = self.n_threads.entry(pid) {
+            *n.get_mut() -= 1;
+            if *n.get() == 0 {
+                n.remove();
+            }
+        }
     }
 
     /// Applies what happened up to a moment; everything up to then must have been added.
@@ -83,8 +117,11 @@ impl Live {
         while let Some(&(ended, pid)) = self.ended.front()
             && ended < long_ago
         {
-            self.now.remove(pid, ended);
             self.ended.pop_front();
+            // Unless its id is another's by now.
+            if !self.n_threads.contains_key(&pid) {
+                self.now.remove(pid, ended);
+            }
         }
         if self.now.n_nodes() > FEW_NODES.max(2 * self.n_in_use) {
             self.now.compact();
@@ -183,6 +220,29 @@ mod tests {
         assert_eq!(name(&live, 1, 450).as_deref(), Some(&b"/new"[..]));
         assert_eq!(name(&live, 1, 500).as_deref(), Some(&b"/newer"[..]));
         assert_eq!(name(&live, 2, 310), None);
+    }
+
+    #[test]
+    fn a_process_lives_on_without_its_first_thread() {
+        let mut live = Live::default();
+        let task = |tid, time_ns| Task {
+            pid: 7,
+            ppid: 7,
+            tid,
+            ptid: 7,
+            time_ns,
+        };
+        map(&mut live, 7, 0x5000, b"/x", 10);
+        live.add(Misc(0), &Record::Fork(task(8, 20)), &at(7, 20));
+        live.add(Misc(0), &Record::Exit(task(7, 30)), &at(7, 30));
+        let later = 100_000_000_000;
+        live.settle(later);
+        live.forget(later);
+        assert_eq!(name(&live, 7, later).as_deref(), Some(&b"/x"[..]));
+        live.add(Misc(0), &Record::Exit(task(8, later)), &at(7, later));
+        live.settle(2 * later);
+        live.forget(2 * later);
+        assert_eq!(name(&live, 7, 2 * later), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::features::{self, Features};
 use crate::open::{self, EventCounters, Group, Opened, Scope, targets_of};
 use crate::plan::Plan;
 use crate::sink::{Sink, WriterGone, Written};
+use crate::stacks;
 use crate::{CallChains, Error, Note, Settings, Summary, Watch, output};
 use rprof_abi::record::{LostSamples, Mmap, Record};
 use rprof_abi::{Endian, Misc, SampleId, SampleLayout};
@@ -34,6 +35,10 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     if settings.command.is_empty() && settings.watch == Watch::Command {
         return Err(Error::NothingToRecord);
     }
+    let settings = &Settings {
+        call_chains: stacks::possible(settings.call_chains),
+        ..settings.clone()
+    };
     let cpus = cpus_of(settings)?;
     let signals = Signals::block().map_err(Error::system("blocking signals"))?;
     let attrs = attrs::prepare(settings, note)?;

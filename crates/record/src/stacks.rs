@@ -8,6 +8,7 @@
 use crate::CallChains;
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, RecordHeader, SampleLayout, SampleType};
+use rprof_unwind::Machine;
 use std::env::consts::ARCH;
 
 /// Bytes of stack that most samples need. A larger size costs room in the rings, a smaller one
@@ -19,6 +20,18 @@ pub(crate) const DEEP: u32 = 65_528;
 
 /// Bytes of stack that are kept of each sample while the writer is behind.
 const LITTLE: usize = 4 << 10;
+
+/// What can be done here of what was asked for: where stacks cannot be walked, the kernel follows
+/// frame pointers.
+pub(crate) fn possible(chains: CallChains) -> CallChains {
+    let is_kept = matches!(chains, CallChains::Dwarf { keep: true, .. });
+    let can_copy = RegisterTable::of(ARCH).is_some();
+    let can_walk = Machine::native().is_some();
+    match size_of(chains) {
+        Some(_) if !can_copy || !can_walk && !is_kept => CallChains::FramePointers,
+        _ => chains,
+    }
+}
 
 /// Bytes of stack that are asked for at first; `None` if stacks are not copied.
 pub(crate) fn size_of(chains: CallChains) -> Option<u32> {

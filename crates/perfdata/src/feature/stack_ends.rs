@@ -135,7 +135,14 @@ impl StackEnds {
     pub fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let mut cursor = Cursor::new(section, endian);
         let what = "stack ends";
-        cursor.u32(what)?;
+        let version = cursor.u32(what)?;
+        if version != VERSION {
+            let value = version.into();
+            return Err(WireError::BadValue {
+                what: "version of stack ends",
+                value,
+            });
+        }
         let n_reasons = cursor.u32(what)?;
         let rooted = cursor.u64(what)?;
         let completed = cursor.u64(what)?;

@@ -8,6 +8,7 @@ use rprof_machine::ImageId;
 use rprof_perfdata::feature::{self, EndedStack, StackEnds};
 use rprof_perfdata::{FeatureId, Reader};
 use rprof_profile::StackEnd;
+use rustc_hash::FxHashMap;
 
 /// Ends by sample.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub(crate) struct RecordedEnds {
     reasons: Vec<End>,
     /// Samples whose stacks are not whole, by offset.
     stacks: Vec<EndedStack>,
+    /// Of those from here on it is not known: there were more than are noted.
+    known_until: u64,
 }
 
 impl RecordedEnds {
@@ -23,24 +26,27 @@ impl RecordedEnds {
         // A damaged section is as good as none: `rprof info` says what is wrong with it.
         let section = reader.feature(FeatureId::STACK_ENDS).ok()??;
         let mut ends = StackEnds::parse(&section, reader.endian()).ok()?;
-        let image_of = |path: &[u8]| {
-            let mut images = skimmed.history.images().iter();
-            let found = images.find(|(_, image)| !path.is_empty() && image.path == path);
-            found.map(|(id, _): (ImageId, _)| id)
-        };
+        let images = skimmed.history.images().iter();
+        let images: FxHashMap<&[u8], ImageId> = images
+            .map(|(id, image)| (image.path.as_slice(), id))
+            .collect();
         let reasons = ends.reasons.iter().map(|reason| End {
             end: meaning(reason.end),
-            image: image_of(&reason.image),
+            image: images.get(reason.image.as_slice()).copied(),
         });
         // Written in this order, as a rule.
         ends.stacks.sort_unstable_by_key(|stack| stack.offset);
+        let counted = ends.reasons.iter().map(|reason| reason.stacks);
+        let is_complete = counted.fold(0, u64::saturating_add) <= ends.stacks.len() as u64;
+        let last = ends.stacks.last().filter(|_| !is_complete);
         Some(Self {
             reasons: reasons.collect(),
+            known_until: last.map_or(u64::MAX, |last| last.offset),
             stacks: ends.stacks,
         })
     }
 
-    /// How a sample's stack ended; `None` if it has no user part.
+    /// How a sample's stack ended; `None` if it has no user part, or nobody knows.
     #[inline]
     pub(crate) fn of_sample(&self, seen: &Seen<'_>) -> Option<End> {
         let offset = seen.key.offset;
@@ -49,6 +55,9 @@ impl RecordedEnds {
             .binary_search_by_key(&offset, |stack| stack.offset);
         if let Some(stack) = noted.ok().and_then(|at| self.stacks.get(at)) {
             return self.reasons.get(stack.reason as usize).copied();
+        }
+        if offset > self.known_until {
+            return None;
         }
         let has_user = |chain: Callchain<'_>| chain.entries().any(|entry| entry == context::USER);
         let chain = seen.sample.callchain?;
