@@ -90,16 +90,23 @@ impl Now {
         self.editor.ranges()
     }
 
-    /// Forgets changes before a moment.
+    /// Programs that were loaded by a moment run.
+    pub(crate) fn end_execs(&mut self, until: Key) {
+        for (pid, since, root) in self.execs.end_until(until) {
+            self.spaces.push(since, Space::User(pid), root);
+        }
+    }
+
+    /// Forgets changes before a moment, and all names.
     pub(crate) fn forget(&mut self, before: Key) {
         self.spaces.forget(before);
-        self.comms.forget(before);
+        self.comms = Journal::default();
     }
 
     /// Forgets a process that has ended, unless its id is another's by now.
     pub(crate) fn remove(&mut self, pid: i32, ended: Key) {
         self.spaces.remove(pid, ended);
-        self.comms.remove(pid, ended);
+        self.execs.forget(pid);
     }
 
     /// Nodes of all sets of mappings that were ever made.

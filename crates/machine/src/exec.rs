@@ -52,6 +52,19 @@ impl Execs {
         Some((ends.min(key), exec.new))
     }
 
+    /// Those that are over by a moment: process, since when, mappings.
+    pub(crate) fn end_until(&mut self, until: Key) -> Vec<(i32, Key, Root)> {
+        let over = |exec: &Exec| exec.ends.filter(|&ends| ends <= until);
+        let ended = self.0.iter();
+        let ended: Vec<_> = ended
+            .filter_map(|(&pid, exec)| Some((pid, over(exec)?, exec.new)))
+            .collect();
+        for (pid, ..) in &ended {
+            self.0.remove(pid);
+        }
+        ended
+    }
+
     /// Notes a mapping of a program that is being loaded; `insert` adds it to a set.
     pub(crate) fn mapped(
         &mut self,

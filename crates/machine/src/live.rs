@@ -96,7 +96,12 @@ impl Live {
 
     /// Applies what happened up to a moment; everything up to then must have been added.
     pub fn settle(&mut self, until_ns: u64) {
+        let until = Key {
+            time_ns: until_ns,
+            offset: u64::MAX,
+        };
         if self.pending.is_empty() {
+            self.now.end_execs(until);
             return;
         }
         self.now.vdso = self.builder.images().named(b"[vdso]");
@@ -107,6 +112,7 @@ impl Live {
         for (key, change) in self.pending.drain(..n) {
             self.now.apply(key, change);
         }
+        self.now.end_execs(until);
     }
 
     /// Forgets what was before a moment: nothing older will be asked for.

@@ -43,6 +43,9 @@ pub(crate) enum Step {
 /// Operations of one expression; those that compilers make have a dozen.
 const MAX_OPERATIONS: u32 = 1000;
 
+/// Bytes of a description; that of the largest functions takes some thousand.
+const MAX_LEN: usize = 1 << 17;
+
 const ENCODING: Encoding = Encoding {
     address_size: 8,
     format: Format::Dwarf32,
@@ -75,6 +78,10 @@ impl Frame<'_> {
         S: UnwindSection<Bytes<'s>>,
     {
         let fde = section.fde_from_offset(bases, at, S::cie_from_offset)?;
+        // Read from its start for every frame.
+        if fde.entry_len() > MAX_LEN {
+            return Err(Step::Bad);
+        }
         let row = fde.unwind_info_for_address(section, bases, scratch, self.address.0)?;
         let cfa = match row.cfa() {
             &CfaRule::RegisterAndOffset { register, offset } => {
