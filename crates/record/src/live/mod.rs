@@ -2,6 +2,7 @@
 //! whole call chains come out.
 
 mod ends;
+mod known;
 mod memory;
 mod rest;
 mod space;
@@ -10,6 +11,7 @@ mod tables;
 use crate::depth;
 use crate::stacks::{Layouts, SHALLOW};
 use ends::Ends;
+use known::Known;
 use rest::{CutStack, Rest};
 use rprof_abi::sample::StackDump;
 use rprof_abi::{
@@ -18,6 +20,7 @@ use rprof_abi::{
 use rprof_machine::Live;
 use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
+use rprof_ringbuf::sys::Clock;
 use rprof_unwind::{AddressSpace, Machine, Outcome, Registers, Stack, StackFrame, Unwinder};
 use space::LiveSpace;
 use std::sync::Arc;
@@ -40,6 +43,7 @@ pub(crate) struct LiveUnwinder {
     /// Whether more of deep stacks is read.
     completes: bool,
     rest: Rest,
+    known: Known,
     frames: Vec<StackFrame>,
     /// The same of a stack of which more was read.
     more: Vec<StackFrame>,
@@ -80,6 +84,7 @@ impl LiveUnwinder {
             seen,
             completes,
             rest: Rest::default(),
+            known: Known::default(),
             frames: Vec::new(),
             more: Vec::new(),
             chain: Vec::new(),
@@ -206,7 +211,11 @@ impl LiveUnwinder {
         if unwinder.reach() > u64::from(SHALLOW) {
             self.seen.deep.fetch_add(1, Ordering::Relaxed);
         }
+        let tid = sample.tid.unwrap_or(pid);
         if outcome != Outcome::Cut {
+            if outcome.is_rooted() {
+                self.known.see_whole(tid, frames, time_ns);
+            }
             return Some(outcome);
         }
         self.seen.cut.fetch_add(1, Ordering::Relaxed);
@@ -214,10 +223,10 @@ impl LiveUnwinder {
         if !self.completes || copy.len() < SHALLOW as usize {
             return Some(outcome);
         }
-        let tid = sample.tid.unwrap_or(pid);
         let cut = CutStack {
             pid,
             tid,
+            time_ns,
             start,
             copy,
         };
@@ -237,11 +246,18 @@ impl LiveUnwinder {
         let found = self.more.get(n_certain.saturating_sub(1)..);
         let found = found.unwrap_or_default();
         let whose = (self.machine, pid, space.number());
-        let is_whole = outcome.is_rooted()
+        let are_calls = outcome.is_rooted()
             && self
                 .rest
                 .are_calls(whose, found, |frame| space.function(frame));
-        if !is_whole {
+        if !are_calls {
+            self.known.lose(tid);
+            return Some(Outcome::Cut);
+        }
+        let n_read = found.len().saturating_sub(1);
+        self.known
+            .see(tid, &self.more, n_read, Clock::Monotonic.now_ns());
+        if !self.known.lasted(tid, n_read, time_ns) {
             return Some(Outcome::Cut);
         }
         std::mem::swap(frames, &mut self.more);

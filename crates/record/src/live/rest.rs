@@ -4,12 +4,13 @@
 //! when the sample is looked at, milliseconds later: so they are read then. That they are still
 //! those of the sample is not taken on trust: every return address that is found must come after
 //! a call, and where that call says whom it calls, it must be the callee that was found. The
-//! first of them must say so, or the end of the copy must be as it was.
+//! first of them must say so, or the end of the copy must be as it was. And they must have been
+//! there for a while ([`super::known`]).
 
 use super::memory::Memory;
+use rprof_ringbuf::sys::Clock;
 use rprof_unwind::{Machine, StackFrame};
 use rustc_hash::FxHashMap;
-use std::time::{Duration, Instant};
 
 /// Bytes before the copy's end that are read again.
 const SEAM: usize = 4 << 10;
@@ -18,8 +19,8 @@ const SEAM: usize = 4 << 10;
 const FIRST: usize = 192 << 10;
 const MOST: usize = 2 << 20;
 
-/// What was read is good for the next samples of that thread for so long.
-const FRESH: Duration = Duration::from_millis(2);
+/// What was read is good for so long for other samples of that thread that were taken before.
+const FRESH_NS: u64 = 2_000_000;
 
 /// Return addresses that are remembered.
 const MAX_CALLS: usize = 1 << 16;
@@ -40,9 +41,27 @@ pub(crate) struct Rest {
 #[derive(Debug)]
 struct Read {
     tid: i32,
-    at: Instant,
+    at_ns: u64,
     start: u64,
     bytes: Vec<u8>,
+    /// There is nothing behind it.
+    is_all: bool,
+}
+
+impl Read {
+    /// Whether it was read after a stack was copied, not long ago, and has so many bytes.
+    fn is_good_for(&self, cut: CutStack<'_>, from: u64, need: usize) -> bool {
+        let is_later = cut.tid == self.tid && cut.time_ns <= self.at_ns;
+        let is_fresh = Clock::Monotonic.now_ns() < self.at_ns.saturating_add(FRESH_NS);
+        let is_enough = |bytes: &[u8]| bytes.len() >= need || self.is_all;
+        is_later && is_fresh && self.from(from).is_some_and(is_enough)
+    }
+
+    /// The bytes from an address on.
+    fn from(&self, avma: u64) -> Option<&[u8]> {
+        let into = usize::try_from(avma.checked_sub(self.start)?).ok()?;
+        self.bytes.get(into..)
+    }
 }
 
 /// A stack whose copy is too small.
@@ -50,6 +69,8 @@ struct Read {
 pub(crate) struct CutStack<'c> {
     pub(crate) pid: i32,
     pub(crate) tid: i32,
+    /// When the copy was made.
+    pub(crate) time_ns: u64,
     /// Where the copy begins (AVMA).
     pub(crate) start: u64,
     pub(crate) copy: &'c [u8],
@@ -62,34 +83,32 @@ impl Rest {
         let seam = cut.copy.len().min(SEAM);
         let from = cut.start + (cut.copy.len() - seam) as u64;
         let need = seam + (len - cut.copy.len());
-        if self.has(cut.tid, from, need).is_none() {
-            let mut bytes = self.last.take().map(|read| read.bytes).unwrap_or_default();
-            bytes.resize(need, 0);
-            let n = self.memory.read(cut.pid, from, &mut bytes)?;
-            bytes.truncate(n);
-            self.last = Some(Read {
-                tid: cut.tid,
-                at: Instant::now(),
-                start: from,
-                bytes,
-            });
-        }
-        let mut stack = std::mem::take(&mut self.stack);
-        stack.clear();
-        stack.extend_from_slice(cut.copy);
-        let (before, behind) = self.has(cut.tid, from, seam)?.split_at(seam);
-        let is_same = cut.copy.ends_with(before);
-        stack.extend_from_slice(behind);
-        (self.stack, self.is_same) = (stack, is_same);
+        let last = self.last.take();
+        let read = match last {
+            Some(read) if read.is_good_for(cut, from, need) => read,
+            other => {
+                let mut bytes = other.map(|read| read.bytes).unwrap_or_default();
+                bytes.resize(need, 0);
+                let at_ns = Clock::Monotonic.now_ns();
+                let n = self.memory.read(cut.pid, from, &mut bytes)?;
+                bytes.truncate(n);
+                Read {
+                    tid: cut.tid,
+                    at_ns,
+                    start: from,
+                    bytes,
+                    is_all: n < need,
+                }
+            }
+        };
+        let again = read.from(from).unwrap_or_default();
+        let (before, behind) = again.split_at_checked(seam)?;
+        self.is_same = cut.copy.ends_with(before);
+        self.stack.clear();
+        self.stack.extend_from_slice(cut.copy);
+        self.stack.extend_from_slice(behind);
+        self.last = Some(read);
         (self.stack.len() > cut.copy.len()).then_some(&self.stack)
-    }
-
-    /// Fresh bytes of a thread's stack from an address on, at least so many.
-    fn has(&self, tid: i32, from: u64, need: usize) -> Option<&[u8]> {
-        let read = self.last.as_ref()?;
-        let into = usize::try_from(from.checked_sub(read.start)?).ok()?;
-        let bytes = read.bytes.get(into..)?;
-        (read.tid == tid && read.at.elapsed() < FRESH && bytes.len() >= need).then_some(bytes)
     }
 
     /// How long stacks are tried to be.
@@ -263,6 +282,7 @@ mod tests {
         let mut cut = CutStack {
             pid,
             tid: pid,
+            time_ns: 0,
             start: stack.as_ptr() as u64,
             copy: &stack[..60_000],
         };
