@@ -1,6 +1,7 @@
 //! Unwinding while recording: drained samples with copies of their stacks go in, samples with
 //! whole call chains come out.
 
+mod completion;
 mod ends;
 mod known;
 mod memory;
@@ -10,9 +11,9 @@ mod tables;
 
 use crate::depth;
 use crate::stacks::{Layouts, SHALLOW};
+use completion::Completion;
 use ends::Ends;
-use known::Known;
-use rest::{CutStack, Rest};
+use rest::CutStack;
 use rprof_abi::sample::StackDump;
 use rprof_abi::{
     Callchain, Encoder, Endian, RawRecord, Record, RecordKind, Sample, SampleLayout, context,
@@ -20,8 +21,7 @@ use rprof_abi::{
 use rprof_machine::Live;
 use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
-use rprof_ringbuf::sys::Clock;
-use rprof_unwind::{AddressSpace, Machine, Outcome, Registers, Stack, StackFrame, Unwinder};
+use rprof_unwind::{Machine, Outcome, Registers, Stack, StackFrame, Unwinder};
 use space::LiveSpace;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -42,11 +42,8 @@ pub(crate) struct LiveUnwinder {
     seen: Arc<depth::Seen>,
     /// Whether more of deep stacks is read.
     completes: bool,
-    rest: Rest,
-    known: Known,
+    completion: Completion,
     frames: Vec<StackFrame>,
-    /// The same of a stack of which more was read.
-    more: Vec<StackFrame>,
     chain: Vec<u8>,
     body: Vec<u8>,
 }
@@ -83,10 +80,8 @@ impl LiveUnwinder {
             ends: Ends::default(),
             seen,
             completes,
-            rest: Rest::default(),
-            known: Known::default(),
+            completion: Completion::default(),
             frames: Vec::new(),
-            more: Vec::new(),
             chain: Vec::new(),
             body: Vec::new(),
         }
@@ -139,7 +134,7 @@ impl LiveUnwinder {
         if self.live.generation() != self.generation {
             self.generation = self.live.generation();
             self.unwinder = Unwinder::new();
-            self.rest.forget_spaces();
+            self.completion.forget_spaces();
         }
         self.tables.trim();
     }
@@ -207,14 +202,14 @@ impl LiveUnwinder {
         let start = registers.sp().unwrap_or(0);
         let (unwinder, frames) = (&mut self.unwinder, &mut self.frames);
         let stack = Stack::new(start, copy, is_cut);
-        let mut outcome = walk(unwinder, &space, &registers, stack, frames);
+        let outcome = walk(unwinder, &space, &registers, stack, frames);
         if unwinder.reach() > u64::from(SHALLOW) {
             self.seen.deep.fetch_add(1, Ordering::Relaxed);
         }
         let tid = sample.tid.unwrap_or(pid);
         if outcome != Outcome::Cut {
             if outcome.is_rooted() {
-                self.known.see_whole(tid, frames, time_ns);
+                self.completion.see_whole(tid, frames, time_ns);
             }
             return Some(outcome);
         }
@@ -230,39 +225,13 @@ impl LiveUnwinder {
             start,
             copy,
         };
-        let n_certain = frames.len();
-        self.more.clear();
-        for len in Rest::lengths(copy.len()) {
-            let Some(longer) = self.rest.longer(cut, len) else {
-                break;
-            };
-            let stack = Stack::new(start, longer, true);
-            outcome = walk(unwinder, &space, &registers, stack, &mut self.more);
-            if outcome != Outcome::Cut {
-                break;
-            }
+        let completed = self
+            .completion
+            .complete((unwinder, &space), &registers, cut, frames);
+        if completed.is_some_and(Outcome::is_rooted) {
+            self.ends.completed();
         }
-        // From the outermost frame that the copy has.
-        let found = self.more.get(n_certain.saturating_sub(1)..);
-        let found = found.unwrap_or_default();
-        let whose = (self.machine, pid, space.number());
-        let are_calls = outcome.is_rooted()
-            && self
-                .rest
-                .are_calls(whose, found, |frame| space.function(frame));
-        if !are_calls {
-            self.known.lose(tid);
-            return Some(Outcome::Cut);
-        }
-        let n_read = found.len().saturating_sub(1);
-        self.known
-            .see(tid, &self.more, n_read, Clock::Monotonic.now_ns());
-        if !self.known.lasted(tid, n_read, time_ns) {
-            return Some(Outcome::Cut);
-        }
-        std::mem::swap(frames, &mut self.more);
-        self.ends.completed();
-        Some(outcome)
+        Some(completed.unwrap_or(outcome))
     }
 
     /// Takes frames out of the middle if there are more than a record holds; returns how many

@@ -1,0 +1,71 @@
+//! Completes stacks that go on behind their copies, from what is read there afterwards.
+
+use super::known::Known;
+use super::rest::{CutStack, Rest};
+use super::space::LiveSpace;
+use super::walk;
+use rprof_ringbuf::sys::Clock;
+use rprof_unwind::{AddressSpace, Outcome, Registers, Stack, StackFrame, Unwinder};
+
+/// Completes stacks.
+#[derive(Debug, Default)]
+pub(crate) struct Completion {
+    rest: Rest,
+    known: Known,
+    frames: Vec<StackFrame>,
+}
+
+impl Completion {
+    /// Notes the whole stack of a sample.
+    pub(crate) fn see_whole(&mut self, tid: i32, frames: &[StackFrame], sampled_ns: u64) {
+        self.known.see_whole(tid, frames, sampled_ns);
+    }
+
+    /// Walks a stack again, with what is behind its copy. Its frames are replaced if they turn out
+    /// to be called by others up to the root; `None` if that cannot be told.
+    pub(crate) fn complete(
+        &mut self,
+        (unwinder, space): (&mut Unwinder, &LiveSpace<'_>),
+        registers: &Registers,
+        cut: CutStack<'_>,
+        frames: &mut Vec<StackFrame>,
+    ) -> Option<Outcome> {
+        self.frames.clear();
+        let mut outcome = Outcome::Cut;
+        for len in Rest::lengths(cut.copy.len()) {
+            let Some(longer) = self.rest.longer(cut, len) else {
+                break;
+            };
+            let stack = Stack::new(cut.start, longer, true);
+            outcome = walk(unwinder, space, registers, stack, &mut self.frames);
+            if outcome != Outcome::Cut {
+                break;
+            }
+        }
+        // From the outermost frame that the copy has.
+        let found = self.frames.get(frames.len().saturating_sub(1)..);
+        let found = found.unwrap_or_default();
+        let whose = (registers.machine(), cut.pid, space.number());
+        let is_whole = outcome.is_rooted()
+            && self
+                .rest
+                .are_calls(whose, found, |frame| space.function(frame));
+        if !is_whole {
+            self.known.lose(cut.tid);
+            return None;
+        }
+        let n_read = found.len().saturating_sub(1);
+        let now_ns = Clock::Monotonic.now_ns();
+        self.known.see(cut.tid, &self.frames, n_read, now_ns);
+        if !self.known.lasted(cut.tid, n_read, cut.time_ns) {
+            return Some(Outcome::Cut);
+        }
+        std::mem::swap(frames, &mut self.frames);
+        Some(outcome)
+    }
+
+    /// Forgets what was found out by numbers of address spaces.
+    pub(crate) fn forget_spaces(&mut self) {
+        self.rest.forget_spaces();
+    }
+}
