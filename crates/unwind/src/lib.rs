@@ -35,6 +35,6 @@ pub use arch::Machine;
 pub use outcome::Outcome;
 pub use registers::Registers;
 pub use space::{AddressSpace, Mapped};
-pub use stack::Stack;
+pub use stack::{Beyond, Stack};
 pub use table::{TableError, UnwindTable};
 pub use walk::{StackFrame, Unwinder};

@@ -1,11 +1,20 @@
 //! The copy of a stack.
 
+use std::fmt::Debug;
+
 /// A copy of a stack's innermost bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Stack<'a> {
     start: u64,
     bytes: &'a [u8],
     is_cut: bool,
+    beyond: Option<&'a dyn Beyond>,
+}
+
+/// What a stack has behind the end of its copy.
+pub trait Beyond: Debug {
+    /// The word at an address; `None` if it cannot be had.
+    fn word(&self, avma: u64) -> Option<u64>;
 }
 
 /// Why a word cannot be read.
@@ -26,6 +35,15 @@ impl<'a> Stack<'a> {
             start: start_avma,
             bytes,
             is_cut,
+            beyond: None,
+        }
+    }
+
+    /// The same, with what is behind its end.
+    pub fn with(self, beyond: &'a dyn Beyond) -> Self {
+        Self {
+            beyond: Some(beyond),
+            ..self
         }
     }
 
@@ -36,14 +54,25 @@ impl<'a> Stack<'a> {
         let word = self.bytes.get(at..).and_then(|rest| rest.first_chunk());
         match word {
             Some(word) => Ok(u64::from_le_bytes(*word)),
-            None => Err(self.why_unread(avma)),
+            None => self.word_beyond(avma),
         }
+    }
+
+    #[cold]
+    fn word_beyond(&self, avma: u64) -> Result<u64, Unread> {
+        let unread = self.why_unread(avma);
+        let beyond = self.beyond.filter(|_| unread == Unread::BehindCut);
+        let word = beyond.and_then(|beyond| beyond.word(avma));
+        word.ok_or(unread)
     }
 
     /// Bytes of less than a word, for expressions that read them.
     pub(crate) fn small(&self, avma: u64, len: u8) -> Result<u64, Unread> {
+        if len >= 8 {
+            return self.word(avma);
+        }
         let at = usize::try_from(avma.wrapping_sub(self.start)).unwrap_or(usize::MAX);
-        let end = at.saturating_add(usize::from(len.min(8)));
+        let end = at.saturating_add(usize::from(len));
         let bytes = self.bytes.get(at..end);
         let bytes = bytes.ok_or_else(|| self.why_unread(avma))?;
         let mut word = [0; 8];
@@ -72,6 +101,15 @@ impl<'a> Stack<'a> {
 mod tests {
     use super::*;
 
+    #[derive(Debug)]
+    struct Doubled;
+
+    impl Beyond for Doubled {
+        fn word(&self, avma: u64) -> Option<u64> {
+            Some(2 * avma)
+        }
+    }
+
     #[test]
     fn words_are_read_where_they_are_and_nowhere_else() {
         let bytes: Vec<u8> = (0..20).collect();
@@ -84,6 +122,10 @@ mod tests {
         assert_eq!(stack.small(0x1012, 2), Ok(0x1312));
         assert_eq!(stack.word(0x1014), Err(Unread::BehindCut));
         assert_eq!(Stack::new(8, &[], true).word(8), Err(Unread::BehindCut));
+        let beyond = Stack::new(0x1000, &bytes, true).with(&Doubled);
+        assert_eq!(beyond.word(0x1010), Ok(0x2020));
+        assert_eq!(beyond.word(0x100c), Ok(0x1312_1110_0f0e_0d0c));
+        assert_eq!(beyond.word(0xfff), Err(Unread::Below));
         let whole = Stack::new(0x1000, &bytes, false);
         assert_eq!(whole.word(0x100d), Err(Unread::Elsewhere));
     }

@@ -30,26 +30,17 @@ impl Completion {
         cut: CutStack<'_>,
         frames: &mut Vec<StackFrame>,
     ) -> Option<Outcome> {
-        self.frames.clear();
-        let mut outcome = Outcome::Cut;
-        for len in Rest::lengths(cut.copy.len()) {
-            let Some(longer) = self.rest.longer(cut, len) else {
-                break;
-            };
-            let stack = Stack::new(cut.start, longer, true);
-            outcome = walk(unwinder, space, registers, stack, &mut self.frames);
-            if outcome != Outcome::Cut {
-                break;
-            }
-        }
+        self.rest.begin(cut);
+        let stack = Stack::new(cut.start, cut.copy, true).with(&self.rest);
+        let outcome = walk(unwinder, space, registers, stack, &mut self.frames);
         // From the outermost frame that the copy has.
         let found = self.frames.get(frames.len().saturating_sub(1)..);
         let found = found.unwrap_or_default();
-        let whose = (registers.machine(), cut.pid, space.number());
+        let whose = (registers.machine(), space.number());
         let is_whole = outcome.is_rooted()
             && self
                 .rest
-                .are_calls(whose, found, |frame| space.function(frame));
+                .are_calls(whose, cut, found, |frame| space.function(frame));
         if !is_whole {
             self.known.lose(cut.tid);
             return None;

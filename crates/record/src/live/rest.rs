@@ -9,15 +9,15 @@
 
 use super::memory::Memory;
 use rprof_ringbuf::sys::Clock;
-use rprof_unwind::{Machine, StackFrame};
+use rprof_unwind::{Beyond, Machine, StackFrame};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 /// Bytes before the copy's end that are read again.
 const SEAM: usize = 4 << 10;
 
-/// Bytes that are read behind it, at first and at most. Stacks are 8 MiB as a rule.
-const FIRST: usize = 192 << 10;
-const MOST: usize = 2 << 20;
+/// Bytes from the start of a stack that are looked at. Stacks are 8 MiB as a rule.
+const MOST: u64 = 16 << 20;
 
 /// What was read is good for so long for other samples of that thread that were taken before.
 const FRESH_NS: u64 = 2_000_000;
@@ -28,39 +28,63 @@ const MAX_CALLS: usize = 1 << 16;
 /// Reads the rest of stacks.
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
-    memory: Memory,
-    /// The stack at hand: the copy, and what follows it.
-    stack: Vec<u8>,
-    /// Whether the end of the copy is as it was.
-    is_same: bool,
-    last: Option<Read>,
+    pages: RefCell<Pages>,
     calls: FxHashMap<(u32, u64), Call>,
 }
 
-/// A piece of a thread's stack.
-#[derive(Debug)]
-struct Read {
+const PAGE: usize = 4096;
+
+/// Pages of one thread's stack, read where a walk led.
+#[derive(Debug, Default)]
+struct Pages {
+    memory: Memory,
+    pid: i32,
     tid: i32,
+    /// Before the first of them was read.
     at_ns: u64,
-    start: u64,
-    bytes: Vec<u8>,
-    /// There is nothing behind it.
-    is_all: bool,
+    /// Where it is no more the stack.
+    end: u64,
+    pages: FxHashMap<u64, Option<Box<[u8; PAGE]>>>,
 }
 
-impl Read {
-    /// Whether it was read after a stack was copied, not long ago, and has so many bytes.
-    fn is_good_for(&self, cut: CutStack<'_>, from: u64, need: usize) -> bool {
-        let is_later = cut.tid == self.tid && cut.time_ns <= self.at_ns;
-        let is_fresh = Clock::Monotonic.now_ns() < self.at_ns.saturating_add(FRESH_NS);
-        let is_enough = |bytes: &[u8]| bytes.len() >= need || self.is_all;
-        is_later && is_fresh && self.from(from).is_some_and(is_enough)
+impl Pages {
+    /// The page at a multiple of its size.
+    fn page(&mut self, avma: u64) -> Option<&[u8; PAGE]> {
+        let Self {
+            memory, pid, pages, ..
+        } = self;
+        let page = pages.entry(avma).or_insert_with(|| {
+            let mut page = Box::new([0; PAGE]);
+            (memory.read(*pid, avma, page.as_mut()) == Some(PAGE)).then_some(page)
+        });
+        page.as_deref()
     }
 
-    /// The bytes from an address on.
-    fn from(&self, avma: u64) -> Option<&[u8]> {
-        let into = usize::try_from(avma.checked_sub(self.start)?).ok()?;
-        self.bytes.get(into..)
+    /// Appends bytes from an address on; whether all could be read.
+    fn read(&mut self, avma: u64, into: &mut [u8]) -> bool {
+        let mut at = avma;
+        let mut left = into;
+        while !left.is_empty() {
+            let into_page = usize::try_from(at % PAGE as u64).unwrap_or(0);
+            let Some(page) = self.page(at - at % PAGE as u64) else {
+                return false;
+            };
+            let n = left.len().min(PAGE - into_page);
+            let (now, later) = left.split_at_mut(n);
+            now.copy_from_slice(&page[into_page..into_page + n]);
+            left = later;
+            at += n as u64;
+        }
+        true
+    }
+}
+
+impl Beyond for Rest {
+    fn word(&self, avma: u64) -> Option<u64> {
+        let mut pages = self.pages.borrow_mut();
+        let mut word = [0; 8];
+        let is_there = avma < pages.end && pages.read(avma, &mut word);
+        is_there.then(|| u64::from_le_bytes(word))
     }
 }
 
@@ -77,68 +101,49 @@ pub(crate) struct CutStack<'c> {
 }
 
 impl Rest {
-    /// The copy with what follows it by now, so many bytes in all if there are; `None` if nothing
-    /// can be read there.
-    pub(crate) fn longer(&mut self, cut: CutStack<'_>, len: usize) -> Option<&[u8]> {
-        let seam = cut.copy.len().min(SEAM);
-        let from = cut.start + (cut.copy.len() - seam) as u64;
-        let need = seam + (len - cut.copy.len());
-        let last = self.last.take();
-        let read = match last {
-            Some(read) if read.is_good_for(cut, from, need) => read,
-            other => {
-                let mut bytes = other.map(|read| read.bytes).unwrap_or_default();
-                bytes.resize(need, 0);
-                let at_ns = Clock::Monotonic.now_ns();
-                let n = self.memory.read(cut.pid, from, &mut bytes)?;
-                bytes.truncate(n);
-                Read {
-                    tid: cut.tid,
-                    at_ns,
-                    start: from,
-                    bytes,
-                    is_all: n < need,
-                }
-            }
-        };
-        let again = read.from(from).unwrap_or_default();
-        let (before, behind) = again.split_at_checked(seam)?;
-        self.is_same = cut.copy.ends_with(before);
-        self.stack.clear();
-        self.stack.extend_from_slice(cut.copy);
-        self.stack.extend_from_slice(behind);
-        self.last = Some(read);
-        (self.stack.len() > cut.copy.len()).then_some(&self.stack)
+    /// Prepares for a stack; what was read before it was copied does not count.
+    pub(crate) fn begin(&mut self, cut: CutStack<'_>) {
+        let pages = self.pages.get_mut();
+        let now_ns = Clock::Monotonic.now_ns();
+        let is_later = cut.tid == pages.tid && cut.time_ns <= pages.at_ns;
+        if !is_later || now_ns >= pages.at_ns.saturating_add(FRESH_NS) {
+            (pages.pid, pages.tid, pages.at_ns) = (cut.pid, cut.tid, now_ns);
+            pages.pages.clear();
+        }
+        pages.end = cut.start.saturating_add(MOST);
     }
 
-    /// How long stacks are tried to be.
-    pub(crate) fn lengths(copied: usize) -> impl Iterator<Item = usize> {
-        let longer = |&len: &usize| (len < MOST).then_some(MOST);
-        std::iter::successors(Some(FIRST), longer).map(move |more| copied + more)
+    /// Whether the end of the copy is as it was.
+    fn is_same(&mut self, cut: CutStack<'_>) -> bool {
+        let seam = cut.copy.len().min(SEAM);
+        let mut now = [0; SEAM];
+        let from = cut.start + (cut.copy.len() - seam) as u64;
+        let is_read = self.pages.get_mut().read(from, &mut now[..seam]);
+        is_read && cut.copy.ends_with(&now[..seam])
     }
 
     /// Whether frames that were found with what was read called each other. The first is the
     /// outermost that the copy has. `function` tells where a frame's function begins.
     pub(crate) fn are_calls(
         &mut self,
-        (machine, pid, space): (Machine, i32, u32),
+        (machine, space): (Machine, u32),
+        cut: CutStack<'_>,
         frames: &[StackFrame],
         function: impl Fn(StackFrame) -> Option<u64>,
     ) -> bool {
         if self.calls.len() > MAX_CALLS {
             self.calls.clear();
         }
-        let mut is_certain = self.is_same;
+        let mut is_certain = self.is_same(cut);
         for pair in frames.windows(2) {
             let &[callee, caller] = pair else { continue };
             if !caller.is_return {
                 // Interrupted by a signal: the kernel called.
                 continue;
             }
-            let to = match self.call((machine, pid, space), caller.avma) {
+            let to = match self.call((machine, cut.pid, space), caller.avma) {
                 Call::None => return false,
                 Call::Somewhere => None,
-                Call::To(target) if self.is_stub(machine, pid, target) => None,
                 Call::To(target) => Some(target),
             };
             match to {
@@ -153,29 +158,25 @@ impl Rest {
 
     /// The call before a return address.
     fn call(&mut self, (machine, pid, space): (Machine, i32, u32), avma: u64) -> Call {
-        let Self { memory, calls, .. } = self;
+        let Self { pages, calls } = self;
+        let memory = &mut pages.get_mut().memory;
         *calls.entry((space, avma)).or_insert_with(|| {
             let mut code = [0; LONGEST_CALL];
-            match memory.read(pid, avma.wrapping_sub(LONGEST_CALL as u64), &mut code) {
+            let is_read = memory.read(pid, avma.wrapping_sub(LONGEST_CALL as u64), &mut code);
+            let call = match is_read {
                 Some(LONGEST_CALL) => call_before(machine, avma, &code),
                 _ => Call::None,
+            };
+            let Call::To(target) = call else {
+                return call;
+            };
+            code.fill(0);
+            memory.read(pid, target, &mut code);
+            match is_stub(machine, &code) {
+                true => Call::Somewhere,
+                false => call,
             }
         })
-    }
-
-    /// Whether code is a jump through a table: what it leads to cannot be told from it.
-    fn is_stub(&mut self, machine: Machine, pid: i32, target: u64) -> bool {
-        let mut code = [0; LONGEST_CALL];
-        self.memory.read(pid, target, &mut code);
-        match (machine, code) {
-            // With or without `endbr64` and `bnd`.
-            (Machine::X86_64, [0xff, 0x25, ..] | [0xf3, 0x0f, 0x1e, 0xfa, ..]) => true,
-            (Machine::X86_64, _) => false,
-            // `adrp x16`, as linkers make their stubs.
-            (Machine::Aarch64, [a, b, c, d, ..]) => {
-                u32::from_le_bytes([a, b, c, d]) & 0x9f00_001f == 0x9000_0010
-            }
-        }
     }
 
     /// Forgets what was found out by numbers of address spaces.
@@ -196,6 +197,19 @@ enum Call {
     To(u64),
     /// What a register or memory says.
     Somewhere,
+}
+
+/// Whether code is a jump through a table: what it leads to cannot be told from it.
+fn is_stub(machine: Machine, code: &[u8; LONGEST_CALL]) -> bool {
+    match (machine, code) {
+        // With or without `endbr64` and `bnd`.
+        (Machine::X86_64, [0xff, 0x25, ..] | [0xf3, 0x0f, 0x1e, 0xfa, ..]) => true,
+        (Machine::X86_64, _) => false,
+        // `adrp x16`, as linkers make their stubs.
+        (Machine::Aarch64, &[a, b, c, d, ..]) => {
+            u32::from_le_bytes([a, b, c, d]) & 0x9f00_001f == 0x9000_0010
+        }
+    }
 }
 
 /// The call at the end of code, before an address.
@@ -286,16 +300,17 @@ mod tests {
             start: stack.as_ptr() as u64,
             copy: &stack[..60_000],
         };
-        let longer = rest.longer(cut, 80_000).unwrap();
-        assert!(longer.len() == 80_000 && longer == &stack[..80_000]);
-        assert!(rest.is_same);
+        rest.begin(cut);
+        let word = u64::from_le_bytes(*stack[70_001..].first_chunk().unwrap());
+        assert_eq!(rest.word(cut.start + 70_001), Some(word));
+        assert!(rest.is_same(cut));
         let mut old = stack[..60_000].to_vec();
         old[59_000] ^= 1;
         cut.copy = &old;
-        let longer = rest.longer(cut, 80_000).unwrap();
-        assert!(longer[..60_000] == old && longer[60_000..] == stack[60_000..80_000]);
-        assert!(!rest.is_same);
+        assert!(!rest.is_same(cut));
+        assert_eq!(rest.word(cut.start + MOST), None);
         cut.start = 8;
-        assert!(rest.longer(cut, 80_000).is_none());
+        rest.begin(cut);
+        assert_eq!(rest.word(16), None);
     }
 }
