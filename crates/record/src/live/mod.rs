@@ -207,15 +207,21 @@ impl LiveUnwinder {
             self.seen.deep.fetch_add(1, Ordering::Relaxed);
         }
         let tid = sample.tid.unwrap_or(pid);
-        if outcome != Outcome::Cut {
-            if outcome.is_rooted() {
+        let goes_on = match outcome {
+            Outcome::Rooted => {
                 self.completion.see_whole(tid, frames, time_ns);
+                false
             }
-            return Some(outcome);
-        }
-        self.seen.cut.fetch_add(1, Ordering::Relaxed);
-        // Smaller copies are cut by us: those of the next samples will not be.
-        if !self.completes || copy.len() < SHALLOW as usize {
+            Outcome::Cut => {
+                self.seen.cut.fetch_add(1, Ordering::Relaxed);
+                // Smaller copies are cut by us: those of the next samples will not be.
+                copy.len() >= SHALLOW as usize
+            }
+            // The kernel stops copying at a page that nobody has written to yet.
+            Outcome::OffStack { .. } => !copy.is_empty(),
+            _ => false,
+        };
+        if !self.completes || !goes_on {
             return Some(outcome);
         }
         let cut = CutStack {
