@@ -17,8 +17,8 @@ pub struct Synthesized<'a> {
     pub id: SampleId,
 }
 
-/// Describes a process: its threads with names, and its executable mappings. Whatever is gone
-/// by the time it is looked at is left out.
+/// Describes a process: its threads with names, and its mappings, those of data marked as such.
+/// Whatever is gone by the time it is looked at is left out.
 pub fn describe_process(pid: i32, emit: &mut impl FnMut(Synthesized<'_>)) {
     for tid in threads_of(pid).unwrap_or_default() {
         describe_thread(pid, tid, emit);
@@ -26,14 +26,19 @@ pub fn describe_process(pid: i32, emit: &mut impl FnMut(Synthesized<'_>)) {
     let Ok(maps) = std::fs::read(format!("/proc/{pid}/maps")) else {
         return;
     };
-    for map in parse_maps(&maps).filter(|map| map.prot & PROT_EXEC != 0) {
+    for map in parse_maps(&maps) {
         let name: &[u8] = if map.name.is_empty() {
             b"//anon"
         } else {
             &map.name
         };
+        let is_code = map.prot & PROT_EXEC != 0;
         emit(Synthesized {
-            misc: Misc::USER,
+            misc: if is_code {
+                Misc::USER
+            } else {
+                Misc(Misc::USER.0 | Misc::MMAP_DATA.0)
+            },
             id: id_of(pid, pid),
             record: Record::Mmap2(Mmap2 {
                 pid,

@@ -57,7 +57,7 @@ pub(crate) fn prepare(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result
     }
     Ok(Attrs {
         sampling,
-        sideband: prepare_sideband(Probe::of(settings), note)?,
+        sideband: prepare_sideband(settings, note)?,
     })
 }
 
@@ -219,7 +219,8 @@ fn sampling_attr(event: &Event, rate: Option<Rate>, chains: CallChains) -> PerfE
 
 /// The dummy event: counts nothing, but its ring gets mappings, names and tasks. Excluding the
 /// kernel is what lets every user open it.
-fn prepare_sideband(probe: Probe, note: &mut dyn FnMut(Note)) -> Result<Prepared, Error> {
+fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Prepared, Error> {
+    let probe = Probe::of(settings);
     let mut attr = PerfEventAttr {
         kind: event_type::SOFTWARE,
         config: sw::DUMMY,
@@ -240,6 +241,10 @@ fn prepare_sideband(probe: Probe, note: &mut dyn FnMut(Note)) -> Result<Prepared
             .with(AttrFlags::EXCLUDE_HV),
         ..PerfEventAttr::default()
     };
+    if settings.call_chains.keeps_copies() {
+        // perf reads unwind tables through the mappings that they are in.
+        attr.flags = attr.flags.with(AttrFlags::MMAP_DATA);
+    }
     common(&mut attr);
     let system_wide = probe.target == Target::All;
     let fitted = fit(&attr, |attr| probe.open(attr))

@@ -33,8 +33,7 @@ impl Plan {
         let chains = settings.call_chains;
         let is_auto = chains == CallChains::Auto;
         let has_stacks = stacks::size_of(chains).is_some();
-        let is_kept = matches!(chains, CallChains::Dwarf { keep: true, .. });
-        let machine = Machine::native().filter(|_| has_stacks && !is_kept);
+        let machine = Machine::native().filter(|_| has_stacks && !chains.keeps_copies());
         let drained = drained_events(opened)?;
         let mut written = drained.clone();
         let n_sampled = opened.sampling.events.len();

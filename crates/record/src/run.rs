@@ -194,9 +194,15 @@ impl Run<'_> {
         };
         let (sink, layout) = (&mut self.sink, &self.sideband_layout);
         let unnamed = &mut self.drain.unnamed;
+        let has_data = self.settings.call_chains.keeps_copies();
         let mut gone = Ok(());
         for pid in processes {
             rprof_process::describe_process(pid, &mut |one| {
+                let is_data =
+                    matches!(one.record, Record::Mmap2(_)) && one.misc.has(Misc::MMAP_DATA);
+                if is_data && !has_data {
+                    return;
+                }
                 unnamed.see_record(&one.record);
                 match sink.buffer() {
                     // Paths are at most 4 KiB: below the format's limit.

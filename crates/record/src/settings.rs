@@ -39,6 +39,13 @@ pub enum CallChains {
     None,
 }
 
+impl CallChains {
+    /// Whether the file gets copies of stacks.
+    pub(crate) fn keeps_copies(self) -> bool {
+        matches!(self, Self::Dwarf { keep: true, .. })
+    }
+}
+
 /// Whom to watch, beside what a command starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Watch {
