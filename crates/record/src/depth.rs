@@ -23,7 +23,12 @@ pub(crate) struct Depth {
     hold: Duration,
     cut: u64,
     deep: u64,
+    /// When stacks were last cut although copies are deep.
+    cut_at: Option<Instant>,
 }
+
+/// Stacks are taken to be cut so long after the last one was.
+const CUTTING: Duration = Duration::from_millis(100);
 
 /// Starting deep, a program is known by then.
 const FIRST_HOLD: Duration = Duration::from_millis(500);
@@ -40,7 +45,14 @@ impl Depth {
             hold: FIRST_HOLD,
             cut: 0,
             deep: 0,
+            cut_at: None,
         }
+    }
+
+    /// Whether there are stacks just now that the deepest copies do not hold.
+    pub(crate) fn is_cutting(&self, now: Instant) -> bool {
+        let since = self.cut_at.map(|at| now.duration_since(at));
+        since.is_some_and(|since| since < CUTTING)
     }
 
     /// Whether copies should be deep from now on, if that is a change.
@@ -50,6 +62,9 @@ impl Depth {
         let (was_cut, was_deep) = (cut != self.cut, deep != self.deep);
         (self.cut, self.deep) = (cut, deep);
         if self.is_deep {
+            if was_cut {
+                self.cut_at = Some(now);
+            }
             if was_deep || was_cut {
                 self.since = now;
             }

@@ -31,3 +31,4 @@ pub use error::Error;
 pub use note::Note;
 pub use run::record;
 pub use settings::{CallChains, Rate, Settings, Summary, Tool, Watch};
+pub use stacks::DEEP as MOST_STACK_BYTES;

@@ -37,6 +37,11 @@ pub enum Note {
     DurationOver,
     /// The file cannot be written any more; the command goes on.
     WritingFailed(String),
+    /// Samples were not as they should be, and are not in the file.
+    Undecodable {
+        /// How many.
+        samples: u64,
+    },
     /// A ring held something that is no record.
     RingDamaged(String),
 }
@@ -86,6 +91,9 @@ impl fmt::Display for Note {
                     f,
                     "{path} cannot be written any more: waiting for the command to end"
                 )
+            }
+            Self::Undecodable { samples } => {
+                write!(f, "{samples} samples of the kernel's could not be decoded")
             }
             Self::RingDamaged(what) => write!(f, "{what}: the rest of that batch was skipped"),
         }

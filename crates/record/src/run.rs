@@ -25,6 +25,9 @@ use std::time::{Duration, Instant};
 /// A ring's wake-up comes at half its size; a quiet one is looked at so often anyway.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
+/// What a copy of a deep stack has no room for is looked for soon, while it is there.
+const LOOK_AT_DEEP_EVERY: Duration = Duration::from_millis(4);
+
 /// Makes a recording; `note` is told what a user should know as it comes up.
 ///
 /// Must be called before the process has any other thread: it forks.
@@ -75,9 +78,10 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
             return Err(output_error(error));
         }
     };
-    let sink = Sink::start(writer, plan.unwinder)?;
-    // Only this thread, which drains: the command is forked, the writer started, as they were.
+    // The command is forked already, and runs as it would. What is drained late is lost, what is
+    // unwound late is cut: neither takes much time.
     sys::run_before_others();
+    let sink = Sink::start(writer, plan.unwinder)?;
     let mut machine = features::of_machine(&settings.tool);
     machine.extend(features::of_tracepoints(&settings.events));
     let mut run = Run {
@@ -221,10 +225,14 @@ impl Run<'_> {
         let mut alive = vec![true; self.opened.sampling.counters().count()];
         poller.add(&*self.signals);
         loop {
-            let timeout = deadline.map_or(LOOK_EVERY, |deadline| {
-                deadline
-                    .saturating_duration_since(Instant::now())
-                    .min(LOOK_EVERY)
+            let now = Instant::now();
+            let is_cutting = |(depth, _): &(Depth, _)| depth.is_cutting(now);
+            let look_every = match self.depth.as_ref().is_some_and(is_cutting) {
+                true => LOOK_AT_DEEP_EVERY,
+                false => LOOK_EVERY,
+            };
+            let timeout = deadline.map_or(look_every, |deadline| {
+                deadline.saturating_duration_since(now).min(look_every)
             });
             self.wait(&mut poller, &mut alive, timeout)?;
             self.drain.pass(&mut self.opened, &mut self.sink)?;
@@ -363,8 +371,12 @@ impl Run<'_> {
         let Written {
             writer,
             result,
-            ends,
+            unwound,
         } = self.sink.finish();
+        let (ends, undecodable) = unwound.unzip();
+        if let Some(samples) = undecodable.filter(|&samples| samples > 0) {
+            note(Note::Undecodable { samples });
+        }
         let size_bytes = writer.data_len();
         if let Err(source) = result {
             // The cause is already known; the file keeps what it has either way.

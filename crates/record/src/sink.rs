@@ -34,8 +34,8 @@ pub(crate) struct Written {
     /// Comes back also if it failed.
     pub(crate) writer: Writer,
     pub(crate) result: Result<(), rprof_perfdata::Error>,
-    /// How stacks ended, if they were unwound.
-    pub(crate) ends: Option<StackEnds>,
+    /// How stacks ended, if they were unwound, and samples that could not be decoded.
+    pub(crate) unwound: Option<(StackEnds, u64)>,
 }
 
 /// The writer is gone: its error comes from [`Sink::finish`].
@@ -97,8 +97,7 @@ impl Sink {
             1.. => Room::Little,
             0 => Room::Nothing,
         };
-        // 8 bytes may be added to mark a whole stack.
-        if self.current.len() + record.len() + 8 > BUFFER {
+        if self.current.len() + record.len() > BUFFER {
             self.hand_over()?;
         }
         Ok(append_trimmed(record, layout, room, &mut self.current))
@@ -180,6 +179,6 @@ fn write_all(
     Written {
         writer,
         result,
-        ends: unwinder.map(LiveUnwinder::finish),
+        unwound: unwinder.map(LiveUnwinder::finish),
     }
 }

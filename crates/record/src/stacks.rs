@@ -16,10 +16,10 @@ use std::env::consts::ARCH;
 pub(crate) const SHALLOW: u32 = 16 << 10;
 
 /// The most that can be asked for: a record's size has 16 bits.
-pub(crate) const DEEP: u32 = 65_528;
+pub const DEEP: u32 = 65_528;
 
 /// Bytes of stack that are kept of each sample while the writer is behind.
-const LITTLE: usize = 4 << 10;
+pub(crate) const LITTLE: usize = 4 << 10;
 
 /// What can be done here of what was asked for: where stacks cannot be walked, the kernel follows
 /// frame pointers.

@@ -3,6 +3,7 @@
 use clap::{ArgAction, Parser, Subcommand};
 use rprof_images::Locator;
 use rprof_profile::Filter;
+use rprof_record::MOST_STACK_BYTES;
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -154,9 +155,6 @@ impl CallGraph {
         fp             frame pointers, followed by the kernel\n  \
         none           only where each sample was taken";
 
-    /// The most that the kernel copies of a stack.
-    const MOST: u32 = 65_528;
-
     fn parse(text: &str) -> Result<Self, String> {
         let (how, bytes) = match text.split_once(',') {
             Some((how, bytes)) => (how, Some(bytes)),
@@ -166,11 +164,13 @@ impl CallGraph {
             ("auto", None) => Ok(Self::Auto),
             ("fp", None) => Ok(Self::Fp),
             ("none" | "no", None) => Ok(Self::None),
-            ("dwarf", None) => Ok(Self::Dwarf(Self::MOST)),
+            ("dwarf", None) => Ok(Self::Dwarf(MOST_STACK_BYTES)),
             ("dwarf", Some(bytes)) => match bytes.parse() {
                 // perf rounds up to whole words, too.
-                Ok(bytes @ 1..=Self::MOST) => Ok(Self::Dwarf(u32::next_multiple_of(bytes, 8))),
-                _ => Err(format!("a stack's size is 1 to {} bytes", Self::MOST)),
+                Ok(bytes @ 1..=MOST_STACK_BYTES) => {
+                    Ok(Self::Dwarf(u32::next_multiple_of(bytes, 8)))
+                }
+                _ => Err(format!("a stack's size is 1 to {MOST_STACK_BYTES} bytes")),
             },
             ("lbr", None) => Err("branch records as call chains are not read yet".to_owned()),
             _ => Err("auto, dwarf, dwarf,BYTES, fp or none".to_owned()),

@@ -10,10 +10,11 @@ mod space;
 mod tables;
 
 use crate::depth;
-use crate::stacks::{Layouts, SHALLOW};
+use crate::stacks::{LITTLE, Layouts, SHALLOW};
 use completion::Completion;
 use ends::Ends;
 use rest::CutStack;
+use rprof_abi::registers::RegisterTable;
 use rprof_abi::sample::StackDump;
 use rprof_abi::{
     Callchain, Encoder, Endian, RawRecord, Record, RecordKind, Sample, SampleLayout, context,
@@ -23,6 +24,7 @@ use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
 use rprof_unwind::{Machine, Outcome, Registers, Stack, StackFrame, Unwinder};
 use space::LiveSpace;
+use std::env::consts::ARCH;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tables::Tables;
@@ -43,13 +45,15 @@ pub(crate) struct LiveUnwinder {
     /// Whether more of deep stacks is read.
     completes: bool,
     completion: Completion,
+    /// Samples that are not as was asked for.
+    undecodable: u64,
     frames: Vec<StackFrame>,
     chain: Vec<u8>,
     body: Vec<u8>,
 }
 
-/// What a sample was drained at is asked for so long: it may have been on its way into its ring
-/// when the rings were last looked at, nanoseconds.
+/// Mappings are kept for samples that are older than the pass before by so many nanoseconds: they may
+/// have been on their way into their ring when it was last drained.
 const MARGIN_NS: u64 = 10_000_000;
 
 /// Entries of a call chain that fit into a record beside its other fields.
@@ -81,6 +85,7 @@ impl LiveUnwinder {
             seen,
             completes,
             completion: Completion::default(),
+            undecodable: 0,
             frames: Vec::new(),
             chain: Vec::new(),
             body: Vec::new(),
@@ -106,8 +111,7 @@ impl LiveUnwinder {
                     self.live.settle(complete_until_ns);
                     let offset = file_len + out.len() as u64;
                     if self.sample(raw, offset, out).is_none() {
-                        // Not as we asked for: readers are told by its id and layout.
-                        out.extend_from_slice(record);
+                        self.undecodable += 1;
                     }
                     continue;
                 }
@@ -148,7 +152,7 @@ impl LiveUnwinder {
         let kernel = sample.callchain.iter().flat_map(Callchain::entries);
         self.chain.extend(kernel.flat_map(u64::to_ne_bytes));
         let outcome = self.walk(&sample);
-        let gap = self.close_gap();
+        let gap = self.close_gap(sample.raw.map_or(0, <[u8]>::len));
         if !self.frames.is_empty() {
             self.chain.extend(context::USER.to_ne_bytes());
             let frames = self.frames.iter().map(|frame| frame.avma);
@@ -185,7 +189,17 @@ impl LiveUnwinder {
         let registers = match Registers::of_sample(self.machine, registers) {
             Ok(registers) => registers,
             Err(Outcome::NoRegisters) => return None,
-            Err(outcome) => return Some(outcome),
+            Err(outcome) => {
+                // Where it was is known.
+                let table = RegisterTable::of(ARCH)?;
+                let avma = registers.value(table.instruction_pointer)?;
+                self.frames.push(StackFrame {
+                    avma,
+                    sp: 0,
+                    is_return: false,
+                });
+                return Some(outcome);
+            }
         };
         let (pid, time_ns) = (sample.pid.unwrap_or(-1), sample.time_ns.unwrap_or(0));
         let epoch = self.live.epoch(pid, time_ns);
@@ -212,10 +226,11 @@ impl LiveUnwinder {
                 self.completion.see_whole(tid, frames, time_ns);
                 false
             }
+            // So small a copy was cut by us: a deeper one would not be larger.
+            Outcome::Cut if copy.len() <= LITTLE => false,
             Outcome::Cut => {
                 self.seen.cut.fetch_add(1, Ordering::Relaxed);
-                // Smaller copies are cut by us: those of the next samples will not be.
-                copy.len() >= SHALLOW as usize
+                true
             }
             // The kernel stops copying at a page that nobody has written to yet.
             Outcome::OffStack { .. } => !copy.is_empty(),
@@ -240,20 +255,20 @@ impl LiveUnwinder {
         Some(completed.unwrap_or(outcome))
     }
 
-    /// Takes frames out of the middle if there are more than a record holds; returns how many
-    /// entries are left before the gap.
-    fn close_gap(&mut self) -> Option<usize> {
+    /// Takes frames out of the middle if there are more than a record holds beside its other fields
+    /// and so much raw data; returns how many entries are left before the gap.
+    fn close_gap(&mut self, raw_bytes: usize) -> Option<usize> {
         let n_kernel = self.chain.len() / 8;
-        let most = MAX_ENTRIES.saturating_sub(n_kernel + 1);
+        let most = MAX_ENTRIES.saturating_sub(n_kernel + 1 + raw_bytes.div_ceil(8));
         let n_over = self.frames.len().checked_sub(most).filter(|&n| n > 0)?;
         let from = most / 2;
         self.frames.drain(from..from + n_over);
         Some(n_kernel + 1 + from)
     }
 
-    /// How stacks ended.
-    pub(crate) fn finish(self) -> StackEnds {
-        self.ends.finish()
+    /// How stacks ended, and how many samples could not be decoded.
+    pub(crate) fn finish(self) -> (StackEnds, u64) {
+        (self.ends.finish(), self.undecodable)
     }
 }
 

@@ -6,7 +6,9 @@ use anyhow::{Context, Result, bail};
 use rprof_events::{Event, Sources, parse_cpu_list, parse_events};
 use rprof_perfdata::feature::{StackEnd, StackEnds};
 use rprof_process::exit_code;
-use rprof_record::{CallChains, Note, Rate, Settings, Summary, Tool, Watch, record};
+use rprof_record::{
+    CallChains, MOST_STACK_BYTES, Note, Rate, Settings, Summary, Tool, Watch, record,
+};
 use rprof_ringbuf::sys::page_size;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -82,7 +84,7 @@ fn call_chains(args: &RecordArgs) -> Result<CallChains> {
     Ok(match args.call_graph {
         CallGraph::Dwarf(bytes) => CallChains::Dwarf { bytes, keep },
         CallGraph::Auto if keep => CallChains::Dwarf {
-            bytes: 65_528,
+            bytes: MOST_STACK_BYTES,
             keep,
         },
         _ if keep => bail!("--post-unwind needs copies of stacks: --call-graph auto or dwarf"),
