@@ -1,0 +1,116 @@
+//! Stacks that are deep, by many frames or by large ones.
+
+use crate::common::live;
+use crate::recording::{Recording, program, record};
+
+#[test]
+fn three_thousand_frames_are_all_there() {
+    let _live = live();
+    let test = "three_thousand_frames_are_all_there";
+    let source = r"
+        NOINLINE void down(int left) { if (left) down(left - 1); else spin(200000000); sink++; }
+        int main(void) { down(2997); return 0; }";
+    let Some(dir) = program(test, source) else {
+        return;
+    };
+    let recording = record(&dir, &["-F", "999"], &[]);
+    let mut expected = vec!["spin"];
+    expected.extend(["down"; 2998]);
+    expected.push("main");
+    assert_eq!(expected.len(), 3000);
+    for sample in recording.samples_in("spin") {
+        sample.assert_is(&recording, &expected);
+    }
+    let folded = recording.read(&["flame", "--folded", "--no-inline"]);
+    let deepest = folded.lines().map(|line| line.split(';').count()).max();
+    assert!(deepest >= Some(3000), "{deepest:?}");
+}
+
+/// A function with a frame of so many KiB, called in between two others, and whether all of it is
+/// written to.
+fn with_frame_of(kib: u32, is_filled: bool) -> String {
+    let filled = if is_filled {
+        "memset((void *)room, 1, sizeof room);"
+    } else {
+        "room[0] = 1;"
+    };
+    format!(
+        r"
+        #include <string.h>
+        NOINLINE void wide(void) {{ volatile char room[{kib} << 10]; {filled} spin(200000000); sink += room[0]; }}
+        NOINLINE void outer(void) {{ wide(); sink++; }}
+        int main(void) {{ outer(); return 0; }}"
+    )
+}
+
+const WIDE: [&str; 4] = ["spin", "wide", "outer", "main"];
+
+#[test]
+fn wide_frames_are_whole_and_cut_where_less_is_copied() {
+    let _live = live();
+    let test = "wide_frames_are_whole_and_cut_where_less_is_copied";
+    for kib in [9, 30, 60] {
+        let Some(dir) = program(test, &with_frame_of(kib, true)) else {
+            return;
+        };
+        let recording = record(&dir, &["-F", "999"], &[]);
+        for sample in recording.samples_in("spin") {
+            sample.assert_is(&recording, &WIDE);
+        }
+        let recording = record(&dir, &["-F", "999", "--call-graph", "dwarf,8192"], &[]);
+        for sample in recording.samples_in("spin") {
+            assert!(sample.is_shortened(), "{sample:#?}");
+            assert!(WIDE[..2].starts_with(&sample.names()), "{sample:#?}");
+        }
+        let stats = recording.read(&["report", "--stats"]);
+        assert!(stats.contains("cut: the stack was deeper"), "{stats}");
+        assert_eq!(recording.ends().completed, 0);
+    }
+}
+
+#[test]
+fn a_frame_larger_than_any_copy_is_cut_or_right() {
+    let _live = live();
+    let test = "a_frame_larger_than_any_copy_is_cut_or_right";
+    let Some(dir) = program(test, &with_frame_of(122, true)) else {
+        return;
+    };
+    let recording = record(&dir, &["-F", "999", "--call-graph", "dwarf"], &[]);
+    for sample in recording.samples_in("spin") {
+        assert!(sample.is_shortened(), "{sample:#?}");
+        assert!(WIDE[..2].starts_with(&sample.names()), "{sample:#?}");
+    }
+    assert_eq!(recording.ends().completed, 0);
+    let recording = record(&dir, &["-F", "4000"], &[]);
+    assert_are_completed(&recording);
+}
+
+#[test]
+fn memory_that_nobody_has_written_to_is_no_end_of_a_stack() {
+    let _live = live();
+    let test = "memory_that_nobody_has_written_to_is_no_end_of_a_stack";
+    let Some(dir) = program(test, &with_frame_of(122, false)) else {
+        return;
+    };
+    assert_are_completed(&record(&dir, &["-F", "4000"], &[]));
+}
+
+/// Asserts that stacks are right or said to be cut, and that some were completed.
+#[track_caller]
+fn assert_are_completed(recording: &Recording) {
+    let mut n_whole = 0;
+    for sample in recording.samples_in("spin") {
+        match sample.is_whole() {
+            true => {
+                n_whole += 1;
+                sample.assert_is(recording, &WIDE);
+            }
+            false => assert!(sample.is_shortened(), "{sample:#?}"),
+        }
+    }
+    let completed = recording.ends().completed;
+    assert!(
+        completed >= n_whole && n_whole > 0,
+        "{completed} {n_whole}: {recording:?}"
+    );
+}

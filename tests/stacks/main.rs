@@ -1,0 +1,23 @@
+//! Stacks as `rprof record` finds them, held against what programs are known to do.
+//!
+//! Each test compiles a program whose calls are known, without frame pointers, records it
+//! ([`recording`]) and asks of every sample: are its frames those of the program, and if not all
+//! of them are there, is that said?
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    unreachable_pub,
+    reason = "a test that cannot go on fails"
+)]
+
+mod changing;
+mod code;
+#[path = "../common/mod.rs"]
+mod common;
+mod deep;
+mod events;
+mod modes;
+mod processes;
+mod recording;
+mod threads;

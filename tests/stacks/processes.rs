@@ -1,0 +1,133 @@
+//! Stacks of many processes that come and go, and of those that were there before.
+
+use crate::common::{is_root, live, number_after, number_before, rprof, run};
+use crate::recording::{Recording, program, record, start};
+use std::process::Command;
+
+/// Five hundred short processes.
+const STORM: &str = r#"
+    #include <sys/wait.h>
+    #include <unistd.h>
+    NOINLINE void once(int n) {
+        pid_t pid = fork();
+        if (pid == 0) { if (n & 1) execl("/bin/true", "true", (char *)0); spin(100000); _exit(0); }
+        waitpid(pid, 0, 0);
+        sink++;
+    }
+    int main(void) { for (int n = 0; n < 500; n++) once(n); return 0; }"#;
+
+#[track_caller]
+fn assert_nothing_is_silent(recording: &Recording) {
+    let samples = recording.samples();
+    let n_samples = number_before(&recording.stderr, " samples in");
+    assert_eq!(Some(samples.len() as u64), n_samples);
+    let lost = number_before(&recording.stderr, " lost");
+    let table = recording.read(&["report", "-g", "none"]);
+    assert_eq!(number_after(&table, "# Total Lost Samples: "), lost);
+    let ends = recording.ends();
+    let ended = samples.iter().filter(|sample| !sample.is_whole()).count();
+    assert_eq!(ended as u64, ends.others);
+    let with_user = samples.iter().filter(|sample| sample.user().count() > 0);
+    let whole = with_user.filter(|sample| sample.is_whole());
+    assert_eq!(whole.clone().count() as u64, ends.rooted);
+    assert!(ends.rooted > ends.others, "{ends:?}");
+    for sample in whole {
+        let last = sample.user().last().unwrap();
+        assert_ne!(last.image, "[unknown]", "{sample:#?}");
+    }
+}
+
+#[test]
+fn of_five_hundred_processes_nothing_is_lost_silently() {
+    let _live = live();
+    let test = "of_five_hundred_processes_nothing_is_lost_silently";
+    let Some(dir) = program(test, STORM) else {
+        return;
+    };
+    let recording = record(&dir, &["-F", "4000"], &[]);
+    assert_nothing_is_silent(&recording);
+    let mut n_forked = 0;
+    for sample in recording.samples() {
+        if sample.names().first() == Some(&"spin") && sample.is_whole() {
+            n_forked += 1;
+            assert_eq!(sample.names()[..3], ["spin", "once", "main"], "{sample:#?}");
+            assert!(sample.has("_start"), "{sample:#?}");
+        }
+    }
+    assert!(n_forked > 5, "{n_forked}");
+    let script = "i=0; while [ $i -lt 500 ]; do /bin/true; i=$((i+1)); done";
+    let file = dir.path().join("shell.data");
+    let mut rprof = rprof(["record", "-F", "999", "-o"]);
+    let ran = run(rprof.arg(&file).args(["sh", "-c", script])).ok();
+    assert_nothing_is_silent(&Recording::new(file, ran));
+}
+
+#[test]
+fn all_cpus_are_recorded_while_processes_come_and_go() {
+    let _live = live();
+    let test = "all_cpus_are_recorded_while_processes_come_and_go";
+    if !is_root(test) {
+        return;
+    }
+    let Some(dir) = program(test, STORM) else {
+        return;
+    };
+    let recording = record(&dir, &["-a", "-F", "999"], &[]);
+    assert_nothing_is_silent(&recording);
+    assert!(recording.samples().iter().any(|sample| sample.has("main")));
+}
+
+/// A deep recursion in each of two threads, after a line with their ids.
+const DEEP: &str = r#"
+    #include <pthread.h>
+    #include <stdio.h>
+    #include <unistd.h>
+    NOINLINE void down(int left) { if (left) down(left - 1); else for (;;) spin(1000000); sink++; }
+    static void *other(void *unused) { printf("%d\n", gettid()); fflush(stdout); down(499); return unused; }
+    int main(void) {
+        pthread_t thread;
+        pthread_create(&thread, 0, other, 0);
+        down(999);
+        return 0;
+    }"#;
+
+#[test]
+fn running_processes_and_threads_are_unwound_to_where_they_began() {
+    let _live = live();
+    let test = "running_processes_and_threads_are_unwound_to_where_they_began";
+    let Some(dir) = program(test, DEEP) else {
+        return;
+    };
+    let (running, tid) = start(&mut Command::new(dir.path().join("program")));
+    let pid = running.0.id();
+    let record = |which: &str, id: &str| {
+        let file = dir.path().join(format!("{which}.data"));
+        let mut rprof = rprof(["record", "-F", "999", "--duration", "0.5", which, id]);
+        let ran = run(rprof.arg("-o").arg(&file)).ok();
+        Recording::new(file, ran)
+    };
+    let of_process = record("-p", &pid.to_string());
+    let of_thread = record("-t", &tid);
+    drop(running);
+    let tid: i32 = tid.parse().unwrap();
+    let mut n_main = 0;
+    for recording in [&of_process, &of_thread] {
+        for sample in recording.samples_in("spin") {
+            if sample.is_shortened() && recording.is_behind() {
+                continue;
+            }
+            assert!(sample.is_whole(), "{sample:#?}");
+            let names = sample.names();
+            let depth = names.iter().filter(|&&name| name == "down").count();
+            let (outer, n_down) = if sample.tid == tid {
+                ("other", 500)
+            } else {
+                ("main", 1000)
+            };
+            n_main += usize::from(sample.tid != tid);
+            assert_eq!((names[n_down + 1], depth), (outer, n_down), "{names:?}");
+        }
+    }
+    assert!(n_main > 0);
+    assert!(of_thread.samples().iter().all(|sample| sample.tid == tid));
+}

@@ -1,0 +1,286 @@
+//! Programs are compiled and recorded here, and their samples read.
+
+use crate::common::{Ran, has, rprof, run, scratch};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// What all programs begin with: `spin` is where they spend their time.
+pub const SPIN: &str = r"
+    #define _GNU_SOURCE
+    #define NOINLINE __attribute__((noinline))
+    static volatile unsigned long sink;
+    NOINLINE void spin(unsigned long n) { for (unsigned long i = 0; i < n; i++) sink += i; }
+";
+
+/// Compiles a C program without frame pointers, in a folder of its own; `None` without compiler.
+#[track_caller]
+pub fn program(test: &str, source: &str) -> Option<TempDir> {
+    if !has(test, "cc", "gcc") {
+        return None;
+    }
+    let dir = scratch();
+    compile(&dir.path().join("program"), &format!("{SPIN}{source}"), &[]);
+    Some(dir)
+}
+
+/// Compiles C to a file.
+#[track_caller]
+pub fn compile(output: &Path, source: &str, args: &[&str]) {
+    let input = output.with_extension("c");
+    std::fs::write(&input, source).unwrap();
+    let mut cc = Command::new("cc");
+    cc.args(["-O2", "-g", "-fno-optimize-sibling-calls"]);
+    cc.args(["-fomit-frame-pointer", "-pthread", "-Wl,--build-id"]);
+    run(cc.args(args).arg("-o").arg(output).arg(&input)).ok();
+}
+
+/// A recording that was made.
+#[derive(Debug)]
+pub struct Recording {
+    pub file: PathBuf,
+    /// What the recorder said.
+    pub stderr: String,
+}
+
+/// A frame of a sample's stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// As it is printed: in user space, relative to the image.
+    pub address: u64,
+    pub name: String,
+    pub image: String,
+}
+
+impl Frame {
+    pub fn is_kernel(&self) -> bool {
+        self.address >> 63 == 1
+    }
+}
+
+/// A sample and its stack, innermost frame first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    pub comm: String,
+    pub pid: i32,
+    pub tid: i32,
+    pub frames: Vec<Frame>,
+    /// Why the stack is not whole.
+    pub end: Option<String>,
+}
+
+/// Records the program of a folder.
+#[track_caller]
+pub fn record(dir: &TempDir, args: &[&str], program_args: &[&str]) -> Recording {
+    let program = dir.path().join("program");
+    let mut rprof = rprof(["record"]);
+    let file = dir.path().join("perf.data");
+    rprof.args(args).arg("-o").arg(&file).arg("--");
+    rprof.arg(program).args(program_args);
+    let ran = run(&mut rprof).ok();
+    Recording::new(file, ran)
+}
+
+impl Recording {
+    #[track_caller]
+    pub fn new(file: PathBuf, ran: Ran) -> Self {
+        assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
+        Self {
+            file,
+            stderr: ran.stderr,
+        }
+    }
+
+    /// What a command of rprof prints of it.
+    #[track_caller]
+    pub fn read(&self, args: &[&str]) -> String {
+        let ran = run(rprof(args).arg("-i").arg(&self.file)).ok();
+        assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
+        ran.stdout
+    }
+
+    /// Its samples.
+    #[track_caller]
+    pub fn samples(&self) -> Vec<Sample> {
+        self.samples_with(&[])
+    }
+
+    /// Samples that are picked by more options.
+    #[track_caller]
+    pub fn samples_with(&self, args: &[&str]) -> Vec<Sample> {
+        let fields = "comm,pid,tid,ip,sym,dso,stackend";
+        samples(&self.read(&[&["script", "--no-inline", "-F", fields], args].concat()))
+    }
+
+    /// Samples by the function that they were taken in.
+    #[track_caller]
+    pub fn samples_in(&self, function: &str) -> Vec<Sample> {
+        let mut samples = self.samples();
+        samples.retain(|sample| {
+            sample
+                .user()
+                .next()
+                .is_some_and(|frame| frame.name == function)
+        });
+        assert!(
+            samples.len() > 5,
+            "{} in {function}: {self:?}",
+            samples.len()
+        );
+        samples
+    }
+
+    /// What it says about itself.
+    #[track_caller]
+    pub fn info(&self) -> Value {
+        serde_json::from_str(&self.read(&["info", "--json"])).unwrap()
+    }
+
+    /// How its stacks ended.
+    #[track_caller]
+    pub fn ends(&self) -> Ends {
+        let info = self.info();
+        let ends = &info["features"]["stack_ends"];
+        let number = |value: &Value| value.as_u64().unwrap();
+        Ends {
+            rooted: number(&ends["rooted"]),
+            completed: number(&ends["completed"]),
+            others: ends["reasons"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|reason| number(&reason["stacks"]))
+                .sum(),
+        }
+    }
+
+    /// What perf makes of it, which must be nothing to complain about.
+    #[track_caller]
+    pub fn perf_samples(&self) -> Vec<Sample> {
+        let mut perf = Command::new("perf");
+        perf.args(["script", "--no-inline", "--max-stack", "10000", "-F"]);
+        perf.args(["comm,pid,tid,ip,sym,dso", "-i"]).arg(&self.file);
+        let ran = run(&mut perf).ok();
+        assert_eq!(ran.stderr, "");
+        samples(&ran.stdout)
+    }
+
+    /// Whether the machine was too busy for the recorder: stacks may be cut then.
+    pub fn is_behind(&self) -> bool {
+        self.stderr.contains("writer was behind")
+    }
+}
+
+/// Numbers of stacks.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Ends {
+    pub rooted: u64,
+    pub completed: u64,
+    pub others: u64,
+}
+
+impl Sample {
+    /// The frames of the program.
+    pub fn user(&self) -> impl Iterator<Item = &Frame> {
+        self.frames.iter().filter(|frame| !frame.is_kernel())
+    }
+
+    /// Their names.
+    pub fn names(&self) -> Vec<&str> {
+        self.user().map(|frame| frame.name.as_str()).collect()
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.user().any(|frame| frame.name == name)
+    }
+
+    pub fn is_whole(&self) -> bool {
+        self.end.is_none()
+    }
+
+    /// Whether it is short for the only reason that a busy machine gives.
+    pub fn is_shortened(&self) -> bool {
+        let end = self.end.as_deref();
+        matches!(end, Some("cut" | "not-copied"))
+    }
+
+    /// Asserts that it is whole, and begins with these frames and ends with those of a program's
+    /// start; or the recorder was behind and says so.
+    #[track_caller]
+    pub fn assert_is(&self, of: &Recording, expected: &[&str]) {
+        let names = self.names();
+        if self.is_shortened() && of.is_behind() {
+            assert!(
+                expected.starts_with(&names) || names.is_empty(),
+                "{self:#?}"
+            );
+            return;
+        }
+        assert!(self.is_whole(), "{self:#?}");
+        assert!(names.starts_with(expected), "{self:#?}");
+        let rest = &names[expected.len()..];
+        assert!(rest.len() <= 3 && rest.ends_with(&["_start"]), "{self:#?}");
+    }
+}
+
+/// Samples as they are printed.
+#[track_caller]
+fn samples(text: &str) -> Vec<Sample> {
+    let blocks = text.split("\n\n").filter(|block| !block.trim().is_empty());
+    blocks.map(sample).collect()
+}
+
+#[track_caller]
+fn sample(block: &str) -> Sample {
+    let mut lines = block.trim_start_matches('\n').lines();
+    let head = lines.next().unwrap().trim();
+    let (comm, ids) = head.rsplit_once(' ').unwrap();
+    let (pid, tid) = ids.split_once('/').unwrap();
+    let mut sample = Sample {
+        comm: comm.trim().to_owned(),
+        pid: pid.parse().unwrap(),
+        tid: tid.parse().unwrap(),
+        frames: Vec::new(),
+        end: None,
+    };
+    for line in lines {
+        let line = line.trim();
+        if let Some(end) = line.strip_prefix("[stack ends here: ") {
+            sample.end = Some(end.trim_end_matches(']').to_owned());
+            continue;
+        }
+        let (address, rest) = line.split_once(' ').unwrap();
+        let (name, image) = rest.rsplit_once(" (").unwrap();
+        sample.frames.push(Frame {
+            address: u64::from_str_radix(address, 16).expect(line),
+            name: name.to_owned(),
+            image: image.trim_end_matches(')').to_owned(),
+        });
+    }
+    sample
+}
+
+/// Starts a program that prints a line when it runs, and returns that line.
+#[track_caller]
+pub fn start(command: &mut Command) -> (Running, String) {
+    use std::io::{BufRead, BufReader};
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    (Running(child), line.trim().to_owned())
+}
+
+/// A program, killed in the end.
+#[derive(Debug)]
+pub struct Running(pub std::process::Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
