@@ -4,6 +4,7 @@ use rprof_images::{Located, Locator, Reason, Recorded};
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_unwind::UnwindTable;
 use std::cell::{Cell, OnceCell};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// All images' tables.
@@ -52,7 +53,8 @@ impl Tables {
         UnwindTable::of(&located.binary, located.debug.as_ref()).ok()
     }
 
-    /// The file with the recorded contents: at its path, or where the process sees that path.
+    /// The file with the recorded contents: at its path, or where the process sees that path, or
+    /// wherever the process has it from, if it has no path any more.
     fn locate(&self, image: &RecordedImage, pid: i32) -> Result<Located, Reason> {
         let recorded = Recorded {
             path: &image.path,
@@ -67,6 +69,26 @@ impl Tables {
             symfs: Some(PathBuf::from(format!("/proc/{pid}/root"))),
             ..self.locator.clone()
         };
-        inside.locate(recorded).or(here)
+        let found = inside.locate(recorded).ok();
+        let nameless = || {
+            nameless(pid, &image.path).find_map(|path| {
+                let path = path.as_os_str().as_bytes();
+                self.locator.locate(Recorded { path, ..recorded }).ok()
+            })
+        };
+        found.or_else(nameless).map_or(here, Ok)
     }
+}
+
+/// Where files are still to be had that a process has mapped: the one that it executes, and for
+/// root all those that had a path.
+fn nameless(pid: i32, path: &[u8]) -> impl Iterator<Item = PathBuf> {
+    let mapped = std::fs::read_dir(format!("/proc/{pid}/map_files"));
+    let mapped = mapped.into_iter().flatten().flatten();
+    let mapped = mapped.map(|entry| entry.path()).filter(|entry| {
+        let target = std::fs::read_link(entry).unwrap_or_default();
+        target.as_os_str().as_bytes().starts_with(path)
+    });
+    let executed = PathBuf::from(format!("/proc/{pid}/exe"));
+    std::iter::once(executed).chain(mapped.take(1))
 }
