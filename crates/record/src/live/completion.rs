@@ -33,8 +33,7 @@ impl Completion {
     ) -> Option<Outcome> {
         let begin_ns = Clock::Monotonic.now_ns();
         if !self.budget.has_some(begin_ns) {
-            self.known.lose(cut.tid);
-            return None;
+            return Some(Outcome::Cut);
         }
         let completed = self.try_to((unwinder, space), registers, cut, frames);
         self.budget
@@ -62,7 +61,8 @@ impl Completion {
                 .are_calls(whose, cut, found, |frame| space.function(frame));
         if !is_whole {
             self.known.lose(cut.tid);
-            return None;
+            // What is behind the copy cannot be read: the kernel stopped there for that.
+            return (outcome == Outcome::Cut).then_some(outcome);
         }
         let n_read = found.len().saturating_sub(1);
         let now_ns = Clock::Monotonic.now_ns();
