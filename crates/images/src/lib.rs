@@ -11,6 +11,7 @@ mod elf;
 mod kallsyms;
 mod kernel;
 mod locate;
+mod perf_map;
 mod plt;
 mod source;
 
@@ -20,4 +21,5 @@ pub use elf::{DebugLink, Elf, ElfError, ElfMachine, ElfSymbol, Segment};
 pub use kallsyms::{Kallsym, Kallsyms};
 pub use kernel::{kernel_build_id, running_vdso};
 pub use locate::{Located, Locator, Reason, Recorded};
+pub use perf_map::{PerfMap, PerfMapEntry};
 pub use plt::PltEntry;

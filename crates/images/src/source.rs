@@ -4,17 +4,24 @@ use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::time::SystemTime;
 
 /// Bytes with a position; a file is read with `pread` and must be a regular one.
 #[derive(Debug)]
 pub(crate) enum Source {
-    File {
-        file: File,
-        inode: u64,
-        len: u64,
-        at: u64,
-    },
+    File { file: File, meta: Meta, at: u64 },
     Memory(Cursor<Vec<u8>>),
+}
+
+/// What the file system said of a file when it was opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Meta {
+    pub(crate) inode: u64,
+    /// Bytes.
+    pub(crate) len: u64,
+    /// User id.
+    pub(crate) owner: u32,
+    pub(crate) modified: Option<SystemTime>,
 }
 
 /// `O_NONBLOCK` (asm-generic): a path named by a recording may be a FIFO by now.
@@ -33,21 +40,35 @@ impl Source {
                 "not a regular file",
             ));
         }
-        Ok(Self::File {
-            file,
+        let meta = Meta {
             inode: meta.ino(),
             len: meta.len(),
-            at: 0,
-        })
+            owner: meta.uid(),
+            modified: meta.modified().ok(),
+        };
+        Ok(Self::File { file, meta, at: 0 })
     }
 }
 
 impl Source {
     /// Inode of the open file.
     pub(crate) fn inode(&self) -> Option<u64> {
+        self.meta().map(|meta| meta.inode)
+    }
+
+    /// The file's, if it is one.
+    pub(crate) fn meta(&self) -> Option<&Meta> {
         match self {
-            Self::File { inode, .. } => Some(*inode),
+            Self::File { meta, .. } => Some(meta),
             Self::Memory(_) => None,
+        }
+    }
+
+    /// Fills `into` from a place in a file.
+    pub(crate) fn read_exact_at(&self, into: &mut [u8], at: u64) -> io::Result<()> {
+        match self {
+            Self::File { file, .. } => file.read_exact_at(into, at),
+            Self::Memory(_) => Err(io::Error::from(io::ErrorKind::Unsupported)),
         }
     }
 }
@@ -68,10 +89,10 @@ impl Read for Source {
 impl Seek for Source {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match self {
-            Self::File { len, at, .. } => {
+            Self::File { meta, at, .. } => {
                 let base = match to {
                     SeekFrom::Start(offset) => Some(offset),
-                    SeekFrom::End(offset) => len.checked_add_signed(offset),
+                    SeekFrom::End(offset) => meta.len.checked_add_signed(offset),
                     SeekFrom::Current(offset) => at.checked_add_signed(offset),
                 };
                 *at = base.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
