@@ -1,5 +1,5 @@
 //! Files that say what code is where: ELF files and their debug files, the kernel's symbol
-//! list, and where to find each of them.
+//! list, what compilers at run time leave behind, and where to find each of them.
 //!
 //! A path and a build id go in; an open [`Elf`] (and its debug file) comes out, or a [`Reason`]
 //! why not. A file is taken for the recorded one only if its build id matches. Nothing is mapped:
@@ -8,8 +8,10 @@
 mod address;
 mod build_id;
 mod elf;
+mod jitdump;
 mod kallsyms;
 mod kernel;
+mod living;
 mod locate;
 mod perf_map;
 mod plt;
@@ -18,8 +20,10 @@ mod source;
 pub use address::{Avma, FileOffset, Svma};
 pub use build_id::BuildId;
 pub use elf::{DebugLink, Elf, ElfError, ElfMachine, ElfSymbol, Segment};
+pub use jitdump::{JitDump, JitDumpError, JitLine, JitLines, JitLoad, JitMove, JitRecord};
 pub use kallsyms::{Kallsym, Kallsyms};
 pub use kernel::{kernel_build_id, running_vdso};
+pub use living::{Living, own_user};
 pub use locate::{Located, Locator, Reason, Recorded};
 pub use perf_map::{PerfMap, PerfMapEntry};
 pub use plt::PltEntry;
