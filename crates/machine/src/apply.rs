@@ -3,7 +3,7 @@
 use crate::change::{Change, Space};
 use crate::exec::{Execs, Loaded};
 use crate::history::{Comm, SpaceJournals};
-use crate::ranges::{Editor, Range, Ranges, Root};
+use crate::ranges::{Backing, Editor, Range, Ranges, Root};
 use crate::timeline::{Journal, Key};
 use crate::{History, ImageId, Images};
 
@@ -140,7 +140,10 @@ impl Now {
             self.end_exec(key, pid);
         }
         let before = self.root(space);
-        let mut after = self.editor.insert(before, range);
+        let mut after = match range.backing {
+            Backing::Memory => self.editor.insert_memory(before, range),
+            Backing::File | Backing::Compiled => self.editor.insert(before, range),
+        };
         if let Space::User(pid) = space {
             let is_vdso = Some(range.image) == self.vdso;
             let editor = &mut self.editor;

@@ -1,10 +1,15 @@
 //! Collecting sideband: what changes names and mappings, with its moment.
 
+mod compiled;
+
+pub use compiled::{CodeLog, CompiledCode};
+
 use crate::apply::Now;
 use crate::change::{Change, Space};
 use crate::history::Comm;
-use crate::ranges::Range;
+use crate::ranges::{Backing, Range};
 use crate::{History, ImageId, ImageKind, Images, Key, RecordedImage};
+use compiled::Compiled;
 use rprof_abi::record::{FileIdentity, Ksymbol, Mmap, Mmap2, Record};
 use rprof_abi::{CpuMode, Misc, SampleId};
 use rprof_images::BuildId;
@@ -20,6 +25,7 @@ pub struct HistoryBuilder {
     comms: FxHashMap<Vec<u8>, Comm>,
     names: Vec<Vec<u8>>,
     changes: Vec<(Key, Change)>,
+    compiled: Compiled,
 }
 
 /// Name of the kernel's own map, with or without its reference symbol behind it.
@@ -46,6 +52,7 @@ impl HistoryBuilder {
             comms: FxHashMap::default(),
             names: Vec::new(),
             changes: Vec::new(),
+            compiled: Compiled::default(),
         }
     }
 
@@ -80,7 +87,13 @@ impl HistoryBuilder {
             Record::Ksymbol(symbol) => self.kernel_symbol(symbol),
             _ => return,
         };
-        self.changes.push((self.key(id.time_ns, offset), change));
+        let key = self.key(id.time_ns, offset);
+        match record {
+            Record::Mmap(map) => self.compiled.note(map.filename, key, &change),
+            Record::Mmap2(map) => self.compiled.note(map.filename, key, &change),
+            _ => {}
+        }
+        self.changes.push((key, change));
     }
 
     fn map(&mut self, misc: Misc, map: &Mapping<'_>) -> Change {
@@ -97,6 +110,7 @@ impl HistoryBuilder {
             _ => (Space::User(map.pid), self.user_image(map)),
         };
         let is_kernel = matches!(space, Space::Kernel | Space::GuestKernel(_));
+        let is_memory = !is_kernel && self.is_memory(map);
         let is_whole_kernel = [KERNEL_NAME, GUEST_KERNEL_NAME]
             .iter()
             .any(|name| map.filename.starts_with(name));
@@ -110,20 +124,24 @@ impl HistoryBuilder {
                 map.addr.saturating_add(map.len)
             },
             // Of memory without a file only the address itself says anything.
-            pgoff: if is_kernel || !is_file(map.filename) {
+            pgoff: if is_kernel || is_memory {
                 map.addr
             } else {
                 map.pgoff
             },
             image,
             is_code: !misc.has(Misc::MMAP_DATA),
+            backing: match is_memory {
+                true => Backing::Memory,
+                false => Backing::File,
+            },
         };
         Change::Map { space, range }
     }
 
     /// Code in memory without a file is called as perf calls it: where its compiler may have left names.
     fn user_image(&mut self, map: &Mapping<'_>) -> ImageId {
-        if !(map.is_code && map.filename.starts_with(b"//anon")) {
+        if !(map.is_code && self.is_memory(map)) {
             return self.host_image(map, map.filename, ImageKind::User);
         }
         self.images.intern(RecordedImage {
@@ -132,6 +150,16 @@ impl HistoryBuilder {
             build_id: None,
             kind: ImageKind::User,
         })
+    }
+
+    /// Whether a mapping is of memory without a file. So is what has a name and no path
+    /// (`memfd_create`), unless a build id tells that there is a program in it.
+    fn is_memory(&self, map: &Mapping<'_>) -> bool {
+        const MEMFD: &[u8] = b"/memfd:";
+        let has_build_id = || map.build_id().is_some() || self.build_ids.contains_key(map.filename);
+        map.is_huge
+            || !is_file(map.filename)
+            || map.is_code && map.filename.starts_with(MEMFD) && !has_build_id()
     }
 
     fn kernel_image(&mut self, map: &Mapping<'_>) -> ImageId {
@@ -172,6 +200,7 @@ impl HistoryBuilder {
             pgoff: symbol.addr,
             image,
             is_code: true,
+            backing: Backing::File,
         };
         match symbol.flags & Ksymbol::UNREGISTER {
             0 => Change::Symbol(range),
@@ -221,13 +250,21 @@ impl HistoryBuilder {
         // offset: equal ones do not occur in one file.
         let mut changes = self.changes;
         changes.sort_unstable_by_key(|&(key, _)| Reverse(key));
+        let mut compiled = self.compiled.into_changes();
         let vdso = self.images.named(b"[vdso]");
         let mut now = Now::new(changes.len(), vdso);
         while let Some((key, change)) = changes.pop() {
+            let is_before = |&mut (at, _): &mut (Key, Change)| at < key;
+            while let Some((at, code)) = compiled.pop_if(is_before) {
+                now.apply(at, code);
+            }
             now.apply(key, change);
             if changes.len().is_multiple_of(BATCH) {
                 changes.shrink_to_fit();
             }
+        }
+        for (at, code) in compiled.into_iter().rev() {
+            now.apply(at, code);
         }
         now.finish(self.names, self.images)
     }
@@ -247,6 +284,9 @@ fn is_file(name: &[u8]) -> bool {
     !memory.iter().any(|start| name.starts_with(start))
 }
 
+/// `MAP_HUGETLB`, include/uapi/asm-generic/mman-common.h (v6.12).
+const MAP_HUGETLB: u32 = 0x4_0000;
+
 /// `PROT_EXEC`, include/uapi/asm-generic/mman-common.h (v6.12).
 const PROT_EXEC: u32 = 4;
 
@@ -259,6 +299,7 @@ struct Mapping<'a> {
     filename: &'a [u8],
     identity: Option<FileIdentity>,
     is_code: bool,
+    is_huge: bool,
 }
 
 impl<'a> From<&Mmap<'a>> for Mapping<'a> {
@@ -271,6 +312,7 @@ impl<'a> From<&Mmap<'a>> for Mapping<'a> {
             filename: map.filename,
             identity: None,
             is_code: true,
+            is_huge: false,
         }
     }
 }
@@ -285,6 +327,7 @@ impl<'a> From<&Mmap2<'a>> for Mapping<'a> {
             filename: map.filename,
             identity: Some(map.identity),
             is_code: map.prot & PROT_EXEC != 0,
+            is_huge: map.flags & MAP_HUGETLB != 0,
         }
     }
 }

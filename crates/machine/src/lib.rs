@@ -24,7 +24,7 @@ mod live;
 mod ranges;
 mod timeline;
 
-pub use builder::HistoryBuilder;
+pub use builder::{CodeLog, CompiledCode, HistoryBuilder};
 pub use history::{Comm, Epoch, History, Moment, Place};
 pub use image::{ImageId, ImageKind, Images, RecordedImage};
 pub use live::Live;

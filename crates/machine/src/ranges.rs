@@ -23,6 +23,18 @@ pub(crate) struct Range {
     pub(crate) image: ImageId,
     /// Whether it may be executed, as far as the recording says.
     pub(crate) is_code: bool,
+    pub(crate) backing: Backing,
+}
+
+/// What is mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Backing {
+    /// A file, or kernel code.
+    File,
+    /// Memory without a file.
+    Memory,
+    /// Code that a compiler wrote into such memory, and a log has.
+    Compiled,
 }
 
 impl Range {
@@ -91,6 +103,7 @@ impl Default for Ranges {
             pgoff: 0,
             image: ImageId(u32::MAX),
             is_code: false,
+            backing: Backing::File,
         };
         Self {
             nodes: vec![Node::leaf(nothing)],

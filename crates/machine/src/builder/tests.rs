@@ -5,6 +5,7 @@ use crate::{Epoch, Place};
 use rprof_abi::record::{Comm, Inode, Mmap2, Task};
 use rprof_images::{Avma, FileOffset};
 
+mod compiled;
 mod guest;
 mod kernel;
 mod reuse;

@@ -8,7 +8,7 @@
 //! A change works on nodes of its own; only those that its result reaches are kept.
 
 use super::unique::Unique;
-use super::{NIL, Node, Range, Ranges, Root};
+use super::{Backing, NIL, Node, Range, Ranges, Root};
 use rustc_hash::FxHashMap;
 use std::hash::{BuildHasher, RandomState};
 
@@ -27,6 +27,60 @@ pub(crate) struct Editor {
 /// Nodes that room is made for at once: growing step by step costs a small recording more than
 /// the rest of its changes.
 const MAX_ROOM: usize = 1 << 15;
+
+/// Memory with more ranges in it, and code among the first, is taken to be known: looking at all of
+/// them each time that it is announced would take for ever.
+const MAX_COVERED: usize = 4096;
+
+/// What a range of memory would cover.
+struct Covered {
+    range: Range,
+    /// Up to here, all is compiled code or the same memory.
+    same_until: u64,
+    n_ranges: usize,
+    /// Pieces of compiled code in it.
+    code: Vec<Range>,
+}
+
+impl Covered {
+    fn new(range: Range) -> Self {
+        Self {
+            range,
+            same_until: range.start,
+            n_ranges: 0,
+            code: Vec::new(),
+        }
+    }
+
+    /// Looks at the next range of a set.
+    fn add(&mut self, next: Range) {
+        let Self { range, .. } = *self;
+        if next.end <= range.start || next.start >= range.end {
+            return;
+        }
+        let part = match next.start < range.start {
+            true => next.from(range.start),
+            false => next,
+        };
+        let part = part.until(part.end.min(range.end));
+        self.n_ranges += 1;
+        let is_code = next.backing == Backing::Compiled;
+        if part.start == self.same_until && (is_code || range.holds(part)) {
+            self.same_until = part.end;
+        }
+        if is_code {
+            self.code.push(part);
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.n_ranges > MAX_COVERED
+    }
+
+    fn is_same(&self) -> bool {
+        self.same_until >= self.range.end
+    }
+}
 
 /// Mixes all bits (splitmix64's finalizer), so that the tree is balanced however mappings come.
 /// Different numbers stay different.
@@ -64,6 +118,34 @@ impl Editor {
         }
         let new = self.push(Node::leaf(range));
         self.replace(root, range.start..range.end, new)
+    }
+
+    /// The set with one more range, which cuts those that it covers but for compiled code: memory
+    /// is announced again whenever its protection changes, and holds what it held.
+    pub(crate) fn insert_memory(&mut self, root: Root, range: Range) -> Root {
+        let mut found = Covered::new(range);
+        self.cover(root.0, &mut found);
+        if found.is_same() || found.is_full() && !found.code.is_empty() {
+            return root;
+        }
+        let root = self.insert(root, range);
+        let code = found.code.into_iter();
+        code.fold(root, |root, code| self.insert(root, code))
+    }
+
+    /// Looks at what a range would cover, in order, until that is too much.
+    fn cover(&self, at: u32, found: &mut Covered) {
+        if at == NIL || found.is_full() {
+            return;
+        }
+        let node = self.node(at);
+        if node.range.end > found.range.start {
+            self.cover(node.left, found);
+            found.add(node.range);
+        }
+        if node.range.start < found.range.end {
+            self.cover(node.right, found);
+        }
     }
 
     /// The set with `below`'s ranges between two addresses instead of its own.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ImageId;
+use crate::ranges::Backing;
 use proptest::prelude::*;
 
 fn range(start: u64, end: u64, image: u32) -> Range {
@@ -11,6 +12,7 @@ fn range(start: u64, end: u64, image: u32) -> Range {
         pgoff: start * 10,
         image: ImageId(image),
         is_code: true,
+        backing: Backing::File,
     }
 }
 
@@ -99,6 +101,7 @@ fn root_of(editor: &mut Editor, model: &Model, order: impl Iterator<Item = usize
                 pgoff,
                 image: ImageId(image),
                 is_code: true,
+                backing: Backing::File,
             };
             editor.insert(root, one)
         }

@@ -1,0 +1,116 @@
+//! Code that a compiler wrote into memory at run time and that a log (`jit-PID.dump`) has: each
+//! piece is mapped from its place in the log, from the moment on that it was written.
+//!
+//! Whoever keeps such a log maps a page of it as code, so that recordings name it. A place in it
+//! stands for one function, as places in other files do: an address that held two functions, one
+//! after the other, is two places.
+
+use super::HistoryBuilder;
+use crate::change::{Change, Space};
+use crate::ranges::{Backing, Range};
+use crate::{ImageId, Key, RecordedImage};
+use rprof_images::{Avma, FileOffset};
+use rustc_hash::FxHashSet;
+
+/// A log that a process has mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodeLog {
+    /// The process.
+    pub pid: i32,
+    /// The log.
+    pub image: ImageId,
+    /// When it was mapped first.
+    pub mapped: Key,
+}
+
+/// A piece of code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompiledCode {
+    /// Where it is in memory.
+    pub start: Avma,
+    /// Its bytes.
+    pub len: u64,
+    /// Where it is in the log.
+    pub offset: FileOffset,
+}
+
+/// Logs and what they say.
+#[derive(Debug, Default)]
+pub(super) struct Compiled {
+    logs: Vec<CodeLog>,
+    known: FxHashSet<(i32, ImageId)>,
+    changes: Vec<(Key, Change)>,
+}
+
+impl Compiled {
+    /// Takes note of a mapping, if it is of a log.
+    pub(super) fn note(&mut self, name: &[u8], key: Key, change: &Change) {
+        let Change::Map { space, range } = change else {
+            return;
+        };
+        if let Space::User(pid) = *space
+            && is_code_log(name)
+            && self.known.insert((pid, range.image))
+        {
+            self.logs.push(CodeLog {
+                pid,
+                image: range.image,
+                mapped: key,
+            });
+        }
+    }
+
+    /// What was added, from the last to the first; of changes at one moment, those added later
+    /// are later.
+    pub(super) fn into_changes(self) -> Vec<(Key, Change)> {
+        let mut changes = self.changes;
+        changes.sort_by_key(|&(key, _)| key);
+        changes.reverse();
+        changes
+    }
+}
+
+impl HistoryBuilder {
+    /// Logs of compiled code that processes have mapped so far.
+    pub fn code_logs(&self) -> &[CodeLog] {
+        &self.compiled.logs
+    }
+
+    /// An image that was mapped.
+    pub fn image(&self, id: ImageId) -> Option<&RecordedImage> {
+        self.images.of(id)
+    }
+
+    /// Takes a piece of code that a log has. Without a time that can be compared with the
+    /// recording's, it counts from the log's mapping on.
+    pub fn add_code(&mut self, log: &CodeLog, time_ns: Option<u64>, code: CompiledCode) {
+        let range = Range {
+            start: code.start.0,
+            end: code.start.0.saturating_add(code.len),
+            pgoff: code.offset.0,
+            image: log.image,
+            is_code: true,
+            backing: Backing::Compiled,
+        };
+        let time_ns = time_ns.unwrap_or(0).max(log.mapped.time_ns);
+        let offset = match time_ns > log.mapped.time_ns {
+            // Behind the mappings of the same moment.
+            true => u64::MAX,
+            false => log.mapped.offset,
+        };
+        let space = Space::User(log.pid);
+        let change = (Key { time_ns, offset }, Change::Map { space, range });
+        self.compiled.changes.push(change);
+    }
+}
+
+/// Whether a path is `jit-PID.dump`, as perf wants it (`jit_detect` in tools/perf/util/jitdump.c,
+/// v6.1).
+fn is_code_log(path: &[u8]) -> bool {
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+    let pid = name
+        .strip_prefix(b"jit-")
+        .and_then(|rest| rest.strip_suffix(b".dump"));
+    path.starts_with(b"/")
+        && pid.is_some_and(|pid| !pid.is_empty() && pid.iter().all(u8::is_ascii_digit))
+}
