@@ -11,6 +11,10 @@ pub enum Reason {
     NoFile(rprof_images::Reason),
     /// The file has no symbols at all.
     Stripped,
+    /// Code was made at run time, and nobody wrote down what it is called.
+    NoMap,
+    /// There are names for such code, but not for certain those of the process that was recorded.
+    NotItsMap(String),
     /// The kernel's symbols cannot be had.
     NoKernelSymbols(String),
 }
@@ -20,6 +24,12 @@ impl fmt::Display for Reason {
         match self {
             Self::NoFile(reason) => reason.fmt(f),
             Self::Stripped => write!(f, "the file has no symbols (stripped)"),
+            Self::NoMap => write!(
+                f,
+                "code made at run time, and no such file with its names (node --perf-basic-prof, \
+                 java -XX:+DumpPerfMapAtExit and python -X perf write one)"
+            ),
+            Self::NotItsMap(why) => f.write_str(why),
             Self::NoKernelSymbols(why) => f.write_str(why),
         }
     }
@@ -56,9 +66,15 @@ pub struct Answers {
     names: Vec<String>,
     frames: Vec<Frame>,
     ends: Vec<u32>,
+    pub(crate) n_malformed: u64,
 }
 
 impl Answers {
+    /// Lines of the file that made no sense, as far as it was read.
+    pub fn n_malformed(&self) -> u64 {
+        self.n_malformed
+    }
+
     /// Frames of the address with this index, innermost first; empty if it has no name.
     pub fn frames(&self, index: usize) -> &[Frame] {
         let end = |index: usize| self.ends.get(index).map_or(0, |&end| end as usize);

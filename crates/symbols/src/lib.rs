@@ -7,13 +7,17 @@
 mod answers;
 mod demangle;
 mod dwarf;
+mod jitdump;
 mod kernel;
 mod listed;
+mod perf_map;
 mod table;
 mod user;
 
 pub use answers::{Answers, Frame, Line, Reason};
 pub use demangle::demangle;
+pub use jitdump::symbolize_jitdump;
 pub use kernel::KernelSymbols;
 pub use listed::{Listed, symbolize_listed};
+pub use perf_map::symbolize_perf_map;
 pub use user::{Detail, symbolize_user};
