@@ -28,6 +28,8 @@ pub enum Reason {
     Unreadable(io::ErrorKind),
     /// There is a file, but it is not ELF.
     NotElf,
+    /// There is a file, but it is no log of compiled code.
+    NotJitDump,
 }
 
 impl std::fmt::Display for Reason {
@@ -52,6 +54,7 @@ impl std::fmt::Display for Reason {
             ),
             Self::Unreadable(kind) => write!(f, "cannot be read: {kind}"),
             Self::NotElf => write!(f, "not an ELF file"),
+            Self::NotJitDump => write!(f, "not a jitdump file"),
         }
     }
 }

@@ -88,11 +88,7 @@ impl HistoryBuilder {
             _ => return,
         };
         let key = self.key(id.time_ns, offset);
-        match record {
-            Record::Mmap(map) => self.compiled.note(map.filename, key, &change),
-            Record::Mmap2(map) => self.compiled.note(map.filename, key, &change),
-            _ => {}
-        }
+        self.compiled.note(&self.images, key, &change);
         self.changes.push((key, change));
     }
 

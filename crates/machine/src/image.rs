@@ -57,6 +57,25 @@ impl RecordedImage {
         Some((name, Avma(reference_avma?)))
     }
 
+    /// The process whose compiled code this is, by the name that perf gives to memory of code:
+    /// `/tmp/perf-PID.map`.
+    pub fn process_of_map(&self) -> Option<i32> {
+        let pid = self.path.strip_prefix(b"/tmp/perf-")?;
+        let pid = std::str::from_utf8(pid.strip_suffix(b".map")?).ok()?;
+        pid.parse().ok().filter(|&pid| pid > 0)
+    }
+
+    /// Whether it is a log of compiled code, `jit-PID.dump`, as perf wants it (`jit_detect` in
+    /// tools/perf/util/jitdump.c, v6.1).
+    pub fn is_code_log(&self) -> bool {
+        let name = self.path.rsplit(|&byte| byte == b'/').next();
+        let pid = name
+            .and_then(|name| name.strip_prefix(b"jit-"))
+            .and_then(|rest| rest.strip_suffix(b".dump"));
+        let is_pid = |pid: &[u8]| !pid.is_empty() && pid.iter().all(u8::is_ascii_digit);
+        self.kind == ImageKind::User && self.path.starts_with(b"/") && pid.is_some_and(is_pid)
+    }
+
     /// perf's short name: the path's last part; names in brackets as they are.
     pub fn short_name(&self) -> &[u8] {
         match self.kind {

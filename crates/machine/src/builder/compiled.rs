@@ -8,7 +8,7 @@
 use super::HistoryBuilder;
 use crate::change::{Change, Space};
 use crate::ranges::{Backing, Range};
-use crate::{ImageId, Key, RecordedImage};
+use crate::{ImageId, Images, Key, RecordedImage};
 use rprof_images::{Avma, FileOffset};
 use rustc_hash::FxHashSet;
 
@@ -44,12 +44,14 @@ pub(super) struct Compiled {
 
 impl Compiled {
     /// Takes note of a mapping, if it is of a log.
-    pub(super) fn note(&mut self, name: &[u8], key: Key, change: &Change) {
+    pub(super) fn note(&mut self, images: &Images, key: Key, change: &Change) {
         let Change::Map { space, range } = change else {
             return;
         };
         if let Space::User(pid) = *space
-            && is_code_log(name)
+            && images
+                .of(range.image)
+                .is_some_and(RecordedImage::is_code_log)
             && self.known.insert((pid, range.image))
         {
             self.logs.push(CodeLog {
@@ -71,6 +73,11 @@ impl Compiled {
 }
 
 impl HistoryBuilder {
+    /// Whether records have times.
+    pub fn has_times(&self) -> bool {
+        self.has_times
+    }
+
     /// Logs of compiled code that processes have mapped so far.
     pub fn code_logs(&self) -> &[CodeLog] {
         &self.compiled.logs
@@ -102,15 +109,4 @@ impl HistoryBuilder {
         let change = (Key { time_ns, offset }, Change::Map { space, range });
         self.compiled.changes.push(change);
     }
-}
-
-/// Whether a path is `jit-PID.dump`, as perf wants it (`jit_detect` in tools/perf/util/jitdump.c,
-/// v6.1).
-fn is_code_log(path: &[u8]) -> bool {
-    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
-    let pid = name
-        .strip_prefix(b"jit-")
-        .and_then(|rest| rest.strip_suffix(b".dump"));
-    path.starts_with(b"/")
-        && pid.is_some_and(|pid| !pid.is_empty() && pid.iter().all(u8::is_ascii_digit))
 }

@@ -5,6 +5,7 @@ mod chunks;
 mod count;
 mod embedded;
 mod freeze;
+mod lives;
 mod locate;
 mod memo;
 mod names;
@@ -12,6 +13,7 @@ mod parallel;
 mod places;
 mod recorded_ends;
 mod resolve;
+mod run_time;
 mod samples;
 pub(crate) mod skim;
 mod tasks;
@@ -138,7 +140,7 @@ pub fn load(
     progress: &mut Progress<'_>,
 ) -> Result<Profile, Error> {
     check_filter(reader, &options.filter)?;
-    let skimmed = skim::skim(reader)?;
+    let skimmed = skim::skim(reader, &options.locator)?;
     let wanted = Wanted {
         filter: &options.filter,
         stacks: options.stacks,

@@ -159,6 +159,13 @@ impl Names {
             }
             None => Answers::default(),
         };
+        if let Some((_, image)) = task.image.filter(|_| answers.n_malformed() > 0) {
+            profile.warnings.push(format!(
+                "{}: {} lines make no sense and are passed over",
+                String::from_utf8_lossy(&image.path),
+                answers.n_malformed()
+            ));
+        }
         for (idx, place) in places[task.places.clone()].iter().enumerate() {
             let level = level_of(place, task.image.map(|(_, image)| image));
             let named = answers.frames(idx);
@@ -262,13 +269,17 @@ impl Task<'_> {
         detail: Detail,
         kernel: &OnceCell<Kernel>,
     ) -> Option<Answered> {
-        let (_, image) = self.image?;
+        let (id, image) = self.image?;
         match image.kind {
             ImageKind::User => {
                 let offsets: Vec<FileOffset> = places
                     .iter()
                     .map(|place| FileOffset(place.address))
                     .collect();
+                let run_time = context.name_run_time_code((id, image), &offsets, detail);
+                if run_time.is_some() {
+                    return run_time;
+                }
                 let located = context.locate(image).map_err(Reason::NoFile);
                 Some(located.and_then(|located| symbolize_user(&located, &offsets, detail)))
             }

@@ -1,22 +1,28 @@
 //! The first pass: sideband, losses, and where chunks of records begin.
 
 use super::chunks::{Chunks, Cut};
+use super::lives::Lives;
+use super::run_time::add_compiled_code;
 use super::samples::DeferredChains;
 use super::unwinding;
 use crate::Error;
 use rprof_abi::record::Record;
 use rprof_abi::{AttrFlags, Endian, Misc, RawRecord, RecordKind, SampleType};
-use rprof_images::BuildId;
-use rprof_machine::{History, HistoryBuilder, Key};
+use rprof_images::{BuildId, Locator};
+use rprof_machine::{History, HistoryBuilder, ImageId, Key};
 use rprof_perfdata::{FeatureId, FileRecord, Form, Reader, RecordedEvent, Warning, file_kind};
 use rprof_profile::Loss;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
+use std::path::PathBuf;
 
 /// What the first pass found.
 #[derive(Debug)]
 pub(crate) struct Skimmed {
     pub(crate) history: History,
+    pub(crate) lives: Lives,
+    /// Where logs of compiled code were found.
+    pub(crate) logs: FxHashMap<ImageId, PathBuf>,
     pub(crate) has_times: bool,
     pub(crate) n_samples: u64,
     /// Ranges of the file; each starts at a record.
@@ -55,22 +61,22 @@ struct Lost {
 const MAX_ROUNDS: u64 = 32 << 20;
 
 /// Reads all records once, decoding those that are not samples.
-pub(crate) fn skim(reader: &Reader) -> Result<Skimmed, Error> {
-    skim_in(reader, Cut::Anywhere)
+pub(crate) fn skim(reader: &Reader, locator: &Locator) -> Result<Skimmed, Error> {
+    skim_in(reader, locator, Cut::Anywhere)
 }
 
 /// The same, with chunks of whole rounds where the recording has usable ones.
-pub(crate) fn skim_ordered(reader: &Reader) -> Result<Skimmed, Error> {
-    let skimmed = skim_in(reader, Cut::AfterRounds)?;
+pub(crate) fn skim_ordered(reader: &Reader, locator: &Locator) -> Result<Skimmed, Error> {
+    let skimmed = skim_in(reader, locator, Cut::AfterRounds)?;
     let mut sizes = skimmed.chunks.iter().map(|chunk| chunk.end - chunk.start);
     // Rounds of different files of a directory have nothing to do with each other.
     if reader.form() == Form::Directory || sizes.any(|size| size > MAX_ROUNDS) {
-        return skim(reader);
+        return skim(reader, locator);
     }
     Ok(skimmed)
 }
 
-fn skim_in(reader: &Reader, cut: Cut) -> Result<Skimmed, Error> {
+fn skim_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<Skimmed, Error> {
     // Order is by time only if everything has one: a recording of perf --per-thread has none.
     let has_times = reader.events().iter().all(|event| {
         event.attr.sample_type.has(SampleType::TIME)
@@ -84,6 +90,7 @@ fn skim_in(reader: &Reader, cut: Cut) -> Result<Skimmed, Error> {
     let mut skim = Skim {
         reader,
         builder: HistoryBuilder::new(has_times, build_ids),
+        lives: Lives::default(),
         lost: vec![Lost::default(); reader.events().len()],
         deferred: DeferredChains::default(),
         cgroups: FxHashMap::default(),
@@ -100,11 +107,15 @@ fn skim_in(reader: &Reader, cut: Cut) -> Result<Skimmed, Error> {
     }
     let mut notes = skim.passed_over.notes();
     notes.extend(unwinding::note(reader).filter(|_| skim.n_samples > 0));
+    let logs = add_compiled_code(&mut skim.builder, reader, locator);
+    notes.extend(logs.notes);
     charge_shared_rings(reader, &mut skim.lost);
     skim.deferred.freeze();
     let (chunks, newest_ns) = skim.chunks.finish();
     Ok(Skimmed {
         history: skim.builder.build(),
+        lives: skim.lives,
+        logs: logs.paths,
         has_times,
         n_samples: skim.n_samples,
         chunks,
@@ -124,6 +135,7 @@ fn skim_in(reader: &Reader, cut: Cut) -> Result<Skimmed, Error> {
 struct Skim<'r> {
     reader: &'r Reader,
     builder: HistoryBuilder,
+    lives: Lives,
     lost: Vec<Lost>,
     deferred: DeferredChains,
     cgroups: FxHashMap<u64, Vec<u8>>,
@@ -172,7 +184,10 @@ impl Skim<'_> {
                 let path = self.cgroups.entry(cgroup.id);
                 path.or_insert_with(|| cgroup.path.to_vec());
             }
-            _ => self.builder.add(offset, raw.misc, &record, &id),
+            _ => {
+                self.lives.see(raw.misc, &record, id.time_ns);
+                self.builder.add(offset, raw.misc, &record, &id);
+            }
         }
         Some(())
     }

@@ -96,7 +96,7 @@ pub fn write_script(
     if clock.is_none() && columns.iter().any(|one| one.has(Column::Tod)) {
         return Err(ColumnsError::NoWallTime.into());
     }
-    let skimmed = skim::skim_ordered(reader)?;
+    let skimmed = skim::skim_ordered(reader, &options.locator)?;
     let wanted = Wanted {
         filter: &options.filter,
         stacks: options.chains,

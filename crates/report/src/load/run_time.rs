@@ -1,0 +1,272 @@
+//! Code made at run time: where its names are, and whether those are of the process that was
+//! recorded.
+//!
+//! `/tmp/perf-PID.map` and `jit-PID.dump` are named by a number that processes share one after the
+//! other, and have no build id. A map counts if its owner could have written it for us to read, and
+//! if it was not written before its process began or after it ended ([`super::lives`]). A log
+//! counts if it has the recorded inode. Below `--symfs` all do: who says it knows.
+
+use super::Context;
+use super::lives::{Process, WallClock};
+use rprof_abi::AttrFlags;
+use rprof_images::Reason as NoFile;
+use rprof_images::{
+    Avma, FileOffset, JitDump, JitDumpError, JitMove, JitRecord, Living, Locator, PerfMap, own_user,
+};
+use rprof_machine::{CodeLog, CompiledCode, HistoryBuilder, ImageId, RecordedImage};
+use rprof_perfdata::{FeatureId, Reader};
+use rprof_symbols::{Answers, Detail, Reason, symbolize_jitdump, symbolize_perf_map};
+use rustc_hash::FxHashMap;
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+impl Context<'_> {
+    /// Names places of such an image; `None` for files of any other sort.
+    pub(super) fn name_run_time_code(
+        &self,
+        (id, image): (ImageId, &RecordedImage),
+        offsets: &[FileOffset],
+        detail: Detail,
+    ) -> Option<Result<Answers, Reason>> {
+        if let Some(pid) = image.process_of_map() {
+            // Of memory without a file, offsets are addresses.
+            let addresses: Vec<Avma> = offsets.iter().map(|offset| Avma(offset.0)).collect();
+            let map = self.perf_map(pid);
+            return Some(map.and_then(|map| symbolize_perf_map(&map, &addresses)));
+        }
+        image.is_code_log().then(|| {
+            let found = self.skimmed.logs.get(&id).map(PathBuf::as_path);
+            let path = found.unwrap_or(Path::new(OsStr::from_bytes(&image.path)));
+            let mut dump = open_log(path, image.inode.filter(|_| self.locator.symfs.is_none()))
+                .map_err(Reason::NoFile)?;
+            symbolize_jitdump(&mut dump, offsets, detail)
+        })
+    }
+
+    fn perf_map(&self, pid: i32) -> Result<PerfMap, Reason> {
+        let path = format!("/tmp/perf-{pid}.map");
+        if let Some(root) = &self.locator.symfs {
+            return open_map(&below(root, &path)).map_err(|error| no_map(error.kind()));
+        }
+        let clock = WallClock::of(self.reader);
+        let process = Process::of(pid, &self.skimmed.lives, clock);
+        let inside = process.living.map(|living| {
+            let path = format!("/tmp/perf-{}.map", living.own_pid);
+            living.path(&path)
+        });
+        let map = match inside.map(|path| open_map(&path)) {
+            Some(Ok(map)) => map,
+            _ => open_map(Path::new(&path)).map_err(|error| no_map(error.kind()))?,
+        };
+        if let Some(machine) = other_machine(self.reader) {
+            return Err(Reason::NotItsMap(format!(
+                "recorded on {machine}, whose file it is not (--symfs says where that is)"
+            )));
+        }
+        if process.is_stranger(map.modified()) {
+            let why = "another process had this id, and wrote the file (--symfs takes it anyway)";
+            return Err(Reason::NotItsMap(why.to_owned()));
+        }
+        let owner = map.owner();
+        if !is_trusted(owner, process.living) {
+            return Err(Reason::NotItsMap(format!(
+                "the file is user {owner}'s, neither yours nor root's: sudo chown root it if you \
+                 trust it"
+            )));
+        }
+        Ok(map)
+    }
+}
+
+fn open_map(path: &Path) -> std::io::Result<PerfMap> {
+    PerfMap::open(path)
+}
+
+fn no_map(kind: ErrorKind) -> Reason {
+    match kind {
+        ErrorKind::NotFound => Reason::NoMap,
+        kind => Reason::NoFile(NoFile::Unreadable(kind)),
+    }
+}
+
+/// Whose maps count: ours and root's, as in perf (`dso__load`, tools/perf/util/symbol.c, v6.1), and
+/// those of the process's own user while it lives.
+fn is_trusted(owner: u32, living: Option<Living>) -> bool {
+    owner == 0 || own_user() == Some(owner) || living.is_some_and(|living| living.owner == owner)
+}
+
+fn below(root: &Path, path: &str) -> PathBuf {
+    root.join(path.strip_prefix('/').unwrap_or(path))
+}
+
+/// The name of the machine that was recorded, if it is not this one.
+fn other_machine(reader: &Reader) -> Option<String> {
+    let here = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    let there = reader.feature_text(FeatureId::HOSTNAME)?;
+    (there.trim() != here.trim()).then_some(there)
+}
+
+fn open_log(path: &Path, inode: Option<u64>) -> Result<JitDump, NoFile> {
+    let dump = JitDump::open(path).map_err(|error| match error {
+        JitDumpError::Io(error) if error.kind() == ErrorKind::NotFound => NoFile::Missing,
+        JitDumpError::Io(error) => NoFile::Unreadable(error.kind()),
+        _ => NoFile::NotJitDump,
+    })?;
+    match inode {
+        Some(inode) if dump.inode() != Some(inode) => Err(NoFile::Replaced),
+        _ => Ok(dump),
+    }
+}
+
+/// Finds the log that was recorded: as its process sees it, if that lives, or as we do.
+fn find_log(
+    reader: &Reader,
+    locator: &Locator,
+    image: &RecordedImage,
+    logs: &[CodeLog],
+) -> Result<(PathBuf, JitDump), NoFile> {
+    let path = String::from_utf8_lossy(&image.path);
+    if let Some(root) = &locator.symfs {
+        let path = below(root, &path);
+        return open_log(&path, None).map(|dump| (path, dump));
+    }
+    if other_machine(reader).is_some() {
+        return Err(NoFile::Missing);
+    }
+    let living = logs.iter().find_map(|log| Living::of(log.pid));
+    let inside = living.map(|living| living.path(&path));
+    if let Some(inside) = inside
+        && let Ok(dump) = open_log(&inside, image.inode)
+    {
+        return Ok((inside, dump));
+    }
+    let path = PathBuf::from(&*path);
+    open_log(&path, image.inode).map(|dump| (path, dump))
+}
+
+/// Pieces of code that are kept at most, of all logs and processes together: 230 MB.
+const MAX_PIECES: usize = 1 << 22;
+
+/// What is known of logs.
+#[derive(Debug, Default)]
+pub(super) struct Logs {
+    /// Where they were found.
+    pub(super) paths: FxHashMap<ImageId, PathBuf>,
+    /// What is to be said of them.
+    pub(super) notes: Vec<String>,
+}
+
+/// Takes what the logs say that processes have mapped.
+pub(super) fn add_compiled_code(
+    builder: &mut HistoryBuilder,
+    reader: &Reader,
+    locator: &Locator,
+) -> Logs {
+    let mut logs = builder.code_logs().to_vec();
+    let has_times = builder.has_times() && has_monotonic_times(reader);
+    let mut added = Added {
+        builder,
+        has_times,
+        n_pieces: 0,
+        logs: Logs::default(),
+    };
+    // Children that were forked before the recording have their parent's log, too.
+    logs.sort_by_key(|log| (log.image, log.pid));
+    for logs in logs.chunk_by(|a, b| a.image == b.image) {
+        let id = logs.first().map(|log| log.image);
+        let image = id.and_then(|id| Some((id, added.builder.image(id)?.clone())));
+        let Some((id, image)) = image else {
+            continue;
+        };
+        let shown = String::from_utf8_lossy(&image.path);
+        match find_log(reader, locator, &image, logs) {
+            Ok((path, dump)) => {
+                added.logs.paths.insert(id, path);
+                added.add_log(&shown, dump, logs);
+            }
+            Err(reason) => added.note(format!("{shown}: {reason}: no names from it")),
+        }
+    }
+    added.logs
+}
+
+/// Whether times are of the clock that logs have.
+fn has_monotonic_times(reader: &Reader) -> bool {
+    const CLOCK_MONOTONIC: i32 = 1;
+    reader.events().iter().all(|event| {
+        event.attr.flags.has(AttrFlags::USE_CLOCKID) && event.attr.clockid == CLOCK_MONOTONIC
+    })
+}
+
+struct Added<'b> {
+    builder: &'b mut HistoryBuilder,
+    has_times: bool,
+    n_pieces: usize,
+    logs: Logs,
+}
+
+impl Added<'_> {
+    fn note(&mut self, note: String) {
+        self.logs.notes.push(note);
+    }
+
+    fn add_log(&mut self, path: &str, mut dump: JitDump, logs: &[CodeLog]) {
+        let has_times = self.has_times && !dump.has_arch_times;
+        if !has_times {
+            self.note(format!(
+                "{path}: its times are not the recording's (record with -k mono): each address has \
+                 the name of what was there last"
+            ));
+        }
+        // Where code with a number is, for when it is moved.
+        let mut by_index: FxHashMap<u64, (FileOffset, u64)> = FxHashMap::default();
+        loop {
+            let (time_ns, code) = match dump.next_record() {
+                Ok(Some(JitRecord::Load(load))) => {
+                    by_index.insert(load.index, (load.code, load.len));
+                    let code = CompiledCode {
+                        start: load.start,
+                        len: load.len,
+                        offset: load.code,
+                    };
+                    (load.time_ns, code)
+                }
+                Ok(Some(JitRecord::Move(moved))) => match moved_code(&by_index, &moved) {
+                    Some(code) => (moved.time_ns, code),
+                    None => continue,
+                },
+                Ok(Some(_)) => continue,
+                Ok(None) => return,
+                Err(error) => {
+                    self.note(format!("{path}: read in part: {error}"));
+                    return;
+                }
+            };
+            self.n_pieces += logs.len();
+            if self.n_pieces > MAX_PIECES {
+                self.note(format!("{path}: too much code to be named all"));
+                return;
+            }
+            for log in logs {
+                self.builder
+                    .add_code(log, has_times.then_some(time_ns), code);
+            }
+        }
+    }
+}
+
+/// Code at its new address is still the code that was loaded. What is left at the old one keeps
+/// its name, as with `perf inject`, until something else is loaded there.
+fn moved_code(
+    by_index: &FxHashMap<u64, (FileOffset, u64)>,
+    moved: &JitMove,
+) -> Option<CompiledCode> {
+    let &(offset, len) = by_index.get(&moved.index)?;
+    Some(CompiledCode {
+        start: moved.start,
+        len: len.min(moved.len),
+        offset,
+    })
+}
