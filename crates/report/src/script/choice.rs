@@ -201,9 +201,11 @@ impl Choice {
             let all = base.union(with).minus(without);
             all.minus(Kind::of(attr).never()).recorded_in(attr)
         };
-        let all: Vec<Columns> = events.map(of_event).collect();
+        let all: Vec<Columns> = events.clone().map(of_event).collect();
         let lacks_ip = |one: &Columns| one.has(Column::Srcline) && !one.has(Column::Ip);
-        match all.iter().any(lacks_ip) {
+        // What carries sideband only has no samples, and no addresses.
+        let has_samples = events.map(|(_, _, is_dummy)| !is_dummy);
+        match has_samples.zip(&all).any(|(has, one)| has && lacks_ip(one)) {
             true => Err(ColumnsError::LineWithoutAddress),
             false => Ok(all),
         }
