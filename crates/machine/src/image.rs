@@ -2,6 +2,7 @@
 
 use rprof_images::{Avma, BuildId};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 /// Number of an image within one recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -77,7 +78,16 @@ impl RecordedImage {
     }
 
     /// perf's short name: the path's last part; names in brackets as they are.
-    pub fn short_name(&self) -> &[u8] {
+    ///
+    /// Source: `dso__set_basename`, tools/perf/util/dsos.c (v6.1).
+    pub fn short_name(&self) -> Cow<'_, [u8]> {
+        if let Some(pid) = self.process_of_map() {
+            return format!("[JIT] tid {pid}").into_bytes().into();
+        }
+        self.name_in_path().into()
+    }
+
+    fn name_in_path(&self) -> &[u8] {
         match self.kind {
             ImageKind::Kernel { .. } => b"[kernel.kallsyms]",
             ImageKind::KernelSymbol => b"bpf",

@@ -226,7 +226,7 @@ fn a_build_id_from_the_section_names_the_image() {
     let (_, image) = history.images().iter().next().unwrap();
     assert_eq!(
         (image.build_id.as_ref(), image.short_name()),
-        (Some(&id), &b"a"[..])
+        (Some(&id), b"a".into())
     );
 }
 

@@ -147,7 +147,7 @@ impl Names {
         profile: &mut Profile,
     ) {
         let image = match task.image {
-            Some((_, image)) => String::from_utf8_lossy(image.short_name()).into_owned(),
+            Some((_, image)) => String::from_utf8_lossy(&image.short_name()).into_owned(),
             None => "[unknown]".to_owned(),
         };
         let image = profile.strings.intern(&image);

@@ -308,7 +308,7 @@ impl Ends {
             let image = ended.image.and_then(|id| images.of(id));
             EndedStacks {
                 end: ended.end,
-                image: image.map(|one| String::from_utf8_lossy(one.short_name()).into_owned()),
+                image: image.map(|one| String::from_utf8_lossy(&one.short_name()).into_owned()),
                 samples,
             }
         });

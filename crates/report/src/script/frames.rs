@@ -6,6 +6,7 @@ use crate::load::{Address, Cache, Context, Names, PlaceKey, Space};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_profile::Profile;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 /// What a line of a chain shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +137,7 @@ impl Line<'_> {
         }
         if self.shown.dso && !is_inlined {
             out.extend_from_slice(b" (");
-            text::name(out, dso(self.image));
+            text::name(out, &dso(self.image));
             if self.shown.dso_offset {
                 offset_in_dso(self.image, self.ip, out);
             }
@@ -195,17 +196,17 @@ fn source_line(file: &str, line: u32, out: &mut Vec<u8>) {
 /// Where code is whose line is not known.
 fn no_source_line(image: &RecordedImage, address: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\n  ");
-    text::name(out, image.short_name());
+    text::name(out, &image.short_name());
     out.push(b'[');
     text::hex(out, address, 0);
     out.push(b']');
 }
 
 /// An image as perf script writes it: its whole path.
-pub(super) fn dso(image: Option<&RecordedImage>) -> &[u8] {
+pub(super) fn dso(image: Option<&RecordedImage>) -> Cow<'_, [u8]> {
     match image {
-        None => b"[unknown]",
-        Some(image) if image.kind == ImageKind::User => &image.path,
+        None => b"[unknown]".into(),
+        Some(image) if image.kind == ImageKind::User => (&image.path).into(),
         Some(image) => image.short_name(),
     }
 }

@@ -48,7 +48,7 @@ impl<'a> Spot<'a> {
     /// Appends the image in parentheses.
     pub(super) fn dso(&self, columns: Columns, out: &mut Vec<u8>) {
         out.push(b'(');
-        text::name(out, dso(self.image));
+        text::name(out, &dso(self.image));
         if columns.has(Column::Dsoff) {
             offset_in_dso(self.image, self.key.address, out);
         }

@@ -120,7 +120,7 @@ fn code_out_of_line_has_its_own_name() {
     let history = Script::new().add(10, Misc(0), record).build();
     let (_, image) = history.images().iter().next().unwrap();
     assert_eq!(image.kind, ImageKind::OutOfLine);
-    assert_eq!(image.short_name(), b"ftrace_trampoline");
+    assert_eq!(*image.short_name(), *b"ftrace_trampoline");
 }
 
 #[test]
