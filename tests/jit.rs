@@ -1,0 +1,331 @@
+//! Code made at run time has the names that its makers leave behind: maps and logs by programs
+//! compiled here, and by node.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails"
+)]
+
+mod common;
+
+use common::{compile_c, has, live, report, rprof, run, scratch};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Removes what a process left in /tmp, by convention.
+struct Left(PathBuf);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Two copies of a function, in memory of their own, called one after the other: `map` says what
+/// they are called.
+const MAPPED: &str = r#"
+    #define _GNU_SOURCE
+    #include <stdio.h>
+    #include <string.h>
+    #include <sys/mman.h>
+    #include <unistd.h>
+    /* for (n = rdi; n; n--) */
+    static const unsigned char code[] = {0x48, 0x83, 0xef, 0x01, 0x75, 0xfa, 0xc3};
+    int main(int n_args, char **args) {
+        char path[64];
+        unsigned char *at = mmap(0, 0x2000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        unsigned char *two = at + 0x1000;
+        memcpy(at, code, sizeof code);
+        memcpy(two, code, sizeof code);
+        mprotect(at, 0x2000, PROT_READ | PROT_EXEC);
+        snprintf(path, sizeof path, "/tmp/perf-%d.map", getpid());
+        FILE *map = n_args > 1 ? fopen(path, "w") : fopen("/dev/null", "w");
+        fprintf(map, "%lx %lx first function\n", (long)at, (long)sizeof code);
+        fprintf(map, "%lx %lx second function\n", (long)two, (long)sizeof code);
+        fprintf(map, "nonsense\n");
+        fclose(map);
+        puts(path);
+        ((void (*)(unsigned long))at)(900000000);
+        ((void (*)(unsigned long))two)(300000000);
+        return 0;
+    }"#;
+
+/// Records a command; returns the recording and what the command printed.
+fn recorded(dir: &Path, command: &[&str]) -> (PathBuf, String) {
+    let file = dir.join("perf.data");
+    let mut record = rprof(["record", "-q", "-F", "1999", "-o"]);
+    record.arg(&file).arg("--").args(command).current_dir(dir);
+    (file, run(&mut record).ok().stdout)
+}
+
+/// The share of a row with this symbol, in percent.
+fn share(table: &str, symbol: &str) -> f64 {
+    let mut rows = table.lines().filter(|line| line.ends_with(symbol));
+    let row = rows
+        .next()
+        .unwrap_or_else(|| panic!("no {symbol} in\n{table}"));
+    let number = row.split_whitespace().next().unwrap();
+    number.trim_end_matches('%').parse().unwrap()
+}
+
+const FLAT: [&str; 3] = ["--no-children", "-g", "none"];
+
+#[test]
+fn functions_of_a_map_have_its_names_and_perf_agrees() {
+    let test = "functions_of_a_map_have_its_names_and_perf_agrees";
+    if !cfg!(target_arch = "x86_64") || !has(test, "cc", "gcc") {
+        return;
+    }
+    let _live = live();
+    let dir = scratch();
+    let program = compile_c(dir.path(), "mapped", MAPPED);
+    let (file, said) = recorded(dir.path(), &[program.to_str().unwrap(), "map"]);
+    let map = Left(PathBuf::from(said.trim()));
+    let table = report(&file, &FLAT);
+    let (first, second) = (
+        share(&table, "first function"),
+        share(&table, "second function"),
+    );
+    assert!(first > 2.0 * second && second > 15.0, "{table}");
+    assert!(table.contains("[JIT] tid "), "{table}");
+    let mut warned = rprof(["report", "-i"]);
+    let warned = run(warned.arg(&file)).ok().stderr;
+    assert!(warned.contains(".map: 1 lines make no sense"), "{warned}");
+    if has(test, "perf", "linux-perf") {
+        let mut perf = Command::new("perf");
+        let perf = run(perf.args(["report", "--stdio", "-i"]).arg(&file).args(FLAT)).ok();
+        for name in ["first function", "second function"] {
+            let row = |table: &str| {
+                let mut rows = table.lines().map(str::trim_end);
+                let row = rows.find(|line| line.ends_with(name));
+                row.map(|row| row.split_whitespace().collect::<Vec<_>>().join(" "))
+            };
+            assert_eq!(row(&table), row(&perf.stdout), "{table}{}", perf.stdout);
+        }
+    }
+    a_map_counts_only_if_it_can_be_the_processs(dir.path(), &file, &map.0);
+}
+
+/// A file under the right name is not always the right file.
+fn a_map_counts_only_if_it_can_be_the_processs(dir: &Path, file: &Path, map: &Path) {
+    let text = std::fs::read(map).unwrap();
+    let touch = |when: &str| run(Command::new("touch").args(["-d", when]).arg(map)).ok();
+    for when in ["1 hour ago", "1 hour"] {
+        touch(when);
+        let table = report(file, &FLAT);
+        assert!(!table.contains("first function"), "{when}: {table}");
+        assert!(
+            table.contains("another process had this id"),
+            "{when}: {table}"
+        );
+    }
+    // Who says where to look knows.
+    let root = dir.join("root");
+    std::fs::create_dir_all(root.join("tmp")).unwrap();
+    let symfs = ["--symfs", root.to_str().unwrap()];
+    let args = [FLAT.as_slice(), &symfs].concat();
+    let table = report(file, &args);
+    assert!(
+        table.contains("code made at run time, and no such file"),
+        "{table}"
+    );
+    std::fs::write(root.join("tmp").join(map.file_name().unwrap()), text).unwrap();
+    assert!(report(file, &args).contains("first function"));
+}
+
+#[test]
+fn code_without_a_map_says_how_to_get_one() {
+    let test = "code_without_a_map_says_how_to_get_one";
+    if !cfg!(target_arch = "x86_64") || !has(test, "cc", "gcc") {
+        return;
+    }
+    let _live = live();
+    let dir = scratch();
+    let program = compile_c(dir.path(), "mapped", MAPPED);
+    let (file, said) = recorded(dir.path(), &[program.to_str().unwrap()]);
+    let table = report(&file, &FLAT);
+    let hint = format!("{}: code made at run time, and no such file", said.trim());
+    assert!(table.contains(&hint), "{hint}\n{table}");
+}
+
+/// A function is loaded, moved, and another one is loaded where it was: each runs for a while.
+const LOGGED: &str = r#"
+    #define _GNU_SOURCE
+    #include <fcntl.h>
+    #include <stdint.h>
+    #include <stdio.h>
+    #include <string.h>
+    #include <sys/mman.h>
+    #include <time.h>
+    #include <unistd.h>
+    static const unsigned char code[] = {0x48, 0x83, 0xef, 0x01, 0x75, 0xfa, 0xc3};
+    static FILE *dump;
+    static uint64_t now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000000000ull + t.tv_nsec; }
+    static void u32(uint32_t n) { fwrite(&n, 4, 1, dump); }
+    static void u64(uint64_t n) { fwrite(&n, 8, 1, dump); }
+    static void load(unsigned char *at, uint64_t index, const char *name, uint32_t line) {
+        u32(2); u32(32 + 16 + 7); u64(now()); u64((uint64_t)at); u64(1);
+        u64((uint64_t)at); u32(line); u32(0); fwrite("made.c", 7, 1, dump);
+        u32(0); u32(56 + strlen(name) + 1 + sizeof code); u64(now());
+        u32(getpid()); u32(getpid()); u64((uint64_t)at); u64((uint64_t)at); u64(sizeof code); u64(index);
+        fwrite(name, strlen(name) + 1, 1, dump); fwrite(code, sizeof code, 1, dump);
+        fflush(dump);
+    }
+    static void move(unsigned char *from, unsigned char *to, uint64_t index) {
+        u32(1); u32(64); u64(now());
+        u32(getpid()); u32(getpid()); u64((uint64_t)to); u64((uint64_t)from); u64((uint64_t)to); u64(sizeof code); u64(index);
+        fflush(dump);
+    }
+    static void call(unsigned char *at, unsigned long n) { ((void (*)(unsigned long))at)(n); }
+    int main(void) {
+        char path[64];
+        snprintf(path, sizeof path, "jit-%d.dump", getpid());
+        dump = fopen(path, "w+");
+        mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(dump), 0);
+        u32(0x4a695444); u32(1); u32(40); u32(62); u32(0); u32(getpid()); u64(now()); u64(0);
+        unsigned char *at = mmap(0, 0x2000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        memcpy(at, code, sizeof code);
+        memcpy(at + 0x1000, code, sizeof code);
+        mprotect(at, 0x2000, PROT_READ | PROT_EXEC);
+        load(at, 1, "wanderer", 11);
+        call(at, 300000000);
+        mprotect(at, 0x2000, PROT_READ | PROT_WRITE);
+        mprotect(at, 0x2000, PROT_READ | PROT_EXEC);
+        call(at, 300000000);
+        move(at, at + 0x1000, 1);
+        load(at, 2, "successor", 22);
+        call(at + 0x1000, 300000000);
+        call(at, 300000000);
+        fclose(dump);
+        return 0;
+    }"#;
+
+#[test]
+fn an_address_is_called_what_was_there_at_the_time() {
+    let test = "an_address_is_called_what_was_there_at_the_time";
+    if !cfg!(target_arch = "x86_64") || !has(test, "cc", "gcc") {
+        return;
+    }
+    let _live = live();
+    let dir = scratch();
+    let program = compile_c(dir.path(), "logged", LOGGED);
+    let (file, _) = recorded(dir.path(), &[program.to_str().unwrap()]);
+    let table = report(&file, &FLAT);
+    let (old, new) = (share(&table, "wanderer"), share(&table, "successor"));
+    assert!(old > 2.0 * new && new > 15.0 && old + new > 95.0, "{table}");
+    let mut script = rprof(["script", "-F", "sw:ip,sym,srcline", "-i"]);
+    let lines = run(script.arg(&file)).ok().stdout;
+    let follows = |name: &str, line: &str| {
+        let mut pairs = lines.lines().zip(lines.lines().skip(1));
+        pairs.any(|(one, next)| one.ends_with(name) && next.trim() == line)
+    };
+    assert!(follows("wanderer", "made.c:11"), "{lines}");
+    assert!(follows("successor", "made.c:22"), "{lines}");
+    // Without the log there are no names, and never those of another file under its name.
+    let log = std::fs::read_dir(dir.path()).unwrap().flatten();
+    let log = log
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|end| end == "dump"));
+    let log = log.unwrap();
+    std::fs::rename(&log, dir.path().join("log")).unwrap();
+    std::fs::copy(dir.path().join("log"), &log).unwrap();
+    let mut other = rprof(["report", "-i"]);
+    let other = run(other.arg(&file).args(FLAT)).ok();
+    assert!(!other.stdout.contains("wanderer"), "{}", other.stdout);
+    assert!(
+        other.stderr.contains("another file has its name now"),
+        "{}",
+        other.stderr
+    );
+    let symfs = [FLAT.as_slice(), &["--symfs", "/"]].concat();
+    assert!(report(&file, &symfs).contains("wanderer"));
+}
+
+#[test]
+fn perf_inject_sees_the_same_in_a_log() {
+    let test = "perf_inject_sees_the_same_in_a_log";
+    if !cfg!(target_arch = "x86_64") || !has(test, "cc", "gcc") || !has(test, "perf", "linux-perf")
+    {
+        return;
+    }
+    let _live = live();
+    let dir = scratch();
+    let program = compile_c(dir.path(), "logged", LOGGED);
+    let perf = |args: &[&str]| {
+        let mut perf = Command::new("perf");
+        run(perf.args(args).current_dir(dir.path())).ok()
+    };
+    let program = program.to_str().unwrap();
+    perf(&[
+        "record",
+        "-q",
+        "-k",
+        "mono",
+        "-F",
+        "1999",
+        "-o",
+        "perf.data",
+        program,
+    ]);
+    perf(&["inject", "-j", "-i", "perf.data", "-o", "injected.data"]);
+    let theirs = perf(&[
+        "report",
+        "--stdio",
+        "-i",
+        "injected.data",
+        "--no-children",
+        "-s",
+        "sym",
+    ])
+    .stdout;
+    let ours = report(
+        &dir.path().join("perf.data"),
+        &["--no-children", "-s", "sym"],
+    );
+    for name in ["wanderer", "successor"] {
+        let difference = share(&ours, name) - share(&theirs, name);
+        assert!(difference.abs() < 0.02, "{ours}\n{theirs}");
+    }
+    // Times of another clock say nothing.
+    perf(&["record", "-q", "-F", "1999", "-o", "perf.data", program]);
+    let mut other = rprof(["report", "--no-children", "-s", "sym", "-i", "perf.data"]);
+    let other = run(other.current_dir(dir.path())).ok();
+    assert!(
+        other.stderr.contains("record with -k mono"),
+        "{}",
+        other.stderr
+    );
+    let (old, new) = (
+        share(&other.stdout, "wanderer"),
+        share(&other.stdout, "successor"),
+    );
+    assert!(old < new, "{}", other.stdout);
+}
+
+const HOT: &str = "
+    function hotFunction(n) { let s = 0; for (let i = 0; i < n; i++) s += Math.sqrt(i) * (i % 7); return s; }
+    const end = Date.now() + 1500;
+    let sum = 0;
+    while (Date.now() < end) sum += hotFunction(100000);
+    console.log(process.pid);";
+
+#[test]
+fn functions_of_node_are_named() {
+    let test = "functions_of_node_are_named";
+    if !has(test, "node", "nodejs") {
+        return;
+    }
+    let _live = live();
+    let dir = scratch();
+    std::fs::write(dir.path().join("hot.js"), HOT).unwrap();
+    for option in ["--perf-basic-prof", "--perf-prof"] {
+        let (file, said) = recorded(dir.path(), &["node", option, "hot.js"]);
+        let _left = Left(PathBuf::from(format!("/tmp/perf-{}.map", said.trim())));
+        let table = report(&file, &["--no-children", "-g", "none", "-s", "sym"]);
+        let hot = table.lines().find(|line| line.contains("JS:*hotFunction "));
+        let hot = hot.unwrap_or_else(|| panic!("{option}\n{table}"));
+        let percent: f64 = hot.split('%').next().unwrap().trim().parse().unwrap();
+        assert!(percent > 50.0, "{option}\n{table}");
+    }
+}
