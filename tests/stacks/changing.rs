@@ -126,6 +126,6 @@ fn stacks_that_stay_are_completed() {
         println!("{how}: {leaves:?}");
         assert!(leaves.whole > 0 && leaves.wrong == 0, "{leaves:?}");
         let ends = recording.ends();
-        assert_eq!(ends.completed, leaves.whole as u64);
+        assert!(ends.completed >= leaves.whole as u64, "{ends:?}");
     }
 }

@@ -199,10 +199,15 @@ impl Sample {
         self.end.is_none()
     }
 
-    /// Whether it is short for the only reason that a busy machine gives.
+    /// Whether it is said to be short because less was copied.
     pub fn is_shortened(&self) -> bool {
         let end = self.end.as_deref();
         matches!(end, Some("cut" | "not-copied"))
+    }
+
+    /// Whether it is short, and the machine too busy for more.
+    pub fn is_excused(&self, of: &Recording) -> bool {
+        self.is_shortened() && of.is_behind()
     }
 
     /// Asserts that it is whole, and begins with these frames and ends with those of a program's
@@ -210,7 +215,7 @@ impl Sample {
     #[track_caller]
     pub fn assert_is(&self, of: &Recording, expected: &[&str]) {
         let names = self.names();
-        if self.is_shortened() && of.is_behind() {
+        if self.is_excused(of) {
             assert!(
                 expected.starts_with(&names) || names.is_empty(),
                 "{self:#?}"
