@@ -15,7 +15,7 @@ const SAMPLE_BYTES: u64 = 512 << 10;
 const MOST_SAMPLE_BYTES: u64 = 16 << 20;
 const MOST_BYTES: u64 = 128 << 20;
 /// With copies of stacks, the recorder wakes up when so much of a ring (one part of it) is full.
-const WAKE_AT: usize = 16;
+const WAKE_AT: usize = 8;
 /// The least number of samples that a ring has room for, or less of their stacks is copied.
 const LEAST_SAMPLES: usize = 24;
 
@@ -166,7 +166,8 @@ impl Group {
     }
 }
 
-/// Data pages of each sample ring: room for the samples of a twentieth of a second on a busy CPU.
+/// Data pages of each sample ring: room for the samples of a fifth of a second on a busy CPU, down to
+/// a power of two.
 pub(crate) fn ring_pages(settings: &Settings, n_cpus: usize) -> usize {
     if let Some(pages) = settings.ring_pages {
         return pages;
@@ -179,9 +180,8 @@ pub(crate) fn ring_pages(settings: &Settings, n_cpus: usize) -> usize {
     let stack_bytes = stacks::size_of(settings.call_chains).unwrap_or(0);
     let share = MOST_BYTES / n_cpus.max(1) as u64;
     let most = share.clamp(SAMPLE_BYTES, MOST_SAMPLE_BYTES);
-    let bytes = hz.saturating_mul(stack_bytes.into()) / 20;
+    let bytes = hz.saturating_mul(stack_bytes.into()) / 5;
     let bytes = bytes.clamp(SAMPLE_BYTES, most);
-    // Down to a power of two.
     let bytes = 1u64 << bytes.ilog2();
     usize::try_from(bytes).unwrap_or(usize::MAX) / sys::page_size()
 }
