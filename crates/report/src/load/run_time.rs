@@ -48,7 +48,7 @@ impl Context<'_> {
     fn perf_map(&self, pid: i32) -> Result<PerfMap, Reason> {
         let path = format!("/tmp/perf-{pid}.map");
         if let Some(root) = &self.locator.symfs {
-            return open_map(&below(root, &path)).map_err(|error| no_map(error.kind()));
+            return PerfMap::open(&below(root, &path)).map_err(|error| no_map(error.kind()));
         }
         let clock = WallClock::of(self.reader);
         let process = Process::of(pid, &self.skimmed.lives, clock);
@@ -56,9 +56,9 @@ impl Context<'_> {
             let path = format!("/tmp/perf-{}.map", living.own_pid);
             living.path(&path)
         });
-        let map = match inside.map(|path| open_map(&path)) {
+        let map = match inside.map(|path| PerfMap::open(&path)) {
             Some(Ok(map)) => map,
-            _ => open_map(Path::new(&path)).map_err(|error| no_map(error.kind()))?,
+            _ => PerfMap::open(Path::new(&path)).map_err(|error| no_map(error.kind()))?,
         };
         if let Some(machine) = other_machine(self.reader) {
             return Err(Reason::NotItsMap(format!(
@@ -78,10 +78,6 @@ impl Context<'_> {
         }
         Ok(map)
     }
-}
-
-fn open_map(path: &Path) -> std::io::Result<PerfMap> {
-    PerfMap::open(path)
 }
 
 fn no_map(kind: ErrorKind) -> Reason {
