@@ -37,7 +37,7 @@ fn with_frame_of(kib: u32, is_filled: bool) -> String {
     format!(
         r"
         #include <string.h>
-        NOINLINE void wide(void) {{ volatile char room[{kib} << 10]; {filled} spin(200000000); sink += room[0]; }}
+        NOINLINE void wide(void) {{ volatile char room[{kib} << 10]; {filled} spin(600000000); sink += room[0]; }}
         NOINLINE void outer(void) {{ wide(); sink++; }}
         int main(void) {{ outer(); return 0; }}"
     )

@@ -249,6 +249,10 @@ impl LiveUnwinder {
         let completed = self
             .completion
             .complete((unwinder, &space), &registers, cut, frames);
+        if completed.is_some() && outcome != Outcome::Cut {
+            // There is more of it than was copied: it is to be looked at as often as a cut one.
+            self.seen.cut.fetch_add(1, Ordering::Relaxed);
+        }
         if completed.is_some_and(Outcome::is_rooted) {
             self.ends.completed();
         }
