@@ -26,6 +26,9 @@ pub struct Live {
     /// Processes whose last thread has ended, with when.
     ended: VecDeque<(Key, i32)>,
     n_added: u64,
+    /// How many were added when changes were last applied, and up to when: before each sample it is
+    /// asked for the same again.
+    settled: (u64, u64),
     /// Nodes that were in use when it was last looked.
     n_in_use: usize,
     generation: u32,
@@ -47,6 +50,7 @@ impl Default for Live {
             n_threads: FxHashMap::default(),
             ended: VecDeque::new(),
             n_added: 0,
+            settled: (0, 0),
             n_in_use: 0,
             generation: 0,
         }
@@ -96,6 +100,10 @@ impl Live {
 
     /// Applies what happened up to a moment; everything up to then must have been added.
     pub fn settle(&mut self, until_ns: u64) {
+        let settled = (self.n_added, until_ns);
+        if std::mem::replace(&mut self.settled, settled) == settled {
+            return;
+        }
         let until = Key {
             time_ns: until_ns,
             offset: u64::MAX,
