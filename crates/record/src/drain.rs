@@ -33,6 +33,8 @@ pub(crate) struct Drain {
     /// Of samples as they are drained; `None` if they hold no stacks.
     stacks: Option<Layouts>,
     heads: Vec<u64>,
+    /// How full the fullest sample ring was in the last pass, percent.
+    pub(crate) fullest: u64,
     notes: Vec<Note>,
 }
 
@@ -48,6 +50,7 @@ impl Drain {
             sideband_layout,
             stacks,
             heads: Vec::new(),
+            fullest: 0,
             notes: Vec::new(),
         }
     }
@@ -67,8 +70,12 @@ impl Drain {
             any |= self.drain(ring.batch(), sink, Self::sideband)?;
         }
         let heads = std::mem::take(&mut self.heads);
+        self.fullest = 0;
         for (ring, &head) in opened.sampling.rings.iter_mut().zip(&heads) {
-            any |= self.drain(ring.batch_until(head), sink, Self::sample)?;
+            let size = ring.size_bytes();
+            let batch = ring.batch_until(head);
+            self.fullest = self.fullest.max(batch.len_bytes() * 100 / size);
+            any |= self.drain(batch, sink, Self::sample)?;
         }
         self.heads = heads;
         if any {
@@ -81,8 +88,8 @@ impl Drain {
             if record.encode(&mut round, Endian::NATIVE).is_ok() {
                 sink.push(&round)?;
             }
-            sink.flush()?;
         }
+        sink.flush()?;
         Ok(any)
     }
 

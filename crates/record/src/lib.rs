@@ -2,8 +2,8 @@
 //! writes `perf.data`.
 //!
 //! ```text
-//! kernel -> Ring -> drain (this thread: walk headers, count, cut, copy) -> pool -> channel
-//!        -> writer (unwind, encode, write)
+//! kernel -> Ring -> drain (this thread: walk headers, count, and cut and copy, or unwind)
+//!        -> pool -> channel -> writer (unwind, if that is not done yet; write)
 //! ```
 //!
 //! Samples and sideband (mappings, names, tasks) have rings of their own. A pass loads the
@@ -23,6 +23,7 @@ mod output;
 mod plan;
 mod run;
 mod settings;
+mod side;
 mod sink;
 mod stacks;
 mod unnamed;

@@ -6,6 +6,7 @@ use crate::drain::Drain;
 use crate::features::{self, Features};
 use crate::open::{self, EventCounters, Group, Opened, Scope, targets_of};
 use crate::plan::Plan;
+use crate::side::{Load, Side};
 use crate::sink::{Sink, WriterGone, Written};
 use crate::stacks;
 use crate::{CallChains, Error, Note, Settings, Summary, Watch, output};
@@ -81,6 +82,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     // The command is forked already, and runs as it would. What is drained late is lost, what is
     // unwound late is cut: neither takes much time.
     sys::run_before_others();
+    let side = plan.unwinder.is_some().then(|| Side::new(Instant::now()));
     let sink = Sink::start(writer, plan.unwinder)?;
     let mut machine = features::of_machine(&settings.tool);
     machine.extend(features::of_tracepoints(&settings.events));
@@ -89,6 +91,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         sink,
         drain: Drain::new(sideband_layout.clone(), plan.stacks),
         depth: plan.depth,
+        side,
         opened,
         signals: Rc::new(signals),
         sideband_layout,
@@ -142,6 +145,8 @@ struct Run<'a> {
     sideband_layout: SampleLayout,
     /// Decides how much of stacks is copied, where that is ours to decide.
     depth: Option<(Depth, Arc<depth::Seen>)>,
+    /// Decides who unwinds, if anybody does.
+    side: Option<Side>,
     child: Option<Child>,
     /// The new name of an older recording.
     kept_old: Option<PathBuf>,
@@ -238,6 +243,7 @@ impl Run<'_> {
             self.drain.pass(&mut self.opened, &mut self.sink)?;
             self.drain.take_notes().for_each(&mut *note);
             self.copy_as_deep_as_needed()?;
+            self.unwind_where_it_pays()?;
             if self.user_stops() {
                 return Ok(());
             }
@@ -272,6 +278,23 @@ impl Run<'_> {
                 let switched = self.opened.sampling.switch(to_deep);
                 switched.map_err(Error::system("switching events"))
             }
+        }
+    }
+
+    fn unwind_where_it_pays(&mut self) -> Result<(), WriterGone> {
+        let now = Instant::now();
+        let Some(side) = &mut self.side else {
+            return Ok(());
+        };
+        let is_cutting = |(depth, _): &(Depth, _)| depth.is_cutting(now);
+        let load = Load {
+            fullest: self.drain.fullest,
+            completes: self.depth.as_ref().is_some_and(is_cutting),
+            writer_idles: self.sink.writer_idles(),
+        };
+        match side.change(now, load) {
+            None => Ok(()),
+            Some(here) => self.sink.unwind_here(here),
         }
     }
 

@@ -1,5 +1,5 @@
-//! Where drained records go: a bounded pool of buffers, and a thread that unwinds their stacks
-//! and writes them.
+//! Where drained records go: a bounded pool of buffers, and a thread that writes them. Their stacks
+//! are unwound by that thread, or on the way into a buffer ([`crate::side`]).
 
 use crate::Error;
 use crate::live::LiveUnwinder;
@@ -28,6 +28,19 @@ struct Drained {
     complete_until_ns: u64,
 }
 
+/// What the writing thread is told, in this order.
+#[derive(Debug)]
+enum Message {
+    Drained(Drained),
+    /// What comes next is to be unwound.
+    Unwind(Box<LiveUnwinder>),
+    /// What comes next is to be written as it is.
+    GiveBack,
+}
+
+/// The unwinder, and where in the file the next record will begin.
+type GivenBack = (Box<LiveUnwinder>, u64);
+
 /// What the writing thread leaves behind.
 #[derive(Debug)]
 pub(crate) struct Written {
@@ -42,35 +55,69 @@ pub(crate) struct Written {
 #[derive(Debug)]
 pub(crate) struct WriterGone;
 
+/// Records that are ready to be written are handed over so often, so that a recorder that is
+/// killed leaves them in the file.
+const AT_LEAST_EVERY_NS: u64 = 250_000_000;
+
 /// Takes whole records. When the pool is empty (the disk is slow) it waits, the rings fill up,
 /// and the kernel counts what does not fit.
 #[derive(Debug)]
 pub(crate) struct Sink {
     current: Vec<u8>,
     complete_until_ns: u64,
-    full: Sender<Drained>,
+    /// When a buffer was last handed over.
+    handed_over_ns: u64,
+    unwinding: Unwinding,
+    full: Sender<Message>,
     empty: Receiver<Vec<u8>>,
+    given_back: Receiver<GivenBack>,
     thread: JoinHandle<Written>,
+}
+
+/// Who unwinds.
+#[derive(Debug)]
+enum Unwinding {
+    Nobody,
+    WritingThread,
+    /// Into the current buffer, which begins at `at` in the file.
+    Here {
+        unwinder: Box<LiveUnwinder>,
+        at: u64,
+    },
 }
 
 impl Sink {
     /// Starts the writing thread.
     pub(crate) fn start(writer: Writer, unwinder: Option<LiveUnwinder>) -> Result<Self, Error> {
-        let (full, to_write) = bounded::<Drained>(POOL);
-        let (give_back, empty) = bounded(POOL);
+        let (full, to_write) = bounded(POOL);
+        let (emptied, empty) = bounded(POOL);
         for _ in 1..POOL {
             // Cannot fail: the channel holds the whole pool.
-            let _ = give_back.send(Vec::new());
+            let _ = emptied.send(Vec::new());
         }
+        let (give_back, given_back) = bounded(1);
+        let unwinding = match unwinder {
+            None => Unwinding::Nobody,
+            Some(_) => Unwinding::WritingThread,
+        };
+        let writing = WritingThread {
+            writer,
+            unwinder: unwinder.map(Box::new),
+            emptied,
+            give_back,
+        };
         let thread = std::thread::Builder::new()
             .name("rprof-writer".to_owned())
-            .spawn(move || write_all(writer, unwinder, &to_write, &give_back))
+            .spawn(move || writing.run(&to_write))
             .map_err(Error::system("starting the writer thread"))?;
         Ok(Self {
             current: Vec::new(),
             complete_until_ns: 0,
+            handed_over_ns: 0,
+            unwinding,
             full,
             empty,
+            given_back,
             thread,
         })
     }
@@ -81,7 +128,14 @@ impl Sink {
         if self.current.len() + record.len() > BUFFER {
             self.hand_over()?;
         }
-        self.current.extend_from_slice(record);
+        match &mut self.unwinding {
+            Unwinding::Here { unwinder, at } => {
+                unwinder.take(record, self.complete_until_ns, *at, &mut self.current);
+            }
+            Unwinding::Nobody | Unwinding::WritingThread => {
+                self.current.extend_from_slice(record);
+            }
+        }
         Ok(())
     }
 
@@ -92,6 +146,9 @@ impl Sink {
         record: &[u8],
         layout: &SampleLayout,
     ) -> Result<Kept, WriterGone> {
+        if let Unwinding::Here { .. } = self.unwinding {
+            return self.push(record).map(|()| Kept::Whole);
+        }
         let room = match self.empty.len() {
             FEW_LEFT.. => Room::Whole,
             1.. => Room::Little,
@@ -116,12 +173,39 @@ impl Sink {
         Ok(&mut self.current)
     }
 
-    /// Hands over what there is, so that a recorder that is killed leaves it in the file.
+    /// The end of a pass: hands over what there is, if it is time.
     pub(crate) fn flush(&mut self) -> Result<(), WriterGone> {
-        if self.current.is_empty() {
+        let is_unfinished = matches!(self.unwinding, Unwinding::WritingThread);
+        let since_ns = self.complete_until_ns.saturating_sub(self.handed_over_ns);
+        if self.current.is_empty() || !is_unfinished && since_ns < AT_LEAST_EVERY_NS {
             return Ok(());
         }
         self.hand_over()
+    }
+
+    /// Whether the writing thread has written everything that it was given.
+    pub(crate) fn writer_idles(&self) -> bool {
+        self.empty.len() == POOL - 1
+    }
+
+    /// Unwinds here from now on, or lets the writing thread do it.
+    pub(crate) fn unwind_here(&mut self, here: bool) -> Result<(), WriterGone> {
+        match std::mem::replace(&mut self.unwinding, Unwinding::Nobody) {
+            Unwinding::WritingThread if here => {
+                self.hand_over()?;
+                self.full.send(Message::GiveBack).map_err(|_| WriterGone)?;
+                let (unwinder, at) = self.given_back.recv().map_err(|_| WriterGone)?;
+                self.unwinding = Unwinding::Here { unwinder, at };
+            }
+            Unwinding::Here { unwinder, .. } if !here => {
+                self.hand_over()?;
+                let message = Message::Unwind(unwinder);
+                self.full.send(message).map_err(|_| WriterGone)?;
+                self.unwinding = Unwinding::WritingThread;
+            }
+            unchanged => self.unwinding = unchanged,
+        }
+        Ok(())
     }
 
     fn hand_over(&mut self) -> Result<(), WriterGone> {
@@ -132,10 +216,15 @@ impl Sink {
         let mut next = self.empty.recv().map_err(|_| WriterGone)?;
         next.clear();
         next.reserve(BUFFER);
+        if let Unwinding::Here { at, .. } = &mut self.unwinding {
+            *at += self.current.len() as u64;
+        }
+        self.handed_over_ns = self.complete_until_ns;
         let drained = Drained {
             records: std::mem::replace(&mut self.current, next),
             complete_until_ns: self.complete_until_ns,
         };
+        let drained = Message::Drained(drained);
         self.full.send(drained).map_err(|_| WriterGone)
     }
 
@@ -143,6 +232,7 @@ impl Sink {
     pub(crate) fn finish(mut self) -> Written {
         // If the writer is gone, its own error says more.
         let _ = self.hand_over();
+        let _ = self.unwind_here(false);
         drop(self.full);
         match self.thread.join() {
             Ok(done) => done,
@@ -151,34 +241,61 @@ impl Sink {
     }
 }
 
-fn write_all(
-    mut writer: Writer,
-    mut unwinder: Option<LiveUnwinder>,
-    to_write: &Receiver<Drained>,
-    give_back: &Sender<Vec<u8>>,
-) -> Written {
-    let mut unwound = Vec::new();
-    let mut result = Ok(());
-    for drained in to_write {
-        let records = match &mut unwinder {
+/// The other end of the channels.
+struct WritingThread {
+    writer: Writer,
+    unwinder: Option<Box<LiveUnwinder>>,
+    emptied: Sender<Vec<u8>>,
+    give_back: Sender<GivenBack>,
+}
+
+impl WritingThread {
+    fn run(mut self, messages: &Receiver<Message>) -> Written {
+        let mut unwound = Vec::new();
+        let mut result = Ok(());
+        for message in messages {
+            result = match message {
+                Message::Drained(drained) => self.write(drained, &mut unwound),
+                Message::Unwind(unwinder) => {
+                    self.unwinder = Some(unwinder);
+                    Ok(())
+                }
+                Message::GiveBack => {
+                    let end = self.writer.end();
+                    let unwinder = self.unwinder.take();
+                    // Who asked for it waits for it.
+                    let _ = unwinder.map(|unwinder| self.give_back.send((unwinder, end)));
+                    Ok(())
+                }
+            };
+            if result.is_err() {
+                break;
+            }
+        }
+        Written {
+            writer: self.writer,
+            result,
+            unwound: self.unwinder.map(|unwinder| unwinder.finish()),
+        }
+    }
+
+    fn write(
+        &mut self,
+        drained: Drained,
+        unwound: &mut Vec<u8>,
+    ) -> Result<(), rprof_perfdata::Error> {
+        let records = match &mut self.unwinder {
             None => &drained.records,
             Some(unwinder) => {
                 unwound.clear();
                 let until_ns = drained.complete_until_ns;
-                unwinder.take(&drained.records, until_ns, writer.end(), &mut unwound);
-                &unwound
+                unwinder.take(&drained.records, until_ns, self.writer.end(), unwound);
+                unwound
             }
         };
-        result = writer.write(records);
-        if result.is_err() {
-            break;
-        }
+        self.writer.write(records)?;
         // Nobody takes it any more at the end.
-        let _ = give_back.try_send(drained.records);
-    }
-    Written {
-        writer,
-        result,
-        unwound: unwinder.map(LiveUnwinder::finish),
+        let _ = self.emptied.try_send(drained.records);
+        Ok(())
     }
 }
