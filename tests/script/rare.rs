@@ -144,3 +144,73 @@ fn control_groups_have_their_paths() {
     let paths: Vec<&str> = own.filter_map(|line| line.rsplit(' ').next()).collect();
     assert!(!paths.is_empty() && paths.iter().all(|path| path.starts_with('/')));
 }
+
+/// No processor here keeps call stacks: they are put behind chains of frame pointers.
+#[test]
+fn call_stacks_of_branch_records_are_perfs() {
+    let test = "call_stacks_of_branch_records_are_perfs";
+    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
+        return;
+    }
+    let _live = live();
+    let dir = scratch();
+    let program = compile_c(dir.path(), "program", PROGRAM);
+    let file = dir.path().join("recording");
+    let mut record = rprof(["record", "-F", "4999", "--call-graph", "fp", "-o"]);
+    run(record.arg(&file).arg("--").arg(&program)).ok();
+    let bytes = std::fs::read(&file).unwrap();
+    let (bytes, n) = with_branches(&bytes);
+    assert!(n > 10, "{n} samples with callers");
+    std::fs::write(&file, &bytes).unwrap();
+    let fields = "comm,ip,dso";
+    assert_same(
+        test,
+        &our_script(&file, fields),
+        &perf_script(&file, fields),
+    );
+    let report = run(rprof(["report", "--no-inline", "-i"]).arg(&file)).ok();
+    assert!(report.stdout.contains("main"), "{}", report.stdout);
+}
+
+/// A recording of `rprof record --call-graph fp` whose samples have their user callers in branch
+/// records, and in the chain only where they were; how many have any. Its features are left out.
+fn with_branches(bytes: &[u8]) -> (Vec<u8>, usize) {
+    const USER: u64 = (-512_i64).cast_unsigned();
+    let word = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().unwrap());
+    let place = |at: usize| usize::try_from(word(at)).unwrap();
+    let (attrs, data, data_len) = (place(24), place(40), place(48));
+    let mut out = bytes[..data].to_vec();
+    // Sample type: BRANCH_STACK; its kind: USER, CALL_STACK, NO_FLAGS, NO_CYCLES.
+    out[attrs + 24..attrs + 32].copy_from_slice(&(word(attrs + 24) | 1 << 11).to_le_bytes());
+    let kind: u64 = 1 | 1 << 11 | 1 << 14 | 1 << 15;
+    out[attrs + 72..attrs + 80].copy_from_slice(&kind.to_le_bytes());
+    out[72..104].fill(0);
+    let (mut at, mut n) = (data, 0);
+    while at < data + data_len {
+        let len = usize::from(u16::from_le_bytes([bytes[at + 6], bytes[at + 7]]));
+        let mut record = bytes[at..at + len].to_vec();
+        if record[..4] == 9_u32.to_le_bytes() {
+            // Behind header, id, address, task, time, CPU and period.
+            let chain: Vec<u64> = (at + 56 + 8..at + len).step_by(8).map(word).collect();
+            let user = chain.iter().position(|&entry| entry == USER);
+            let user = user.map_or(&[][..], |marker| &chain[marker + 1..]);
+            n += usize::from(user.len() > 1);
+            let callers = user.get(1..).unwrap_or_default();
+            let callers = callers.iter().filter(|&&entry| entry != 0);
+            let from: Vec<u64> = callers.map(|entry| entry - 1).collect();
+            let first = user.first().copied().unwrap_or(1);
+            let from = if from.is_empty() { vec![first] } else { from };
+            record.extend((from.len() as u64).to_le_bytes());
+            for from in from {
+                record.extend([from, first, 0].map(u64::to_le_bytes).concat());
+            }
+            let len = u16::try_from(record.len()).unwrap();
+            record[6..8].copy_from_slice(&len.to_le_bytes());
+        }
+        out.extend(record);
+        at += len;
+    }
+    let data_len = (out.len() - data) as u64;
+    out[48..56].copy_from_slice(&data_len.to_le_bytes());
+    (out, n)
+}

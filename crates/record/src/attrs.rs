@@ -1,7 +1,9 @@
 //! The attrs that are opened: what to sample, and the dummy that carries sideband.
 
 use crate::{CallChains, Error, Note, Rate, Settings, Watch, stacks};
-use rprof_abi::{AttrFlags, PerfEventAttr, ReadFormat, SampleType, event_type, sw};
+use rprof_abi::{
+    AttrFlags, BranchSampleType, PerfEventAttr, ReadFormat, SampleType, event_type, sw,
+};
 use rprof_events::{Event, Sources, cpu_clock, default_events};
 use rprof_ringbuf::{Counter, Cpu, OpenError, Target, fit, sys};
 
@@ -34,10 +36,13 @@ pub(crate) fn prepare(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result
     let mut kernel_excluded = false;
     for event in &events {
         match prepare_event(event, rate, settings, &mut kernel_excluded, note) {
-            Err(Error::Open {
-                why: OpenError::NoSuchEvent,
-                ..
-            }) if defaults => {}
+            Err(
+                Error::NoBranchRecords { .. }
+                | Error::Open {
+                    why: OpenError::NoSuchEvent,
+                    ..
+                },
+            ) if defaults => {}
             prepared => sampling.push(prepared?),
         }
     }
@@ -114,6 +119,12 @@ fn prepare_event(
         }
     }
     let system_wide = settings.watch == Watch::All;
+    let is_without_branches = settings.call_chains == CallChains::BranchRecords
+        && matches!(error, OpenError::NoSuchEvent | OpenError::Invalid);
+    if is_without_branches {
+        let event = event.name.clone();
+        return Err(Error::NoBranchRecords { event });
+    }
     Err(Error::open(&event.name, error, system_wide))
 }
 
@@ -201,8 +212,18 @@ fn sampling_attr(event: &Event, rate: Option<Rate>, chains: CallChains) -> PerfE
         .with(SampleType::TIME)
         .with(SampleType::CPU)
         .with(SampleType::PERIOD);
-    if chains == CallChains::FramePointers {
+    if matches!(
+        chains,
+        CallChains::FramePointers | CallChains::BranchRecords
+    ) {
         attr.sample_type = attr.sample_type.with(SampleType::CALLCHAIN);
+    }
+    if chains == CallChains::BranchRecords {
+        attr.sample_type = attr.sample_type.with(SampleType::BRANCH_STACK);
+        attr.branch_sample_type = BranchSampleType::USER
+            .with(BranchSampleType::CALL_STACK)
+            .with(BranchSampleType::NO_FLAGS)
+            .with(BranchSampleType::NO_CYCLES);
     }
     if let Some(bytes) = stacks::size_of(chains) {
         stacks::ask_for(&mut attr, bytes);

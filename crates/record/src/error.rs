@@ -22,6 +22,16 @@ pub enum Error {
         /// What to do.
         advice: String,
     },
+    /// Branch records were to be the call stacks.
+    #[error(
+        "event '{event}': this machine keeps no call stacks in branch records of it (processors by \
+         Intel since Haswell do, for hardware events, not in most virtual machines): \
+         --call-graph auto needs no such thing"
+    )]
+    NoBranchRecords {
+        /// The event.
+        event: String,
+    },
     /// A ring could not be mapped.
     #[error("ring of CPU {cpu}: {why}; {}", map_advice(why))]
     Map {

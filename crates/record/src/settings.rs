@@ -35,6 +35,8 @@ pub enum CallChains {
     },
     /// Frame pointers, followed by the kernel.
     FramePointers,
+    /// The processor's own record of calls that have not returned; of the kernel, frame pointers.
+    BranchRecords,
     /// Only the instruction pointer.
     None,
 }

@@ -38,7 +38,7 @@ pub(crate) fn size_of(chains: CallChains) -> Option<u32> {
     match chains {
         CallChains::Auto => Some(DEEP),
         CallChains::Dwarf { bytes, .. } => Some(bytes),
-        CallChains::FramePointers | CallChains::None => None,
+        CallChains::FramePointers | CallChains::BranchRecords | CallChains::None => None,
     }
 }
 

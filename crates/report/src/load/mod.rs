@@ -1,5 +1,6 @@
 //! Reading a recording into a profile.
 
+mod branch_calls;
 mod chain;
 mod chunks;
 mod count;
@@ -30,6 +31,7 @@ pub(crate) use tasks::{comm_text, task_name};
 pub(crate) use unwinding::{Ends, Unwinding, has_stack};
 
 use crate::Error;
+use branch_calls::has_calls;
 use chain::ChainOptions;
 use count::{count, count_places};
 use freeze::freeze;
@@ -85,6 +87,8 @@ pub(crate) struct Context<'a> {
     pub(crate) chains: ChainOptions,
     pub(crate) values: Values,
     pub(crate) locator: &'a Locator,
+    /// Whether branch records are call stacks, of any event.
+    pub(crate) has_branch_calls: bool,
     /// For stacks that are to be unwound, if there are any.
     pub(crate) tables: Option<Tables>,
     /// How stacks ended that were unwound while recording.
@@ -120,6 +124,7 @@ impl<'a> Context<'a> {
             },
             values: Values::of(reader),
             locator,
+            has_branch_calls: stacks && reader.events().iter().any(has_calls),
             tables: tables.flatten(),
             recorded_ends: stacks.then(|| RecordedEnds::of(reader, skimmed)).flatten(),
         }

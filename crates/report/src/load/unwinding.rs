@@ -7,6 +7,7 @@
 //! rule is known costs less than the look-up of its name.
 
 use super::Context;
+use super::branch_calls::append_frames;
 use super::chain::UserPart;
 use super::resolve::Space;
 use super::samples::Seen;
@@ -155,6 +156,15 @@ impl Unwinding {
     /// Walks the stack of a sample.
     #[inline]
     pub(crate) fn walk(&mut self, context: &Context<'_>, seen: &Seen<'_>, space: Space) -> Walked {
+        if context.has_branch_calls {
+            let start = self.frames.len();
+            if append_frames(context, seen, &mut self.frames).is_some() {
+                return Walked {
+                    frames: start..self.frames.len(),
+                    end: None,
+                };
+            }
+        }
         match &context.tables {
             Some(tables) => self.walk_with(context, tables, seen, space.user()),
             None => Walked {

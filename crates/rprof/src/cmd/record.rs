@@ -90,6 +90,7 @@ fn call_chains(args: &RecordArgs) -> Result<CallChains> {
         _ if keep => bail!("--post-unwind needs copies of stacks: --call-graph auto or dwarf"),
         CallGraph::Auto => CallChains::Auto,
         CallGraph::Fp => CallChains::FramePointers,
+        CallGraph::Lbr => CallChains::BranchRecords,
         CallGraph::None if args.callers => CallChains::Auto,
         CallGraph::None => CallChains::None,
     })
