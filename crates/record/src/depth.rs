@@ -12,6 +12,8 @@ pub(crate) struct Seen {
     pub(crate) cut: AtomicU64,
     /// Stacks that needed more than a shallow copy.
     pub(crate) deep: AtomicU64,
+    /// Images whose unwind tables were read.
+    pub(crate) images: AtomicU64,
 }
 
 /// Which set is on, and why.

@@ -17,6 +17,7 @@ mod drain;
 mod error;
 mod features;
 mod live;
+mod losses;
 mod note;
 mod open;
 mod output;

@@ -21,7 +21,9 @@ pub(crate) struct Plan {
     /// Unwinds them.
     pub(crate) unwinder: Option<LiveUnwinder>,
     /// Decides how much of stacks is copied, where that is ours to decide.
-    pub(crate) depth: Option<(Depth, Arc<depth::Seen>)>,
+    pub(crate) depth: Option<Depth>,
+    /// What the unwinder sees.
+    pub(crate) seen: Arc<depth::Seen>,
 }
 
 impl Plan {
@@ -54,7 +56,8 @@ impl Plan {
             unwinder: machine.map(|machine| {
                 LiveUnwinder::new(machine, both, sideband.clone(), Arc::clone(&seen), is_auto)
             }),
-            depth: is_auto.then(|| (Depth::new(Instant::now()), seen)),
+            depth: is_auto.then(|| Depth::new(Instant::now())),
+            seen,
             written,
         })
     }

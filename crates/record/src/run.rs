@@ -4,13 +4,14 @@ use crate::attrs;
 use crate::depth::{self, Depth};
 use crate::drain::Drain;
 use crate::features::{self, Features};
-use crate::open::{self, EventCounters, Group, Opened, Scope, targets_of};
+use crate::losses;
+use crate::open::{self, Opened, Scope, targets_of};
 use crate::plan::Plan;
 use crate::side::{Load, Side};
 use crate::sink::{Sink, WriterGone, Written};
 use crate::stacks;
 use crate::{CallChains, Error, Note, Settings, Summary, Watch, output};
-use rprof_abi::record::{LostSamples, Mmap, Record};
+use rprof_abi::record::{Mmap, Record};
 use rprof_abi::{Endian, Misc, SampleId, SampleLayout};
 use rprof_events::{Sources, online_cpus};
 use rprof_perfdata::{FeatureId, Writer};
@@ -21,6 +22,7 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// A ring's wake-up comes at half its size; a quiet one is looked at so often anyway.
@@ -92,6 +94,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         drain: Drain::new(sideband_layout.clone(), plan.stacks),
         depth: plan.depth,
         side,
+        seen: plan.seen,
         opened,
         signals: Rc::new(signals),
         sideband_layout,
@@ -144,9 +147,10 @@ struct Run<'a> {
     signals: Rc<Signals>,
     sideband_layout: SampleLayout,
     /// Decides how much of stacks is copied, where that is ours to decide.
-    depth: Option<(Depth, Arc<depth::Seen>)>,
+    depth: Option<Depth>,
     /// Decides who unwinds, if anybody does.
     side: Option<Side>,
+    seen: Arc<depth::Seen>,
     child: Option<Child>,
     /// The new name of an older recording.
     kept_old: Option<PathBuf>,
@@ -231,8 +235,7 @@ impl Run<'_> {
         poller.add(&*self.signals);
         loop {
             let now = Instant::now();
-            let is_cutting = |(depth, _): &(Depth, _)| depth.is_cutting(now);
-            let look_every = match self.depth.as_ref().is_some_and(is_cutting) {
+            let look_every = match self.is_cutting(now) {
                 true => LOOK_AT_DEEP_EVERY,
                 false => LOOK_EVERY,
             };
@@ -269,10 +272,10 @@ impl Run<'_> {
     }
 
     fn copy_as_deep_as_needed(&mut self) -> Result<(), Error> {
-        let Some((depth, seen)) = &mut self.depth else {
+        let Some(depth) = &mut self.depth else {
             return Ok(());
         };
-        match depth.change(Instant::now(), seen) {
+        match depth.change(Instant::now(), &self.seen) {
             None => Ok(()),
             Some(to_deep) => {
                 let switched = self.opened.sampling.switch(to_deep);
@@ -281,16 +284,22 @@ impl Run<'_> {
         }
     }
 
+    /// Whether there are stacks just now that the deepest copies do not hold.
+    fn is_cutting(&self, now: Instant) -> bool {
+        let depth = self.depth.as_ref();
+        depth.is_some_and(|depth| depth.is_cutting(now))
+    }
+
     fn unwind_where_it_pays(&mut self) -> Result<(), WriterGone> {
         let now = Instant::now();
-        let Some(side) = &mut self.side else {
-            return Ok(());
-        };
-        let is_cutting = |(depth, _): &(Depth, _)| depth.is_cutting(now);
         let load = Load {
             fullest: self.drain.fullest,
-            completes: self.depth.as_ref().is_some_and(is_cutting),
+            completes: self.is_cutting(now),
+            images: self.seen.images.load(Ordering::Relaxed),
             writer_idles: self.sink.writer_idles(),
+        };
+        let Some(side) = &mut self.side else {
+            return Ok(());
         };
         match side.change(now, load) {
             None => Ok(()),
@@ -389,8 +398,9 @@ impl Run<'_> {
             self.opened.sampling.lost_by_event(),
             self.opened.sideband.lost_by_event(),
         );
-        let lost_samples = self.write_lost(&lost);
-        let lost_sideband = self.write_lost(&lost_sideband);
+        let last_ns = self.drain.counts.span_ns.map(|(_, last)| last);
+        let lost_samples = losses::write(&lost, last_ns, &mut self.sink);
+        let lost_sideband = losses::write(&lost_sideband, last_ns, &mut self.sink);
         let Written {
             writer,
             result,
@@ -434,27 +444,6 @@ impl Run<'_> {
             status: None,
         })
     }
-
-    /// Appends a LOST_SAMPLES for each event that lost any; returns their sum.
-    fn write_lost(&mut self, lost: &[(Lossy, Option<u64>)]) -> Result<Option<u64>, Error> {
-        let mut sum = None;
-        for (event, lost) in lost {
-            let Some(lost) = *lost else { continue };
-            *sum.get_or_insert(0) += lost;
-            if lost == 0 {
-                continue;
-            }
-            let record = Record::LostSamples(LostSamples { lost });
-            let id = SampleId {
-                id: event.id,
-                time_ns: self.drain.counts.span_ns.map(|(_, last)| last),
-                ..SampleId::default()
-            };
-            // Far below the format's limit.
-            let _ = record.encode(Misc(0), &id, &event.layout, self.sink.buffer()?);
-        }
-        Ok(sum)
-    }
 }
 
 /// Waits for the command to end, or for the user to lose patience: then it lives on.
@@ -472,26 +461,5 @@ fn wait_for(child: &mut Child, signals: &Signals) -> Option<ExitStatus> {
                 return None;
             }
         }
-    }
-}
-
-/// What a LOST_SAMPLES needs of its event.
-struct Lossy {
-    id: Option<u64>,
-    layout: SampleLayout,
-}
-
-impl Group {
-    fn lost_by_event(&self) -> Vec<(Lossy, Option<u64>)> {
-        let one = |event: &EventCounters| {
-            let lost = event.lost().unwrap_or(None);
-            let first = event.counters.first();
-            let lossy = Lossy {
-                id: first.and_then(|counter| counter.id().ok()),
-                layout: SampleLayout::new(&event.attr, Endian::NATIVE),
-            };
-            (lossy, lost)
-        };
-        self.events.iter().map(one).collect()
     }
 }

@@ -13,6 +13,7 @@ pub(crate) struct Side {
     since: Instant,
     /// How long it must have been able to before it is asked to.
     hold: Duration,
+    images: u64,
 }
 
 /// How one pass over the rings went.
@@ -22,6 +23,8 @@ pub(crate) struct Load {
     pub(crate) fullest: u64,
     /// Whether the rest of stacks is being read from processes.
     pub(crate) completes: bool,
+    /// Images whose unwind tables have been read so far: the next may be on a slow disk.
+    pub(crate) images: u64,
     /// Whether the writing thread has nothing to do.
     pub(crate) writer_idles: bool,
 }
@@ -42,12 +45,15 @@ impl Side {
             is_draining: false,
             since: now,
             hold: FIRST_HOLD,
+            images: 0,
         }
     }
 
     /// Whether the draining thread should unwind from now on, if that is a change.
     pub(crate) fn change(&mut self, now: Instant, load: Load) -> Option<bool> {
-        let is_too_much = load.fullest > TOO_FULL || load.completes;
+        let reads_images = load.images != self.images;
+        self.images = load.images;
+        let is_too_much = load.fullest > TOO_FULL || load.completes || reads_images;
         if self.is_draining {
             if !is_too_much {
                 return None;
@@ -78,6 +84,7 @@ mod tests {
         let calm = Load {
             fullest: 20,
             completes: false,
+            images: 0,
             writer_idles: true,
         };
         let full = Load {
@@ -103,5 +110,9 @@ mod tests {
         assert_eq!(side.change(at(3800), calm), None);
         assert_eq!(side.change(at(4000), calm), Some(true));
         assert_eq!(side.change(at(4100), completes), Some(false));
+        let reads = Load { images: 1, ..calm };
+        assert_eq!(side.change(at(8000), reads), None);
+        assert_eq!(side.change(at(8100), reads), None);
+        assert_eq!(side.change(at(12100), reads), Some(true));
     }
 }

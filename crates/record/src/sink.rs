@@ -14,8 +14,8 @@ use std::thread::JoinHandle;
 const BUFFER: usize = 256 << 10;
 /// A record is at most 64 KiB.
 const MAX_RECORD: usize = 64 << 10;
-/// Buffers in all: 4 MiB between rings and disk.
-const POOL: usize = 16;
+/// Buffers in all: 8 MiB between rings and disk, once they were needed.
+const POOL: usize = 32;
 
 /// While fewer buffers than this are free, little is kept of each stack.
 const FEW_LEFT: usize = POOL / 4;
@@ -24,8 +24,9 @@ const FEW_LEFT: usize = POOL / 4;
 #[derive(Debug, Default)]
 struct Drained {
     records: Vec<u8>,
-    /// All sideband up to this moment is among them or came before.
-    complete_until_ns: u64,
+    /// The pieces that they came in: where each ends, and the moment up to which all sideband is
+    /// in it or came before.
+    passes: Vec<(usize, u64)>,
 }
 
 /// What the writing thread is told, in this order.
@@ -64,6 +65,8 @@ const AT_LEAST_EVERY_NS: u64 = 250_000_000;
 #[derive(Debug)]
 pub(crate) struct Sink {
     current: Vec<u8>,
+    /// The passes that are in it as a whole.
+    passes: Vec<(usize, u64)>,
     complete_until_ns: u64,
     /// When a buffer was last handed over.
     handed_over_ns: u64,
@@ -112,6 +115,7 @@ impl Sink {
             .map_err(Error::system("starting the writer thread"))?;
         Ok(Self {
             current: Vec::new(),
+            passes: Vec::new(),
             complete_until_ns: 0,
             handed_over_ns: 0,
             unwinding,
@@ -162,6 +166,7 @@ impl Sink {
 
     /// All sideband up to this moment has been pushed, or will be before the next sample.
     pub(crate) fn complete_until(&mut self, time_ns: u64) {
+        self.end_pass();
         self.complete_until_ns = time_ns;
     }
 
@@ -173,11 +178,13 @@ impl Sink {
         Ok(&mut self.current)
     }
 
-    /// The end of a pass: hands over what there is, if it is time.
+    /// The end of a pass: hands over what there is, if it is time and another buffer is free.
     pub(crate) fn flush(&mut self) -> Result<(), WriterGone> {
         let is_unfinished = matches!(self.unwinding, Unwinding::WritingThread);
         let since_ns = self.complete_until_ns.saturating_sub(self.handed_over_ns);
-        if self.current.is_empty() || !is_unfinished && since_ns < AT_LEAST_EVERY_NS {
+        let is_time = is_unfinished || since_ns >= AT_LEAST_EVERY_NS;
+        // To wait for a buffer, while there is room in this one, would fill the rings.
+        if self.current.is_empty() || !is_time || self.empty.is_empty() {
             return Ok(());
         }
         self.hand_over()
@@ -220,12 +227,19 @@ impl Sink {
             *at += self.current.len() as u64;
         }
         self.handed_over_ns = self.complete_until_ns;
-        let drained = Drained {
+        self.end_pass();
+        let drained = Message::Drained(Drained {
             records: std::mem::replace(&mut self.current, next),
-            complete_until_ns: self.complete_until_ns,
-        };
-        let drained = Message::Drained(drained);
+            passes: std::mem::take(&mut self.passes),
+        });
         self.full.send(drained).map_err(|_| WriterGone)
+    }
+
+    fn end_pass(&mut self) {
+        if !self.current.is_empty() {
+            self.passes
+                .push((self.current.len(), self.complete_until_ns));
+        }
     }
 
     /// Writes what is left and ends the thread.
@@ -288,8 +302,12 @@ impl WritingThread {
             None => &drained.records,
             Some(unwinder) => {
                 unwound.clear();
-                let until_ns = drained.complete_until_ns;
-                unwinder.take(&drained.records, until_ns, self.writer.end(), unwound);
+                let mut start = 0;
+                for &(end, until_ns) in &drained.passes {
+                    let records = drained.records.get(start..end).unwrap_or_default();
+                    unwinder.take(records, until_ns, self.writer.end(), unwound);
+                    start = end;
+                }
                 unwound
             }
         };

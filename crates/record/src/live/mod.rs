@@ -79,7 +79,7 @@ impl LiveUnwinder {
             sideband,
             live: Live::default(),
             generation: 0,
-            tables: Tables::default(),
+            tables: Tables::new(Arc::clone(&seen)),
             unwinder: Unwinder::new(),
             ends: Ends::default(),
             seen,

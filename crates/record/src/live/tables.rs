@@ -1,11 +1,14 @@
 //! The unwind tables of images, each read when a stack first leads into it.
 
+use crate::depth::Seen;
 use rprof_images::{Located, Locator, Reason, Recorded};
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_unwind::UnwindTable;
 use std::cell::{Cell, OnceCell};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// All images' tables.
 #[derive(Debug, Default)]
@@ -14,12 +17,21 @@ pub(crate) struct Tables {
     of: Vec<OnceCell<Option<Box<UnwindTable>>>>,
     size_bytes: Cell<usize>,
     locator: Locator,
+    seen: Arc<Seen>,
 }
 
 /// More memory than this is given back, and read again as needed.
 const MAX_BYTES: usize = 256 << 20;
 
 impl Tables {
+    /// Tells what it reads.
+    pub(crate) fn new(seen: Arc<Seen>) -> Self {
+        Self {
+            seen,
+            ..Self::default()
+        }
+    }
+
     /// Prepares for so many images.
     #[inline]
     pub(crate) fn make_room(&mut self, n_images: usize) {
@@ -40,6 +52,7 @@ impl Tables {
     pub(crate) fn of(&self, id: ImageId, image: &RecordedImage, pid: i32) -> Option<&UnwindTable> {
         let cell = self.of.get(id.0 as usize)?;
         let table = cell.get_or_init(|| {
+            self.seen.images.fetch_add(1, Ordering::Relaxed);
             let table = self.open(image, pid)?;
             self.size_bytes
                 .set(self.size_bytes.get() + table.size_bytes());
