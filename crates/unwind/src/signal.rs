@@ -51,6 +51,10 @@ fn layout(machine: Machine) -> Layout {
 
 /// Where an image returns from signal handlers.
 pub(crate) fn returns_in(elf: &Elf, machine: Machine) -> Option<Svma> {
+    // A program that needs an interpreter leaves signals to its C library, unless it is Go.
+    if elf.has_section(".interp") && !elf.has_section(".gopclntab") {
+        return None;
+    }
     let range = elf.section_range(".text")?;
     let most = elf.entry().map_or(MAX_VDSO, |_| MAX_CODE);
     if range.end.0 - range.start.0 > most {
