@@ -9,6 +9,7 @@ use rprof_report::format::{
 };
 use rprof_report::script::{Choice, ScriptOptions, write_script};
 use rprof_report::{DumpForm, Error, Options, load, visit_info, write_dump};
+use rprof_symbols::Demangling;
 use serde_json::Value;
 use std::io::{self, Write};
 use std::path::Path;
@@ -123,6 +124,7 @@ fn script(reader: &Reader, root: &Path) -> Said {
         inlines: true,
         nanoseconds: false,
         locator: locator(root),
+        demangling: Demangling::default(),
     };
     write_script(reader, &options, &mut io::sink()).map(|printed| printed.warnings)
 }

@@ -5,9 +5,11 @@ use crate::{BuildId, FileOffset, Svma};
 use object::read::elf::{SectionHeader as _, Sym as _};
 use object::{Endianness, Object, ObjectSection, ReadCache, ReadRef, elf};
 use std::borrow::Cow;
+use std::fs::File;
 use std::io::{self, Cursor};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A file is no ELF file, or a damaged one.
 #[derive(Debug, thiserror::Error)]
@@ -80,6 +82,15 @@ pub struct ElfSymbol<'a> {
     pub in_code: bool,
 }
 
+/// One of the two tables of symbols that a file may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SymbolTable {
+    /// `.symtab`: all symbols, for who debugs.
+    Static,
+    /// `.dynsym`: what other files may use, for the loader.
+    Dynamic,
+}
+
 /// Name and checksum of a debug file (`.gnu_debuglink`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DebugLink {
@@ -93,6 +104,7 @@ pub struct DebugLink {
 pub struct Elf {
     path: PathBuf,
     inode: Option<u64>,
+    file: Option<Arc<File>>,
     data: ReadCache<Source>,
     segments: Vec<Segment>,
     build_id: Option<BuildId>,
@@ -131,6 +143,7 @@ impl Elf {
     fn over(source: Source, path: &Path) -> Result<Self, ElfError> {
         let mut elf = Self {
             inode: source.inode(),
+            file: source.file().map(Arc::clone),
             path: path.to_owned(),
             data: ReadCache::new(source),
             segments: Vec::new(),
@@ -184,6 +197,15 @@ impl Elf {
         &self,
     ) -> Result<object::File<'_, &ReadCache<Source>>, object::read::Error> {
         object::File::parse(&self.data)
+    }
+
+    pub(crate) fn data(&self) -> &ReadCache<Source> {
+        &self.data
+    }
+
+    /// The open file; `None` for an image in memory.
+    pub(crate) fn file(&self) -> Option<&Arc<File>> {
+        self.file.as_ref()
     }
 
     fn read_segments(&self) -> Result<Vec<Segment>, object::read::Error> {
@@ -266,20 +288,21 @@ impl Elf {
         self.has_section(".symtab")
     }
 
-    /// The symbols of `.symtab`, or without one of `.dynsym`, in the table's order.
+    /// The symbols of a table, in its order; none if the file does not have it.
     ///
     /// # Errors
     /// If the table or its strings are damaged.
     pub fn for_each_symbol<'e>(
         &'e self,
+        which: SymbolTable,
         visit: impl FnMut(ElfSymbol<'e>),
     ) -> Result<(), object::read::Error> {
         match self.object()? {
             object::File::Elf64(_) => {
-                walk_symbols::<elf::FileHeader64<Endianness>, _>(&self.data, visit)
+                walk_symbols::<elf::FileHeader64<Endianness>, _>(&self.data, which, visit)
             }
             object::File::Elf32(_) => {
-                walk_symbols::<elf::FileHeader32<Endianness>, _>(&self.data, visit)
+                walk_symbols::<elf::FileHeader32<Endianness>, _>(&self.data, which, visit)
             }
             _ => Ok(()),
         }
@@ -303,6 +326,7 @@ fn load_segments<P: object::read::elf::ProgramHeader>(
 
 fn walk_symbols<'d, H, R>(
     data: R,
+    which: SymbolTable,
     mut visit: impl FnMut(ElfSymbol<'d>),
 ) -> Result<(), object::read::Error>
 where
@@ -312,9 +336,13 @@ where
     let header = H::parse(data)?;
     let endian = header.endian()?;
     let sections = header.sections(endian, data)?;
-    let mut table = sections.symbols(endian, data, elf::SHT_SYMTAB)?;
+    let kind = match which {
+        SymbolTable::Static => elf::SHT_SYMTAB,
+        SymbolTable::Dynamic => elf::SHT_DYNSYM,
+    };
+    let table = sections.symbols(endian, data, kind)?;
     if table.is_empty() {
-        table = sections.symbols(endian, data, elf::SHT_DYNSYM)?;
+        return Ok(());
     }
     // All names at once: one read for each of a hundred thousand would take seconds.
     let names = sections
@@ -363,7 +391,7 @@ mod tests {
         let path = std::env::current_exe().unwrap();
         let elf = Elf::open(&path).unwrap();
         let mut found = None;
-        elf.for_each_symbol(|symbol| {
+        elf.for_each_symbol(SymbolTable::Static, |symbol| {
             if symbol
                 .name
                 .windows(20)

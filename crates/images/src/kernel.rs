@@ -33,7 +33,8 @@ mod tests {
         let vdso = running_vdso().expect("every Linux process has one");
         assert!(vdso.build_id().is_some());
         let mut n = 0;
-        vdso.for_each_symbol(|_| n += 1).unwrap();
+        vdso.for_each_symbol(crate::SymbolTable::Dynamic, |_| n += 1)
+            .unwrap();
         assert!(n > 0);
     }
 }

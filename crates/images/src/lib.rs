@@ -8,22 +8,26 @@
 mod address;
 mod build_id;
 mod elf;
+mod go;
 mod jitdump;
 mod kallsyms;
 mod kernel;
 mod living;
 mod locate;
+mod packed;
 mod perf_map;
 mod plt;
 mod source;
 
 pub use address::{Avma, FileOffset, Svma};
 pub use build_id::BuildId;
-pub use elf::{DebugLink, Elf, ElfError, ElfMachine, ElfSymbol, Segment};
+pub use elf::{DebugLink, Elf, ElfError, ElfMachine, ElfSymbol, Segment, SymbolTable};
+pub use go::{GoFrame, GoTable};
 pub use jitdump::{JitDump, JitDumpError, JitLine, JitLines, JitLoad, JitMove, JitRecord};
 pub use kallsyms::{Kallsym, Kallsyms};
 pub use kernel::{kernel_build_id, running_vdso};
 pub use living::{Living, own_user};
 pub use locate::{Located, Locator, Reason, Recorded};
+pub use packed::PackedSection;
 pub use perf_map::{PerfMap, PerfMapEntry};
 pub use plt::PltEntry;

@@ -69,14 +69,6 @@ pub struct Located {
 }
 
 impl Located {
-    /// The file to take symbols from: the debug file's `.symtab` beats a `.dynsym`.
-    pub fn symbols(&self) -> &Elf {
-        match &self.debug {
-            Some(debug) if debug.has_symtab() && !self.binary.has_symtab() => debug,
-            _ => &self.binary,
-        }
-    }
-
     /// The file to take DWARF from.
     pub fn dwarf(&self) -> Option<&Elf> {
         let all = [Some(&self.binary), self.debug.as_ref()];

@@ -4,12 +4,17 @@ use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 /// Bytes with a position; a file is read with `pread` and must be a regular one.
 #[derive(Debug)]
 pub(crate) enum Source {
-    File { file: File, meta: Meta, at: u64 },
+    File {
+        file: Arc<File>,
+        meta: Meta,
+        at: u64,
+    },
     Memory(Cursor<Vec<u8>>),
 }
 
@@ -46,6 +51,7 @@ impl Source {
             owner: meta.uid(),
             modified: meta.modified().ok(),
         };
+        let file = Arc::new(file);
         Ok(Self::File { file, meta, at: 0 })
     }
 }

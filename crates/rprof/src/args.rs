@@ -4,6 +4,7 @@ use clap::{ArgAction, Parser, Subcommand};
 use rprof_images::Locator;
 use rprof_profile::Filter;
 use rprof_record::MOST_STACK_BYTES;
+use rprof_symbols::Demangling;
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -228,6 +229,22 @@ pub(crate) struct InputArgs {
     /// Do not show inlined functions as frames of their own
     #[arg(long)]
     pub(crate) no_inline: bool,
+
+    /// How names read: short, full (with parameters), folded (without template arguments) or no
+    #[arg(
+        long,
+        value_name = "FORM",
+        num_args = 0..=1,
+        default_missing_value = "short",
+        default_value = "short",
+        value_parser = parse_demangling,
+        overrides_with = "no_demangle"
+    )]
+    demangle: Demangling,
+
+    /// Names as they are in the file: the same as --demangle no
+    #[arg(long, overrides_with = "demangle")]
+    no_demangle: bool,
 }
 
 /// CPUs as one value, for clap.
@@ -236,6 +253,16 @@ struct CpuList(Vec<u32>);
 
 fn parse_cpus(text: &str) -> Result<CpuList, rprof_events::EventError> {
     rprof_events::parse_cpu_list(text).map(CpuList)
+}
+
+fn parse_demangling(text: &str) -> Result<Demangling, String> {
+    match text {
+        "short" => Ok(Demangling::Short),
+        "full" => Ok(Demangling::Full),
+        "folded" => Ok(Demangling::Folded),
+        "no" => Ok(Demangling::Off),
+        _ => Err("short, full, folded or no".to_owned()),
+    }
 }
 
 fn parse_max_stack(text: &str) -> Result<usize, String> {
@@ -250,6 +277,13 @@ impl InputArgs {
         Locator {
             symfs: self.symfs.clone(),
             ..Locator::default()
+        }
+    }
+
+    pub(crate) fn demangling(&self) -> Demangling {
+        match self.no_demangle {
+            true => Demangling::Off,
+            false => self.demangle,
         }
     }
 
@@ -389,5 +423,25 @@ mod tests {
             panic!()
         };
         assert_eq!(report.graph.as_deref(), Some(""));
+    }
+
+    #[test]
+    fn the_last_word_on_demangling_counts() {
+        for (options, expected) in [
+            (&[][..], Demangling::Short),
+            (&["--no-demangle"], Demangling::Off),
+            (&["--no-demangle", "--demangle"], Demangling::Short),
+            (&["--demangle=full"], Demangling::Full),
+            (&["--demangle", "folded"], Demangling::Folded),
+            (&["--demangle", "full", "--no-demangle"], Demangling::Off),
+            (&["--demangle", "no"], Demangling::Off),
+        ] {
+            let args = Args::parse_from([&["rprof", "report"], options].concat());
+            let Command::Report(report) = args.command else {
+                panic!()
+            };
+            assert_eq!(report.input.demangling(), expected, "{options:?}");
+        }
+        assert!(Args::try_parse_from(["rprof", "flame", "--demangle=maybe"]).is_err());
     }
 }

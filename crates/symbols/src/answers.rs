@@ -70,6 +70,16 @@ pub struct Answers {
 }
 
 impl Answers {
+    /// Takes names, frames, and for each address where its frames end.
+    pub(crate) fn new(names: Vec<String>, frames: Vec<Frame>, ends: Vec<u32>) -> Self {
+        Self {
+            names,
+            frames,
+            ends,
+            n_malformed: 0,
+        }
+    }
+
     /// Lines of the file that made no sense, as far as it was read.
     pub fn n_malformed(&self) -> u64 {
         self.n_malformed

@@ -1,77 +1,157 @@
 //! Inlined functions and lines, by addr2line's `Context`.
 
-use crate::answers::{Collector, Frame, Line};
-use crate::demangle;
-use gimli::{EndianSlice, RunTimeEndian};
-use rprof_images::{Elf, Svma};
-use std::borrow::Cow;
+use crate::answers::{Frame, Line};
+use crate::batch::Batch;
+use gimli::{EndianSlice, RunTimeEndian, Section, SectionId};
+use rprof_images::{Elf, PackedSection, Svma};
+use std::sync::{Arc, Mutex};
 
 type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 pub(crate) type Context<'a> = addr2line::Context<Slice<'a>>;
+/// The sections as one, to be shared by contexts.
+pub(crate) type Dwarf<'a> = Arc<gimli::Dwarf<Slice<'a>>>;
 
-/// The DWARF sections of a file, decompressed.
+/// Those that names, inlined functions and lines are in, the long ones first.
+const WANTED: [SectionId; 10] = [
+    SectionId::DebugInfo,
+    SectionId::DebugStr,
+    SectionId::DebugLine,
+    SectionId::DebugRngLists,
+    SectionId::DebugRanges,
+    SectionId::DebugAbbrev,
+    SectionId::DebugAddr,
+    SectionId::DebugAranges,
+    SectionId::DebugLineStr,
+    SectionId::DebugStrOffsets,
+];
+
+/// The DWARF sections of a file, found and not yet read.
 #[derive(Debug)]
-pub(crate) struct Sections<'a> {
-    sections: gimli::DwarfSections<Cow<'a, [u8]>>,
+pub(crate) struct Packed {
+    sections: Vec<(SectionId, PackedSection)>,
     endian: RunTimeEndian,
 }
 
-impl<'a> Sections<'a> {
-    pub(crate) fn of(elf: &'a Elf) -> Option<Self> {
-        let load = |id: gimli::SectionId| -> Result<Cow<'a, [u8]>, ()> {
-            Ok(elf.section(id.name()).unwrap_or_default())
-        };
-        let sections = gimli::DwarfSections::load(load).ok()?;
-        let endian = match elf.is_little_endian() {
-            true => RunTimeEndian::Little,
-            false => RunTimeEndian::Big,
-        };
-        Some(Self { sections, endian })
+impl Packed {
+    pub(crate) fn of(elf: &Elf) -> Self {
+        let sections = WANTED
+            .into_iter()
+            .filter_map(|id| Some((id, elf.packed_section(id.name())?)));
+        Self {
+            sections: sections.collect(),
+            endian: match elf.is_little_endian() {
+                true => RunTimeEndian::Little,
+                false => RunTimeEndian::Big,
+            },
+        }
     }
 
-    /// A context over these sections; `None` if they are damaged.
-    pub(crate) fn context(&self) -> Option<Context<'_>> {
+    /// Bytes that there will be.
+    fn len(&self) -> u64 {
+        let lens = self
+            .sections
+            .iter()
+            .map(|(_, section)| section.unpacked_len());
+        lens.fold(0, u64::saturating_add)
+    }
+
+    /// Reads the sections, on up to so many threads, while this one does something else.
+    pub(crate) fn unpack<R>(
+        self,
+        n_threads: usize,
+        meanwhile: impl FnOnce() -> R,
+    ) -> (Sections, R) {
+        /// A file with less is read sooner than a thread is started.
+        const WORTH_A_THREAD: u64 = 1 << 20;
+        let n_threads = match self.len() {
+            0..WORTH_A_THREAD => 0,
+            _ => n_threads.saturating_sub(1).min(self.sections.len()),
+        };
+        let endian = self.endian;
+        let waiting = Mutex::new(self.sections.into_iter());
+        let read = Mutex::new(Vec::new());
+        let work = || {
+            let next = || waiting.lock().ok()?.next();
+            while let Some((id, section)) = next() {
+                // What is damaged counts as empty.
+                let bytes = section.unpack().unwrap_or_default();
+                if let Ok(mut read) = read.lock() {
+                    read.push((id, bytes));
+                }
+            }
+        };
+        let done = std::thread::scope(|scope| {
+            for _ in 0..n_threads {
+                // If no thread can be had, this one reads them all.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+            }
+            let done = meanwhile();
+            work();
+            done
+        });
+        let mut read = read.into_inner().unwrap_or_default();
+        let take = |id: SectionId| -> Result<Vec<u8>, ()> {
+            let found = read.iter_mut().find(|(other, _)| *other == id);
+            Ok(found
+                .map(|(_, bytes)| std::mem::take(bytes))
+                .unwrap_or_default())
+        };
+        let sections = gimli::DwarfSections::load(take).unwrap_or_default();
+        (Sections { sections, endian }, done)
+    }
+}
+
+/// The DWARF sections of a file, unpacked.
+#[derive(Debug)]
+pub(crate) struct Sections {
+    sections: gimli::DwarfSections<Vec<u8>>,
+    endian: RunTimeEndian,
+}
+
+impl Sections {
+    /// The sections as one, or `None` if there is nothing in them.
+    pub(crate) fn dwarf(&self) -> Option<Dwarf<'_>> {
         let dwarf = self
             .sections
             .borrow(|section| EndianSlice::new(section, self.endian));
-        Context::from_dwarf(dwarf).ok()
+        (!dwarf.debug_info.reader().is_empty()).then(|| Arc::new(dwarf))
     }
+}
+
+/// A context over sections, for one thread; `None` if they are damaged.
+pub(crate) fn context<'a>(dwarf: &Dwarf<'a>) -> Option<Context<'a>> {
+    Context::from_arc_dwarf(Arc::clone(dwarf)).ok()
 }
 
 /// Adds the inlined frames at an address, innermost first; returns the function they were
 /// inlined into.
-pub(crate) fn inlined_frames(
-    context: &Context<'_>,
+pub(crate) fn inlined_frames<'a>(
+    context: &Context<'a>,
     address: Svma,
-    start: u64,
-    collector: &mut Collector,
+    start: Option<u64>,
+    batch: &mut Batch<'a>,
 ) -> Option<Frame> {
+    let start = start.unwrap_or(address.0);
     let mut frames = context.find_frames(address.0).skip_all_loads().ok()?;
     let mut previous: Option<Frame> = None;
     while let Ok(Some(frame)) = frames.next() {
         let Some(function) = &frame.function else {
             break;
         };
-        let Ok(raw) = function.raw_name() else {
-            break;
-        };
         if let Some(inlined) = previous.take() {
-            collector.frame(Frame {
+            batch.frame(Frame {
                 is_inlined: true,
                 ..inlined
             });
         }
         let line = frame.location.as_ref().and_then(|location| {
-            let file = collector.name(location.file?.as_bytes(), |name| {
-                String::from_utf8_lossy(name).into_owned()
-            });
             Some(Line {
-                file,
+                file: batch.file(location.file?),
                 line: location.line.unwrap_or(0),
             })
         });
         previous = Some(Frame {
-            name: collector.name(raw.as_bytes(), demangle),
+            name: batch.function(function.name.slice()),
             start,
             offset: address.0.wrapping_sub(start),
             is_inlined: false,

@@ -1,7 +1,7 @@
 //! Naming code made at run time by the log that its compiler kept of it (`jit-PID.dump`).
 
 use crate::answers::{Answers, Collector, Frame, Line};
-use crate::{Detail, Reason, demangle};
+use crate::{Detail, Reason, Request};
 use rprof_images::{FileOffset, JitDump, JitLines, JitLoad, JitRecord};
 use std::io;
 
@@ -12,10 +12,10 @@ use std::io;
 pub fn symbolize_jitdump(
     dump: &mut JitDump,
     offsets: &[FileOffset],
-    detail: Detail,
+    request: Request,
 ) -> Result<Answers, Reason> {
     let mut collector = Collector::default();
-    let named = name_all(dump, offsets, detail, &mut collector);
+    let named = name_all(dump, offsets, request, &mut collector);
     named.map_err(|error| Reason::NoFile(rprof_images::Reason::Unreadable(error.kind())))?;
     Ok(collector.finish())
 }
@@ -23,7 +23,7 @@ pub fn symbolize_jitdump(
 fn name_all(
     dump: &mut JitDump,
     offsets: &[FileOffset],
-    detail: Detail,
+    request: Request,
     collector: &mut Collector,
 ) -> io::Result<()> {
     let mut lines: Option<JitLines> = None;
@@ -51,12 +51,12 @@ fn name_all(
             continue;
         }
         let lines = match lines {
-            Some(lines) if detail == Detail::Lines => {
+            Some(lines) if request.detail == Detail::Lines => {
                 LineTable::read(dump, &load, &lines, collector)?
             }
             _ => LineTable::default(),
         };
-        let name = collector.name(dump.name(&load)?, demangle);
+        let name = collector.name(dump.name(&load)?, |name| request.demangling.of(name));
         for offset in own {
             let offset = offset.0 - load.code.0;
             collector.frame(Frame {
@@ -164,7 +164,11 @@ mod tests {
         std::fs::write(file.path(), bytes).unwrap();
         let offsets: Vec<_> = offsets.iter().copied().map(FileOffset).collect();
         let mut dump = JitDump::open(file.path()).unwrap();
-        let answers = symbolize_jitdump(&mut dump, &offsets, Detail::Lines).unwrap();
+        let request = Request {
+            detail: Detail::Lines,
+            ..Request::default()
+        };
+        let answers = symbolize_jitdump(&mut dump, &offsets, request).unwrap();
         let one = |at| {
             let frame = answers.frames(at).first()?;
             let line = frame.line.map(|line| line.line);

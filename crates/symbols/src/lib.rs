@@ -5,19 +5,23 @@
 //! names that were hit. "Not known" is an answer with a [`Reason`].
 
 mod answers;
+mod batch;
 mod demangle;
 mod dwarf;
+mod functions;
+mod go;
 mod jitdump;
 mod kernel;
 mod listed;
 mod perf_map;
 mod table;
+mod threads;
 mod user;
 
 pub use answers::{Answers, Frame, Line, Reason};
-pub use demangle::demangle;
+pub use demangle::Demangling;
 pub use jitdump::symbolize_jitdump;
 pub use kernel::KernelSymbols;
 pub use listed::{Listed, symbolize_listed};
 pub use perf_map::symbolize_perf_map;
-pub use user::{Detail, symbolize_user};
+pub use user::{Detail, Request, symbolize_user};

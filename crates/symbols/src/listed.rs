@@ -1,7 +1,7 @@
 //! Naming by a list of symbols that a recording brings along.
 
+use crate::Demangling;
 use crate::answers::{Answers, Collector, Frame};
-use crate::demangle;
 use crate::table::{Entry, Table};
 use rprof_images::Svma;
 
@@ -16,10 +16,11 @@ pub struct Listed<'a> {
     pub name: &'a [u8],
 }
 
-/// Names addresses by a list.
+/// Names addresses by a list, with names read as asked.
 pub fn symbolize_listed<'a>(
     symbols: impl Iterator<Item = Listed<'a>>,
     addresses: impl Iterator<Item = Svma>,
+    demangling: Demangling,
 ) -> Answers {
     let entries = symbols.map(|symbol| Entry {
         start: symbol.start.0,
@@ -28,12 +29,13 @@ pub fn symbolize_listed<'a>(
         name: symbol.name,
         binding: 0,
         in_module: false,
+        is_readable: false,
     });
     let table = Table::new(entries.collect());
     let mut collector = Collector::default();
     for address in addresses {
         if let Some(symbol) = table.find(address.0) {
-            let name = collector.name(symbol.name, demangle);
+            let name = collector.name(symbol.name, |name| demangling.of(name));
             collector.frame(Frame {
                 name,
                 start: symbol.start,
@@ -59,7 +61,7 @@ mod tests {
             name: b"_ZN3foo3barEv",
         }];
         let asked = [0xff, 0x100, 0x10f, 0x110].map(Svma);
-        let answers = symbolize_listed(list.into_iter(), asked.into_iter());
+        let answers = symbolize_listed(list.into_iter(), asked.into_iter(), Demangling::Short);
         let names: Vec<_> = (0..4)
             .map(|at| {
                 answers

@@ -5,7 +5,7 @@
 //! (`symbols__fixup_duplicate`, `choose_best_symbol`). Doing the same is what makes reports equal.
 
 /// `STB_LOCAL`, `STB_GLOBAL`, `STB_WEAK`.
-const STB_GLOBAL: u8 = 1;
+pub(crate) const STB_GLOBAL: u8 = 1;
 const STB_WEAK: u8 = 2;
 
 const PAGE: u64 = 4096;
@@ -21,6 +21,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) binding: u8,
     /// Whether it is a kernel module's.
     pub(crate) in_module: bool,
+    /// Whether its name is to be taken as it is.
+    pub(crate) is_readable: bool,
 }
 
 /// Sorted, without aliases.
@@ -149,6 +151,7 @@ mod tests {
             name: name.as_bytes(),
             binding,
             in_module: false,
+            is_readable: false,
         }
     }
 

@@ -1,9 +1,11 @@
 //! Naming addresses of a user-space image.
 
-use crate::answers::{Answers, Collector, Frame};
-use crate::table::{Entry, Table};
-use crate::{Reason, demangle, dwarf};
-use rprof_images::{Elf, FileOffset, Located, PltEntry};
+use crate::answers::{Answers, Frame};
+use crate::batch::Batch;
+use crate::functions::{stubs_of, table_of};
+use crate::table::Table;
+use crate::{Demangling, Reason, dwarf, go, threads};
+use rprof_images::{FileOffset, GoTable, Located, Svma};
 
 /// How much to find out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,110 +18,123 @@ pub enum Detail {
     Lines,
 }
 
-const STB_GLOBAL: u8 = 1;
-const STT_NOTYPE: u8 = 0;
-const STT_OBJECT: u8 = 1;
-const STT_FUNC: u8 = 2;
-const STT_GNU_IFUNC: u8 = 10;
-const STV_INTERNAL: u8 = 1;
-const STV_HIDDEN: u8 = 2;
+/// What is asked of a batch, and what it may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// How much to find out.
+    pub detail: Detail,
+    /// How names are to read.
+    pub demangling: Demangling,
+    /// Threads that may work on one batch.
+    pub n_threads: usize,
+}
 
-/// Names places in a file: for each the function by the symbol table and, if asked, what was
-/// inlined there by DWARF.
+impl Default for Request {
+    fn default() -> Self {
+        Self {
+            detail: Detail::Functions,
+            demangling: Demangling::default(),
+            n_threads: 1,
+        }
+    }
+}
+
+/// Names places in a file, which should be sorted: for each the function by the symbol table and,
+/// if asked, what was inlined there by DWARF.
 ///
 /// # Errors
 /// [`Reason::Stripped`] if the file has neither symbols nor DWARF.
 pub fn symbolize_user(
     located: &Located,
     offsets: &[FileOffset],
-    detail: Detail,
+    request: Request,
 ) -> Result<Answers, Reason> {
-    let plt = plt_of(&located.binary);
-    let table = table_of(located.symbols(), &plt);
-    if table.is_empty() && located.dwarf().is_none() {
-        return Err(Reason::Stripped);
-    }
-    let sections = match detail {
-        Detail::Inlines | Detail::Lines => located.dwarf().and_then(dwarf::Sections::of),
+    let dwarf = located.dwarf();
+    let packed = match request.detail {
+        Detail::Inlines | Detail::Lines => dwarf.map(dwarf::Packed::of),
         Detail::Functions => None,
     };
-    let context = sections.as_ref().and_then(dwarf::Sections::context);
-    let mut collector = Collector::default();
-    for &offset in offsets {
-        if let Some(address) = located.binary.svma(offset) {
-            let symbol = table.find(address.0);
-            let start = symbol.map_or(address.0, |symbol| symbol.start);
-            let mut outermost = None;
-            if let Some(context) = &context {
-                outermost = dwarf::inlined_frames(context, address, start, &mut collector);
-            }
-            match (symbol, outermost) {
-                (Some(symbol), outermost) => {
-                    let name = collector.name(symbol.name, demangle);
-                    collector.frame(Frame {
-                        name,
-                        start,
-                        offset: address.0.wrapping_sub(start),
-                        is_inlined: false,
-                        line: outermost.and_then(|frame: Frame| frame.line),
-                    });
-                }
-                // A function that DWARF knows and the symbol table does not.
-                (None, Some(frame)) => collector.frame(frame),
-                (None, None) => {}
-            }
+    let stubs = stubs_of(&located.binary, request.demangling);
+    let (sections, table) = match packed {
+        Some(packed) => {
+            let (sections, table) = packed.unpack(request.n_threads, || table_of(located, &stubs));
+            (Some(sections), table)
         }
-        collector.end_address();
+        None => (None, table_of(located, &stubs)),
+    };
+    let go = match dwarf {
+        Some(_) => None,
+        None => GoTable::of(&located.binary),
+    };
+    if table.is_empty() && dwarf.is_none() && go.is_none() {
+        return Err(Reason::Stripped);
     }
-    Ok(collector.finish())
+    let addresses: Vec<Option<Svma>> = offsets
+        .iter()
+        .map(|&offset| located.binary.svma(offset))
+        .collect();
+    let dwarf = sections.as_ref().and_then(dwarf::Sections::dwarf);
+    let shares = threads::in_order(&addresses, request.n_threads, |addresses| {
+        let sources = Sources {
+            table: &table,
+            context: dwarf.as_ref().and_then(dwarf::context),
+            go: go.as_ref(),
+            detail: request.detail,
+        };
+        let mut batch = Batch::default();
+        for &address in addresses {
+            address
+                .into_iter()
+                .for_each(|address| sources.name(address, &mut batch));
+            batch.end_address();
+        }
+        batch
+    });
+    Ok(Batch::join(shares, request.demangling, request.n_threads))
 }
 
-/// Stubs under the names that perf gives them: `memcpy@plt`.
-fn plt_of(binary: &Elf) -> Vec<PltEntry> {
-    let mut entries = binary.plt_entries();
-    for entry in &mut entries {
-        entry.function = format!("{}@plt", demangle(&entry.function)).into_bytes();
-    }
-    entries
+/// Where one thread takes names from.
+struct Sources<'s, 'a> {
+    table: &'s Table<'a>,
+    context: Option<dwarf::Context<'a>>,
+    /// Of Go programs without DWARF.
+    go: Option<&'a GoTable>,
+    detail: Detail,
 }
 
-/// The symbols that perf would take, and the stubs of the procedure linkage table.
-fn table_of<'e>(elf: &'e Elf, plt: &'e [PltEntry]) -> Table<'e> {
-    let stubs = plt.iter().map(|stub| Entry {
-        start: stub.address.0,
-        end: stub.address.0.saturating_add(stub.size),
-        has_size: true,
-        name: &stub.function,
-        binding: STB_GLOBAL,
-        in_module: false,
-    });
-    let mut entries: Vec<Entry<'e>> = stubs.collect();
-    // A damaged table names what came before the damage.
-    let _ = elf.for_each_symbol(|symbol| {
-        let is_label = symbol.kind == STT_NOTYPE
-            && symbol.in_code
-            && !matches!(symbol.visibility, STV_INTERNAL | STV_HIDDEN);
-        if matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_GNU_IFUNC) || is_label {
-            entries.push(Entry {
-                start: symbol.address.0,
-                end: match symbol.size {
-                    0 => symbol.section_end.0,
-                    size => symbol.address.0.saturating_add(size),
-                },
-                has_size: symbol.size != 0,
-                name: symbol.name,
-                binding: symbol.binding,
-                in_module: false,
-            });
-        }
-    });
-    Table::new(entries)
+impl<'a> Sources<'_, 'a> {
+    /// Adds the frames at one address.
+    fn name(&self, address: Svma, batch: &mut Batch<'a>) {
+        let symbol = self.table.find(address.0);
+        let start = symbol.map(|symbol| symbol.start);
+        let outermost = match (&self.context, self.go) {
+            (Some(context), _) => dwarf::inlined_frames(context, address, start, batch),
+            (None, Some(go)) => go::inlined_frames((go, self.detail), address, start, batch),
+            (None, None) => None,
+        };
+        let Some(symbol) = symbol else {
+            // A function that the symbol table does not know.
+            outermost.into_iter().for_each(|frame| batch.frame(frame));
+            return;
+        };
+        let name = match symbol.is_readable {
+            true => batch.readable(symbol.name),
+            false => batch.function(symbol.name),
+        };
+        batch.frame(Frame {
+            name,
+            start: symbol.start,
+            offset: address.0.wrapping_sub(symbol.start),
+            is_inlined: false,
+            line: outermost.and_then(|frame| frame.line),
+        });
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_images::{Locator, Recorded};
+    use rprof_images::{Locator, Recorded, SymbolTable};
     use std::os::unix::ffi::OsStrExt;
 
     #[inline(never)]
@@ -140,8 +155,8 @@ mod tests {
             .unwrap();
         let mut address = None;
         located
-            .symbols()
-            .for_each_symbol(|symbol| {
+            .binary
+            .for_each_symbol(SymbolTable::Static, |symbol| {
                 if symbol
                     .name
                     .windows(22)
@@ -154,8 +169,12 @@ mod tests {
             .unwrap();
         let offset = located.binary.file_offset(address.unwrap()).unwrap();
         for detail in [Detail::Functions, Detail::Inlines] {
-            let answers =
-                symbolize_user(&located, &[offset, FileOffset(u64::MAX)], detail).unwrap();
+            let request = Request {
+                detail,
+                ..Request::default()
+            };
+            let offsets = [offset, FileOffset(u64::MAX)];
+            let answers = symbolize_user(&located, &offsets, request).unwrap();
             let frames = answers.frames(0);
             let name = answers.name(frames.last().unwrap().name);
             assert!(name.ends_with("tests::a_function_to_be_found"), "{name}");

@@ -4,7 +4,7 @@ use super::resolve::PlaceKey;
 use rprof_images::Svma;
 use rprof_perfdata::feature::SimpleperfFile;
 use rprof_perfdata::{Feature, FeatureId, Reader};
-use rprof_symbols::{Answers, Listed, symbolize_listed};
+use rprof_symbols::{Answers, Demangling, Listed, symbolize_listed};
 use rustc_hash::FxHashMap;
 
 /// The files of a recording that have symbols in it, by path.
@@ -27,7 +27,12 @@ impl Embedded {
     }
 
     /// Names places of a file, if the recording has symbols of it.
-    pub(crate) fn answer(&self, path: &[u8], places: &[PlaceKey]) -> Option<Answers> {
+    pub(crate) fn answer(
+        &self,
+        path: &[u8],
+        places: &[PlaceKey],
+        demangling: Demangling,
+    ) -> Option<Answers> {
         let file = self.0.get(path)?;
         let symbols = file.symbols.iter().map(|symbol| Listed {
             start: Svma(symbol.vaddr),
@@ -35,7 +40,7 @@ impl Embedded {
             name: &symbol.name,
         });
         let addresses = places.iter().map(|place| Svma(svma(file, place.address)));
-        Some(symbolize_listed(symbols, addresses))
+        Some(symbolize_listed(symbols, addresses, demangling))
     }
 }
 

@@ -40,7 +40,7 @@ use rprof_abi::SampleType;
 use rprof_images::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::{Filter, Profile};
-use rprof_symbols::Detail;
+use rprof_symbols::{Demangling, Detail, Request};
 use skim::Skimmed;
 use tasks::TaskParts;
 use unwinding::Tables;
@@ -61,6 +61,8 @@ pub struct Options {
     pub by_tid: bool,
     /// Tell samples apart by CPU.
     pub by_cpu: bool,
+    /// How names of functions are to read.
+    pub demangling: Demangling,
     /// Where to look for binaries.
     pub locator: Locator,
 }
@@ -74,6 +76,7 @@ impl Default for Options {
             by_pid: false,
             by_tid: false,
             by_cpu: false,
+            demangling: Demangling::default(),
             locator: Locator::default(),
         }
     }
@@ -159,21 +162,27 @@ pub fn load(
         cpu: options.by_cpu,
     };
     let mut first = |done: usize| progress(0.1 + 0.4 * done as f64 / n_chunks);
+    let plain = Request {
+        demangling: options.demangling,
+        ..Request::default()
+    };
     let mut profile = Profile::default();
     let (names, counts) = if options.stacks {
         let places = collect(&context, |_, _| {}, &mut first)?;
-        let detail = match options.inlines {
-            true => Detail::Inlines,
-            false => Detail::Functions,
+        let request = Request {
+            detail: match options.inlines {
+                true => Detail::Inlines,
+                false => Detail::Functions,
+            },
+            ..plain
         };
-        let names = Names::find(&context, places, detail, &mut profile)?;
+        let names = Names::find(&context, places, request, &mut profile)?;
         let mut second = |done: usize| progress(0.6 + 0.4 * done as f64 / n_chunks);
         let counts = count(&context, &names, parts, &profile, &mut second)?;
         (names, counts)
     } else {
         let counts = count_places(&context, parts, &mut first)?;
-        let (places, detail) = (counts.places(), Detail::Functions);
-        let names = Names::find(&context, places, detail, &mut profile)?;
+        let names = Names::find(&context, counts.places(), plain, &mut profile)?;
         let counts = counts.named(&context, &names, &profile);
         (names, counts)
     };

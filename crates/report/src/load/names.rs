@@ -9,7 +9,7 @@ use rprof_images::{Avma, FileOffset, Kallsyms};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_perfdata::FeatureId;
 use rprof_profile::{Frame, FrameId, Level, Profile, StrId};
-use rprof_symbols::{Answers, Detail, KernelSymbols, Reason, symbolize_user};
+use rprof_symbols::{Answers, Detail, KernelSymbols, Reason, Request, symbolize_user};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -91,9 +91,15 @@ impl Names {
     pub(crate) fn find(
         context: &Context<'_>,
         places: Vec<PlaceKey>,
-        detail: Detail,
+        request: Request,
         profile: &mut Profile,
     ) -> Result<Self, Error> {
+        // One image may have most of the places: it gets threads of its own for them.
+        let n_threads = parallel::n_cpus();
+        let request = Request {
+            n_threads,
+            ..request
+        };
         let tasks = tasks_of(context, &places);
         let work = work_of(&tasks);
         let answers: Vec<Mutex<Option<Answered>>> =
@@ -106,10 +112,10 @@ impl Names {
                 let own = &places[task.places.clone()];
                 let brought = task
                     .image
-                    .and_then(|(_, image)| embedded.answer(&image.path, own));
+                    .and_then(|(_, image)| embedded.answer(&image.path, own, request.demangling));
                 let answered = match brought {
                     Some(answers) => Some(Ok(answers)),
-                    None => task.answer(context, own, detail, &kernel),
+                    None => task.answer(context, own, request, &kernel),
                 };
                 if let Ok(mut slot) = answers[idx].lock() {
                     *slot = answered;
@@ -122,7 +128,7 @@ impl Names {
         let mut names = Self {
             ends: Vec::with_capacity(places.len()),
             frames: Vec::new(),
-            lines: (detail == Detail::Lines).then(Vec::new),
+            lines: (request.detail == Detail::Lines).then(Vec::new),
             offsets: Vec::with_capacity(places.len()),
             unnamed: Vec::new(),
             in_stacks: context.chains.stacks,
@@ -266,7 +272,7 @@ impl Task<'_> {
         &self,
         context: &Context<'_>,
         places: &[PlaceKey],
-        detail: Detail,
+        request: Request,
         kernel: &OnceCell<Kernel>,
     ) -> Option<Answered> {
         let (id, image) = self.image?;
@@ -276,12 +282,12 @@ impl Task<'_> {
                     .iter()
                     .map(|place| FileOffset(place.address))
                     .collect();
-                let run_time = context.name_run_time_code((id, image), &offsets, detail);
+                let run_time = context.name_run_time_code((id, image), &offsets, request);
                 if run_time.is_some() {
                     return run_time;
                 }
                 let located = context.locate(image).map_err(Reason::NoFile);
-                Some(located.and_then(|located| symbolize_user(&located, &offsets, detail)))
+                Some(located.and_then(|located| symbolize_user(&located, &offsets, request)))
             }
             ImageKind::Kernel { .. } | ImageKind::Module => {
                 let addresses: Vec<Avma> = places.iter().map(|place| Avma(place.address)).collect();

@@ -12,6 +12,11 @@ pub(crate) enum Threads {
     One,
 }
 
+/// CPUs that there are.
+pub(crate) fn n_cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Runs `work` on items 0 to `n`, on some threads, each with a state of its own; returns the states. Which thread got which item must not matter. `done` is told, on the
 /// calling thread, how many items have been taken so far.
 pub(crate) fn for_each<S: Send>(
@@ -32,9 +37,8 @@ pub(crate) fn for_each<S: Send>(
             done(item);
         }
     };
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let n_threads = match threads {
-        Threads::All => cpus.min(n).max(1),
+        Threads::All => n_cpus().min(n).max(1),
         Threads::One => 1,
     };
     std::thread::scope(|scope| {

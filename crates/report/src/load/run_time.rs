@@ -15,7 +15,7 @@ use rprof_images::{
 };
 use rprof_machine::{CodeLog, CompiledCode, HistoryBuilder, ImageId, RecordedImage};
 use rprof_perfdata::{FeatureId, Reader};
-use rprof_symbols::{Answers, Detail, Reason, symbolize_jitdump, symbolize_perf_map};
+use rprof_symbols::{Answers, Reason, Request, symbolize_jitdump, symbolize_perf_map};
 use rustc_hash::FxHashMap;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -28,7 +28,7 @@ impl Context<'_> {
         &self,
         (id, image): (ImageId, &RecordedImage),
         offsets: &[FileOffset],
-        detail: Detail,
+        request: Request,
     ) -> Option<Result<Answers, Reason>> {
         if let Some(pid) = image.process_of_map() {
             // Of memory without a file, offsets are addresses.
@@ -41,7 +41,7 @@ impl Context<'_> {
             let path = found.unwrap_or(Path::new(OsStr::from_bytes(&image.path)));
             let mut dump = open_log(path, image.inode.filter(|_| self.locator.symfs.is_none()))
                 .map_err(Reason::NoFile)?;
-            symbolize_jitdump(&mut dump, offsets, detail)
+            symbolize_jitdump(&mut dump, offsets, request)
         })
     }
 

@@ -32,7 +32,7 @@ use rprof_images::Locator;
 use rprof_perfdata::feature::ClockData;
 use rprof_perfdata::{FeatureId, Reader};
 use rprof_profile::{Filter, Profile, Unwound};
-use rprof_symbols::Detail;
+use rprof_symbols::{Demangling, Detail, Request};
 use spot::for_each_named;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -56,6 +56,8 @@ pub struct ScriptOptions {
     pub nanoseconds: bool,
     /// Where to look for binaries.
     pub locator: Locator,
+    /// How names of functions are to read.
+    pub demangling: Demangling,
 }
 
 /// Samples formatted by one thread at a time.
@@ -167,12 +169,16 @@ fn names_of(
         for_each_named(context, columns, seen, visit);
     };
     let places = collect(context, more, &mut |_| {})?;
-    let detail = match (shows_lines, options.inlines) {
-        (true, _) => Detail::Lines,
-        (false, true) => Detail::Inlines,
-        (false, false) => Detail::Functions,
+    let request = Request {
+        detail: match (shows_lines, options.inlines) {
+            (true, _) => Detail::Lines,
+            (false, true) => Detail::Inlines,
+            (false, false) => Detail::Functions,
+        },
+        demangling: options.demangling,
+        ..Request::default()
     };
-    Names::find(context, places, detail, profile).map(Some)
+    Names::find(context, places, request, profile).map(Some)
 }
 
 /// What time it was by the recording's clock, if the recording says so.

@@ -19,6 +19,7 @@ pub(crate) fn run(args: &FlameArgs) -> Result<ExitCode> {
         filter: args.input.filter(),
         inlines: !args.input.no_inline,
         locator: args.input.locator(),
+        demangling: args.input.demangling(),
         ..Options::default()
     };
     let profile = read(&reader, &options)?;

@@ -25,6 +25,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         stacks: table.children || table.graph.is_some() || args.stats,
         inlines: !args.input.no_inline,
         locator: args.input.locator(),
+        demangling: args.input.demangling(),
         by_pid,
         by_tid,
         by_cpu,

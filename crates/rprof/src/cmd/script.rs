@@ -18,6 +18,7 @@ pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
         inlines: !args.input.no_inline,
         nanoseconds: args.ns,
         locator: args.input.locator(),
+        demangling: args.input.demangling(),
     };
     let mut out = std::io::stdout().lock();
     let printed = write_script(&reader, &options, &mut out)?;

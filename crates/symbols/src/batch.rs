@@ -1,0 +1,112 @@
+//! A share of a batch while it is being answered: names are those of the file, not copied and
+//! not demangled. Shares are joined in order, and each name is made readable once.
+
+use crate::Demangling;
+use crate::answers::{Answers, Frame, Line};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+
+/// What kind of name it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    /// A function's, mangled.
+    Function,
+    /// A source file's.
+    File,
+    /// A function's, readable.
+    Readable,
+}
+
+type Name<'a> = (Kind, Cow<'a, [u8]>);
+
+/// Frames of some addresses, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Batch<'a> {
+    names: Vec<Name<'a>>,
+    numbers: FxHashMap<Name<'a>, u32>,
+    frames: Vec<Frame>,
+    ends: Vec<u32>,
+}
+
+impl<'a> Batch<'a> {
+    /// The number of a function's name.
+    pub(crate) fn function(&mut self, mangled: &'a [u8]) -> u32 {
+        self.number((Kind::Function, Cow::Borrowed(mangled)))
+    }
+
+    /// The number of a function's name that is not to be demangled.
+    pub(crate) fn readable(&mut self, name: &'a [u8]) -> u32 {
+        self.number((Kind::Readable, Cow::Borrowed(name)))
+    }
+
+    /// The number of a source file's name.
+    pub(crate) fn file(&mut self, path: &str) -> u32 {
+        let numbers: &FxHashMap<Name<'_>, u32> = &self.numbers;
+        let known = numbers.get(&(Kind::File, Cow::Borrowed(path.as_bytes())));
+        match known {
+            Some(&number) => number,
+            None => self.number((Kind::File, Cow::Owned(path.as_bytes().to_vec()))),
+        }
+    }
+
+    fn number(&mut self, name: Name<'a>) -> u32 {
+        if let Some(&number) = self.numbers.get(&name) {
+            return number;
+        }
+        let number = count(self.names.len());
+        self.numbers.insert(name.clone(), number);
+        self.names.push(name);
+        number
+    }
+
+    /// Adds a frame to the current address.
+    pub(crate) fn frame(&mut self, frame: Frame) {
+        self.frames.push(frame);
+    }
+
+    /// Goes on to the next address.
+    pub(crate) fn end_address(&mut self) {
+        self.ends.push(count(self.frames.len()));
+    }
+
+    /// Puts another's addresses behind the own ones.
+    fn append(&mut self, other: Self) {
+        let before = count(self.frames.len());
+        let numbers: Vec<u32> = other
+            .names
+            .into_iter()
+            .map(|name| self.number(name))
+            .collect();
+        let number = |old: u32| numbers.get(old as usize).copied().unwrap_or(u32::MAX);
+        self.frames
+            .extend(other.frames.into_iter().map(|frame| Frame {
+                name: number(frame.name),
+                line: frame.line.map(|line| Line {
+                    file: number(line.file),
+                    ..line
+                }),
+                ..frame
+            }));
+        let ends = other.ends.into_iter().map(|end| before.saturating_add(end));
+        self.ends.extend(ends);
+    }
+
+    /// Answers from shares in their order, with names made readable on so many threads.
+    pub(crate) fn join(shares: Vec<Self>, demangling: Demangling, n_threads: usize) -> Answers {
+        let mut shares = shares.into_iter();
+        let mut all = shares.next().unwrap_or_default();
+        shares.for_each(|share| all.append(share));
+        let readable = |(kind, name): &Name<'_>| match kind {
+            Kind::Function => demangling.of(name),
+            Kind::File | Kind::Readable => String::from_utf8_lossy(name).into_owned(),
+        };
+        let names = crate::threads::in_order(&all.names, n_threads, |names| {
+            names.iter().map(readable).collect::<Vec<_>>()
+        });
+        Answers::new(names.concat(), all.frames, all.ends)
+    }
+}
+
+fn count(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}

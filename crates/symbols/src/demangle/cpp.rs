@@ -1,0 +1,110 @@
+//! C++ names (Itanium ABI), however deep they nest.
+
+use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
+use std::fmt::{self, Write};
+
+/// What names of programs stay below: read on the stack that is there.
+const USUAL_DEPTH: u32 = 160;
+
+/// Deeper ones are read on a stack of their own, with so much for a level.
+const STACK_BYTES_PER_LEVEL: usize = 2048;
+
+/// Levels that each byte of a name may open.
+const LEVELS_PER_BYTE: usize = 8;
+
+/// Beyond that a name stays as it is: half a gigabyte of stack, of which only what is used counts.
+const DEEPEST: usize = 1 << 18;
+
+/// Names that repeat parts of themselves grow beyond all bounds when they are written out.
+const LONGEST: usize = 1 << 16;
+
+/// The readable form, if it is a C++ name.
+pub(super) fn readable(text: &str, is_full: bool) -> Option<String> {
+    // Compilers append suffixes to clones (.cold, .part.0, .isra.0); perf leaves them out.
+    let core = text.split_once('.').map_or(text, |(core, _)| core);
+    let name = match read(core, is_full, USUAL_DEPTH) {
+        Ok(name) => name,
+        Err(Failure::NotMangled) => return None,
+        Err(Failure::TooDeep) => read_deep(core, is_full)?,
+    };
+    // Of an empty argument pack a comma is left.
+    let name = match is_full {
+        true => &name,
+        false => without_qualifiers(&name),
+    };
+    Some(name.replace(", >", ">"))
+}
+
+#[derive(Debug)]
+enum Failure {
+    NotMangled,
+    TooDeep,
+}
+
+fn read(core: &str, is_full: bool, depth: u32) -> Result<String, Failure> {
+    let options = ParseOptions::default().recursion_limit(depth);
+    let symbol = match Symbol::new_with_options(core, &options) {
+        Ok(symbol) => symbol,
+        Err(cpp_demangle::error::Error::TooMuchRecursion) => return Err(Failure::TooDeep),
+        Err(_) => return Err(Failure::NotMangled),
+    };
+    let options = DemangleOptions::new().recursion_limit(depth);
+    let options = match is_full {
+        true => options,
+        false => options.no_params().no_return_type(),
+    };
+    let mut out = Bounded::default();
+    match symbol.structured_demangle(&mut out, &options) {
+        Ok(()) => Ok(out.text),
+        Err(_) if out.is_full => Err(Failure::NotMangled),
+        Err(_) => Err(Failure::TooDeep),
+    }
+}
+
+/// On a thread whose stack is deep enough for whatever a name of this length can nest.
+fn read_deep(core: &str, is_full: bool) -> Option<String> {
+    let levels = core.len().saturating_mul(LEVELS_PER_BYTE).min(DEEPEST);
+    let depth = u32::try_from(levels).ok()?;
+    let thread = std::thread::Builder::new().stack_size(levels * STACK_BYTES_PER_LEVEL);
+    std::thread::scope(|scope| {
+        let read = || read(core, is_full, depth).ok();
+        thread.spawn_scoped(scope, read).ok()?.join().ok()?
+    })
+}
+
+/// Text up to [`LONGEST`].
+#[derive(Default)]
+struct Bounded {
+    text: String,
+    is_full: bool,
+}
+
+impl Write for Bounded {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        if self.text.len().saturating_add(part.len()) > LONGEST {
+            self.is_full = true;
+            return Err(fmt::Error);
+        }
+        self.text.push_str(part);
+        Ok(())
+    }
+}
+
+/// What stands behind a method's parameters goes with them, as in perf.
+fn without_qualifiers(mut name: &str) -> &str {
+    // `operator T const` would be a conversion.
+    let is_conversion = name
+        .rsplit_once("operator ")
+        .is_some_and(|(_, of)| !of.contains("::"));
+    if is_conversion {
+        return name;
+    }
+    let qualifiers = [" const", " volatile", " &&", " &"];
+    while let Some(shorter) = qualifiers
+        .iter()
+        .find_map(|qualifier| name.strip_suffix(qualifier))
+    {
+        name = shorter;
+    }
+    name
+}

@@ -1,0 +1,55 @@
+//! Names without their template arguments.
+
+/// Leaves out what stands between `<` and `>`: `foo<int>` is `foo<...>`. What begins with `<`, as
+/// `<Foo as Bar>::method`, keeps its outermost pair.
+pub(super) fn folded(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    // For each open `<`, whether it is shown.
+    let mut open: Vec<bool> = Vec::new();
+    let mut is_hidden = false;
+    let mut rest = name;
+    while let Some(first) = rest.chars().next() {
+        // `operator<<` is a name, `->` is an arrow.
+        let whole = [
+            "operator<=>",
+            "operator<<",
+            "operator<",
+            "operator>>",
+            "operator>",
+            "operator->",
+            "->",
+            "=>",
+        ]
+        .into_iter()
+        .find(|whole| rest.starts_with(whole));
+        let len = whole.map_or(first.len_utf8(), str::len);
+        let (part, behind) = rest.split_at(len);
+        rest = behind;
+        match part {
+            "<" => {
+                // Where a path begins: nothing before it that it could be the arguments of.
+                let begins = matches!(
+                    out.chars().next_back(),
+                    None | Some('<' | '(' | '&' | '*' | ' ' | '[' | ',')
+                );
+                if !is_hidden {
+                    out.push_str(if begins { "<" } else { "<..." });
+                }
+                open.push(is_hidden);
+                is_hidden |= !begins;
+            }
+            ">" => match open.pop() {
+                Some(was_hidden) => {
+                    is_hidden = was_hidden;
+                    if !is_hidden {
+                        out.push('>');
+                    }
+                }
+                None => out.push('>'),
+            },
+            part if !is_hidden => out.push_str(part),
+            _ => {}
+        }
+    }
+    out
+}

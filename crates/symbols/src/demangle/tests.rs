@@ -1,0 +1,153 @@
+//! Names of each language in each form; deep, endless and broken ones.
+
+use super::*;
+use proptest::prelude::*;
+
+fn demangle(mangled: &[u8]) -> String {
+    Demangling::Short.of(mangled)
+}
+
+#[test]
+fn qualifiers_of_methods_are_left_out() {
+    assert_eq!(demangle(b"_ZNK3Foo3barEv"), "Foo::bar");
+    assert_eq!(demangle(b"_ZNKR3Foo3barEv"), "Foo::bar");
+    assert_eq!(demangle(b"_ZNK3FooclEv"), "Foo::operator()");
+    let packed = demangle(b"_ZN4llvm15AnalysisManagerINS_8FunctionEJEE5clearEv");
+    assert_eq!(packed, "llvm::AnalysisManager<llvm::Function>::clear");
+}
+
+#[test]
+fn names_of_each_language_are_read() {
+    for (mangled, expected) in [
+        ("_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write"),
+        ("_RNvCskwGfYPst2Cb_3foo3bar", "foo::bar"),
+        ("_ZN3foo3barEi", "foo::bar"),
+        (
+            "_ZN4DeepILi60EE3runER3RngRSt6vectorImSaImEE",
+            "Deep<60>::run",
+        ),
+        ("_ZSt4sortIPiEvT_S1_", "std::sort<int*>"),
+        ("_ZN3foo3barEi.cold", "foo::bar"),
+        ("main", "main"),
+        ("_Znonsense", "_Znonsense"),
+        ("_Zé", "_Zé"),
+    ] {
+        assert_eq!(demangle(mangled.as_bytes()), expected);
+    }
+}
+
+#[test]
+fn each_form_shows_what_it_says() {
+    let rust = "_ZN4core3fmt5write17h0123456789abcdefE";
+    let cpp = "_ZSt4sortIPiEvT_S1_";
+    let of = |form: Demangling| [rust, cpp].map(|name| form.of(name.as_bytes()));
+    assert_eq!(of(Demangling::Off), [rust, cpp]);
+    assert_eq!(
+        of(Demangling::Short),
+        ["core::fmt::write", "std::sort<int*>"]
+    );
+    assert_eq!(
+        of(Demangling::Full),
+        [
+            "core::fmt::write::h0123456789abcdef",
+            "void std::sort<int*>(int*, int*)"
+        ]
+    );
+    assert_eq!(
+        of(Demangling::Folded),
+        ["core::fmt::write", "std::sort<...>"]
+    );
+}
+
+#[test]
+fn template_arguments_are_folded() {
+    for (name, expected) in [
+        (
+            "std::vector<int, std::allocator<int>>::push",
+            "std::vector<...>::push",
+        ),
+        (
+            "<alloc::vec::Vec<u8> as core::fmt::Debug>::fmt",
+            "<alloc::vec::Vec<...> as core::fmt::Debug>::fmt",
+        ),
+        (
+            "a::b<c>::{closure#0}<<d as e>::f>",
+            "a::b<...>::{closure#0}<...>",
+        ),
+        ("operator<< <int>", "operator<< <int>"),
+        ("Foo<A>::operator->", "Foo<...>::operator->"),
+        ("apply<fn() -> u8>::x", "apply<...>::x"),
+        ("std::operator< <char>", "std::operator< <char>"),
+        ("odd>name<", "odd>name<..."),
+    ] {
+        assert_eq!(folded(name), expected);
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_stay_visible() {
+    assert_eq!(demangle(b"a\xffb"), "a\u{fffd}b");
+}
+
+/// `f<A<A<...int...>>>`.
+fn nested(levels: usize) -> String {
+    format!("_Z1fI{}i{}Evv", "1AI".repeat(levels), "E".repeat(levels))
+}
+
+#[test]
+fn deep_templates_are_read_on_any_stack() {
+    let small = std::thread::Builder::new().stack_size(256 << 10);
+    let asked = small.spawn(|| {
+        for levels in [1, 10, 50, 100, 1000, 10_000] {
+            let expected = format!("f<{}int{}>", "A<".repeat(levels), ">".repeat(levels));
+            assert_eq!(
+                demangle(nested(levels).as_bytes()).replace(' ', ""),
+                expected
+            );
+        }
+        // Types that nest otherwise.
+        for opener in [
+            "P", "R", "K", "A1_", "F", "PFv", "M1A", "DpT", "N1A", "XL", "Xcv", "Dt",
+        ] {
+            let name = format!("_Z1f{}", opener.repeat(10_000));
+            let _ = demangle(name.as_bytes());
+            let name = format!("_Z1fI{}i{}Evv", opener.repeat(10_000), "E".repeat(10_000));
+            let _ = demangle(name.as_bytes());
+        }
+        // More than can be: as it is.
+        let name = nested(1_000_000);
+        assert_eq!(demangle(name.as_bytes()), name);
+    });
+    asked.unwrap().join().unwrap();
+}
+
+#[test]
+fn names_that_grow_without_bounds_stay_as_they_are() {
+    // Each parameter is a pair of the one before.
+    let mut name = String::from("_Z1f1AIiiE");
+    let digit = |n: usize| "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ".chars().nth(n);
+    for n in 0..34 {
+        let part = digit(n).unwrap();
+        name.push_str(&format!("S_IS{part}_S{part}_E"));
+    }
+    let shown = Demangling::Full.of(name.as_bytes());
+    assert!(shown.len() < 1 << 17, "{}", shown.len());
+    let deep = format!("_R{}{}u", "INvC1a1b".repeat(10_000), "E".repeat(10_000));
+    assert!(demangle(deep.as_bytes()).len() < 1 << 20);
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_have_a_form(
+        prefix in prop::sample::select(vec!["", "_Z", "_ZN", "_R", "_RNv", "_ZTV"]),
+        rest in "[A-Z0-9a-z_.$]{0,60}",
+        noise in prop::collection::vec(any::<u8>(), 0..4),
+    ) {
+        let mut name = format!("{prefix}{rest}").into_bytes();
+        name.extend(noise);
+        for form in [Demangling::Off, Demangling::Short, Demangling::Full, Demangling::Folded] {
+            let shown = form.of(&name);
+            prop_assert!(shown.is_empty() == name.is_empty());
+        }
+    }
+}

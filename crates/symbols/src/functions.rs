@@ -1,0 +1,68 @@
+//! The functions of an ELF file: its symbols, as perf takes them, and its stubs.
+
+use crate::Demangling;
+use crate::table::{Entry, STB_GLOBAL, Table};
+use rprof_images::{Elf, ElfSymbol, Located, PltEntry, SymbolTable};
+
+const STT_NOTYPE: u8 = 0;
+const STT_OBJECT: u8 = 1;
+const STT_FUNC: u8 = 2;
+const STT_GNU_IFUNC: u8 = 10;
+const STV_INTERNAL: u8 = 1;
+const STV_HIDDEN: u8 = 2;
+
+/// Stubs under the names that perf gives them: `memcpy@plt`.
+pub(crate) fn stubs_of(binary: &Elf, demangling: Demangling) -> Vec<PltEntry> {
+    let mut entries = binary.plt_entries();
+    for entry in &mut entries {
+        entry.function = format!("{}@plt", demangling.of(&entry.function)).into_bytes();
+    }
+    entries
+}
+
+/// Everything that has a name: `.symtab` and `.dynsym`, of the debug file first, and the stubs.
+pub(crate) fn table_of<'e>(located: &'e Located, stubs: &'e [PltEntry]) -> Table<'e> {
+    let mut entries: Vec<Entry<'e>> = stubs
+        .iter()
+        .map(|stub| Entry {
+            start: stub.address.0,
+            end: stub.address.0.saturating_add(stub.size),
+            has_size: true,
+            name: &stub.function,
+            binding: STB_GLOBAL,
+            in_module: false,
+            is_readable: true,
+        })
+        .collect();
+    // As perf reads them: where two tables say the same, the first one counts.
+    let files = located.debug.iter().chain([&located.binary]);
+    for file in files {
+        for which in [SymbolTable::Static, SymbolTable::Dynamic] {
+            // A damaged table names what came before the damage.
+            let _ = file.for_each_symbol(which, |symbol| entries.extend(entry(&symbol)));
+        }
+    }
+    Table::new(entries)
+}
+
+/// A symbol as perf takes it, if it does.
+fn entry<'e>(symbol: &ElfSymbol<'e>) -> Option<Entry<'e>> {
+    let is_label = symbol.kind == STT_NOTYPE
+        && symbol.in_code
+        && !matches!(symbol.visibility, STV_INTERNAL | STV_HIDDEN);
+    if !matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_GNU_IFUNC) && !is_label {
+        return None;
+    }
+    Some(Entry {
+        start: symbol.address.0,
+        end: match symbol.size {
+            0 => symbol.section_end.0,
+            size => symbol.address.0.saturating_add(size),
+        },
+        has_size: symbol.size != 0,
+        name: symbol.name,
+        binding: symbol.binding,
+        in_module: false,
+        is_readable: false,
+    })
+}

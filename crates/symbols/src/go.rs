@@ -1,0 +1,42 @@
+//! Names, inlined functions and lines of Go programs without DWARF.
+
+use crate::Detail;
+use crate::answers::{Frame, Line};
+use crate::batch::Batch;
+use rprof_images::{GoTable, Svma};
+
+/// Adds the inlined frames at an address, innermost first; returns the function they were
+/// inlined into. `start` is where that begins, if a symbol says so.
+pub(crate) fn inlined_frames<'a>(
+    (table, detail): (&'a GoTable, Detail),
+    address: Svma,
+    start: Option<u64>,
+    batch: &mut Batch<'a>,
+) -> Option<Frame> {
+    let (own_start, mut frames) = table.find(address)?;
+    if detail == Detail::Functions {
+        frames = frames.pop().into_iter().collect();
+    }
+    let start = start.unwrap_or(own_start.0);
+    let mut outermost = None;
+    for frame in frames {
+        if let Some(inlined) = outermost.take() {
+            batch.frame(Frame {
+                is_inlined: true,
+                ..inlined
+            });
+        }
+        let line = frame.line.map(|(file, line)| Line {
+            file: batch.file(&String::from_utf8_lossy(file)),
+            line,
+        });
+        outermost = Some(Frame {
+            name: batch.readable(frame.name),
+            start,
+            offset: address.0.wrapping_sub(start),
+            is_inlined: false,
+            line,
+        });
+    }
+    outermost
+}
