@@ -24,6 +24,8 @@ type Name<'a> = (Kind, Cow<'a, [u8]>);
 pub(crate) struct Batch<'a> {
     names: Vec<Name<'a>>,
     numbers: FxHashMap<Name<'a>, u32>,
+    /// Numbers by where a name is: the same bytes need not be hashed again.
+    places: FxHashMap<(Kind, usize, usize), u32>,
     frames: Vec<Frame>,
     ends: Vec<u32>,
 }
@@ -31,12 +33,22 @@ pub(crate) struct Batch<'a> {
 impl<'a> Batch<'a> {
     /// The number of a function's name.
     pub(crate) fn function(&mut self, mangled: &'a [u8]) -> u32 {
-        self.number((Kind::Function, Cow::Borrowed(mangled)))
+        self.borrowed(Kind::Function, mangled)
     }
 
     /// The number of a function's name that is not to be demangled.
     pub(crate) fn readable(&mut self, name: &'a [u8]) -> u32 {
-        self.number((Kind::Readable, Cow::Borrowed(name)))
+        self.borrowed(Kind::Readable, name)
+    }
+
+    fn borrowed(&mut self, kind: Kind, name: &'a [u8]) -> u32 {
+        let place = (kind, name.as_ptr().addr(), name.len());
+        if let Some(&number) = self.places.get(&place) {
+            return number;
+        }
+        let number = self.number((kind, Cow::Borrowed(name)));
+        self.places.insert(place, number);
+        number
     }
 
     /// The number of a source file's name.

@@ -2,7 +2,7 @@
 
 use crate::answers::{Frame, Line};
 use crate::batch::Batch;
-use gimli::{EndianSlice, RunTimeEndian, Section, SectionId};
+use gimli::{AbbreviationsCacheStrategy, EndianSlice, RunTimeEndian, Section, SectionId};
 use rprof_images::{Elf, PackedSection, Svma};
 use std::sync::{Arc, Mutex};
 
@@ -111,10 +111,15 @@ pub(crate) struct Sections {
 impl Sections {
     /// The sections as one, or `None` if there is nothing in them.
     pub(crate) fn dwarf(&self) -> Option<Dwarf<'_>> {
-        let dwarf = self
+        let mut dwarf = self
             .sections
             .borrow(|section| EndianSlice::new(section, self.endian));
-        (!dwarf.debug_info.reader().is_empty()).then(|| Arc::new(dwarf))
+        if dwarf.debug_info.reader().is_empty() {
+            return None;
+        }
+        // Each context would parse them all, and keep them: half of what it takes to make one.
+        dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::All);
+        Some(Arc::new(dwarf))
     }
 }
 
