@@ -28,6 +28,7 @@ const TARGETS: &[Target] = &[
     ("sample", 4 << 10),
     ("features", 16 << 10),
     ("unwind", 4 << 10),
+    ("symbols", 32 << 10),
 ];
 
 /// What LLVM is told, so that the fuzzer sees which code an input reaches.

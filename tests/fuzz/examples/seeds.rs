@@ -17,16 +17,32 @@ use std::path::{Path, PathBuf};
 /// Larger recordings are too slow to start from.
 const MAX_RECORDING: usize = 64 << 10;
 
+/// Names of each kind.
+const NAMES: [&str; 4] = [
+    "_ZN4core3fmt5write17h0123456789abcdefE",
+    "_RNvXs_CskwGfYPst2Cb_3fooNtB4_3barNtB4_3baz3run",
+    "_ZNSt6vectorIiSaIiEE9push_backERKi",
+    "_ZNK3FoocvT_IPFvRKS_EEEv.part.0",
+];
+
+/// Images larger than this are, too.
+const MAX_IMAGE: usize = 32 << 10;
+
 /// Records of one kind of one event; more of them show nothing new.
 const MAX_ALIKE: usize = 3;
 
 fn main() -> io::Result<()> {
     let mut args = std::env::args_os().skip(1).map(PathBuf::from);
     let out = args.next().expect("seeds OUT FILE...");
-    for target in ["reader", "report", "sample", "features", "unwind"] {
+    for target in [
+        "reader", "report", "sample", "features", "unwind", "symbols",
+    ] {
         fs::create_dir_all(out.join(target))?;
     }
     write_walks(&out.join("unwind"))?;
+    for (n, name) in NAMES.iter().enumerate() {
+        fs::write(out.join("symbols").join(format!("name-{n}")), name)?;
+    }
     for (place, path) in args.enumerate() {
         let bytes = fs::read(&path)?;
         let is_recording = bytes.starts_with(b"PERFILE2") || bytes.starts_with(b"2ELIFREP");
@@ -35,6 +51,9 @@ fn main() -> io::Result<()> {
                 fs::write(out.join(target).join(place.to_string()), &bytes)?;
             }
             write_parts(&out, place, &bytes)?;
+        }
+        if bytes.starts_with(b"\x7fELF") && bytes.len() <= MAX_IMAGE {
+            fs::write(out.join("symbols").join(place.to_string()), &bytes)?;
         }
     }
     Ok(())
