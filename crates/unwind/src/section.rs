@@ -8,7 +8,7 @@ use crate::slow::{Caller, Frame, Step};
 use crate::stack::Stack;
 use crate::table::Scratch;
 use gimli::{BaseAddresses, DebugFrame, EhFrame, LittleEndian, UnwindSection, Vendor};
-use rprof_images::{Elf, Svma};
+use rprof_images::{Elf, PackedSection, Svma};
 
 /// One section of descriptions.
 #[derive(Debug)]
@@ -171,7 +171,7 @@ where
 
 /// `.eh_frame`, if an image has one with functions in it.
 pub(crate) fn eh_frame_of(elf: &Elf, base: u64) -> Option<Section> {
-    let bytes = elf.section(".eh_frame")?;
+    let bytes = elf.packed_section(".eh_frame")?.unpack()?;
     let start = |name: &str| elf.section_range(name).map(|range| range.start.0);
     let mut bases = BaseAddresses::default().set_eh_frame(start(".eh_frame")?);
     if let Some(address) = start(".text") {
@@ -180,7 +180,8 @@ pub(crate) fn eh_frame_of(elf: &Elf, base: u64) -> Option<Section> {
     if let Some(address) = start(".eh_frame_hdr") {
         bases = bases.set_eh_frame_hdr(address);
     }
-    let header = elf.section(".eh_frame_hdr");
+    let header = elf.packed_section(".eh_frame_hdr");
+    let header = header.and_then(PackedSection::unpack);
     let listed = header.and_then(|header| Index::of_header(&header, &bases, base));
     let index = listed.unwrap_or_else(|| {
         let section = EhFrame::new(&bytes, LittleEndian);
@@ -189,7 +190,7 @@ pub(crate) fn eh_frame_of(elf: &Elf, base: u64) -> Option<Section> {
     (!index.is_empty()).then(|| Section {
         is_eh_frame: true,
         vendor: vendor_of(elf),
-        bytes: bytes.into_owned(),
+        bytes,
         bases,
         index,
     })
@@ -197,7 +198,7 @@ pub(crate) fn eh_frame_of(elf: &Elf, base: u64) -> Option<Section> {
 
 /// `.debug_frame`, if an image has one with functions in it.
 pub(crate) fn debug_frame_of(elf: &Elf, base: u64) -> Option<Section> {
-    let bytes = elf.section(".debug_frame")?;
+    let bytes = elf.packed_section(".debug_frame")?.unpack()?;
     let bases = BaseAddresses::default();
     let mut section = DebugFrame::new(&bytes, LittleEndian);
     section.set_address_size(8);
@@ -205,7 +206,7 @@ pub(crate) fn debug_frame_of(elf: &Elf, base: u64) -> Option<Section> {
     (!index.is_empty()).then(|| Section {
         is_eh_frame: false,
         vendor: vendor_of(elf),
-        bytes: bytes.into_owned(),
+        bytes,
         bases,
         index,
     })
