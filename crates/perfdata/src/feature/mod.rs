@@ -17,11 +17,13 @@ mod protobuf;
 mod simpleperf;
 mod simpleperf_file;
 mod stack_ends;
+mod symbols;
 mod text;
 mod time;
 mod topology;
 mod tracing;
 mod typed;
+mod varint;
 mod visit;
 
 pub use auxtrace::AuxtraceIndexEntry;
@@ -37,6 +39,7 @@ pub use pmu::{HybridPmu, PmuCap, PmuCaps, PmuMapping};
 pub use simpleperf::{DebugUnwindFile, MetaInfo};
 pub use simpleperf_file::{SimpleperfFile, SimpleperfSymbol};
 pub use stack_ends::{EndReason, EndedStack, StackEnd, StackEnds};
+pub use symbols::{AddressName, SymbolAddress, SymbolFrame, SymbolImage, SymbolPiece, Symbols};
 pub use text::{decode_string, decode_strings, encode_string, encode_strings};
 pub use time::{ClockData, SampleTime};
 pub use topology::{CpuPlace, CpuTopology, encode_cpu_topology};
@@ -113,4 +116,5 @@ features! {
     SIMPLEPERF_ETM_BRANCH_LIST = 133, "Branches of ETM traces.";
     SIMPLEPERF_INIT_MAP = 134, "Records of what already ran.";
     STACK_ENDS = 200, "How stacks ended that rprof unwound while recording.";
+    SYMBOLS = 201, "Names of the addresses that samples hit.";
 }

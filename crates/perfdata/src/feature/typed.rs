@@ -5,7 +5,7 @@ use super::{
     AuxtraceIndexEntry, BpfBtf, BpfProgram, BuildIdEntry, Caches, ClockData, Compression,
     CpuDomains, CpuTopology, DebugUnwindFile, ElfMachine, EventDesc, EventGroup, FeatureId,
     HybridPmu, MemTopology, MetaInfo, NrCpus, NumaNode, PmuCap, PmuCaps, PmuMapping, SampleTime,
-    SimpleperfFile, StackEnds, decode_strings,
+    SimpleperfFile, StackEnds, Symbols, decode_strings,
 };
 use rprof_abi::{Cursor, Endian, WireError};
 
@@ -99,6 +99,8 @@ pub enum Feature {
     SimpleperfDebugUnwind(Vec<DebugUnwindFile>),
     /// How stacks ended.
     StackEnds(StackEnds),
+    /// Names of what samples hit.
+    Symbols(Symbols),
     /// A section that is not decoded here: unknown, or a stream of its own.
     Opaque {
         /// Which.
@@ -116,6 +118,9 @@ impl Feature {
     pub fn parse(id: FeatureId, section: &[u8], endian: Endian) -> Result<Self, WireError> {
         if id == FeatureId::STACK_ENDS {
             return Ok(Self::StackEnds(StackEnds::parse(section, endian)?));
+        }
+        if id == FeatureId::SYMBOLS {
+            return Ok(Self::Symbols(Symbols::parse(section, endian)?));
         }
         if id.0 >= FeatureId::SIMPLEPERF_FILE.0 {
             return Self::parse_simpleperf(id, section, endian);
@@ -259,7 +264,7 @@ mod tests {
         assert_eq!(said(19), ["stat=Bool(true)"]);
         assert_eq!(said(1), ["tracing_data.len_bytes=0"]);
         assert_eq!(said(134), ["simpleperf_init_map.len_bytes=0"]);
-        assert_eq!(said(201), ["feature_201.len_bytes=0"]);
+        assert_eq!(said(202), ["feature_202.len_bytes=0"]);
     }
 
     proptest! {
