@@ -1,4 +1,4 @@
-//! The `perf.data` file: [`Writer`] makes one, [`Reader`] opens anybody's.
+//! The `perf.data` file: [`Writer`] makes one, [`add_feature`] adds to it, [`Reader`] opens anybody's.
 //!
 //! ```text
 //! 0            file header, 104 bytes: magic, attr size, sections, feature bits
@@ -15,6 +15,7 @@
 
 #![warn(clippy::indexing_slicing)]
 
+mod amend;
 mod attr_fields;
 mod error;
 pub mod feature;
@@ -27,6 +28,7 @@ mod reader;
 mod testing;
 mod writer;
 
+pub use amend::add_feature;
 pub use error::{Error, Location, Warning};
 pub use feature::{Feature, FeatureId};
 pub use file_header::{FileHeader, Section};

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// `O_NONBLOCK` (asm-generic): looking at a FIFO must not wait for its writer.
-const O_NONBLOCK: i32 = 0o4000;
+pub(crate) const O_NONBLOCK: i32 = 0o4000;
 
 /// The bytes of a recording.
 #[derive(Debug)]
