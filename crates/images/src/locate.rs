@@ -52,6 +52,7 @@ impl std::fmt::Display for Reason {
                 f,
                 "another file has its name now (another inode; no build id was recorded)"
             ),
+            Self::Unreadable(io::ErrorKind::InvalidInput) => write!(f, "not a regular file"),
             Self::Unreadable(kind) => write!(f, "cannot be read: {kind}"),
             Self::NotElf => write!(f, "not an ELF file"),
             Self::NotJitDump => write!(f, "not a jitdump file"),

@@ -87,6 +87,14 @@ impl RecordedImage {
         self.name_in_path().into()
     }
 
+    /// The whole path; the kernel's without its reference symbol.
+    pub fn long_name(&self) -> &[u8] {
+        match self.kind {
+            ImageKind::Kernel { .. } => self.name_in_path(),
+            _ => &self.path,
+        }
+    }
+
     fn name_in_path(&self) -> &[u8] {
         match self.kind {
             ImageKind::Kernel { .. } => b"[kernel.kallsyms]",

@@ -1,6 +1,6 @@
 //! A frozen profile.
 
-use crate::{Frames, StrId, Strings, Tree, Unwound};
+use crate::{Frames, StrId, Strings, Tree, Unwound, percent};
 
 /// What tasks are told apart by; a part that was not asked for is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,6 +50,9 @@ pub struct UnnamedImage {
     pub weight: u64,
     /// Why.
     pub reason: String,
+    /// What would give it names, if that is known; only for those that are to be listed
+    /// ([`Profile::listed_unnamed`]).
+    pub mend: Option<String>,
 }
 
 /// A recording, counted and named.
@@ -61,10 +64,69 @@ pub struct Profile {
     pub frames: Frames,
     /// Events, in the recording's order; those that only carry sideband are left out.
     pub events: Vec<EventProfile>,
-    /// Images that could not be named at all, heaviest first.
+    /// Images that lack names, the heaviest first.
     pub unnamed: Vec<UnnamedImage>,
     /// How stacks ended, where they were unwound from copies.
     pub unwound: Unwound,
     /// What could not be used, one sentence each.
     pub warnings: Vec<String>,
+}
+
+impl Profile {
+    /// Images below have too few samples to be worth a line, percent.
+    const MIN_UNNAMED: f64 = 0.5;
+    /// Images that are worth one, at most.
+    const MAX_UNNAMED: usize = 5;
+
+    /// Images without names that a reader should know of, with their share in percent, and how many
+    /// others there are.
+    pub fn listed_unnamed(&self) -> (Vec<(f64, &UnnamedImage)>, usize) {
+        let weights = self.events.iter().map(|event| event.weight);
+        let total = weights.fold(0u64, u64::saturating_add);
+        let shares = self.unnamed.iter();
+        let listed: Vec<_> = shares
+            .map(|image| (percent(image.weight, total), image))
+            .take_while(|(share, _)| *share >= Self::MIN_UNNAMED)
+            .take(Self::MAX_UNNAMED)
+            .collect();
+        let others = self.unnamed.len() - listed.len();
+        (listed, others)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_heaviest_images_are_listed_and_the_others_counted() {
+        let unnamed = |weights: &[u64]| Profile {
+            events: vec![EventProfile {
+                name: "x".to_owned(),
+                samples: 1,
+                weight: 1000,
+                loss: Loss::default(),
+                tree: Tree::default(),
+                groups: Vec::new(),
+            }],
+            unnamed: weights
+                .iter()
+                .map(|&weight| UnnamedImage {
+                    path: weight.to_string(),
+                    weight,
+                    reason: String::new(),
+                    mend: None,
+                })
+                .collect(),
+            ..Profile::default()
+        };
+        let listed = |weights: &[u64]| {
+            let profile = unnamed(weights);
+            let (listed, others) = profile.listed_unnamed();
+            (listed.iter().map(|(_, one)| one.weight).collect(), others)
+        };
+        assert_eq!(listed(&[500, 5, 4]), (vec![500, 5], 1));
+        assert_eq!(listed(&[10; 7]), (vec![10; 5], 2));
+        assert_eq!(listed(&[4, 1]), (vec![], 2));
+    }
 }

@@ -15,6 +15,7 @@ mod error;
 pub mod format;
 mod info;
 mod load;
+mod mend;
 pub mod script;
 
 pub use dump::{DUMP_VERSION, DumpForm, write_dump};

@@ -1,7 +1,7 @@
 //! Lines for the user, on stderr. Text from a recording is made fit for a terminal first.
 
-use rprof_profile::Unwound;
-use rprof_report::format::printable;
+use rprof_profile::{Profile, Unwound};
+use rprof_report::format::{printable, unnamed_lines};
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -26,6 +26,15 @@ pub(crate) fn stacks(unwound: &Unwound) {
     if let Some(summary) = unwound.summary() {
         line(format_args!("stacks: {summary}"));
     }
+}
+
+/// Images without names, if there are any worth a line.
+pub(crate) fn unnamed(profile: &Profile) {
+    let lines = unnamed_lines(profile);
+    if !lines.is_empty() {
+        line("without names:");
+    }
+    lines.iter().for_each(|one| line(format_args!("  {one}")));
 }
 
 /// What ended the command, with its causes.

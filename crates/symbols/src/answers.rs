@@ -11,6 +11,8 @@ pub enum Reason {
     NoFile(rprof_images::Reason),
     /// The file has no symbols at all.
     Stripped,
+    /// The file has only the symbols that others link to.
+    OnlyExported,
     /// Code was made at run time, and nobody wrote down what it is called.
     NoMap,
     /// There are names for such code, but not for certain those of the process that was recorded.
@@ -24,13 +26,9 @@ impl fmt::Display for Reason {
         match self {
             Self::NoFile(reason) => reason.fmt(f),
             Self::Stripped => write!(f, "the file has no symbols (stripped)"),
-            Self::NoMap => write!(
-                f,
-                "code made at run time, and no such file with its names (node --perf-basic-prof, \
-                 java -XX:+DumpPerfMapAtExit and python -X perf write one)"
-            ),
-            Self::NotItsMap(why) => f.write_str(why),
-            Self::NoKernelSymbols(why) => f.write_str(why),
+            Self::OnlyExported => write!(f, "only exported functions have names (stripped)"),
+            Self::NoMap => write!(f, "code made at run time, and no such file with its names"),
+            Self::NotItsMap(why) | Self::NoKernelSymbols(why) => f.write_str(why),
         }
     }
 }
@@ -66,6 +64,7 @@ pub struct Answers {
     names: Vec<String>,
     frames: Vec<Frame>,
     ends: Vec<u32>,
+    lack: Option<Reason>,
     pub(crate) n_malformed: u64,
 }
 
@@ -76,6 +75,7 @@ impl Answers {
             names,
             frames,
             ends,
+            lack: None,
             n_malformed: 0,
         }
     }
@@ -83,6 +83,16 @@ impl Answers {
     /// Lines of the file that made no sense, as far as it was read.
     pub fn n_malformed(&self) -> u64 {
         self.n_malformed
+    }
+
+    /// Why addresses without a name have none, where that has a reason.
+    pub fn lack(&self) -> Option<&Reason> {
+        self.lack.as_ref()
+    }
+
+    /// Says why addresses without a name have none.
+    pub(crate) fn explain(&mut self, lack: Reason) {
+        self.lack = Some(lack);
     }
 
     /// Frames of the address with this index, innermost first; empty if it has no name.
@@ -122,12 +132,18 @@ impl Collector {
         self.answers.frames.push(frame);
     }
 
+    /// Says why addresses without a name have none.
+    pub(crate) fn explain(&mut self, lack: Reason) {
+        self.answers.explain(lack);
+    }
+
     /// Goes on to the next address.
     pub(crate) fn end_address(&mut self) {
         let end = u32::try_from(self.answers.frames.len()).unwrap_or(u32::MAX);
         self.answers.ends.push(end);
     }
 
+    /// The answers, in the order in which addresses were ended.
     pub(crate) fn finish(self) -> Answers {
         self.answers
     }

@@ -5,7 +5,7 @@ use crate::batch::Batch;
 use crate::functions::{stubs_of, table_of};
 use crate::table::Table;
 use crate::{Demangling, Reason, dwarf, go, threads};
-use rprof_images::{FileOffset, GoTable, Located, Svma};
+use rprof_images::{Elf, FileOffset, GoTable, Located, Svma};
 
 /// How much to find out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +90,13 @@ pub fn symbolize_user(
         }
         batch
     });
-    Ok(Batch::join(shares, request.demangling, request.n_threads))
+    let mut answers = Batch::join(shares, request.demangling, request.n_threads);
+    let files = [Some(&located.binary), located.debug.as_ref()];
+    let has_symtab = files.into_iter().flatten().any(Elf::has_symtab);
+    if located.dwarf().is_none() && go.is_none() && !has_symtab {
+        answers.explain(Reason::OnlyExported);
+    }
+    Ok(answers)
 }
 
 /// Where one thread takes names from.

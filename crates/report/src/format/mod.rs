@@ -7,6 +7,7 @@ mod stats;
 mod table;
 mod text;
 mod tree;
+mod unnamed;
 
 pub use fields::{JsonFields, OutlineFields, TextFields};
 pub use flame::{FlameOptions, write_flame};
@@ -14,3 +15,4 @@ pub use folded::write_folded;
 pub use stats::write_stats;
 pub use table::{Graph, TableOptions, write_table};
 pub use text::printable;
+pub use unnamed::unnamed_lines;

@@ -1,7 +1,8 @@
 //! What a recording is worth: samples, losses, and how stacks ended that were unwound.
 
 use super::text::printable;
-use rprof_profile::{EndedStacks, Profile, StackEnd, percent};
+use super::unnamed::unnamed_lines;
+use rprof_profile::{EndedStacks, Profile, StackEnd, Unwound, percent};
 use std::io::{self, Write};
 
 /// Images listed below an end; the others are summed up.
@@ -23,7 +24,18 @@ pub fn write_stats(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
             event.loss.samples
         )?;
     }
-    let unwound = &profile.unwound;
+    write_unwound(&profile.unwound, out)?;
+    let unnamed = unnamed_lines(profile);
+    if !unnamed.is_empty() {
+        writeln!(out, "\nWithout names:")?;
+    }
+    unnamed
+        .iter()
+        .try_for_each(|line| writeln!(out, "  {line}"))
+}
+
+/// How stacks ended, if any were unwound.
+fn write_unwound(unwound: &Unwound, out: &mut impl Write) -> io::Result<()> {
     if unwound.ends.is_empty() {
         return Ok(());
     }
@@ -71,7 +83,6 @@ fn write_ends(alike: &[EndedStacks], all: u64, out: &mut impl Write) -> io::Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_profile::Unwound;
 
     #[test]
     fn ends_are_listed_by_image() {

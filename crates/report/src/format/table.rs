@@ -2,6 +2,7 @@
 
 use super::text::{padded, printable, width};
 use super::tree::write_tree;
+use super::unnamed::unnamed_lines;
 use rprof_profile::view::{Order, Row, Rows, SortKey};
 use rprof_profile::{EventProfile, Profile, percent};
 use std::borrow::Cow;
@@ -49,21 +50,12 @@ pub fn write_table(
     if let Some(summary) = profile.unwound.summary() {
         writeln!(out, "# Stacks: {}", printable(&summary))?;
     }
-    let weights = profile.events.iter().map(|event| event.weight);
-    let total = weights.fold(0u64, u64::saturating_add);
-    let mut heading = Some("# Without names:\n");
-    for image in &profile.unnamed {
-        let share = percent(image.weight, total);
-        if share < 0.005 {
-            continue;
-        }
-        out.write_all(heading.take().unwrap_or("").as_bytes())?;
-        writeln!(
-            out,
-            "#   {share:>6.2}%  {}: {}",
-            printable(&image.path),
-            image.reason
-        )?;
+    let unnamed = unnamed_lines(profile);
+    if !unnamed.is_empty() {
+        writeln!(out, "# Without names:")?;
+    }
+    for line in unnamed {
+        writeln!(out, "#   {line}")?;
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 pub(crate) struct Counts {
     /// By event.
     pub(crate) tallies: Vec<Tally<TaskGroup>>,
-    /// Weight of samples in images that have no names at all.
+    /// Weight of samples without a name, by image, where there is a reason for that.
     pub(crate) unnamed: FxHashMap<u32, u64>,
     pub(crate) unused: Unused,
     pub(crate) ends: Ends,
@@ -76,7 +76,7 @@ struct Counting<'a> {
 #[derive(Clone, Copy, Default)]
 struct Counted {
     node: u32,
-    /// Its image, if that has no names: its number and 1.
+    /// Its image, if it has no name for a reason: its number and 1.
     unnamed: u32,
 }
 

@@ -4,17 +4,21 @@ use super::Context;
 use super::count::Counts;
 use super::names::Names;
 use super::tasks::{TaskGroup, comm_text};
+use crate::mend::mends;
+use rprof_machine::RecordedImage;
 use rprof_profile::{EventProfile, Group, Profile, Strings, Tally, UnnamedImage};
+use rprof_symbols::Reason;
 use rustc_hash::FxHashMap;
 
 /// Completes the profile with all that was counted.
 pub(crate) fn freeze(context: &Context<'_>, names: &Names, counts: Counts, profile: &mut Profile) {
     profile.warnings.extend(counts.unused.warnings());
     profile.unwound = counts.ends.named(context);
-    profile.unnamed = unnamed_images(context, names, &counts.unnamed);
+    let unnamed = unnamed_images(context, names, &counts.unnamed);
     for (idx, tally) in counts.tallies.into_iter().enumerate() {
         add_event(context, idx, tally, profile);
     }
+    add_unnamed(context, unnamed, profile);
 }
 
 fn add_event(context: &Context<'_>, idx: usize, tally: Tally<TaskGroup>, profile: &mut Profile) {
@@ -52,23 +56,41 @@ fn add_event(context: &Context<'_>, idx: usize, tally: Tally<TaskGroup>, profile
     });
 }
 
-fn unnamed_images(
-    context: &Context<'_>,
-    names: &Names,
+/// An image without names, the reason, and the weight of its samples.
+type Unnamed<'a> = (&'a RecordedImage, &'a Reason, u64);
+
+/// Those that have samples, heaviest first.
+fn unnamed_images<'a>(
+    context: &'a Context<'_>,
+    names: &'a Names,
     weights: &FxHashMap<u32, u64>,
-) -> Vec<UnnamedImage> {
+) -> Vec<Unnamed<'a>> {
     let images = context.skimmed.history.images();
-    let mut all: Vec<UnnamedImage> = names
-        .unnamed
-        .iter()
-        .filter_map(|(id, reason)| {
-            Some(UnnamedImage {
-                path: String::from_utf8_lossy(&images.of(*id)?.path).into_owned(),
-                weight: weights.get(&id.0).copied().filter(|&weight| weight > 0)?,
-                reason: reason.to_string(),
-            })
-        })
-        .collect();
-    all.sort_by(|a, b| b.weight.cmp(&a.weight).then_with(|| a.path.cmp(&b.path)));
+    let unnamed = names.unnamed.iter().filter_map(|(id, reason)| {
+        let weight = weights.get(&id.0).copied().filter(|&weight| weight > 0)?;
+        Some((images.of(*id)?, reason, weight))
+    });
+    let mut all: Vec<Unnamed<'a>> = unnamed.collect();
+    all.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| a.0.path.cmp(&b.0.path)));
     all
+}
+
+/// Puts them into the profile, with what is to be done about those that are to be listed.
+fn add_unnamed(context: &Context<'_>, unnamed: Vec<Unnamed<'_>>, profile: &mut Profile) {
+    let image = |&(image, reason, weight): &Unnamed<'_>| UnnamedImage {
+        path: String::from_utf8_lossy(image.long_name()).into_owned(),
+        weight,
+        reason: reason.to_string(),
+        mend: None,
+    };
+    profile.unnamed = unnamed.iter().map(image).collect();
+    let n_listed = profile.listed_unnamed().0.len();
+    let listed: Vec<_> = unnamed
+        .iter()
+        .take(n_listed)
+        .map(|&(image, reason, _)| (image, reason))
+        .collect();
+    for (image, mend) in profile.unnamed.iter_mut().zip(mends(context, &listed)) {
+        image.mend = mend;
+    }
 }

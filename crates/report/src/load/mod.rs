@@ -26,6 +26,7 @@ pub(crate) use count::shows_function;
 pub(crate) use names::{Kernel, Names};
 pub(crate) use places::collect;
 pub(crate) use resolve::{Cache, PlaceKey, Space, Tasks};
+pub(crate) use run_time::is_other_machine;
 pub(crate) use samples::{Seen, Unused};
 pub(crate) use tasks::{comm_text, task_name};
 pub(crate) use unwinding::{Ends, Unwinding, has_stack};

@@ -29,7 +29,9 @@ pub(crate) struct Names {
     lines: Option<Vec<Option<(StrId, u32)>>>,
     /// Bytes from the start of each place's function to the place.
     offsets: Vec<u64>,
-    /// Images without any name, with the reason.
+    /// Whether each place has a name.
+    is_named: Vec<bool>,
+    /// Images that lack names, with the reason.
     pub(crate) unnamed: Vec<(ImageId, Reason)>,
 }
 
@@ -75,16 +77,21 @@ impl Names {
         self.numbers.get(&key).copied().unwrap_or(u32::MAX)
     }
 
-    /// The image of a place, if that image has no names at all.
+    /// The image of a place without a name, if there is a reason why it has none.
     #[inline]
     pub(crate) fn unnamed_image(&self, place: u32) -> Option<ImageId> {
-        if self.unnamed.is_empty() {
+        if self.unnamed.is_empty() || self.is_named(place) {
             return None;
         }
         let image = ImageId(self.places.get(place as usize)?.image);
         // In the order of images, as tasks are.
         let found = self.unnamed.binary_search_by_key(&image, |&(id, _)| id);
         found.is_ok().then_some(image)
+    }
+
+    /// Whether a place has a name.
+    pub(crate) fn is_named(&self, place: u32) -> bool {
+        self.is_named.get(place as usize).copied().unwrap_or(false)
     }
 
     /// Names all places; `places` must be sorted.
@@ -130,6 +137,7 @@ impl Names {
             frames: Vec::new(),
             lines: (request.detail == Detail::Lines).then(Vec::new),
             offsets: Vec::with_capacity(places.len()),
+            is_named: Vec::with_capacity(places.len()),
             unnamed: Vec::new(),
             in_stacks: context.chains.stacks,
             numbers: (0..).zip(&places).map(|(n, &place)| (place, n)).collect(),
@@ -172,9 +180,17 @@ impl Names {
                 answers.n_malformed()
             ));
         }
-        for (idx, place) in places[task.places.clone()].iter().enumerate() {
+        let own = &places[task.places.clone()];
+        if let (Some((id, _)), Some(lack)) = (task.image, answers.lack())
+            && (0..own.len()).any(|idx| answers.frames(idx).is_empty())
+        {
+            self.unnamed.push((id, lack.clone()));
+        }
+        for (idx, place) in own.iter().enumerate() {
             let level = level_of(place, task.image.map(|(_, image)| image));
             let named = answers.frames(idx);
+            let own_name = task.image.filter(|(_, image)| is_own_name(image.kind));
+            self.is_named.push(!named.is_empty() || own_name.is_some());
             for frame in named {
                 if let Some(lines) = &mut self.lines {
                     let mut file = |file| profile.strings.intern(answers.name(file));
@@ -194,7 +210,6 @@ impl Names {
                     lines.push(None);
                 }
                 // BPF programs are named by the record that announced them.
-                let own_name = task.image.filter(|(_, image)| is_own_name(image.kind));
                 let name = own_name.map(|(_, image)| String::from_utf8_lossy(&image.path));
                 // Stacks with an address for every frame without a name would grow with the
                 // recording: there, an image's nameless code counts as one.

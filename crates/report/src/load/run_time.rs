@@ -97,6 +97,11 @@ fn below(root: &Path, path: &str) -> PathBuf {
     root.join(path.strip_prefix('/').unwrap_or(path))
 }
 
+/// Whether another machine was recorded, as far as the recording says.
+pub(crate) fn is_other_machine(reader: &Reader) -> bool {
+    other_machine(reader).is_some()
+}
+
 /// The name of the machine that was recorded, if it is not this one.
 fn other_machine(reader: &Reader) -> Option<String> {
     let here = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;

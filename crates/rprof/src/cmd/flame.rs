@@ -45,6 +45,7 @@ pub(crate) fn run(args: &FlameArgs) -> Result<ExitCode> {
         ));
     }
     say::stacks(&profile.unwound);
+    say::unnamed(&profile);
     if !args.folded {
         say::next("open the picture in a browser");
     }
