@@ -11,6 +11,7 @@
 //! memory follows the program, not the recording. [`load`] does all of it; [`format`] writes.
 
 mod dump;
+mod embed;
 mod error;
 pub mod format;
 mod info;
@@ -19,6 +20,7 @@ mod mend;
 pub mod script;
 
 pub use dump::{DUMP_VERSION, DumpForm, write_dump};
+pub use embed::{SymbolSection, symbol_section};
 pub use error::Error;
 pub use info::{INFO_VERSION, visit_info};
 pub use load::{Options, Progress, load};

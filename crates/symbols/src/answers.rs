@@ -19,6 +19,8 @@ pub enum Reason {
     NotItsMap(String),
     /// The kernel's symbols cannot be had.
     NoKernelSymbols(String),
+    /// There were none when names were put into the recording, for this reason; nor are there now.
+    WhenEmbedded(String),
 }
 
 impl fmt::Display for Reason {
@@ -28,7 +30,9 @@ impl fmt::Display for Reason {
             Self::Stripped => write!(f, "the file has no symbols (stripped)"),
             Self::OnlyExported => write!(f, "only exported functions have names (stripped)"),
             Self::NoMap => write!(f, "code made at run time, and no such file with its names"),
-            Self::NotItsMap(why) | Self::NoKernelSymbols(why) => f.write_str(why),
+            Self::NotItsMap(why) | Self::NoKernelSymbols(why) | Self::WhenEmbedded(why) => {
+                f.write_str(why)
+            }
         }
     }
 }
@@ -110,14 +114,14 @@ impl Answers {
 
 /// Collects answers; each name is demangled once.
 #[derive(Debug, Default)]
-pub(crate) struct Collector {
+pub struct Collector {
     answers: Answers,
     numbers: FxHashMap<Vec<u8>, u32>,
 }
 
 impl Collector {
     /// The number of a name, `show`n at its first use.
-    pub(crate) fn name(&mut self, raw: &[u8], show: impl FnOnce(&[u8]) -> String) -> u32 {
+    pub fn name(&mut self, raw: &[u8], show: impl FnOnce(&[u8]) -> String) -> u32 {
         if let Some(&number) = self.numbers.get(raw) {
             return number;
         }
@@ -128,23 +132,40 @@ impl Collector {
     }
 
     /// Adds a frame to the current address.
-    pub(crate) fn frame(&mut self, frame: Frame) {
+    pub fn frame(&mut self, frame: Frame) {
         self.answers.frames.push(frame);
     }
 
     /// Says why addresses without a name have none.
-    pub(crate) fn explain(&mut self, lack: Reason) {
+    pub fn explain(&mut self, lack: Reason) {
         self.answers.explain(lack);
     }
 
+    /// Adds the frames that others answered for the address with this index.
+    pub fn copy(&mut self, others: &Answers, index: usize) {
+        let shown = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+        for &frame in others.frames(index) {
+            let name = self.name(others.name(frame.name).as_bytes(), shown);
+            let line = frame.line.map(|line| Line {
+                file: self.name(others.name(line.file).as_bytes(), shown),
+                ..line
+            });
+            self.frame(Frame {
+                name,
+                line,
+                ..frame
+            });
+        }
+    }
+
     /// Goes on to the next address.
-    pub(crate) fn end_address(&mut self) {
+    pub fn end_address(&mut self) {
         let end = u32::try_from(self.answers.frames.len()).unwrap_or(u32::MAX);
         self.answers.ends.push(end);
     }
 
     /// The answers, in the order in which addresses were ended.
-    pub(crate) fn finish(self) -> Answers {
+    pub fn finish(self) -> Answers {
         self.answers
     }
 }

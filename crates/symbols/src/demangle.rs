@@ -21,7 +21,15 @@ pub enum Demangling {
 
 impl Demangling {
     /// The readable form of a symbol's name; what is not mangled, or cannot be read, as it is.
+    /// A stub keeps the `@plt` behind the name of its function.
     pub fn of(self, mangled: &[u8]) -> String {
+        match mangled.strip_suffix(b"@plt") {
+            Some(function) => self.of_function(function) + "@plt",
+            None => self.of_function(mangled),
+        }
+    }
+
+    fn of_function(self, mangled: &[u8]) -> String {
         let text = String::from_utf8_lossy(mangled);
         let is_full = match self {
             Self::Off => return text.into_owned(),

@@ -1,6 +1,5 @@
 //! The functions of an ELF file: its symbols, as perf takes them, and its stubs.
 
-use crate::Demangling;
 use crate::table::{Entry, STB_GLOBAL, Table};
 use rprof_images::{Elf, ElfSymbol, Located, PltEntry, SymbolTable};
 
@@ -12,10 +11,10 @@ const STV_INTERNAL: u8 = 1;
 const STV_HIDDEN: u8 = 2;
 
 /// Stubs under the names that perf gives them: `memcpy@plt`.
-pub(crate) fn stubs_of(binary: &Elf, demangling: Demangling) -> Vec<PltEntry> {
+pub(crate) fn stubs_of(binary: &Elf) -> Vec<PltEntry> {
     let mut entries = binary.plt_entries();
     for entry in &mut entries {
-        entry.function = format!("{}@plt", demangling.of(&entry.function)).into_bytes();
+        entry.function.extend_from_slice(b"@plt");
     }
     entries
 }
@@ -31,7 +30,6 @@ pub(crate) fn table_of<'e>(located: &'e Located, stubs: &'e [PltEntry]) -> Table
             name: &stub.function,
             binding: STB_GLOBAL,
             in_module: false,
-            is_readable: true,
         })
         .collect();
     // As perf reads them: where two tables say the same, the first one counts.
@@ -63,6 +61,5 @@ fn entry<'e>(symbol: &ElfSymbol<'e>) -> Option<Entry<'e>> {
         name: symbol.name,
         binding: symbol.binding,
         in_module: false,
-        is_readable: false,
     })
 }

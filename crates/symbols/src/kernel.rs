@@ -36,7 +36,6 @@ impl<'k> KernelSymbols<'k> {
                 name: symbol.name,
                 binding: binding_of(symbol.kind),
                 in_module: symbol.module.is_some(),
-                is_readable: false,
             });
         }
         Self {

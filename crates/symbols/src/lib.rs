@@ -18,7 +18,7 @@ mod table;
 mod threads;
 mod user;
 
-pub use answers::{Answers, Frame, Line, Reason};
+pub use answers::{Answers, Collector, Frame, Line, Reason};
 pub use demangle::Demangling;
 pub use jitdump::symbolize_jitdump;
 pub use kernel::KernelSymbols;

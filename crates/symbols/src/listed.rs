@@ -29,7 +29,6 @@ pub fn symbolize_listed<'a>(
         name: symbol.name,
         binding: 0,
         in_module: false,
-        is_readable: false,
     });
     let table = Table::new(entries.collect());
     let mut collector = Collector::default();

@@ -21,8 +21,6 @@ pub(crate) struct Entry<'a> {
     pub(crate) binding: u8,
     /// Whether it is a kernel module's.
     pub(crate) in_module: bool,
-    /// Whether its name is to be taken as it is.
-    pub(crate) is_readable: bool,
 }
 
 /// Sorted, without aliases.
@@ -151,7 +149,6 @@ mod tests {
             name: name.as_bytes(),
             binding,
             in_module: false,
-            is_readable: false,
         }
     }
 

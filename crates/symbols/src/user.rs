@@ -54,7 +54,7 @@ pub fn symbolize_user(
         Detail::Inlines | Detail::Lines => dwarf.map(dwarf::Packed::of),
         Detail::Functions => None,
     };
-    let stubs = stubs_of(&located.binary, request.demangling);
+    let stubs = stubs_of(&located.binary);
     let (sections, table) = match packed {
         Some(packed) => {
             let (sections, table) = packed.unpack(request.n_threads, || table_of(located, &stubs));
@@ -123,12 +123,8 @@ impl<'a> Sources<'_, 'a> {
             outermost.into_iter().for_each(|frame| batch.frame(frame));
             return;
         };
-        let name = match symbol.is_readable {
-            true => batch.readable(symbol.name),
-            false => batch.function(symbol.name),
-        };
         batch.frame(Frame {
-            name,
+            name: batch.function(symbol.name),
             start: symbol.start,
             offset: address.0.wrapping_sub(symbol.start),
             is_inlined: false,

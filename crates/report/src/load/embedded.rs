@@ -1,39 +1,213 @@
-//! Symbols that a recording brings along: simpleperf writes those that samples hit.
+//! Names that a recording brings along: rprof's own (`--embed-symbols`), of every address that
+//! samples hit, and simpleperf's, of functions.
+//!
+//! What is embedded was found in the recorded files on the machine that they were on; it is
+//! complete for the addresses that it has, and there at once. So it comes before files, which are
+//! asked for the addresses that it does not have, and for those without a name where it says why
+//! names were lacking.
 
+use super::names::Answered;
 use super::resolve::PlaceKey;
-use rprof_images::Svma;
-use rprof_perfdata::feature::SimpleperfFile;
+use rprof_images::{Avma, FileOffset, Svma};
+use rprof_machine::{CompiledCode, ImageKind, RecordedImage};
+use rprof_perfdata::feature::{SimpleperfFile, SymbolAddress, SymbolImage, SymbolPiece, Symbols};
 use rprof_perfdata::{Feature, FeatureId, Reader};
-use rprof_symbols::{Answers, Demangling, Listed, symbolize_listed};
+use rprof_symbols::{
+    Answers, Collector, Demangling, Detail, Frame, Line, Listed, Reason, Request, symbolize_listed,
+};
 use rustc_hash::FxHashMap;
 
-/// The files of a recording that have symbols in it, by path.
+/// The names in a recording.
 #[derive(Debug, Default)]
-pub(crate) struct Embedded(FxHashMap<Vec<u8>, SimpleperfFile>);
+pub(crate) struct Embedded {
+    /// By path, files with a list of their functions.
+    listed: FxHashMap<Vec<u8>, SimpleperfFile>,
+    symbols: Symbols,
+    /// Places in `symbols` by path; several files may have had one.
+    by_path: FxHashMap<Vec<u8>, Vec<usize>>,
+    /// Whether files are asked before.
+    files_first: bool,
+    /// What is wrong with the names.
+    pub(crate) warning: Option<String>,
+}
 
 impl Embedded {
     /// What the recording has; a damaged section counts as none.
     pub(crate) fn of(reader: &Reader) -> Self {
-        let mut all = FxHashMap::default();
+        let feature = |id| {
+            let section = reader.feature(id).ok()??;
+            Some(Feature::parse(id, &section, reader.endian()))
+        };
+        let mut all = Self::default();
         for id in [FeatureId::SIMPLEPERF_FILE, FeatureId::SIMPLEPERF_FILE2] {
-            let section = reader.feature(id).ok().flatten();
-            let feature = section.map(|bytes| Feature::parse(id, &bytes, reader.endian()));
-            if let Some(Ok(Feature::SimpleperfFiles(files))) = feature {
+            if let Some(Ok(Feature::SimpleperfFiles(files))) = feature(id) {
                 let named = files.into_iter().filter(|file| !file.symbols.is_empty());
-                all.extend(named.map(|file| (file.path.clone(), file)));
+                all.listed
+                    .extend(named.map(|file| (file.path.clone(), file)));
             }
         }
-        Self(all)
+        match feature(FeatureId::SYMBOLS) {
+            Some(Ok(Feature::Symbols(symbols))) => all = all.with(symbols),
+            Some(Err(error)) => {
+                all.warning = Some(format!(
+                    "the names in the recording are damaged ({error}): they are not used"
+                ));
+            }
+            _ => {}
+        }
+        all
     }
 
-    /// Names places of a file, if the recording has symbols of it.
-    pub(crate) fn answer(
+    /// The same, for what is to be embedded anew: files may say more by now.
+    pub(crate) fn behind_files(reader: &Reader) -> Self {
+        Self {
+            files_first: true,
+            ..Self::of(reader)
+        }
+    }
+
+    fn with(mut self, symbols: Symbols) -> Self {
+        for (place, image) in symbols.images.iter().enumerate() {
+            let path = symbols.string(image.path).to_vec();
+            self.by_path.entry(path).or_default().push(place);
+        }
+        self.symbols = symbols;
+        self
+    }
+
+    /// Names the places of an image, sorted: from here, and what is not here by `find`.
+    pub(crate) fn name(
         &self,
-        path: &[u8],
+        image: &RecordedImage,
+        places: &[PlaceKey],
+        request: Request,
+        find: impl FnOnce(&[PlaceKey]) -> Option<Answered>,
+    ) -> Option<Answered> {
+        if let Some(answers) = self.answer_listed(image, places, request.demangling) {
+            return Some(Ok(answers));
+        }
+        let Some(own) = self.image(image) else {
+            return find(places);
+        };
+        let missing: Vec<PlaceKey> = match self.files_first {
+            true => places.to_vec(),
+            false => {
+                // Where names were lacking for a reason, that may have been mended.
+                let is_final = |place: &&PlaceKey| {
+                    let known = known(own, place);
+                    known.is_some_and(|known| known.name.is_some() || own.reason.is_none())
+                };
+                let others = places.iter().filter(|place| !is_final(place));
+                others.copied().collect()
+            }
+        };
+        let found = match missing.is_empty() {
+            true => Ok(Answers::default()),
+            false => find(&missing)?,
+        };
+        if let (Err(reason), true) = (&found, own.addresses.is_empty()) {
+            return Some(Err(self.reason(own).unwrap_or_else(|| reason.clone())));
+        }
+        let found = found.unwrap_or_default();
+        Some(Ok(self.merged(own, places, (&missing, &found), request)))
+    }
+
+    /// The pieces of code of a log, which stand in for it, with their times.
+    pub(crate) fn pieces(&self, image: &RecordedImage) -> Vec<(Option<u64>, CompiledCode)> {
+        let pieces = self.image(image).map_or(&[][..], |own| &own.pieces);
+        let code = |piece: &SymbolPiece| CompiledCode {
+            start: Avma(piece.start),
+            len: piece.len,
+            offset: FileOffset(piece.offset),
+        };
+        let pieces = pieces.iter().filter(|piece| piece.len > 0);
+        let pieces = pieces.map(|piece| (piece.time_ns, code(piece)));
+        pieces.collect()
+    }
+
+    /// Why an image lacked names.
+    fn reason(&self, own: &SymbolImage) -> Option<Reason> {
+        let why = self.symbols.string(own.reason?);
+        Some(Reason::WhenEmbedded(
+            String::from_utf8_lossy(why).into_owned(),
+        ))
+    }
+
+    fn merged(
+        &self,
+        own: &SymbolImage,
+        places: &[PlaceKey],
+        (found, answers): (&[PlaceKey], &Answers),
+        request: Request,
+    ) -> Answers {
+        let mut collector = Collector::default();
+        if let Some(lack) = answers.lack().cloned().or_else(|| self.reason(own)) {
+            collector.explain(lack);
+        }
+        let mut at = 0;
+        for place in places {
+            let mut named = false;
+            if found.get(at) == Some(place) {
+                named = !answers.frames(at).is_empty();
+                collector.copy(answers, at);
+                at += 1;
+            }
+            if let Some(known) = known(own, place).filter(|_| !named) {
+                self.add_frames(known, request, &mut collector);
+            }
+            collector.end_address();
+        }
+        collector.finish()
+    }
+
+    fn add_frames(&self, known: &SymbolAddress, request: Request, collector: &mut Collector) {
+        let Some(named) = known.name else {
+            return;
+        };
+        let symbols = &self.symbols;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        for frame in symbols.chain(named.frame) {
+            let is_inlined = frame.caller.is_some();
+            if is_inlined && request.detail == Detail::Functions {
+                continue;
+            }
+            let line = frame.line.map(|(file, line)| Line {
+                file: collector.name(symbols.string(file), text),
+                line,
+            });
+            let name = collector.name(symbols.string(frame.name), |raw| request.demangling.of(raw));
+            collector.frame(Frame {
+                name,
+                start: named.start,
+                offset: named.offset,
+                is_inlined,
+                line,
+            });
+        }
+    }
+
+    fn image(&self, image: &RecordedImage) -> Option<&SymbolImage> {
+        // A guest's files may have the host's paths.
+        let is_ours = matches!(
+            image.kind,
+            ImageKind::User | ImageKind::Kernel { .. } | ImageKind::Module
+        );
+        let places = self.by_path.get(&image.path).filter(|_| is_ours)?;
+        let mut all = places
+            .iter()
+            .filter_map(|&place| self.symbols.images.get(place));
+        let build_id = image.build_id.as_ref().map_or(&[][..], |id| id.as_bytes());
+        all.find(|one| one.build_id == build_id && one.inode == image.inode)
+    }
+
+    /// Names places of a file, if the recording has a list of its functions.
+    fn answer_listed(
+        &self,
+        image: &RecordedImage,
         places: &[PlaceKey],
         demangling: Demangling,
     ) -> Option<Answers> {
-        let file = self.0.get(path)?;
+        let file = self.listed.get(&image.path)?;
         let symbols = file.symbols.iter().map(|symbol| Listed {
             start: Svma(symbol.vaddr),
             len: symbol.len.into(),
@@ -42,6 +216,13 @@ impl Embedded {
         let addresses = places.iter().map(|place| Svma(svma(file, place.address)));
         Some(symbolize_listed(symbols, addresses, demangling))
     }
+}
+
+/// What an image's names say of a place; `None` if it was not looked up.
+fn known<'s>(image: &'s SymbolImage, place: &PlaceKey) -> Option<&'s SymbolAddress> {
+    let all = &image.addresses;
+    let at = all.binary_search_by_key(&place.address, |one| one.address);
+    all.get(at.ok()?)
 }
 
 /// Where an offset in the file is in its address space. The kernel's places are addresses already.
@@ -61,6 +242,8 @@ fn svma(file: &SimpleperfFile, offset: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rprof_images::BuildId;
+    use rprof_perfdata::feature::{AddressName, SymbolFrame};
 
     #[test]
     fn offsets_count_from_the_first_code() {
@@ -76,5 +259,129 @@ mod tests {
             ..file
         };
         assert_eq!(svma(&kernel, 0x948), 0x948);
+    }
+
+    fn image(path: &[u8], id: u8) -> RecordedImage {
+        RecordedImage {
+            path: path.to_vec(),
+            build_id: BuildId::new(&[id; 20]),
+            inode: None,
+            kind: ImageKind::User,
+        }
+    }
+
+    /// `/a` has `outer` with `inner` in it at 0x10, and nothing at 0x20; `/b` had no symbols.
+    fn embedded() -> Embedded {
+        let frame = |caller, name| SymbolFrame {
+            caller,
+            name,
+            line: None,
+        };
+        let name = Some(AddressName {
+            frame: 1,
+            start: 8,
+            offset: 8,
+        });
+        let at = |address, name| SymbolAddress { address, name };
+        let of = |path, addresses: Vec<SymbolAddress>| SymbolImage {
+            path,
+            build_id: vec![7; 20],
+            reason: addresses.is_empty().then_some(4),
+            addresses,
+            inode: None,
+            pieces: Vec::new(),
+        };
+        let strings = ["/a", "/b", "outer", "inner", "stripped"];
+        Embedded::default().with(Symbols {
+            strings: strings.map(|text| text.as_bytes().to_vec()).to_vec(),
+            frames: vec![frame(None, 2), frame(Some(0), 3)],
+            images: vec![
+                of(0, vec![at(0x10, name), at(0x20, None)]),
+                of(1, Vec::new()),
+            ],
+        })
+    }
+
+    fn places(addresses: &[u64]) -> Vec<PlaceKey> {
+        let place = |&address| PlaceKey { image: 0, address };
+        addresses.iter().map(place).collect()
+    }
+
+    /// What files say: everything is called `file`.
+    fn files(places: &[PlaceKey]) -> Option<Answered> {
+        let mut collector = Collector::default();
+        for _ in places {
+            let name = collector.name(b"file", |_| "file".to_owned());
+            collector.frame(Frame {
+                name,
+                start: 0,
+                offset: 0,
+                is_inlined: false,
+                line: None,
+            });
+            collector.end_address();
+        }
+        Some(Ok(collector.finish()))
+    }
+
+    fn names(answers: &Answers, n: usize) -> Vec<Vec<&str>> {
+        let frames = |at| answers.frames(at).iter();
+        (0..n)
+            .map(|at| frames(at).map(|frame| answers.name(frame.name)).collect())
+            .collect()
+    }
+
+    #[test]
+    fn files_are_asked_for_what_is_not_embedded_alone() {
+        let mut embedded = embedded();
+        let asked = places(&[0x10, 0x18, 0x20]);
+        let name = |embedded: &Embedded, detail| {
+            let named = embedded.name(&image(b"/a", 7), &asked, detail, files);
+            named.unwrap().unwrap()
+        };
+        let all = name(&embedded, Detail::Inlines);
+        let (inner, outer, file) = ("inner", "outer", "file");
+        assert_eq!(names(&all, 3), [vec![inner, outer], vec![file], vec![]]);
+        assert_eq!(
+            all.frames(0)
+                .iter()
+                .map(|frame| frame.is_inlined)
+                .collect::<Vec<_>>(),
+            [true, false]
+        );
+        let functions = name(&embedded, Detail::Functions);
+        assert_eq!(names(&functions, 3), [vec![outer], vec![file], vec![]]);
+        embedded.files_first = true;
+        let anew = name(&embedded, Detail::Inlines);
+        assert_eq!(names(&anew, 3), [[file], [file], [file]]);
+    }
+
+    #[test]
+    fn other_contents_under_a_path_have_other_names() {
+        let other = embedded().name(&image(b"/a", 9), &places(&[0x10]), Detail::Lines, files);
+        assert_eq!(names(&other.unwrap().unwrap(), 1), [["file"]]);
+        let guest = RecordedImage {
+            kind: ImageKind::GuestUser,
+            ..image(b"/a", 7)
+        };
+        let guest = embedded().name(&guest, &places(&[0x10]), Detail::Lines, |_| None);
+        assert!(guest.is_none());
+    }
+
+    #[test]
+    fn the_reason_is_that_of_the_machine_that_was_recorded() {
+        let ask = |find: &dyn Fn(&[PlaceKey]) -> Option<Answered>| {
+            let named = embedded().name(&image(b"/b", 7), &places(&[1]), Detail::Lines, find);
+            named.unwrap()
+        };
+        let reason = ask(&|_| Some(Err(Reason::Stripped))).unwrap_err();
+        assert_eq!(reason, Reason::WhenEmbedded("stripped".to_owned()));
+        // Its debug file may have been installed since.
+        assert_eq!(names(&ask(&files).unwrap(), 1), [["file"]]);
+        // Where names are there, an address without one is no reason to call for files.
+        let known = embedded().name(&image(b"/a", 7), &places(&[0x20]), Detail::Lines, |_| {
+            panic!("asked for a file")
+        });
+        assert_eq!(names(&known.unwrap().unwrap(), 1), [[""; 0]]);
     }
 }

@@ -23,7 +23,8 @@ mod values;
 
 pub(crate) use chain::{Address, UserPart, for_each_address};
 pub(crate) use count::shows_function;
-pub(crate) use names::{Kernel, Names};
+pub(crate) use embedded::Embedded;
+pub(crate) use names::{Kernel, Names, answer_all};
 pub(crate) use places::collect;
 pub(crate) use resolve::{Cache, PlaceKey, Space, Tasks};
 pub(crate) use run_time::is_other_machine;

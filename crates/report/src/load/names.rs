@@ -35,13 +35,15 @@ pub(crate) struct Names {
     pub(crate) unnamed: Vec<(ImageId, Reason)>,
 }
 
-/// One image's places, or all of the kernel's.
-struct Task<'a> {
-    image: Option<(ImageId, &'a RecordedImage)>,
-    places: Range<usize>,
+/// The places of one image.
+pub(crate) struct Task<'a> {
+    /// Its image; `None` for addresses that no mapping holds.
+    pub(crate) image: Option<(ImageId, &'a RecordedImage)>,
+    pub(crate) places: Range<usize>,
 }
 
-type Answered = Result<Answers, Reason>;
+/// What is known of a task's places, in their order.
+pub(crate) type Answered = Result<Answers, Reason>;
 
 impl Names {
     /// Frames of a place, innermost first.
@@ -101,37 +103,9 @@ impl Names {
         request: Request,
         profile: &mut Profile,
     ) -> Result<Self, Error> {
-        // One image may have most of the places: it gets threads of its own for them.
-        let n_threads = parallel::n_cpus();
-        let request = Request {
-            n_threads,
-            ..request
-        };
-        let tasks = tasks_of(context, &places);
-        let work = work_of(&tasks);
-        let answers: Vec<Mutex<Option<Answered>>> =
-            tasks.iter().map(|_| Mutex::new(None)).collect();
         let embedded = Embedded::of(context.reader);
-        let answer = |(): &mut (), turn: usize| {
-            let kernel = OnceCell::new();
-            for &idx in &work[turn] {
-                let task = &tasks[idx];
-                let own = &places[task.places.clone()];
-                let brought = task
-                    .image
-                    .and_then(|(_, image)| embedded.answer(&image.path, own, request.demangling));
-                let answered = match brought {
-                    Some(answers) => Some(Ok(answers)),
-                    None => task.answer(context, own, request, &kernel),
-                };
-                if let Ok(mut slot) = answers[idx].lock() {
-                    *slot = answered;
-                }
-            }
-            Ok(())
-        };
-        let all = (work.len(), Threads::All);
-        parallel::for_each(all, || (), answer, &mut |_| {})?;
+        profile.warnings.extend(embedded.warning.clone());
+        let answers = answer_all(context, &places, request, &embedded)?;
         let mut names = Self {
             ends: Vec::with_capacity(places.len()),
             frames: Vec::new(),
@@ -144,9 +118,8 @@ impl Names {
             places: Vec::new(),
         };
         // In the order of places, not of threads: same input, same numbers.
-        for (task, answered) in tasks.iter().zip(answers) {
-            let answered = answered.into_inner().ok().flatten();
-            names.add(context, task, &places, answered, profile);
+        for (task, answered) in answers {
+            names.add(context, &task, &places, answered, profile);
         }
         names.places = places;
         Ok(names)
@@ -245,6 +218,44 @@ fn level_of(place: &PlaceKey, image: Option<&RecordedImage>) -> Level {
         None if place.image == UNMAPPED_OTHER => Level::Hypervisor,
         None => Level::User,
     }
+}
+
+/// Answers for all places, which must be sorted: in parallel by image, in the order of places.
+/// `None` for places of images that nothing can name.
+pub(crate) fn answer_all<'a>(
+    context: &Context<'a>,
+    places: &[PlaceKey],
+    request: Request,
+    embedded: &Embedded,
+) -> Result<Vec<(Task<'a>, Option<Answered>)>, Error> {
+    // One image may have most of the places: it gets threads of its own for them.
+    let request = Request {
+        n_threads: parallel::n_cpus(),
+        ..request
+    };
+    let tasks = tasks_of(context, places);
+    let work = work_of(&tasks);
+    let answers: Vec<Mutex<Option<Answered>>> = tasks.iter().map(|_| Mutex::new(None)).collect();
+    let answer = |(): &mut (), turn: usize| {
+        let kernel = OnceCell::new();
+        for &idx in &work[turn] {
+            let task = &tasks[idx];
+            let Some((_, image)) = task.image else {
+                continue;
+            };
+            let own = &places[task.places.clone()];
+            let find = |places: &[PlaceKey]| task.answer(context, places, request, &kernel);
+            let answered = embedded.name(image, own, request, find);
+            if let Ok(mut slot) = answers[idx].lock() {
+                *slot = answered;
+            }
+        }
+        Ok(())
+    };
+    parallel::for_each((work.len(), Threads::All), || (), answer, &mut |_| {})?;
+    let answers = answers.into_iter();
+    let answers = answers.map(|answered| answered.into_inner().ok().flatten());
+    Ok(tasks.into_iter().zip(answers).collect())
 }
 
 /// Runs of places with the same image.

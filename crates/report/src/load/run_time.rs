@@ -7,7 +7,9 @@
 //! counts if it has the recorded inode. Below `--symfs` all do: who says it knows.
 
 use super::Context;
+use super::embedded::Embedded;
 use super::lives::{Process, WallClock};
+use super::resolve::PlaceKey;
 use rprof_abi::AttrFlags;
 use rprof_images::Reason as NoFile;
 use rprof_images::{
@@ -19,6 +21,7 @@ use rprof_symbols::{Answers, Reason, Request, symbolize_jitdump, symbolize_perf_
 use rustc_hash::FxHashMap;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +46,30 @@ impl Context<'_> {
                 .map_err(Reason::NoFile)?;
             symbolize_jitdump(&mut dump, offsets, request)
         })
+    }
+
+    /// The pieces of a log in which any of these places are, sorted, so that the recording can do
+    /// without the log.
+    pub(crate) fn hit_pieces(
+        &self,
+        (id, image): (ImageId, &RecordedImage),
+        places: &[PlaceKey],
+    ) -> Vec<(Option<u64>, CompiledCode)> {
+        let mut hit = Vec::new();
+        let dump = self.skimmed.logs.get(&id).map(|path| JitDump::open(path));
+        let Some(Ok(mut dump)) = dump else {
+            return Embedded::of(self.reader).pieces(image);
+        };
+        // What is read before an error counts, as it does when pieces are mapped.
+        let _ = for_each_piece(&mut dump, |time_ns, code| {
+            let first = places.partition_point(|place| place.address < code.offset.0);
+            let end = code.offset.0.saturating_add(code.len);
+            if places.get(first).is_some_and(|place| place.address < end) {
+                hit.push((time_ns, code));
+            }
+            ControlFlow::Continue(())
+        });
+        hit
     }
 
     fn perf_map(&self, pid: i32) -> Result<PerfMap, Reason> {
@@ -173,6 +200,7 @@ pub(super) fn add_compiled_code(
         n_pieces: 0,
         logs: Logs::default(),
     };
+    let mut embedded = None;
     // Children that were forked before the recording have their parent's log, too.
     logs.sort_by_key(|log| (log.image, log.pid));
     for logs in logs.chunk_by(|a, b| a.image == b.image) {
@@ -187,7 +215,21 @@ pub(super) fn add_compiled_code(
                 added.logs.paths.insert(id, path);
                 added.add_log(&shown, dump, logs);
             }
-            Err(reason) => added.note(format!("{shown}: {reason}: no names from it")),
+            Err(reason) => {
+                let embedded = embedded.get_or_insert_with(|| Embedded::of(reader));
+                let pieces = embedded.pieces(&image);
+                if pieces.is_empty() {
+                    added.note(format!("{shown}: {reason}: no names from it"));
+                }
+                for (time_ns, code) in pieces {
+                    if added
+                        .add(logs, time_ns.filter(|_| has_times), code)
+                        .is_break()
+                    {
+                        break;
+                    }
+                }
+            }
         }
     }
     added.logs
@@ -221,41 +263,67 @@ impl Added<'_> {
                  the name of what was there last"
             ));
         }
-        // Where code with a number is, for when it is moved.
-        let mut by_index: FxHashMap<u64, (FileOffset, u64)> = FxHashMap::default();
-        loop {
-            let (time_ns, code) = match dump.next_record() {
-                Ok(Some(JitRecord::Load(load))) => {
-                    by_index.insert(load.index, (load.code, load.len));
-                    let code = CompiledCode {
-                        start: load.start,
-                        len: load.len,
-                        offset: load.code,
-                    };
-                    (load.time_ns, code)
-                }
-                Ok(Some(JitRecord::Move(moved))) => match moved_code(&by_index, &moved) {
-                    Some(code) => (moved.time_ns, code),
-                    None => continue,
-                },
-                Ok(Some(_)) => continue,
-                Ok(None) => return,
-                Err(error) => {
-                    self.note(format!("{path}: read in part: {error}"));
-                    return;
-                }
-            };
-            self.n_pieces += logs.len();
-            if self.n_pieces > MAX_PIECES {
+        let pieces = for_each_piece(&mut dump, |time_ns, code| {
+            self.add(logs, time_ns.filter(|_| has_times), code)
+        });
+        match pieces {
+            Ok(()) if self.n_pieces > MAX_PIECES => {
                 self.note(format!("{path}: too much code to be named all"));
-                return;
             }
-            for log in logs {
-                self.builder
-                    .add_code(log, has_times.then_some(time_ns), code);
-            }
+            Ok(()) => {}
+            Err(error) => self.note(format!("{path}: read in part: {error}")),
         }
     }
+
+    /// Adds a piece to the processes that have its log, unless there are too many.
+    fn add(
+        &mut self,
+        logs: &[CodeLog],
+        time_ns: Option<u64>,
+        code: CompiledCode,
+    ) -> ControlFlow<()> {
+        self.n_pieces += logs.len();
+        if self.n_pieces > MAX_PIECES {
+            return ControlFlow::Break(());
+        }
+        for log in logs {
+            self.builder.add_code(log, time_ns, code);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Goes through a log: all code that was loaded or moved, with its time if that is by the clock of
+/// the system.
+fn for_each_piece(
+    dump: &mut JitDump,
+    mut visit: impl FnMut(Option<u64>, CompiledCode) -> ControlFlow<()>,
+) -> std::io::Result<()> {
+    let has_times = !dump.has_arch_times;
+    // Where code with a number is, for when it is moved.
+    let mut by_index: FxHashMap<u64, (FileOffset, u64)> = FxHashMap::default();
+    while let Some(record) = dump.next_record()? {
+        let (time_ns, code) = match record {
+            JitRecord::Load(load) => {
+                by_index.insert(load.index, (load.code, load.len));
+                let code = CompiledCode {
+                    start: load.start,
+                    len: load.len,
+                    offset: load.code,
+                };
+                (load.time_ns, code)
+            }
+            JitRecord::Move(moved) => match moved_code(&by_index, &moved) {
+                Some(code) => (moved.time_ns, code),
+                None => continue,
+            },
+            _ => continue,
+        };
+        if visit(has_times.then_some(time_ns), code).is_break() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Code at its new address is still the code that was loaded. What is left at the old one keeps

@@ -137,6 +137,7 @@ pub fn write_script(
     let warnings = reader.warnings().iter().chain(&bad_formats);
     let mut warnings: Vec<String> = warnings.map(ToString::to_string).collect();
     warnings.extend_from_slice(&skimmed.warnings);
+    warnings.extend_from_slice(&profile.warnings);
     warnings.extend(unused.warnings());
     if is_empty {
         warnings.push(match skimmed.n_samples {
