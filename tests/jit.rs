@@ -242,6 +242,13 @@ fn an_address_is_called_what_was_there_at_the_time() {
     );
     let symfs = [FLAT.as_slice(), &["--symfs", "/"]].concat();
     assert!(report(&file, &symfs).contains("wanderer"));
+    // A recording that carries its names does without the log, and still knows the times.
+    run(rprof(["symbols", "--embed", "--symfs", "/", "-i"]).arg(&file)).ok();
+    std::fs::remove_file(&log).unwrap();
+    let mut embedded = rprof(["report", "--symfs", "/nonexistent", "-i"]);
+    let embedded = run(embedded.arg(&file).args(FLAT)).ok();
+    assert_eq!(embedded.stdout, table);
+    assert!(!embedded.stderr.contains("no names"), "{}", embedded.stderr);
 }
 
 #[test]

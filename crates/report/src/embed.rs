@@ -1,7 +1,7 @@
 //! Names of all addresses that samples hit, as a section for the recording itself.
 
 use crate::Error;
-use crate::load::{Context, Embedded, Wanted, answer_all, collect, skim};
+use crate::load::{Context, Embedded, Wanted, answer_all, collect, has_stack, skim};
 use rprof_abi::Encoder;
 use rprof_images::Locator;
 use rprof_machine::{CompiledCode, RecordedImage};
@@ -88,6 +88,11 @@ pub fn symbol_section(
         .symbols
         .encode(&mut Encoder::new(&mut bytes, reader.endian()));
     let warnings = reader.warnings().iter().map(ToString::to_string);
+    let copies = reader.events().iter().any(has_stack);
+    let copies = copies.then(|| {
+        "the recording holds copies of stacks: to unwind them, it still needs the binaries"
+            .to_owned()
+    });
     Ok(SymbolSection {
         bytes,
         path: match reader.form() {
@@ -96,7 +101,7 @@ pub fn symbol_section(
         },
         addresses,
         named,
-        warnings: warnings.chain(skimmed.warnings).collect(),
+        warnings: warnings.chain(skimmed.warnings).chain(copies).collect(),
     })
 }
 

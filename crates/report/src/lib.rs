@@ -18,9 +18,11 @@ mod info;
 mod load;
 mod mend;
 pub mod script;
+mod symbols;
 
 pub use dump::{DUMP_VERSION, DumpForm, write_dump};
 pub use embed::{SymbolSection, symbol_section};
 pub use error::Error;
 pub use info::{INFO_VERSION, visit_info};
 pub use load::{Options, Progress, load};
+pub use symbols::{ImageSymbols, RecordingSymbols, load_symbols};

@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Script(ScriptArgs),
     /// Print every record of a recording as it is in the file
     Dump(DumpArgs),
+    /// Show where the names of each binary come from, or why it has none; put names into the file
+    Symbols(SymbolsArgs),
     /// Show what a recording is: events, machine, how many records of each kind
     Info(DumpArgs),
 }
@@ -113,6 +115,10 @@ pub(crate) struct RecordArgs {
     /// File to write; one of that name is kept as NAME.old
     #[arg(short = 'o', long, value_name = "FILE", default_value = "perf.data")]
     pub(crate) output: PathBuf,
+
+    /// Put the names of all that was hit into the file, so that it opens anywhere with names
+    #[arg(long)]
+    pub(crate) embed_symbols: bool,
 
     /// Wait for everything that the command started, not only for the command
     #[arg(long)]
@@ -272,12 +278,16 @@ fn parse_max_stack(text: &str) -> Result<usize, String> {
     }
 }
 
+fn locator(symfs: Option<&PathBuf>) -> Locator {
+    Locator {
+        symfs: symfs.cloned(),
+        ..Locator::default()
+    }
+}
+
 impl InputArgs {
     pub(crate) fn locator(&self) -> Locator {
-        Locator {
-            symfs: self.symfs.clone(),
-            ..Locator::default()
-        }
+        locator(self.symfs.as_ref())
     }
 
     pub(crate) fn demangling(&self) -> Demangling {
@@ -386,6 +396,35 @@ pub(crate) struct ScriptArgs {
     /// Print times with nanoseconds
     #[arg(long)]
     pub(crate) ns: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SymbolsArgs {
+    /// Recording to read: a file, a directory, or - for standard input
+    #[arg(short = 'i', long, value_name = "FILE", default_value = "perf.data")]
+    pub(crate) input: PathBuf,
+
+    /// Look for binaries below this folder
+    #[arg(long, value_name = "DIR")]
+    symfs: Option<PathBuf>,
+
+    /// Also those that no sample hit
+    #[arg(long, conflicts_with = "embed")]
+    pub(crate) all: bool,
+
+    /// Print JSON (docs: crates/report/JSON.md)
+    #[arg(long, conflicts_with = "embed")]
+    pub(crate) json: bool,
+
+    /// Put the names of all that was hit into the recording: it opens anywhere with names
+    #[arg(long)]
+    pub(crate) embed: bool,
+}
+
+impl SymbolsArgs {
+    pub(crate) fn locator(&self) -> Locator {
+        locator(self.symfs.as_ref())
+    }
 }
 
 #[derive(Debug, clap::Args)]

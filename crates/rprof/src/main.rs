@@ -18,6 +18,7 @@ fn main() -> ExitCode {
         Command::Flame(args) => cmd::flame::run(&args),
         Command::Script(args) => cmd::script::run(&args),
         Command::Dump(args) => cmd::dump::run(&args),
+        Command::Symbols(args) => cmd::symbols::run(&args),
         Command::Info(args) => cmd::info::run(&args),
     };
     match done {

@@ -123,8 +123,9 @@ impl<'a> Sources<'_, 'a> {
             outermost.into_iter().for_each(|frame| batch.frame(frame));
             return;
         };
+        let name = batch.function(symbol.name);
         batch.frame(Frame {
-            name: batch.function(symbol.name),
+            name,
             start: symbol.start,
             offset: address.0.wrapping_sub(symbol.start),
             is_inlined: false,

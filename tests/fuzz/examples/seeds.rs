@@ -8,7 +8,9 @@ mod elf;
 
 use rprof_abi::{RawRecord, RecordKind};
 use rprof_fuzz::{SampleInput, Section, SectionInput};
-use rprof_perfdata::{Reader, Step};
+use rprof_images::Locator;
+use rprof_perfdata::{FeatureId, Reader, Step, add_feature};
+use rprof_report::symbol_section;
 use std::collections::HashMap;
 use std::fs;
 use std::io;
@@ -51,12 +53,42 @@ fn main() -> io::Result<()> {
                 fs::write(out.join(target).join(place.to_string()), &bytes)?;
             }
             write_parts(&out, place, &bytes)?;
+            write_named(&out, place, &path)?;
         }
         if bytes.starts_with(b"\x7fELF") && bytes.len() <= MAX_IMAGE {
             fs::write(out.join("symbols").join(place.to_string()), &bytes)?;
         }
     }
     Ok(())
+}
+
+/// The recording with its names in it, if the files that it is of lie beside it.
+fn write_named(out: &Path, place: usize, path: &Path) -> io::Result<()> {
+    let root = path.with_file_name("root");
+    let Ok(reader) = Reader::open(path) else {
+        return Ok(());
+    };
+    if !root.is_dir() {
+        return Ok(());
+    }
+    let locator = Locator {
+        symfs: Some(root.clone()),
+        cache: None,
+        debug_dir: root,
+    };
+    let section = symbol_section(&reader, &locator, &mut |_| {}).map_err(io::Error::other)?;
+    for target in ["reader", "report"] {
+        let named = out.join(target).join(format!("{place}-named"));
+        fs::copy(path, &named)?;
+        add_feature(&named, FeatureId::SYMBOLS, &section.bytes).map_err(io::Error::other)?;
+    }
+    let input = SectionInput {
+        endian: reader.endian(),
+        what: Section::Feature(FeatureId::SYMBOLS),
+        bytes: &section.bytes,
+    };
+    let seed = out.join("features").join(format!("{place}-named"));
+    fs::write(seed, input.encode())
 }
 
 /// Records and feature sections as inputs of their own.

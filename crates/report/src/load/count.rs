@@ -182,6 +182,20 @@ impl ByPlace {
         all
     }
 
+    /// The weight of the samples at each place, all events together.
+    pub(crate) fn weights(&self) -> FxHashMap<PlaceKey, u64> {
+        let mut weights: FxHashMap<PlaceKey, u64> = FxHashMap::default();
+        for share in &self.0 {
+            for node in share.events.iter().flat_map(|(tree, ..)| tree.nodes()) {
+                if let Some(&place) = share.places.get(node.frame.number() as usize) {
+                    let sum = weights.entry(place).or_default();
+                    *sum = sum.saturating_add(node.self_weight);
+                }
+            }
+        }
+        weights
+    }
+
     /// The same counts by function.
     pub(crate) fn named(self, context: &Context<'_>, names: &Names, profile: &Profile) -> Counts {
         let mut all = Counts::new(context.reader.events().len());

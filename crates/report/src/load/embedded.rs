@@ -133,6 +133,20 @@ impl Embedded {
         ))
     }
 
+    /// How many of an image's places are here.
+    pub(crate) fn n_known(&self, image: &RecordedImage, places: &[PlaceKey]) -> usize {
+        let Some(own) = self.image(image) else {
+            return 0;
+        };
+        let known = places.iter().filter(|place| known(own, place).is_some());
+        known.count()
+    }
+
+    /// Whether simpleperf listed the functions of an image.
+    pub(crate) fn lists(&self, image: &RecordedImage) -> bool {
+        self.listed.contains_key(&image.path)
+    }
+
     fn merged(
         &self,
         own: &SymbolImage,
@@ -302,6 +316,13 @@ mod tests {
         })
     }
 
+    fn of(detail: Detail) -> Request {
+        Request {
+            detail,
+            ..Request::default()
+        }
+    }
+
     fn places(addresses: &[u64]) -> Vec<PlaceKey> {
         let place = |&address| PlaceKey { image: 0, address };
         addresses.iter().map(place).collect()
@@ -335,11 +356,11 @@ mod tests {
     fn files_are_asked_for_what_is_not_embedded_alone() {
         let mut embedded = embedded();
         let asked = places(&[0x10, 0x18, 0x20]);
-        let name = |embedded: &Embedded, detail| {
-            let named = embedded.name(&image(b"/a", 7), &asked, detail, files);
+        let name = |embedded: &Embedded, request| {
+            let named = embedded.name(&image(b"/a", 7), &asked, request, files);
             named.unwrap().unwrap()
         };
-        let all = name(&embedded, Detail::Inlines);
+        let all = name(&embedded, of(Detail::Inlines));
         let (inner, outer, file) = ("inner", "outer", "file");
         assert_eq!(names(&all, 3), [vec![inner, outer], vec![file], vec![]]);
         assert_eq!(
@@ -349,29 +370,30 @@ mod tests {
                 .collect::<Vec<_>>(),
             [true, false]
         );
-        let functions = name(&embedded, Detail::Functions);
+        let functions = name(&embedded, of(Detail::Functions));
         assert_eq!(names(&functions, 3), [vec![outer], vec![file], vec![]]);
+        assert_eq!(embedded.n_known(&image(b"/a", 7), &asked), 2);
         embedded.files_first = true;
-        let anew = name(&embedded, Detail::Inlines);
+        let anew = name(&embedded, of(Detail::Inlines));
         assert_eq!(names(&anew, 3), [[file], [file], [file]]);
     }
 
     #[test]
     fn other_contents_under_a_path_have_other_names() {
-        let other = embedded().name(&image(b"/a", 9), &places(&[0x10]), Detail::Lines, files);
+        let other = embedded().name(&image(b"/a", 9), &places(&[0x10]), of(Detail::Lines), files);
         assert_eq!(names(&other.unwrap().unwrap(), 1), [["file"]]);
         let guest = RecordedImage {
             kind: ImageKind::GuestUser,
             ..image(b"/a", 7)
         };
-        let guest = embedded().name(&guest, &places(&[0x10]), Detail::Lines, |_| None);
+        let guest = embedded().name(&guest, &places(&[0x10]), of(Detail::Lines), |_| None);
         assert!(guest.is_none());
     }
 
     #[test]
     fn the_reason_is_that_of_the_machine_that_was_recorded() {
         let ask = |find: &dyn Fn(&[PlaceKey]) -> Option<Answered>| {
-            let named = embedded().name(&image(b"/b", 7), &places(&[1]), Detail::Lines, find);
+            let named = embedded().name(&image(b"/b", 7), &places(&[1]), of(Detail::Lines), find);
             named.unwrap()
         };
         let reason = ask(&|_| Some(Err(Reason::Stripped))).unwrap_err();
@@ -379,9 +401,12 @@ mod tests {
         // Its debug file may have been installed since.
         assert_eq!(names(&ask(&files).unwrap(), 1), [["file"]]);
         // Where names are there, an address without one is no reason to call for files.
-        let known = embedded().name(&image(b"/a", 7), &places(&[0x20]), Detail::Lines, |_| {
-            panic!("asked for a file")
-        });
+        let known = embedded().name(
+            &image(b"/a", 7),
+            &places(&[0x20]),
+            of(Detail::Lines),
+            |_| panic!("asked for a file"),
+        );
         assert_eq!(names(&known.unwrap().unwrap(), 1), [[""; 0]]);
     }
 }

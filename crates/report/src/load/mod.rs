@@ -22,20 +22,20 @@ mod unwinding;
 mod values;
 
 pub(crate) use chain::{Address, UserPart, for_each_address};
-pub(crate) use count::shows_function;
+pub(crate) use count::{count_places, shows_function};
 pub(crate) use embedded::Embedded;
 pub(crate) use names::{Kernel, Names, answer_all};
 pub(crate) use places::collect;
 pub(crate) use resolve::{Cache, PlaceKey, Space, Tasks};
 pub(crate) use run_time::is_other_machine;
 pub(crate) use samples::{Seen, Unused};
-pub(crate) use tasks::{comm_text, task_name};
+pub(crate) use tasks::{TaskParts, comm_text, task_name};
 pub(crate) use unwinding::{Ends, Unwinding, has_stack};
 
 use crate::Error;
 use branch_calls::has_calls;
 use chain::ChainOptions;
-use count::{count, count_places};
+use count::count;
 use freeze::freeze;
 use recorded_ends::RecordedEnds;
 use rprof_abi::SampleType;
@@ -44,7 +44,6 @@ use rprof_perfdata::Reader;
 use rprof_profile::{Filter, Profile};
 use rprof_symbols::{Demangling, Detail, Request};
 use skim::Skimmed;
-use tasks::TaskParts;
 use unwinding::Tables;
 use values::Values;
 

@@ -6,3 +6,4 @@ pub(crate) mod info;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod script;
+pub(crate) mod symbols;

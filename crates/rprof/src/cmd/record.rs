@@ -1,9 +1,11 @@
 //! `rprof record`.
 
+use super::symbols::embed;
 use crate::args::{CallGraph, RecordArgs};
 use crate::say;
 use anyhow::{Context, Result, bail};
 use rprof_events::{Event, Sources, parse_cpu_list, parse_events};
+use rprof_images::Locator;
 use rprof_perfdata::feature::{StackEnd, StackEnds};
 use rprof_process::exit_code;
 use rprof_record::{
@@ -20,7 +22,19 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
             say::line(&note);
         }
     };
-    let summary = record(&settings, &mut note)?;
+    let mut summary = record(&settings, &mut note)?;
+    if args.embed_symbols && summary.samples > 0 {
+        match embed(&summary.path, &Locator::default()) {
+            Ok(done) => {
+                summary.size_bytes = done.size_bytes;
+                if !args.quiet {
+                    say::line(done);
+                }
+            }
+            // The recording is whole all the same.
+            Err(error) => say::warning(format_args!("names are not in the file: {error:#}")),
+        }
+    }
     if !args.quiet || summary.lost_samples.is_some_and(|lost| lost > 0) {
         say::line(sentence(&summary));
     }
@@ -211,7 +225,7 @@ fn why_not_whole(ends: &StackEnds) -> Option<String> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a size for the eye")]
-fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} B"),
         1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),

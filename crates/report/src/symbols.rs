@@ -1,0 +1,249 @@
+//! Where the names of a recording come from: for each image how much of it is named, by what, or
+//! why not.
+
+use crate::Error;
+use crate::load::{
+    Context, Embedded, Names, PlaceKey, TaskParts, Wanted, collect, count_places, skim,
+};
+use crate::mend::mends;
+use rprof_images::{Elf, Located, Locator};
+use rprof_machine::{ImageId, ImageKind, RecordedImage};
+use rprof_perfdata::Reader;
+use rprof_profile::{Filter, Profile};
+use rprof_symbols::{Detail, Reason, Request};
+use rustc_hash::FxHashMap;
+
+/// One image.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct ImageSymbols {
+    /// Its path, as the recording has it.
+    pub path: String,
+    /// Its build id, as the recording has it.
+    pub build_id: Option<String>,
+    /// Weight of the samples that were taken in it, all events together.
+    pub weight: u64,
+    /// That of samples at addresses without a name.
+    pub unnamed_weight: u64,
+    /// Distinct addresses in it, those of callers included.
+    pub addresses: usize,
+    /// Those that have a name.
+    pub named: usize,
+    /// The files that are used for it.
+    pub files: Vec<String>,
+    /// What names come from, and what else there is: `symtab`, `dynsym`, `inlines`, `lines`, `cfi`
+    /// (of files); `map`, `jitdump`, `kallsyms`, `record`, `embedded`.
+    pub gives: Vec<&'static str>,
+    /// Why it lacks names.
+    pub reason: Option<String>,
+    /// What would give them.
+    pub mend: Option<String>,
+}
+
+/// All images of a recording.
+#[derive(Clone, Debug, Default)]
+pub struct RecordingSymbols {
+    /// Weight of all samples.
+    pub weight: u64,
+    /// Images, the heaviest first.
+    pub images: Vec<ImageSymbols>,
+    /// What could not be used, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// Finds out where the names of each image come from.
+///
+/// # Errors
+/// [`Error`] if the recording cannot be read.
+pub fn load_symbols(
+    reader: &Reader,
+    locator: &Locator,
+    progress: &mut dyn FnMut(usize),
+) -> Result<RecordingSymbols, Error> {
+    let skimmed = skim::skim(reader, locator)?;
+    let filter = Filter::default();
+    let context = |stacks| {
+        let wanted = Wanted {
+            filter: &filter,
+            stacks,
+            locator,
+        };
+        Context::new(reader, &skimmed, wanted)
+    };
+    let parts = TaskParts {
+        pid: false,
+        tid: false,
+        cpu: false,
+    };
+    let weights = count_places(&context(false), parts, &mut |_| {})?.weights();
+    let context = context(true);
+    let mut places = collect(&context, |_, _| {}, progress)?;
+    places.extend(weights.keys().map(|place| place.in_stacks()));
+    places.sort_unstable();
+    places.dedup();
+    let mut profile = Profile::default();
+    let request = Request {
+        detail: Detail::Inlines,
+        ..Request::default()
+    };
+    let names = Names::find(&context, places.clone(), request, &mut profile)?;
+    let finding = Finding {
+        embedded: Embedded::of(reader),
+        context: &context,
+        profile,
+        names,
+    };
+    let mut images = finding.images(&places, &weights);
+    images.sort_by(|a, b| b.weight.cmp(&a.weight).then_with(|| a.path.cmp(&b.path)));
+    let warnings = reader.warnings().iter().map(ToString::to_string);
+    let warnings = warnings.chain(skimmed.warnings.iter().cloned());
+    Ok(RecordingSymbols {
+        weight: weights
+            .values()
+            .fold(0, |sum, &one| sum.saturating_add(one)),
+        images,
+        warnings: warnings.chain(finding.profile.warnings).collect(),
+    })
+}
+
+/// What was found, by image.
+struct Finding<'a> {
+    context: &'a Context<'a>,
+    embedded: Embedded,
+    names: Names,
+    profile: Profile,
+}
+
+impl Finding<'_> {
+    fn images(&self, places: &[PlaceKey], weights: &FxHashMap<PlaceKey, u64>) -> Vec<ImageSymbols> {
+        let all = self.context.skimmed.history.images();
+        let mut by_image: FxHashMap<ImageId, &[PlaceKey]> = FxHashMap::default();
+        for run in places.chunk_by(|a, b| a.image == b.image) {
+            if let Some(first) = run.first() {
+                by_image.insert(ImageId(first.image), run);
+            }
+        }
+        let own = |id| by_image.get(&id).copied().unwrap_or_default();
+        let unnamed: Vec<_> = self.names.unnamed.iter().collect();
+        let reasons: Vec<(&RecordedImage, &Reason)> = unnamed
+            .iter()
+            .filter_map(|(id, reason)| Some((all.of(*id)?, reason)))
+            .collect();
+        let mends = mends(self.context, &reasons);
+        let mut images: Vec<ImageSymbols> = all
+            .iter()
+            .map(|(id, image)| self.image(image, own(id), weights))
+            .collect();
+        for ((id, reason), mend) in unnamed.into_iter().zip(mends) {
+            if let Some(image) = images.get_mut(id.0 as usize) {
+                image.reason = Some(reason.to_string());
+                image.mend = mend;
+                if image.named == 0 {
+                    image.gives.clear();
+                }
+            }
+        }
+        images.extend(self.outside(weights));
+        images
+    }
+
+    fn image(
+        &self,
+        image: &RecordedImage,
+        places: &[PlaceKey],
+        weights: &FxHashMap<PlaceKey, u64>,
+    ) -> ImageSymbols {
+        let mut found = ImageSymbols {
+            path: String::from_utf8_lossy(image.long_name()).into_owned(),
+            build_id: image.build_id.as_ref().map(ToString::to_string),
+            addresses: places.len(),
+            ..ImageSymbols::default()
+        };
+        for place in places {
+            let weight = weights.get(place).copied().unwrap_or(0);
+            found.weight = found.weight.saturating_add(weight);
+            match self.names.is_named(self.names.place(*place)) {
+                true => found.named += 1,
+                false => found.unnamed_weight = found.unnamed_weight.saturating_add(weight),
+            }
+        }
+        if !places.is_empty() {
+            self.add_sources(image, places, &mut found);
+        }
+        found
+    }
+
+    /// Files and what they have, in the order in which they are asked.
+    fn add_sources(&self, image: &RecordedImage, places: &[PlaceKey], found: &mut ImageSymbols) {
+        let n_known = self.embedded.n_known(image, places);
+        if n_known > 0 || self.embedded.lists(image) {
+            found.gives.push("embedded");
+        }
+        if n_known == places.len() || self.embedded.lists(image) {
+            return;
+        }
+        match image.kind {
+            ImageKind::User if image.process_of_map().is_some() => {
+                found.gives.push("map");
+                found.files.push(found.path.clone());
+            }
+            ImageKind::User if image.is_code_log() => {
+                found.gives.push("jitdump");
+                found.files.push(found.path.clone());
+            }
+            ImageKind::User => {
+                if let Ok(located) = self.context.locate(image) {
+                    add_files(&located, found);
+                }
+            }
+            ImageKind::Kernel { .. } | ImageKind::Module => found.gives.push("kallsyms"),
+            // Its name is what the recording calls it.
+            ImageKind::KernelSymbol | ImageKind::OutOfLine => found.gives.push("record"),
+            ImageKind::GuestKernel | ImageKind::GuestUser => {
+                found.reason = Some("a guest's: its files are not here".to_owned());
+            }
+        }
+    }
+
+    /// Samples in no image at all.
+    fn outside(&self, weights: &FxHashMap<PlaceKey, u64>) -> Option<ImageSymbols> {
+        let images = self.context.skimmed.history.images();
+        let outside = weights
+            .iter()
+            .filter(|(place, _)| images.of(ImageId(place.image)).is_none());
+        let (addresses, weight) = outside.fold((0, 0u64), |(n, sum), (_, &weight)| {
+            (n + 1, sum.saturating_add(weight))
+        });
+        (addresses > 0).then(|| ImageSymbols {
+            path: "[unknown]".to_owned(),
+            weight,
+            unnamed_weight: weight,
+            addresses,
+            reason: Some("nothing was mapped there, as far as the recording says".to_owned()),
+            ..ImageSymbols::default()
+        })
+    }
+}
+
+fn add_files(located: &Located, found: &mut ImageSymbols) {
+    let mut all: Vec<&Elf> = vec![&located.binary];
+    all.extend(&located.debug);
+    found
+        .files
+        .extend(all.iter().map(|elf| elf.path().display().to_string()));
+    let has = |name: &str| all.iter().any(|elf| elf.has_section(name));
+    let tables = match has(".symtab") {
+        true => &[("symtab", ".symtab")][..],
+        false => &[("dynsym", ".dynsym")],
+    };
+    let sections = [
+        ("inlines", ".debug_info"),
+        ("lines", ".debug_line"),
+        ("cfi", ".eh_frame"),
+        ("cfi", ".debug_frame"),
+    ];
+    for (gives, section) in tables.iter().chain(&sections) {
+        if has(section) && !found.gives.contains(gives) {
+            found.gives.push(gives);
+        }
+    }
+}

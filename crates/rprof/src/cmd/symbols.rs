@@ -1,0 +1,88 @@
+//! `rprof symbols`, and names for a recording to carry.
+
+use super::record::size;
+use super::report::open;
+use crate::args::SymbolsArgs;
+use crate::say;
+use anyhow::{Context, Result, bail};
+use rprof_images::Locator;
+use rprof_perfdata::{FeatureId, Form, add_feature};
+use rprof_report::format::{JsonFields, visit_symbols, write_symbols};
+use rprof_report::{load_symbols, symbol_section};
+use std::fmt;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &SymbolsArgs) -> Result<ExitCode> {
+    if args.embed {
+        say::line(embed(&args.input, &args.locator())?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let reader = open(&args.input)?;
+    let symbols = load_symbols(&reader, &args.locator(), &mut |_| {})?;
+    let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+    let written = if args.json {
+        let mut json = JsonFields::new();
+        visit_symbols(&symbols, &mut json);
+        let mut text = json.finish();
+        text.push(b'\n');
+        out.write_all(&text)
+    } else {
+        symbols.warnings.iter().for_each(say::warning);
+        write_symbols(&symbols, args.all, &mut out)
+    };
+    written
+        .and_then(|()| out.flush())
+        .context("writing where names come from")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What was put into a recording.
+#[derive(Debug)]
+pub(crate) struct Embedded {
+    /// Bytes of the whole file now.
+    pub(crate) size_bytes: u64,
+    section_bytes: u64,
+    addresses: usize,
+    named: usize,
+}
+
+impl fmt::Display for Embedded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            addresses, named, ..
+        } = self;
+        let size = size(self.section_bytes);
+        let of = match named == addresses {
+            true => String::new(),
+            false => format!(" of {addresses}"),
+        };
+        write!(
+            f,
+            "the names of {named}{of} addresses are in the file now ({size})"
+        )
+    }
+}
+
+/// Puts the names of all that samples hit into a recording.
+pub(crate) fn embed(path: &Path, locator: &Locator) -> Result<Embedded> {
+    let reader = open(path)?;
+    if reader.form() == Form::Pipe {
+        bail!(
+            "{}: it went through a pipe and has no place for names; record into a file",
+            path.display()
+        );
+    }
+    let section = symbol_section(&reader, locator, &mut |_| {})?;
+    section.warnings.iter().for_each(say::warning);
+    drop(reader);
+    let finished = add_feature(&section.path, FeatureId::SYMBOLS, &section.bytes)
+        .context("adding names to the recording")?;
+    Ok(Embedded {
+        size_bytes: finished.size_bytes,
+        section_bytes: section.bytes.len() as u64,
+        addresses: section.addresses,
+        named: section.named,
+    })
+}
