@@ -94,7 +94,11 @@ pub fn symbolize_user(
     let files = [Some(&located.binary), located.debug.as_ref()];
     let has_symtab = files.into_iter().flatten().any(Elf::has_symtab);
     if located.dwarf().is_none() && go.is_none() && !has_symtab {
-        answers.explain(Reason::OnlyExported);
+        // A static program has stubs that are named all the same.
+        answers.explain(match located.binary.has_section(".dynsym") {
+            true => Reason::OnlyExported,
+            false => Reason::Stripped,
+        });
     }
     Ok(answers)
 }
