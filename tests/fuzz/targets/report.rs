@@ -11,6 +11,7 @@ use rprof_profile::view::SortKey;
 use rprof_report::format::{TableOptions, write_folded, write_table};
 use rprof_report::script::{Choice, ScriptOptions, write_script};
 use rprof_report::{Options, load};
+use rprof_symbols::Demangling;
 use std::path::{Path, PathBuf};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -50,6 +51,7 @@ fuzz_target!(|bytes: &[u8]| {
         inlines: true,
         nanoseconds: false,
         locator,
+        demangling: Demangling::Short,
     };
     let _ = write_script(&reader, &options, &mut std::io::sink());
 });
