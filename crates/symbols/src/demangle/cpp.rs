@@ -4,7 +4,7 @@ use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
 use std::fmt::{self, Write};
 
 /// What names of programs stay below: read on the stack that is there.
-const USUAL_DEPTH: u32 = 160;
+const USUAL_DEPTH: u32 = 96;
 
 /// Deeper ones are read on a stack of their own, with so much for a level.
 const STACK_BYTES_PER_LEVEL: usize = 2048;
@@ -14,6 +14,10 @@ const LEVELS_PER_BYTE: usize = 8;
 
 /// Beyond that a name stays as it is: half a gigabyte of stack, of which only what is used counts.
 const DEEPEST: usize = 1 << 18;
+
+/// Arguments of what was named before (`S_I..E`): the parser tries two readings of each, one in the
+/// other, so in broken names the time doubles with every one. Deep names may have so many.
+const MAX_BRANCHES: usize = 4;
 
 /// Names that repeat parts of themselves grow beyond all bounds when they are written out.
 const LONGEST: usize = 1 << 16;
@@ -25,6 +29,7 @@ pub(super) fn readable(text: &str, is_full: bool) -> Option<String> {
     let name = match read(core, is_full, USUAL_DEPTH) {
         Ok(name) => name,
         Err(Failure::NotMangled) => return None,
+        Err(Failure::TooDeep) if n_branches(core) > MAX_BRANCHES => return None,
         Err(Failure::TooDeep) => read_deep(core, is_full)?,
     };
     // Of an empty argument pack a comma is left.
@@ -59,6 +64,20 @@ fn read(core: &str, is_full: bool, depth: u32) -> Result<String, Failure> {
         Err(_) if out.is_full => Err(Failure::NotMangled),
         Err(_) => Err(Failure::TooDeep),
     }
+}
+
+/// How often arguments may follow something that was named before.
+fn n_branches(core: &str) -> usize {
+    let pairs = core.as_bytes().windows(2);
+    let letters = |letter| {
+        matches!(
+            letter,
+            b'_' | b't' | b'a' | b'b' | b's' | b'i' | b'o' | b'd'
+        )
+    };
+    pairs
+        .filter(|pair| matches!(pair, [before, b'I'] if letters(*before)))
+        .count()
 }
 
 /// On a thread whose stack is deep enough for whatever a name of this length can nest.

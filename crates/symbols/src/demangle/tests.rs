@@ -114,6 +114,18 @@ fn deep_templates_are_read_on_any_stack() {
             let name = format!("_Z1fI{}i{}Evv", opener.repeat(10_000), "E".repeat(10_000));
             let _ = demangle(name.as_bytes());
         }
+        // Broken ones that can be read in very many ways.
+        for opener in ["S_I", "T_I", "S0_I", "SaI", "StI"] {
+            for (begin, end) in [("_Z1fI", "iEvv"), ("_ZN1fI", "EEvv"), ("_ZZ", "E1f")] {
+                let name = format!("{begin}{}{end}", opener.repeat(1000));
+                let _ = demangle(name.as_bytes());
+                let name = format!("{begin}{}i{}{end}", opener.repeat(1000), "E".repeat(1000));
+                let _ = demangle(name.as_bytes());
+            }
+        }
+        // As many readings as deep names may have, of very much.
+        let name = format!("_ZN1fI{}{}", "S_I".repeat(4), "1AI".repeat(10_000));
+        assert_eq!(demangle(name.as_bytes()), name);
         // More than can be: as it is.
         let name = nested(1_000_000);
         assert_eq!(demangle(name.as_bytes()), name);
