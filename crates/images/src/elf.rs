@@ -1,7 +1,8 @@
 //! One ELF file: segments, sections, symbols, build id, links to its debug file.
 
+use crate::segments::segments_of;
 use crate::source::Source;
-use crate::{BuildId, FileOffset, Svma};
+use crate::{BuildId, FileOffset, Segment, Svma};
 use object::read::elf::{SectionHeader as _, Sym as _};
 use object::{Endianness, Object, ObjectSection, ReadCache, ReadRef, elf};
 use std::borrow::Cow;
@@ -31,25 +32,6 @@ pub enum ElfError {
         /// The cause.
         source: object::read::Error,
     },
-}
-
-/// A loaded range of the file (`PT_LOAD`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment {
-    /// Where it starts in the file.
-    pub offset: FileOffset,
-    /// Bytes of it in the file.
-    pub file_size: u64,
-    /// Where it starts in memory.
-    pub address: Svma,
-}
-
-impl Segment {
-    /// The address that a place in the file has; `None` if it is not in this segment.
-    pub fn svma(&self, offset: FileOffset) -> Option<Svma> {
-        let into = offset.0.checked_sub(self.offset.0)?;
-        (into < self.file_size).then(|| Svma(self.address.0.wrapping_add(into)))
-    }
 }
 
 /// A machine whose frames can be described.
@@ -209,17 +191,11 @@ impl Elf {
     }
 
     fn read_segments(&self) -> Result<Vec<Segment>, object::read::Error> {
-        match self.object()? {
-            object::File::Elf64(file) => {
-                let endian = file.endian();
-                Ok(load_segments(file.elf_program_headers(), endian))
-            }
-            object::File::Elf32(file) => {
-                let endian = file.endian();
-                Ok(load_segments(file.elf_program_headers(), endian))
-            }
-            _ => Ok(Vec::new()),
-        }
+        Ok(match self.object()? {
+            object::File::Elf64(file) => segments_of(&file),
+            object::File::Elf32(file) => segments_of(&file),
+            _ => Vec::new(),
+        })
     }
 
     fn read_build_id(&self) -> Option<BuildId> {
@@ -307,21 +283,6 @@ impl Elf {
             _ => Ok(()),
         }
     }
-}
-
-fn load_segments<P: object::read::elf::ProgramHeader>(
-    headers: &[P],
-    endian: P::Endian,
-) -> Vec<Segment> {
-    headers
-        .iter()
-        .filter(|header| header.p_type(endian) == elf::PT_LOAD)
-        .map(|header| Segment {
-            offset: FileOffset(header.p_offset(endian).into()),
-            file_size: header.p_filesz(endian).into(),
-            address: Svma(header.p_vaddr(endian).into()),
-        })
-        .collect()
 }
 
 fn walk_symbols<'d, H, R>(

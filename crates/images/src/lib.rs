@@ -17,11 +17,12 @@ mod locate;
 mod packed;
 mod perf_map;
 mod plt;
+mod segments;
 mod source;
 
 pub use address::{Avma, FileOffset, Svma};
 pub use build_id::BuildId;
-pub use elf::{DebugLink, Elf, ElfError, ElfMachine, ElfSymbol, Segment, SymbolTable};
+pub use elf::{DebugLink, Elf, ElfError, ElfMachine, ElfSymbol, SymbolTable};
 pub use go::{GoFrame, GoTable};
 pub use jitdump::{JitDump, JitDumpError, JitLine, JitLines, JitLoad, JitMove, JitRecord};
 pub use kallsyms::{Kallsym, Kallsyms};
@@ -31,3 +32,4 @@ pub use locate::{Located, Locator, Reason, Recorded};
 pub use packed::PackedSection;
 pub use perf_map::{PerfMap, PerfMapEntry};
 pub use plt::PltEntry;
+pub use segments::Segment;
