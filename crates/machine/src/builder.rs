@@ -143,6 +143,7 @@ impl HistoryBuilder {
         self.images.intern(RecordedImage {
             path: format!("/tmp/perf-{}.map", map.pid).into_bytes(),
             inode: None,
+            device: None,
             build_id: None,
             kind: ImageKind::User,
         })
@@ -187,6 +188,7 @@ impl HistoryBuilder {
         let image = self.images.intern(RecordedImage {
             path: symbol.name.to_vec(),
             inode: None,
+            device: None,
             build_id: self.build_ids.get(symbol.name).cloned(),
             kind,
         });
@@ -207,13 +209,15 @@ impl HistoryBuilder {
     fn intern(&mut self, map: &Mapping<'_>, build_id: Option<BuildId>, kind: ImageKind) -> ImageId {
         let inode = match (map.identity, kind) {
             (Some(FileIdentity::Inode(inode)), ImageKind::User | ImageKind::GuestUser) => {
-                Some(inode.ino)
+                Some(inode)
             }
             _ => None,
         };
+        let inode = inode.filter(|inode| inode.ino != 0 && build_id.is_none());
         self.images.intern(RecordedImage {
             path: map.filename.to_vec(),
-            inode: inode.filter(|&ino| ino != 0 && build_id.is_none()),
+            inode: inode.map(|inode| inode.ino),
+            device: inode.map(|inode| (inode.maj, inode.min)),
             build_id,
             kind,
         })

@@ -164,6 +164,17 @@ impl History {
         Epoch(self.root(Space::User(pid), key).unwrap_or_default())
     }
 
+    /// The processes whose mappings are known, in no order.
+    pub fn processes(&self) -> impl Iterator<Item = i32> {
+        self.spaces.user.ids()
+    }
+
+    /// The images that are mapped in an epoch, in no order; those that are mapped more than once, so
+    /// many times.
+    pub fn mapped(&self, epoch: Epoch) -> impl Iterator<Item = ImageId> {
+        self.ranges.all(epoch.0).map(|range| range.image)
+    }
+
     /// The mappings of the kernel at a moment.
     pub fn kernel_epoch(&self, key: Key) -> Epoch {
         Epoch(self.root(Space::Kernel, key).unwrap_or_default())

@@ -43,6 +43,8 @@ pub struct RecordedImage {
     pub build_id: Option<BuildId>,
     /// Inode of the file, where the recording tells it and no build id.
     pub inode: Option<u64>,
+    /// Major and minor number of the device of that inode.
+    pub device: Option<(u32, u32)>,
     /// What it is.
     pub kind: ImageKind,
 }
@@ -126,15 +128,17 @@ struct Identity {
     path: Vec<u8>,
     build_id: Option<BuildId>,
     inode: Option<u64>,
+    device: Option<(u32, u32)>,
     kind: ImageKind,
 }
 
 impl Images {
     /// The number of an image, new or seen before. Without a build id, files of one path are
-    /// told apart by inode.
+    /// told apart by inode and device.
     pub(crate) fn intern(&mut self, image: RecordedImage) -> ImageId {
         let identity = Identity {
             inode: image.inode,
+            device: image.device,
             path: image.path.clone(),
             build_id: image.build_id.clone(),
             kind: image.kind,

@@ -112,6 +112,21 @@ impl Default for Ranges {
 }
 
 impl Ranges {
+    /// All ranges of a set, in no order.
+    pub(crate) fn all(&self, root: Root) -> impl Iterator<Item = Range> {
+        let mut open = vec![root.0];
+        std::iter::from_fn(move || {
+            loop {
+                let at = open.pop()?;
+                if at != NIL {
+                    let node = &self.nodes[at as usize];
+                    open.extend([node.left, node.right]);
+                    return Some(node.range);
+                }
+            }
+        })
+    }
+
     /// The range that holds an address.
     #[inline]
     pub(crate) fn find(&self, root: Root, address: u64) -> Option<Range> {

@@ -199,6 +199,11 @@ impl<T> Default for Timelines<T> {
 }
 
 impl<T: Copy> Timelines<T> {
+    /// All things.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = i32> {
+        self.spans.keys().copied()
+    }
+
     /// A thing's value at a moment; before the first one is known, the first.
     pub(crate) fn at(&self, id: i32, key: Key) -> Option<T> {
         let span = self.spans.get(&id)?.clone();
