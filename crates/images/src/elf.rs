@@ -1,14 +1,16 @@
 //! One ELF file: segments, sections, symbols, build id, links to its debug file.
 
 use crate::segments::segments_of;
-use crate::source::Source;
+use crate::source::{Device, Opened, Source};
 use crate::{BuildId, FileOffset, Segment, Svma};
 use object::read::elf::{SectionHeader as _, Sym as _};
 use object::{Endianness, Object, ObjectSection, ReadCache, ReadRef, elf};
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Cursor};
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -86,7 +88,7 @@ pub struct DebugLink {
 pub struct Elf {
     path: PathBuf,
     inode: Option<u64>,
-    file: Option<Arc<File>>,
+    opened: Option<Opened>,
     data: ReadCache<Source>,
     segments: Vec<Segment>,
     build_id: Option<BuildId>,
@@ -125,7 +127,7 @@ impl Elf {
     fn over(source: Source, path: &Path) -> Result<Self, ElfError> {
         let mut elf = Self {
             inode: source.inode(),
-            file: source.file().map(Arc::clone),
+            opened: source.opened(),
             path: path.to_owned(),
             data: ReadCache::new(source),
             segments: Vec::new(),
@@ -148,6 +150,18 @@ impl Elf {
     /// Inode of the file that is open; `None` for one in memory.
     pub fn inode(&self) -> Option<u64> {
         self.inode
+    }
+
+    /// Whether it is the file of this inode of this device; without one, any.
+    pub(crate) fn is_inode(&self, inode: Option<u64>, device: Option<Device>) -> bool {
+        let opened = self.opened.as_ref();
+        inode.is_none_or(|inode| self.inode == Some(inode))
+            && device.is_none_or(|device| opened.is_some_and(|opened| opened.is_on(device)))
+    }
+
+    /// Whether somebody wrote to the file since it was opened: what was read may be of both.
+    pub fn has_changed(&self) -> bool {
+        self.opened.as_ref().is_some_and(Opened::has_changed)
     }
 
     /// Its build id.
@@ -187,7 +201,7 @@ impl Elf {
 
     /// The open file; `None` for an image in memory.
     pub(crate) fn file(&self) -> Option<&Arc<File>> {
-        self.file.as_ref()
+        self.opened.as_ref().map(Opened::file)
     }
 
     fn read_segments(&self) -> Result<Vec<Segment>, object::read::Error> {
@@ -216,7 +230,15 @@ impl Elf {
     pub fn section(&self, name: &str) -> Option<Cow<'_, [u8]>> {
         let file = self.object().ok()?;
         let section = file.section_by_name(name)?;
-        section.uncompressed_data().ok()
+        let data = section.compressed_data().ok()?;
+        if data.format != object::CompressionFormat::None {
+            // Room is made for what the section claims to become.
+            let packed = u64::try_from(data.data.len()).ok()?;
+            if data.uncompressed_size > most_unpacked(packed) {
+                return None;
+            }
+        }
+        data.decompress().ok()
     }
 
     /// Where a section is in memory; `None` if there is none of this name, or it is not loaded.
@@ -259,6 +281,14 @@ impl Elf {
         })
     }
 
+    /// File name and build id of the file that `dwz` moved parts of the DWARF to
+    /// (`.gnu_debugaltlink`).
+    pub fn alternate_link(&self) -> Option<(PathBuf, BuildId)> {
+        let file = self.object().ok()?;
+        let (name, id) = file.gnu_debugaltlink().ok()??;
+        Some((PathBuf::from(OsStr::from_bytes(name)), BuildId::new(id)?))
+    }
+
     /// Whether there is a `.symtab` (and not only a `.dynsym`).
     pub fn has_symtab(&self) -> bool {
         self.has_section(".symtab")
@@ -283,6 +313,11 @@ impl Elf {
             _ => Ok(()),
         }
     }
+}
+
+/// What so many bytes become at most: zlib does not do more, and nothing sensible does.
+pub(crate) fn most_unpacked(packed: u64) -> u64 {
+    packed.saturating_mul(1032).saturating_add(1 << 16)
 }
 
 fn walk_symbols<'d, H, R>(
@@ -375,5 +410,23 @@ mod tests {
         assert!(Elf::open(Path::new("/dev/null")).is_err());
         assert!(Elf::from_memory(b"\x7fELF nonsense".to_vec(), "x").is_err());
         assert!(Elf::from_memory(Vec::new(), "x").is_err());
+    }
+
+    #[test]
+    fn who_writes_to_an_open_file_is_noticed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("program");
+        std::fs::copy("/bin/sh", &path).unwrap();
+        let elf = Elf::open(&path).unwrap();
+        assert!(!elf.has_changed());
+        // A new file of that name is no change of this one.
+        std::fs::rename(&path, dir.path().join("old")).unwrap();
+        std::fs::write(&path, b"new").unwrap();
+        assert!(!elf.has_changed());
+        let old = std::fs::File::options()
+            .append(true)
+            .open(dir.path().join("old"));
+        old.unwrap().set_len(100).unwrap();
+        assert!(elf.has_changed());
     }
 }

@@ -28,7 +28,7 @@ pub use jitdump::{JitDump, JitDumpError, JitLine, JitLines, JitLoad, JitMove, Ji
 pub use kallsyms::{Kallsym, Kallsyms};
 pub use kernel::{kernel_build_id, running_vdso};
 pub use living::{Living, own_user};
-pub use locate::{Located, Locator, Reason, Recorded};
+pub use locate::{Located, Locator, Reason, Recorded, SplitFiles};
 pub use packed::PackedSection;
 pub use perf_map::{PerfMap, PerfMapEntry};
 pub use plt::PltEntry;

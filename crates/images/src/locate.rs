@@ -1,8 +1,19 @@
 //! Finding the file that was recorded, and its debug file. Build ids decide.
+//!
+//! Places are tried in one order: the mapped path, what living processes have mapped, then what is
+//! named by build id ([`places`]).
 
-use crate::{BuildId, Elf, ElfError, running_vdso};
+mod debug_file;
+mod mapped;
+mod mini;
+mod places;
+mod shared;
+
+pub use shared::SplitFiles;
+
+use crate::{BuildId, Elf, running_vdso};
+use places::Places;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Why there is no file for an image.
@@ -30,6 +41,8 @@ pub enum Reason {
     NotElf,
     /// There is a file, but it is no log of compiled code.
     NotJitDump,
+    /// Somebody wrote to it while it was read.
+    BeingWritten,
 }
 
 impl std::fmt::Display for Reason {
@@ -56,6 +69,7 @@ impl std::fmt::Display for Reason {
             Self::Unreadable(kind) => write!(f, "cannot be read: {kind}"),
             Self::NotElf => write!(f, "not an ELF file"),
             Self::NotJitDump => write!(f, "not a jitdump file"),
+            Self::BeingWritten => write!(f, "it was written to while it was read"),
         }
     }
 }
@@ -67,6 +81,19 @@ pub struct Located {
     pub binary: Elf,
     /// A separate file with `.symtab` and DWARF.
     pub debug: Option<Elf>,
+    /// Where more of it may be.
+    places: Places,
+}
+
+impl From<Elf> for Located {
+    /// A file that has everything in it.
+    fn from(binary: Elf) -> Self {
+        Self {
+            binary,
+            debug: None,
+            places: Places::default(),
+        }
+    }
 }
 
 impl Located {
@@ -77,10 +104,17 @@ impl Located {
             .flatten()
             .find(|elf| elf.has_section(".debug_info"))
     }
+
+    /// Whether one of the files was written to since it was opened: nothing that was read of them
+    /// can be relied on.
+    pub fn has_changed(&self) -> bool {
+        let all = [Some(&self.binary), self.debug.as_ref()];
+        all.into_iter().flatten().any(Elf::has_changed)
+    }
 }
 
 /// What a recording knows of a file.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Recorded<'r> {
     /// Its path.
     pub path: &'r [u8],
@@ -88,6 +122,10 @@ pub struct Recorded<'r> {
     pub build_id: Option<&'r BuildId>,
     /// Its inode: told by mappings that have no build id.
     pub inode: Option<u64>,
+    /// Major and minor number of the device that the inode is on.
+    pub device: Option<(u32, u32)>,
+    /// Processes that live and have it mapped.
+    pub processes: &'r [i32],
 }
 
 /// Where to look.
@@ -122,120 +160,23 @@ impl Locator {
         if path == b"[vdso]" {
             return locate_vdso(build_id);
         }
-        if !path.starts_with(b"/") || path.starts_with(b"//anon") || path.starts_with(b"/memfd:") {
+        // Memory may hold a program, too: whoever made it has it still.
+        let is_memory = path.starts_with(b"/memfd:") && build_id.is_none();
+        if !path.starts_with(b"/") || path.starts_with(b"//anon") || is_memory {
             return Err(Reason::Anonymous);
         }
-        let mapped = self.open_mapped(recorded);
-        let binary = match (mapped, build_id) {
-            (Ok(elf), _) => elf,
-            (Err(reason), None) => return Err(reason),
-            (Err(reason), Some(id)) => match self.open_by_build_id(id) {
-                Some(elf) => elf,
-                None => return Err(reason),
-            },
+        let places = Places::of(self, &recorded);
+        let binary = self
+            .open_mapped(&recorded)
+            .or_else(|reason| places.instead_of(&recorded).ok_or(reason))?;
+        let debug = match binary.has_section(".debug_info") && binary.has_symtab() {
+            true => None,
+            false => places.debug_of(&binary),
         };
-        let debug = if binary.has_section(".debug_info") && binary.has_symtab() {
-            None
-        } else {
-            self.find_debug(&binary)
-        };
-        Ok(Located { binary, debug })
-    }
-
-    fn open_mapped(&self, recorded: Recorded<'_>) -> Result<Elf, Reason> {
-        let Recorded {
-            path,
-            build_id,
-            inode,
-        } = recorded;
-        const DELETED: &[u8] = b" (deleted)";
-        let (path, deleted) = match path.strip_suffix(DELETED) {
-            Some(path) => (path, true),
-            None => (path, false),
-        };
-        // Without a build id a new file at the old path would pass for the recorded one.
-        if deleted && build_id.is_none() {
-            return Err(Reason::Deleted);
-        }
-        let path = Path::new(std::ffi::OsStr::from_bytes(path));
-        let path = match &self.symfs {
-            Some(root) => root.join(path.strip_prefix("/").unwrap_or(path)),
-            None => path.to_owned(),
-        };
-        let elf = match Elf::open(&path) {
-            Ok(elf) => elf,
-            Err(ElfError::Io { source, .. }) => {
-                return Err(match source.kind() {
-                    io::ErrorKind::NotFound if deleted => Reason::Deleted,
-                    io::ErrorKind::NotFound => Reason::Missing,
-                    kind => Reason::Unreadable(kind),
-                });
-            }
-            Err(ElfError::Malformed { .. }) => return Err(Reason::NotElf),
-        };
-        match build_id {
-            Some(wanted) if !elf.build_id().is_some_and(|found| found.same(wanted)) => {
-                Err(Reason::Changed {
-                    wanted: wanted.clone(),
-                    found: elf.build_id().cloned(),
-                })
-            }
-            None if self.symfs.is_none() && inode.is_some_and(|ino| elf.inode() != Some(ino)) => {
-                Err(Reason::Replaced)
-            }
-            _ => Ok(elf),
-        }
-    }
-
-    /// perf's cache, then the debug folder: both are named by build id.
-    fn open_by_build_id(&self, id: &BuildId) -> Option<Elf> {
-        let hex = id.to_string();
-        let (first, rest) = hex.split_at_checked(2)?;
-        let cached = self.cache.as_ref().map(|cache| {
-            let dir = cache.join(".build-id").join(first).join(rest);
-            [dir.join("elf"), dir.join("debug")]
-        });
-        let debug = self.debug_by_build_id(id);
-        let candidates = cached.into_iter().flatten().chain(debug);
-        candidates
-            .filter_map(|path| Elf::open(&path).ok())
-            .find(|elf| elf.build_id().is_some_and(|found| found.same(id)))
-    }
-
-    fn debug_by_build_id(&self, id: &BuildId) -> Option<PathBuf> {
-        let hex = id.to_string();
-        let (first, rest) = hex.split_at_checked(2)?;
-        let dir = self.debug_dir.join(".build-id").join(first);
-        Some(dir.join(format!("{rest}.debug")))
-    }
-
-    /// The separate debug file: by build id, else by name. A name counts only if the build ids
-    /// agree, or without build ids the checksum.
-    fn find_debug(&self, binary: &Elf) -> Option<Elf> {
-        if let Some(id) = binary.build_id() {
-            let found = self
-                .debug_by_build_id(id)
-                .and_then(|path| Elf::open(&path).ok())
-                .filter(|elf| elf.build_id().is_some_and(|found| found.same(id)));
-            if found.is_some() {
-                return found;
-            }
-        }
-        let link = binary.debug_link()?;
-        let name = Path::new(std::ffi::OsStr::from_bytes(&link.name));
-        let dir = binary.path().parent()?;
-        let below = dir.strip_prefix("/").unwrap_or(dir);
-        let places = [
-            dir.join(name),
-            dir.join(".debug").join(name),
-            self.debug_dir.join(below).join(name),
-        ];
-        let other = places.into_iter().filter(|path| path != binary.path());
-        other.filter_map(|path| Elf::open(&path).ok()).find(|elf| {
-            match (binary.build_id(), elf.build_id()) {
-                (Some(wanted), Some(found)) => found.same(wanted),
-                _ => crc_of(elf.path()) == Some(link.crc),
-            }
+        Ok(Located {
+            binary,
+            debug,
+            places,
         })
     }
 }
@@ -251,22 +192,8 @@ fn locate_vdso(build_id: Option<&BuildId>) -> Result<Located, Reason> {
                 found: vdso.build_id().cloned(),
             })
         }
-        _ => Ok(Located {
-            binary: vdso,
-            debug: None,
-        }),
+        _ => Ok(Located::from(vdso)),
     }
-}
-
-/// CRC-32 (IEEE, reflected) of a file, as `.gnu_debuglink` has it.
-fn crc_of(path: &Path) -> Option<u32> {
-    let bytes = std::fs::read(path).ok()?;
-    let crc = bytes.iter().fold(u32::MAX, |crc, &byte| {
-        (0..8).fold(crc ^ u32::from(byte), |crc, _| {
-            crc >> 1 ^ (if crc & 1 == 1 { 0xedb8_8320 } else { 0 })
-        })
-    });
-    Some(!crc)
 }
 
 #[cfg(test)]
@@ -284,7 +211,7 @@ mod tests {
             locator.locate(Recorded {
                 path: b"/bin/sh",
                 build_id,
-                inode: None,
+                ..Recorded::default()
             })
         };
         let id = Elf::open(Path::new("/bin/sh")).unwrap().build_id().cloned();
@@ -302,8 +229,7 @@ mod tests {
         let reason = |path: &[u8]| {
             let recorded = Recorded {
                 path,
-                build_id: None,
-                inode: None,
+                ..Recorded::default()
             };
             locator.locate(recorded).unwrap_err()
         };
@@ -321,8 +247,8 @@ mod tests {
         let ask = |locator: &Locator, inode| {
             let recorded = Recorded {
                 path: b"/bin/sh",
-                build_id: None,
                 inode,
+                ..Recorded::default()
             };
             locator.locate(recorded).map(drop)
         };
@@ -334,13 +260,5 @@ mod tests {
         assert_eq!(ask(&here, inode), Ok(()));
         assert_eq!(ask(&here, Some(1)), Err(Reason::Replaced));
         assert_eq!(ask(&elsewhere, Some(1)), Ok(()));
-    }
-
-    #[test]
-    fn the_checksum_is_that_of_debuglink() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("x");
-        std::fs::write(&path, b"123456789").unwrap();
-        assert_eq!(crc_of(&path), Some(0xcbf4_3926));
     }
 }

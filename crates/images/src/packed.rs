@@ -1,7 +1,7 @@
 //! A section on its way out of the file: found by one thread, read and unpacked by any.
 
 use crate::Elf;
-use crate::source::Source;
+use crate::elf::most_unpacked;
 use object::{CompressedData, CompressionFormat, Object, ObjectSection, ReadRef};
 use std::borrow::Cow;
 use std::fs::File;
@@ -32,6 +32,11 @@ impl Elf {
         let data = self.data();
         let end = range.offset.checked_add(range.compressed_size)?;
         if range.compressed_size == 0 || end > data.len().ok()? {
+            return None;
+        }
+        // Room is made for what the section claims to become.
+        let is_packed = range.format != CompressionFormat::None;
+        if is_packed && range.uncompressed_size > most_unpacked(range.compressed_size) {
             return None;
         }
         let bytes = match self.file() {
@@ -85,16 +90,6 @@ fn zeros(len: usize) -> Option<Vec<u8>> {
     // A length that some file claims must not end the program.
     Vec::<u8>::new().try_reserve_exact(len).ok()?;
     Some(vec![0; len])
-}
-
-impl Source {
-    /// The open file, if it is one.
-    pub(crate) fn file(&self) -> Option<&Arc<File>> {
-        match self {
-            Self::File { file, .. } => Some(file),
-            Self::Memory(_) => None,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -131,7 +131,7 @@ impl Finding<'_> {
         let mends = mends(self.context, &reasons);
         let mut images: Vec<ImageSymbols> = all
             .iter()
-            .map(|(id, image)| self.image(image, own(id), weights))
+            .map(|(id, image)| self.image((id, image), own(id), weights))
             .collect();
         for ((id, reason), mend) in unnamed.into_iter().zip(mends) {
             if let Some(image) = images.get_mut(id.0 as usize) {
@@ -148,7 +148,7 @@ impl Finding<'_> {
 
     fn image(
         &self,
-        image: &RecordedImage,
+        (id, image): (ImageId, &RecordedImage),
         places: &[PlaceKey],
         weights: &FxHashMap<PlaceKey, u64>,
     ) -> ImageSymbols {
@@ -167,13 +167,18 @@ impl Finding<'_> {
             }
         }
         if !places.is_empty() {
-            self.add_sources(image, places, &mut found);
+            self.add_sources((id, image), places, &mut found);
         }
         found
     }
 
     /// Files and what they have, in the order in which they are asked.
-    fn add_sources(&self, image: &RecordedImage, places: &[PlaceKey], found: &mut ImageSymbols) {
+    fn add_sources(
+        &self,
+        (id, image): (ImageId, &RecordedImage),
+        places: &[PlaceKey],
+        found: &mut ImageSymbols,
+    ) {
         let n_known = self.embedded.n_known(image, places);
         if n_known > 0 || self.embedded.lists(image) {
             found.gives.push("embedded");
@@ -191,7 +196,7 @@ impl Finding<'_> {
                 found.files.push(found.path.clone());
             }
             ImageKind::User => {
-                if let Ok(located) = self.context.locate(image) {
+                if let Ok(located) = self.context.locate(id, image) {
                     add_files(&located, found);
                 }
             }

@@ -156,8 +156,7 @@ mod tests {
         let located = Locator::default()
             .locate(Recorded {
                 path: exe.as_os_str().as_bytes(),
-                build_id: None,
-                inode: None,
+                ..Recorded::default()
             })
             .unwrap();
         let mut address = None;

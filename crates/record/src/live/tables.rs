@@ -5,8 +5,6 @@ use rprof_images::{Located, Locator, Reason, Recorded};
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_unwind::UnwindTable;
 use std::cell::{Cell, OnceCell};
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -66,42 +64,15 @@ impl Tables {
         UnwindTable::of(&located.binary, located.debug.as_ref()).ok()
     }
 
-    /// The file with the recorded contents: at its path, or where the process sees that path, or
-    /// wherever the process has it from, if it has no path any more.
+    /// The file with the recorded contents: at its path, or wherever the process has it from.
     fn locate(&self, image: &RecordedImage, pid: i32) -> Result<Located, Reason> {
-        let recorded = Recorded {
+        let processes = [pid];
+        self.locator.locate(Recorded {
             path: &image.path,
             build_id: image.build_id.as_ref(),
             inode: image.inode,
-        };
-        let here = self.locator.locate(recorded);
-        if here.is_ok() || image.build_id.is_none() || pid <= 0 {
-            return here;
-        }
-        let inside = Locator {
-            symfs: Some(PathBuf::from(format!("/proc/{pid}/root"))),
-            ..self.locator.clone()
-        };
-        let found = inside.locate(recorded).ok();
-        let nameless = || {
-            nameless(pid, &image.path).find_map(|path| {
-                let path = path.as_os_str().as_bytes();
-                self.locator.locate(Recorded { path, ..recorded }).ok()
-            })
-        };
-        found.or_else(nameless).map_or(here, Ok)
+            device: image.device,
+            processes: if pid > 0 { &processes } else { &[] },
+        })
     }
-}
-
-/// Where files are still to be had that a process has mapped: the one that it executes, and for
-/// root all those that had a path.
-fn nameless(pid: i32, path: &[u8]) -> impl Iterator<Item = PathBuf> {
-    let mapped = std::fs::read_dir(format!("/proc/{pid}/map_files"));
-    let mapped = mapped.into_iter().flatten().flatten();
-    let mapped = mapped.map(|entry| entry.path()).filter(|entry| {
-        let target = std::fs::read_link(entry).unwrap_or_default();
-        target.as_os_str().as_bytes().starts_with(path)
-    });
-    let executed = PathBuf::from(format!("/proc/{pid}/exe"));
-    std::iter::once(executed).chain(mapped.take(1))
 }

@@ -280,6 +280,7 @@ mod tests {
             path: path.to_vec(),
             build_id: BuildId::new(&[id; 20]),
             inode: None,
+            device: None,
             kind: ImageKind::User,
         }
     }

@@ -2,18 +2,71 @@
 //! a wrong one.
 
 use super::Context;
+use super::lives::{Process, WallClock};
+use super::run_time::other_machine;
 use rprof_images::{BuildId, Located, Reason, Recorded, kernel_build_id};
-use rprof_machine::{ImageKind, RecordedImage};
+use rprof_machine::{ImageId, ImageKind, Key, RecordedImage};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// For each image, the recorded processes that live and had it mapped when the recording ended.
+pub(crate) type Holders = FxHashMap<ImageId, Vec<i32>>;
 
 impl Context<'_> {
     /// Finds the file of a user image.
-    pub(crate) fn locate(&self, image: &RecordedImage) -> Result<Located, Reason> {
+    pub(crate) fn locate(&self, id: ImageId, image: &RecordedImage) -> Result<Located, Reason> {
         let build_id = self.build_id_of(image);
-        self.locator.locate(Recorded {
+        let recorded = Recorded {
             path: &image.path,
             build_id: build_id.as_ref(),
             inode: image.inode,
-        })
+            device: image.device,
+            processes: &[],
+        };
+        let here = self.locator.locate(recorded);
+        if here.is_ok() {
+            return here;
+        }
+        let processes = self.holders.get_or_init(|| self.find_holders()).get(&id);
+        let elsewhere = processes.map(|processes| {
+            self.locator.locate(Recorded {
+                processes,
+                ..recorded
+            })
+        });
+        elsewhere.unwrap_or(here)
+    }
+
+    fn find_holders(&self) -> Holders {
+        let mut holders = Holders::default();
+        if other_machine(self.reader).is_some() {
+            return holders;
+        }
+        let history = &self.skimmed.history;
+        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let living: FxHashSet<i32> = pids.collect();
+        let mut pids: Vec<i32> = history
+            .processes()
+            .filter(|pid| living.contains(pid))
+            .collect();
+        pids.sort_unstable();
+        let clock = WallClock::of(self.reader);
+        for pid in pids {
+            if Process::of(pid, &self.skimmed.lives, clock)
+                .living
+                .is_none()
+            {
+                continue;
+            }
+            let epoch = history.epoch(pid, Key::LAST);
+            for image in history.mapped(epoch) {
+                let processes: &mut Vec<i32> = holders.entry(image).or_default();
+                if processes.last() != Some(&pid) {
+                    processes.push(pid);
+                }
+            }
+        }
+        holders
     }
 
     /// The vdso's own id is never in a record; it is the kernel's, so it counts as known if the

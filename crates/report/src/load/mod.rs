@@ -37,6 +37,7 @@ use branch_calls::has_calls;
 use chain::ChainOptions;
 use count::count;
 use freeze::freeze;
+use locate::Holders;
 use recorded_ends::RecordedEnds;
 use rprof_abi::SampleType;
 use rprof_images::Locator;
@@ -44,6 +45,7 @@ use rprof_perfdata::Reader;
 use rprof_profile::{Filter, Profile};
 use rprof_symbols::{Demangling, Detail, Request};
 use skim::Skimmed;
+use std::sync::OnceLock;
 use unwinding::Tables;
 use values::Values;
 
@@ -93,6 +95,8 @@ pub(crate) struct Context<'a> {
     pub(crate) locator: &'a Locator,
     /// Whether branch records are call stacks, of any event.
     pub(crate) has_branch_calls: bool,
+    /// Who has what mapped still: asked for files that are not found otherwise.
+    pub(crate) holders: OnceLock<Holders>,
     /// For stacks that are to be unwound, if there are any.
     pub(crate) tables: Option<Tables>,
     /// How stacks ended that were unwound while recording.
@@ -129,6 +133,7 @@ impl<'a> Context<'a> {
             values: Values::of(reader),
             locator,
             has_branch_calls: stacks && reader.events().iter().any(has_calls),
+            holders: OnceLock::new(),
             tables: tables.flatten(),
             recorded_ends: stacks.then(|| RecordedEnds::of(reader, skimmed)).flatten(),
         }

@@ -312,7 +312,7 @@ impl Task<'_> {
                 if run_time.is_some() {
                     return run_time;
                 }
-                let located = context.locate(image).map_err(Reason::NoFile);
+                let located = context.locate(id, image).map_err(Reason::NoFile);
                 Some(located.and_then(|located| symbolize_user(&located, &offsets, request)))
             }
             ImageKind::Kernel { .. } | ImageKind::Module => {

@@ -130,7 +130,7 @@ pub(crate) fn is_other_machine(reader: &Reader) -> bool {
 }
 
 /// The name of the machine that was recorded, if it is not this one.
-fn other_machine(reader: &Reader) -> Option<String> {
+pub(super) fn other_machine(reader: &Reader) -> Option<String> {
     let here = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
     let there = reader.feature_text(FeatureId::HOSTNAME)?;
     (there.trim() != here.trim()).then_some(there)

@@ -152,6 +152,7 @@ mod tests {
             path: path.as_bytes().to_vec(),
             build_id: None,
             inode: None,
+            device: None,
             kind: ImageKind::User,
         }
     }

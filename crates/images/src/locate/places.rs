@@ -1,0 +1,133 @@
+//! Where files may be that belong to one image.
+
+use crate::{BuildId, Elf, Locator, Recorded};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// What the kernel says behind the path of a file that has none any more.
+const DELETED: &[u8] = b" (deleted)";
+
+/// Of processes that map an image, so many are asked: all see the same.
+pub(super) const MAX_PROCESSES: usize = 4;
+
+/// The path that a file had, and whether that was gone when it was mapped.
+pub(super) fn path_of<'r>(recorded: &Recorded<'r>) -> (&'r Path, bool) {
+    let (path, deleted) = match recorded.path.strip_suffix(DELETED) {
+        Some(path) => (path, true),
+        None => (recorded.path, false),
+    };
+    (Path::new(OsStr::from_bytes(path)), deleted)
+}
+
+/// The places of one image's files.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Places {
+    /// The image's path, absolute.
+    path: PathBuf,
+    /// What stands for `/`, the most expected first.
+    roots: Vec<PathBuf>,
+    cache: Option<PathBuf>,
+    debug_dir: PathBuf,
+}
+
+impl Places {
+    pub(super) fn of(locator: &Locator, recorded: &Recorded<'_>) -> Self {
+        let processes = recorded.processes.iter().take(MAX_PROCESSES);
+        let inside = processes.map(|pid| PathBuf::from(format!("/proc/{pid}/root")));
+        let symfs = locator.symfs.iter().cloned();
+        let here = std::iter::once(PathBuf::from("/"));
+        Self {
+            path: path_of(recorded).0.to_owned(),
+            roots: symfs.chain(here).chain(inside).collect(),
+            cache: locator.cache.clone(),
+            debug_dir: locator.debug_dir.clone(),
+        }
+    }
+
+    /// The image's own name and folder, and those of the files that were found.
+    pub(super) fn names(&self, found: &[&Elf]) -> Vec<PathBuf> {
+        let here = self.under(&self.path);
+        let found = found.iter().flat_map(|elf| {
+            let real = std::fs::canonicalize(elf.path()).ok();
+            std::iter::once(elf.path().to_owned()).chain(real)
+        });
+        let mut names: Vec<PathBuf> = found.collect();
+        names.extend(here);
+        names.dedup();
+        names
+    }
+
+    /// An absolute path below every root.
+    pub(super) fn under(&self, path: &Path) -> Vec<PathBuf> {
+        let path = path.strip_prefix("/").unwrap_or(path);
+        self.roots.iter().map(|root| root.join(path)).collect()
+    }
+
+    /// Another name in the image's folder.
+    pub(super) fn path_beside(&self, name: &OsStr) -> PathBuf {
+        self.path.with_file_name(name)
+    }
+
+    /// A path in the folder of debug files.
+    pub(super) fn in_debug_dir(&self, path: &Path) -> Vec<PathBuf> {
+        self.under(&self.debug_dir.join(path.strip_prefix("/").unwrap_or(path)))
+    }
+
+    /// Files that are named by a build id: perf's cache, then folders of debug files. In this
+    /// order they are tried; the first that has the build id counts.
+    pub(super) fn by_build_id(&self, id: &BuildId) -> Vec<PathBuf> {
+        let Some((dir, rest)) = folder_of(id) else {
+            return Vec::new();
+        };
+        let cached = self.cache.iter().flat_map(|cache| {
+            let dir = cache.join(&dir).join(&rest);
+            [dir.join("elf"), dir.join("debug")]
+        });
+        let debug = self.in_debug_dir(&dir.join(format!("{rest}.debug")));
+        cached.chain(debug).collect()
+    }
+
+    /// Debug files that are named as the image is.
+    pub(super) fn by_name(&self) -> Vec<PathBuf> {
+        let with_ending = appended(&self.path, ".debug");
+        let mut places = self.in_debug_dir(&with_ending);
+        if let (Some(dir), Some(name)) = (with_ending.parent(), with_ending.file_name()) {
+            places.extend(self.under(&dir.join(".debug").join(name)));
+        }
+        places.extend(self.under(&with_ending));
+        places
+    }
+
+    /// Packages of split DWARF that are named by the build id.
+    pub(super) fn packages(&self, id: &BuildId) -> Vec<PathBuf> {
+        let Some((dir, rest)) = folder_of(id) else {
+            return Vec::new();
+        };
+        let names = [".dwp", ".debug.dwp"].map(|ending| dir.join(format!("{rest}{ending}")));
+        names
+            .iter()
+            .flat_map(|name| self.in_debug_dir(name))
+            .collect()
+    }
+}
+
+/// A name with more behind it.
+pub(super) fn appended(path: &Path, ending: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// `.build-id/ab` and the rest of the id.
+fn folder_of(id: &BuildId) -> Option<(PathBuf, String)> {
+    let hex = id.to_string();
+    let (first, rest) = hex.split_at_checked(2)?;
+    (!rest.is_empty()).then(|| (Path::new(".build-id").join(first), rest.to_owned()))
+}
+
+/// The first of these that is a file with this build id.
+pub(super) fn first_with(id: &BuildId, places: Vec<PathBuf>) -> Option<Elf> {
+    let mut open = places.into_iter().filter_map(|path| Elf::open(&path).ok());
+    open.find(|elf| elf.build_id().is_some_and(|found| found.same(id)))
+}
