@@ -61,6 +61,8 @@ fn locate(path: &Path) -> Located {
         path: path.as_os_str().as_bytes(),
         build_id: None,
         inode: None,
+        device: None,
+        processes: &[],
     };
     Locator::default().locate(recorded).unwrap()
 }

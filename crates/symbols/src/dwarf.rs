@@ -2,11 +2,12 @@
 
 use crate::answers::{Frame, Line};
 use crate::batch::Batch;
+use crate::split::Split;
 use gimli::{AbbreviationsCacheStrategy, EndianSlice, RunTimeEndian, Section, SectionId};
 use rprof_images::{Elf, PackedSection, Svma};
 use std::sync::{Arc, Mutex};
 
-type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
+pub(crate) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 pub(crate) type Context<'a> = addr2line::Context<Slice<'a>>;
 /// The sections as one, to be shared by contexts.
 pub(crate) type Dwarf<'a> = Arc<gimli::Dwarf<Slice<'a>>>;
@@ -29,16 +30,25 @@ const WANTED: [SectionId; 10] = [
 #[derive(Debug)]
 pub(crate) struct Packed {
     sections: Vec<(SectionId, PackedSection)>,
+    shared: Option<gimli::DwarfSections<Vec<u8>>>,
     endian: RunTimeEndian,
 }
 
 impl Packed {
-    pub(crate) fn of(elf: &Elf) -> Self {
+    /// Of a file, and of the one with what it shares with others (dwz).
+    pub(crate) fn of(elf: &Elf, shared: Option<&Elf>) -> Self {
+        let all_of = |elf: &Elf| {
+            let read = |id: SectionId| -> Result<Vec<u8>, ()> {
+                Ok(elf.section(id.name()).unwrap_or_default().into_owned())
+            };
+            gimli::DwarfSections::load(read).ok()
+        };
         let sections = WANTED
             .into_iter()
             .filter_map(|id| Some((id, elf.packed_section(id.name())?)));
         Self {
             sections: sections.collect(),
+            shared: shared.and_then(all_of),
             endian: match elf.is_little_endian() {
                 true => RunTimeEndian::Little,
                 false => RunTimeEndian::Big,
@@ -97,7 +107,12 @@ impl Packed {
                 .unwrap_or_default())
         };
         let sections = gimli::DwarfSections::load(take).unwrap_or_default();
-        (Sections { sections, endian }, done)
+        let sections = Sections {
+            sections,
+            shared: self.shared,
+            endian,
+        };
+        (sections, done)
     }
 }
 
@@ -105,15 +120,23 @@ impl Packed {
 #[derive(Debug)]
 pub(crate) struct Sections {
     sections: gimli::DwarfSections<Vec<u8>>,
+    shared: Option<gimli::DwarfSections<Vec<u8>>>,
     endian: RunTimeEndian,
 }
 
 impl Sections {
+    /// Their byte order.
+    pub(crate) fn endian(&self) -> RunTimeEndian {
+        self.endian
+    }
+
     /// The sections as one, or `None` if there is nothing in them.
     pub(crate) fn dwarf(&self) -> Option<Dwarf<'_>> {
         let mut dwarf = self
             .sections
-            .borrow(|section| EndianSlice::new(section, self.endian));
+            .borrow_with_sup(self.shared.as_ref(), |section| {
+                EndianSlice::new(section, self.endian)
+            });
         if dwarf.debug_info.reader().is_empty() {
             return None;
         }
@@ -131,13 +154,13 @@ pub(crate) fn context<'a>(dwarf: &Dwarf<'a>) -> Option<Context<'a>> {
 /// Adds the inlined frames at an address, innermost first; returns the function they were
 /// inlined into.
 pub(crate) fn inlined_frames<'a>(
-    context: &Context<'a>,
+    (context, split): (&Context<'a>, &'a Split),
     address: Svma,
     start: Option<u64>,
     batch: &mut Batch<'a>,
 ) -> Option<Frame> {
     let start = start.unwrap_or(address.0);
-    let mut frames = context.find_frames(address.0).skip_all_loads().ok()?;
+    let mut frames = split.resolve(context.find_frames(address.0)).ok()?;
     let mut previous: Option<Frame> = None;
     while let Ok(Some(frame)) = frames.next() {
         let Some(function) = &frame.function else {

@@ -19,8 +19,13 @@ pub(crate) fn stubs_of(binary: &Elf) -> Vec<PltEntry> {
     entries
 }
 
-/// Everything that has a name: `.symtab` and `.dynsym`, of the debug file first, and the stubs.
-pub(crate) fn table_of<'e>(located: &'e Located, stubs: &'e [PltEntry]) -> Table<'e> {
+/// Everything that has a name: `.symtab` and `.dynsym`, of the debug file first, what the program
+/// has inside (`mini`), and the stubs.
+pub(crate) fn table_of<'e>(
+    located: &'e Located,
+    mini: Option<&'e Elf>,
+    stubs: &'e [PltEntry],
+) -> Table<'e> {
     let mut entries: Vec<Entry<'e>> = stubs
         .iter()
         .map(|stub| Entry {
@@ -33,7 +38,7 @@ pub(crate) fn table_of<'e>(located: &'e Located, stubs: &'e [PltEntry]) -> Table
         })
         .collect();
     // As perf reads them: where two tables say the same, the first one counts.
-    let files = located.debug.iter().chain([&located.binary]);
+    let files = located.debug.iter().chain([&located.binary]).chain(mini);
     for file in files {
         for which in [SymbolTable::Static, SymbolTable::Dynamic] {
             // A damaged table names what came before the damage.

@@ -14,6 +14,7 @@ mod jitdump;
 mod kernel;
 mod listed;
 mod perf_map;
+mod split;
 mod table;
 mod threads;
 mod user;

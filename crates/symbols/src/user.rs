@@ -3,6 +3,7 @@
 use crate::answers::{Answers, Frame};
 use crate::batch::Batch;
 use crate::functions::{stubs_of, table_of};
+use crate::split::Split;
 use crate::table::Table;
 use crate::{Demangling, Reason, dwarf, go, threads};
 use rprof_images::{Elf, FileOffset, GoTable, Located, Svma};
@@ -51,16 +52,21 @@ pub fn symbolize_user(
 ) -> Result<Answers, Reason> {
     let dwarf = located.dwarf();
     let packed = match request.detail {
-        Detail::Inlines | Detail::Lines => dwarf.map(dwarf::Packed::of),
+        Detail::Inlines | Detail::Lines => {
+            dwarf.map(|elf| dwarf::Packed::of(elf, located.alternate().as_ref()))
+        }
         Detail::Functions => None,
     };
+    let mini = located.mini();
     let stubs = stubs_of(&located.binary);
     let (sections, table) = match packed {
         Some(packed) => {
-            let (sections, table) = packed.unpack(request.n_threads, || table_of(located, &stubs));
+            let (sections, table) = packed.unpack(request.n_threads, || {
+                table_of(located, mini.as_ref(), &stubs)
+            });
             (Some(sections), table)
         }
-        None => (None, table_of(located, &stubs)),
+        None => (None, table_of(located, mini.as_ref(), &stubs)),
     };
     let go = match dwarf {
         Some(_) => None,
@@ -73,11 +79,13 @@ pub fn symbolize_user(
         .iter()
         .map(|&offset| located.binary.svma(offset))
         .collect();
+    let endian = sections.as_ref().map(dwarf::Sections::endian);
+    let split = endian.map(|endian| Split::new(located.split_files(), endian));
     let dwarf = sections.as_ref().and_then(dwarf::Sections::dwarf);
     let shares = threads::in_order(&addresses, request.n_threads, |addresses| {
         let sources = Sources {
             table: &table,
-            context: dwarf.as_ref().and_then(dwarf::context),
+            dwarf: dwarf.as_ref().and_then(dwarf::context).zip(split.as_ref()),
             go: go.as_ref(),
             detail: request.detail,
         };
@@ -90,10 +98,13 @@ pub fn symbolize_user(
         }
         batch
     });
+    if located.has_changed() {
+        return Err(Reason::NoFile(rprof_images::Reason::BeingWritten));
+    }
     let mut answers = Batch::join(shares, request.demangling, request.n_threads);
     let files = [Some(&located.binary), located.debug.as_ref()];
     let has_symtab = files.into_iter().flatten().any(Elf::has_symtab);
-    if located.dwarf().is_none() && go.is_none() && !has_symtab {
+    if located.dwarf().is_none() && go.is_none() && mini.is_none() && !has_symtab {
         // A static program has stubs that are named all the same.
         answers.explain(match located.binary.has_section(".dynsym") {
             true => Reason::OnlyExported,
@@ -106,7 +117,7 @@ pub fn symbolize_user(
 /// Where one thread takes names from.
 struct Sources<'s, 'a> {
     table: &'s Table<'a>,
-    context: Option<dwarf::Context<'a>>,
+    dwarf: Option<(dwarf::Context<'a>, &'a Split)>,
     /// Of Go programs without DWARF.
     go: Option<&'a GoTable>,
     detail: Detail,
@@ -117,8 +128,10 @@ impl<'a> Sources<'_, 'a> {
     fn name(&self, address: Svma, batch: &mut Batch<'a>) {
         let symbol = self.table.find(address.0);
         let start = symbol.map(|symbol| symbol.start);
-        let outermost = match (&self.context, self.go) {
-            (Some(context), _) => dwarf::inlined_frames(context, address, start, batch),
+        let outermost = match (&self.dwarf, self.go) {
+            (Some((context, split)), _) => {
+                dwarf::inlined_frames((context, split), address, start, batch)
+            }
             (None, Some(go)) => go::inlined_frames((go, self.detail), address, start, batch),
             (None, None) => None,
         };
