@@ -55,6 +55,11 @@ impl Filter {
             && (self.comms.is_empty() || self.comms.iter().any(|wanted| wanted == comm))
     }
 
+    /// Whether it asks for functions or images.
+    pub fn has_functions(&self) -> bool {
+        !self.dsos.is_empty() || !self.symbols.is_empty()
+    }
+
     /// Whether samples whose innermost function is this one are shown.
     pub fn shows_function(&self, image: &str, name: Option<&str>) -> bool {
         let has =

@@ -1,20 +1,23 @@
 //! Counts, stacks, trees and views: plain data that every verb, exporter and test can build.
 //!
 //! A [`Tally`] counts stacks while a recording is read; frozen, its trees become a [`Profile`];
-//! a [`view`] groups one for the eye. Stacks are counted by function, not by address, so a
+//! a [`view`] groups one for the eye. A [`timeline`] has samples one by one. Stacks are counted by function, not by address, so a
 //! profile is as large as the program, not as the recording. Nothing here knows files,
 //! processes or symbols.
 
+mod about;
 mod filter;
 mod frames;
 mod percent;
 mod profile;
 mod strings;
 mod tally;
+pub mod timeline;
 mod tree;
 mod unwound;
 pub mod view;
 
+pub use about::{About, EventKind, Sampling, WallClock};
 pub use filter::{Filter, FilterError};
 pub use frames::{Frame, FrameId, Frames, Level};
 pub use percent::percent;

@@ -1,6 +1,6 @@
 //! A frozen profile.
 
-use crate::{Frames, StrId, Strings, Tree, Unwound, percent};
+use crate::{About, EventKind, Frames, Sampling, StrId, Strings, Tree, Unwound, percent};
 
 /// What tasks are told apart by; a part that was not asked for is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,6 +29,10 @@ pub struct Loss {
 pub struct EventProfile {
     /// Its name.
     pub name: String,
+    /// What it counts.
+    pub kind: EventKind,
+    /// When samples are taken.
+    pub sampling: Sampling,
     /// Samples that were taken, also those that a filter leaves out of the tree.
     pub samples: u64,
     /// Their weight, in the event's unit; percentages are of this.
@@ -58,6 +62,8 @@ pub struct UnnamedImage {
 /// A recording, counted and named.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
+    /// Where and how the recording was made.
+    pub about: About,
     /// Names.
     pub strings: Strings,
     /// Functions.
@@ -103,6 +109,8 @@ mod tests {
         let unnamed = |weights: &[u64]| Profile {
             events: vec![EventProfile {
                 name: "x".to_owned(),
+                kind: EventKind::default(),
+                sampling: Sampling::default(),
                 samples: 1,
                 weight: 1000,
                 loss: Loss::default(),

@@ -6,6 +6,13 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StrId(u32);
 
+impl StrId {
+    /// The number.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+}
+
 /// All strings of a profile.
 #[derive(Clone, Debug, Default)]
 pub struct Strings {
@@ -23,6 +30,11 @@ impl Strings {
         self.all.push(text.into());
         self.numbers.insert(text.into(), id);
         id
+    }
+
+    /// All of them, by number.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.all.iter().map(|text| &**text)
     }
 
     /// The string with a number; empty for one of another profile.

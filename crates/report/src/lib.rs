@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Names come between two reading passes, so that stacks are counted by function from the start:
-//! memory follows the program, not the recording. [`load`] does all of it; [`format`] writes.
+//! memory follows the program, not the recording. [`load`] does all of it; [`format`] writes. [`load_timeline`]
+//! keeps samples one by one instead, for viewers that want them so.
 
 mod dump;
 mod embed;
@@ -24,5 +25,5 @@ pub use dump::{DUMP_VERSION, DumpForm, write_dump};
 pub use embed::{SymbolSection, symbol_section};
 pub use error::Error;
 pub use info::{INFO_VERSION, visit_info};
-pub use load::{Options, Progress, load};
+pub use load::{Options, Progress, TimelineDetail, load, load_timeline};
 pub use symbols::{ImageSymbols, RecordingSymbols, load_symbols};

@@ -1,7 +1,9 @@
 //! Rows and trees of small profiles made by hand.
 
 use super::*;
-use crate::{EventProfile, Frame, FrameId, Group, Level, Loss, Profile, Tally};
+use crate::{
+    EventKind, EventProfile, Frame, FrameId, Group, Level, Loss, Profile, Sampling, Tally,
+};
 
 /// Builds a profile from `outer;inner;...` stacks; `+name` is inlined into the one before it.
 fn profile(stacks: &[(&str, u64)]) -> Profile {
@@ -34,6 +36,8 @@ fn profile(stacks: &[(&str, u64)]) -> Profile {
     let comm = profile.strings.intern("prog");
     profile.events.push(EventProfile {
         name: "cycles".to_owned(),
+        kind: EventKind::Cycles,
+        sampling: Sampling::default(),
         samples,
         weight,
         loss: Loss::default(),

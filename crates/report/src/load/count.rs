@@ -26,14 +26,14 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    fn new(n_events: usize) -> Self {
+    pub(crate) fn new(n_events: usize) -> Self {
         Self {
             tallies: (0..n_events).map(|_| Tally::default()).collect(),
             ..Self::default()
         }
     }
 
-    fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         for (all, one) in self.tallies.iter_mut().zip(&other.tallies) {
             all.merge(one);
         }
@@ -44,7 +44,7 @@ impl Counts {
         self.ends.merge(other.ends);
     }
 
-    fn add_unnamed(&mut self, image: Option<ImageId>, weight: u64) {
+    pub(crate) fn add_unnamed(&mut self, image: Option<ImageId>, weight: u64) {
         if let Some(image) = image {
             let sum = self.unnamed.entry(image.0).or_default();
             *sum = sum.saturating_add(weight);
@@ -387,7 +387,7 @@ pub(crate) fn shows_function(
     profile: &Profile,
     place: u32,
 ) -> bool {
-    if context.filter.dsos.is_empty() && context.filter.symbols.is_empty() {
+    if !context.filter.has_functions() {
         return true;
     }
     let Some(&id) = names.frames(place).last() else {

@@ -1,11 +1,12 @@
 //! What was counted, as a profile.
 
-use super::Context;
 use super::count::Counts;
 use super::names::Names;
 use super::tasks::{TaskGroup, comm_text};
+use super::{Context, about};
 use crate::mend::mends;
 use rprof_machine::RecordedImage;
+use rprof_perfdata::RecordedEvent;
 use rprof_profile::{EventProfile, Group, Profile, Strings, Tally, UnnamedImage};
 use rprof_symbols::Reason;
 use rustc_hash::FxHashMap;
@@ -27,7 +28,7 @@ fn add_event(context: &Context<'_>, idx: usize, tally: Tally<TaskGroup>, profile
     };
     let (tree, groups, samples, weight) = tally.into_parts();
     let loss = context.skimmed.losses.get(idx).copied().unwrap_or_default();
-    if event.is_dummy() && samples == 0 {
+    if is_left_out(event, samples) {
         if loss.samples > 0 {
             profile.warnings.push(format!(
                 "{} mappings or names were lost while recording: frames may lack names",
@@ -48,12 +49,19 @@ fn add_event(context: &Context<'_>, idx: usize, tally: Tally<TaskGroup>, profile
         .map(|one| group(&mut profile.strings, one));
     profile.events.push(EventProfile {
         name: event.name.clone(),
+        kind: about::kind_of(&event.attr),
+        sampling: about::sampling_of(&event.attr),
         samples,
         weight,
         loss,
         groups: groups.collect(),
         tree,
     });
+}
+
+/// Whether an event is in no profile: it carries sideband only.
+pub(crate) fn is_left_out(event: &RecordedEvent, samples: u64) -> bool {
+    event.is_dummy() && samples == 0
 }
 
 /// An image without names, the reason, and the weight of its samples.

@@ -42,6 +42,15 @@ impl Lives {
             _ => {}
         }
     }
+
+    /// When a process began and when it ended, as far as that is known; of an id that several
+    /// had, nothing.
+    pub(crate) fn span_ns(&self, pid: i32) -> (Option<u64>, Option<u64>) {
+        match self.0.get(&pid) {
+            Some(life) if life.n_forks <= 1 => (life.forked_ns, life.ended_ns),
+            _ => (None, None),
+        }
+    }
 }
 
 /// The recording's clock against that of files.

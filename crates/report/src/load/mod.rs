@@ -1,5 +1,6 @@
 //! Reading a recording into a profile.
 
+mod about;
 mod branch_calls;
 mod chain;
 mod chunks;
@@ -18,6 +19,7 @@ mod run_time;
 mod samples;
 pub(crate) mod skim;
 mod tasks;
+mod timeline;
 mod unwinding;
 mod values;
 
@@ -30,6 +32,7 @@ pub(crate) use resolve::{Cache, PlaceKey, Space, Tasks};
 pub(crate) use run_time::is_other_machine;
 pub(crate) use samples::{Seen, Unused};
 pub(crate) use tasks::{TaskParts, comm_text, task_name};
+pub use timeline::{TimelineDetail, load_timeline};
 pub(crate) use unwinding::{Ends, Unwinding, has_stack};
 
 use crate::Error;
@@ -172,7 +175,10 @@ pub fn load(
         demangling: options.demangling,
         ..Request::default()
     };
-    let mut profile = Profile::default();
+    let mut profile = Profile {
+        about: about::of(reader),
+        ..Profile::default()
+    };
     let (names, counts) = if options.stacks {
         let places = collect(&context, |_, _| {}, &mut first)?;
         let request = Request {

@@ -12,6 +12,7 @@ use rprof_images::{BuildId, Locator};
 use rprof_machine::{History, HistoryBuilder, ImageId, Key};
 use rprof_perfdata::{FeatureId, FileRecord, Form, Reader, RecordedEvent, Warning, file_kind};
 use rprof_profile::Loss;
+use rprof_profile::timeline::TimedLoss;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -34,6 +35,8 @@ pub(crate) struct Skimmed {
     pub(crate) cgroups: FxHashMap<u64, Vec<u8>>,
     /// By event.
     pub(crate) losses: Vec<Loss>,
+    /// Moments of losses, as far as they have one.
+    pub(crate) lost_at: Vec<TimedLoss>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -96,6 +99,7 @@ fn skim_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<Skimmed, Erro
         cgroups: FxHashMap::default(),
         chunks: Chunks::new(cut, &reader.data()),
         n_samples: 0,
+        lost_at: Vec::new(),
         passed_over: PassedOver::default(),
         n_bad: 0,
     };
@@ -123,6 +127,7 @@ fn skim_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<Skimmed, Erro
         deferred: skim.deferred,
         cgroups: skim.cgroups,
         losses: skim.lost.into_iter().map(Lost::into_loss).collect(),
+        lost_at: skim.lost_at,
         warnings: warnings
             .iter()
             .map(ToString::to_string)
@@ -141,6 +146,7 @@ struct Skim<'r> {
     cgroups: FxHashMap<u64, Vec<u8>>,
     chunks: Chunks,
     n_samples: u64,
+    lost_at: Vec<TimedLoss>,
     passed_over: PassedOver,
     /// Records that could not be decoded.
     n_bad: u64,
@@ -175,6 +181,9 @@ impl Skim<'_> {
             Record::Lost(losses) => {
                 let records = &mut self.lost.get_mut(event)?.records;
                 *records = records.saturating_add(losses.lost);
+                let samples = losses.lost;
+                let at = id.time_ns.map(|time_ns| TimedLoss { time_ns, samples });
+                self.lost_at.extend(at);
             }
             Record::CallchainDeferred(chain) => {
                 self.deferred

@@ -13,7 +13,7 @@ mod order;
 mod registers;
 mod spot;
 mod text;
-mod trace;
+pub(crate) mod trace;
 
 pub use choice::{Choice, ColumnsError};
 

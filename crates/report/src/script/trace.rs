@@ -1,8 +1,8 @@
 //! What tracepoints wrote, by the formats in the recording.
 
 use crate::load::{Context, Kernel};
-use rprof_abi::event_type;
 use rprof_abi::tracepoint::{TracepointData, TracepointFormat, TracepointNames};
+use rprof_abi::{Endian, Fields, event_type};
 use rprof_images::Avma;
 use rprof_machine::{Key, Place};
 use rprof_perfdata::feature::TracingData;
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 /// The formats of a recording's events.
 #[derive(Debug, Default)]
-pub(super) struct Formats {
+pub(crate) struct Formats {
     /// By event.
     of_event: Vec<Option<TracepointFormat>>,
     /// Strings of the kernel by address.
@@ -23,7 +23,7 @@ pub(super) struct Formats {
 
 impl Formats {
     /// Reads the formats of the events that are tracepoints, and says what could not be read.
-    pub(super) fn of(reader: &Reader) -> (Self, Option<Warning>) {
+    pub(crate) fn of(reader: &Reader) -> (Self, Option<Warning>) {
         let is_tracepoint = |kind| kind == event_type::TRACEPOINT;
         if !reader
             .events()
@@ -72,8 +72,26 @@ impl Formats {
     }
 
     /// Whether there is something to print at all.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.of_event.iter().all(Option::is_none)
+    }
+
+    /// Whether an event's samples have fields.
+    pub(crate) fn has(&self, event: usize) -> bool {
+        self.of_event.get(event).is_some_and(Option::is_some)
+    }
+
+    /// Tells the fields of an event's raw data.
+    pub(crate) fn visit(&self, event: usize, bytes: &[u8], endian: Endian, to: &mut dyn Fields) {
+        let format = self.of_event.get(event).and_then(Option::as_ref);
+        let data = TracepointData {
+            bytes,
+            endian,
+            long_size: self.long_size,
+        };
+        if let Some(format) = format {
+            format.visit(&data, to);
+        }
     }
 }
 

@@ -1,0 +1,98 @@
+//! What a recording says of itself: where, when and how it was made.
+
+/// Where and how a recording was made, as far as it says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// Name of the machine.
+    pub host: Option<String>,
+    /// Release of the kernel.
+    pub os_release: Option<String>,
+    /// The machine's architecture, as uname has it.
+    pub arch: Option<String>,
+    /// Name of the CPU.
+    pub cpu: Option<String>,
+    /// How many CPUs were online.
+    pub n_cpus: Option<u32>,
+    /// Version of the recorder.
+    pub recorder: Option<String>,
+    /// The recorder's command line.
+    pub command: Vec<String>,
+    /// What time it was by the recording's clock.
+    pub wall_clock: Option<WallClock>,
+}
+
+/// The recording's clock and wall time, read at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WallClock {
+    /// Nanoseconds since 1970.
+    pub wall_ns: u64,
+    /// Nanoseconds of the recording's clock.
+    pub clock_ns: u64,
+}
+
+impl WallClock {
+    /// Nanoseconds since 1970 at a moment of the recording's clock.
+    pub fn at(self, clock_ns: u64) -> Option<u64> {
+        let wall = i128::from(self.wall_ns) + i128::from(clock_ns) - i128::from(self.clock_ns);
+        u64::try_from(wall).ok()
+    }
+}
+
+/// What sort of thing an event counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum EventKind {
+    /// Time on a CPU; weights are nanoseconds.
+    CpuTime,
+    /// CPU cycles.
+    Cycles,
+    /// Something else that a counter counts.
+    #[default]
+    Counter,
+    /// Things that happen, each worth a look: faults, switches, tracepoints.
+    Occurrence,
+}
+
+impl EventKind {
+    /// What weights are, if that has a name.
+    pub fn unit(self) -> Option<&'static str> {
+        match self {
+            Self::CpuTime => Some("nanoseconds"),
+            Self::Cycles | Self::Counter | Self::Occurrence => None,
+        }
+    }
+}
+
+/// When samples of an event are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampling {
+    /// So many times a second.
+    PerSecond(u64),
+    /// Each time that so much was counted.
+    Every(u64),
+}
+
+impl Default for Sampling {
+    fn default() -> Self {
+        Self::Every(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wall_time_goes_with_the_clock() {
+        let clock = WallClock {
+            wall_ns: 1_000,
+            clock_ns: 400,
+        };
+        assert_eq!(clock.at(500), Some(1_100));
+        assert_eq!(clock.at(0), Some(600));
+        let early = WallClock {
+            wall_ns: 1,
+            clock_ns: 400,
+        };
+        assert_eq!(early.at(0), None);
+    }
+}

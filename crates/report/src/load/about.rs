@@ -1,0 +1,66 @@
+//! What a recording says of itself and of its events.
+
+use rprof_abi::{AttrFlags, PerfEventAttr, event_type, hw, sw};
+use rprof_perfdata::{Feature, FeatureId, Reader};
+use rprof_profile::{About, EventKind, Sampling, WallClock};
+
+/// Where and how a recording was made.
+pub(crate) fn of(reader: &Reader) -> About {
+    let feature = |id| {
+        let section = reader.feature(id).ok()??;
+        Feature::parse(id, &section, reader.endian()).ok()
+    };
+    let text = |id| {
+        let text = reader.feature_text(id)?;
+        Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    };
+    let command = match feature(FeatureId::CMDLINE) {
+        Some(Feature::Cmdline(words)) => words,
+        _ => Vec::new(),
+    };
+    let words = command.iter();
+    About {
+        host: text(FeatureId::HOSTNAME),
+        os_release: text(FeatureId::OSRELEASE),
+        arch: text(FeatureId::ARCH),
+        cpu: text(FeatureId::CPUDESC),
+        n_cpus: match feature(FeatureId::NRCPUS) {
+            Some(Feature::NrCpus(cpus)) => Some(cpus.online),
+            _ => None,
+        },
+        recorder: text(FeatureId::VERSION),
+        command: words
+            .map(|word| String::from_utf8_lossy(word).into_owned())
+            .collect(),
+        wall_clock: match feature(FeatureId::CLOCK_DATA) {
+            Some(Feature::ClockData(clock)) => Some(WallClock {
+                wall_ns: clock.wall_ns,
+                clock_ns: clock.clock_ns,
+            }),
+            _ => None,
+        },
+    }
+}
+
+/// What an event counts.
+pub(crate) fn kind_of(attr: &PerfEventAttr) -> EventKind {
+    match attr.kind {
+        event_type::SOFTWARE if matches!(attr.config, sw::CPU_CLOCK | sw::TASK_CLOCK) => {
+            EventKind::CpuTime
+        }
+        // The upper half names the PMU of a hybrid CPU.
+        event_type::HARDWARE if attr.config & 0xffff_ffff == hw::CPU_CYCLES => EventKind::Cycles,
+        event_type::SOFTWARE | event_type::TRACEPOINT | event_type::BREAKPOINT => {
+            EventKind::Occurrence
+        }
+        _ => EventKind::Counter,
+    }
+}
+
+/// When samples of an event are taken.
+pub(crate) fn sampling_of(attr: &PerfEventAttr) -> Sampling {
+    match attr.flags.has(AttrFlags::FREQ) {
+        true => Sampling::PerSecond(attr.sample_period),
+        false => Sampling::Every(attr.sample_period.max(1)),
+    }
+}
