@@ -1,14 +1,17 @@
 //! What is done with each damaged recording: all that the sub-commands do, without their printing.
 
+use rprof_export::{Firefox, Folded, Format, Pprof, Speedscope};
 use rprof_images::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::Filter;
 use rprof_profile::view::{Order, SortKey};
 use rprof_report::format::{
-    Graph, JsonFields, OutlineFields, TableOptions, write_folded, write_stats, write_table,
+    Graph, JsonFields, OutlineFields, TableOptions, write_stats, write_table,
 };
 use rprof_report::script::{Choice, ScriptOptions, write_script};
-use rprof_report::{DumpForm, Error, Options, load, visit_info, write_dump};
+use rprof_report::{
+    DumpForm, Error, Options, TimelineDetail, load, load_timeline, visit_info, write_dump,
+};
 use rprof_symbols::Demangling;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -20,7 +23,12 @@ type Way = (&'static str, fn(&Reader, &Path) -> Said);
 const ALWAYS: [Way; 2] = [("dump --json", dump_json), ("info", info)];
 
 /// These take as long as all the rest: threads are started, tables set up.
-const IN_TURN: [Way; 3] = [("report", report), ("script", script), ("dump", dump)];
+const IN_TURN: [Way; 4] = [
+    ("report", report),
+    ("script", script),
+    ("dump", dump),
+    ("export", export),
+];
 
 /// Which ways a recording is read in.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +45,7 @@ pub(crate) enum Ways {
 pub(crate) fn read(reader: &Reader, root: &Path, ways: Ways) -> Vec<&'static str> {
     let in_turn = match ways {
         Ways::All => &IN_TURN[..],
-        Ways::Some(number) => &IN_TURN[number % 3..][..1],
+        Ways::Some(number) => &IN_TURN[number % IN_TURN.len()..][..1],
     };
     let ways = ALWAYS.iter().chain(in_turn);
     let ways = ways.map(|(name, way)| (*name, way(reader, root)));
@@ -110,10 +118,43 @@ fn report(reader: &Reader, root: &Path) -> Said {
     };
     write_table(&profile, &table, &mut io::sink()).map_err(Error::Write)?;
     write_stats(&profile, &mut io::sink()).map_err(Error::Write)?;
-    for event in &profile.events {
-        write_folded(&profile, event, &mut io::sink()).map_err(Error::Write)?;
+    for event in 0..profile.events.len() {
+        let folded = Folded { event };
+        folded
+            .write(&profile, &mut io::sink())
+            .map_err(Error::Write)?;
     }
+    let mut json = Vec::new();
+    rprof_export::Json
+        .write(&profile, &mut json)
+        .map_err(Error::Write)?;
+    let json: Value = serde_json::from_slice(&json).expect("a profile is JSON");
+    assert!(json["events"].is_array());
     Ok(profile.warnings)
+}
+
+fn export(reader: &Reader, root: &Path) -> Said {
+    let options = Options {
+        locator: locator(root),
+        ..Options::default()
+    };
+    let detail = TimelineDetail {
+        lines: true,
+        fields: true,
+    };
+    let timeline = load_timeline(reader, &options, detail, &mut |_| {})?;
+    let mut json = Vec::new();
+    Firefox.write(&timeline, &mut json).map_err(Error::Write)?;
+    let firefox: Value = serde_json::from_slice(&json).expect("Firefox's profile is JSON");
+    assert!(firefox["threads"].is_array());
+    json.clear();
+    let written = Speedscope.write(&timeline, &mut json);
+    written.map_err(Error::Write)?;
+    let speedscope: Value = serde_json::from_slice(&json).expect("speedscope's profile is JSON");
+    assert!(speedscope["profiles"].is_array());
+    let written = Pprof.write(&timeline, &mut io::sink());
+    written.map_err(Error::Write)?;
+    Ok(timeline.profile.warnings)
 }
 
 fn script(reader: &Reader, root: &Path) -> Said {

@@ -1,7 +1,7 @@
 //! Lines for the user, on stderr. Text from a recording is made fit for a terminal first.
 
-use rprof_profile::{Profile, Unwound};
-use rprof_report::format::{printable, unnamed_lines};
+use rprof_profile::{EventProfile, Profile, Unwound, printable};
+use rprof_report::format::unnamed_lines;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -19,6 +19,17 @@ pub(crate) fn line(message: impl Display) {
 /// A warning: something could not be used.
 pub(crate) fn warning(message: impl Display) {
     line(format_args!("warning: {message}"));
+}
+
+/// What is missing of an event.
+pub(crate) fn loss(event: &EventProfile) {
+    if event.loss.samples > 0 {
+        let at_least = if event.loss.at_least { "at least " } else { "" };
+        warning(format_args!(
+            "{at_least}{} samples were lost",
+            event.loss.samples
+        ));
+    }
 }
 
 /// How stacks ended that were unwound, if there were any.

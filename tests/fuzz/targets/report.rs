@@ -1,5 +1,5 @@
 //! Any bytes as a recording: counted, named (there are no binaries) and written as `report`,
-//! `flame --folded` and `script` do.
+//! `flame --folded`, `export` and `script` do.
 
 #![no_main]
 
@@ -8,9 +8,10 @@ use rprof_images::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::Filter;
 use rprof_profile::view::SortKey;
-use rprof_report::format::{TableOptions, write_folded, write_table};
+use rprof_export::{Firefox, Folded, Format, Json, Pprof, Speedscope};
+use rprof_report::format::{TableOptions, write_table};
 use rprof_report::script::{Choice, ScriptOptions, write_script};
-use rprof_report::{Options, load};
+use rprof_report::{Options, TimelineDetail, load, load_timeline};
 use rprof_symbols::Demangling;
 use std::path::{Path, PathBuf};
 
@@ -40,9 +41,19 @@ fuzz_target!(|bytes: &[u8]| {
             colors: false,
         };
         let _ = write_table(&profile, &table, &mut std::io::sink());
-        for event in &profile.events {
-            let _ = write_folded(&profile, event, &mut std::io::sink());
+        for event in 0..profile.events.len() {
+            let _ = Folded { event }.write(&profile, &mut std::io::sink());
         }
+        let _ = Json.write(&profile, &mut std::io::sink());
+    }
+    let detail = TimelineDetail {
+        lines: true,
+        fields: true,
+    };
+    if let Ok(timeline) = load_timeline(&reader, &options, detail, &mut |_| {}) {
+        let _ = Firefox.write(&timeline, &mut std::io::sink());
+        let _ = Speedscope.write(&timeline, &mut std::io::sink());
+        let _ = Pprof.write(&timeline, &mut std::io::sink());
     }
     let options = ScriptOptions {
         filter: Filter::default(),

@@ -14,7 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["abi"],
     &["ringbuf", "events", "process", "perfdata", "images"],
     &["machine", "unwind", "symbols", "profile"],
-    &["record", "report"],
+    &["record", "report", "export"],
     &["rprof"],
 ];
 

@@ -1,10 +1,12 @@
-//! A profile grouped for the eye: rows of a table, trees below them.
+//! A profile grouped for the eye: rows of a table, trees below them, stacks as lines.
 
 mod calltree;
+mod folded;
 mod rows;
 mod sort_key;
 
 pub use calltree::{CallNode, CallTree, Order};
+pub use folded::{Audience, Count, FirstFrame, FoldOptions, Folded, fold};
 pub use rows::{Row, RowKey, Rows};
 pub use sort_key::SortKey;
 

@@ -1,7 +1,7 @@
 //! Named fields as JSON and as readable text.
 
-use super::printable;
 use rprof_abi::{Fields, Shape, Value};
+use rprof_profile::printable;
 use std::io::Write;
 
 /// Bytes that text shows before it only counts them.

@@ -4,10 +4,10 @@
 //! text, which tears frames apart whose names begin alike (`foo`, `foo2`). So it gets our own
 //! order: its flame-chart mode takes lines as they come, last one first.
 
-use super::folded::{Audience, Count, From, fold};
 use crate::Error;
 use inferno::flamegraph::color::{MultiPalette, Palette};
 use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines};
+use rprof_profile::view::{Audience, Count, FirstFrame, FoldOptions, fold};
 use rprof_profile::{EventProfile, Profile};
 use std::io::Write;
 
@@ -32,12 +32,15 @@ pub fn write_flame(
     options: &FlameOptions,
     out: &mut impl Write,
 ) -> Result<(), Error> {
-    let from = if options.reverse {
-        From::Innermost
-    } else {
-        From::Outermost
+    let fold_options = FoldOptions {
+        first: match options.reverse {
+            true => FirstFrame::Innermost,
+            false => FirstFrame::Outermost,
+        },
+        audience: Audience::Picture,
+        count: Count::Weight,
     };
-    let folded = fold(profile, event, from, Audience::Picture, Count::Weight);
+    let folded = fold(profile, event, fold_options);
     if folded.is_empty() {
         return Err(Error::NothingToDraw);
     }

@@ -2,7 +2,6 @@
 
 mod fields;
 mod flame;
-mod folded;
 mod stats;
 mod symbols;
 mod table;
@@ -12,9 +11,7 @@ mod unnamed;
 
 pub use fields::{JsonFields, OutlineFields, TextFields};
 pub use flame::{FlameOptions, write_flame};
-pub use folded::write_folded;
 pub use stats::write_stats;
 pub use symbols::{visit_symbols, write_symbols};
 pub use table::{Graph, TableOptions, write_table};
-pub use text::printable;
 pub use unnamed::unnamed_lines;

@@ -1,8 +1,7 @@
 //! What a recording is worth: samples, losses, and how stacks ended that were unwound.
 
-use super::text::printable;
 use super::unnamed::unnamed_lines;
-use rprof_profile::{EndedStacks, Profile, StackEnd, Unwound, percent};
+use rprof_profile::{EndedStacks, Profile, StackEnd, Unwound, percent, printable};
 use std::io::{self, Write};
 
 /// Images listed below an end; the others are summed up.

@@ -1,9 +1,9 @@
 //! Where names come from, by image: for the eye, and as named fields.
 
-use super::text::printable;
 use crate::symbols::{ImageSymbols, RecordingSymbols};
 use rprof_abi::{Fields, Value};
 use rprof_profile::percent;
+use rprof_profile::printable;
 use std::io::{self, Write};
 
 /// Version of the form with named fields: raised when a field changes its name or meaning.

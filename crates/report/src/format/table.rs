@@ -1,10 +1,10 @@
 //! The table that perf users know, trees below its rows.
 
-use super::text::{padded, printable, width};
+use super::text::{padded, width};
 use super::tree::write_tree;
 use super::unnamed::unnamed_lines;
 use rprof_profile::view::{Order, Row, Rows, SortKey};
-use rprof_profile::{EventProfile, Profile, percent};
+use rprof_profile::{EventProfile, Profile, percent, printable};
 use std::borrow::Cow;
 use std::io::{self, Write};
 

@@ -1,21 +1,6 @@
-//! Text that came from elsewhere, made fit for a terminal.
+//! Columns of text.
 
-use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr;
-
-/// Control characters as `\x1b` and the like: a process may call itself anything.
-pub fn printable(text: &str) -> Cow<'_, str> {
-    // Most names are plain: looking at bytes is quicker than at characters.
-    let is_plain = text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
-    if is_plain || !text.chars().any(char::is_control) {
-        return Cow::Borrowed(text);
-    }
-    let escape = |c: char| match c.is_control() {
-        true => format!("\\x{:02x}", u32::from(c)),
-        false => c.to_string(),
-    };
-    Cow::Owned(text.chars().map(escape).collect())
-}
 
 /// Columns that a text takes.
 pub(crate) fn width(text: &str) -> usize {
@@ -37,9 +22,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_shown_not_sent() {
-        assert_eq!(printable("a\x1b[31mb\n"), "a\\x1b[31mb\\x0a");
-        assert_eq!(printable("plain é"), "plain é");
+    fn wide_characters_take_two_columns() {
         assert_eq!(padded("é", 3), "é  ");
+        assert_eq!(padded("漢", 3), "漢 ");
     }
 }

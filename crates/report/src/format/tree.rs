@@ -1,9 +1,8 @@
 //! A call tree as perf draws it in text.
 
 use super::table::Graph;
-use super::text::printable;
 use rprof_profile::view::{CallTree, Row, Rows};
-use rprof_profile::{Profile, percent};
+use rprof_profile::{Profile, percent, printable};
 use std::io::{self, Write};
 
 /// What stands before every line of a tree.

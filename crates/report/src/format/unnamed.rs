@@ -1,7 +1,6 @@
 //! Images without names: what a reader of any output must know of them.
 
-use super::text::printable;
-use rprof_profile::Profile;
+use rprof_profile::{Profile, printable};
 
 /// One line for each image whose missing names are worth one, heaviest first: its share, why, and
 /// what would mend it. None if nothing is missing.

@@ -7,7 +7,6 @@ use super::frames::{FrameLines, Named, Shown};
 use super::spot::{Spot, address_of};
 use super::trace::Traces;
 use super::{bpf_output, branches, head, memory, registers, text};
-use crate::format::printable;
 use crate::load::{
     Context, Ends, Seen, Space, Tasks, Unwinding, UserPart, comm_text, for_each_address, has_stack,
     shows_function, task_name,
@@ -16,7 +15,7 @@ use rprof_abi::registers::RegisterTable;
 use rprof_abi::{CpuMode, PerfEventAttr, Sample, SampleType};
 use rprof_perfdata::RecordedEvent;
 use rprof_perfdata::feature::ClockData;
-use rprof_profile::StackEnd;
+use rprof_profile::{StackEnd, printable};
 
 /// What all lines share.
 pub(super) struct Layout<'a> {

@@ -1,6 +1,6 @@
 //! Numbers and names as perf's printf writes them, without printf.
 
-use crate::format::printable;
+use rprof_profile::printable;
 
 /// Appends a number in decimal, right-aligned to `width`.
 pub(super) fn decimal(out: &mut Vec<u8>, value: u64, width: usize) {

@@ -4,9 +4,10 @@ use super::report::{open, read, warn};
 use crate::args::FlameArgs;
 use crate::say;
 use anyhow::{Context, Result, bail};
-use rprof_profile::{EventProfile, Profile};
+use rprof_export::{Folded, Format};
+use rprof_profile::Profile;
 use rprof_report::Options;
-use rprof_report::format::{FlameOptions, write_flame, write_folded};
+use rprof_report::format::{FlameOptions, write_flame};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -24,10 +25,16 @@ pub(crate) fn run(args: &FlameArgs) -> Result<ExitCode> {
     };
     let profile = read(&reader, &options)?;
     warn(&profile, &args.input);
-    let event = choose(&profile, args.event.as_deref())?;
+    let number = choose(&profile, args.event.as_deref())?;
+    let event = number.and_then(|number| profile.events.get(number));
+    let event = event.context("the recording has no events to draw")?;
     let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     if args.folded {
-        write_folded(&profile, event, &mut out).context("writing folded stacks")?;
+        let folded = Folded {
+            event: number.unwrap_or(0),
+        };
+        let written = folded.write(&profile, &mut out);
+        written.context("writing folded stacks")?;
     } else {
         let options = FlameOptions {
             title: args.title.clone(),
@@ -37,13 +44,7 @@ pub(crate) fn run(args: &FlameArgs) -> Result<ExitCode> {
         write_flame(&profile, event, &options, &mut out)?;
     }
     out.flush().context("writing the picture")?;
-    if event.loss.samples > 0 {
-        let at_least = if event.loss.at_least { "at least " } else { "" };
-        say::warning(format_args!(
-            "{at_least}{} samples were lost",
-            event.loss.samples
-        ));
-    }
+    say::loss(event);
     say::stacks(&profile.unwound);
     say::unnamed(&profile);
     if !args.folded {
@@ -52,18 +53,15 @@ pub(crate) fn run(args: &FlameArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn choose<'p>(profile: &'p Profile, name: Option<&str>) -> Result<&'p EventProfile> {
-    let mut events = profile.events.iter();
+/// Index of the event with this name, or of the first that has samples; `None` if there are none.
+pub(crate) fn choose(profile: &Profile, name: Option<&str>) -> Result<Option<usize>> {
     let Some(name) = name else {
-        // The first that has any: an event may have counted nothing.
-        let first = events.clone().next();
-        return events
-            .find(|event| event.samples > 0)
-            .or(first)
-            .context("the recording has no events to draw");
+        // An event may have counted nothing.
+        let first = profile.events.iter().position(|event| event.samples > 0);
+        return Ok(first.or((!profile.events.is_empty()).then_some(0)));
     };
-    match events.find(|event| event.name == name) {
-        Some(event) => Ok(event),
+    match profile.events.iter().position(|event| event.name == name) {
+        Some(number) => Ok(Some(number)),
         None => {
             let names: Vec<&str> = profile.events.iter().map(|event| &event.name[..]).collect();
             bail!(

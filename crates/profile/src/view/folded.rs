@@ -1,20 +1,20 @@
 //! Folded stacks: one line each, `comm;outer;inner 42`, what FlameGraph tools read.
 
-use super::text::printable;
-use rprof_profile::{EventProfile, FrameId, Group, Level, Profile};
+use crate::{EventProfile, FrameId, Group, Level, Profile, printable};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::io::{self, Write};
 
 /// Which end of a stack a line starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum From {
+pub enum FirstFrame {
+    /// The thread's start: a flame graph grows from it.
     Outermost,
+    /// Where the sample was taken: callers come after it.
     Innermost,
 }
 
 /// For whom stacks are folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Audience {
+pub enum Audience {
     /// Other tools: every frame by its name.
     Tools,
     /// A picture: frames say what they are by FlameGraph's suffixes, `_[k]` for the kernel and
@@ -25,33 +25,27 @@ pub(crate) enum Audience {
 
 /// What a line's number counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Count {
+pub enum Count {
+    /// Samples.
     Samples,
+    /// What the event counts.
     Weight,
 }
 
-/// Writes an event's stacks, sorted, with their numbers of samples.
-///
-/// # Errors
-/// The writer's.
-pub fn write_folded(
-    profile: &Profile,
-    event: &EventProfile,
-    out: &mut impl Write,
-) -> io::Result<()> {
-    let folded = fold(
-        profile,
-        event,
-        From::Outermost,
-        Audience::Tools,
-        Count::Samples,
-    );
-    folded.lines().try_for_each(|line| writeln!(out, "{line}"))
+/// How stacks are folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoldOptions {
+    /// Which end comes first.
+    pub first: FirstFrame,
+    /// For whom.
+    pub audience: Audience,
+    /// What the numbers are.
+    pub count: Count,
 }
 
 /// Stacks by name, in the order of their frames: equal frames stand next to each other.
 #[derive(Debug, Default)]
-pub(crate) struct Folded {
+pub struct Folded {
     /// Names, sorted, so that their numbers are in the names' order.
     labels: Vec<String>,
     /// Sorted, each once.
@@ -59,12 +53,13 @@ pub(crate) struct Folded {
 }
 
 impl Folded {
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
         self.stacks.is_empty()
     }
 
     /// A line for each stack.
-    pub(crate) fn lines(&self) -> impl DoubleEndedIterator<Item = String> {
+    pub fn lines(&self) -> impl DoubleEndedIterator<Item = String> {
         self.stacks.iter().map(|(stack, count)| {
             let mut line = String::new();
             for &label in stack {
@@ -77,13 +72,12 @@ impl Folded {
 }
 
 /// Counts an event's stacks by the names of their frames.
-pub(crate) fn fold(
-    profile: &Profile,
-    event: &EventProfile,
-    from: From,
-    audience: Audience,
-    count: Count,
-) -> Folded {
+pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Folded {
+    let FoldOptions {
+        first,
+        audience,
+        count,
+    } = options;
     let nodes = event.tree.nodes();
     let mut frames: FxHashMap<FrameId, String> = FxHashMap::default();
     for node in nodes {
@@ -128,7 +122,7 @@ pub(crate) fn fold(
             stack.dedup_by(|outer, inner| outer == inner && is_nameless(*outer));
         }
         stack.extend(comms.get(node.group as usize));
-        if from == From::Outermost {
+        if first == FirstFrame::Outermost {
             stack.reverse();
         }
         let count = match count {

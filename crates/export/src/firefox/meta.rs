@@ -1,0 +1,132 @@
+//! What the whole profile is.
+
+use super::markers::{self, Schema};
+use super::shared::CATEGORIES;
+use super::{Clock, GECKO_VERSION, VERSION};
+use crate::json::Json;
+use rprof_profile::timeline::Timeline;
+use rprof_profile::{EventKind, Sampling};
+
+pub(super) fn write(timeline: &Timeline, clock: Clock, json: &mut Json<'_>) {
+    let about = &timeline.profile.about;
+    json.key("version").number(GECKO_VERSION);
+    json.key("preprocessedProfileVersion").number(VERSION);
+    json.key("processType").number(0);
+    json.key("product").text(&product(timeline));
+    json.key("importedFrom")
+        .text(concat!("rprof ", env!("CARGO_PKG_VERSION")));
+    json.key("interval").millis(interval_ns(timeline));
+    // Milliseconds since 1970; without a wall clock only what is between times counts.
+    let wall_ns = about.wall_clock.filter(|_| timeline.has_times);
+    let wall_ns = wall_ns.and_then(|wall| wall.at(clock.start_ns));
+    json.key("startTime").millis(wall_ns.unwrap_or(0));
+    json.key("profilingStartTime").number(0);
+    json.key("profilingEndTime")
+        .millis(clock.since(clock.end_ns));
+    json.key("stackwalk").number(1);
+    json.key("debug").boolean(false);
+    json.key("symbolicated").boolean(true);
+    json.key("symbolicationNotSupported").boolean(true);
+    json.key("usesOnlyOneStackType").boolean(true);
+    json.key("sourceCodeIsNotOnSearchfox").boolean(true);
+    json.key("toolkit").text("");
+    json.key("platform").text("Linux");
+    let release = about.os_release.as_deref().unwrap_or("");
+    let arch = about.arch.as_deref().unwrap_or("");
+    json.key("oscpu")
+        .text(format!("Linux {release} {arch}").trim());
+    json.key("arguments").text(&about.command.join(" "));
+    if let Some(cpu) = &about.cpu {
+        json.key("CPUName").text(cpu);
+    }
+    if let Some(n_cpus) = about.n_cpus {
+        json.key("logicalCPUs").number(n_cpus.into());
+    }
+    json.key("sampleUnits").object(|json| {
+        json.key("time").text("ms");
+        json.key("eventDelay").text("ms");
+        json.key("threadCPUDelta").text(match cpu_event(timeline) {
+            Some(EventKind::Cycles) => "variable CPU cycles",
+            _ => "ns",
+        });
+    });
+    json.key("categories").list(|json| {
+        for (name, color) in CATEGORIES {
+            json.object(|json| {
+                json.key("name").text(name);
+                json.key("color").text(color);
+                json.column("subcategories", ["Other"], Json::text);
+            });
+        }
+    });
+    json.key("markerSchema").list(|json| {
+        for schema in Schema::all(timeline) {
+            schema.write(json);
+        }
+        markers::write_loss_schema(json);
+    });
+    json.key("extensions").object(|json| {
+        json.key("length").number(0);
+        for name in ["id", "name", "baseURL"] {
+            json.key(name).list(|_| {});
+        }
+    });
+    json.key("extra").list(|json| extra(timeline, json));
+}
+
+/// The first program that was recorded.
+fn product(timeline: &Timeline) -> String {
+    let command = &timeline.profile.about.command;
+    match command.is_empty() {
+        true => "perf.data".to_owned(),
+        false => command.join(" "),
+    }
+}
+
+/// The kind of the event by which CPU use is known: the first that tells it.
+pub(super) fn cpu_event(timeline: &Timeline) -> Option<EventKind> {
+    let mut kinds = timeline.profile.events.iter().map(|event| event.kind);
+    kinds.find(|kind| matches!(kind, EventKind::CpuTime | EventKind::Cycles))
+}
+
+/// Nanoseconds between samples, as far as that is a time.
+fn interval_ns(timeline: &Timeline) -> u64 {
+    let event = timeline.profile.events.iter().find(|one| one.samples > 0);
+    match event.map(|event| (event.sampling, event.kind)) {
+        Some((Sampling::PerSecond(frequency), _)) if frequency > 0 => 1_000_000_000 / frequency,
+        Some((Sampling::Every(period), EventKind::CpuTime)) => period,
+        _ => 1_000_000,
+    }
+}
+
+/// What else is to be known, for the page's panel.
+fn extra(timeline: &Timeline, json: &mut Json<'_>) {
+    let profile = &timeline.profile;
+    json.object(|json| {
+        json.key("label").text("Recording");
+        json.key("entries").list(|json| {
+            let mut entry = |label: &str, value: &str| {
+                json.object(|json| {
+                    json.key("label").text(label);
+                    json.key("format").text("string");
+                    json.key("value").text(value);
+                });
+            };
+            for event in &profile.events {
+                let at_least = if event.loss.at_least { "at least " } else { "" };
+                let lost = event.loss.samples;
+                let text = format!("{} samples, {at_least}{lost} lost", event.samples);
+                entry(&event.name, &text);
+            }
+            if let Some(stacks) = profile.unwound.summary() {
+                entry("stacks", &stacks);
+            }
+            for image in &profile.unnamed {
+                entry(
+                    "without names",
+                    &format!("{}: {}", image.path, image.reason),
+                );
+            }
+        });
+    });
+}

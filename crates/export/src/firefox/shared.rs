@@ -1,0 +1,375 @@
+//! The tables that all threads share: strings, libraries, functions, frames, stacks.
+
+use crate::json::Json;
+use rprof_profile::timeline::{Code, CodeFrame, Image, ImageKind, Timeline};
+use rprof_profile::{FrameId, Level, StrId, Strings};
+use rustc_hash::FxHashMap;
+
+/// Categories with their colours; the first is for what is of none.
+pub(super) const CATEGORIES: [(&str, &str); 5] = [
+    ("Other", "grey"),
+    ("Kernel", "orange"),
+    ("Program", "yellow"),
+    ("Library", "blue"),
+    ("JIT", "green"),
+];
+
+/// A function: one of a name and an image, wherever it was inlined.
+struct Func {
+    name: StrId,
+    image: u32,
+    /// Index of its source file. The page has one for each function: lines in others are left
+    /// out.
+    source: Option<u32>,
+}
+
+/// A function that has an address.
+struct NativeSymbol {
+    image: u32,
+    address: u64,
+    name: StrId,
+}
+
+struct Frame {
+    /// In its library; `None` if that is not known.
+    address: Option<u64>,
+    inline_depth: u64,
+    category: u64,
+    func: u32,
+    native_symbol: Option<u32>,
+    line: Option<u32>,
+}
+
+/// All shared tables.
+pub(super) struct Shared<'t> {
+    timeline: &'t Timeline,
+    /// Those of the profile, then more.
+    pub(super) strings: Strings,
+    funcs: Vec<Func>,
+    natives: Vec<NativeSymbol>,
+    sources: Vec<StrId>,
+    frames: Vec<Frame>,
+    /// By code, its first frame, which is the outermost; one more at the end.
+    first_frames: Vec<u32>,
+    /// By node, the number of the stack that ends with its innermost frame.
+    stacks: Vec<Option<u32>>,
+}
+
+/// Numbers of what the tables have already.
+#[derive(Default)]
+struct Seen {
+    funcs: FxHashMap<(StrId, u32, Level), u32>,
+    natives: FxHashMap<(u32, u64), u32>,
+    sources: FxHashMap<StrId, u32>,
+}
+
+impl<'t> Shared<'t> {
+    pub(super) fn of(timeline: &'t Timeline) -> Self {
+        let mut shared = Self {
+            timeline,
+            strings: timeline.profile.strings.clone(),
+            funcs: Vec::new(),
+            natives: Vec::new(),
+            sources: Vec::new(),
+            frames: Vec::new(),
+            first_frames: Vec::with_capacity(timeline.code.len() + 1),
+            stacks: Vec::with_capacity(timeline.stacks.len()),
+        };
+        let mut seen = Seen::default();
+        for code in &timeline.code {
+            shared.first_frames.push(number(shared.frames.len()));
+            shared.add_code(code, &mut seen);
+        }
+        shared.first_frames.push(number(shared.frames.len()));
+        let mut n_stacks = 0;
+        for node in &timeline.stacks {
+            let n_frames = number(shared.frames_of(node.code).len());
+            n_stacks += n_frames;
+            let parent = node.parent.and_then(|parent| shared.stack(parent));
+            let last = match n_frames {
+                0 => parent,
+                _ => n_stacks.checked_sub(1),
+            };
+            shared.stacks.push(last);
+        }
+        shared
+    }
+
+    /// The stack that ends at a node.
+    pub(super) fn stack(&self, node: u32) -> Option<u32> {
+        self.stacks.get(node as usize).copied().flatten()
+    }
+
+    /// Numbers of the frames of some code, outermost first.
+    fn frames_of(&self, code: u32) -> std::ops::Range<u32> {
+        let at = |idx: usize| self.first_frames.get(idx).copied().unwrap_or(0);
+        at(code as usize)..at(code as usize + 1)
+    }
+
+    fn add_code(&mut self, code: &Code, seen: &mut Seen) {
+        let Some(image) = self.timeline.images.get(code.image as usize) else {
+            return;
+        };
+        let address = code.svma.and_then(|svma| in_library(image, svma));
+        let host = code.frames.last().map(|one| one.frame);
+        let native = host.and_then(|host| self.native(code, image, host, seen));
+        for (inline_depth, one) in (0..).zip(code.frames.iter().rev()) {
+            let (func, line) = self.func(code, one, seen);
+            self.frames.push(Frame {
+                address: address.filter(|_| native.is_some()),
+                inline_depth,
+                category: self.category(image, one.frame),
+                func,
+                native_symbol: native,
+                line,
+            });
+        }
+    }
+
+    fn func(&mut self, code: &Code, one: &CodeFrame, seen: &mut Seen) -> (u32, Option<u32>) {
+        let profile = &self.timeline.profile;
+        let frame = profile.frames.of(one.frame);
+        let name = match frame.name {
+            Some(name) => name,
+            None => {
+                let label = profile.frames.label(one.frame, &profile.strings);
+                self.strings.intern(&label)
+            }
+        };
+        let source = one.line.map(|(file, _)| {
+            *seen.sources.entry(file).or_insert_with(|| {
+                self.sources.push(file);
+                number(self.sources.len() - 1)
+            })
+        });
+        let key = (name, code.image, frame.level);
+        let func = *seen.funcs.entry(key).or_insert_with(|| {
+            self.funcs.push(Func {
+                name,
+                image: code.image,
+                source,
+            });
+            number(self.funcs.len() - 1)
+        });
+        let known = &mut self.funcs[func as usize].source;
+        if known.is_none() {
+            *known = source;
+        }
+        let is_there = source.is_some() && *known == source;
+        (func, one.line.map(|(_, line)| line).filter(|_| is_there))
+    }
+
+    fn native(
+        &mut self,
+        code: &Code,
+        image: &Image,
+        host: FrameId,
+        seen: &mut Seen,
+    ) -> Option<u32> {
+        let frame = self.timeline.profile.frames.of(host);
+        let (name, start) = (frame.name?, frame.start?);
+        let address = in_library(image, start)?;
+        Some(
+            *seen
+                .natives
+                .entry((code.image, address))
+                .or_insert_with(|| {
+                    self.natives.push(NativeSymbol {
+                        image: code.image,
+                        address,
+                        name,
+                    });
+                    number(self.natives.len() - 1)
+                }),
+        )
+    }
+
+    fn category(&self, image: &Image, frame: FrameId) -> u64 {
+        match (self.timeline.profile.frames.of(frame).level, image.kind) {
+            (Level::Kernel | Level::GuestKernel | Level::Hypervisor, _) => 1,
+            (_, ImageKind::Kernel) => 1,
+            (_, ImageKind::Program) => 2,
+            (_, ImageKind::Library) => 3,
+            (_, ImageKind::RunTime) => 4,
+            (_, ImageKind::Unknown) => 0,
+        }
+    }
+
+    /// Every image is a library, and a resource of the same number.
+    pub(super) fn write_libs(&self, json: &mut Json<'_>) {
+        let text = |id: StrId| self.strings.of(id);
+        let arch = self.timeline.profile.about.arch.as_deref().unwrap_or("");
+        for image in &self.timeline.images {
+            let build_id = image.build_id.map(text);
+            json.object(|json| {
+                json.key("arch").text(arch);
+                for key in ["name", "debugName"] {
+                    json.key(key).text(text(image.name));
+                }
+                for key in ["path", "debugPath"] {
+                    json.key(key).text(text(image.path));
+                }
+                let id = build_id.map_or_else(String::new, breakpad_id);
+                json.key("breakpadId").text(&id);
+                match build_id {
+                    Some(id) => json.key("codeId").text(id),
+                    None => json.key("codeId").null(),
+                }
+            });
+        }
+    }
+
+    pub(super) fn write(&self, json: &mut Json<'_>) {
+        json.key("stackTable").object(|json| self.stack_table(json));
+        json.key("frameTable").object(|json| self.frame_table(json));
+        json.key("funcTable").object(|json| self.func_table(json));
+        json.key("resourceTable").object(|json| {
+            let images = &self.timeline.images;
+            json.column("lib", 0..images.len(), |json, lib| json.number(lib as u64));
+            json.column("name", images, |json, image| {
+                json.number(image.name.number().into());
+            });
+            json.column("host", images, |json, _| json.null());
+            // A library.
+            json.column("type", images, |json, _| json.number(1));
+            json.key("length").number(images.len() as u64);
+        });
+        json.key("nativeSymbols").object(|json| {
+            let all = &self.natives;
+            json.column("libIndex", all, |json, one| json.number(one.image.into()));
+            json.column("address", all, |json, one| json.number(one.address));
+            json.column("name", all, |json, one| {
+                json.number(one.name.number().into())
+            });
+            json.column("functionSize", all, |json, _| json.null());
+            json.key("length").number(all.len() as u64);
+        });
+        json.key("sources").object(|json| {
+            let all = &self.sources;
+            json.key("length").number(all.len() as u64);
+            json.column("filename", all, |json, file| {
+                json.number(file.number().into());
+            });
+            for name in ["startLine", "startColumn"] {
+                json.column(name, all, |json, _| json.number(1));
+            }
+            for name in ["id", "sourceMapURL", "content"] {
+                json.column(name, all, |json, _| json.null());
+            }
+        });
+        json.key("sourceLocationTable").object(|json| {
+            for name in ["source", "line", "column"] {
+                json.key(name).list(|_| {});
+            }
+            json.key("length").number(0);
+        });
+        json.column("stringArray", self.strings.iter(), Json::text);
+    }
+
+    fn stack_table(&self, json: &mut Json<'_>) {
+        let nodes = &self.timeline.stacks;
+        json.key("frame").list(|json| {
+            for node in nodes {
+                self.frames_of(node.code)
+                    .for_each(|frame| json.number(frame.into()));
+            }
+        });
+        let mut next = 0;
+        json.key("prefixOffset").list(|json| {
+            for node in nodes {
+                let parent = node.parent.and_then(|parent| self.stack(parent));
+                for nth in self.frames_of(node.code).enumerate().map(|(nth, _)| nth) {
+                    // Those inlined into a frame come right behind it.
+                    let offset = match (nth, parent) {
+                        (0, None) => 0,
+                        (0, Some(parent)) => next - parent,
+                        _ => 1,
+                    };
+                    json.number(offset.into());
+                    next += 1;
+                }
+            }
+        });
+        json.key("length").number(next.into());
+    }
+
+    fn frame_table(&self, json: &mut Json<'_>) {
+        let all = &self.frames;
+        json.column("address", all, |json, frame| match frame.address {
+            Some(address) => json.number(address),
+            None => json.signed(-1),
+        });
+        json.column("inlineDepth", all, |json, one| {
+            json.number(one.inline_depth)
+        });
+        json.column("category", all, |json, one| json.number(one.category));
+        json.column("subcategory", all, |json, _| json.number(0));
+        json.column("func", all, |json, one| json.number(one.func.into()));
+        json.column("nativeSymbol", all, |json, one| {
+            json.maybe(one.native_symbol.map(u64::from));
+        });
+        json.column("line", all, |json, one| json.maybe(one.line.map(u64::from)));
+        for name in ["innerWindowID", "column", "originalLocation"] {
+            json.column(name, all, |json, _| json.null());
+        }
+        json.key("length").number(all.len() as u64);
+    }
+
+    fn func_table(&self, json: &mut Json<'_>) {
+        let all = &self.funcs;
+        json.column("name", all, |json, func| {
+            json.number(func.name.number().into())
+        });
+        for name in ["isJS", "relevantForJS"] {
+            json.column(name, all, |json, _| json.boolean(false));
+        }
+        json.column("resource", all, |json, func| json.number(func.image.into()));
+        json.column("source", all, |json, func| {
+            json.maybe(func.source.map(u64::from))
+        });
+        for name in ["lineNumber", "columnNumber", "originalLocation"] {
+            json.column(name, all, |json, _| json.null());
+        }
+        json.key("length").number(all.len() as u64);
+    }
+}
+
+fn number(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+/// An address in its library. The kernel's count from where it begins, where that is known: they
+/// are larger than what JavaScript can hold.
+fn in_library(image: &Image, address: u64) -> Option<u64> {
+    match image.kind {
+        ImageKind::Kernel => address.checked_sub(image.base?),
+        _ => Some(address),
+    }
+    .filter(|&address| address < 1 << 53)
+}
+
+/// A build id as Breakpad writes it: the first 16 bytes as a GUID, and an age of 0.
+fn breakpad_id(build_id: &str) -> String {
+    let mut digits: Vec<char> = build_id.to_uppercase().chars().take(32).collect();
+    digits.resize(32, '0');
+    let field = |range: std::ops::Range<usize>| {
+        let bytes = digits[range].chunks(2).rev();
+        bytes.flatten().collect::<String>()
+    };
+    let rest: String = digits[16..].iter().collect();
+    field(0..8) + &field(8..12) + &field(12..16) + &rest + "0"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn build_ids_are_written_as_breakpad_does() {
+        assert_eq!(
+            breakpad_id("30c71a2a9e9a1bcd0f1122334455667788990011"),
+            "2A1AC7309A9ECD1B0F11223344556677".to_owned() + "0"
+        );
+        assert_eq!(breakpad_id("ab"), "000000AB0000000000000000000000000");
+    }
+}

@@ -1,0 +1,224 @@
+//! Threads with their samples and markers.
+
+use super::shared::Shared;
+use super::tracks::{Track, Tracks};
+use super::{Clock, markers, meta};
+use crate::json::Json;
+use rprof_profile::EventKind;
+use rprof_profile::timeline::{Thread, TimedSample, Timeline};
+use rustc_hash::FxHashMap;
+
+/// Writes all threads.
+pub(super) struct Writer<'a> {
+    pub(super) timeline: &'a Timeline,
+    pub(super) tracks: &'a Tracks,
+    pub(super) clock: Clock,
+}
+
+/// A process under one name, as the page knows it: one that executes another program is two.
+#[derive(Clone, Copy)]
+struct Process {
+    pid: i32,
+    /// Which of those with this id.
+    nth: usize,
+    /// Its main thread, or whichever was seen first.
+    named_by: usize,
+}
+
+/// What the page is told of a thread.
+struct Head<'a> {
+    name: &'a str,
+    process_name: &'a str,
+    pid: &'a str,
+    tid: &'a str,
+    is_main: bool,
+    shows_markers: bool,
+    process_start_ns: u64,
+    start_ns: u64,
+    end_ns: u64,
+}
+
+impl Writer<'_> {
+    pub(super) fn write(&self, shared: &mut Shared<'_>, json: &mut Json<'_>) {
+        let processes = self.processes();
+        let mut used: FxHashMap<i32, u32> = FxHashMap::default();
+        let mut last_thread = None;
+        for (&(thread_idx, event), track) in &self.tracks.all {
+            let Some(thread) = self.timeline.threads.get(thread_idx as usize) else {
+                continue;
+            };
+            let is_first = last_thread.replace(thread_idx) != Some(thread_idx);
+            let Some(process) = processes.get(thread_idx as usize) else {
+                continue;
+            };
+            // Every track has an id of its own.
+            let times = used.entry(thread.tid).or_insert(0);
+            let tid = match *times {
+                0 => thread.tid.to_string(),
+                n => format!("{}.{n}", thread.tid),
+            };
+            *times += 1;
+            let pid = match process.nth {
+                0 => process.pid.to_string(),
+                n => format!("{}.{n}", process.pid),
+            };
+            let name = self.name_of(thread, event);
+            let main = self.timeline.threads.get(process.named_by);
+            let process_start_ns = main.map_or(thread.start_ns, |main| main.start_ns);
+            let head = Head {
+                name: &name,
+                process_name: self.comm(process.named_by),
+                pid: &pid,
+                tid: &tid,
+                is_main: thread.pid == thread.tid && is_first,
+                shows_markers: !track.markers.is_empty(),
+                process_start_ns: process_start_ns.min(thread.start_ns),
+                start_ns: thread.start_ns,
+                end_ns: thread.end_ns,
+            };
+            json.object(|json| {
+                self.head(&head, json);
+                json.key("samples")
+                    .object(|json| self.samples(track, event, shared, json));
+                let markers = (&track.markers[..], self.clock);
+                json.key("markers").object(|json| {
+                    markers::write_samples(self.timeline, markers, shared, json);
+                });
+            });
+        }
+        let events = &self.timeline.profile.events;
+        let has_lost = events.iter().any(|event| event.loss.samples > 0);
+        // Without any thread the page says that there is nothing to see, and shows nothing else.
+        if self.tracks.all.is_empty() || has_lost {
+            self.losses(has_lost, shared, json);
+        }
+    }
+
+    /// A thread of its own for what was lost: nobody knows whose samples they were.
+    fn losses(&self, has_lost: bool, shared: &mut Shared<'_>, json: &mut Json<'_>) {
+        let name = if has_lost {
+            "lost samples"
+        } else {
+            "no samples"
+        };
+        let head = Head {
+            name,
+            process_name: name,
+            pid: "recording",
+            tid: "recording",
+            is_main: true,
+            shows_markers: true,
+            process_start_ns: self.clock.start_ns,
+            start_ns: self.clock.start_ns,
+            end_ns: self.clock.end_ns,
+        };
+        json.object(|json| {
+            self.head(&head, json);
+            let none = Track::default();
+            json.key("samples")
+                .object(|json| self.samples(&none, 0, shared, json));
+            json.key("markers").object(|json| {
+                markers::write_losses(self.timeline, self.clock, shared, json);
+            });
+        });
+    }
+
+    fn comm(&self, thread: usize) -> &str {
+        let thread = self.timeline.threads.get(thread);
+        thread.map_or("", |thread| self.timeline.profile.strings.of(thread.comm))
+    }
+
+    fn name_of(&self, thread: &Thread, event: u32) -> String {
+        let profile = &self.timeline.profile;
+        let comm = profile.strings.of(thread.comm);
+        match profile.events.get(event as usize) {
+            Some(event) if self.tracks.are_mixed => format!("{comm} ({})", event.name),
+            _ => comm.to_owned(),
+        }
+    }
+
+    /// The process of each thread.
+    fn processes(&self) -> Vec<Process> {
+        let threads = &self.timeline.threads;
+        let mut mains: FxHashMap<i32, Vec<usize>> = FxHashMap::default();
+        for (idx, thread) in threads.iter().enumerate() {
+            if thread.pid == thread.tid {
+                mains.entry(thread.pid).or_default().push(idx);
+            }
+        }
+        let mut firsts: FxHashMap<i32, usize> = FxHashMap::default();
+        let process = threads.iter().enumerate().map(|(idx, thread)| {
+            let of_pid = mains.get(&thread.pid).map_or(&[][..], Vec::as_slice);
+            // The one that was there when the thread was first seen.
+            let begun = of_pid
+                .iter()
+                .rposition(|&main| main == idx || threads[main].start_ns <= thread.start_ns);
+            let nth = match of_pid.iter().position(|&main| main == idx) {
+                Some(own) => own,
+                None => begun.unwrap_or(0),
+            };
+            let first = *firsts.entry(thread.pid).or_insert(idx);
+            Process {
+                pid: thread.pid,
+                nth,
+                named_by: of_pid.get(nth).copied().unwrap_or(first),
+            }
+        });
+        process.collect()
+    }
+
+    fn head(&self, head: &Head<'_>, json: &mut Json<'_>) {
+        let (start, end) = (
+            self.clock.since(head.start_ns),
+            self.clock.since(head.end_ns),
+        );
+        json.key("processType").text("default");
+        json.key("processName").text(head.process_name);
+        let process_start = self.clock.since(head.process_start_ns);
+        json.key("processStartupTime").millis(process_start);
+        // Whether it ended or the recording did is not told apart.
+        json.key("processShutdownTime").null();
+        json.key("registerTime").millis(start);
+        json.key("unregisterTime").millis(end);
+        json.key("pausedRanges").list(|_| {});
+        json.key("name").text(head.name);
+        json.key("isMainThread").boolean(head.is_main);
+        json.key("pid").text(head.pid);
+        json.key("tid").text(head.tid);
+        json.key("showMarkersInTimeline")
+            .boolean(head.shows_markers);
+    }
+
+    fn samples(&self, track: &Track, event: u32, shared: &Shared<'_>, json: &mut Json<'_>) {
+        let samples = || {
+            let all = track.samples.iter();
+            all.filter_map(|&idx| self.timeline.samples.get(idx as usize))
+        };
+        let kind = self.timeline.profile.events.get(event as usize);
+        let kind = kind.map_or(EventKind::Counter, |event| event.kind);
+        json.column("stack", samples(), |json, sample: &TimedSample| {
+            let stack = sample.stack.and_then(|node| shared.stack(node));
+            json.maybe(stack.map(u64::from));
+        });
+        let mut last = self.clock.start_ns;
+        json.key("timeDeltas").list(|json| {
+            for sample in samples() {
+                json.millis(sample.time_ns.saturating_sub(last));
+                last = sample.time_ns;
+            }
+        });
+        let is_time = kind == EventKind::CpuTime;
+        json.column("weight", samples(), |json, sample| match is_time {
+            true => json.millis(sample.weight),
+            false => json.number(sample.weight),
+        });
+        json.key("weightType")
+            .text(if is_time { "tracing-ms" } else { "samples" });
+        if meta::cpu_event(self.timeline) == Some(kind) {
+            json.column("threadCPUDelta", samples(), |json, sample| {
+                json.number(sample.weight);
+            });
+        }
+        json.key("length").number(track.samples.len() as u64);
+    }
+}

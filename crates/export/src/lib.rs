@@ -1,0 +1,95 @@
+//! Profiles as other viewers read them: one file for each format.
+//!
+//! What a format is made of is a [`Profile`](rprof_profile::Profile) or, where it shows times or
+//! addresses, a [`Timeline`](rprof_profile::timeline::Timeline); both are plain data, which
+//! anybody can build:
+//!
+//! ```
+//! use rprof_export::{Folded, Format, Json};
+//! use rprof_profile::{EventKind, EventProfile, Frame, Group, Level, Loss, Profile, Sampling, Tally};
+//!
+//! let mut profile = Profile::default();
+//! let image = profile.strings.intern("prog");
+//! let mut function = |name: &str| {
+//!     let name = Some(profile.strings.intern(name));
+//!     let level = Level::User;
+//!     profile.frames.intern(Frame { name, image, start: None, level, is_inlined: false })
+//! };
+//! let stack = [function("main"), function("work")];
+//! let mut tally = Tally::default();
+//! let group = tally.group(profile.strings.intern("prog"));
+//! tally.add_samples(3, 3_000_000);
+//! tally.add_stack(group, stack.into_iter(), (3, 3_000_000));
+//! let (tree, comms, samples, weight) = tally.into_parts();
+//! let group = |comm| Group { comm, pid: None, tid: None, cpu: None };
+//! profile.events.push(EventProfile {
+//!     name: "cpu-clock".to_owned(),
+//!     kind: EventKind::CpuTime,
+//!     sampling: Sampling::PerSecond(1000),
+//!     samples,
+//!     weight,
+//!     loss: Loss::default(),
+//!     tree,
+//!     groups: comms.into_iter().map(group).collect(),
+//! });
+//!
+//! let mut folded = Vec::new();
+//! Folded { event: 0 }.write(&profile, &mut folded)?;
+//! assert_eq!(folded, b"prog;main;work 3\n");
+//! let mut json = Vec::new();
+//! Json.write(&profile, &mut json)?;
+//! assert!(json.starts_with(br#"{"schema":"rprof-profile","version":1,"#));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! `rprof_report::load` and `rprof_report::load_timeline` make them of recordings.
+
+mod firefox;
+mod folded;
+mod json;
+mod pprof;
+mod profile_json;
+mod speedscope;
+#[cfg(test)]
+mod tests;
+
+pub use firefox::Firefox;
+pub use folded::Folded;
+pub use pprof::Pprof;
+pub use profile_json::{Json, PROFILE_VERSION};
+pub use speedscope::Speedscope;
+
+use std::io::{self, Write};
+
+/// A way to write a profile.
+///
+/// Same source, same bytes; numbers are those of the source, to the last digit.
+pub trait Format {
+    /// What is written.
+    type Source;
+
+    /// Writes it. Nothing is flushed.
+    ///
+    /// # Errors
+    /// The writer's.
+    fn write(&self, source: &Self::Source, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// Writes through a gzip compressor.
+///
+/// # Errors
+/// The writer's.
+pub fn write_gzip<F: Format>(
+    format: &F,
+    source: &F::Source,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    // Most of what is written are numbers: a higher level costs more time than it saves space.
+    let mut gzip = flate2::write::GzEncoder::new(out, flate2::Compression::new(GZIP_LEVEL));
+    format.write(source, &mut gzip)?;
+    gzip.finish()?;
+    Ok(())
+}
+
+/// Of 9.
+const GZIP_LEVEL: u32 = 2;

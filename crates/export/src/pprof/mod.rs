@@ -1,0 +1,183 @@
+//! pprof's format: stacks with values and labels, compressed.
+//!
+//! Each event has two values, samples and weight. Addresses are offsets in the image's file, so
+//! a mapping begins in memory where it does in the file (of the kernel: addresses in memory), and
+//! what processes have at different addresses is one.
+
+mod messages;
+mod tables;
+
+use crate::Format;
+use messages::{Label, Rest, SAMPLE, Sample, ValueType};
+use prost::Message;
+use prost::encoding::{WireType, encode_key};
+use rprof_profile::timeline::{TimedSample, Timeline};
+use rprof_profile::{EventKind, Sampling};
+use std::io::{self, Write};
+use tables::{Strings, Tables};
+
+/// pprof's protocol buffer; tools expect it compressed ([`crate::write_gzip`]).
+#[derive(Clone, Copy, Debug)]
+pub struct Pprof;
+
+/// Bytes of samples that are written together.
+const BUFFER: usize = 1 << 16;
+
+impl Format for Pprof {
+    type Source = Timeline;
+
+    fn write(&self, timeline: &Timeline, out: &mut dyn Write) -> io::Result<()> {
+        let mut strings = Strings::new();
+        let tables = Tables::of(timeline, &mut strings);
+        write_samples(timeline, &mut strings, out)?;
+        let rest = rest_of(timeline, tables, strings);
+        out.write_all(&rest.encode_to_vec())
+    }
+}
+
+/// Writes a sample for all that have the same stack, thread and CPU.
+fn write_samples(
+    timeline: &Timeline,
+    strings: &mut Strings,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let n_events = timeline.profile.events.len();
+    let mut order: Vec<u32> = (0u32..).take(timeline.samples.len()).collect();
+    let key = |&idx: &u32| {
+        let sample = &timeline.samples[idx as usize];
+        (sample.stack, sample.thread, sample.cpu)
+    };
+    order.sort_by_key(key);
+    let mut buffer = Vec::with_capacity(2 * BUFFER);
+    for same in order.chunk_by(|a, b| key(a) == key(b)) {
+        let mut message = Sample {
+            location_id: Vec::new(),
+            value: vec![0; 2 * n_events],
+            label: Vec::new(),
+        };
+        for &idx in same {
+            let sample = &timeline.samples[idx as usize];
+            let at = 2 * sample.event as usize;
+            if let Some([samples, weight]) = message.value.get_mut(at..at + 2) {
+                *samples += 1;
+                *weight = weight.saturating_add(signed(sample.weight));
+            }
+        }
+        let Some(first) = same.first() else {
+            continue;
+        };
+        let first = &timeline.samples[*first as usize];
+        let nodes = timeline.nodes_of(first.stack);
+        message
+            .location_id
+            .extend(nodes.map(|node| u64::from(node.code) + 1));
+        message.label = labels(timeline, first, strings);
+        encode_key(SAMPLE, WireType::LengthDelimited, &mut buffer);
+        // A vector takes whatever comes.
+        let _ = message.encode_length_delimited(&mut buffer);
+        if buffer.len() >= BUFFER {
+            out.write_all(&buffer)?;
+            buffer.clear();
+        }
+    }
+    out.write_all(&buffer)
+}
+
+/// Where a sample was taken. Numbers are text: tools take a number of 0 for none.
+fn labels(timeline: &Timeline, sample: &TimedSample, strings: &mut Strings) -> Vec<Label> {
+    let mut labels = Vec::new();
+    let mut add = |key, value: &str| {
+        labels.push(Label {
+            key: strings.of(key),
+            str: strings.of(value),
+        });
+    };
+    if let Some(thread) = timeline.threads.get(sample.thread as usize) {
+        add("pid", &thread.pid.to_string());
+        add("tid", &thread.tid.to_string());
+        add("comm", timeline.profile.strings.of(thread.comm));
+    }
+    if let Some(cpu) = sample.cpu {
+        add("cpu", &cpu.to_string());
+    }
+    labels
+}
+
+/// All but the samples.
+fn rest_of(timeline: &Timeline, tables: Tables, mut strings: Strings) -> Rest {
+    let profile = &timeline.profile;
+    let is_single = profile.events.len() == 1;
+    let mut sample_type = Vec::new();
+    for event in &profile.events {
+        let samples = match is_single {
+            true => "samples".to_owned(),
+            false => format!("{}-samples", event.name),
+        };
+        sample_type.push(ValueType {
+            kind: strings.of(&samples),
+            unit: strings.of("count"),
+        });
+        sample_type.push(ValueType {
+            kind: strings.of(&event.name),
+            unit: strings.of(event.kind.unit().unwrap_or("count")),
+        });
+    }
+    let main = profile.events.iter().position(|event| event.samples > 0);
+    let main = main.and_then(|idx| Some((profile.events.get(idx)?, sample_type.get(2 * idx + 1)?)));
+    let period = main.map_or(0, |(event, _)| match (event.sampling, event.kind) {
+        (Sampling::Every(period), _) => signed(period),
+        (Sampling::PerSecond(frequency), EventKind::CpuTime) if frequency > 0 => {
+            signed(1_000_000_000 / frequency)
+        }
+        // The kernel chose, and may have changed it all the time.
+        (Sampling::PerSecond(_), _) => 0,
+    });
+    let (first_ns, last_ns) = match timeline.has_times {
+        true => timeline.span_ns().unwrap_or_default(),
+        false => (0, 0),
+    };
+    let wall = profile.about.wall_clock.filter(|_| first_ns > 0);
+    let comments = comments(timeline)
+        .iter()
+        .map(|text| strings.of(text))
+        .collect();
+    Rest {
+        period_type: main.map(|(_, kind)| kind.clone()),
+        default_sample_type: main.map_or(0, |(_, kind)| kind.kind),
+        sample_type,
+        mapping: tables.mappings,
+        location: tables.locations,
+        function: tables.functions,
+        comment: comments,
+        string_table: strings.all,
+        time_nanos: wall.and_then(|clock| clock.at(first_ns)).map_or(0, signed),
+        duration_nanos: signed(last_ns - first_ns),
+        period,
+    }
+}
+
+/// What is to be said of the profile.
+fn comments(timeline: &Timeline) -> Vec<String> {
+    let profile = &timeline.profile;
+    let mut comments = Vec::new();
+    if !profile.about.command.is_empty() {
+        comments.push(format!("command: {}", profile.about.command.join(" ")));
+    }
+    for event in profile.events.iter().filter(|event| event.loss.samples > 0) {
+        let at_least = if event.loss.at_least { "at least " } else { "" };
+        let (name, lost) = (&event.name, event.loss.samples);
+        comments.push(format!("{name}: {at_least}{lost} samples were lost"));
+    }
+    comments.extend(
+        profile
+            .unwound
+            .summary()
+            .map(|how| format!("stacks: {how}")),
+    );
+    comments
+}
+
+/// pprof's numbers are signed.
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}

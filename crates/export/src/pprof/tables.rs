@@ -1,0 +1,160 @@
+//! Mappings, locations and functions.
+
+use super::messages::{Function, Line, Location, Mapping};
+use rprof_profile::timeline::{CodeFrame, ImageKind, Timeline};
+use rprof_profile::{FrameId, StrId};
+use rustc_hash::FxHashMap;
+
+const PAGE: u64 = 4096;
+
+/// The list of strings.
+pub(super) struct Strings {
+    pub(super) all: Vec<String>,
+    numbers: FxHashMap<String, i64>,
+}
+
+impl Strings {
+    pub(super) fn new() -> Self {
+        let mut strings = Self {
+            all: Vec::new(),
+            numbers: FxHashMap::default(),
+        };
+        strings.of("");
+        strings
+    }
+
+    /// The number of a string, new or seen before.
+    pub(super) fn of(&mut self, text: &str) -> i64 {
+        if let Some(&number) = self.numbers.get(text) {
+            return number;
+        }
+        let number = i64::try_from(self.all.len()).unwrap_or(0);
+        self.all.push(text.to_owned());
+        self.numbers.insert(text.to_owned(), number);
+        number
+    }
+}
+
+/// All tables that samples lead to.
+pub(super) struct Tables {
+    /// In the order of images.
+    pub(super) mappings: Vec<Mapping>,
+    /// In the order of code.
+    pub(super) locations: Vec<Location>,
+    pub(super) functions: Vec<Function>,
+}
+
+impl Tables {
+    pub(super) fn of(timeline: &Timeline, strings: &mut Strings) -> Self {
+        let mut functions = Functions {
+            all: Vec::new(),
+            numbers: FxHashMap::default(),
+        };
+        let locations = (1u64..).zip(&timeline.code).map(|(id, code)| {
+            let lines = code.frames.iter().map(|frame| Line {
+                function_id: functions.of(timeline, frame, strings),
+                line: frame.line.map_or(0, |(_, line)| line.into()),
+            });
+            Location {
+                id,
+                mapping_id: u64::from(code.image) + 1,
+                address: code.address,
+                line: lines.collect(),
+            }
+        });
+        let locations = locations.collect();
+        Self {
+            mappings: mappings(timeline, strings),
+            locations,
+            functions: functions.all,
+        }
+    }
+}
+
+fn mappings(timeline: &Timeline, strings: &mut Strings) -> Vec<Mapping> {
+    let text = |id: StrId| timeline.profile.strings.of(id);
+    let mut mappings: Vec<Mapping> = (1u64..)
+        .zip(&timeline.images)
+        .map(|(id, image)| Mapping {
+            id,
+            memory_start: u64::MAX,
+            filename: strings.of(text(image.path)),
+            build_id: image.build_id.map_or(0, |id| strings.of(text(id))),
+            // Without them pprof would look for names itself, which it is free to do where we
+            // have found none.
+            has_functions: false,
+            ..Mapping::default()
+        })
+        .collect();
+    for code in &timeline.code {
+        let Some(mapping) = mappings.get_mut(code.image as usize) else {
+            continue;
+        };
+        mapping.memory_start = mapping.memory_start.min(code.address);
+        mapping.memory_limit = mapping.memory_limit.max(code.address);
+        let is_named = |frame: &CodeFrame| timeline.profile.frames.of(frame.frame).name.is_some();
+        let has_lines = code.frames.iter().any(|frame| frame.line.is_some());
+        mapping.has_functions |= code.frames.iter().any(is_named);
+        mapping.has_filenames |= has_lines;
+        mapping.has_line_numbers |= has_lines;
+        mapping.has_inline_frames |= code.frames.len() > 1;
+    }
+    for (mapping, image) in mappings.iter_mut().zip(&timeline.images) {
+        mapping.memory_start = mapping.memory_start.min(mapping.memory_limit) / PAGE * PAGE;
+        let limit = mapping.memory_limit / PAGE * PAGE;
+        mapping.memory_limit = limit.saturating_add(PAGE);
+        if image.kind != ImageKind::Kernel {
+            mapping.file_offset = mapping.memory_start;
+        }
+    }
+    // The first one counts as what the profile is of.
+    let main = main_image(timeline).and_then(|main| mappings.get_mut(..=main));
+    main.into_iter().for_each(|first| first.rotate_right(1));
+    mappings
+}
+
+/// Index of the program in which most was sampled.
+fn main_image(timeline: &Timeline) -> Option<usize> {
+    let mut weights = vec![0u128; timeline.images.len()];
+    for sample in &timeline.samples {
+        let node = timeline.nodes_of(sample.stack).next();
+        let code = node.and_then(|node| timeline.code.get(node.code as usize));
+        let weight = code.and_then(|code| weights.get_mut(code.image as usize));
+        weight
+            .into_iter()
+            .for_each(|sum| *sum += u128::from(sample.weight));
+    }
+    let images = timeline.images.iter().zip(weights).enumerate();
+    let programs = images.filter(|(_, (image, _))| image.kind == ImageKind::Program);
+    let heaviest = programs.max_by_key(|&(idx, (_, weight))| (weight, std::cmp::Reverse(idx)));
+    heaviest.map(|(idx, _)| idx)
+}
+
+/// Functions by name and file.
+struct Functions {
+    all: Vec<Function>,
+    numbers: FxHashMap<(FrameId, Option<StrId>), u64>,
+}
+
+impl Functions {
+    fn of(&mut self, timeline: &Timeline, frame: &CodeFrame, strings: &mut Strings) -> u64 {
+        let file = frame.line.map(|(file, _)| file);
+        let profile = &timeline.profile;
+        let next = self.all.len() as u64 + 1;
+        let all = &mut self.all;
+        *self.numbers.entry((frame.frame, file)).or_insert_with(|| {
+            let known = profile.frames.of(frame.frame);
+            let name = match known.name {
+                Some(name) => profile.strings.of(name).to_owned(),
+                None => profile.frames.label(frame.frame, &profile.strings),
+            };
+            all.push(Function {
+                id: next,
+                name: strings.of(&name),
+                system_name: 0,
+                filename: file.map_or(0, |file| strings.of(profile.strings.of(file))),
+            });
+            next
+        })
+    }
+}

@@ -1,0 +1,239 @@
+//! The profile itself as JSON, for scripts. `JSON.md` beside this crate says what is in it.
+
+use crate::Format;
+use crate::json::Json as Writer;
+use rprof_profile::{EventProfile, FrameId, Group, Level, Profile, Sampling};
+use rustc_hash::FxHashMap;
+use std::io::{self, Write};
+
+/// Version of the schema: raised when a field changes its name or meaning.
+pub const PROFILE_VERSION: u64 = 1;
+
+/// The profile as JSON.
+#[derive(Clone, Copy, Debug)]
+pub struct Json;
+
+impl Format for Json {
+    type Source = Profile;
+
+    fn write(&self, profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
+        let trees: Vec<Stacks> = profile
+            .events
+            .iter()
+            .map(|event| Stacks::of(profile, event))
+            .collect();
+        let frames = Frames::of(profile, &trees);
+        let mut json = Writer::new(out);
+        json.object(|json| {
+            json.key("schema").text("rprof-profile");
+            json.key("version").number(PROFILE_VERSION);
+            json.key("header").object(|json| header(profile, json));
+            json.key("quality").object(|json| quality(profile, json));
+            frames.write(profile, json);
+            json.key("events").list(|json| {
+                for (event, stacks) in profile.events.iter().zip(&trees) {
+                    json.object(|json| stacks.write(profile, event, &frames, json));
+                }
+            });
+        });
+        json.finish()?;
+        out.write_all(b"\n")
+    }
+}
+
+fn header(profile: &Profile, json: &mut Writer<'_>) {
+    let about = &profile.about;
+    for (name, text) in [
+        ("host", &about.host),
+        ("os_release", &about.os_release),
+        ("arch", &about.arch),
+        ("cpu", &about.cpu),
+        ("recorder", &about.recorder),
+    ] {
+        if let Some(text) = text {
+            json.key(name).text(text);
+        }
+    }
+    if let Some(n_cpus) = about.n_cpus {
+        json.key("n_cpus").number(n_cpus.into());
+    }
+    json.column("command", &about.command, |json, word| json.text(word));
+    if let Some(clock) = about.wall_clock {
+        json.key("wall_clock").object(|json| {
+            json.key("wall_ns").number(clock.wall_ns);
+            json.key("clock_ns").number(clock.clock_ns);
+        });
+    }
+}
+
+fn quality(profile: &Profile, json: &mut Writer<'_>) {
+    if let Some(stacks) = profile.unwound.summary() {
+        json.key("stacks").text(&stacks);
+    }
+    json.column("unnamed", &profile.unnamed, |json, image| {
+        json.object(|json| {
+            json.key("image").text(&image.path);
+            json.key("weight").number(image.weight);
+            json.key("reason").text(&image.reason);
+        });
+    });
+    json.column("warnings", &profile.warnings, |json, warning| {
+        json.text(warning);
+    });
+}
+
+/// The frames that stacks have, numbered in the order in which they come.
+struct Frames {
+    all: Vec<FrameId>,
+    numbers: FxHashMap<FrameId, u64>,
+}
+
+impl Frames {
+    fn of(profile: &Profile, trees: &[Stacks]) -> Self {
+        let mut frames = Self {
+            all: Vec::new(),
+            numbers: FxHashMap::default(),
+        };
+        for (event, stacks) in profile.events.iter().zip(trees) {
+            for &node in &stacks.order {
+                let frame = event.tree.nodes()[node as usize].frame;
+                let all = &mut frames.all;
+                frames.numbers.entry(frame).or_insert_with(|| {
+                    all.push(frame);
+                    all.len() as u64 - 1
+                });
+            }
+        }
+        frames
+    }
+
+    fn write(&self, profile: &Profile, json: &mut Writer<'_>) {
+        json.column("frames", &self.all, |json, &id| {
+            let frame = profile.frames.of(id);
+            json.object(|json| {
+                if let Some(name) = frame.name {
+                    json.key("name").text(profile.strings.of(name));
+                }
+                json.key("image").text(profile.strings.of(frame.image));
+                json.key("level").text(level(frame.level));
+                if frame.is_inlined {
+                    json.key("inlined").boolean(true);
+                }
+            });
+        });
+    }
+}
+
+fn level(level: Level) -> &'static str {
+    match level {
+        Level::User => "user",
+        Level::Kernel => "kernel",
+        Level::Hypervisor => "hypervisor",
+        Level::GuestKernel => "guest kernel",
+        Level::GuestUser => "guest user",
+    }
+}
+
+/// The nodes of an event's tree in an order that does not depend on how they were counted.
+struct Stacks {
+    /// Nodes, callers first.
+    order: Vec<u32>,
+    /// Groups by their names.
+    groups: Vec<u32>,
+    totals: Vec<u64>,
+}
+
+impl Stacks {
+    fn of(profile: &Profile, event: &EventProfile) -> Self {
+        let nodes = event.tree.nodes();
+        let mut groups: Vec<u32> = (0u32..).take(event.groups.len()).collect();
+        let group = |idx: u32| {
+            let group: &Group = &event.groups[idx as usize];
+            (profile.strings.of(group.comm), group.pid, group.tid)
+        };
+        groups.sort_by(|&a, &b| group(a).cmp(&group(b)));
+        let mut ranks = vec![0u32; groups.len()];
+        for (rank, &idx) in (0u32..).zip(&groups) {
+            ranks[idx as usize] = rank;
+        }
+        let children = event.tree.child_lists();
+        let sorted = |parent: Option<u32>| {
+            let mut list = children.of(parent).to_vec();
+            let key = |&idx: &u32| {
+                let node = &nodes[idx as usize];
+                (ranks[node.group as usize], node.frame)
+            };
+            // From the last to the first, as a stack gives them back.
+            list.sort_unstable_by_key(|idx| std::cmp::Reverse(key(idx)));
+            list
+        };
+        let mut order = Vec::with_capacity(nodes.len());
+        let mut todo = sorted(None);
+        while let Some(node) = todo.pop() {
+            order.push(node);
+            todo.extend(sorted(Some(node)));
+        }
+        Self {
+            order,
+            groups: ranks,
+            totals: event.tree.totals(),
+        }
+    }
+
+    fn write(
+        &self,
+        profile: &Profile,
+        event: &EventProfile,
+        frames: &Frames,
+        json: &mut Writer<'_>,
+    ) {
+        json.key("name").text(&event.name);
+        json.key("unit").text(event.kind.unit().unwrap_or("events"));
+        match event.sampling {
+            Sampling::PerSecond(frequency) => json.key("frequency").number(frequency),
+            Sampling::Every(period) => json.key("period").number(period),
+        }
+        json.key("samples").number(event.samples);
+        json.key("weight").number(event.weight);
+        json.key("lost").number(event.loss.samples);
+        if event.loss.at_least {
+            json.key("lost_at_least").boolean(true);
+        }
+        let mut groups: Vec<(u32, &Group)> =
+            self.groups.iter().copied().zip(&event.groups).collect();
+        groups.sort_by_key(|&(rank, _)| rank);
+        json.column("groups", &groups, |json, (_, group)| {
+            json.object(|json| {
+                json.key("comm").text(profile.strings.of(group.comm));
+                for (name, id) in [("pid", group.pid), ("tid", group.tid)] {
+                    if let Some(id) = id {
+                        json.key(name).signed(id.into());
+                    }
+                }
+            });
+        });
+        let nodes = event.tree.nodes();
+        let mut numbers = vec![0u64; nodes.len()];
+        for (number, &node) in (0u64..).zip(&self.order) {
+            numbers[node as usize] = number;
+        }
+        json.column("stacks", &self.order, |json, &idx| {
+            let node = &nodes[idx as usize];
+            json.object(|json| {
+                match node.parent {
+                    Some(parent) => json.key("parent").number(numbers[parent as usize]),
+                    None => json
+                        .key("group")
+                        .number(self.groups[node.group as usize].into()),
+                }
+                let frame = frames.numbers.get(&node.frame);
+                json.key("frame").maybe(frame.copied());
+                if node.self_samples > 0 {
+                    json.key("samples").number(node.self_samples);
+                    json.key("weight").number(node.self_weight);
+                }
+                json.key("total").number(self.totals[idx as usize]);
+            });
+        });
+    }
+}

@@ -1,0 +1,178 @@
+//! speedscope's own format: a list of frames, and for each thread a list of stacks with weights.
+//!
+//! Source: <https://www.speedscope.app/file-format-schema.json> (speedscope 1.25).
+
+use crate::Format;
+use crate::json::Json;
+use rprof_profile::timeline::Timeline;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// speedscope's JSON.
+#[derive(Clone, Copy, Debug)]
+pub struct Speedscope;
+
+impl Format for Speedscope {
+    type Source = Timeline;
+
+    fn write(&self, timeline: &Timeline, out: &mut dyn Write) -> io::Result<()> {
+        let frames = Frames::of(timeline);
+        let profiles = profiles_of(timeline);
+        let mut json = Json::new(out);
+        json.object(|json| {
+            json.key("$schema")
+                .text("https://www.speedscope.app/file-format-schema.json");
+            json.key("exporter")
+                .text(concat!("rprof ", env!("CARGO_PKG_VERSION")));
+            json.key("name").text(&name_of(timeline));
+            let heaviest = profiles.values().enumerate();
+            let heaviest = heaviest.max_by_key(|(idx, one)| (one.weight, std::cmp::Reverse(*idx)));
+            let heaviest = heaviest.map_or(0, |(idx, _)| idx);
+            json.key("activeProfileIndex").number(heaviest as u64);
+            json.key("shared").object(|json| frames.write(json));
+            json.key("profiles").list(|json| {
+                if profiles.is_empty() {
+                    // Without any, the page stays blank.
+                    write_profile(timeline, "no samples", "none", &frames, &[], json);
+                }
+                for (&(event, thread), one) in &profiles {
+                    let name = profile_name(timeline, event, thread);
+                    let kind = timeline.profile.events.get(event as usize);
+                    let unit = kind.and_then(|event| event.kind.unit()).unwrap_or("none");
+                    write_profile(timeline, &name, unit, &frames, &one.samples, json);
+                }
+            });
+        });
+        json.finish()
+    }
+}
+
+/// The command that was recorded, with what is missing.
+fn name_of(timeline: &Timeline) -> String {
+    let mut name = timeline.profile.about.command.join(" ");
+    if name.is_empty() {
+        "perf.data".clone_into(&mut name);
+    }
+    for event in &timeline.profile.events {
+        let loss = event.loss;
+        if loss.samples > 0 {
+            let at_least = if loss.at_least { "at least " } else { "" };
+            name += &format!(" ({}: {at_least}{} samples lost)", event.name, loss.samples);
+        }
+    }
+    name
+}
+
+/// The samples of one thread and event.
+#[derive(Default)]
+struct One {
+    weight: u64,
+    samples: Vec<u32>,
+}
+
+/// By event and thread.
+fn profiles_of(timeline: &Timeline) -> BTreeMap<(u32, u32), One> {
+    let mut profiles: BTreeMap<(u32, u32), One> = BTreeMap::new();
+    for (idx, sample) in (0..).zip(&timeline.samples) {
+        let one = profiles.entry((sample.event, sample.thread)).or_default();
+        one.weight = one.weight.saturating_add(sample.weight);
+        one.samples.push(idx);
+    }
+    profiles
+}
+
+fn profile_name(timeline: &Timeline, event: u32, thread: u32) -> String {
+    let thread = timeline.threads.get(thread as usize);
+    let mut name = thread.map_or_else(String::new, |thread| {
+        let comm = timeline.profile.strings.of(thread.comm);
+        format!("{comm} {}/{}", thread.pid, thread.tid)
+    });
+    if timeline.profile.events.len() > 1
+        && let Some(event) = timeline.profile.events.get(event as usize)
+    {
+        name += &format!(" {}", event.name);
+    }
+    name
+}
+
+/// Functions by number, in the order in which stacks have them.
+struct Frames {
+    /// Names and images.
+    all: Vec<(String, String)>,
+    /// By code, the numbers of its functions, outermost first.
+    of_code: Vec<Vec<u32>>,
+}
+
+impl Frames {
+    fn of(timeline: &Timeline) -> Self {
+        let profile = &timeline.profile;
+        let mut all = Vec::new();
+        let mut numbers = FxHashMap::default();
+        let code = timeline.code.iter().map(|code| {
+            let image = timeline.images.get(code.image as usize);
+            let path = image.map_or("", |image| profile.strings.of(image.path));
+            let frames = code.frames.iter().rev().map(|one| {
+                let next = u32::try_from(all.len()).unwrap_or(u32::MAX);
+                *numbers.entry((one.frame, code.image)).or_insert_with(|| {
+                    let label = profile.frames.label(one.frame, &profile.strings);
+                    all.push((label, path.to_owned()));
+                    next
+                })
+            });
+            frames.collect()
+        });
+        let of_code = code.collect();
+        Self { all, of_code }
+    }
+
+    fn write(&self, json: &mut Json<'_>) {
+        json.column("frames", &self.all, |json, (name, path)| {
+            json.object(|json| {
+                json.key("name").text(name);
+                json.key("file").text(path);
+            });
+        });
+    }
+}
+
+fn write_profile(
+    timeline: &Timeline,
+    name: &str,
+    unit: &str,
+    frames: &Frames,
+    samples: &[u32],
+    json: &mut Json<'_>,
+) {
+    let samples = || {
+        let samples = samples.iter();
+        samples.filter_map(|&idx| timeline.samples.get(idx as usize))
+    };
+    json.object(|json| {
+        json.key("type").text("sampled");
+        json.key("name").text(name);
+        json.key("unit").text(unit);
+        json.key("startValue").number(0);
+        let sum = samples().fold(0u64, |sum, sample| sum.saturating_add(sample.weight));
+        json.key("endValue").number(sum);
+        let mut path = Vec::new();
+        json.key("samples").list(|json| {
+            for sample in samples() {
+                path.clear();
+                path.extend(timeline.nodes_of(sample.stack).map(|node| node.code));
+                json.list(|json| {
+                    for &code in path.iter().rev() {
+                        let numbers = frames.of_code.get(code as usize);
+                        let numbers = numbers.map_or(&[][..], Vec::as_slice);
+                        numbers
+                            .iter()
+                            .for_each(|&number| json.number(number.into()));
+                    }
+                });
+            }
+        });
+        json.column("weights", samples(), |json, sample| {
+            json.number(sample.weight);
+        });
+    });
+}
