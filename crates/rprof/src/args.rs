@@ -1,6 +1,6 @@
 //! The arguments, with perf's names wherever perf has them.
 
-use clap::{ArgAction, Parser, Subcommand};
+use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use rprof_images::Locator;
 use rprof_profile::Filter;
 use rprof_record::MOST_STACK_BYTES;
@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Draw a flame graph (SVG) to stdout
     Flame(FlameArgs),
+    /// Write what other viewers read: Firefox Profiler, speedscope, pprof and more
+    Export(ExportArgs),
     /// Print every sample, in order of time, as perf script does
     Script(ScriptArgs),
     /// Print every record of a recording as it is in the file
@@ -373,6 +375,47 @@ pub(crate) struct FlameArgs {
     /// Event to draw, of a recording with several [default: the first]
     #[arg(long, value_name = "NAME")]
     pub(crate) event: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  rprof export -o profile.json.gz          \
+    profiler.firefox.com, \"Load a profile from file\"\n  \
+    rprof export -o work.speedscope.json     www.speedscope.app, or npx speedscope\n  \
+    rprof export -o work.pb.gz               go tool pprof -http=: work.pb.gz\n  \
+    rprof export -o work.folded              flamegraph.pl, inferno-flamegraph\n  \
+    rprof export --format json | jq .events  scripts (docs: crates/export/JSON.md)")]
+pub(crate) struct ExportArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// What to write [default: by the ending of -o: .json.gz, .speedscope.json, .pb.gz, .folded,
+    /// .json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ExportFormat>,
+
+    /// File to write, or - for standard output [default: -]
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Event of folded stacks, of a recording with several [default: the first]; the other formats
+    /// have all events
+    #[arg(long, value_name = "NAME")]
+    pub(crate) event: Option<String>,
+}
+
+/// The formats of other viewers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// Firefox Profiler: tracks of threads, flame graphs, markers; compressed
+    Firefox,
+    /// speedscope: flame charts of threads
+    Speedscope,
+    /// pprof: tables, graphs, flame graphs; compressed
+    Pprof,
+    /// Stacks as lines with their numbers of samples, for flame graph tools
+    Folded,
+    /// The profile itself: stacks as a tree with counts, and how good they are
+    Json,
 }
 
 #[derive(Debug, clap::Args)]

@@ -4,6 +4,7 @@
 mod args;
 mod cmd;
 mod say;
+mod target;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -16,6 +17,7 @@ fn main() -> ExitCode {
         Command::Record(args) => cmd::record::run(&args),
         Command::Report(args) => cmd::report::run(&args),
         Command::Flame(args) => cmd::flame::run(&args),
+        Command::Export(args) => cmd::export::run(&args),
         Command::Script(args) => cmd::script::run(&args),
         Command::Dump(args) => cmd::dump::run(&args),
         Command::Symbols(args) => cmd::symbols::run(&args),

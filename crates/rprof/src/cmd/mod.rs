@@ -1,6 +1,7 @@
 //! One file for each sub-command: arguments to settings, and what to say.
 
 pub(crate) mod dump;
+pub(crate) mod export;
 pub(crate) mod flame;
 pub(crate) mod info;
 pub(crate) mod record;

@@ -65,12 +65,15 @@ pub(crate) fn open(path: &Path) -> Result<Reader> {
 
 /// Says what could not be used, and why a result may be empty.
 pub(crate) fn warn(profile: &Profile, input: &InputArgs) {
+    let mut trees = profile.events.iter().map(|event| &event.tree);
+    let shown = trees.any(|tree| !tree.nodes().is_empty());
+    warn_of(profile, input, shown);
+}
+
+/// The same of a profile of which something is shown, or nothing.
+pub(crate) fn warn_of(profile: &Profile, input: &InputArgs, shown: bool) {
     profile.warnings.iter().for_each(say::warning);
     let samples: u64 = profile.events.iter().map(|event| event.samples).sum();
-    let shown = profile
-        .events
-        .iter()
-        .any(|event| !event.tree.nodes().is_empty());
     if samples == 0 {
         say::warning(format_args!("no samples in {}", input.input.display()));
     } else if !shown {

@@ -1,0 +1,187 @@
+//! `rprof export`.
+
+use super::flame::choose;
+use super::report::{open, read, warn, warn_of};
+use crate::args::{ExportArgs, ExportFormat};
+use crate::{say, target};
+use anyhow::{Result, bail};
+use rprof_export::{Firefox, Folded, Format, Json, Pprof, Speedscope, write_gzip};
+use rprof_perfdata::Reader;
+use rprof_profile::Profile;
+use rprof_profile::timeline::Timeline;
+use rprof_report::{Options, TimelineDetail, load_timeline};
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Endings of files; the first that fits counts.
+const ENDINGS: &[(&str, ExportFormat)] = &[
+    (".speedscope.json", ExportFormat::Speedscope),
+    (".speedscope.json.gz", ExportFormat::Speedscope),
+    (".json.gz", ExportFormat::Firefox),
+    (".json", ExportFormat::Json),
+    (".pb.gz", ExportFormat::Pprof),
+    (".pprof", ExportFormat::Pprof),
+    (".folded", ExportFormat::Folded),
+    (".folded.gz", ExportFormat::Folded),
+];
+
+pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
+    let output = args
+        .output
+        .as_deref()
+        .filter(|path| *path != Path::new("-"));
+    let format = format_of(args, output)?;
+    let is_compressed = is_compressed(format, output);
+    if is_compressed && output.is_none() && std::io::stdout().is_terminal() {
+        bail!("compressed output is not for a terminal: give a file with -o");
+    }
+    let reader = open(&args.input.input)?;
+    let options = Options {
+        filter: args.input.filter(),
+        inlines: !args.input.no_inline,
+        locator: args.input.locator(),
+        ..Options::default()
+    };
+    let writer = Writer {
+        args,
+        output,
+        is_compressed,
+    };
+    let detail = |lines, fields| TimelineDetail { lines, fields };
+    match format {
+        ExportFormat::Firefox => {
+            let timeline = read_timeline(&reader, &options, detail(true, true))?;
+            writer.timeline(&Firefox, &timeline)?;
+        }
+        ExportFormat::Speedscope => {
+            let timeline = read_timeline(&reader, &options, detail(false, false))?;
+            writer.timeline(&Speedscope, &timeline)?;
+        }
+        ExportFormat::Pprof => {
+            let timeline = read_timeline(&reader, &options, detail(true, false))?;
+            writer.timeline(&Pprof, &timeline)?;
+        }
+        ExportFormat::Folded => {
+            let profile = read(&reader, &options)?;
+            let event = choose(&profile, args.event.as_deref())?;
+            let event = event.unwrap_or(0);
+            writer.profile(&Folded { event }, &profile)?;
+        }
+        ExportFormat::Json => {
+            let profile = read(&reader, &options)?;
+            writer.profile(&Json, &profile)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn format_of(args: &ExportArgs, output: Option<&Path>) -> Result<ExportFormat> {
+    let known = "firefox, speedscope, pprof, folded or json";
+    let format = match (args.format, output) {
+        (Some(format), _) => format,
+        (None, None) => bail!("say what to write: --format {known}, or a file with -o"),
+        (None, Some(path)) => {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let mut endings = ENDINGS.iter();
+            match endings.find(|(ending, _)| name.ends_with(ending)) {
+                Some(&(_, format)) => format,
+                None => bail!("'{name}' does not tell the format: say --format {known}"),
+            }
+        }
+    };
+    if args.event.is_some() && format != ExportFormat::Folded {
+        bail!("--event is for folded stacks: the other formats have all events");
+    }
+    Ok(format)
+}
+
+/// pprof reads nothing else; Firefox Profiler reads both, and its files are large.
+fn is_compressed(format: ExportFormat, output: Option<&Path>) -> bool {
+    let ends_with = |ending| {
+        let name = output.and_then(Path::file_name).unwrap_or_default();
+        name.to_string_lossy().ends_with(ending)
+    };
+    match format {
+        ExportFormat::Pprof => true,
+        ExportFormat::Firefox => !ends_with(".json"),
+        _ => ends_with(".gz"),
+    }
+}
+
+fn read_timeline(reader: &Reader, options: &Options, detail: TimelineDetail) -> Result<Timeline> {
+    let mut progress = say::Progress::new();
+    Ok(load_timeline(reader, options, detail, &mut |share| {
+        progress.show("reading", share);
+    })?)
+}
+
+struct Writer<'a> {
+    args: &'a ExportArgs,
+    output: Option<&'a Path>,
+    is_compressed: bool,
+}
+
+impl Writer<'_> {
+    fn timeline(&self, format: &impl Format<Source = Timeline>, timeline: &Timeline) -> Result<()> {
+        let profile = &timeline.profile;
+        warn_of(profile, &self.args.input, !timeline.samples.is_empty());
+        self.write(format, timeline)?;
+        say_quality(profile);
+        Ok(())
+    }
+
+    fn profile(&self, format: &impl Format<Source = Profile>, profile: &Profile) -> Result<()> {
+        warn(profile, &self.args.input);
+        self.write(format, profile)?;
+        say_quality(profile);
+        Ok(())
+    }
+
+    fn write<F: Format>(&self, format: &F, source: &F::Source) -> Result<()> {
+        target::write(self.output, |out| match self.is_compressed {
+            true => write_gzip(format, source, out),
+            false => format.write(source, out),
+        })
+    }
+}
+
+fn say_quality(profile: &Profile) {
+    profile.events.iter().for_each(say::loss);
+    say::stacks(&profile.unwound);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings_tell_the_format() {
+        let format = |name: &str| {
+            let mut endings = ENDINGS.iter();
+            let found = endings.find(|(ending, _)| name.ends_with(ending));
+            found.map(|&(_, format)| format)
+        };
+        assert_eq!(format("a.json.gz"), Some(ExportFormat::Firefox));
+        assert_eq!(format("a.speedscope.json"), Some(ExportFormat::Speedscope));
+        assert_eq!(
+            format("a.speedscope.json.gz"),
+            Some(ExportFormat::Speedscope)
+        );
+        assert_eq!(format("a.pb.gz"), Some(ExportFormat::Pprof));
+        assert_eq!(format("a.folded"), Some(ExportFormat::Folded));
+        assert_eq!(format("a.json"), Some(ExportFormat::Json));
+        assert_eq!(format("a.svg"), None);
+    }
+
+    #[test]
+    fn files_are_compressed_where_their_readers_want_it() {
+        let compressed = |format, name| is_compressed(format, Some(Path::new(name)));
+        assert!(is_compressed(ExportFormat::Firefox, None));
+        assert!(!compressed(ExportFormat::Firefox, "a.json"));
+        assert!(compressed(ExportFormat::Pprof, "a.pb"));
+        assert!(compressed(ExportFormat::Speedscope, "a.speedscope.json.gz"));
+        assert!(!compressed(ExportFormat::Json, "a.json"));
+        assert!(!is_compressed(ExportFormat::Folded, None));
+    }
+}

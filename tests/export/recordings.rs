@@ -1,0 +1,135 @@
+//! What is exported, and how.
+
+use crate::common::{Ran, compile_c, fixtures, has, is_root, rprof, run};
+use flate2::read::GzDecoder;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A recording, and where its binaries are.
+#[derive(Clone, Debug)]
+pub(crate) struct Recording {
+    pub(crate) path: PathBuf,
+    pub(crate) root: Option<PathBuf>,
+}
+
+/// One of those that are part of the project.
+pub(crate) fn fixture(name: &str) -> Recording {
+    let dir = fixtures().join(name);
+    Recording {
+        path: dir.join("perf.data"),
+        root: Some(dir.join("root")),
+    }
+}
+
+impl Recording {
+    /// A sub-command on it.
+    pub(crate) fn command(&self, name: &str, args: &[&str]) -> Command {
+        let mut command = rprof([name, "-i"]);
+        command.arg(&self.path).args(args);
+        if let Some(root) = &self.root {
+            command.arg("--symfs").arg(root);
+        }
+        command
+    }
+
+    #[track_caller]
+    pub(crate) fn run(&self, name: &str, args: &[&str]) -> Ran {
+        run(&mut self.command(name, args)).ok()
+    }
+
+    /// Exports into a folder; returns the file.
+    #[track_caller]
+    pub(crate) fn export(&self, dir: &Path, name: &str, args: &[&str]) -> PathBuf {
+        let path = dir.join(name);
+        let mut command = self.command("export", args);
+        run(command.arg("-o").arg(&path)).ok();
+        path
+    }
+
+    /// Exports as JSON, compressed or not.
+    #[track_caller]
+    pub(crate) fn export_json(&self, dir: &Path, name: &str, args: &[&str]) -> serde_json::Value {
+        let path = self.export(dir, name, args);
+        let file = File::open(path).unwrap();
+        match name.ends_with(".gz") {
+            true => serde_json::from_reader(GzDecoder::new(file)).unwrap(),
+            false => serde_json::from_reader(std::io::BufReader::new(file)).unwrap(),
+        }
+    }
+
+    /// Samples and weight of each event, as `report` says.
+    pub(crate) fn totals(&self) -> Vec<(String, u64, u64)> {
+        let report = self.run("report", &["-g", "none", "--no-children"]).stdout;
+        let number = |line: &str| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap();
+        let mut totals = Vec::new();
+        for line in report.lines() {
+            if let Some(rest) = line.strip_prefix("# Samples: ") {
+                let (samples, event) = rest.split_once(" of event ").unwrap();
+                let event = event.trim_matches('\'').to_owned();
+                totals.push((event, samples.parse().unwrap(), 0));
+            } else if line.starts_with("# Event count") {
+                totals.last_mut().unwrap().2 = number(line);
+            }
+        }
+        totals
+    }
+}
+
+/// A number as an index.
+#[track_caller]
+pub(crate) fn index(value: &serde_json::Value) -> usize {
+    value.as_u64().unwrap().try_into().unwrap()
+}
+
+/// What is in a compressed file.
+pub(crate) fn unpacked(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut gzip = GzDecoder::new(File::open(path).unwrap());
+    gzip.read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// Two threads, one of which calls itself what no name should be, that compute, touch new memory
+/// and switch.
+const BUSY: &str = r#"
+    #include <pthread.h>
+    #include <sched.h>
+    #include <stdlib.h>
+    #include <string.h>
+    #include <sys/mman.h>
+    #include <sys/prctl.h>
+    static volatile unsigned long sink;
+    __attribute__((noinline)) static void compute(unsigned long n) { for (unsigned long i = 0; i < n; i++) sink += i; }
+    __attribute__((noinline)) static void touch(void) {
+        char *at = mmap(0, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        memset(at, 1, 1 << 16);
+        munmap(at, 1 << 16);
+    }
+    static void *work(void *name) {
+        prctl(PR_SET_NAME, name);
+        for (int i = 0; i < 60; i++) { compute(400000); touch(); sched_yield(); }
+        return 0;
+    }
+    int main(void) {
+        pthread_t other;
+        pthread_create(&other, 0, work, "a;\"<\\\n\x01\xff 7");
+        work("plain name");
+        pthread_join(other, 0);
+        return 0;
+    }"#;
+
+/// A recording of several events: CPU time, faults, and where that is allowed a tracepoint.
+pub(crate) fn several_events(test: &str, dir: &Path) -> Option<Recording> {
+    if !has(test, "cc", "gcc") || !is_root(test) {
+        return None;
+    }
+    let _live = crate::common::live();
+    let program = compile_c(dir, "busy", BUSY);
+    let path = dir.join("busy.data");
+    let events = "cpu-clock,page-faults,sched:sched_process_exit";
+    let mut record = rprof(["record", "-F", "1999", "-e", events, "-o"]);
+    run(record.arg(&path).arg("--").arg(&program)).ok();
+    Some(Recording { path, root: None })
+}

@@ -1,0 +1,112 @@
+//! Sums are equal in every format.
+
+use crate::common::scratch;
+use crate::pprof;
+use crate::recordings::{Recording, fixture, index, several_events};
+use crate::{firefox, speedscope};
+use std::path::Path;
+
+/// Samples and weight of each event in every format, against the report's.
+fn check(recording: &Recording, dir: &Path) {
+    let totals = recording.totals();
+    assert!(!totals.is_empty());
+    let json = recording.export_json(dir, "profile.json", &[]);
+    assert_eq!(json["schema"], "rprof-profile");
+    assert_eq!(json["version"], 1);
+    for (event, (name, samples, weight)) in totals.iter().enumerate() {
+        let listed = &json["events"][event];
+        assert_eq!(listed["name"], **name);
+        assert_eq!(listed["samples"], *samples);
+        assert_eq!(listed["weight"], *weight);
+        let stacks = listed["stacks"].as_array().unwrap();
+        let sum = |key: &str| {
+            stacks
+                .iter()
+                .filter_map(|one| one[key].as_u64())
+                .sum::<u64>()
+        };
+        assert_eq!(
+            (sum("samples"), sum("weight")),
+            (*samples, *weight),
+            "{name}"
+        );
+        let outermost = stacks.iter().filter(|one| one.get("parent").is_none());
+        let total: u64 = outermost.map(|one| one["total"].as_u64().unwrap()).sum();
+        assert_eq!(total, *weight, "{name}");
+        for (idx, stack) in stacks.iter().enumerate() {
+            let parent = stack.get("parent").map(|parent| parent.as_u64().unwrap());
+            assert!(parent.is_none_or(|parent| parent < idx as u64));
+            let n_frames = json["frames"].as_array().unwrap().len() as u64;
+            assert!(stack["frame"].as_u64().unwrap() < n_frames);
+        }
+
+        let folded = recording.export(dir, "stacks.folded", &["--event", name]);
+        let folded = std::fs::read_to_string(folded).unwrap();
+        let counts = folded.lines().map(|line| line.rsplit_once(' ').unwrap().1);
+        let sum: u64 = counts.map(|count| count.parse::<u64>().unwrap()).sum();
+        assert_eq!(sum, *samples, "{name}");
+        let flame = recording.run("flame", &["--folded", "--event", name]);
+        assert_eq!(flame.stdout, folded);
+    }
+
+    let firefox = recording.export_json(dir, "profile.json.gz", &[]);
+    assert_eq!(firefox::checked(&firefox), totals);
+    let plain = recording.export_json(dir, "firefox.json", &["--format", "firefox"]);
+    assert_eq!(plain, firefox);
+    let speedscope = recording.export_json(dir, "all.speedscope.json", &[]);
+    assert_eq!(speedscope::checked(&speedscope, &totals), totals);
+    if let Some(sums) = pprof::totals(&recording.export(dir, "profile.pb.gz", &[]), &totals) {
+        assert_eq!(sums, totals);
+    }
+}
+
+#[test]
+fn every_format_has_the_reports_totals() {
+    let dir = scratch();
+    check(&fixture("spin"), dir.path());
+    check(&fixture("dwarf"), dir.path());
+}
+
+#[test]
+fn several_events_have_each_their_totals_whatever_threads_are_called() {
+    let dir = scratch();
+    let test = "several_events_have_each_their_totals";
+    let Some(recording) = several_events(test, dir.path()) else {
+        return;
+    };
+    check(&recording, dir.path());
+    // What tracepoints wrote comes along.
+    let firefox = recording.export_json(dir.path(), "fields.json.gz", &[]);
+    let threads = firefox["threads"].as_array().unwrap();
+    let mut markers = threads
+        .iter()
+        .flat_map(|thread| thread["markers"]["data"].as_array().unwrap());
+    let exit = markers.find(|data| data["type"] == "sched:sched_process_exit");
+    let exit = exit.expect("a thread ended");
+    assert!(exit["prio"].is_number(), "{exit}");
+    let comm = index(&exit["comm"]);
+    assert!(firefox["shared"]["stringArray"][comm].is_string(), "{exit}");
+}
+
+#[test]
+fn filters_are_the_reports() {
+    let dir = scratch();
+    let spin = fixture("spin");
+    let args = ["--symbols", "cold"];
+    let firefox = spin.export_json(dir.path(), "profile.json.gz", &args);
+    assert_eq!(firefox::checked(&firefox)[0].1, 63);
+    let folded = spin.export(dir.path(), "stacks.folded", &args);
+    let folded = std::fs::read_to_string(folded).unwrap();
+    assert_eq!(folded, "spin;[unknown];_start;work;cold 63\n");
+}
+
+#[test]
+fn the_same_recording_gives_the_same_bytes() {
+    let dir = scratch();
+    for name in ["a.json.gz", "a.speedscope.json", "a.pb.gz", "a.json"] {
+        let first = fixture("spin").export(dir.path(), name, &[]);
+        let first = std::fs::read(first).unwrap();
+        let again = fixture("spin").export(dir.path(), name, &[]);
+        assert!(first == std::fs::read(again).unwrap(), "{name}");
+    }
+}
