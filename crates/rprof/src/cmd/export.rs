@@ -40,6 +40,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     let options = Options {
         filter: args.input.filter(),
         inlines: !args.input.no_inline,
+        demangling: args.input.demangling(),
         locator: args.input.locator(),
         ..Options::default()
     };
