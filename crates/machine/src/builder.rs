@@ -161,7 +161,10 @@ impl HistoryBuilder {
 
     fn kernel_image(&mut self, map: &Mapping<'_>) -> ImageId {
         let Some(reference) = map.filename.strip_prefix(KERNEL_NAME) else {
-            return self.host_image(map, map.filename, ImageKind::Module);
+            let kind = ImageKind::Module {
+                start_avma: map.addr,
+            };
+            return self.host_image(map, map.filename, kind);
         };
         // The name ends with the reference symbol, and pgoff is where that was.
         let reference_avma = (!reference.is_empty()).then_some(map.pgoff);

@@ -20,7 +20,10 @@ pub enum ImageKind {
         reference_avma: Option<u64>,
     },
     /// A kernel module. Addresses are those in memory.
-    Module,
+    Module {
+        /// Where it was loaded.
+        start_avma: u64,
+    },
     /// One range of kernel code announced by name (BPF programs, trampolines); the path is the
     /// name. Addresses are those in memory.
     KernelSymbol,

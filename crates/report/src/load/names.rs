@@ -291,7 +291,10 @@ fn work_of(tasks: &[Task<'_>]) -> Vec<Vec<usize>> {
 impl Task<'_> {
     fn is_kernel(&self) -> bool {
         let kind = self.image.map(|(_, image)| image.kind);
-        matches!(kind, Some(ImageKind::Kernel { .. } | ImageKind::Module))
+        matches!(
+            kind,
+            Some(ImageKind::Kernel { .. } | ImageKind::Module { .. })
+        )
     }
 
     fn answer(
@@ -315,7 +318,7 @@ impl Task<'_> {
                 let located = context.locate(id, image).map_err(Reason::NoFile);
                 Some(located.and_then(|located| symbolize_user(&located, &offsets, request)))
             }
-            ImageKind::Kernel { .. } | ImageKind::Module => {
+            ImageKind::Kernel { .. } | ImageKind::Module { .. } => {
                 let addresses: Vec<Avma> = places.iter().map(|place| Avma(place.address)).collect();
                 let kernel = kernel.get_or_init(|| Kernel::of(context));
                 Some(kernel.name(image, &addresses))

@@ -142,6 +142,11 @@ fn the_kernel_reaches_beyond_its_text_but_not_into_modules() {
     );
     assert_eq!(
         (kind(0xffff_c800), kind(0x1000)),
-        (Some(ImageKind::Module), None)
+        (
+            Some(ImageKind::Module {
+                start_avma: 0xffff_c000
+            }),
+            None
+        )
     );
 }
