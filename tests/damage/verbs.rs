@@ -92,6 +92,7 @@ fn locator(root: &Path) -> Locator {
         symfs: Some(root.to_owned()),
         cache: None,
         debug_dir: root.to_owned(),
+        ..Locator::default()
     }
 }
 

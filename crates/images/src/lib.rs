@@ -7,6 +7,7 @@
 
 mod address;
 mod build_id;
+mod debuginfod;
 mod elf;
 mod go;
 mod jitdump;
@@ -22,6 +23,7 @@ mod source;
 
 pub use address::{Avma, FileOffset, Svma};
 pub use build_id::BuildId;
+pub use debuginfod::{Debuginfod, DebuginfodSettings, Downloads, Kind as DebuginfodKind, Watch};
 pub use elf::{DebugLink, Elf, ElfError, ElfMachine, ElfSymbol, SymbolTable};
 pub use go::{GoFrame, GoTable};
 pub use jitdump::{JitDump, JitDumpError, JitLine, JitLines, JitLoad, JitMove, JitRecord};

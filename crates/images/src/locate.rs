@@ -11,10 +11,12 @@ mod shared;
 
 pub use shared::SplitFiles;
 
+use crate::debuginfod::{Debuginfod, Kind};
 use crate::{BuildId, Elf, running_vdso};
 use places::Places;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Why there is no file for an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,6 +139,8 @@ pub struct Locator {
     pub cache: Option<PathBuf>,
     /// Folder of separate debug files.
     pub debug_dir: PathBuf,
+    /// Servers that are asked for what is not found here.
+    pub debuginfod: Option<Arc<Debuginfod>>,
 }
 
 impl Default for Locator {
@@ -145,6 +149,7 @@ impl Default for Locator {
             symfs: None,
             cache: std::env::var_os("HOME").map(|home| Path::new(&home).join(".debug")),
             debug_dir: PathBuf::from("/usr/lib/debug"),
+            debuginfod: None,
         }
     }
 }
@@ -171,13 +176,37 @@ impl Locator {
             .or_else(|reason| places.instead_of(&recorded).ok_or(reason))?;
         let debug = match binary.has_section(".debug_info") && binary.has_symtab() {
             true => None,
-            false => places.debug_of(&binary),
+            false => places.debug_of(&binary).or_else(|| {
+                let id = build_id.and(binary.build_id());
+                self.fetched(id?, Kind::Debuginfo)
+            }),
         };
         Ok(Located {
             binary,
             debug,
             places,
         })
+    }
+
+    /// What servers have of a build id, as far as it is here by now: for files that are nowhere
+    /// else.
+    pub fn locate_on_servers(&self, id: &BuildId) -> Option<Located> {
+        // The program itself tells how its stacks are unwound.
+        let executable = self.fetched(id, Kind::Executable);
+        let debug = self.fetched(id, Kind::Debuginfo);
+        let (binary, debug) = match executable {
+            Some(executable) => (executable, debug),
+            None => (debug?, None),
+        };
+        Some(Located {
+            debug,
+            ..Located::from(binary)
+        })
+    }
+
+    /// A file from a server, if it is here by now; if not, it is asked for.
+    pub(crate) fn fetched(&self, id: &BuildId, kind: Kind) -> Option<Elf> {
+        self.debuginfod.as_ref()?.find(id, kind)
     }
 }
 

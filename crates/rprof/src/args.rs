@@ -1,5 +1,7 @@
 //! The arguments, with perf's names wherever perf has them.
 
+mod sources;
+
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use rprof_images::Locator;
 use rprof_profile::Filter;
@@ -230,9 +232,8 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "N", value_parser = parse_max_stack)]
     max_stack: Option<usize>,
 
-    /// Look for binaries below this folder
-    #[arg(long, value_name = "DIR")]
-    symfs: Option<PathBuf>,
+    #[command(flatten)]
+    sources: sources::SourceArgs,
 
     /// Do not show inlined functions as frames of their own
     #[arg(long)]
@@ -280,16 +281,9 @@ fn parse_max_stack(text: &str) -> Result<usize, String> {
     }
 }
 
-fn locator(symfs: Option<&PathBuf>) -> Locator {
-    Locator {
-        symfs: symfs.cloned(),
-        ..Locator::default()
-    }
-}
-
 impl InputArgs {
     pub(crate) fn locator(&self) -> Locator {
-        locator(self.symfs.as_ref())
+        self.sources.locator()
     }
 
     pub(crate) fn demangling(&self) -> Demangling {
@@ -447,9 +441,8 @@ pub(crate) struct SymbolsArgs {
     #[arg(short = 'i', long, value_name = "FILE", default_value = "perf.data")]
     pub(crate) input: PathBuf,
 
-    /// Look for binaries below this folder
-    #[arg(long, value_name = "DIR")]
-    symfs: Option<PathBuf>,
+    #[command(flatten)]
+    sources: sources::SourceArgs,
 
     /// Also those that no sample hit
     #[arg(long, conflicts_with = "embed")]
@@ -466,7 +459,7 @@ pub(crate) struct SymbolsArgs {
 
 impl SymbolsArgs {
     pub(crate) fn locator(&self) -> Locator {
-        locator(self.symfs.as_ref())
+        self.sources.locator()
     }
 }
 

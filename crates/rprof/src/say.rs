@@ -1,5 +1,6 @@
 //! Lines for the user, on stderr. Text from a recording is made fit for a terminal first.
 
+use rprof_images::Downloads;
 use rprof_profile::{EventProfile, Profile, Unwound, printable};
 use rprof_report::format::unnamed_lines;
 use std::fmt::Display;
@@ -88,6 +89,27 @@ impl Drop for Progress {
         if self.shown {
             let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
         }
+    }
+}
+
+/// How far downloads are that are waited for, for somebody who watches; `None` when that is over.
+pub(crate) fn downloads(downloads: Option<Downloads>) {
+    let mut stderr = std::io::stderr().lock();
+    if !stderr.is_terminal() {
+        return;
+    }
+    let _ = write!(stderr, "\r\x1b[K");
+    if let Some(downloads) = downloads {
+        let Downloads {
+            n_asked,
+            n_settled,
+            n_bytes,
+        } = downloads;
+        let megabytes = n_bytes / 1_000_000;
+        let _ = write!(
+            stderr,
+            "rprof: debuginfod: {n_settled} of {n_asked} files, {megabytes} MB"
+        );
     }
 }
 

@@ -24,6 +24,7 @@ fuzz_target!(|bytes: &[u8]| {
         symfs: Some(nowhere.clone()),
         cache: None,
         debug_dir: nowhere,
+        ..Locator::default()
     };
     let options = Options {
         by_tid: true,

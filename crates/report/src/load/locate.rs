@@ -33,7 +33,11 @@ impl Context<'_> {
                 ..recorded
             })
         });
-        elsewhere.unwrap_or(here)
+        elsewhere.unwrap_or(here).or_else(|reason| {
+            let id = image.build_id.as_ref();
+            let on_servers = id.and_then(|id| self.locator.locate_on_servers(id));
+            on_servers.ok_or(reason)
+        })
     }
 
     fn find_holders(&self) -> Holders {
@@ -67,6 +71,23 @@ impl Context<'_> {
             }
         }
         holders
+    }
+
+    /// The same for walking stacks: where the program itself is not here, servers are waited for.
+    pub(crate) fn locate_to_unwind(
+        &self,
+        id: ImageId,
+        image: &RecordedImage,
+    ) -> Result<Located, Reason> {
+        let located = self.locate(id, image);
+        let is_here = matches!(&located, Ok(files) if files.binary.has_section(".eh_frame"));
+        match (&self.locator.debuginfod, &image.build_id) {
+            (Some(servers), Some(build_id)) if !is_here => {
+                servers.wait_for(build_id);
+                self.locate(id, image)
+            }
+            _ => located,
+        }
     }
 
     /// The vdso's own id is never in a record; it is the kernel's, so it counts as known if the

@@ -6,6 +6,7 @@ mod chain;
 mod chunks;
 mod count;
 mod embedded;
+mod fetching;
 mod freeze;
 mod lives;
 mod locate;

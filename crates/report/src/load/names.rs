@@ -106,6 +106,7 @@ impl Names {
         let embedded = Embedded::of(context.reader);
         profile.warnings.extend(embedded.warning.clone());
         let answers = answer_all(context, &places, request, &embedded)?;
+        profile.warnings.extend(context.servers_say());
         let mut names = Self {
             ends: Vec::with_capacity(places.len()),
             frames: Vec::new(),
@@ -236,9 +237,9 @@ pub(crate) fn answer_all<'a>(
     let tasks = tasks_of(context, places);
     let work = work_of(&tasks);
     let answers: Vec<Mutex<Option<Answered>>> = tasks.iter().map(|_| Mutex::new(None)).collect();
-    let answer = |(): &mut (), turn: usize| {
+    let answer = |work: &[usize]| {
         let kernel = OnceCell::new();
-        for &idx in &work[turn] {
+        for &idx in work {
             let task = &tasks[idx];
             let Some((_, image)) = task.image else {
                 continue;
@@ -252,7 +253,13 @@ pub(crate) fn answer_all<'a>(
         }
         Ok(())
     };
-    parallel::for_each((work.len(), Threads::All), || (), answer, &mut |_| {})?;
+    let all = (work.len(), Threads::All);
+    parallel::for_each(all, || (), |(), turn| answer(&work[turn]), &mut |_| {})?;
+    let work = work_again(context, &tasks, &work);
+    if !work.is_empty() {
+        let all = (work.len(), Threads::All);
+        parallel::for_each(all, || (), |(), turn| answer(&work[turn]), &mut |_| {})?;
+    }
     let answers = answers.into_iter();
     let answers = answers.map(|answered| answered.into_inner().ok().flatten());
     Ok(tasks.into_iter().zip(answers).collect())
@@ -286,6 +293,19 @@ fn work_of(tasks: &[Task<'_>]) -> Vec<Vec<usize>> {
     let mut work = vec![kernel];
     work.extend(images.into_iter().map(|idx| vec![idx]));
     work
+}
+
+/// What servers have sent a file for since: of the same work, those tasks.
+fn work_again(context: &Context<'_>, tasks: &[Task<'_>], work: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    context.wait_for_servers();
+    let has_come = |idx: &usize| {
+        let image = tasks[*idx].image;
+        image.is_some_and(|(_, image)| context.has_come(image))
+    };
+    work.iter()
+        .map(|turn| turn.iter().copied().filter(has_come).collect::<Vec<_>>())
+        .filter(|turn| !turn.is_empty())
+        .collect()
 }
 
 impl Task<'_> {

@@ -54,7 +54,7 @@ impl Tables {
         if image.kind != ImageKind::User {
             return None;
         }
-        let located = context.locate(id, image).ok()?;
+        let located = context.locate_to_unwind(id, image).ok()?;
         let table = UnwindTable::of(&located.binary, located.debug.as_ref()).ok()?;
         (table.machine() == self.machine).then_some(table)
     }

@@ -1,0 +1,47 @@
+//! Where names come from: options of all that show them.
+
+use crate::say;
+use rprof_images::{Debuginfod, DebuginfodSettings, Locator};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct SourceArgs {
+    /// Look for binaries below this folder
+    #[arg(long, value_name = "DIR")]
+    symfs: Option<PathBuf>,
+
+    /// Wait at most so many seconds for debug files from servers (DEBUGINFOD_URLS) [default: 1.5]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_wait)]
+    debuginfod_wait: Option<Duration>,
+
+    /// Ask no servers for debug files
+    #[arg(long, conflicts_with = "debuginfod_wait")]
+    no_debuginfod: bool,
+}
+
+fn parse_wait(text: &str) -> Result<Duration, String> {
+    let seconds: Option<f64> = text.parse().ok();
+    let wait = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    wait.ok_or_else(|| "a number of seconds".to_owned())
+}
+
+impl SourceArgs {
+    pub(crate) fn locator(&self) -> Locator {
+        Locator {
+            symfs: self.symfs.clone(),
+            debuginfod: self.debuginfod().map(Arc::new),
+            ..Locator::default()
+        }
+    }
+
+    fn debuginfod(&self) -> Option<Debuginfod> {
+        if self.no_debuginfod {
+            return None;
+        }
+        let mut settings = DebuginfodSettings::from_env()?;
+        settings.wait = self.debuginfod_wait.unwrap_or(settings.wait);
+        Some(Debuginfod::new(settings, Box::new(say::downloads)))
+    }
+}

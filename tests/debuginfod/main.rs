@@ -1,0 +1,371 @@
+//! Debug files from servers: Debian's debuginfod, and servers of our own that misbehave.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod server;
+
+use common::{Ran, has, live, rprof, run, scratch};
+use server::{Reply, Server};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+const PROGRAM: &str = r#"
+    #include <stdint.h>
+    static inline __attribute__((always_inline)) uint64_t mix_inlined(uint64_t x) {
+        x ^= x << 13; x ^= x >> 7; x ^= x << 17;
+        return x;
+    }
+    __attribute__((noinline)) uint64_t burn_cpu(uint64_t n) {
+        uint64_t x = 88172645463325252ull;
+        while (n--) x = mix_inlined(x);
+        return x;
+    }
+    int main(void) { return burn_cpu(200000000) == 1; }"#;
+
+/// A program without names, and its recording; beside it, what was taken away.
+struct Stripped {
+    dir: tempfile::TempDir,
+    build_id: String,
+}
+
+impl Stripped {
+    fn new(call_graph: &str) -> Self {
+        let dir = scratch();
+        let path = |name: &str| dir.path().join(name);
+        std::fs::write(path("program.c"), PROGRAM).unwrap();
+        std::fs::create_dir(path("served")).unwrap();
+        let make = |words: &str| {
+            let mut words = words.split(' ');
+            let mut command = Command::new(words.next().unwrap());
+            run(command.args(words).current_dir(dir.path())).ok().stdout
+        };
+        make("cc -g -O1 -Wl,--build-id -o program program.c");
+        make("objcopy --only-keep-debug program served/program.debug");
+        make("objcopy --strip-all program");
+        let notes = make("readelf -n program");
+        let build_id = notes.split("Build ID: ").nth(1).unwrap();
+        let build_id = build_id.split_whitespace().next().unwrap().to_owned();
+        let mut record = rprof(["record", "-q", "-F", "499", "-o"]);
+        record.arg(path("perf.data"));
+        record
+            .args(["--call-graph", call_graph, "--"])
+            .arg(path("program"));
+        run(&mut record).ok();
+        Self { dir, build_id }
+    }
+
+    fn debug_file(&self) -> Vec<u8> {
+        std::fs::read(self.dir.path().join("served/program.debug")).unwrap()
+    }
+
+    /// The path of a file on a server.
+    fn path(&self, kind: &str) -> String {
+        format!("/buildid/{}/{kind}", self.build_id)
+    }
+
+    /// The folder where fetched files of the program are.
+    fn cache(&self) -> PathBuf {
+        self.dir.path().join("cache").join(&self.build_id)
+    }
+
+    /// Names of files in that folder, sorted.
+    fn cached(&self) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.cache()) else {
+            return Vec::new();
+        };
+        let name = |entry: std::fs::DirEntry| entry.file_name().into_string().unwrap();
+        let mut names: Vec<String> = entries.map(|entry| name(entry.unwrap())).collect();
+        names.sort();
+        names
+    }
+
+    fn rprof(&self, verb: &[&str], urls: &str) -> Command {
+        let mut command = rprof(verb);
+        command.arg("-i").arg(self.dir.path().join("perf.data"));
+        for name in ["http_proxy", "https_proxy", "all_proxy"] {
+            command.env_remove(name).env_remove(name.to_uppercase());
+        }
+        for name in ["TIMEOUT", "MAXTIME", "MAXSIZE"] {
+            command.env_remove(format!("DEBUGINFOD_{name}"));
+        }
+        command
+            .env("HOME", self.dir.path())
+            .env("DEBUGINFOD_URLS", urls)
+            .env("DEBUGINFOD_CACHE_PATH", self.dir.path().join("cache"));
+        command
+    }
+
+    fn report(&self, urls: &str, more: &[&str]) -> Ran {
+        run(self.rprof(&["report", "--no-children"], urls).args(more)).ok()
+    }
+}
+
+fn can_run(test: &str) -> bool {
+    has(test, "cc", "gcc") && has(test, "objcopy", "binutils")
+}
+
+/// Long enough for any machine.
+const PATIENT: [&str; 2] = ["--debuginfod-wait", "60"];
+
+/// Debian's server, over the folder of what was taken away.
+struct Real {
+    child: Child,
+    url: String,
+}
+
+impl Real {
+    /// Runs once it has these files.
+    fn new(program: &Stripped, kinds: &[&str]) -> Self {
+        // A port that was free a moment ago.
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        drop(listener);
+        let mut command = Command::new("debuginfod");
+        command.args(["-d", ":memory:", "-F", "-p", &port.to_string()]);
+        let mut child = command
+            .arg(program.dir.path().join("served"))
+            .env_remove("DEBUGINFOD_URLS")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        for kind in kinds {
+            while !is_served(port, &program.path(kind)) {
+                assert!(child.try_wait().unwrap().is_none(), "debuginfod ended");
+            }
+        }
+        let url = format!("http://127.0.0.1:{port}");
+        Self { child, url }
+    }
+}
+
+fn is_served(port: u16, path: &str) -> bool {
+    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else {
+        return false;
+    };
+    let mut answer = [0; 12];
+    let asked = write!(stream, "GET {path} HTTP/1.0\r\n\r\n");
+    asked.is_ok() && stream.read_exact(&mut answer).is_ok() && answer.ends_with(b" 200")
+}
+
+impl Drop for Real {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_real_server_gives_names_inlined_functions_and_lines() {
+    let test = "a_real_server_gives_names_inlined_functions_and_lines";
+    if !can_run(test) || !has(test, "debuginfod", "debuginfod") {
+        return;
+    }
+    let _live = live();
+    let program = Stripped::new("auto");
+    assert!(!program.report("", &[]).stdout.contains("burn_cpu"));
+    let server = Real::new(&program, &["debuginfo"]);
+    let ran = program.report(&server.url, &PATIENT);
+    assert!(
+        ran.stdout.contains(" burn_cpu"),
+        "{}\n{}",
+        ran.stdout,
+        ran.stderr
+    );
+    drop(server);
+    // gdb and perf find it there, too; and we need no server any more.
+    assert_eq!(program.cached(), ["debuginfo"]);
+    let nobody = "http://127.0.0.1:1";
+    let folded = run(&mut program.rprof(&["flame", "--folded"], nobody)).ok();
+    let inlined = ";main;burn_cpu;mix_inlined ";
+    assert!(folded.stdout.contains(inlined), "{}", folded.stdout);
+    let mut script = program.rprof(&["script", "-G", "-F", "ip,sym,srcline"], nobody);
+    let script = run(&mut script).ok();
+    assert!(script.stdout.contains("program.c:4"), "{}", script.stdout);
+}
+
+#[test]
+fn a_program_that_is_gone_comes_from_the_server_and_its_stacks_are_walked() {
+    let test = "a_program_that_is_gone_comes_from_the_server_and_its_stacks_are_walked";
+    if !can_run(test) || !has(test, "debuginfod", "debuginfod") {
+        return;
+    }
+    let _live = live();
+    let program = Stripped::new("dwarf");
+    let dir = program.dir.path();
+    let mut record = rprof(["record", "-q", "-F", "499", "--post-unwind", "-o"]);
+    run(record
+        .arg(dir.join("perf.data"))
+        .arg("--")
+        .arg(dir.join("program")))
+    .ok();
+    std::fs::rename(dir.join("program"), dir.join("served/program")).unwrap();
+    let server = Real::new(&program, &["debuginfo", "executable"]);
+    let mut folded = program.rprof(&["flame", "--folded"], &server.url);
+    let folded = run(folded.args(PATIENT)).ok();
+    assert!(
+        folded.stdout.contains(";main;burn_cpu"),
+        "{}\n{}",
+        folded.stdout,
+        folded.stderr
+    );
+    assert_eq!(program.cached(), ["debuginfo", "executable"]);
+}
+
+#[test]
+fn a_server_that_hangs_is_not_waited_for() {
+    let test = "a_server_that_hangs_is_not_waited_for";
+    if !can_run(test) {
+        return;
+    }
+    let _live = live();
+    let program = Stripped::new("none");
+    let hanging = Server::new(|_| Reply::Silence);
+    // It would be silent for ever.
+    let ran = program.report(&hanging.url, &[]);
+    let said = "debuginfod: done without files of";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    assert!(ran.stderr.contains("program"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("program"), "{}", ran.stdout);
+    // Another server answers meanwhile.
+    let file = program.debug_file();
+    let path = program.path("debuginfo");
+    let other = Server::new(move |asked| match asked == path {
+        true => Reply::Is(200, file.clone()),
+        false => Reply::Is(404, Vec::new()),
+    });
+    let urls = format!("{} {}", hanging.url, other.url);
+    let ran = program.report(&urls, &[PATIENT[0], "3"]);
+    assert!(
+        ran.stdout.contains(" burn_cpu"),
+        "{}\n{}",
+        ran.stdout,
+        ran.stderr
+    );
+}
+
+#[test]
+fn what_no_server_has_is_asked_for_once() {
+    let test = "what_no_server_has_is_asked_for_once";
+    if !can_run(test) {
+        return;
+    }
+    let _live = live();
+    let program = Stripped::new("none");
+    let server = Server::new(|_| Reply::Is(404, b"not found".to_vec()));
+    let only_ours = |asked: Vec<String>| {
+        let mut asked = asked;
+        asked.retain(|path| path.contains(&program.build_id));
+        asked
+    };
+    program.report(&server.url, &["--no-debuginfod"]);
+    assert_eq!(server.asked(), [""; 0]);
+    let first = program.report(&server.url, &PATIENT);
+    assert_eq!(first.stderr, "");
+    assert_eq!(only_ours(server.asked()), [program.path("debuginfo")]);
+    let n_asked = server.asked().len();
+    let second = program.report(&server.url, &PATIENT);
+    assert_eq!(server.asked().len(), n_asked);
+    assert_eq!(first.stdout, second.stdout);
+    // As elfutils' client leaves it, so that gdb does not ask either.
+    let note = std::fs::metadata(program.cache().join("debuginfo")).unwrap();
+    assert_eq!(note.len(), 0);
+}
+
+#[test]
+fn only_the_file_that_was_asked_for_counts() {
+    let test = "only_the_file_that_was_asked_for_counts";
+    if !can_run(test) {
+        return;
+    }
+    let _live = live();
+    let program = Stripped::new("none");
+    let right = program.debug_file();
+    let mut other = right.clone();
+    let id: Vec<u8> = (0..program.build_id.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&program.build_id[at..at + 2], 16).unwrap())
+        .collect();
+    let at = other
+        .windows(id.len())
+        .position(|bytes| bytes == id)
+        .unwrap();
+    other[at] ^= 1;
+    let bad: [(&str, Vec<u8>, &str); 3] = [
+        (
+            "another build id",
+            other,
+            "something else than was asked for",
+        ),
+        (
+            "garbage",
+            b"<html>hello</html>".to_vec(),
+            "something else than was asked for",
+        ),
+        ("nothing", Vec::new(), "something else than was asked for"),
+    ];
+    for (what, body, why) in bad {
+        let server = Server::new(move |_| Reply::Is(200, body.clone()));
+        let ran = program.report(&server.url, &PATIENT);
+        assert!(!ran.stdout.contains("burn_cpu"), "{what}: {}", ran.stdout);
+        assert!(ran.stderr.contains(why), "{what}: {}", ran.stderr);
+        assert_eq!(program.cached(), [""; 0], "{what}");
+    }
+    let broken = Server::new(|_| Reply::Is(503, Vec::new()));
+    let ran = program.report(&broken.url, &PATIENT);
+    assert!(ran.stderr.contains("status 503"), "{}", ran.stderr);
+    let nobody = program.report("http://127.0.0.1:1", &PATIENT);
+    assert!(
+        nobody.stderr.contains("debuginfod: http://127.0.0.1:1: "),
+        "{}",
+        nobody.stderr
+    );
+    assert_eq!(program.cached(), [""; 0]);
+    // The right one, by way of another address.
+    let target = Server::new(move |_| Reply::Is(200, right.clone()));
+    let url = format!("{}{}", target.url, "/elsewhere");
+    let redirecting = Server::new(move |_| Reply::At(url.clone()));
+    let ran = program.report(&redirecting.url, &PATIENT);
+    assert!(
+        ran.stdout.contains(" burn_cpu"),
+        "{}\n{}",
+        ran.stdout,
+        ran.stderr
+    );
+}
+
+#[test]
+fn an_endless_answer_ends_and_leaves_nothing() {
+    let test = "an_endless_answer_ends_and_leaves_nothing";
+    if !can_run(test) {
+        return;
+    }
+    let _live = live();
+    let program = Stripped::new("none");
+    let start = program.debug_file();
+    let server = Server::new(move |_| Reply::Endless(start.clone()));
+    let ran = program.report(&server.url, &[PATIENT[0], "0.5"]);
+    assert!(
+        ran.stderr.contains("done without files of"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(program.cached(), [""; 0]);
+    let mut bounded = program.rprof(&["report"], &server.url);
+    bounded.env("DEBUGINFOD_MAXSIZE", "1000000").args(PATIENT);
+    let ran = run(&mut bounded).ok();
+    assert!(
+        ran.stderr.contains("larger than 1000000 bytes"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(program.cached(), [""; 0]);
+}
