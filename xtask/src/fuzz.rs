@@ -27,6 +27,7 @@ const TARGETS: &[Target] = &[
     ("report", 32 << 10),
     ("sample", 4 << 10),
     ("features", 16 << 10),
+    ("module", 64 << 10),
     ("unwind", 4 << 10),
     ("symbols", 32 << 10),
 ];

@@ -99,6 +99,11 @@ impl From<Elf> for Located {
 }
 
 impl Located {
+    /// With a debug file beside it.
+    pub(crate) fn with(self, debug: Option<Elf>) -> Self {
+        Self { debug, ..self }
+    }
+
     /// The file to take DWARF from.
     pub fn dwarf(&self) -> Option<&Elf> {
         let all = [Some(&self.binary), self.debug.as_ref()];
@@ -139,6 +144,10 @@ pub struct Locator {
     pub cache: Option<PathBuf>,
     /// Folder of separate debug files.
     pub debug_dir: PathBuf,
+    /// The kernel's own file, if the user says which that is.
+    pub vmlinux: Option<PathBuf>,
+    /// The kernel's list of symbols, if the user says which that is.
+    pub kallsyms: Option<PathBuf>,
     /// Servers that are asked for what is not found here.
     pub debuginfod: Option<Arc<Debuginfod>>,
 }
@@ -149,6 +158,8 @@ impl Default for Locator {
             symfs: None,
             cache: std::env::var_os("HOME").map(|home| Path::new(&home).join(".debug")),
             debug_dir: PathBuf::from("/usr/lib/debug"),
+            vmlinux: None,
+            kallsyms: None,
             debuginfod: None,
         }
     }
@@ -198,10 +209,7 @@ impl Locator {
             Some(executable) => (executable, debug),
             None => (debug?, None),
         };
-        Some(Located {
-            debug,
-            ..Located::from(binary)
-        })
+        Some(Located::from(binary).with(debug))
     }
 
     /// A file from a server, if it is here by now; if not, it is asked for.

@@ -200,7 +200,7 @@ impl Finding<'_> {
                     add_files(&located, found);
                 }
             }
-            ImageKind::Kernel { .. } | ImageKind::Module => found.gives.push("kallsyms"),
+            ImageKind::Kernel { .. } | ImageKind::Module { .. } => found.gives.push("kallsyms"),
             // Its name is what the recording calls it.
             ImageKind::KernelSymbol | ImageKind::OutOfLine => found.gives.push("record"),
             ImageKind::GuestKernel | ImageKind::GuestUser => {

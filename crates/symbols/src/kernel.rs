@@ -1,10 +1,40 @@
 //! Naming addresses of the kernel.
 
-use crate::answers::{Answers, Collector, Frame};
+use crate::answers::{Answers, Frame};
+use crate::batch::Batch;
+use crate::split::Split;
 use crate::table::{Entry, Table};
-use rprof_images::{Avma, Kallsyms};
+use crate::{Demangling, dwarf, threads};
+use rprof_images::{Avma, Elf, Kallsyms, SplitFiles, Svma, SymbolTable};
 
-/// The functions of a symbol list, ready for look-up.
+/// A file of the kernel, and how far from the file's addresses it was in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelCode<'e> {
+    /// vmlinux, or a module.
+    pub elf: &'e Elf,
+    /// What is added to the file's addresses.
+    pub shift: u64,
+}
+
+impl<'e> KernelCode<'e> {
+    /// A vmlinux whose symbol of this name was at this address in memory; `None` if it has none.
+    pub fn at(elf: &'e Elf, (name, avma): (&[u8], Avma)) -> Option<Self> {
+        let mut found = None;
+        // A damaged table has what came before the damage.
+        let _ = elf.for_each_symbol(SymbolTable::Static, |symbol| {
+            if symbol.name == name {
+                found = Some(symbol.address);
+            }
+        });
+        let shift = avma.0.wrapping_sub(found?.0);
+        Some(Self { elf, shift })
+    }
+}
+
+const STT_NOTYPE: u8 = 0;
+const STT_FUNC: u8 = 2;
+
+/// The functions of a symbol list or a file, ready for look-up.
 #[derive(Debug)]
 pub struct KernelSymbols<'k> {
     table: Table<'k>,
@@ -44,6 +74,31 @@ impl<'k> KernelSymbols<'k> {
         }
     }
 
+    /// Takes a file's own symbols.
+    pub fn of_code(code: KernelCode<'k>) -> Self {
+        let mut entries = Vec::new();
+        // A damaged table names what came before the damage.
+        let _ = code.elf.for_each_symbol(SymbolTable::Static, |symbol| {
+            if symbol.in_code && matches!(symbol.kind, STT_NOTYPE | STT_FUNC) {
+                entries.push(Entry {
+                    start: symbol.address.0,
+                    end: match symbol.size {
+                        0 => symbol.section_end.0,
+                        size => symbol.address.0.saturating_add(size),
+                    },
+                    has_size: symbol.size != 0,
+                    name: symbol.name,
+                    binding: symbol.binding,
+                    in_module: false,
+                });
+            }
+        });
+        Self {
+            table: Table::new(entries),
+            shift: code.shift,
+        }
+    }
+
     /// The name of the function at an address, and bytes from its start to there.
     pub fn name(&self, address: Avma) -> Option<(&'k [u8], u64)> {
         let address = address.0.wrapping_sub(self.shift);
@@ -51,23 +106,46 @@ impl<'k> KernelSymbols<'k> {
         Some((symbol.name, address.wrapping_sub(symbol.start)))
     }
 
-    /// Names a batch.
-    pub fn symbolize(&self, addresses: &[Avma]) -> Answers {
-        let mut collector = Collector::default();
-        for &address in addresses {
-            if let Some((name, offset)) = self.name(address) {
-                let name = collector.name(name, |name| String::from_utf8_lossy(name).into_owned());
-                collector.frame(Frame {
-                    name,
-                    start: address.0.wrapping_sub(offset),
-                    offset,
-                    is_inlined: false,
-                    line: None,
-                });
+    /// Names a batch, with inlined functions and lines by the DWARF of a file if there is one, on
+    /// up to so many threads.
+    pub fn symbolize(
+        &self,
+        addresses: &[Avma],
+        code: Option<KernelCode<'_>>,
+        n_threads: usize,
+    ) -> Answers {
+        let packed = code.map(|code| dwarf::Packed::of(code.elf, None));
+        let sections = packed.map(|packed| packed.unpack(n_threads, || ()).0);
+        let endian = sections.as_ref().map(dwarf::Sections::endian);
+        let split = endian.map(|endian| Split::new(SplitFiles::default(), endian));
+        let dwarf = sections.as_ref().and_then(dwarf::Sections::dwarf);
+        let shift = code.map_or(0, |code| code.shift);
+        let shares = threads::in_order(addresses, n_threads, |addresses| {
+            let context = dwarf.as_ref().and_then(dwarf::context).zip(split.as_ref());
+            let mut batch = Batch::default();
+            for &address in addresses {
+                if let Some((name, offset)) = self.name(address) {
+                    let mut outermost = None;
+                    if let Some((context, split)) = &context {
+                        let svma = Svma(address.0.wrapping_sub(shift));
+                        let start = Some(svma.0.wrapping_sub(offset));
+                        outermost =
+                            dwarf::inlined_frames((context, split), svma, start, &mut batch);
+                    }
+                    let name = batch.readable(name);
+                    batch.frame(Frame {
+                        name,
+                        start: address.0.wrapping_sub(offset),
+                        offset,
+                        is_inlined: false,
+                        line: outermost.and_then(|frame: Frame| frame.line),
+                    });
+                }
+                batch.end_address();
             }
-            collector.end_address();
-        }
-        collector.finish()
+            batch
+        });
+        Batch::join(shares, Demangling::default(), n_threads)
     }
 }
 
@@ -92,7 +170,8 @@ mod tests {
         let kallsyms = Kallsyms::read(&dir).unwrap();
         std::fs::remove_file(&dir).unwrap();
         let ask = |reference, address| {
-            let answers = KernelSymbols::new(&kallsyms, reference).symbolize(&[Avma(address)]);
+            let answers =
+                KernelSymbols::new(&kallsyms, reference).symbolize(&[Avma(address)], None, 1);
             answers
                 .frames(0)
                 .first()

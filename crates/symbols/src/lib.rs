@@ -22,7 +22,7 @@ mod user;
 pub use answers::{Answers, Collector, Frame, Line, Reason};
 pub use demangle::Demangling;
 pub use jitdump::symbolize_jitdump;
-pub use kernel::KernelSymbols;
+pub use kernel::{KernelCode, KernelSymbols};
 pub use listed::{Listed, symbolize_listed};
 pub use perf_map::symbolize_perf_map;
 pub use user::{Detail, Request, symbolize_user};

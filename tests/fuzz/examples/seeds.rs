@@ -5,6 +5,8 @@
 
 #[path = "../../../crates/unwind/src/tests/elf.rs"]
 mod elf;
+#[path = "../../../crates/images/src/kernel_module/tests/example.rs"]
+mod module;
 
 use rprof_abi::{RawRecord, RecordKind};
 use rprof_fuzz::{SampleInput, Section, SectionInput};
@@ -37,10 +39,11 @@ fn main() -> io::Result<()> {
     let mut args = std::env::args_os().skip(1).map(PathBuf::from);
     let out = args.next().expect("seeds OUT FILE...");
     for target in [
-        "reader", "report", "sample", "features", "unwind", "symbols",
+        "reader", "report", "sample", "features", "module", "unwind", "symbols",
     ] {
         fs::create_dir_all(out.join(target))?;
     }
+    fs::write(out.join("module/example"), module::example())?;
     write_walks(&out.join("unwind"))?;
     for (n, name) in NAMES.iter().enumerate() {
         fs::write(out.join("symbols").join(format!("name-{n}")), name)?;

@@ -151,6 +151,11 @@ impl Debuginfod {
         None
     }
 
+    /// The same, where it is not read as it is.
+    pub(crate) fn find_path(&self, id: &BuildId, kind: Kind) -> Option<PathBuf> {
+        Some(self.find(id, kind)?.path().to_owned())
+    }
+
     /// Whether servers were asked for a file of this build id, by this run.
     pub fn is_asked(&self, id: &BuildId) -> bool {
         self.shared.lock().of(id).next().is_some()

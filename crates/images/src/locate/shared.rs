@@ -61,7 +61,7 @@ impl Located {
 
 /// Where the split DWARF of an image may be. What is found there has to prove by its id that it is
 /// the right one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SplitFiles {
     packages: Vec<PathBuf>,
     folders: Vec<PathBuf>,

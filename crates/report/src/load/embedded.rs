@@ -204,7 +204,7 @@ impl Embedded {
         // A guest's files may have the host's paths.
         let is_ours = matches!(
             image.kind,
-            ImageKind::User | ImageKind::Kernel { .. } | ImageKind::Module
+            ImageKind::User | ImageKind::Kernel { .. } | ImageKind::Module { .. }
         );
         let places = self.by_path.get(&image.path).filter(|_| is_ours)?;
         let mut all = places

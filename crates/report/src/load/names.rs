@@ -2,14 +2,14 @@
 
 use super::Context;
 use super::embedded::Embedded;
+use super::kernel::Kernel;
 use super::parallel::{self, Threads};
 use super::resolve::{PlaceKey, UNMAPPED_KERNEL, UNMAPPED_OTHER};
 use crate::Error;
-use rprof_images::{Avma, FileOffset, Kallsyms};
+use rprof_images::{Avma, FileOffset};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
-use rprof_perfdata::FeatureId;
 use rprof_profile::{Frame, FrameId, Level, Profile, StrId};
-use rprof_symbols::{Answers, Detail, KernelSymbols, Reason, Request, symbolize_user};
+use rprof_symbols::{Answers, Detail, Reason, Request, symbolize_user};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -317,12 +317,12 @@ impl Task<'_> {
         )
     }
 
-    fn answer(
+    fn answer<'c>(
         &self,
-        context: &Context<'_>,
+        context: &Context<'c>,
         places: &[PlaceKey],
         request: Request,
-        kernel: &OnceCell<Kernel>,
+        kernel: &OnceCell<Kernel<'c>>,
     ) -> Option<Answered> {
         let (id, image) = self.image?;
         match image.kind {
@@ -341,7 +341,7 @@ impl Task<'_> {
             ImageKind::Kernel { .. } | ImageKind::Module { .. } => {
                 let addresses: Vec<Avma> = places.iter().map(|place| Avma(place.address)).collect();
                 let kernel = kernel.get_or_init(|| Kernel::of(context));
-                Some(kernel.name(image, &addresses))
+                Some(kernel.name(image, &addresses, request))
             }
             ImageKind::KernelSymbol
             | ImageKind::OutOfLine
@@ -349,72 +349,4 @@ impl Task<'_> {
             | ImageKind::GuestUser => None,
         }
     }
-}
-
-/// The recorded kernel's symbols, read once for the kernel and all of its modules.
-pub(crate) struct Kernel {
-    pub(crate) symbols: Result<Kallsyms, Reason>,
-    /// Whether the recording is of the boot that the symbols are of: modules move between boots,
-    /// each on its own.
-    is_same_boot: bool,
-}
-
-impl Kernel {
-    pub(crate) fn of(context: &Context<'_>) -> Self {
-        let images = context.skimmed.history.images();
-        let reference = images
-            .iter()
-            .find_map(|(_, image)| image.kernel_reference());
-        let found = kallsyms_of(context);
-        let is_same_boot = match (&found, reference) {
-            (Ok(list), Some((name, avma))) => list
-                .symbols()
-                .any(|symbol| symbol.name == name && symbol.address == avma.0),
-            _ => false,
-        };
-        // Without a recorded build id, release and address together must do.
-        let symbols = match found {
-            Ok(_) if context.kernel_id().is_none() && !is_same_boot => Err(
-                Reason::NoKernelSymbols("recorded with another kernel, or boot".to_owned()),
-            ),
-            found => found,
-        };
-        Self {
-            symbols,
-            is_same_boot,
-        }
-    }
-
-    fn name(&self, image: &RecordedImage, addresses: &[Avma]) -> Answered {
-        let list = self.symbols.as_ref().map_err(Clone::clone)?;
-        let reference = image.kernel_reference();
-        if reference.is_none() && !self.is_same_boot {
-            let why = "modules are elsewhere since the boot that was recorded";
-            return Err(Reason::NoKernelSymbols(why.to_owned()));
-        }
-        Ok(KernelSymbols::new(list, reference).symbolize(addresses))
-    }
-}
-
-/// The symbol list of the kernel with the recorded build id, or for recordings without one the
-/// running kernel's if it is of the same release.
-fn kallsyms_of(context: &Context<'_>) -> Result<Kallsyms, Reason> {
-    if let Some(id) = context.kernel_id() {
-        return Kallsyms::of_kernel(&id).map_err(|error| {
-            Reason::NoKernelSymbols(match error.kind() {
-                std::io::ErrorKind::PermissionDenied => {
-                    "the kernel hides its symbols: sudo sysctl kernel.kptr_restrict=0 \
-                     kernel.perf_event_paranoid=1, or run with sudo"
-                        .to_owned()
-                }
-                _ => format!("recorded with another kernel (build id {id})"),
-            })
-        });
-    }
-    let running = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    if context.reader.feature_text(FeatureId::OSRELEASE).as_deref() != Some(running.trim()) {
-        let why = "recorded with another kernel, or boot";
-        return Err(Reason::NoKernelSymbols(why.to_owned()));
-    }
-    Kallsyms::running().map_err(|error| Reason::NoKernelSymbols(error.to_string()))
 }

@@ -119,7 +119,7 @@ impl<'a> Traces<'a> {
     pub(super) fn new(
         context: &'a Context<'a>,
         formats: &'a Formats,
-        kernel: Option<&'a Kernel>,
+        kernel: Option<&'a Kernel<'_>>,
     ) -> Self {
         let images = context.skimmed.history.images();
         let reference = images

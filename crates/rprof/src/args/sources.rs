@@ -12,6 +12,14 @@ pub(crate) struct SourceArgs {
     #[arg(long, value_name = "DIR")]
     symfs: Option<PathBuf>,
 
+    /// The recorded kernel's vmlinux, with or without debug information
+    #[arg(long, value_name = "FILE")]
+    vmlinux: Option<PathBuf>,
+
+    /// The recorded kernel's list of symbols, a copy of /proc/kallsyms
+    #[arg(long, value_name = "FILE")]
+    kallsyms: Option<PathBuf>,
+
     /// Wait at most so many seconds for debug files from servers (DEBUGINFOD_URLS) [default: 1.5]
     #[arg(long, value_name = "SECONDS", value_parser = parse_wait)]
     debuginfod_wait: Option<Duration>,
@@ -31,6 +39,8 @@ impl SourceArgs {
     pub(crate) fn locator(&self) -> Locator {
         Locator {
             symfs: self.symfs.clone(),
+            vmlinux: self.vmlinux.clone(),
+            kallsyms: self.kallsyms.clone(),
             debuginfod: self.debuginfod().map(Arc::new),
             ..Locator::default()
         }

@@ -1,0 +1,295 @@
+//! Kernel modules (`.ko`): decompressed, and laid out as the kernel does when it loads one.
+//!
+//! A module is a relocatable file: sections have no addresses, and DWARF holds relocations. Here
+//! it becomes what a linker would make of it, in memory, with code from [`MODULE_BASE`] on, so that
+//! everything else reads it like any other file.
+
+use crate::source::Source;
+use crate::{Elf, ElfError, Svma};
+use object::read::elf::{FileHeader as _, SectionHeader as _, Sym as _};
+use object::{LittleEndian, elf};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Where a module's code begins once it is laid out. The kernel tells where that was in memory.
+pub const MODULE_BASE: Svma = Svma(1 << 32);
+
+/// Where what is not loaded with the code is put: as far away as nothing reaches.
+const ELSEWHERE: u64 = 1 << 40;
+
+/// No module with debug information comes near; what unpacks to more is no module.
+const MOST_BYTES: u64 = 1 << 30;
+
+type Header = elf::FileHeader64<LittleEndian>;
+type Section = elf::SectionHeader64<LittleEndian>;
+const LE: LittleEndian = LittleEndian;
+
+/// Opens a module, compressed or not.
+pub(crate) fn open(path: &Path) -> Result<Elf, ElfError> {
+    let source = Source::open(path).and_then(|source| read_all(source, MOST_BYTES));
+    let packed = source.map_err(|source| ElfError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    module_from_memory(packed, &path.to_string_lossy())
+}
+
+/// Reads a module that lies in memory, compressed or not; `name` stands for its path in messages.
+///
+/// # Errors
+/// [`ElfError`] if it cannot be unpacked, or is no module.
+pub fn module_from_memory(packed: Vec<u8>, name: &str) -> Result<Elf, ElfError> {
+    let mut bytes = unpack(packed).map_err(|source| ElfError::Io {
+        path: name.into(),
+        source,
+    })?;
+    lay_out(&mut bytes).map_err(|source| ElfError::Malformed {
+        path: name.into(),
+        source,
+    })?;
+    Elf::from_memory(bytes, name)
+}
+
+fn unpack(packed: Vec<u8>) -> io::Result<Vec<u8>> {
+    /// Of the compressor's window, KiB: more than any module is packed with.
+    const WINDOW_KIB: u32 = 256 << 10;
+    match *packed {
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
+            let reader = lzma_rust2::XzReader::new_mem_limit(&packed[..], false, WINDOW_KIB);
+            read_all(reader, MOST_BYTES)
+        }
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            let reader = ruzstd::decoding::StreamingDecoder::new(&packed[..]);
+            read_all(reader.map_err(io::Error::other)?, MOST_BYTES)
+        }
+        [0x1f, 0x8b, ..] => read_all(flate2::read::GzDecoder::new(&packed[..]), MOST_BYTES),
+        _ => Ok(packed),
+    }
+}
+
+fn read_all(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(most + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > most {
+        true => Err(io::Error::other("too large for a module")),
+        false => Ok(bytes),
+    }
+}
+
+/// A change of so many bytes at a place in the file.
+#[derive(Clone, Copy)]
+struct Patch {
+    at: u64,
+    value: u64,
+    len: usize,
+}
+
+fn apply(bytes: &mut [u8], patches: &[Patch]) {
+    for patch in patches {
+        let at = usize::try_from(patch.at).unwrap_or(usize::MAX);
+        let end = at.saturating_add(patch.len);
+        if let Some(place) = bytes.get_mut(at..end) {
+            place.copy_from_slice(&patch.value.to_le_bytes()[..patch.len]);
+        }
+    }
+}
+
+/// Gives sections and symbols addresses, and applies the relocations of DWARF.
+fn lay_out(bytes: &mut Vec<u8>) -> Result<(), object::read::Error> {
+    let header = Header::parse(&bytes[..])?;
+    if header.e_type(LE) != elf::ET_REL {
+        return Ok(());
+    }
+    let table = header.e_shoff(LE);
+    let sections = header.sections(LE, &bytes[..])?;
+    let addresses: Vec<u64> = place_sections(header, &sections);
+    let symbols = sections.symbols(LE, &bytes[..], elf::SHT_SYMTAB)?;
+    let mut patches: Vec<Patch> = Vec::new();
+    for (idx, &address) in (0u64..).zip(&addresses) {
+        let size = size_of::<Section>() as u64;
+        patches.push(Patch {
+            at: table.wrapping_add(idx * size) + std::mem::offset_of!(Section, sh_addr) as u64,
+            value: address,
+            len: 8,
+        });
+    }
+    let of_symbols = sections
+        .section(symbols.section())
+        .map(|section| section.sh_offset(LE));
+    for (idx, symbol) in (0u64..).zip(symbols.iter()) {
+        let section = addresses.get(usize::from(symbol.st_shndx(LE).0));
+        let (Some(section), Ok(start)) = (section, &of_symbols) else {
+            continue;
+        };
+        let size = size_of::<elf::Sym64<LittleEndian>>() as u64;
+        let field = std::mem::offset_of!(elf::Sym64<LittleEndian>, st_value) as u64;
+        patches.push(Patch {
+            at: start.wrapping_add(idx * size) + field,
+            value: section.wrapping_add(symbol.st_value(LE)),
+            len: 8,
+        });
+    }
+    let relocations = relocations_of_dwarf(&sections);
+    apply(bytes, &patches);
+    relocations
+        .into_iter()
+        .try_for_each(|idx| relocate(bytes, idx))
+}
+
+/// Sections with relocations of DWARF. There is one for each section of DWARF at most.
+fn relocations_of_dwarf(sections: &object::read::elf::SectionTable<'_, Header>) -> Vec<usize> {
+    const MOST: usize = 64;
+    let is_dwarf = |section: &Section| {
+        let target = sections.section(object::SectionIndex(section.sh_info(LE) as usize));
+        let name = target.and_then(|target| sections.section_name(LE, target));
+        section.sh_type(LE) == elf::SHT_RELA && name.is_ok_and(|name| name.starts_with(b".debug_"))
+    };
+    let all = sections.iter().enumerate();
+    all.filter(|(_, section)| is_dwarf(section))
+        .map(|(idx, _)| idx)
+        .take(MOST)
+        .collect()
+}
+
+/// The kernel puts executable sections behind each other in the file's order, but for those
+/// that are only for starting up (`layout_sections` in kernel/module.c, v6.1;
+/// `__layout_sections` in kernel/module/main.c, v6.12).
+fn place_sections(
+    header: &Header,
+    sections: &object::read::elf::SectionTable<'_, Header>,
+) -> Vec<u64> {
+    const CODE: u64 = elf::SHF_ALLOC.0 | elf::SHF_EXECINSTR.0;
+    let (mut next, mut elsewhere) = (Some(MODULE_BASE.0), ELSEWHERE);
+    let mut place = |section: &Section| {
+        let flags = section.sh_flags(LE).0;
+        if flags & elf::SHF_ALLOC.0 == 0 {
+            return 0;
+        }
+        let name = sections.section_name(LE, section).unwrap_or_default();
+        let size = section.sh_size(LE);
+        let is_loaded_code = flags & CODE == CODE && !name.starts_with(b".init");
+        // What the kernel makes larger by stubs moves what is behind it, nobody can tell how far.
+        if is_loaded_code && header.e_machine(LE) != elf::EM_X86_64 && is_grown(name) {
+            next = None;
+        }
+        let align = section.sh_addralign(LE).max(1);
+        let at = match &mut next {
+            Some(next) if is_loaded_code => next,
+            _ => &mut elsewhere,
+        };
+        let start = at.checked_next_multiple_of(align).unwrap_or(*at);
+        *at = start.wrapping_add(size);
+        start
+    };
+    sections.iter().map(&mut place).collect()
+}
+
+/// Sections that are filled while a module is loaded (arch/arm64/include/asm/module.lds.h, v6.1).
+fn is_grown(name: &[u8]) -> bool {
+    matches!(name, b".plt" | b".text.ftrace_trampoline")
+}
+
+/// Applies one section's relocations.
+fn relocate(bytes: &mut Vec<u8>, idx: usize) -> Result<(), object::read::Error> {
+    let header = Header::parse(&bytes[..])?;
+    let machine = header.e_machine(LE);
+    let sections = header.sections(LE, &bytes[..])?;
+    let symbols = sections.symbols(LE, &bytes[..], elf::SHT_SYMTAB)?;
+    let relocations = sections.section(object::SectionIndex(idx))?;
+    let Some((relocations, _)) = relocations.rela(LE, &bytes[..])? else {
+        return Ok(());
+    };
+    let target_idx = sections.section(object::SectionIndex(idx))?.sh_info(LE) as usize;
+    let target = sections.section(object::SectionIndex(target_idx))?;
+    let is_compressed = target.sh_flags(LE).0 & elf::SHF_COMPRESSED.0 != 0;
+    let unpacked = match is_compressed {
+        true => Some(unpack_section(&bytes[..], target)?),
+        false => None,
+    };
+    let base = match unpacked {
+        Some(_) => bytes.len() as u64,
+        None => target.sh_offset(LE),
+    };
+    let limit = unpacked
+        .as_ref()
+        .map_or(target.sh_size(LE), |data| data.len() as u64);
+    let mut patches = Vec::with_capacity(relocations.len());
+    for relocation in relocations {
+        let offset = relocation.r_offset.get(LE);
+        let symbol = symbols.symbol(object::SymbolIndex(relocation.r_sym(LE, false) as usize));
+        let (Ok(symbol), Some(len)) = (symbol, width(machine, relocation.r_type(LE, false))) else {
+            continue;
+        };
+        if offset.checked_add(len as u64).is_none_or(|end| end > limit) {
+            continue;
+        }
+        let addend = relocation.r_addend.get(LE).cast_unsigned();
+        patches.push(Patch {
+            at: base.wrapping_add(offset),
+            value: symbol.st_value(LE).wrapping_add(addend),
+            len,
+        });
+    }
+    if let Some(data) = unpacked {
+        let at = header.e_shoff(LE) + (target_idx * size_of::<Section>()) as u64;
+        let flags = target.sh_flags(LE).0 & !elf::SHF_COMPRESSED.0;
+        patches.extend([
+            field(at, std::mem::offset_of!(Section, sh_flags), flags),
+            field(at, std::mem::offset_of!(Section, sh_offset), base),
+            field(
+                at,
+                std::mem::offset_of!(Section, sh_size),
+                data.len() as u64,
+            ),
+        ]);
+        bytes.extend(data);
+    }
+    apply(bytes, &patches);
+    Ok(())
+}
+
+fn field(of: u64, offset: usize, value: u64) -> Patch {
+    Patch {
+        at: of + offset as u64,
+        value,
+        len: 8,
+    }
+}
+
+/// A compressed section's contents.
+fn unpack_section(bytes: &[u8], section: &Section) -> Result<Vec<u8>, object::read::Error> {
+    let Some((header, offset, len)) = section.compression(LE, bytes)? else {
+        return Ok(section.data(LE, bytes)?.to_vec());
+    };
+    use object::read::elf::CompressionHeader as _;
+    let format = match header.ch_type(LE) {
+        elf::ELFCOMPRESS_ZLIB => object::CompressionFormat::Zlib,
+        elf::ELFCOMPRESS_ZSTD => object::CompressionFormat::Zstandard,
+        _ => object::CompressionFormat::Unknown,
+    };
+    let end = offset.saturating_add(len);
+    let range = usize::try_from(offset).ok().zip(usize::try_from(end).ok());
+    let data = range.and_then(|(start, end)| bytes.get(start..end));
+    let data = data.unwrap_or_default();
+    let most = (data.len() as u64).saturating_mul(1032).min(MOST_BYTES);
+    let packed = object::CompressedData {
+        format,
+        data,
+        // Nothing is packed a thousandfold; who says so wants our memory.
+        uncompressed_size: header.ch_size(LE).min(most),
+    };
+    Ok(packed.decompress()?.into_owned())
+}
+
+/// Bytes of an absolute address that a relocation stands for, by machine; `None` for others.
+fn width(machine: elf::Machine, kind: elf::RelocationType) -> Option<usize> {
+    match (machine, kind) {
+        (elf::EM_X86_64, elf::R_X86_64_64) | (elf::EM_AARCH64, elf::R_AARCH64_ABS64) => Some(8),
+        (elf::EM_X86_64, elf::R_X86_64_32 | elf::R_X86_64_32S)
+        | (elf::EM_AARCH64, elf::R_AARCH64_ABS32) => Some(4),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+//! Modules made here, whole and damaged.
+
+mod example;
+
+use super::*;
+use crate::SymbolTable;
+use example::example;
+use proptest::prelude::*;
+use std::io::Write;
+
+#[test]
+fn code_is_laid_out_as_the_kernel_does_and_dwarf_points_to_it() {
+    let elf = module_from_memory(example(), "x.ko").unwrap();
+    let start = |name| elf.section_range(name).map(|range| range.start.0);
+    assert_eq!(start(".text"), Some(MODULE_BASE.0));
+    assert_eq!(start(".exit.text"), Some(MODULE_BASE.0 + 32));
+    assert!(start(".init.text") >= Some(ELSEWHERE) && start(".data") > start(".init.text"));
+    let dwarf = elf.section(".debug_info").unwrap();
+    let word = u64::from_le_bytes(dwarf[..8].try_into().unwrap());
+    assert_eq!(word, MODULE_BASE.0 + 5 + 2);
+    // 32 bits hold the lower half.
+    let half = u32::from_le_bytes(dwarf[8..].try_into().unwrap());
+    assert_eq!(u64::from(half), (MODULE_BASE.0 + 32 + 7 + 3) & 0xffff_ffff);
+}
+
+#[test]
+fn packed_modules_are_unpacked() {
+    let plain = example();
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packer.write_all(&plain).unwrap();
+    let packed = packer.finish().unwrap();
+    assert_eq!(unpack(packed.clone()).unwrap(), plain);
+    assert!(module_from_memory(packed[..packed.len() / 2].to_vec(), "x").is_err());
+    for magic in [&b"\xfd7zXZ\0"[..], b"\x28\xb5\x2f\xfd", b"\x1f\x8b"] {
+        let garbage = [magic, &[0xaa; 100]].concat();
+        assert!(module_from_memory(garbage, "x").is_err());
+        assert!(module_from_memory(magic.to_vec(), "x").is_err());
+    }
+}
+
+#[test]
+fn cut_modules_are_errors_or_read_as_far_as_they_go() {
+    let whole = example();
+    for len in 0..whole.len() {
+        let _ = module_from_memory(whole[..len].to_vec(), "x");
+    }
+}
+
+proptest! {
+    #[test]
+    fn damage_is_survived(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
+        let mut bytes = example();
+        for (at, value) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        let len = bytes.len();
+        if let Ok(elf) = module_from_memory(bytes, "x") {
+            let _ = elf.for_each_symbol(SymbolTable::Static, |_| {});
+            prop_assert!(elf.section(".debug_info").is_none_or(|dwarf| dwarf.len() <= len * 1032));
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The recorded kernel: its list of symbols, its vmlinux, its modules.
+//!
+//! A list of symbols is fastest, and names what no file does (BPF programs, trampolines). Files
+//! are opened where there is no list of this kernel, and for inlined functions and lines.
+
+use super::Context;
+use rprof_images::{Avma, BuildId, Depth, Kallsyms, KernelFiles, MODULE_BASE, Servers};
+use rprof_machine::{ImageKind, RecordedImage};
+use rprof_perfdata::FeatureId;
+use rprof_symbols::{Answers, Detail, KernelCode, KernelSymbols, Reason, Request};
+
+type Answered = Result<Answers, Reason>;
+
+/// The recorded kernel's symbols, read once for the kernel and all of its modules.
+pub(crate) struct Kernel<'c> {
+    pub(crate) symbols: Result<Kallsyms, Reason>,
+    /// Whether the recording is of the boot that the symbols are of: modules move between boots,
+    /// each on its own.
+    is_same_boot: bool,
+    id: Option<BuildId>,
+    files: KernelFiles<'c>,
+    /// Whether the user says which vmlinux it is: then names are taken from there.
+    has_own_vmlinux: bool,
+}
+
+impl<'c> Kernel<'c> {
+    pub(crate) fn of(context: &Context<'c>) -> Self {
+        let images = context.skimmed.history.images();
+        let reference = images
+            .iter()
+            .find_map(|(_, image)| image.kernel_reference());
+        let found = kallsyms_of(context);
+        let place = |list: &Kallsyms| {
+            let (name, _) = reference?;
+            let mut symbols = list.symbols();
+            symbols.find_map(|symbol| (symbol.name == name).then_some(symbol.address))
+        };
+        let place = found.as_ref().ok().and_then(place);
+        let is_same_boot = reference.is_some_and(|(_, avma)| place == Some(avma.0));
+        let id = context.kernel_id();
+        // Without a recorded build id, release and address together must do; of a list that the
+        // user names, that it has the reference symbol at all.
+        let is_another = match context.locator.kallsyms {
+            Some(_) => reference.is_some() && place.is_none(),
+            None => id.is_none() && !is_same_boot,
+        };
+        let symbols = match found {
+            Ok(_) if is_another => Err(no_symbols("recorded with another kernel, or boot")),
+            found => found,
+        };
+        let release = context.reader.feature_text(FeatureId::OSRELEASE);
+        Self {
+            symbols,
+            is_same_boot,
+            id,
+            files: KernelFiles::new(context.locator, release.as_deref()),
+            has_own_vmlinux: context.locator.vmlinux.is_some(),
+        }
+    }
+
+    /// Names addresses of the kernel or a module.
+    pub(super) fn name(
+        &self,
+        image: &RecordedImage,
+        addresses: &[Avma],
+        request: Request,
+    ) -> Answered {
+        match image.kind {
+            ImageKind::Module { start_avma } => {
+                self.name_module(image, Avma(start_avma), addresses, request)
+            }
+            _ => self.name_kernel(image, addresses, request),
+        }
+    }
+
+    fn name_kernel(
+        &self,
+        image: &RecordedImage,
+        addresses: &[Avma],
+        Request {
+            detail, n_threads, ..
+        }: Request,
+    ) -> Answered {
+        let reference = image.kernel_reference();
+        let list = match &self.symbols {
+            _ if self.has_own_vmlinux => Err(no_symbols("the vmlinux given has no symbols")),
+            Ok(_) if reference.is_none() && !self.is_same_boot => {
+                Err(no_symbols("where the kernel was in memory is not recorded"))
+            }
+            list => list.as_ref().map_err(Clone::clone),
+        };
+        if list.is_ok() && detail == Detail::Functions {
+            return Ok(KernelSymbols::new(list?, reference).symbolize(addresses, None, n_threads));
+        }
+        let vmlinux = self
+            .files
+            .vmlinux(self.id.as_ref(), servers(list.is_ok(), detail));
+        let code = match (&vmlinux, reference) {
+            (Ok(elf), Some(reference)) => KernelCode::at(elf, reference),
+            _ => None,
+        };
+        match (list, code, vmlinux.as_ref()) {
+            (Ok(list), code, _) => {
+                Ok(KernelSymbols::new(list, reference).symbolize(addresses, code, n_threads))
+            }
+            (Err(_), Some(code), _) => {
+                let names = KernelSymbols::of_code(code);
+                Ok(names.symbolize(addresses, wanted(code, detail), n_threads))
+            }
+            (Err(_), None, Ok(elf)) => Err(Reason::NoKernelSymbols(format!(
+                "where it was in memory cannot be told with {}",
+                elf.path().display()
+            ))),
+            (Err(_), None, Err(reason)) if self.has_own_vmlinux => {
+                Err(Reason::NoKernelSymbols(format!("--vmlinux: {reason}")))
+            }
+            (Err(reason), None, Err(_)) => Err(reason),
+        }
+    }
+
+    fn name_module(
+        &self,
+        image: &RecordedImage,
+        start: Avma,
+        addresses: &[Avma],
+        Request {
+            detail, n_threads, ..
+        }: Request,
+    ) -> Answered {
+        // Modules are elsewhere after every boot.
+        let list = self.symbols.as_ref().ok().filter(|_| self.is_same_boot);
+        if let (Some(list), Detail::Functions) = (list, detail) {
+            return Ok(KernelSymbols::new(list, None).symbolize(addresses, None, n_threads));
+        }
+        let id = image.build_id.as_ref();
+        let depth = match detail {
+            Detail::Functions => Depth::Names,
+            Detail::Inlines | Detail::Lines => Depth::Dwarf,
+        };
+        let servers = servers(list.is_some(), detail);
+        let files = self.files.module(&image.path, id, (depth, servers));
+        let shift = start.0.wrapping_sub(MODULE_BASE.0);
+        let code = |elf| KernelCode { elf, shift };
+        let dwarf = files
+            .as_ref()
+            .ok()
+            .and_then(|files| files.dwarf())
+            .map(code);
+        let dwarf = dwarf.and_then(|code| wanted(code, detail));
+        match (list, &files) {
+            (Some(list), _) => {
+                Ok(KernelSymbols::new(list, None).symbolize(addresses, dwarf, n_threads))
+            }
+            (None, Ok(files)) => {
+                let names = KernelSymbols::of_code(code(files.symbols()));
+                Ok(names.symbolize(addresses, dwarf, n_threads))
+            }
+            (None, Err(_)) if id.is_none() => Err(no_symbols(
+                "a module of another boot or kernel, and its build id is not recorded",
+            )),
+            (None, Err(reason)) => Err(Reason::NoKernelSymbols(format!(
+                "a module of another boot or kernel: {reason}"
+            ))),
+        }
+    }
+}
+
+fn no_symbols(why: &str) -> Reason {
+    Reason::NoKernelSymbols(why.to_owned())
+}
+
+/// Files of the kernel are large: servers are asked for names and for lines, not for inlined
+/// functions alone.
+fn servers(has_names: bool, detail: Detail) -> Servers {
+    match has_names && detail != Detail::Lines {
+        true => Servers::NotAsked,
+        false => Servers::Asked,
+    }
+}
+
+/// A file to read DWARF of, if that is asked for.
+fn wanted<'e>(code: KernelCode<'e>, detail: Detail) -> Option<KernelCode<'e>> {
+    (detail != Detail::Functions).then_some(code)
+}
+
+/// The symbol list of the kernel with the recorded build id, or for recordings without one the
+/// running kernel's if it is of the same release.
+fn kallsyms_of(context: &Context<'_>) -> Result<Kallsyms, Reason> {
+    if let Some(path) = &context.locator.kallsyms {
+        let list = Kallsyms::read(path);
+        let why = |error| Reason::NoKernelSymbols(format!("--kallsyms: {error}"));
+        return list.map_err(why);
+    }
+    if let Some(id) = context.kernel_id() {
+        return Kallsyms::of_kernel(&id).map_err(|error| {
+            Reason::NoKernelSymbols(match error.kind() {
+                std::io::ErrorKind::PermissionDenied => {
+                    "the kernel hides its symbols: sudo sysctl kernel.kptr_restrict=0 \
+                     kernel.perf_event_paranoid=1, or run with sudo"
+                        .to_owned()
+                }
+                _ => format!("recorded with another kernel (build id {id})"),
+            })
+        });
+    }
+    let running = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    if context.reader.feature_text(FeatureId::OSRELEASE).as_deref() != Some(running.trim()) {
+        return Err(no_symbols("recorded with another kernel, or boot"));
+    }
+    Kallsyms::running().map_err(|error| Reason::NoKernelSymbols(error.to_string()))
+}
