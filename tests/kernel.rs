@@ -8,12 +8,16 @@
 )]
 
 mod common;
+#[allow(dead_code, reason = "its other answers are for other tests")]
+#[path = "debuginfod/server.rs"]
+mod server;
 
 use common::{has, rprof, run, scratch};
 use rprof_abi::{
     AttrFlags, Encoder, Endian, Misc, PerfEventAttr, RecordHeader, RecordKind, SampleType,
 };
 use rprof_perfdata::{FeatureId, Writer, WrittenEvent, feature};
+use server::{Reply, Server};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -181,14 +185,19 @@ impl Machine {
         writer.finish(features).unwrap();
     }
 
-    fn rprof(&self, args: &[&str]) -> String {
+    fn command(&self, args: &[&str]) -> Command {
         let mut command = rprof(args);
         command.arg("-i").arg(self.path("perf.data"));
         command.arg("--symfs").arg(self.path("root"));
         command
             .env("HOME", self.dir.path())
             .env_remove("DEBUGINFOD_URLS");
-        run(command.current_dir(self.path("root"))).ok().stdout
+        command.current_dir(self.path("root"));
+        command
+    }
+
+    fn rprof(&self, args: &[&str]) -> String {
+        run(&mut self.command(args)).ok().stdout
     }
 
     fn script(&self, more: &[&str]) -> String {
@@ -267,6 +276,42 @@ fn a_kernel_of_another_machine_is_named_by_its_vmlinux() {
     machine.install("plain", &format!("boot/vmlinux-{RELEASE}"));
     let table = machine.rprof(&["report", "--no-children", "-g", "none"]);
     assert!(table.contains("[k] kernel_work"), "{table}");
+}
+
+#[test]
+fn a_server_has_the_vmlinux_and_the_modules_of_another_machine() {
+    if !can_run("a_server_has_the_vmlinux_and_the_modules_of_another_machine") {
+        return;
+    }
+    let machine = Machine::new();
+    machine.record("[module]");
+    std::fs::create_dir(machine.path("root")).unwrap();
+    let served = ["vmlinux", "module.ko"].map(|file| {
+        let hex = |byte: &u8| format!("{byte:02x}");
+        let id: String = machine.build_id(file).iter().map(hex).collect();
+        let bytes = std::fs::read(machine.path(file)).unwrap();
+        (format!("/buildid/{id}/debuginfo"), bytes)
+    });
+    let server = Server::new(move |asked| {
+        let found = served.iter().find(|(path, _)| path == asked);
+        found.map_or(Reply::Is(404, Vec::new()), |(_, bytes)| {
+            Reply::Is(200, bytes.clone())
+        })
+    });
+    let mut command = machine.command(&["flame", "--folded", "--debuginfod-wait", "60"]);
+    for name in ["http_proxy", "all_proxy"] {
+        command.env_remove(name).env_remove(name.to_uppercase());
+    }
+    command.env("DEBUGINFOD_URLS", &server.url);
+    command.env("DEBUGINFOD_CACHE_PATH", machine.path("cache"));
+    let folded = run(&mut command).ok().stdout;
+    for name in [
+        "kernel_work;kernel_inlined",
+        "module_work;module_inlined",
+        "module_stop",
+    ] {
+        assert!(folded.contains(name), "no {name} in\n{folded}");
+    }
 }
 
 #[test]

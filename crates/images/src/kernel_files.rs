@@ -80,9 +80,10 @@ impl<'l> KernelFiles<'l> {
         if let Some(elf) = opened.find_map(Result::ok) {
             return Ok(elf);
         }
+        let debuginfod = self.locator.debuginfod.as_ref().ok_or(Reason::Missing)?;
         let fetched = match servers {
-            Servers::Asked => self.locator.fetched(id, Kind::Debuginfo),
-            Servers::NotAsked => None,
+            Servers::Asked => debuginfod.find(id, Kind::Debuginfo),
+            Servers::NotAsked => debuginfod.cached(id, Kind::Debuginfo),
         };
         fetched.ok_or(Reason::Missing)
     }

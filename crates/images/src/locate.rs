@@ -213,7 +213,7 @@ impl Locator {
     }
 
     /// A file from a server, if it is here by now; if not, it is asked for.
-    pub(crate) fn fetched(&self, id: &BuildId, kind: Kind) -> Option<Elf> {
+    fn fetched(&self, id: &BuildId, kind: Kind) -> Option<Elf> {
         self.debuginfod.as_ref()?.find(id, kind)
     }
 }

@@ -32,6 +32,10 @@ impl Cache {
         Self { dir }
     }
 
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     fn folder(&self, id: &BuildId) -> PathBuf {
         self.dir.join(hex(id))
     }

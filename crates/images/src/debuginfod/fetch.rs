@@ -99,7 +99,11 @@ impl Client {
         cache: &Cache,
         watcher: &dyn Watcher,
     ) -> io::Result<TempPath> {
-        let mut file = cache.create(id, kind)?;
+        let created = cache.create(id, kind);
+        let mut file = created.map_err(|error| {
+            let dir = cache.dir().display();
+            io::Error::other(format!("nothing can be kept in {dir}: {error}"))
+        })?;
         watcher.begin(file.path());
         let mut buffer = vec![0; 1 << 16];
         let (mut len, start) = (0u64, Instant::now());

@@ -151,7 +151,15 @@ impl Debuginfod {
         None
     }
 
-    /// The same, where it is not read as it is.
+    /// The file, if it is here already; nobody is asked.
+    pub(crate) fn cached(&self, id: &BuildId, kind: Kind) -> Option<Elf> {
+        match self.shared.cache.look(id, kind) {
+            Cached::File(elf) => Some(*elf),
+            Cached::Missing | Cached::Unknown => None,
+        }
+    }
+
+    /// Like [`Self::find`], where the file is not read as it is.
     pub(crate) fn find_path(&self, id: &BuildId, kind: Kind) -> Option<PathBuf> {
         Some(self.find(id, kind)?.path().to_owned())
     }

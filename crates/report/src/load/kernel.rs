@@ -152,7 +152,9 @@ impl<'c> Kernel<'c> {
                 Ok(KernelSymbols::new(list, None).symbolize(addresses, dwarf, n_threads))
             }
             (None, Ok(files)) => {
-                let names = KernelSymbols::of_code(code(files.symbols()));
+                let debug = files.debug.as_ref().filter(|debug| debug.has_symtab());
+                let debug = debug.filter(|_| !files.binary.has_symtab());
+                let names = KernelSymbols::of_code(code(debug.unwrap_or(&files.binary)));
                 Ok(names.symbolize(addresses, dwarf, n_threads))
             }
             (None, Err(_)) if id.is_none() => Err(no_symbols(
