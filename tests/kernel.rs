@@ -189,9 +189,7 @@ impl Machine {
         let mut command = rprof(args);
         command.arg("-i").arg(self.path("perf.data"));
         command.arg("--symfs").arg(self.path("root"));
-        command
-            .env("HOME", self.dir.path())
-            .env_remove("DEBUGINFOD_URLS");
+        command.env("HOME", self.dir.path());
         command.current_dir(self.path("root"));
         command
     }

@@ -130,7 +130,8 @@ impl<'l> KernelFiles<'l> {
 
     fn module_candidates(&self, path: &[u8], id: &BuildId) -> Vec<PathBuf> {
         let mut all = Vec::new();
-        if let Some(below) = path.strip_prefix(b"/") {
+        // A recording may name any file here: whatever it is would be read whole.
+        if let Some(below) = path.strip_prefix(b"/").filter(|path| is_module(path)) {
             all.push(self.root().join(OsStr::from_bytes(below)));
         }
         // Files without DWARF are smaller, and come first.
@@ -198,7 +199,7 @@ fn walk(dir: &Path, depth: usize, left: &mut usize, modules: &mut Modules) {
         let path = entry.path();
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && depth > 0 => walk(&path, depth - 1, left, modules),
-            Ok(kind) if kind.is_file() && is_module(&entry.file_name()) => {
+            Ok(kind) if kind.is_file() && is_module(entry.file_name().as_bytes()) => {
                 let name = module_name(path.as_os_str().as_bytes());
                 modules.entry(name).or_default().push(path);
             }
@@ -207,8 +208,8 @@ fn walk(dir: &Path, depth: usize, left: &mut usize, modules: &mut Modules) {
     }
 }
 
-fn is_module(name: &OsStr) -> bool {
-    let name = name.as_bytes();
+fn is_module(path: &[u8]) -> bool {
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
     name.ends_with(b".ko") || name.windows(4).any(|part| part == b".ko.")
 }
 
@@ -255,8 +256,8 @@ mod tests {
         ] {
             assert_eq!(module_name(path.as_bytes()), b"nf_nat");
         }
-        assert!(is_module(OsStr::new("a.ko")) && is_module(OsStr::new("a.ko.zst")));
-        assert!(!is_module(OsStr::new("modules.dep")));
+        assert!(is_module(b"/lib/a.ko") && is_module(b"a.ko.zst"));
+        assert!(!is_module(b"a.ko.d/modules.dep"));
     }
 
     #[test]
