@@ -53,16 +53,20 @@ pub fn module_from_memory(packed: Vec<u8>, name: &str) -> Result<Elf, ElfError> 
 fn unpack(packed: Vec<u8>) -> io::Result<Vec<u8>> {
     /// Of the compressor's window, KiB: more than any module is packed with.
     const WINDOW_KIB: u32 = 256 << 10;
+    /// Modules shrink to a fifth; what grows more than this wants our memory.
+    const MOST_GROWTH: u64 = 64;
+    let len = packed.len() as u64;
+    let most = len.saturating_mul(MOST_GROWTH).min(MOST_BYTES);
     match *packed {
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
             let reader = lzma_rust2::XzReader::new_mem_limit(&packed[..], false, WINDOW_KIB);
-            read_all(reader, MOST_BYTES)
+            read_all(reader, most)
         }
         [0x28, 0xb5, 0x2f, 0xfd, ..] => {
             let reader = ruzstd::decoding::StreamingDecoder::new(&packed[..]);
-            read_all(reader.map_err(io::Error::other)?, MOST_BYTES)
+            read_all(reader.map_err(io::Error::other)?, most)
         }
-        [0x1f, 0x8b, ..] => read_all(flate2::read::GzDecoder::new(&packed[..]), MOST_BYTES),
+        [0x1f, 0x8b, ..] => read_all(flate2::read::GzDecoder::new(&packed[..]), most),
         _ => Ok(packed),
     }
 }
