@@ -51,8 +51,8 @@ pub fn module_from_memory(packed: Vec<u8>, name: &str) -> Result<Elf, ElfError> 
 }
 
 fn unpack(packed: Vec<u8>) -> io::Result<Vec<u8>> {
-    /// Of the compressor's window, KiB: more than any module is packed with.
-    const WINDOW_KIB: u32 = 256 << 10;
+    /// For the window, KiB: what `xz -9` needs and some more.
+    const WINDOW_KIB: u32 = 80 << 10;
     /// Modules shrink to a fifth; what grows more than this wants our memory.
     const MOST_GROWTH: u64 = 64;
     let len = packed.len() as u64;
