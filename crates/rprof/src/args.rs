@@ -1,13 +1,14 @@
 //! The arguments, with perf's names wherever perf has them.
 
+mod record;
 mod sources;
+
+pub(crate) use record::{CallGraph, RecordArgs};
 
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use rprof_images::Locator;
 use rprof_profile::Filter;
-use rprof_record::MOST_STACK_BYTES;
 use rprof_symbols::Demangling;
-use std::ffi::OsString;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -46,151 +47,6 @@ pub(crate) enum Command {
     Symbols(SymbolsArgs),
     /// Show what a recording is: events, machine, how many records of each kind
     Info(DumpArgs),
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct RecordArgs {
-    /// Samples a second, or "max" for the kernel's limit [default: 4000]
-    #[arg(
-        short = 'F',
-        long = "freq",
-        value_name = "HZ",
-        conflicts_with = "period"
-    )]
-    pub(crate) frequency: Option<String>,
-
-    /// A sample after so many events, instead of by time
-    #[arg(short = 'c', long = "count", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) period: Option<u64>,
-
-    /// Events: names, PMU events, tracepoints, breakpoints; a list or repeated
-    /// [default: cycles, or cpu-clock without a hardware PMU]
-    #[arg(short = 'e', long = "event", value_name = "EVENT")]
-    pub(crate) events: Vec<String>,
-
-    /// Record callers (on by default)
-    #[arg(short = 'g', overrides_with = "call_graph")]
-    pub(crate) callers: bool,
-
-    /// How to record callers: auto, dwarf[,BYTES], fp, lbr or none
-    #[arg(
-        long,
-        value_name = "HOW",
-        default_value = "auto",
-        value_parser = CallGraph::parse,
-        long_help = CallGraph::HELP
-    )]
-    pub(crate) call_graph: CallGraph,
-
-    /// Write copies of stacks instead of unwinding them while recording: for others to unwind
-    #[arg(long)]
-    pub(crate) post_unwind: bool,
-
-    /// Everything on all CPUs
-    #[arg(short = 'a', long, conflicts_with_all = ["pid", "tid"])]
-    pub(crate) all_cpus: bool,
-
-    /// Processes to watch, by id
-    #[arg(
-        short = 'p',
-        long,
-        value_name = "PID",
-        value_delimiter = ',',
-        conflicts_with = "tid"
-    )]
-    pub(crate) pid: Vec<i32>,
-
-    /// Threads to watch, by id
-    #[arg(short = 't', long, value_name = "TID", value_delimiter = ',')]
-    pub(crate) tid: Vec<i32>,
-
-    /// Only on these CPUs, such as 0-3,8; without -p or -t: everything there
-    #[arg(short = 'C', long, value_name = "CPUS")]
-    pub(crate) cpu: Option<String>,
-
-    /// Stop after so many seconds
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) duration: Option<f64>,
-
-    /// Size of each CPU's ring: pages (a power of two), or with a unit such as 512K
-    #[arg(short = 'm', long, value_name = "PAGES")]
-    pub(crate) mmap_pages: Option<String>,
-
-    /// File to write; one of that name is kept as NAME.old
-    #[arg(short = 'o', long, value_name = "FILE", default_value = "perf.data")]
-    pub(crate) output: PathBuf,
-
-    /// Put the names of all that was hit into the file, so that it opens anywhere with names
-    #[arg(long)]
-    pub(crate) embed_symbols: bool,
-
-    /// Wait for everything that the command started, not only for the command
-    #[arg(long)]
-    pub(crate) wait_all: bool,
-
-    /// Say only what went wrong
-    #[arg(short = 'q', long, conflicts_with = "verbose")]
-    pub(crate) quiet: bool,
-
-    /// Say more
-    #[arg(short = 'v', long)]
-    pub(crate) verbose: bool,
-
-    /// Command to run, with its arguments
-    #[arg(
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "COMMAND"
-    )]
-    pub(crate) command: Vec<OsString>,
-}
-
-/// How to record callers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CallGraph {
-    /// Unwound while recording, as much of each stack as is needed.
-    Auto,
-    /// Unwound, from so many bytes of each stack.
-    Dwarf(u32),
-    /// Frame pointers, followed by the kernel.
-    Fp,
-    /// The processor's branch records.
-    Lbr,
-    /// No callers.
-    None,
-}
-
-impl CallGraph {
-    const HELP: &str = "How to record callers:\n  \
-        auto           unwind while recording, by unwind tables (.eh_frame); works for programs\n                 \
-        without frame pointers, copies as much of each stack as is needed\n  \
-        dwarf[,BYTES]  the same from BYTES of each stack (8 to 65528; 65528 if not given)\n  \
-        fp             frame pointers, followed by the kernel\n  \
-        lbr            branch records of Intel processors, the innermost 16 to 32 callers; nothing\n                 \
-        is copied, works without unwind tables\n  \
-        none           only where each sample was taken";
-
-    fn parse(text: &str) -> Result<Self, String> {
-        let (how, bytes) = match text.split_once(',') {
-            Some((how, bytes)) => (how, Some(bytes)),
-            None => (text, None),
-        };
-        match (how, bytes) {
-            ("auto", None) => Ok(Self::Auto),
-            ("fp", None) => Ok(Self::Fp),
-            ("none" | "no", None) => Ok(Self::None),
-            ("dwarf", None) => Ok(Self::Dwarf(MOST_STACK_BYTES)),
-            ("dwarf", Some(bytes)) => match bytes.parse() {
-                // perf rounds up to whole words, too.
-                Ok(bytes @ 1..=MOST_STACK_BYTES) => {
-                    Ok(Self::Dwarf(u32::next_multiple_of(bytes, 8)))
-                }
-                _ => Err(format!("a stack's size is 1 to {MOST_STACK_BYTES} bytes")),
-            },
-            ("lbr", None) => Ok(Self::Lbr),
-            _ => Err("auto, dwarf, dwarf,BYTES, fp, lbr or none".to_owned()),
-        }
-    }
 }
 
 /// Which recording, and what of it: the same for all readers.
