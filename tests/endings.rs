@@ -202,5 +202,7 @@ fn what_cannot_be_done_is_said_in_one_line() {
     assert!(error(&["-p", "999999999", "--duration", "1"], 1).contains("no such process"));
     assert!(error(&["-C", "4095", "true"], 1).contains("no such CPU: 4095"));
     assert!(error(&["-F", "0", "true"], 1).contains("-F"));
-    assert!(error(&["--call-graph", "lbr", "true"], 2).contains("--call-graph"));
+    assert!(error(&["--call-graph", "last", "true"], 2).contains("--call-graph"));
+    let clock = ["-e", "cpu-clock", "--call-graph", "lbr", "true"];
+    assert!(error(&clock, 1).contains("--call-graph auto"));
 }

@@ -232,9 +232,8 @@ impl Finding<'_> {
 fn add_files(located: &Located, found: &mut ImageSymbols) {
     let mut all: Vec<&Elf> = vec![&located.binary];
     all.extend(&located.debug);
-    found
-        .files
-        .extend(all.iter().map(|elf| elf.path().display().to_string()));
+    let shown = |elf: &Elf| elf.path().display().to_string();
+    found.files.extend(all.iter().map(|elf| shown(elf)));
     let has = |name: &str| all.iter().any(|elf| elf.has_section(name));
     let tables = match has(".symtab") {
         true => &[("symtab", ".symtab")][..],
@@ -249,6 +248,22 @@ fn add_files(located: &Located, found: &mut ImageSymbols) {
     for (gives, section) in tables.iter().chain(&sections) {
         if has(section) && !found.gives.contains(gives) {
             found.gives.push(gives);
+        }
+    }
+    if located.mini().is_some() {
+        found.gives.push("minidebuginfo");
+    }
+    if located.dwarf().is_none() && has(".gopclntab") {
+        found.gives.push("gopclntab");
+    }
+    let others = [
+        ("dwz", located.alternate()),
+        ("dwp", located.split_files().package()),
+    ];
+    for (gives, file) in others {
+        if let Some(file) = file {
+            found.gives.push(gives);
+            found.files.push(shown(&file));
         }
     }
 }
