@@ -197,11 +197,12 @@ fn blocks(text: &str) -> Vec<Vec<&str>> {
 
 /// Whether a chain went astray: with frame pointers that are none it can hold any number. perf takes
 /// those above -4096 for context markers, and drops or mistakes what follows; rprof prints them.
+/// Or it is of a neighbour whose program is in memory that has no file: for rprof that is code made
+/// at run time.
 fn is_astray(block: &[&str]) -> bool {
-    block
-        .iter()
-        .skip(1)
-        .any(|line| line.trim_start().starts_with("fffffffffffff"))
+    let is_one = |line: &&str| line.trim_start().starts_with("fffffffffffff");
+    let chain = block.get(1..).unwrap_or_default();
+    block[0].starts_with("memfd:") || chain.iter().any(is_one)
 }
 
 #[track_caller]

@@ -14,7 +14,7 @@ fn pipes_devices_and_folders_are_no_programs() {
         one.clear();
         tool(one.path(), make);
         let table = shown(&one.file);
-        assert!(table.contains("cannot be read"), "{make}: {table}");
+        assert!(table.contains("not a regular file"), "{make}: {table}");
     }
 }
 
