@@ -83,7 +83,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     };
     // The command is forked already, and runs as it would. What is drained late is lost, what is
     // unwound late is cut: neither takes much time.
-    sys::run_before_others();
+    let _ahead = sys::run_before_others();
     let side = plan.unwinder.is_some().then(|| Side::new(Instant::now()));
     let sink = Sink::start(writer, plan.unwinder)?;
     let mut machine = features::of_machine(&settings.tool);
@@ -243,10 +243,11 @@ impl Run<'_> {
                 deadline.saturating_duration_since(now).min(look_every)
             });
             self.wait(&mut poller, &mut alive, timeout)?;
+            let writer_idles = self.sink.writer_idles();
             self.drain.pass(&mut self.opened, &mut self.sink)?;
             self.drain.take_notes().for_each(&mut *note);
             self.copy_as_deep_as_needed()?;
-            self.unwind_where_it_pays()?;
+            self.unwind_where_it_pays(writer_idles)?;
             if self.user_stops() {
                 return Ok(());
             }
@@ -290,13 +291,13 @@ impl Run<'_> {
         depth.is_some_and(|depth| depth.is_cutting(now))
     }
 
-    fn unwind_where_it_pays(&mut self) -> Result<(), WriterGone> {
+    fn unwind_where_it_pays(&mut self, writer_idles: bool) -> Result<(), WriterGone> {
         let now = Instant::now();
         let load = Load {
             fullest: self.drain.fullest,
             completes: self.is_cutting(now),
             images: self.seen.images.load(Ordering::Relaxed),
-            writer_idles: self.sink.writer_idles(),
+            writer_idles,
         };
         let Some(side) = &mut self.side else {
             return Ok(());

@@ -25,7 +25,7 @@ pub(crate) struct Load {
     pub(crate) completes: bool,
     /// Images whose unwind tables have been read so far: the next may be on a slow disk.
     pub(crate) images: u64,
-    /// Whether the writing thread has nothing to do.
+    /// Whether the writing thread had nothing to do when the pass began.
     pub(crate) writer_idles: bool,
 }
 

@@ -102,11 +102,28 @@ pub fn effective_uid() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Lets this thread, and those that it starts later, run before others; whoever may not is left as
-/// is.
-pub fn run_before_others() {
+/// Lets this thread, and those that it starts meanwhile, run before others; whoever may not is left
+/// as is. Until the value is dropped, by the same thread.
+#[must_use]
+pub fn run_before_others() -> Ahead {
+    // SAFETY: no pointers; of ourselves it cannot fail.
+    let before = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
     // SAFETY: no pointers.
     let _ = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
+    Ahead { before }
+}
+
+/// Of a thread that runs before others.
+#[derive(Debug)]
+pub struct Ahead {
+    before: libc::c_int,
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        // SAFETY: no pointers.
+        let _ = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, self.before) };
+    }
 }
 
 /// The clocks of `attr.clockid`.
@@ -170,10 +187,13 @@ pub fn raise_open_files_limit() -> bool {
 
 /// Signals that a recording waits for, as a descriptor: SIGINT, SIGTERM, SIGHUP, SIGCHLD.
 ///
-/// They stay blocked in this process from [`Signals::block`] on; threads started later inherit
-/// that, and a child must undo it before exec.
+/// They are blocked in this process from [`Signals::block`] on until this is dropped; threads
+/// started meanwhile inherit that, and a child must undo it before exec.
 #[derive(Debug)]
-pub struct Signals(OwnedFd);
+pub struct Signals {
+    fd: OwnedFd,
+    heard: Vec<libc::c_int>,
+}
 
 impl Signals {
     const HANDLED: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGCHLD];
@@ -199,14 +219,15 @@ impl Signals {
             libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK)
         })?;
         // SAFETY: the kernel just gave it to us.
-        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        Ok(Self { fd, heard })
     }
 
     /// The next signal that came, if any.
     pub fn next(&self) -> Option<i32> {
         use std::os::fd::AsFd;
         let mut bytes = [0; size_of::<libc::signalfd_siginfo>()];
-        let len = read(self.0.as_fd(), &mut bytes).ok()?;
+        let len = read(self.fd.as_fd(), &mut bytes).ok()?;
         // ssi_signo is the first field, 32 bits.
         let signo = bytes.get(..len)?.first_chunk()?;
         Some(i32::from_ne_bytes(*signo))
@@ -216,9 +237,19 @@ impl Signals {
     pub const CHILD: i32 = libc::SIGCHLD;
 }
 
+impl Drop for Signals {
+    fn drop(&mut self) {
+        // What came while it was to be heard here ends nothing any more.
+        while self.next().is_some() {}
+        let set = signal_set(&self.heard);
+        // SAFETY: `set` is initialised; no old mask is asked for.
+        unsafe { libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut()) };
+    }
+}
+
 impl std::os::fd::AsFd for Signals {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.fd.as_fd()
     }
 }
 
