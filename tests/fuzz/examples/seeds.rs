@@ -78,6 +78,7 @@ fn write_named(out: &Path, place: usize, path: &Path) -> io::Result<()> {
         symfs: Some(root.clone()),
         cache: None,
         debug_dir: root,
+        ..Locator::default()
     };
     let section = symbol_section(&reader, &locator, &mut |_| {}).map_err(io::Error::other)?;
     for target in ["reader", "report"] {

@@ -24,10 +24,7 @@ fuzz_target!(|bytes: &[u8]| {
         .step_by(37)
         .map(FileOffset)
         .collect();
-    let located = Located {
-        binary,
-        debug: None,
-    };
+    let located = Located::from(binary);
     let request = Request {
         detail: Detail::Lines,
         demangling: Demangling::Full,
