@@ -45,7 +45,7 @@ fn a_section_cannot_claim_memory_that_it_does_not_fill() {
     std::fs::write(&one.program, bytes).unwrap();
     let mut limited = Command::new("sh");
     let rprof = env!("CARGO_BIN_EXE_rprof");
-    let shell = format!("ulimit -v 4000000; exec {rprof} report -i perf.data");
+    let shell = format!("ulimit -v 4000000; MALLOC_ARENA_MAX=1 exec {rprof} report -i perf.data");
     let limited = limited.args(["-c", &shell]).current_dir(one.path());
     let ran = run(alone(limited, &one.file)).ok();
     assert!(ran.stdout.contains("local_work"), "{}", ran.stdout);
