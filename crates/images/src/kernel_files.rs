@@ -214,7 +214,7 @@ fn is_module(path: &[u8]) -> bool {
 }
 
 /// `/lib/modules/6.1/kernel/net/nf-nat.ko.xz` and `[nf_nat]` are both `nf_nat`.
-fn module_name(path: &[u8]) -> Vec<u8> {
+pub fn module_name(path: &[u8]) -> Vec<u8> {
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     let name = name.strip_prefix(b"[").unwrap_or(name);
     let name = name.split(|&byte| byte == b'.' || byte == b']').next();

@@ -31,7 +31,7 @@ pub use go::{GoFrame, GoTable};
 pub use jitdump::{JitDump, JitDumpError, JitLine, JitLines, JitLoad, JitMove, JitRecord};
 pub use kallsyms::{Kallsym, Kallsyms};
 pub use kernel::{kernel_build_id, running_vdso};
-pub use kernel_files::{Depth, KernelFiles, Servers};
+pub use kernel_files::{Depth, KernelFiles, Servers, module_name};
 pub use kernel_module::{MODULE_BASE, module_from_memory};
 pub use living::{Living, own_user};
 pub use locate::{Located, Locator, Reason, Recorded, SplitFiles};

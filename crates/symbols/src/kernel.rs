@@ -5,7 +5,7 @@ use crate::batch::Batch;
 use crate::split::Split;
 use crate::table::{Entry, Table};
 use crate::{Demangling, dwarf, threads};
-use rprof_images::{Avma, Elf, Kallsyms, SplitFiles, Svma, SymbolTable};
+use rprof_images::{Avma, Elf, Kallsym, Kallsyms, SplitFiles, Svma, SymbolTable};
 
 /// A file of the kernel, and how far from the file's addresses it was in memory.
 #[derive(Clone, Copy, Debug)]
@@ -46,9 +46,25 @@ impl<'k> KernelSymbols<'k> {
     /// symbol (its name and where it was), which tells how far that boot's kernel was from the
     /// list's.
     pub fn new(kallsyms: &'k Kallsyms, reference: Option<(&[u8], Avma)>) -> Self {
+        Self::of_list(kallsyms, reference, |_| true)
+    }
+
+    /// Takes of a list what belongs to one module.
+    pub fn of_module(kallsyms: &'k Kallsyms, module: &[u8]) -> Self {
+        Self::of_list(kallsyms, None, |symbol| symbol.module == Some(module))
+    }
+
+    fn of_list(
+        kallsyms: &'k Kallsyms,
+        reference: Option<(&[u8], Avma)>,
+        counts: impl Fn(&Kallsym<'k>) -> bool,
+    ) -> Self {
         let mut shift = 0;
         let mut entries = Vec::new();
         for symbol in kallsyms.symbols() {
+            if !counts(&symbol) {
+                continue;
+            }
             if let Some((name, avma)) = reference
                 && symbol.name == name
             {
@@ -189,5 +205,18 @@ mod tests {
             Some("do_it")
         );
         assert_eq!(ask(elsewhere, 0xffff_ffff_8100_0150), None);
+    }
+
+    #[test]
+    fn a_module_has_its_own_symbols_only() {
+        let dir = std::env::temp_dir().join(format!("rprof-modules-{}", std::process::id()));
+        let text = "ffffffffc0000000 t one_of_a\t[a]\nffffffffc0001000 t one_of_b\t[b]\n";
+        std::fs::write(&dir, text).unwrap();
+        let kallsyms = Kallsyms::read(&dir).unwrap();
+        std::fs::remove_file(&dir).unwrap();
+        let names = KernelSymbols::of_module(&kallsyms, b"a");
+        let ask = |address| names.name(Avma(address)).map(|(name, _)| name);
+        assert_eq!(ask(0xffff_ffff_c000_0010), Some(&b"one_of_a"[..]));
+        assert_eq!(ask(0xffff_ffff_c000_1010), None);
     }
 }

@@ -4,7 +4,9 @@
 //! are opened where there is no list of this kernel, and for inlined functions and lines.
 
 use super::Context;
-use rprof_images::{Avma, BuildId, Depth, Kallsyms, KernelFiles, MODULE_BASE, Servers};
+use rprof_images::{
+    Avma, BuildId, Depth, Kallsyms, KernelFiles, MODULE_BASE, Servers, module_name,
+};
 use rprof_machine::{ImageKind, RecordedImage};
 use rprof_perfdata::FeatureId;
 use rprof_symbols::{Answers, Detail, KernelCode, KernelSymbols, Reason, Request};
@@ -129,8 +131,11 @@ impl<'c> Kernel<'c> {
     ) -> Answered {
         // Modules are elsewhere after every boot.
         let list = self.symbols.as_ref().ok().filter(|_| self.is_same_boot);
-        if let (Some(list), Detail::Functions) = (list, detail) {
-            return Ok(KernelSymbols::new(list, None).symbolize(addresses, None, n_threads));
+        // Where one was, another may be by now: only a module's own symbols count.
+        let own = module_name(&image.path);
+        let list = list.map(|list| KernelSymbols::of_module(list, &own));
+        if let (Some(list), Detail::Functions) = (&list, detail) {
+            return Ok(list.symbolize(addresses, None, n_threads));
         }
         let id = image.build_id.as_ref();
         let depth = match detail {
@@ -147,10 +152,8 @@ impl<'c> Kernel<'c> {
             .and_then(|files| files.dwarf())
             .map(code);
         let dwarf = dwarf.and_then(|code| wanted(code, detail));
-        match (list, &files) {
-            (Some(list), _) => {
-                Ok(KernelSymbols::new(list, None).symbolize(addresses, dwarf, n_threads))
-            }
+        match (&list, &files) {
+            (Some(list), _) => Ok(list.symbolize(addresses, dwarf, n_threads)),
             (None, Ok(files)) => {
                 let debug = files.debug.as_ref().filter(|debug| debug.has_symtab());
                 let debug = debug.filter(|_| !files.binary.has_symtab());
