@@ -104,7 +104,7 @@ impl<'l> KernelFiles<'l> {
         let (mut plain, mut debug) = (None, None);
         let mut reason = Reason::Missing;
         for path in self.module_candidates(path, id) {
-            match checked(kernel_module::open(&path), Some(id)) {
+            match checked(kernel_module::open(&path, id), Some(id)) {
                 Ok(elf) if elf.has_section(".debug_info") => debug = debug.or(Some(elf)),
                 Ok(elf) => plain = plain.or(Some(elf)),
                 Err(Reason::Missing) => {}
@@ -119,7 +119,7 @@ impl<'l> KernelFiles<'l> {
         if !is_enough && servers == Servers::Asked {
             let servers = self.locator.debuginfod.as_ref();
             let path = servers.and_then(|servers| servers.find_path(id, Kind::Debuginfo));
-            debug = path.and_then(|path| kernel_module::open(&path).ok());
+            debug = path.and_then(|path| checked(kernel_module::open(&path, id), Some(id)).ok());
         }
         match (plain, debug) {
             (Some(binary), debug) => Ok(Located::from(binary).with(debug)),

@@ -5,9 +5,9 @@
 //! everything else reads it like any other file.
 
 use crate::source::Source;
-use crate::{Elf, ElfError, Svma};
+use crate::{BuildId, Elf, ElfError, Svma};
 use object::read::elf::{FileHeader as _, SectionHeader as _, Sym as _};
-use object::{LittleEndian, elf};
+use object::{LittleEndian, Object as _, elf};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -19,19 +19,22 @@ const ELSEWHERE: u64 = 1 << 40;
 
 /// No module with debug information comes near; what unpacks to more is no module.
 const MOST_BYTES: u64 = 1 << 30;
+/// Modules shrink to a fifth; what grows more than this wants our memory.
+const MOST_GROWTH: u64 = 64;
 
 type Header = elf::FileHeader64<LittleEndian>;
 type Section = elf::SectionHeader64<LittleEndian>;
 const LE: LittleEndian = LittleEndian;
 
-/// Opens a module, compressed or not.
-pub(crate) fn open(path: &Path) -> Result<Elf, ElfError> {
+/// Opens a module, compressed or not. One with another build id than `wanted` is left as it lies
+/// in its file.
+pub(crate) fn open(path: &Path, wanted: &BuildId) -> Result<Elf, ElfError> {
     let source = Source::open(path).and_then(|source| read_all(source, MOST_BYTES));
     let packed = source.map_err(|source| ElfError::Io {
         path: path.to_owned(),
         source,
     })?;
-    module_from_memory(packed, &path.to_string_lossy())
+    module(packed, &path.to_string_lossy(), Some(wanted))
 }
 
 /// Reads a module that lies in memory, compressed or not; `name` stands for its path in messages.
@@ -39,24 +42,50 @@ pub(crate) fn open(path: &Path) -> Result<Elf, ElfError> {
 /// # Errors
 /// [`ElfError`] if it cannot be unpacked, or is no module.
 pub fn module_from_memory(packed: Vec<u8>, name: &str) -> Result<Elf, ElfError> {
-    let mut bytes = unpack(packed).map_err(|source| ElfError::Io {
+    module(packed, name, None)
+}
+
+fn module(packed: Vec<u8>, name: &str, wanted: Option<&BuildId>) -> Result<Elf, ElfError> {
+    let io_error = |source| ElfError::Io {
         path: name.into(),
         source,
-    })?;
-    lay_out(&mut bytes).map_err(|source| ElfError::Malformed {
-        path: name.into(),
-        source,
-    })?;
+    };
+    let mut bytes = unpack(packed).map_err(io_error)?;
+    if wanted.is_none_or(|wanted| has_build_id(&bytes, wanted)) {
+        lay_out(&mut bytes).map_err(|fault| match fault {
+            Fault::TooLarge => io_error(too_large()),
+            Fault::Malformed(source) => ElfError::Malformed {
+                path: name.into(),
+                source,
+            },
+        })?;
+    }
     Elf::from_memory(bytes, name)
+}
+
+fn has_build_id(bytes: &[u8], wanted: &BuildId) -> bool {
+    let file = object::File::parse(bytes).ok();
+    let id = file.as_ref().and_then(|file| file.build_id().ok()?);
+    id.and_then(BuildId::new)
+        .is_some_and(|found| found.same(wanted))
+}
+
+/// Why a module cannot be laid out.
+enum Fault {
+    Malformed(object::read::Error),
+    TooLarge,
+}
+
+impl From<object::read::Error> for Fault {
+    fn from(error: object::read::Error) -> Self {
+        Self::Malformed(error)
+    }
 }
 
 fn unpack(packed: Vec<u8>) -> io::Result<Vec<u8>> {
     /// For the window, KiB: what `xz -9` needs and some more.
     const WINDOW_KIB: u32 = 80 << 10;
-    /// Modules shrink to a fifth; what grows more than this wants our memory.
-    const MOST_GROWTH: u64 = 64;
-    let len = packed.len() as u64;
-    let most = len.saturating_mul(MOST_GROWTH).min(MOST_BYTES);
+    let most = most_from(&packed);
     match *packed {
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
             let reader = lzma_rust2::XzReader::new_mem_limit(&packed[..], false, WINDOW_KIB);
@@ -71,11 +100,21 @@ fn unpack(packed: Vec<u8>) -> io::Result<Vec<u8>> {
     }
 }
 
+/// What these bytes may become.
+fn most_from(bytes: &[u8]) -> u64 {
+    let len = bytes.len() as u64;
+    len.saturating_mul(MOST_GROWTH).min(MOST_BYTES)
+}
+
+fn too_large() -> io::Error {
+    io::Error::other("too large for a module")
+}
+
 fn read_all(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(most + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > most {
-        true => Err(io::Error::other("too large for a module")),
+        true => Err(too_large()),
         false => Ok(bytes),
     }
 }
@@ -99,7 +138,8 @@ fn apply(bytes: &mut [u8], patches: &[Patch]) {
 }
 
 /// Gives sections and symbols addresses, and applies the relocations of DWARF.
-fn lay_out(bytes: &mut Vec<u8>) -> Result<(), object::read::Error> {
+fn lay_out(bytes: &mut Vec<u8>) -> Result<(), Fault> {
+    let most = most_from(bytes);
     let header = Header::parse(&bytes[..])?;
     if header.e_type(LE) != elf::ET_REL {
         return Ok(());
@@ -137,7 +177,7 @@ fn lay_out(bytes: &mut Vec<u8>) -> Result<(), object::read::Error> {
     apply(bytes, &patches);
     relocations
         .into_iter()
-        .try_for_each(|idx| relocate(bytes, idx))
+        .try_for_each(|idx| relocate(bytes, idx, most))
 }
 
 /// Sections with relocations of DWARF. There is one for each section of DWARF at most.
@@ -193,8 +233,9 @@ fn is_grown(name: &[u8]) -> bool {
     matches!(name, b".plt" | b".text.ftrace_trampoline")
 }
 
-/// Applies one section's relocations.
-fn relocate(bytes: &mut Vec<u8>, idx: usize) -> Result<(), object::read::Error> {
+/// Applies one section's relocations. What was packed goes behind all that there is, up to `most`
+/// bytes of both: many sections may be the same bytes of the file.
+fn relocate(bytes: &mut Vec<u8>, idx: usize, most: u64) -> Result<(), Fault> {
     let header = Header::parse(&bytes[..])?;
     let machine = header.e_machine(LE);
     let sections = header.sections(LE, &bytes[..])?;
@@ -207,7 +248,7 @@ fn relocate(bytes: &mut Vec<u8>, idx: usize) -> Result<(), object::read::Error> 
     let target = sections.section(object::SectionIndex(target_idx))?;
     let is_compressed = target.sh_flags(LE).0 & elf::SHF_COMPRESSED.0 != 0;
     let unpacked = match is_compressed {
-        true => Some(unpack_section(&bytes[..], target)?),
+        true => Some(unpack_section(&bytes[..], target, most)?),
         false => None,
     };
     let base = match unpacked {
@@ -260,8 +301,8 @@ fn field(of: u64, offset: usize, value: u64) -> Patch {
     }
 }
 
-/// A compressed section's contents.
-fn unpack_section(bytes: &[u8], section: &Section) -> Result<Vec<u8>, object::read::Error> {
+/// A compressed section's contents, if they and all that there is are `most` bytes or less.
+fn unpack_section(bytes: &[u8], section: &Section, most: u64) -> Result<Vec<u8>, Fault> {
     let Some((header, offset, len)) = section.compression(LE, bytes)? else {
         return Ok(section.data(LE, bytes)?.to_vec());
     };
@@ -275,12 +316,14 @@ fn unpack_section(bytes: &[u8], section: &Section) -> Result<Vec<u8>, object::re
     let range = usize::try_from(offset).ok().zip(usize::try_from(end).ok());
     let data = range.and_then(|(start, end)| bytes.get(start..end));
     let data = data.unwrap_or_default();
-    let most = (data.len() as u64).saturating_mul(1032).min(MOST_BYTES);
+    let len = header.ch_size(LE);
+    if len > most.saturating_sub(bytes.len() as u64) {
+        return Err(Fault::TooLarge);
+    }
     let packed = object::CompressedData {
         format,
         data,
-        // Nothing is packed a thousandfold; who says so wants our memory.
-        uncompressed_size: header.ch_size(LE).min(most),
+        uncompressed_size: len,
     };
     Ok(packed.decompress()?.into_owned())
 }

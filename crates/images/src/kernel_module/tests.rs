@@ -4,7 +4,7 @@ mod example;
 
 use super::*;
 use crate::SymbolTable;
-use example::example;
+use example::{example, packed};
 use proptest::prelude::*;
 use std::io::Write;
 
@@ -36,6 +36,47 @@ fn packed_modules_are_unpacked() {
         assert!(module_from_memory(garbage, "x").is_err());
         assert!(module_from_memory(magic.to_vec(), "x").is_err());
     }
+}
+
+#[test]
+fn packed_sections_are_unpacked_and_point_to_code() {
+    let noise = |at: usize| ((at * at) >> 3).to_le_bytes()[0];
+    let elf = module_from_memory(packed(1, 4096, noise), "x.ko").unwrap();
+    let dwarf = elf.section(".debug_info").unwrap();
+    assert_eq!(
+        (dwarf.len(), dwarf[7], dwarf[16]),
+        (4096, noise(7), noise(16))
+    );
+    let word = u64::from_le_bytes(dwarf[8..16].try_into().unwrap());
+    assert_eq!(word, MODULE_BASE.0 + 5 + 2);
+}
+
+#[test]
+fn sections_that_are_the_same_packed_bytes_do_not_fill_memory() {
+    // Each alone is little, all of them are more than a module may become.
+    let is_read = |n| {
+        let file = packed(n, 30_000, |_| 0);
+        let more = u64::from(n) * 30_000 > most_from(&file);
+        match module_from_memory(file, "x.ko") {
+            Ok(_) => !more,
+            Err(ElfError::Io { source, .. }) if source.to_string() == too_large().to_string() => {
+                assert!(more);
+                false
+            }
+            Err(other) => panic!("{other:?}"),
+        }
+    };
+    assert!(is_read(1) && !is_read(40));
+}
+
+#[test]
+fn another_module_is_not_laid_out() {
+    let wanted = BuildId::new(&[7; 20]).unwrap();
+    let is_placed = |wanted| {
+        let elf = module(example(), "x.ko", wanted).unwrap();
+        elf.section_range(".text").is_some()
+    };
+    assert!(!is_placed(Some(&wanted)) && is_placed(None));
 }
 
 #[test]
