@@ -1,5 +1,7 @@
 //! Inlined functions and lines, by addr2line's `Context`.
 
+mod abbreviations;
+
 use crate::answers::{Frame, Line};
 use crate::batch::Batch;
 use crate::split::Split;
@@ -130,7 +132,7 @@ impl Sections {
         self.endian
     }
 
-    /// The sections as one, or `None` if there is nothing in them.
+    /// The sections as one, or `None` if there is nothing in them, or nothing of sense.
     pub(crate) fn dwarf(&self) -> Option<Dwarf<'_>> {
         let mut dwarf = self
             .sections
@@ -138,6 +140,10 @@ impl Sections {
                 EndianSlice::new(section, self.endian)
             });
         if dwarf.debug_info.reader().is_empty() {
+            return None;
+        }
+        let shared = dwarf.sup().is_none_or(abbreviations::are_apart);
+        if !shared || !abbreviations::are_apart(&dwarf) {
             return None;
         }
         // Each context would parse them all, and keep them: half of what it takes to make one.
