@@ -18,16 +18,48 @@ pub(crate) struct Split {
     files: SplitFiles,
     endian: RunTimeEndian,
     package: OnceLock<Option<DwarfPackageSections<Vec<u8>>>>,
-    units: OnceLock<Box<Unit>>,
+    units: Units<DwarfSections<Vec<u8>>>,
 }
 
-/// A unit that was looked for, and the one that was looked for next: what is read stays where it is
-/// for as long as names are found in it.
+/// Units that were looked for: what is read stays where it is for as long as names are found in
+/// it. Each leads on to the next by two bits of their ids, so that no way is longer than an id,
+/// however many they are.
 #[derive(Debug)]
-struct Unit {
+struct Units<T>(OnceLock<Box<Unit<T>>>);
+
+#[derive(Debug)]
+struct Unit<T> {
     id: DwoId,
-    sections: Option<DwarfSections<Vec<u8>>>,
-    next: OnceLock<Box<Self>>,
+    found: Option<Box<T>>,
+    next: [OnceLock<Box<Self>>; 4],
+}
+
+impl<T> Units<T> {
+    /// The unit with this id, which is looked for once.
+    fn get(&self, id: DwoId, look: impl Fn() -> Option<T>) -> Option<&T> {
+        let mut at = &self.0;
+        let mut bits = id.0;
+        loop {
+            let unit = at.get_or_init(|| {
+                Box::new(Unit {
+                    id,
+                    found: look().map(Box::new),
+                    next: Default::default(),
+                })
+            });
+            if unit.id == id {
+                return unit.found.as_deref();
+            }
+            let [zero, one, two, three] = &unit.next;
+            at = match bits & 3 {
+                0 => zero,
+                1 => one,
+                2 => two,
+                _ => three,
+            };
+            bits >>= 2;
+        }
+    }
 }
 
 impl Split {
@@ -36,7 +68,7 @@ impl Split {
             files,
             endian,
             package: OnceLock::new(),
-            units: OnceLock::new(),
+            units: Units(OnceLock::new()),
         }
     }
 
@@ -65,7 +97,8 @@ impl Split {
                 return Some(unit);
             }
         }
-        let mut dwarf = self.unit(load)?.borrow(slice);
+        let unit = self.units.get(load.dwo_id, || self.read_unit(load));
+        let mut dwarf = unit?.borrow(slice);
         dwarf.make_dwo(&load.parent);
         Some(dwarf)
     }
@@ -76,23 +109,6 @@ impl Split {
     }
 
     /// The sections of one unit's own file.
-    fn unit<'a>(&'a self, load: &SplitDwarfLoad<Slice<'a>>) -> Option<&'a DwarfSections<Vec<u8>>> {
-        let mut at = &self.units;
-        loop {
-            let unit = at.get_or_init(|| {
-                Box::new(Unit {
-                    id: load.dwo_id,
-                    sections: self.read_unit(load),
-                    next: OnceLock::new(),
-                })
-            });
-            if unit.id == load.dwo_id {
-                return unit.sections.as_ref();
-            }
-            at = &unit.next;
-        }
-    }
-
     fn read_unit(&self, load: &SplitDwarfLoad<Slice<'_>>) -> Option<DwarfSections<Vec<u8>>> {
         fn path<'p>(text: &Slice<'p>) -> &'p Path {
             Path::new(OsStr::from_bytes(text.slice()))
@@ -121,4 +137,31 @@ fn read(elf: &Elf, id: SectionId) -> Result<Vec<u8>, gimli::Error> {
     Ok(section
         .map(std::borrow::Cow::into_owned)
         .unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn very_many_units_are_found_and_dropped_on_a_small_stack() {
+        let small = std::thread::Builder::new().stack_size(128 << 10);
+        let asked = small.spawn(|| {
+            let units = Units(OnceLock::new());
+            let n_looked = Cell::new(0);
+            let all = (0..20_000).flat_map(|n: u64| [n, n.reverse_bits(), n << 20]);
+            let look = |id: u64| {
+                let looked_up = units.get(DwoId(id), || {
+                    n_looked.set(n_looked.get() + 1);
+                    (id & 1 == 0).then_some(id)
+                });
+                assert_eq!(looked_up.copied(), (id & 1 == 0).then_some(id));
+            };
+            all.clone().chain(all.clone()).for_each(look);
+            let distinct: std::collections::BTreeSet<u64> = all.collect();
+            assert_eq!(n_looked.get(), distinct.len());
+        });
+        asked.unwrap().join().unwrap();
+    }
 }
