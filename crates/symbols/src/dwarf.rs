@@ -158,39 +158,137 @@ pub(crate) fn context<'a>(dwarf: &Dwarf<'a>) -> Option<Context<'a>> {
 }
 
 /// Adds the inlined frames at an address, innermost first; returns the function they were
-/// inlined into.
+/// inlined into. `start` is where that begins, if a symbol says so.
 pub(crate) fn inlined_frames<'a>(
     (context, split): (&Context<'a>, &'a Split),
     address: Svma,
     start: Option<u64>,
     batch: &mut Batch<'a>,
 ) -> Option<Frame> {
-    let start = start.unwrap_or(address.0);
     let mut frames = split.resolve(context.find_frames(address.0)).ok()?;
-    let mut previous: Option<Frame> = None;
+    let mut chain = Chain::new(address, start);
     while let Ok(Some(frame)) = frames.next() {
-        let Some(function) = &frame.function else {
-            break;
-        };
-        if let Some(inlined) = previous.take() {
-            batch.frame(Frame {
-                is_inlined: true,
-                ..inlined
-            });
-        }
+        let function = frame.function.as_ref();
+        let name = function.map(|function| batch.function(function.name.slice()));
         let line = frame.location.as_ref().and_then(|location| {
             Some(Line {
                 file: batch.file(location.file?),
                 line: location.line.unwrap_or(0),
             })
         });
-        previous = Some(Frame {
-            name: batch.function(function.name.slice()),
+        chain.add(name, line, batch);
+    }
+    chain.outermost(batch)
+}
+
+/// Frames at one address, each inlined into the next.
+struct Chain {
+    address: Svma,
+    /// Where the symbol begins that they are in, if there is one.
+    symbol: Option<u64>,
+    named: Option<Frame>,
+    /// The line in the last function, which has no name: that of the symbol, if it is the outermost.
+    nameless: Option<Option<Line>>,
+}
+
+impl Chain {
+    fn new(address: Svma, symbol: Option<u64>) -> Self {
+        Self {
+            address,
+            symbol,
+            named: None,
+            nameless: None,
+        }
+    }
+
+    fn frame(&self, name: u32, line: Option<Line>) -> Frame {
+        let start = self.symbol.unwrap_or(self.address.0);
+        Frame {
+            name,
             start,
-            offset: address.0.wrapping_sub(start),
+            offset: self.address.0.wrapping_sub(start),
             is_inlined: false,
             line,
-        });
+        }
     }
-    previous
+
+    /// The last with a name turns out to be inlined.
+    fn pass_on(&mut self, batch: &mut Batch<'_>) {
+        if let Some(inlined) = self.named.take() {
+            batch.frame(Frame {
+                is_inlined: true,
+                ..inlined
+            });
+        }
+    }
+
+    fn add(&mut self, name: Option<u32>, line: Option<Line>, batch: &mut Batch<'_>) {
+        match name {
+            Some(name) => {
+                self.pass_on(batch);
+                self.named = Some(self.frame(name, line));
+                self.nameless = None;
+            }
+            // Assembly, or the file with the functions is not there.
+            None => self.nameless = Some(line),
+        }
+    }
+
+    /// The function that has all of the code. If only the symbol has its name, the number is none.
+    fn outermost(mut self, batch: &mut Batch<'_>) -> Option<Frame> {
+        match self.nameless.filter(|_| self.symbol.is_some()) {
+            Some(line) => {
+                self.pass_on(batch);
+                Some(self.frame(u32::MAX, line))
+            }
+            None => self.named,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What frames of these names and lines are: the inlined ones, and the outermost's line.
+    fn chain(
+        symbol: Option<u64>,
+        frames: &[(Option<&'static str>, u32)],
+    ) -> (Vec<(String, u32)>, Option<u32>) {
+        let mut batch = Batch::default();
+        let mut chain = Chain::new(Svma(0x1007), symbol);
+        for &(name, line) in frames {
+            let name = name.map(|name| batch.function(name.as_bytes()));
+            let file = batch.file("x.s");
+            chain.add(name, Some(Line { file, line }), &mut batch);
+        }
+        let outermost = chain.outermost(&mut batch);
+        batch.end_address();
+        let answers = Batch::join(vec![batch], crate::Demangling::default(), 1);
+        let shown = |frame: &Frame| {
+            assert!(frame.is_inlined);
+            (
+                answers.name(frame.name).to_owned(),
+                frame.line.unwrap().line,
+            )
+        };
+        let inlined = answers.frames(0).iter().map(shown).collect();
+        (inlined, outermost.and_then(|frame| Some(frame.line?.line)))
+    }
+
+    #[test]
+    fn a_line_counts_for_the_function_that_it_is_in_and_no_other() {
+        let symbol = Some(0x1000);
+        let inner = || vec![("inner".to_owned(), 1)];
+        assert_eq!(chain(symbol, &[(None, 7)]), (Vec::new(), Some(7)));
+        let both = [(Some("inner"), 1), (Some("outer"), 2)];
+        assert_eq!(chain(symbol, &both), (inner(), Some(2)));
+        let nameless = [(Some("inner"), 1), (None, 2)];
+        assert_eq!(chain(symbol, &nameless), (inner(), Some(2)));
+        let between = [(Some("inner"), 1), (None, 2), (Some("outer"), 3)];
+        assert_eq!(chain(symbol, &between), (inner(), Some(3)));
+        // Without a symbol, what has a name is all there is to show.
+        assert_eq!(chain(None, &[(None, 7)]), (Vec::new(), None));
+        assert_eq!(chain(None, &nameless), (Vec::new(), Some(1)));
+    }
 }
