@@ -8,8 +8,11 @@ pub(super) fn folded(name: &str) -> String {
     let mut open: Vec<bool> = Vec::new();
     let mut is_hidden = false;
     let mut rest = name;
+    let mut before = None;
     while let Some(first) = rest.chars().next() {
-        // `operator<<` is a name, `->` is an arrow.
+        // `operator<<` is a name, `binary_operator<int>` is none of these; `->` is an arrow.
+        let is_inside =
+            before.is_some_and(|before: char| before.is_alphanumeric() || before == '_');
         let whole = [
             "operator<=>",
             "operator<<",
@@ -21,10 +24,11 @@ pub(super) fn folded(name: &str) -> String {
             "=>",
         ]
         .into_iter()
-        .find(|whole| rest.starts_with(whole));
+        .find(|whole| rest.starts_with(whole) && !(is_inside && whole.starts_with('o')));
         let len = whole.map_or(first.len_utf8(), str::len);
         let (part, behind) = rest.split_at(len);
         rest = behind;
+        before = part.chars().next_back();
         match part {
             "<" => {
                 // Where a path begins: nothing before it that it could be the arguments of.

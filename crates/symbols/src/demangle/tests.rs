@@ -78,6 +78,8 @@ fn template_arguments_are_folded() {
         ("Foo<A>::operator->", "Foo<...>::operator->"),
         ("apply<fn() -> u8>::x", "apply<...>::x"),
         ("std::operator< <char>", "std::operator< <char>"),
+        ("binary_operator<int>::x", "binary_operator<...>::x"),
+        ("a<my_operator>::x", "a<...>::x"),
         ("odd>name<", "odd>name<..."),
     ] {
         assert_eq!(folded(name), expected);
