@@ -1,7 +1,7 @@
 //! Names of all addresses that samples hit, as a section for the recording itself.
 
 use crate::Error;
-use crate::load::{Context, Embedded, Wanted, answer_all, collect, has_stack, skim};
+use crate::load::{Context, Embedded, Wanted, answer_all, avma, collect, has_stack, skim};
 use rprof_abi::Encoder;
 use rprof_images::Locator;
 use rprof_machine::{CompiledCode, RecordedImage};
@@ -143,6 +143,8 @@ impl Builder {
             path: self.bytes(&image.path),
             build_id: build_id.map_or(Vec::new(), |id| id.as_bytes().to_vec()),
             inode: image.inode,
+            device: image.device,
+            avma: avma(image.kind),
             reason: None,
             addresses: Vec::new(),
             pieces: Vec::new(),

@@ -8,6 +8,7 @@
 //! number of strings, for each:  length   bytes
 //! number of frames, for each:   caller + 1 (0: none)   name   file + 1 (0: no line)   line, if so
 //! number of images, for each:   path   length of build id   its bytes   inode + 1 (0: not known)
+//!                               its device + 1 (0: not known)   where it was + 1 (0: not known)
 //!                               reason + 1 (0: none)   number of addresses, for each:
 //!                                   from the one before   frame + 1 (0: no name)
 //!                                   if so: start, from the one before   bytes from there
@@ -77,6 +78,10 @@ pub struct SymbolImage {
     pub build_id: Vec<u8>,
     /// Its inode, where the recording says that and no build id.
     pub inode: Option<u64>,
+    /// Major and minor number of the device of that inode.
+    pub device: Option<(u32, u32)>,
+    /// Where it was in memory: of a module its start, of a kernel its reference symbol.
+    pub avma: Option<u64>,
     /// Why it lacks names, by place in [`Symbols::strings`].
     pub reason: Option<u32>,
     /// Those that were looked up, in order.
@@ -183,6 +188,7 @@ impl Symbols {
                     fields.field("build_id", Value::Bytes(&image.build_id));
                 }
                 fields.if_some("inode", image.inode, Value::Unsigned);
+                fields.if_some("avma", image.avma, Value::Hex);
                 fields.field("addresses", Value::Unsigned(image.addresses.len() as u64));
                 fields.field("named", Value::Unsigned(named as u64));
                 if let Some(reason) = image.reason {
@@ -231,6 +237,12 @@ impl SymbolImage {
             encoder,
             self.inode.map_or(0, |inode| inode.saturating_add(1)),
         );
+        let device = self.device.map(|(major, minor)| {
+            let both = u64::from(major) << 32 | u64::from(minor);
+            both.saturating_add(1)
+        });
+        put(encoder, device.unwrap_or(0));
+        put(encoder, self.avma.map_or(0, |avma| avma.saturating_add(1)));
         put_option(encoder, self.reason);
         put(encoder, self.addresses.len() as u64);
         let (mut address, mut start) = (0u64, 0u64);
@@ -265,6 +277,8 @@ impl SymbolImage {
             path: numbers.below("path", n_strings)?,
             build_id: numbers.bytes("build id")?.to_vec(),
             inode: numbers.next("inode")?.checked_sub(1),
+            device: numbers.next("device")?.checked_sub(1).map(device),
+            avma: numbers.next("place in memory")?.checked_sub(1),
             reason: numbers.optional("reason", n_strings)?,
             addresses: Vec::new(),
             pieces: Vec::new(),
@@ -301,6 +315,12 @@ impl SymbolImage {
         }
         Ok(image)
     }
+}
+
+/// Major and minor number.
+#[expect(clippy::cast_possible_truncation, reason = "its halves")]
+fn device(both: u64) -> (u32, u32) {
+    ((both >> 32) as u32, both as u32)
 }
 
 fn put_bytes(encoder: &mut Encoder<'_>, bytes: &[u8]) {

@@ -211,7 +211,13 @@ impl Embedded {
             .iter()
             .filter_map(|&place| self.symbols.images.get(place));
         let build_id = image.build_id.as_ref().map_or(&[][..], |id| id.as_bytes());
-        all.find(|one| one.build_id == build_id && one.inode == image.inode)
+        // All that images of a recording are told apart by.
+        all.find(|one| {
+            one.build_id == build_id
+                && one.inode == image.inode
+                && one.device == image.device
+                && one.avma == avma(image.kind)
+        })
     }
 
     /// Names places of a file, if the recording has a list of its functions.
@@ -229,6 +235,15 @@ impl Embedded {
         });
         let addresses = places.iter().map(|place| Svma(svma(file, place.address)));
         Some(symbolize_listed(symbols, addresses, demangling))
+    }
+}
+
+/// Where an image was in memory, of the kinds that are told apart by that.
+pub(crate) fn avma(kind: ImageKind) -> Option<u64> {
+    match kind {
+        ImageKind::Kernel { reference_avma } => reference_avma,
+        ImageKind::Module { start_avma } => Some(start_avma),
+        _ => None,
     }
 }
 
@@ -254,160 +269,4 @@ fn svma(file: &SimpleperfFile, offset: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use rprof_images::BuildId;
-    use rprof_perfdata::feature::{AddressName, SymbolFrame};
-
-    #[test]
-    fn offsets_count_from_the_first_code() {
-        let file = SimpleperfFile {
-            kind: SimpleperfFile::ELF,
-            min_vaddr: 0x1730,
-            file_offset_of_min_vaddr: 0x730,
-            ..SimpleperfFile::default()
-        };
-        assert_eq!(svma(&file, 0x948), 0x1948);
-        let kernel = SimpleperfFile {
-            kind: SimpleperfFile::KERNEL,
-            ..file
-        };
-        assert_eq!(svma(&kernel, 0x948), 0x948);
-    }
-
-    fn image(path: &[u8], id: u8) -> RecordedImage {
-        RecordedImage {
-            path: path.to_vec(),
-            build_id: BuildId::new(&[id; 20]),
-            inode: None,
-            device: None,
-            kind: ImageKind::User,
-        }
-    }
-
-    /// `/a` has `outer` with `inner` in it at 0x10, and nothing at 0x20; `/b` had no symbols.
-    fn embedded() -> Embedded {
-        let frame = |caller, name| SymbolFrame {
-            caller,
-            name,
-            line: None,
-        };
-        let name = Some(AddressName {
-            frame: 1,
-            start: 8,
-            offset: 8,
-        });
-        let at = |address, name| SymbolAddress { address, name };
-        let of = |path, addresses: Vec<SymbolAddress>| SymbolImage {
-            path,
-            build_id: vec![7; 20],
-            reason: addresses.is_empty().then_some(4),
-            addresses,
-            inode: None,
-            pieces: Vec::new(),
-        };
-        let strings = ["/a", "/b", "outer", "inner", "stripped"];
-        Embedded::default().with(Symbols {
-            strings: strings.map(|text| text.as_bytes().to_vec()).to_vec(),
-            frames: vec![frame(None, 2), frame(Some(0), 3)],
-            images: vec![
-                of(0, vec![at(0x10, name), at(0x20, None)]),
-                of(1, Vec::new()),
-            ],
-        })
-    }
-
-    fn of(detail: Detail) -> Request {
-        Request {
-            detail,
-            ..Request::default()
-        }
-    }
-
-    fn places(addresses: &[u64]) -> Vec<PlaceKey> {
-        let place = |&address| PlaceKey { image: 0, address };
-        addresses.iter().map(place).collect()
-    }
-
-    /// What files say: everything is called `file`.
-    fn files(places: &[PlaceKey]) -> Option<Answered> {
-        let mut collector = Collector::default();
-        for _ in places {
-            let name = collector.name(b"file", |_| "file".to_owned());
-            collector.frame(Frame {
-                name,
-                start: 0,
-                offset: 0,
-                is_inlined: false,
-                line: None,
-            });
-            collector.end_address();
-        }
-        Some(Ok(collector.finish()))
-    }
-
-    fn names(answers: &Answers, n: usize) -> Vec<Vec<&str>> {
-        let frames = |at| answers.frames(at).iter();
-        (0..n)
-            .map(|at| frames(at).map(|frame| answers.name(frame.name)).collect())
-            .collect()
-    }
-
-    #[test]
-    fn files_are_asked_for_what_is_not_embedded_alone() {
-        let mut embedded = embedded();
-        let asked = places(&[0x10, 0x18, 0x20]);
-        let name = |embedded: &Embedded, request| {
-            let named = embedded.name(&image(b"/a", 7), &asked, request, files);
-            named.unwrap().unwrap()
-        };
-        let all = name(&embedded, of(Detail::Inlines));
-        let (inner, outer, file) = ("inner", "outer", "file");
-        assert_eq!(names(&all, 3), [vec![inner, outer], vec![file], vec![]]);
-        assert_eq!(
-            all.frames(0)
-                .iter()
-                .map(|frame| frame.is_inlined)
-                .collect::<Vec<_>>(),
-            [true, false]
-        );
-        let functions = name(&embedded, of(Detail::Functions));
-        assert_eq!(names(&functions, 3), [vec![outer], vec![file], vec![]]);
-        assert_eq!(embedded.n_known(&image(b"/a", 7), &asked), 2);
-        embedded.files_first = true;
-        let anew = name(&embedded, of(Detail::Inlines));
-        assert_eq!(names(&anew, 3), [[file], [file], [file]]);
-    }
-
-    #[test]
-    fn other_contents_under_a_path_have_other_names() {
-        let other = embedded().name(&image(b"/a", 9), &places(&[0x10]), of(Detail::Lines), files);
-        assert_eq!(names(&other.unwrap().unwrap(), 1), [["file"]]);
-        let guest = RecordedImage {
-            kind: ImageKind::GuestUser,
-            ..image(b"/a", 7)
-        };
-        let guest = embedded().name(&guest, &places(&[0x10]), of(Detail::Lines), |_| None);
-        assert!(guest.is_none());
-    }
-
-    #[test]
-    fn the_reason_is_that_of_the_machine_that_was_recorded() {
-        let ask = |find: &dyn Fn(&[PlaceKey]) -> Option<Answered>| {
-            let named = embedded().name(&image(b"/b", 7), &places(&[1]), of(Detail::Lines), find);
-            named.unwrap()
-        };
-        let reason = ask(&|_| Some(Err(Reason::Stripped))).unwrap_err();
-        assert_eq!(reason, Reason::WhenEmbedded("stripped".to_owned()));
-        // Its debug file may have been installed since.
-        assert_eq!(names(&ask(&files).unwrap(), 1), [["file"]]);
-        // Where names are there, an address without one is no reason to call for files.
-        let known = embedded().name(
-            &image(b"/a", 7),
-            &places(&[0x20]),
-            of(Detail::Lines),
-            |_| panic!("asked for a file"),
-        );
-        assert_eq!(names(&known.unwrap().unwrap(), 1), [[""; 0]]);
-    }
-}
+mod tests;

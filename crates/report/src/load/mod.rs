@@ -27,7 +27,7 @@ mod values;
 
 pub(crate) use chain::{Address, UserPart, for_each_address};
 pub(crate) use count::{count_places, shows_function};
-pub(crate) use embedded::Embedded;
+pub(crate) use embedded::{Embedded, avma};
 pub(crate) use kernel::Kernel;
 pub(crate) use names::{Names, answer_all};
 pub(crate) use places::collect;

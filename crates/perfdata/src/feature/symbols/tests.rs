@@ -42,15 +42,18 @@ fn images() -> impl Strategy<Value = Vec<SymbolImage>> {
     let image = (
         (any::<u32>(), vec(any::<u8>(), 0..21)),
         (option::of(0..u64::MAX), any::<Option<u32>>()),
+        (option::of(0..u64::MAX), option::of(0..u64::MAX)),
         (vec(address, 0..9), vec(piece, 0..3)),
     );
     let image = image.prop_map(
-        |((path, build_id), (inode, reason), (mut addresses, pieces))| {
+        |((path, build_id), (inode, reason), (numbers, avma), (mut addresses, pieces))| {
             addresses.sort_by_key(|one| one.address);
             SymbolImage {
                 path,
                 build_id,
                 inode,
+                device: numbers.map(device),
+                avma,
                 reason,
                 addresses,
                 pieces,
