@@ -108,8 +108,7 @@ impl Embedded {
         if let (Err(reason), true) = (&found, own.addresses.is_empty()) {
             return Some(Err(self.reason(own).unwrap_or_else(|| reason.clone())));
         }
-        let found = found.unwrap_or_default();
-        Some(Ok(self.merged(own, places, (&missing, &found), request)))
+        Some(Ok(self.merged(own, places, (&missing, found), request)))
     }
 
     /// The pieces of code of a log, which stand in for it, with their times.
@@ -151,25 +150,35 @@ impl Embedded {
         &self,
         own: &SymbolImage,
         places: &[PlaceKey],
-        (found, answers): (&[PlaceKey], &Answers),
+        (found, answered): (&[PlaceKey], Answered),
         request: Request,
     ) -> Answers {
+        let (answers, failed) = match answered {
+            Ok(answers) => (answers, None),
+            Err(reason) => (Answers::default(), Some(reason)),
+        };
         let mut collector = Collector::default();
-        if let Some(lack) = answers.lack().cloned().or_else(|| self.reason(own)) {
-            collector.explain(lack);
-        }
+        // That files fail is a reason for addresses that are not here, not for those that had no
+        // name where they were recorded.
+        let mut has_others = false;
         let mut at = 0;
         for place in places {
             let mut named = false;
             if found.get(at) == Some(place) {
                 named = !answers.frames(at).is_empty();
-                collector.copy(answers, at);
+                collector.copy(&answers, at);
                 at += 1;
             }
-            if let Some(known) = known(own, place).filter(|_| !named) {
-                self.add_frames(known, request, &mut collector);
+            match known(own, place) {
+                Some(known) if !named => self.add_frames(known, request, &mut collector),
+                Some(_) => {}
+                None => has_others |= !named,
             }
             collector.end_address();
+        }
+        let lack = answers.lack().cloned().or_else(|| self.reason(own));
+        if let Some(lack) = lack.or(failed.filter(|_| has_others)) {
+            collector.explain(lack);
         }
         collector.finish()
     }

@@ -209,3 +209,20 @@ fn the_reason_is_that_of_the_machine_that_was_recorded() {
     );
     assert_eq!(names(&known.unwrap().unwrap(), 1), [[""; 0]]);
 }
+
+#[test]
+fn why_files_fail_is_the_reason_of_what_is_not_embedded() {
+    let mut embedded = embedded();
+    let lack = |embedded: &Embedded, addresses: &[u64]| {
+        let fail = |_: &[PlaceKey]| Some(Err(Reason::Stripped));
+        let asked = places(addresses);
+        let named = embedded.name(&image(b"/a", 7), &asked, of(Detail::Lines), fail);
+        let named = named.unwrap().unwrap();
+        assert_eq!(names(&named, 1), [["inner", "outer"]]);
+        named.lack().cloned()
+    };
+    assert_eq!(lack(&embedded, &[0x10, 0x18]), Some(Reason::Stripped));
+    // An embedding anew asks files for all of it; at 0x20 nothing had a name.
+    embedded.files_first = true;
+    assert_eq!(lack(&embedded, &[0x10, 0x20]), None);
+}
