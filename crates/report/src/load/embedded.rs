@@ -105,6 +105,15 @@ impl Embedded {
             true => Ok(Answers::default()),
             false => find(&missing)?,
         };
+        // Kernels and maps of compiled code have names as they are to be shown.
+        let demangling = match is_readable(image) {
+            true => Demangling::Off,
+            false => request.demangling,
+        };
+        let request = Request {
+            demangling,
+            ..request
+        };
         if let (Err(reason), true) = (&found, own.addresses.is_empty()) {
             return Some(Err(self.reason(own).unwrap_or_else(|| reason.clone())));
         }
@@ -244,6 +253,14 @@ impl Embedded {
         });
         let addresses = places.iter().map(|place| Svma(svma(file, place.address)));
         Some(symbolize_listed(symbols, addresses, demangling))
+    }
+}
+
+/// Whether names of an image are never demangled: what is embedded is shown as files are.
+fn is_readable(image: &RecordedImage) -> bool {
+    match image.kind {
+        ImageKind::Kernel { .. } | ImageKind::Module { .. } => true,
+        _ => image.process_of_map().is_some(),
     }
 }
 

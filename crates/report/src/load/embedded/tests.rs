@@ -226,3 +226,45 @@ fn why_files_fail_is_the_reason_of_what_is_not_embedded() {
     embedded.files_first = true;
     assert_eq!(lack(&embedded, &[0x10, 0x20]), None);
 }
+
+#[test]
+fn names_of_kernels_and_maps_are_shown_as_they_are() {
+    let of = |path, avma| SymbolImage {
+        path,
+        avma,
+        addresses: vec![SymbolAddress {
+            address: 0x10,
+            name: Some(AddressName {
+                frame: 0,
+                start: 0x10,
+                offset: 0,
+            }),
+        }],
+        ..SymbolImage::default()
+    };
+    let strings = ["/tmp/perf-7.map", "[nf_nat]", "/a", "_ZN3foo3barEv"];
+    let embedded = Embedded::default().with(Symbols {
+        strings: strings.map(|text| text.as_bytes().to_vec()).to_vec(),
+        frames: vec![SymbolFrame {
+            caller: None,
+            name: 3,
+            line: None,
+        }],
+        images: vec![of(0, None), of(1, Some(0x1000)), of(2, None)],
+    });
+    let module = ImageKind::Module { start_avma: 0x1000 };
+    let asked = [
+        (strings[0], ImageKind::User, "_ZN3foo3barEv"),
+        (strings[1], module, "_ZN3foo3barEv"),
+        (strings[2], ImageKind::User, "foo::bar"),
+    ];
+    for (path, kind, expected) in asked {
+        let image = RecordedImage {
+            build_id: None,
+            kind,
+            ..image(path.as_bytes(), 0)
+        };
+        let named = embedded.name(&image, &places(&[0x10]), Request::default(), files);
+        assert_eq!(names(&named.unwrap().unwrap(), 1), [[expected]]);
+    }
+}
