@@ -333,6 +333,34 @@ fn a_vmlinux_of_another_build_is_not_taken() {
 }
 
 #[test]
+fn symbols_says_which_file_names_the_kernel() {
+    if !can_run("symbols_says_which_file_names_the_kernel") {
+        return;
+    }
+    let machine = Machine::new();
+    machine.record("[module]");
+    std::fs::create_dir(machine.path("root")).unwrap();
+    let kernel_of = |args: &[&str]| {
+        let json = machine.rprof(&[&["symbols", "--json"], args].concat());
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let mut images = json["images"].as_array().unwrap().iter();
+        let is_kernel = |image: &&serde_json::Value| image["path"] == "[kernel.kallsyms]";
+        images.find(is_kernel).unwrap().clone()
+    };
+    let vmlinux = machine.path("vmlinux");
+    let vmlinux = vmlinux.to_str().unwrap();
+    let kernel = kernel_of(&["--vmlinux", vmlinux]);
+    assert_eq!(kernel["files"], serde_json::json!([vmlinux]));
+    assert_eq!(kernel["gives"][0], "symtab");
+    std::fs::write(machine.path("list"), machine.make("nm -n vmlinux")).unwrap();
+    let list = machine.path("list");
+    let list = list.to_str().unwrap();
+    let kernel = kernel_of(&["--kallsyms", list]);
+    assert_eq!(kernel["files"], serde_json::json!([list]));
+    assert_eq!(kernel["gives"], serde_json::json!(["kallsyms"]));
+}
+
+#[test]
 fn a_list_of_symbols_names_the_kernel_at_another_place() {
     if !can_run("a_list_of_symbols_names_the_kernel_at_another_place") {
         return;

@@ -3,7 +3,7 @@
 
 use crate::Error;
 use crate::load::{
-    Context, Embedded, Names, PlaceKey, TaskParts, Wanted, collect, count_places, skim,
+    Context, Embedded, Kernel, Names, PlaceKey, TaskParts, Wanted, collect, count_places, skim,
 };
 use crate::mend::mends;
 use rprof_images::{Elf, Located, Locator};
@@ -12,6 +12,7 @@ use rprof_perfdata::Reader;
 use rprof_profile::{Filter, Profile};
 use rprof_symbols::{Detail, Reason, Request};
 use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 
 /// One image.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -89,6 +90,7 @@ pub fn load_symbols(
     let finding = Finding {
         embedded: Embedded::of(reader),
         context: &context,
+        kernel: OnceCell::new(),
         profile,
         names,
     };
@@ -108,6 +110,8 @@ pub fn load_symbols(
 /// What was found, by image.
 struct Finding<'a> {
     context: &'a Context<'a>,
+    /// Read when one of its images is to be told of.
+    kernel: OnceCell<Kernel<'a>>,
     embedded: Embedded,
     names: Names,
     profile: Profile,
@@ -200,7 +204,13 @@ impl Finding<'_> {
                     add_files(&located, found);
                 }
             }
-            ImageKind::Kernel { .. } | ImageKind::Module { .. } => found.gives.push("kallsyms"),
+            ImageKind::Kernel { .. } | ImageKind::Module { .. } => {
+                let kernel = self.kernel.get_or_init(|| Kernel::of(self.context));
+                let (gives, files) = kernel.sources(image);
+                found.gives.extend(gives);
+                let shown = files.iter().map(|path| path.display().to_string());
+                found.files.extend(shown);
+            }
             // Its name is what the recording calls it.
             ImageKind::KernelSymbol | ImageKind::OutOfLine => found.gives.push("record"),
             ImageKind::GuestKernel | ImageKind::GuestUser => {

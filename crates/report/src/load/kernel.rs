@@ -5,11 +5,12 @@
 
 use super::Context;
 use rprof_images::{
-    Avma, BuildId, Depth, Kallsyms, KernelFiles, MODULE_BASE, Servers, module_name,
+    Avma, BuildId, Depth, Elf, Kallsyms, KernelFiles, MODULE_BASE, Servers, module_name,
 };
 use rprof_machine::{ImageKind, RecordedImage};
 use rprof_perfdata::FeatureId;
 use rprof_symbols::{Answers, Detail, KernelCode, KernelSymbols, Reason, Request};
+use std::path::PathBuf;
 
 type Answered = Result<Answers, Reason>;
 
@@ -23,6 +24,8 @@ pub(crate) struct Kernel<'c> {
     files: KernelFiles<'c>,
     /// Whether the user says which vmlinux it is: then names are taken from there.
     has_own_vmlinux: bool,
+    /// The list that the user names.
+    own_list: Option<PathBuf>,
 }
 
 impl<'c> Kernel<'c> {
@@ -57,6 +60,67 @@ impl<'c> Kernel<'c> {
             id,
             files: KernelFiles::new(context.locator, release.as_deref()),
             has_own_vmlinux: context.locator.vmlinux.is_some(),
+            own_list: context.locator.kallsyms.clone(),
+        }
+    }
+
+    /// What [`Self::name`] takes names, inlined functions and lines from, in words and as files.
+    pub(crate) fn sources(&self, image: &RecordedImage) -> (Vec<&'static str>, Vec<PathBuf>) {
+        let (mut gives, mut files) = (Vec::new(), Vec::new());
+        let has_list = match image.kind {
+            ImageKind::Module { .. } => self.symbols.is_ok() && self.is_same_boot,
+            _ => self.kernel_list(image.kernel_reference()).is_ok(),
+        };
+        if has_list {
+            gives.push("kallsyms");
+            files.extend(self.own_list.clone());
+        }
+        let servers = servers(has_list, Detail::Inlines);
+        let (binary, debug) = match image.kind {
+            ImageKind::Module { .. } => {
+                let id = image.build_id.as_ref();
+                let found = self.files.module(&image.path, id, (Depth::Dwarf, servers));
+                found.map_or((None, None), |found| (Some(found.binary), found.debug))
+            }
+            _ => {
+                let vmlinux = self.files.vmlinux(self.id.as_ref(), servers).ok();
+                let reference = image.kernel_reference();
+                let is_placed = |elf: &Elf| {
+                    reference.is_some_and(|reference| KernelCode::at(elf, reference).is_some())
+                };
+                (vmlinux.filter(is_placed), None)
+            }
+        };
+        let sections = [
+            ("symtab", ".symtab"),
+            ("inlines", ".debug_info"),
+            ("lines", ".debug_line"),
+        ];
+        for elf in [binary, debug].into_iter().flatten() {
+            let has = |&&(what, section): &&(&str, &str)| {
+                elf.has_section(section) && !(has_list && what == "symtab")
+            };
+            let own: Vec<_> = sections.iter().filter(has).map(|&(what, _)| what).collect();
+            if !own.is_empty() {
+                files.push(elf.path().to_owned());
+            }
+            for what in own {
+                if !gives.contains(&what) {
+                    gives.push(what);
+                }
+            }
+        }
+        (gives, files)
+    }
+
+    /// The list that names the kernel itself, or why none does.
+    fn kernel_list(&self, reference: Option<(&[u8], Avma)>) -> Result<&Kallsyms, Reason> {
+        match &self.symbols {
+            _ if self.has_own_vmlinux => Err(no_symbols("the vmlinux given has no symbols")),
+            Ok(_) if reference.is_none() && !self.is_same_boot => {
+                Err(no_symbols("where the kernel was in memory is not recorded"))
+            }
+            list => list.as_ref().map_err(Clone::clone),
         }
     }
 
@@ -84,13 +148,7 @@ impl<'c> Kernel<'c> {
         }: Request,
     ) -> Answered {
         let reference = image.kernel_reference();
-        let list = match &self.symbols {
-            _ if self.has_own_vmlinux => Err(no_symbols("the vmlinux given has no symbols")),
-            Ok(_) if reference.is_none() && !self.is_same_boot => {
-                Err(no_symbols("where the kernel was in memory is not recorded"))
-            }
-            list => list.as_ref().map_err(Clone::clone),
-        };
+        let list = self.kernel_list(reference);
         if list.is_ok() && detail == Detail::Functions {
             return Ok(KernelSymbols::new(list?, reference).symbolize(addresses, None, n_threads));
         }
