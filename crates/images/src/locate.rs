@@ -65,7 +65,7 @@ impl std::fmt::Display for Reason {
             },
             Self::Replaced => write!(
                 f,
-                "another file has its name now (another inode; no build id was recorded)"
+                "another file has its name now (another inode or device; no build id was recorded)"
             ),
             Self::Unreadable(io::ErrorKind::InvalidInput) => write!(f, "not a regular file"),
             Self::Unreadable(kind) => write!(f, "cannot be read: {kind}"),

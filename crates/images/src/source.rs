@@ -28,6 +28,8 @@ pub(crate) struct Meta {
     /// User id.
     pub(crate) owner: u32,
     pub(crate) modified: Option<SystemTime>,
+    /// The process below whose `/proc` folder it was opened: its mounts may not be ours.
+    seen_by: Option<u32>,
 }
 
 /// `O_NONBLOCK` (asm-generic): a path named by a recording may be a FIFO by now.
@@ -51,6 +53,7 @@ impl Source {
             len: meta.len(),
             owner: meta.uid(),
             modified: meta.modified().ok(),
+            seen_by: process_of(path),
         };
         let file = Arc::new(file);
         Ok(Self::File { file, meta, at: 0 })
@@ -118,26 +121,53 @@ impl Opened {
         let Ok(meta) = self.file.metadata() else {
             return false;
         };
-        split_device(meta.dev()) == device || self.is_mounted_from(device)
+        let own = split_device(meta.dev());
+        // Numbers without a device behind them are given anew with each boot and mount.
+        let are_given = own.0 == 0 && device.0 == 0;
+        own == device || are_given || self.is_mounted_from(device)
     }
 
     /// Of btrfs `stat` says another device than mappings do: that of the mount. Files of an overlay
     /// are mapped from the file systems below it.
-    fn is_mounted_from(&self, (major, minor): Device) -> bool {
-        let mount = || {
-            let info = format!("/proc/self/fdinfo/{}", self.file.as_raw_fd());
-            let info = std::fs::read_to_string(info).ok()?;
-            let id = info.lines().find_map(|line| line.strip_prefix("mnt_id:"))?;
-            let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
-            let id = id.trim();
-            let is_it = |line: &&str| line.split(' ').next() == Some(id);
-            let line = mounts.lines().find(is_it)?;
-            let is_same = line.split(' ').nth(2) == Some(&format!("{major}:{minor}"));
-            let kind = line.split(" - ").nth(1)?.split(' ').next();
-            Some(is_same || kind == Some("overlay"))
+    fn is_mounted_from(&self, device: Device) -> bool {
+        let info = format!("/proc/self/fdinfo/{}", self.file.as_raw_fd());
+        let info = std::fs::read_to_string(info).unwrap_or_default();
+        let id = info.lines().find_map(|line| line.strip_prefix("mnt_id:"));
+        let Some(id) = id.map(str::trim) else {
+            return false;
         };
-        mount().unwrap_or(false)
+        let seen_by = self.meta.seen_by.map(|pid| pid.to_string());
+        let mut tables = std::iter::once("self".to_owned()).chain(seen_by);
+        tables.any(|process| {
+            let mounts = std::fs::read_to_string(format!("/proc/{process}/mountinfo"));
+            mounts.is_ok_and(|mounts| is_mount_from(&mounts, id, device))
+        })
     }
+}
+
+/// Whether a mount shows files of this device, as `mountinfo` has it.
+fn is_mount_from(mounts: &str, id: &str, (major, minor): Device) -> bool {
+    let mut lines = mounts.lines();
+    let Some(line) = lines.find(|line| line.split(' ').next() == Some(id)) else {
+        return false;
+    };
+    let is_same = line.split(' ').nth(2) == Some(&format!("{major}:{minor}"));
+    let kind = line
+        .split_once(" - ")
+        .map(|(_, rest)| rest.split(' ').next());
+    is_same || kind == Some(Some("overlay"))
+}
+
+/// The process in whose folder of `/proc` a path is.
+fn process_of(path: &Path) -> Option<u32> {
+    let below = path.strip_prefix("/proc").ok()?;
+    below
+        .components()
+        .next()?
+        .as_os_str()
+        .to_str()?
+        .parse()
+        .ok()
 }
 
 /// Major and minor number as the C library packs them (`gnu_dev_major`).
@@ -175,5 +205,45 @@ impl Seek for Source {
             }
             Self::Memory(cursor) => cursor.seek(to),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mounts_tell_the_devices_that_mappings_have() {
+        let mounts = "36 1 0:31 / / rw,noatime - btrfs /dev/sda1 rw\n\
+                      710 36 0:52 / /a - b rw master:1 - overlay overlay rw,lowerdir=/l\n";
+        let mounts = mounts.replace("/a - b", "/a\\040-\\040b");
+        assert!(is_mount_from(&mounts, "36", (0, 31)));
+        assert!(!is_mount_from(&mounts, "36", (8, 1)));
+        assert!(is_mount_from(&mounts, "710", (8, 1)));
+        assert!(!is_mount_from(&mounts, "71", (8, 1)));
+        assert!(!is_mount_from("36 1", "36", (8, 1)));
+    }
+
+    #[test]
+    fn files_below_a_process_are_known_for_that() {
+        let of = |path: &str| process_of(Path::new(path));
+        assert_eq!(of("/proc/4711/root/bin/sh"), Some(4711));
+        assert_eq!(of("/proc/4711/map_files/1-2"), Some(4711));
+        assert_eq!(of("/proc/self/exe"), None);
+        assert_eq!(of("/bin/sh"), None);
+    }
+
+    #[test]
+    fn a_file_is_on_its_own_device_and_given_numbers_do_not_decide() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let opened = Source::open(file.path()).unwrap().opened().unwrap();
+        let own = split_device(file.as_file().metadata().unwrap().dev());
+        assert!(opened.is_on(own));
+        let memory = Path::new("/proc/self/status");
+        let opened = Source::open(memory).unwrap().opened().unwrap();
+        let own = split_device(std::fs::metadata(memory).unwrap().dev());
+        assert_eq!(own.0, 0, "of no device");
+        assert!(opened.is_on((0, own.1 + 1)), "numbers of another boot");
+        assert!(!opened.is_on((8, 1)), "a disk");
     }
 }
