@@ -83,12 +83,41 @@ type Request = (BuildId, Kind);
 struct State {
     asked: BTreeMap<Request, Asked>,
     servers: Vec<Server>,
-    /// When waiting is over; set by the first request.
-    deadline: Option<Instant>,
+    waiting: Waiting,
     /// Files that are being written.
     partial: Vec<PathBuf>,
     n_bytes: u64,
     is_stopped: bool,
+}
+
+/// How long results were held up: by several that wait at once only as long as by one.
+#[derive(Debug, Default)]
+struct Waiting {
+    n_waiting: usize,
+    /// Since when somebody waits.
+    since: Option<Instant>,
+    /// For how long somebody waited before.
+    before: Duration,
+}
+
+impl Waiting {
+    fn begin(&mut self, now: Instant) {
+        self.n_waiting += 1;
+        self.since.get_or_insert(now);
+    }
+
+    fn end(&mut self, now: Instant) {
+        self.n_waiting = self.n_waiting.saturating_sub(1);
+        if self.n_waiting == 0 {
+            self.before = self.so_far(now);
+            self.since = None;
+        }
+    }
+
+    fn so_far(&self, now: Instant) -> Duration {
+        let since = self.since.map(|since| now.saturating_duration_since(since));
+        self.before.saturating_add(since.unwrap_or_default())
+    }
 }
 
 /// One request, of all servers.
@@ -195,18 +224,24 @@ impl Debuginfod {
         /// Bytes come without notice.
         const STEP: Duration = Duration::from_millis(100);
         let mut state = self.shared.lock();
+        if is_done(&state) {
+            return;
+        }
+        state.waiting.begin(Instant::now());
         let mut has_waited = false;
         while !is_done(&state) {
-            let end = state.deadline;
-            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
-            let Some(left) = left.filter(|left| !left.is_zero()) else {
+            let so_far = state.waiting.so_far(Instant::now());
+            let left = self.patience().saturating_sub(so_far);
+            if left.is_zero() {
                 break;
-            };
+            }
             let waited = self.shared.changed.wait_timeout(state, left.min(STEP));
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
             (self.watch)(Some(state.downloads()));
             has_waited = true;
         }
+        state.waiting.end(Instant::now());
+        drop(state);
         if has_waited {
             (self.watch)(None);
         }
@@ -269,5 +304,26 @@ impl State {
             n_settled: settled.count(),
             n_bytes: self.n_bytes,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_time_that_somebody_waits_counts_and_only_once() {
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let mut waiting = Waiting::default();
+        assert_eq!(waiting.so_far(at(5)), Duration::ZERO);
+        waiting.begin(at(10));
+        waiting.begin(at(11));
+        assert_eq!(waiting.so_far(at(12)), Duration::from_secs(2));
+        waiting.end(at(12));
+        waiting.end(at(13));
+        assert_eq!(waiting.so_far(at(50)), Duration::from_secs(3));
+        waiting.begin(at(60));
+        assert_eq!(waiting.so_far(at(61)), Duration::from_secs(4));
     }
 }

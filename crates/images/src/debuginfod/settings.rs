@@ -18,7 +18,7 @@ pub struct DebuginfodSettings {
     pub max_time: Option<Duration>,
     /// Most bytes of a file (`DEBUGINFOD_MAXSIZE`).
     pub max_size: u64,
-    /// How long all waiting together may hold up a result, from the first request on.
+    /// How long all waiting together may hold up a result: time in which nothing else is done.
     pub wait: Duration,
 }
 

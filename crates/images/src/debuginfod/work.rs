@@ -4,7 +4,6 @@ use super::fetch::{Answer, Watcher};
 use super::{Asked, Request, Shared};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Requests at a time, of each server.
 const MAX_THREADS: usize = 8;
@@ -12,11 +11,9 @@ const MAX_THREADS: usize = 8;
 /// Asks all servers for a file, once.
 pub(super) fn ask(shared: &Arc<Shared>, request: Request) {
     let mut state = shared.lock();
-    let deadline = Instant::now().checked_add(shared.settings.wait);
     if state.asked.contains_key(&request) || state.is_stopped {
         return;
     }
-    state.deadline = state.deadline.or(deadline);
     let asked = Asked {
         n_open: state.servers.len(),
         has_failed: false,
