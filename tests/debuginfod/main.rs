@@ -209,15 +209,25 @@ fn a_program_that_is_gone_comes_from_the_server_and_its_stacks_are_walked() {
     .ok();
     std::fs::rename(dir.join("program"), dir.join("served/program")).unwrap();
     let server = Real::new(&program, &["debuginfo", "executable"]);
-    let mut folded = program.rprof(&["flame", "--folded"], &server.url);
-    let folded = run(folded.args(PATIENT)).ok();
-    assert!(
-        folded.stdout.contains(";main;burn_cpu"),
-        "{}\n{}",
-        folded.stdout,
-        folded.stderr
-    );
+    let is_walked = || {
+        let mut folded = program.rprof(&["flame", "--folded"], &server.url);
+        let folded = run(folded.args(PATIENT)).ok();
+        assert!(
+            folded.stdout.contains(";main;burn_cpu"),
+            "{}\n{}",
+            folded.stdout,
+            folded.stderr
+        );
+    };
+    is_walked();
     assert_eq!(program.cached(), ["debuginfo", "executable"]);
+    // A debug file that is here stands in for names, not for walking.
+    std::fs::remove_dir_all(program.cache()).unwrap();
+    std::fs::create_dir_all(dir.join(".debug")).unwrap();
+    let here = dir.join(".debug/program.debug");
+    std::fs::copy(dir.join("served/program.debug"), here).unwrap();
+    is_walked();
+    assert_eq!(program.cached(), ["executable"]);
 }
 
 #[test]

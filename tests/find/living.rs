@@ -3,6 +3,7 @@
 use crate::common::{has, is_root, live, rprof, run, scratch, signal};
 use crate::program::{
     BUILD_ID, NO_BUILD_ID, OTHER_BUILD_ID, assert_is_whole, compile, of_program, printed, shown,
+    tool,
 };
 use std::fs::File;
 use std::io::Read;
@@ -20,6 +21,10 @@ struct Waiting {
 impl Waiting {
     /// Records a command that goes on when the recording has ended.
     fn record(dir: &Path, command: &str) -> Self {
+        Self::record_with(dir, command, &[])
+    }
+
+    fn record_with(dir: &Path, command: &str, args: &[&str]) -> Self {
         for name in ["said", "lives"] {
             run(Command::new("mkfifo").arg(dir.join(name))).ok();
         }
@@ -35,7 +40,8 @@ impl Waiting {
         let shell =
             format!("{command} > said 2> /dev/null 3> lives & echo $! > pid; read line < said");
         let mut record = rprof(["record", "-q", "-F", "1999", "-o"]);
-        record.arg(&file).args(["--", "sh", "-c", &shell]);
+        record.arg(&file).args(args);
+        record.args(["--", "sh", "-c", &shell]);
         run(record.current_dir(dir)).ok();
         let pid = std::fs::read_to_string(dir.join("pid")).unwrap();
         Self {
@@ -94,6 +100,28 @@ fn a_program_that_was_deleted_or_replaced_is_read_while_it_runs() {
         let table = shown(&waiting.file);
         assert!(table.contains("no such file here"), "{build_id}: {table}");
     }
+}
+
+#[test]
+fn a_debug_file_that_is_left_does_not_hide_the_program_that_runs() {
+    let test = "a_debug_file_that_is_left_does_not_hide_the_program_that_runs";
+    if !has(test, "cc", "gcc") || !has(test, "objcopy", "binutils") || !is_root(test) {
+        return;
+    }
+    let _live = live();
+    let dir = scratch();
+    let program = compile(dir.path(), "program", &[BUILD_ID, "-fomit-frame-pointer"]);
+    let record = ["--call-graph", "dwarf", "--post-unwind"];
+    let waiting = Waiting::record_with(dir.path(), "./program wait", &record);
+    let expected = printed(&waiting.file, &[]);
+    assert_is_whole(&expected);
+    // A service that runs on while its package is upgraded.
+    std::fs::create_dir(dir.path().join(".debug")).unwrap();
+    let split = "objcopy --only-keep-debug program .debug/program.debug";
+    tool(dir.path(), split);
+    std::fs::remove_file(&program).unwrap();
+    compile(dir.path(), "program", &[OTHER_BUILD_ID, "-O1"]);
+    assert_eq!(printed(&waiting.file, &[]), expected);
 }
 
 #[test]

@@ -112,6 +112,12 @@ impl Located {
             .find(|elf| elf.has_section(".debug_info"))
     }
 
+    /// Whether the program itself is gone, and only a debug file stands in for it: that has no
+    /// code, and does not say how stacks are unwound.
+    pub fn is_stand_in(&self) -> bool {
+        !self.binary.has_section(".text")
+    }
+
     /// Whether one of the files was written to since it was opened: nothing that was read of them
     /// can be relied on.
     pub fn has_changed(&self) -> bool {
@@ -210,6 +216,19 @@ impl Locator {
             None => (debug?, None),
         };
         Some(Located::from(binary).with(debug))
+    }
+
+    /// The same with the program itself, for which a debug file stood in, as far as servers have
+    /// sent it by now.
+    pub fn complete_from_servers(&self, located: Located, id: &BuildId) -> Located {
+        match self.fetched(id, Kind::Executable) {
+            Some(binary) => Located {
+                debug: located.debug.or(Some(located.binary)),
+                binary,
+                places: located.places,
+            },
+            None => located,
+        }
     }
 
     /// A file from a server, if it is here by now; if not, it is asked for.

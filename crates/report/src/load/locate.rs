@@ -23,7 +23,7 @@ impl Context<'_> {
             processes: &[],
         };
         let here = self.locator.locate(recorded);
-        if here.is_ok() {
+        if here.as_ref().is_ok_and(|files| !files.is_stand_in()) {
             return here;
         }
         let processes = self.holders.get_or_init(|| self.find_holders()).get(&id);
@@ -81,12 +81,23 @@ impl Context<'_> {
     ) -> Result<Located, Reason> {
         let located = self.locate(id, image);
         let is_here = matches!(&located, Ok(files) if files.binary.has_section(".eh_frame"));
-        match (&self.locator.debuginfod, &image.build_id) {
-            (Some(servers), Some(build_id)) if !is_here => {
+        let (Some(servers), Some(build_id)) = (&self.locator.debuginfod, &image.build_id) else {
+            return located;
+        };
+        match located {
+            Ok(files) if files.is_stand_in() => {
+                let files = self.locator.complete_from_servers(files, build_id);
+                if !files.is_stand_in() {
+                    return Ok(files);
+                }
+                servers.wait_for(build_id);
+                Ok(self.locator.complete_from_servers(files, build_id))
+            }
+            _ if is_here => located,
+            _ => {
                 servers.wait_for(build_id);
                 self.locate(id, image)
             }
-            _ => located,
         }
     }
 
