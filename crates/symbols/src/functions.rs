@@ -3,9 +3,9 @@
 use crate::table::{Entry, STB_GLOBAL, Table};
 use rprof_images::{Elf, ElfSymbol, Located, PltEntry, SymbolTable};
 
-const STT_NOTYPE: u8 = 0;
+pub(crate) const STT_NOTYPE: u8 = 0;
 const STT_OBJECT: u8 = 1;
-const STT_FUNC: u8 = 2;
+pub(crate) const STT_FUNC: u8 = 2;
 const STT_GNU_IFUNC: u8 = 10;
 const STV_INTERNAL: u8 = 1;
 const STV_HIDDEN: u8 = 2;
@@ -56,15 +56,5 @@ fn entry<'e>(symbol: &ElfSymbol<'e>) -> Option<Entry<'e>> {
     if !matches!(symbol.kind, STT_FUNC | STT_OBJECT | STT_GNU_IFUNC) && !is_label {
         return None;
     }
-    Some(Entry {
-        start: symbol.address.0,
-        end: match symbol.size {
-            0 => symbol.section_end.0,
-            size => symbol.address.0.saturating_add(size),
-        },
-        has_size: symbol.size != 0,
-        name: symbol.name,
-        binding: symbol.binding,
-        in_module: false,
-    })
+    Some(Entry::of(symbol))
 }

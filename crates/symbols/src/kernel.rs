@@ -2,6 +2,7 @@
 
 use crate::answers::{Answers, Frame};
 use crate::batch::Batch;
+use crate::functions::{STT_FUNC, STT_NOTYPE};
 use crate::split::Split;
 use crate::table::{Entry, Table};
 use crate::{Demangling, dwarf, threads};
@@ -30,9 +31,6 @@ impl<'e> KernelCode<'e> {
         Some(Self { elf, shift })
     }
 }
-
-const STT_NOTYPE: u8 = 0;
-const STT_FUNC: u8 = 2;
 
 /// The functions of a symbol list or a file, ready for look-up.
 #[derive(Debug)]
@@ -96,17 +94,7 @@ impl<'k> KernelSymbols<'k> {
         // A damaged table names what came before the damage.
         let _ = code.elf.for_each_symbol(SymbolTable::Static, |symbol| {
             if symbol.in_code && matches!(symbol.kind, STT_NOTYPE | STT_FUNC) {
-                entries.push(Entry {
-                    start: symbol.address.0,
-                    end: match symbol.size {
-                        0 => symbol.section_end.0,
-                        size => symbol.address.0.saturating_add(size),
-                    },
-                    has_size: symbol.size != 0,
-                    name: symbol.name,
-                    binding: symbol.binding,
-                    in_module: false,
-                });
+                entries.push(Entry::of(&symbol));
             }
         });
         Self {

@@ -4,6 +4,8 @@
 //! reach to the next one (`symbols__fixup_end`), then keeps one of each address
 //! (`symbols__fixup_duplicate`, `choose_best_symbol`). Doing the same is what makes reports equal.
 
+use rprof_images::ElfSymbol;
+
 /// `STB_LOCAL`, `STB_GLOBAL`, `STB_WEAK`.
 pub(crate) const STB_GLOBAL: u8 = 1;
 const STB_WEAK: u8 = 2;
@@ -21,6 +23,23 @@ pub(crate) struct Entry<'a> {
     pub(crate) binding: u8,
     /// Whether it is a kernel module's.
     pub(crate) in_module: bool,
+}
+
+impl<'a> Entry<'a> {
+    /// A symbol of a file.
+    pub(crate) fn of(symbol: &ElfSymbol<'a>) -> Self {
+        Self {
+            start: symbol.address.0,
+            end: match symbol.size {
+                0 => symbol.section_end.0,
+                size => symbol.address.0.saturating_add(size),
+            },
+            has_size: symbol.size != 0,
+            name: symbol.name,
+            binding: symbol.binding,
+            in_module: false,
+        }
+    }
 }
 
 /// Sorted, without aliases.
