@@ -108,6 +108,13 @@ impl Stripped {
     }
 }
 
+/// The debug file is here: the program's function has its name.
+#[track_caller]
+fn assert_named(ran: &Ran) {
+    let Ran { stdout, stderr, .. } = ran;
+    assert!(stdout.contains(" burn_cpu"), "{stdout}\n{stderr}");
+}
+
 fn can_run(test: &str) -> bool {
     has(test, "cc", "gcc") && has(test, "objcopy", "binutils")
 }
@@ -174,12 +181,7 @@ fn a_real_server_gives_names_inlined_functions_and_lines() {
     assert!(!program.report("", &[]).stdout.contains("burn_cpu"));
     let server = Real::new(&program, &["debuginfo"]);
     let ran = program.report(&server.url, &PATIENT);
-    assert!(
-        ran.stdout.contains(" burn_cpu"),
-        "{}\n{}",
-        ran.stdout,
-        ran.stderr
-    );
+    assert_named(&ran);
     drop(server);
     // gdb and perf find it there, too; and we need no server any more.
     assert_eq!(program.cached(), ["debuginfo"]);
@@ -254,12 +256,7 @@ fn a_server_that_hangs_is_not_waited_for() {
     });
     let urls = format!("{} {}", hanging.url, other.url);
     let ran = program.report(&urls, &[PATIENT[0], "3"]);
-    assert!(
-        ran.stdout.contains(" burn_cpu"),
-        "{}\n{}",
-        ran.stdout,
-        ran.stderr
-    );
+    assert_named(&ran);
 }
 
 #[test]
@@ -344,12 +341,7 @@ fn only_the_file_that_was_asked_for_counts() {
     let url = format!("{}{}", target.url, "/elsewhere");
     let redirecting = Server::new(move |_| Reply::At(url.clone()));
     let ran = program.report(&redirecting.url, &PATIENT);
-    assert!(
-        ran.stdout.contains(" burn_cpu"),
-        "{}\n{}",
-        ran.stdout,
-        ran.stderr
-    );
+    assert_named(&ran);
 }
 
 #[test]
