@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// A ring's wake-up comes at half its size; a quiet one is looked at so often anyway.
+/// A ring wakes us when a part of it is full; a quiet one is looked at so often anyway.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// What a copy of a deep stack has no room for is looked for soon, while it is there.
