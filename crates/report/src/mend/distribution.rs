@@ -1,5 +1,7 @@
 //! Which distribution this is: how it packs debug files, and which server has them.
 
+use std::path::PathBuf;
+
 /// How packages are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Packages {
@@ -12,11 +14,13 @@ pub(super) enum Packages {
 }
 
 /// A distribution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Distribution {
     pub(super) packages: Packages,
     /// Its debuginfod server.
     pub(super) server: &'static str,
+    /// The archive that has debug packages, if it is one of its own that `apt` does not ask yet.
+    pub(super) debug_archive: Option<String>,
 }
 
 /// Source: <https://debuginfod.elfutils.org>, which lists them and asks all of them.
@@ -45,7 +49,11 @@ impl Distribution {
     /// This machine's.
     pub(super) fn here() -> Self {
         let text = std::fs::read_to_string("/etc/os-release");
-        Self::of(&text.unwrap_or_default())
+        let mut here = Self::of(&text.unwrap_or_default());
+        if here.debug_archive.is_some() && asks_debug_archive(&apt_sources()) {
+            here.debug_archive = None;
+        }
+        here
     }
 
     /// By the text of `os-release`: its own name, or those that it is like, nearest first.
@@ -64,8 +72,40 @@ impl Distribution {
         let elsewhere = (Packages::Unknown, "https://debuginfod.elfutils.org");
         let (packages, server) =
             known.map_or(elsewhere, |&(_, packages, server)| (packages, server));
-        Self { packages, server }
+        // Debian's and Ubuntu's debug packages are not where their packages are.
+        let codename = value("VERSION_CODENAME");
+        let debug_archive = match known {
+            Some(("debian", ..)) => Some(format!("debian-debug, suite {codename}-debug")),
+            Some(("ubuntu", ..)) => Some(format!("ddebs, suite {codename}")),
+            _ => None,
+        };
+        Self {
+            packages,
+            server,
+            debug_archive,
+        }
     }
+}
+
+/// All that `apt` is told about archives.
+fn apt_sources() -> String {
+    let folder = std::fs::read_dir("/etc/apt/sources.list.d");
+    let folder = folder.into_iter().flatten();
+    let files = folder.filter_map(|entry| Some(entry.ok()?.path()));
+    let files = std::iter::once(PathBuf::from("/etc/apt/sources.list")).chain(files);
+    files
+        .filter_map(|file| std::fs::read_to_string(file).ok())
+        .collect()
+}
+
+/// Whether an archive of debug packages is among them.
+fn asks_debug_archive(sources: &str) -> bool {
+    let lines = sources.lines().map(str::trim);
+    let told = lines.filter(|line| !line.starts_with('#'));
+    let mut words = told.flat_map(str::split_whitespace);
+    words.any(|word| {
+        word.ends_with("-debug") || word.contains("debian-debug") || word.contains("ddebs")
+    })
 }
 
 #[cfg(test)]
@@ -86,5 +126,28 @@ mod tests {
         );
         assert_eq!(of("ID=\"opensuse-leap\"\n").server, KNOWN[5].2);
         assert_eq!(of("").packages, Packages::Unknown);
+    }
+
+    #[test]
+    fn debug_packages_may_be_in_an_archive_of_their_own() {
+        let of = |text| Distribution::of(text).debug_archive;
+        let debian = of("ID=debian\nVERSION_CODENAME=bookworm\n");
+        assert_eq!(
+            debian.as_deref(),
+            Some("debian-debug, suite bookworm-debug")
+        );
+        assert_eq!(of("ID=fedora\n"), None);
+        for (sources, is_there) in [
+            ("deb http://mirror/debian bookworm main", false),
+            (
+                "# deb http://mirror/debian-debug bookworm-debug main",
+                false,
+            ),
+            ("deb http://mirror/debian-debug/ bookworm-debug main", true),
+            ("Types: deb\nSuites: bookworm bookworm-debug\n", true),
+            ("deb http://ddebs.mirror noble main", true),
+        ] {
+            assert_eq!(asks_debug_archive(sources), is_there, "{sources}");
+        }
     }
 }

@@ -130,15 +130,24 @@ impl<'a> System<'a> {
     }
 
     fn mend(&self, path: &Path, has_build_id: bool) -> Option<String> {
+        // A server finds by build id alone.
+        let by_server =
+            has_build_id.then(|| format!("DEBUGINFOD_URLS={}", self.distribution.server));
         let owner = self.owners.iter().find(|(owned, _)| *owned == path);
         if let Some((_, package)) = owner {
-            return Some(format!("apt install {}", dpkg::debug_package(package)));
+            let install = format!("apt install {}", dpkg::debug_package(package));
+            return Some(match (by_server, &self.distribution.debug_archive) {
+                (_, None) => install,
+                (None, Some(archive)) => format!("{install} (add to apt's sources: {archive})"),
+                (Some(by_server), Some(archive)) => {
+                    format!("{by_server}, or {install} (add to apt's sources: {archive})")
+                }
+            });
         }
         if let Packages::Dnf = self.distribution.packages {
             return Some(format!("dnf debuginfo-install {}", path.display()));
         }
-        // A server finds by build id alone.
-        has_build_id.then(|| format!("DEBUGINFOD_URLS={}", self.distribution.server))
+        by_server
     }
 }
 
@@ -173,6 +182,7 @@ mod tests {
             distribution: Distribution {
                 packages,
                 server: "https://debug.example",
+                debug_archive: None,
             },
             owners: owners
                 .iter()
@@ -183,6 +193,14 @@ mod tests {
         let text = |text: &str| Some(text.to_owned());
         let debian = system(Packages::Dpkg, &[("/usr/lib/libx.so", "libx1")]);
         assert_eq!(mend(&debian), text("apt install libx1-dbgsym"));
+        let mut without = system(Packages::Dpkg, &[("/usr/lib/libx.so", "libx1")]);
+        without.distribution.debug_archive = Some("debian-debug, suite s-debug".to_owned());
+        let mended = mend(&without).unwrap();
+        let expected = "DEBUGINFOD_URLS=https://debug.example, or apt install libx1-dbgsym (add to";
+        assert!(
+            mended.starts_with(expected) && mended.contains("suite s-debug"),
+            "{mended}"
+        );
         let fedora = system(Packages::Dnf, &[]);
         assert_eq!(
             mend(&fedora),
