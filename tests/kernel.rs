@@ -164,7 +164,8 @@ impl Machine {
             },
             ids: vec![1],
         };
-        let mut writer = Writer::start(File::create(&path).unwrap(), &path, &[event]).unwrap();
+        let mut writer =
+            Writer::start(File::create(&path).unwrap(), &path, &[event], Vec::new()).unwrap();
         writer.write(&records).unwrap();
         let mut release = Vec::new();
         feature::encode_string(

@@ -1,6 +1,6 @@
 //! One event, ready to be completed and opened.
 
-use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
+use rprof_abi::{AttrFlags, PerfEventAttr, event_type, hw, sw};
 
 /// One event as named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,34 @@ impl Event {
             sample_read: false,
             cpus: None,
         }
+    }
+
+    /// The CPU clock with the same modifiers, for `cycles` where there is no PMU; `None` for other
+    /// events. It knows no `precise_ip`.
+    pub fn clock_instead(&self) -> Option<Self> {
+        let (kind, config) = (self.attr.kind, self.attr.config);
+        // Above 32 bits is which PMU, where there are several.
+        let is_cycles = kind == event_type::HARDWARE && config & 0xffff_ffff == hw::CPU_CYCLES;
+        if !is_cycles {
+            return None;
+        }
+        let at = self.name.rfind([':', '/']).unwrap_or(self.name.len());
+        let (_, modifiers) = self.name.split_at(at);
+        let letters: String = modifiers
+            .chars()
+            .filter(|letter| letter.is_alphabetic() && !matches!(letter, 'p' | 'P'))
+            .collect();
+        let mut event = self.clone();
+        event.name = match letters.is_empty() {
+            true => "cpu-clock".to_owned(),
+            false => format!("cpu-clock:{letters}"),
+        };
+        event.attr.kind = event_type::SOFTWARE;
+        event.attr.config = sw::CPU_CLOCK;
+        event.attr.flags = event.attr.flags.with_precise_ip(0);
+        event.max_precise = false;
+        event.cpus = None;
+        Some(event)
     }
 
     /// The same event without the kernel, named accordingly (`cycles:P` becomes `cycles:Pu`):

@@ -251,7 +251,8 @@ mod tests {
             attr: PerfEventAttr::default(),
             ids: vec![7],
         };
-        let mut writer = Writer::start(file.reopen().unwrap(), file.path(), &[event]).unwrap();
+        let mut writer =
+            Writer::start(file.reopen().unwrap(), file.path(), &[event], Vec::new()).unwrap();
         writer.write(&[0; 64]).unwrap();
         writer.finish(sections.to_vec()).unwrap();
         file

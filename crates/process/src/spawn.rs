@@ -9,7 +9,7 @@
 use std::ffi::{CString, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -34,11 +34,22 @@ pub enum SpawnError {
     },
 }
 
+/// What the command prints to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stdout {
+    /// Our standard output.
+    Inherited,
+    /// Our standard error: the output is for something else.
+    ToStderr,
+}
+
 /// A forked child that waits at its gate.
+///
+/// Readable ([`AsFd`]) once the gate is open and the command runs, or could not be started.
 #[derive(Debug)]
 pub struct Gated {
     child: Child,
-    gate: File,
+    gate: Option<File>,
     exec_error: File,
     command: String,
 }
@@ -56,7 +67,7 @@ impl Gated {
     ///
     /// # Errors
     /// [`SpawnError::BadCommand`], [`SpawnError::Fork`].
-    pub fn spawn(command: &[OsString]) -> Result<Self, SpawnError> {
+    pub fn spawn(command: &[OsString], stdout: Stdout) -> Result<Self, SpawnError> {
         let words: Vec<CString> = command
             .iter()
             .map(|word| CString::new(word.clone().into_vec()))
@@ -77,13 +88,13 @@ impl Gated {
         if pid == 0 {
             // The parent's end must not stay open here, or its death would not end our wait.
             drop(gate);
-            run_child(&gate_read, &error_write, &argv);
+            run_child(&gate_read, &error_write, &argv, stdout);
         }
         drop(gate_read);
         drop(error_write);
         Ok(Self {
             child: Child { pid, status: None },
-            gate: File::from(gate),
+            gate: Some(File::from(gate)),
             exec_error: File::from(exec_error),
             command: name,
         })
@@ -94,14 +105,25 @@ impl Gated {
         self.child.pid
     }
 
-    /// Opens the gate and waits until the command runs.
+    /// Lets the child execute the command.
+    pub fn open(&mut self) {
+        if let Some(mut gate) = self.gate.take() {
+            // If the child is gone already, `started` says so.
+            let _ = gate.write_all(&[1]);
+        }
+    }
+
+    /// Asks the child to end (SIGTERM), also while it is about to execute the command.
+    pub fn terminate(&self) {
+        self.child.terminate();
+    }
+
+    /// Waits until the command runs, once the gate is open.
     ///
     /// # Errors
     /// [`SpawnError::Exec`] with exec's own error.
-    pub fn release(mut self) -> Result<Child, SpawnError> {
-        // If the child is gone already, the wait below says so.
-        let _ = self.gate.write_all(&[1]);
-        drop(self.gate);
+    pub fn started(mut self) -> Result<Child, SpawnError> {
+        self.open();
         let mut errno = [0; 4];
         match self.exec_error.read_exact(&mut errno) {
             Ok(()) => {
@@ -117,13 +139,23 @@ impl Gated {
     }
 }
 
+impl AsFd for Gated {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.exec_error.as_fd()
+    }
+}
+
 /// The child between fork and exec; never returns.
-fn run_child(gate: &OwnedFd, error: &OwnedFd, argv: &[*const libc::c_char]) -> ! {
+fn run_child(gate: &OwnedFd, error: &OwnedFd, argv: &[*const libc::c_char], stdout: Stdout) -> ! {
     let mut byte = 0u8;
     // SAFETY: writes at most one byte to `byte`.
     let got = unsafe { libc::read(gate.as_raw_fd(), (&raw mut byte).cast(), 1) };
     if got == 1 {
         reset_signals();
+        if stdout == Stdout::ToStderr {
+            // SAFETY: two numbers; where it fails, what is printed is lost.
+            unsafe { libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO) };
+        }
         let command = argv.first().copied().unwrap_or(std::ptr::null());
         // SAFETY: `argv` is NULL-terminated and points to strings that the parent's frame owns.
         unsafe { libc::execvp(command, argv.as_ptr()) };
@@ -194,9 +226,21 @@ impl Child {
     /// Asks it to end (SIGTERM).
     pub fn terminate(&self) {
         if self.status.is_none() {
-            // SAFETY: our own child, not yet waited for, so the id is still its.
-            unsafe { libc::kill(self.pid, libc::SIGTERM) };
+            self.signal(libc::SIGTERM);
         }
+    }
+
+    /// Ends it (SIGKILL).
+    pub fn kill(&self) {
+        if self.status.is_none() {
+            self.signal(libc::SIGKILL);
+        }
+    }
+
+    /// To be called while it has not been waited for.
+    fn signal(&self, signal: libc::c_int) {
+        // SAFETY: our own child, not yet waited for, so the id is still its.
+        unsafe { libc::kill(self.pid, signal) };
     }
 }
 
@@ -228,33 +272,34 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 mod tests {
     use super::*;
 
-    fn words(words: &[&str]) -> Vec<OsString> {
-        words.iter().map(OsString::from).collect()
+    fn spawn(words: &[&str]) -> Result<Gated, SpawnError> {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        Gated::spawn(&words, Stdout::Inherited)
     }
 
     // One test: fork needs that no other test thread holds a lock of the allocator, and glibc
     // takes care of its own; keep it to what the child does.
     #[test]
     fn a_gated_command_runs_when_released_and_tells_its_end() {
-        let gated = Gated::spawn(&words(&["sh", "-c", "exit 7"])).unwrap();
-        let mut child = gated.release().unwrap();
+        let gated = spawn(&["sh", "-c", "exit 7"]).unwrap();
+        let mut child = gated.started().unwrap();
         assert_eq!(exit_code(child.wait().unwrap()), 7);
 
-        let killed = Gated::spawn(&words(&["sh", "-c", "kill -9 $$"])).unwrap();
-        assert_eq!(exit_code(killed.release().unwrap().wait().unwrap()), 137);
+        let killed = spawn(&["sh", "-c", "kill -9 $$"]).unwrap();
+        assert_eq!(exit_code(killed.started().unwrap().wait().unwrap()), 137);
 
-        let missing = Gated::spawn(&words(&["/no/such/command"])).unwrap();
-        let error = missing.release().unwrap_err();
+        let missing = spawn(&["/no/such/command"]).unwrap();
+        let error = missing.started().unwrap_err();
         assert!(
             matches!(error, SpawnError::Exec { ref source, .. } if source.kind() == io::ErrorKind::NotFound)
         );
 
-        let dropped = Gated::spawn(&words(&["true"])).unwrap();
+        let dropped = spawn(&["true"]).unwrap();
         let pid = dropped.pid();
         drop(dropped);
         // Its gate is closed, so it ends by itself without running the command.
         let mut child = Child { pid, status: None };
         assert_eq!(exit_code(child.wait().unwrap()), 127);
-        assert!(matches!(Gated::spawn(&[]), Err(SpawnError::BadCommand)));
+        assert!(matches!(spawn(&[]), Err(SpawnError::BadCommand)));
     }
 }

@@ -18,13 +18,15 @@ pub struct Synthesized<'a> {
 }
 
 /// Describes a process: its threads with names, and its mappings, those of data marked as such.
-/// Whatever is gone by the time it is looked at is left out.
-pub fn describe_process(pid: i32, emit: &mut impl FnMut(Synthesized<'_>)) {
+/// Whatever is gone by the time it is looked at is left out. Returns whether we may see what it has
+/// mapped: of another user's process we may not.
+pub fn describe_process(pid: i32, emit: &mut impl FnMut(Synthesized<'_>)) -> bool {
     for tid in threads_of(pid).unwrap_or_default() {
         describe_thread(pid, tid, emit);
     }
-    let Ok(maps) = std::fs::read(format!("/proc/{pid}/maps")) else {
-        return;
+    let maps = match std::fs::read(format!("/proc/{pid}/maps")) {
+        Ok(maps) => maps,
+        Err(error) => return error.kind() != std::io::ErrorKind::PermissionDenied,
     };
     for map in parse_maps(&maps) {
         let name: &[u8] = if map.name.is_empty() {
@@ -53,6 +55,7 @@ pub fn describe_process(pid: i32, emit: &mut impl FnMut(Synthesized<'_>)) {
             }),
         });
     }
+    true
 }
 
 fn describe_thread(pid: i32, tid: i32, emit: &mut impl FnMut(Synthesized<'_>)) {

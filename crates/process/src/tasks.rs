@@ -58,6 +58,19 @@ pub fn process_of(tid: i32) -> io::Result<i32> {
     status_field(tid, "Tgid:")
 }
 
+/// The user that a process runs as (effective user id).
+///
+/// # Errors
+/// If it is gone.
+pub fn owner_of(pid: i32) -> io::Result<u32> {
+    let status = std::fs::read(format!("/proc/{pid}/status"))?;
+    let text = String::from_utf8_lossy(&status);
+    let ids = text.lines().find_map(|line| line.strip_prefix("Uid:"));
+    // Real, effective, saved, of the file system.
+    let effective = ids.and_then(|ids| ids.split_whitespace().nth(1)?.parse().ok());
+    effective.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+}
+
 fn status_field(pid: i32, name: &str) -> io::Result<i32> {
     let status = std::fs::read(format!("/proc/{pid}/status"))?;
     String::from_utf8_lossy(&status)

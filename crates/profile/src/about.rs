@@ -17,6 +17,8 @@ pub struct About {
     pub recorder: Option<String>,
     /// The recorder's command line.
     pub command: Vec<String>,
+    /// Samples of the recorder itself that were left out.
+    pub own_samples: u64,
     /// What time it was by the recording's clock.
     pub wall_clock: Option<WallClock>,
 }

@@ -27,6 +27,8 @@ pub enum StackEnd {
     Gap,
     /// A 32-bit task.
     ThirtyTwoBit,
+    /// A process whose mappings the recorder could not see: another user's, or protected.
+    Unreadable,
     /// For a reason that the recording names and this version does not know.
     Other,
     /// No user registers were recorded: a kernel thread, or a task on its way out.
@@ -49,6 +51,9 @@ impl StackEnd {
             Self::Gap => "frames missing in the middle: more than a record holds",
             Self::Other => "for a reason that only a newer rprof knows",
             Self::ThirtyTwoBit => "a 32-bit task",
+            Self::Unreadable => {
+                "a process that could not be looked into: another user's, or protected"
+            }
             Self::NoRegisters => "no user registers: kernel threads, tasks that ended",
         }
     }
@@ -68,6 +73,7 @@ impl StackEnd {
             Self::Gap => "gap",
             Self::Other => "other",
             Self::ThirtyTwoBit => "32-bit",
+            Self::Unreadable => "unreadable",
             Self::NoRegisters => "no-registers",
         }
     }

@@ -1,5 +1,7 @@
 //! The attrs that are opened: what to sample, and the dummy that carries sideband.
 
+use crate::error::SIDEBAND;
+use crate::note::Less;
 use crate::{CallChains, Error, Note, Rate, Settings, Watch, stacks};
 use rprof_abi::{
     AttrFlags, BranchSampleType, PerfEventAttr, ReadFormat, SampleType, event_type, sw,
@@ -24,8 +26,15 @@ pub(crate) struct Attrs {
 }
 
 /// Decides on the events and fits their settings to kernel and user.
-pub(crate) fn prepare(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Attrs, Error> {
-    let rate = settings.rate.map(|rate| allowed_rate(rate, note));
+pub(crate) fn prepare(
+    settings: &Settings,
+    less: &mut Less,
+    note: &mut dyn FnMut(Note),
+) -> Result<Attrs, Error> {
+    let rate = match settings.rate {
+        None => None,
+        Some(rate) => Some(allowed_rate(rate, settings.strict_rate, note)?),
+    };
     let defaults = settings.events.is_empty();
     let events = if defaults {
         default_events(&Sources::default())
@@ -33,32 +42,32 @@ pub(crate) fn prepare(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result
         settings.events.clone()
     };
     let mut sampling = Vec::new();
-    let mut kernel_excluded = false;
     for event in &events {
-        match prepare_event(event, rate, settings, &mut kernel_excluded, note) {
-            Err(
-                Error::NoBranchRecords { .. }
+        let prepared = prepare_event(event, rate, settings, less, note);
+        let is_missing = matches!(
+            prepared,
+            Err(Error::NoBranchRecords { .. }
                 | Error::Open {
                     why: OpenError::NoSuchEvent,
                     ..
-                },
-            ) if defaults => {}
-            prepared => sampling.push(prepared?),
+                })
+        );
+        if is_missing && defaults {
+            continue;
+        }
+        match event.clock_instead() {
+            // As perf.
+            Some(clock) if is_missing && settings.call_chains != CallChains::BranchRecords => {
+                less.has_no_pmu = true;
+                sampling.push(prepare_event(&clock, rate, settings, less, note)?);
+            }
+            _ => sampling.push(prepared?),
         }
     }
     if sampling.is_empty() {
-        note(Note::NoPmu);
+        less.has_no_pmu = true;
         let clock = cpu_clock();
-        sampling.push(prepare_event(
-            &clock,
-            rate,
-            settings,
-            &mut kernel_excluded,
-            note,
-        )?);
-    }
-    if kernel_excluded {
-        note(Note::KernelExcluded);
+        sampling.push(prepare_event(&clock, rate, settings, less, note)?);
     }
     Ok(Attrs {
         sampling,
@@ -66,9 +75,9 @@ pub(crate) fn prepare(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result
     })
 }
 
-fn allowed_rate(rate: Rate, note: &mut dyn FnMut(Note)) -> Rate {
+fn allowed_rate(rate: Rate, is_strict: bool, note: &mut dyn FnMut(Note)) -> Result<Rate, Error> {
     let Rate::Frequency(from) = rate else {
-        return rate;
+        return Ok(rate);
     };
     let limit = std::fs::read_to_string("/proc/sys/kernel/perf_event_max_sample_rate")
         .ok()
@@ -76,12 +85,18 @@ fn allowed_rate(rate: Rate, note: &mut dyn FnMut(Note)) -> Rate {
     match limit {
         Some(to) if to < from => {
             // "max" asks for the limit itself.
+            if from != u64::MAX && is_strict {
+                return Err(Error::RateTooHigh {
+                    asked: from,
+                    limit: to,
+                });
+            }
             if from != u64::MAX {
                 note(Note::RateLowered { from, to });
             }
-            Rate::Frequency(to)
+            Ok(Rate::Frequency(to))
         }
-        _ => rate,
+        _ => Ok(rate),
     }
 }
 
@@ -89,7 +104,7 @@ fn prepare_event(
     event: &Event,
     rate: Option<Rate>,
     settings: &Settings,
-    kernel_excluded: &mut bool,
+    less: &mut Less,
     note: &mut dyn FnMut(Note),
 ) -> Result<Prepared, Error> {
     let mut prepared = Prepared {
@@ -107,7 +122,7 @@ fn prepare_event(
     let mut error = OpenError::NoSuchEvent;
     for level in (asked..=levels.max(asked)).rev() {
         prepared.attr.flags = prepared.attr.flags.with_precise_ip(level);
-        match fit_for_user(event, &mut prepared, kernel_excluded, probe, note) {
+        match fit_for_user(event, &mut prepared, less, probe, note) {
             Ok(()) => {
                 if event.max_precise {
                     let event = prepared.name.clone();
@@ -118,14 +133,14 @@ fn prepare_event(
             Err(refused) => error = refused,
         }
     }
-    let system_wide = settings.watch == Watch::All;
     let is_without_branches = settings.call_chains == CallChains::BranchRecords
         && matches!(error, OpenError::NoSuchEvent | OpenError::Invalid);
     if is_without_branches {
         let event = event.name.clone();
         return Err(Error::NoBranchRecords { event });
     }
-    Err(Error::open(&event.name, error, system_wide))
+    let attr = &event.attr;
+    Err(Error::open(&event.name, attr, error, probe.target))
 }
 
 /// Fits an attr to kernel and user; without permission for the kernel, tries without. Nothing is
@@ -133,7 +148,7 @@ fn prepare_event(
 fn fit_for_user(
     event: &Event,
     prepared: &mut Prepared,
-    kernel_excluded: &mut bool,
+    less: &mut Less,
     probe: Probe,
     note: &mut dyn FnMut(Note),
 ) -> Result<(), OpenError> {
@@ -147,7 +162,7 @@ fn fit_for_user(
                 .with(AttrFlags::EXCLUDE_HV);
             let fitted = fit(&attr, |attr| probe.open(attr))?;
             prepared.name = user_only.name;
-            *kernel_excluded = true;
+            less.is_kernel_excluded = true;
             fitted
         }
         other => other?,
@@ -266,15 +281,17 @@ fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<P
         // perf reads unwind tables through the mappings that they are in.
         attr.flags = attr.flags.with(AttrFlags::MMAP_DATA);
     }
+    if !settings.bpf_events {
+        attr.flags = attr.flags.without(AttrFlags::BPF_EVENT);
+    }
     common(&mut attr);
-    let system_wide = probe.target == Target::All;
     let fitted = fit(&attr, |attr| probe.open(attr))
-        .map_err(|error| Error::open("dummy:u", error, system_wide))?;
+        .map_err(|why| Error::open(SIDEBAND, &attr, why, probe.target))?;
     if !fitted.dropped.is_empty() {
         note(Note::Dropped(fitted.dropped));
     }
     Ok(Prepared {
-        name: "dummy:u".to_owned(),
+        name: SIDEBAND.to_owned(),
         attr: fitted.attr,
         cpus: None,
     })

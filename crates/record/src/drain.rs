@@ -1,11 +1,12 @@
 //! One pass over all rings, in the order that lets a reader know every mapping before the
 //! samples that need it; and counting on the way.
 
+use crate::Note;
+use crate::interrupts::NoAnswer;
 use crate::open::Opened;
-use crate::sink::{Sink, WriterGone};
+use crate::sink::Sink;
 use crate::stacks::{Kept, Layouts};
 use crate::unnamed::Unnamed;
-use crate::{Error, Note};
 use rprof_abi::{Endian, Misc, RawRecord, RecordHeader, RecordKind, SampleLayout};
 use rprof_perfdata::file_kind;
 use rprof_ringbuf::sys::Clock;
@@ -20,6 +21,8 @@ pub(crate) struct Counts {
     pub(crate) lost_at_least: u64,
     /// Samples of whose stacks less was kept than the kernel copied.
     pub(crate) shortened: u64,
+    /// Samples of the recorder itself, left out.
+    pub(crate) own_samples: u64,
     /// Times of the first and last sample.
     pub(crate) span_ns: Option<(u64, u64)>,
 }
@@ -32,23 +35,32 @@ pub(crate) struct Drain {
     sideband_layout: SampleLayout,
     /// Of samples as they are drained; `None` if they hold no stacks.
     stacks: Option<Layouts>,
+    /// The process whose samples are left out.
+    own_pid: Option<u32>,
     heads: Vec<u64>,
     /// How full the fullest sample ring was in the last pass, percent.
     pub(crate) fullest: u64,
     notes: Vec<Note>,
 }
 
-/// Bytes before the time in a sample with IDENTIFIER, IP and TID: header and three words.
+/// Bytes before the process in a sample with IDENTIFIER, IP and TID: header and two words.
+const PID_AT: usize = 24;
+/// Bytes before the time in such a sample.
 const TIME_AT: usize = 32;
 
 impl Drain {
-    /// For samples of these layouts, if they hold stacks.
-    pub(crate) fn new(sideband_layout: SampleLayout, stacks: Option<Layouts>) -> Self {
+    /// For samples of these layouts, if they hold stacks, without those of one process.
+    pub(crate) fn new(
+        sideband_layout: SampleLayout,
+        stacks: Option<Layouts>,
+        own_pid: Option<u32>,
+    ) -> Self {
         Self {
             counts: Counts::default(),
             unnamed: Unnamed::default(),
             sideband_layout,
             stacks,
+            own_pid,
             heads: Vec::new(),
             fullest: 0,
             notes: Vec::new(),
@@ -56,11 +68,7 @@ impl Drain {
     }
 
     /// One pass; returns whether any ring held anything.
-    pub(crate) fn pass(
-        &mut self,
-        opened: &mut Opened,
-        sink: &mut Sink,
-    ) -> Result<bool, WriterGone> {
+    pub(crate) fn pass(&mut self, opened: &mut Opened, sink: &mut Sink) -> Result<bool, NoAnswer> {
         self.heads.clear();
         self.heads
             .extend(opened.sampling.rings.iter().map(Ring::head));
@@ -97,8 +105,8 @@ impl Drain {
         &mut self,
         mut batch: Batch<'_>,
         sink: &mut Sink,
-        take: impl Fn(&mut Self, RecordKind, &[u8], &mut Sink) -> Result<(), WriterGone>,
-    ) -> Result<bool, WriterGone> {
+        take: impl Fn(&mut Self, RecordKind, &[u8], &mut Sink) -> Result<(), NoAnswer>,
+    ) -> Result<bool, NoAnswer> {
         if batch.len_bytes() == 0 {
             return Ok(false);
         }
@@ -116,15 +124,17 @@ impl Drain {
     }
 
     #[inline]
-    fn sample(
-        &mut self,
-        kind: RecordKind,
-        record: &[u8],
-        sink: &mut Sink,
-    ) -> Result<(), WriterGone> {
+    fn sample(&mut self, kind: RecordKind, record: &[u8], sink: &mut Sink) -> Result<(), NoAnswer> {
         if kind != RecordKind::SAMPLE {
             self.other(kind, record);
             return sink.push(record);
+        }
+        if let Some(own_pid) = self.own_pid {
+            let pid = record.get(PID_AT..).and_then(|rest| rest.first_chunk());
+            if pid.is_some_and(|pid| u32::from_ne_bytes(*pid) == own_pid) {
+                self.counts.own_samples += 1;
+                return Ok(());
+            }
         }
         self.counts.samples += 1;
         let time = record.get(TIME_AT..).and_then(|rest| rest.first_chunk());
@@ -149,7 +159,7 @@ impl Drain {
         kind: RecordKind,
         record: &[u8],
         sink: &mut Sink,
-    ) -> Result<(), WriterGone> {
+    ) -> Result<(), NoAnswer> {
         if matches!(kind, RecordKind::MMAP | RecordKind::MMAP2)
             && let Ok(raw) = RawRecord::parse(record, Endian::NATIVE)
         {
@@ -171,7 +181,7 @@ impl Drain {
     }
 
     /// Drains until two passes in a row find nothing; for the end, when events are disabled.
-    pub(crate) fn rest(&mut self, opened: &mut Opened, sink: &mut Sink) -> Result<(), WriterGone> {
+    pub(crate) fn rest(&mut self, opened: &mut Opened, sink: &mut Sink) -> Result<(), NoAnswer> {
         let mut empty = 0;
         while empty < 2 {
             empty = if self.pass(opened, sink)? {
@@ -186,15 +196,5 @@ impl Drain {
     /// Notes that came up while draining.
     pub(crate) fn take_notes(&mut self) -> impl Iterator<Item = Note> + '_ {
         self.notes.drain(..)
-    }
-}
-
-/// Keeps the signature of `?` on a sink inside functions that return [`Error`].
-impl From<WriterGone> for Error {
-    fn from(_: WriterGone) -> Self {
-        Self::System {
-            what: "writing the recording",
-            source: std::io::Error::from(std::io::ErrorKind::BrokenPipe),
-        }
     }
 }

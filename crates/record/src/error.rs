@@ -1,7 +1,10 @@
 //! Why a recording could not be made, with the one thing to do about it.
 
+use crate::advice;
+use crate::interrupts::NoAnswer;
+use rprof_abi::{PerfEventAttr, event_type, sw};
 use rprof_events::EventError;
-use rprof_ringbuf::{MapError, OpenError};
+use rprof_ringbuf::{MapError, OpenError, Target};
 use std::io;
 use std::path::PathBuf;
 
@@ -22,6 +25,49 @@ pub enum Error {
         /// What to do.
         advice: String,
     },
+    /// A process or thread may not be watched.
+    #[error("{task}: not permitted to watch it: {why}")]
+    Foreign {
+        /// Its id and name.
+        task: String,
+        /// Whose it is, and what to do.
+        why: String,
+    },
+    /// More files would be open than may be.
+    #[error(
+        "{needed} open files are needed ({what}), the limit is {limit}: \
+         raise it (ulimit -n {needed}, as root){advice}"
+    )]
+    OpenFiles {
+        /// How many.
+        needed: u64,
+        /// For what.
+        what: String,
+        /// The hard limit of this process.
+        limit: u64,
+        /// What needs fewer.
+        advice: String,
+    },
+    /// The frequency is above the kernel's limit, and may not be lowered.
+    #[error(
+        "{asked} Hz is above kernel.perf_event_max_sample_rate ({limit}); \
+         without --strict-freq it is lowered"
+    )]
+    RateTooHigh {
+        /// Asked for, Hz.
+        asked: u64,
+        /// The limit, Hz.
+        limit: u64,
+    },
+    /// A signal came before anything was recorded.
+    #[error("interrupted before the recording began")]
+    Interrupted,
+    /// The user wants an end, and the disk, or the reader of a pipe, takes nothing.
+    #[error("{}: nobody takes what was recorded; the rest of it is lost", path.display())]
+    Stuck {
+        /// Where it was to go.
+        path: PathBuf,
+    },
     /// Branch records were to be the call stacks.
     #[error(
         "event '{event}': this machine keeps no call stacks in branch records of it (processors by \
@@ -33,7 +79,7 @@ pub enum Error {
         event: String,
     },
     /// A ring could not be mapped.
-    #[error("ring of CPU {cpu}: {why}; {}", map_advice(why))]
+    #[error("ring of CPU {cpu}: {why}; {}", advice::map(why))]
     Map {
         /// The CPU.
         cpu: u32,
@@ -67,7 +113,7 @@ pub enum Error {
         source: io::Error,
     },
     /// Writing failed in mid-recording.
-    #[error("the recording ends early; what was written ({size_bytes} bytes) is readable")]
+    #[error("the recording ends early; {}", what_is_left(*.size_bytes))]
     Write {
         /// Why.
         source: rprof_perfdata::Error,
@@ -91,53 +137,40 @@ impl Error {
     }
 
     /// An event that could not be opened, with advice for this user.
-    pub(crate) fn open(event: &str, why: OpenError, system_wide: bool) -> Self {
-        let advice = open_advice(event, &why, system_wide);
+    pub(crate) fn open(event: &str, attr: &PerfEventAttr, why: OpenError, target: Target) -> Self {
+        if let (OpenError::Access, Target::Thread(tid @ 1..)) = (&why, target)
+            && let Some((task, why)) = advice::foreign(tid)
+        {
+            return Self::Foreign { task, why };
+        }
+        let event = match (attr.kind, attr.config) {
+            (event_type::SOFTWARE, sw::DUMMY) if event == SIDEBAND => "mappings and names",
+            _ => event,
+        };
         Self::Open {
             event: event.to_owned(),
+            advice: advice::open(attr, &why, target == Target::All),
             why,
-            advice,
         }
     }
 }
 
-fn open_advice(event: &str, error: &OpenError, system_wide: bool) -> String {
-    let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid")
-        .map(|text| text.trim().to_owned())
-        .unwrap_or_else(|_| "unknown".to_owned());
-    match error {
-        OpenError::Access if system_wide => format!(
-            "all CPUs need kernel.perf_event_paranoid at 0 or below (it is {paranoid}): \
-             sudo sysctl kernel.perf_event_paranoid=0, or run with sudo, or record a command"
-        ),
-        OpenError::Access if event.contains(':') && !event.ends_with('u') => {
-            format!("tracepoints need kernel.perf_event_paranoid at -1 (it is {paranoid}), or sudo")
-        }
-        OpenError::Access => format!(
-            "kernel.perf_event_paranoid is {paranoid}: sudo sysctl \
-             kernel.perf_event_paranoid=1, or run with sudo; processes of other users need sudo"
-        ),
-        OpenError::Forbidden => "a seccomp filter or missing capability forbids it: in a \
-             container run it with --cap-add PERFMON (or --security-opt seccomp=unconfined)"
-            .to_owned(),
-        OpenError::NoSuchEvent => {
-            "this machine (or virtual machine) does not count it: try -e cpu-clock".to_owned()
-        }
-        OpenError::TooManyFiles => {
-            "threads x CPUs x events need one open file each: raise ulimit -n".to_owned()
-        }
-        OpenError::NoSuchTask => "it has ended".to_owned(),
-        OpenError::Busy => "stop the other user of the counter (perf, a debugger)".to_owned(),
-        _ => "try other settings, or -e cpu-clock".to_owned(),
+/// The event that carries mappings, names and tasks, as the file calls it.
+pub(crate) const SIDEBAND: &str = "dummy:u";
+
+fn what_is_left(size_bytes: u64) -> String {
+    match size_bytes {
+        0 => "nothing could be written".to_owned(),
+        _ => format!("what was written ({size_bytes} bytes) is readable"),
     }
 }
 
-fn map_advice(error: &MapError) -> &'static str {
-    match error {
-        MapError::MlockBudget { .. } => {
-            "other profilers of this user may use it up: smaller rings with -m, \
-             sudo sysctl kernel.perf_event_mlock_kb=4096, or ulimit -l"
+/// Nobody answers: the cause is known when the sink is finished.
+impl From<NoAnswer> for Error {
+    fn from(_: NoAnswer) -> Self {
+        Self::System {
+            what: "writing the recording",
+            source: io::Error::from(io::ErrorKind::BrokenPipe),
         }
-        _ => "try another size with -m",
     }
 }

@@ -11,11 +11,15 @@
 //! up to those heads: so whatever a sample needs is in the file before it, and a flood of
 //! samples cannot push mappings out. [`record`] is the whole interface.
 
+mod advice;
 mod attrs;
 mod depth;
 mod drain;
+mod ending;
 mod error;
 mod features;
+mod file_limit;
+mod interrupts;
 mod live;
 mod losses;
 mod note;
@@ -23,6 +27,7 @@ mod open;
 mod output;
 mod plan;
 mod run;
+mod running;
 mod settings;
 mod side;
 mod sink;
@@ -30,7 +35,7 @@ mod stacks;
 mod unnamed;
 
 pub use error::Error;
-pub use note::Note;
+pub use note::{Less, Note, SmallRings};
 pub use run::record;
-pub use settings::{CallChains, Rate, Settings, Summary, Tool, Watch};
+pub use settings::{CallChains, Output, Rate, Settings, Summary, Tool, Watch};
 pub use stacks::DEEP as MOST_STACK_BYTES;

@@ -1,7 +1,8 @@
 //! What the kernel says that it lost, asked for at the end and written into the file.
 
+use crate::interrupts::NoAnswer;
 use crate::open::{EventCounters, Group};
-use crate::sink::{Sink, WriterGone};
+use crate::sink::Sink;
 use rprof_abi::record::{LostSamples, Record};
 use rprof_abi::{Endian, Misc, SampleId, SampleLayout};
 
@@ -32,7 +33,7 @@ pub(crate) fn write(
     lost: &[Lost],
     time_ns: Option<u64>,
     sink: &mut Sink,
-) -> Result<Option<u64>, WriterGone> {
+) -> Result<Option<u64>, NoAnswer> {
     let mut sum = None;
     for event in lost {
         let Some(lost) = event.records else { continue };

@@ -1,26 +1,38 @@
 //! Things a user should know, one line each.
 
 use std::fmt;
+use std::time::Duration;
 
 /// Something was done otherwise than asked, or is worth knowing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// The machine has no hardware PMU: its clock is sampled instead of cycles.
-    NoPmu,
-    /// The kernel may not be sampled.
-    KernelExcluded,
+    /// What is recorded is less than was asked for.
+    Less(Less),
+    /// A recording without a command has begun: whom it watches.
+    Watching {
+        /// Whom.
+        who: String,
+        /// For so long, if it ends by itself.
+        duration: Option<Duration>,
+    },
+    /// Ctrl-C came, and the command, which has it, too, lives on.
+    CommandHasSignal,
+    /// The recording has ended, the command has not.
+    CommandEnds,
+    /// What some processes have mapped is not known: they are other users', or protected.
+    Unreadable {
+        /// How many.
+        processes: usize,
+        /// Root could not see it, either.
+        is_root: bool,
+    },
     /// The frequency was above the kernel's limit.
     RateLowered {
         /// Asked for, Hz.
         from: u64,
         /// The limit, Hz.
         to: u64,
-    },
-    /// Rings are smaller than asked for.
-    RingsSmaller {
-        /// KiB of each sample ring.
-        kib: u64,
     },
     /// The kernel does not know these settings.
     Dropped(Vec<&'static str>),
@@ -46,6 +58,56 @@ pub enum Note {
     RingDamaged(String),
 }
 
+/// What is less than was asked for, in one line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Less {
+    /// The machine has no hardware PMU: its clock is sampled instead of cycles.
+    pub has_no_pmu: bool,
+    /// The kernel may not be sampled.
+    pub is_kernel_excluded: bool,
+    /// Rings are so small that it matters.
+    pub rings: Option<SmallRings>,
+}
+
+/// Rings that are smaller than asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SmallRings {
+    /// Bytes of each.
+    pub size_bytes: u64,
+    /// No more is copied of each stack, bytes, if that is less than could be.
+    pub stack_bytes: Option<u64>,
+}
+
+impl fmt::Display for Less {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        if self.has_no_pmu {
+            parts.push("no hardware PMU here: sampling cpu-clock instead of cycles".to_owned());
+        }
+        if self.is_kernel_excluded {
+            parts.push(
+                "not permitted to sample the kernel: user space only \
+                 (sudo sysctl kernel.perf_event_paranoid=1 allows it)"
+                    .to_owned(),
+            );
+        }
+        parts.extend(self.rings.map(|rings| rings.to_string()));
+        write!(f, "{}", parts.join("; "))
+    }
+}
+
+impl fmt::Display for SmallRings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kib = self.size_bytes / 1024;
+        write!(f, "not enough lockable memory, rings of {kib} KiB: ")?;
+        match self.stack_bytes {
+            Some(bytes) => write!(f, "stacks over {} KiB may be cut", bytes / 1024)?,
+            None => write!(f, "bursts of samples may be lost")?,
+        }
+        write!(f, " (kernel.perf_event_mlock_kb, ulimit -l)")
+    }
+}
+
 impl Note {
     /// Whether it is told only to those who ask (`-v`).
     pub fn is_detail(&self) -> bool {
@@ -59,22 +121,39 @@ impl Note {
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoPmu => write!(
+            Self::Less(less) => write!(f, "{less}"),
+            Self::Watching { who, duration } => {
+                write!(f, "watching {who}")?;
+                if let Some(duration) = duration {
+                    write!(f, " for {} s", duration.as_secs_f64())?;
+                }
+                write!(f, "; Ctrl-C stops")
+            }
+            Self::CommandHasSignal => write!(
                 f,
-                "no hardware PMU here: sampling cpu-clock instead of cycles"
+                "the command has Ctrl-C, too: recording until it ends (Ctrl-C again ends both)"
             ),
-            Self::KernelExcluded => write!(
+            Self::CommandEnds => write!(
                 f,
-                "not permitted to sample the kernel: user space only \
-                 (sudo sysctl kernel.perf_event_paranoid=1 allows it)"
+                "the recording has ended: waiting for the command (Ctrl-C kills it)"
+            ),
+            Self::Unreadable { processes, is_root } => write!(
+                f,
+                "{processes} {} may be sampled but not looked into, without names and callers{}",
+                if *processes == 1 {
+                    "process"
+                } else {
+                    "processes"
+                },
+                if *is_root {
+                    ""
+                } else {
+                    ": other users' (sudo has them)"
+                }
             ),
             Self::RateLowered { from, to } => write!(
                 f,
                 "{from} Hz is above kernel.perf_event_max_sample_rate: sampling at {to} Hz"
-            ),
-            Self::RingsSmaller { kib } => write!(
-                f,
-                "not enough lockable memory: rings of {kib} KiB (kernel.perf_event_mlock_kb)"
             ),
             Self::Dropped(settings) => {
                 write!(f, "this kernel does without: {}", settings.join(", "))

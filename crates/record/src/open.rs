@@ -1,8 +1,11 @@
 //! Opening every event for every target on every CPU, and mapping two rings a CPU.
 
 use crate::attrs::{Attrs, Prepared};
-use crate::{Error, Rate, Settings, Watch, stacks};
+use crate::interrupts::Interrupts;
+use crate::note::SmallRings;
+use crate::{Error, Rate, Settings, Watch, file_limit, stacks};
 use rprof_abi::{AttrFlags, PerfEventAttr};
+use rprof_ringbuf::sys::OpenFilesLimit;
 use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Poller, Ring, Target, sys};
 use std::io;
 
@@ -70,13 +73,13 @@ pub(crate) struct Group {
 pub(crate) struct Opened {
     pub(crate) sampling: Group,
     pub(crate) sideband: Group,
-    /// Sample rings are smaller than asked for: their size, bytes.
-    pub(crate) smaller_rings: Option<u64>,
+    /// Sample rings that are smaller than asked for, if that matters.
+    pub(crate) small_rings: Option<SmallRings>,
 }
 
 /// Whom and where.
 #[derive(Debug)]
-pub(crate) struct Scope {
+pub(crate) struct Scope<'a> {
     /// Threads, or nobody for everybody.
     pub(crate) targets: Vec<Target>,
     pub(crate) cpus: Vec<u32>,
@@ -84,13 +87,18 @@ pub(crate) struct Scope {
     pub(crate) until_exec: bool,
     /// Data pages of each sample ring.
     pub(crate) ring_pages: usize,
+    /// The user has asked for this size.
+    pub(crate) is_size_asked: bool,
     /// Copies of stacks are deep or shallow, as needed.
     pub(crate) two_depths: bool,
+    /// Opening many files takes its time.
+    pub(crate) interrupts: &'a Interrupts,
 }
 
 impl Opened {
     /// Opens and maps all of it, disabled.
-    pub(crate) fn open(attrs: &Attrs, scope: &Scope) -> Result<Self, Error> {
+    pub(crate) fn open(attrs: &Attrs, scope: &mut Scope<'_>) -> Result<Self, Error> {
+        file_limit::fit(attrs, scope)?;
         let sideband = std::slice::from_ref(&attrs.sideband);
         let plain = Scope {
             until_exec: false,
@@ -103,22 +111,22 @@ impl Opened {
         let sideband = open_halving(sideband, &plain, SIDEBAND_PAGES)?;
         let pages = scope.ring_pages;
         let sampling = open_halving(&attrs.sampling, scope, pages)?;
-        let asked = (pages * sys::page_size()) as u64;
-        let least = sampling.rings.iter().map(Ring::size_bytes).min();
+        let small_rings = small_rings(&sampling, scope);
         Ok(Self {
             sampling,
             sideband,
-            smaller_rings: least.filter(|&size| size < asked),
+            small_rings,
         })
     }
 
     /// Opens what is new among the targets; returns whether anything was.
-    pub(crate) fn extend(&mut self, targets: &[Target], scope: &Scope) -> Result<bool, Error> {
+    pub(crate) fn extend(&mut self, targets: &[Target], scope: &Scope<'_>) -> Result<bool, Error> {
         let new = |target: &&Target| !scope.targets.contains(*target);
         let new: Vec<Target> = targets.iter().filter(new).copied().collect();
         for &cpu in &scope.cpus {
-            self.sideband.add(&new, cpu, SIDEBAND_PAGES)?;
-            self.sampling.add(&new, cpu, scope.ring_pages)?;
+            let interrupts = scope.interrupts;
+            self.sideband.add(&new, cpu, SIDEBAND_PAGES, interrupts)?;
+            self.sampling.add(&new, cpu, scope.ring_pages, interrupts)?;
         }
         Ok(!new.is_empty())
     }
@@ -186,9 +194,27 @@ pub(crate) fn ring_pages(settings: &Settings, n_cpus: usize) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX) / sys::page_size()
 }
 
+/// Sample rings that are smaller than asked for, by the user or by samples: those that still hold
+/// what perf's do, and whole copies of stacks, are not worth a word.
+fn small_rings(sampling: &Group, scope: &Scope<'_>) -> Option<SmallRings> {
+    let asked = (scope.ring_pages * sys::page_size()) as u64;
+    let size_bytes = sampling.rings.iter().map(Ring::size_bytes).min()?;
+    let copies = sampling
+        .events
+        .iter()
+        .map(|event| event.attr.sample_stack_user);
+    let stack_bytes = copies.max().filter(|_| scope.two_depths).map(u64::from);
+    let stack_bytes = stack_bytes.filter(|&bytes| bytes < stacks::DEEP.into());
+    let matters = size_bytes < SAMPLE_BYTES || stack_bytes.is_some() || scope.is_size_asked;
+    (size_bytes < asked && matters).then_some(SmallRings {
+        size_bytes,
+        stack_bytes,
+    })
+}
+
 /// Opens a group with rings of so many pages, or of half as many and so on: all CPUs alike, so
 /// that no CPU is left with what others did not take.
-fn open_halving(events: &[Prepared], scope: &Scope, mut pages: usize) -> Result<Group, Error> {
+fn open_halving(events: &[Prepared], scope: &Scope<'_>, mut pages: usize) -> Result<Group, Error> {
     loop {
         match open_group(events, scope, pages) {
             Err(Error::Map {
@@ -200,7 +226,7 @@ fn open_halving(events: &[Prepared], scope: &Scope, mut pages: usize) -> Result<
     }
 }
 
-fn open_group(events: &[Prepared], scope: &Scope, pages: usize) -> Result<Group, Error> {
+fn open_group(events: &[Prepared], scope: &Scope<'_>, pages: usize) -> Result<Group, Error> {
     let mut group = Group {
         events: events
             .iter()
@@ -209,18 +235,31 @@ fn open_group(events: &[Prepared], scope: &Scope, pages: usize) -> Result<Group,
         ..Group::default()
     };
     for &cpu in &scope.cpus {
-        group.add(&scope.targets, cpu, pages)?;
+        group.add(&scope.targets, cpu, pages, scope.interrupts)?;
     }
-    if group.counters().next().is_none() {
-        let event = events.first().map_or("", |event| &event.name);
-        return Err(Error::open(event, OpenError::NoSuchTask, false));
+    if group.counters().next().is_none()
+        && let Some(event) = events.first()
+    {
+        let gone = Target::Thread(0);
+        return Err(Error::open(
+            &event.name,
+            &event.attr,
+            OpenError::NoSuchTask,
+            gone,
+        ));
     }
     Ok(group)
 }
 
 impl Group {
     /// Opens all events for some targets on one CPU.
-    fn add(&mut self, targets: &[Target], cpu: u32, pages: usize) -> Result<(), Error> {
+    fn add(
+        &mut self,
+        targets: &[Target],
+        cpu: u32,
+        pages: usize,
+        interrupts: &Interrupts,
+    ) -> Result<(), Error> {
         for idx in 0..self.events.len() {
             let event = &self.events[idx];
             let has_cpu = event.cpus.as_ref().is_none_or(|cpus| cpus.contains(&cpu));
@@ -228,11 +267,11 @@ impl Group {
                 continue;
             }
             for &target in targets {
+                interrupts.check()?;
                 let event = &self.events[idx];
-                let is_all = target == Target::All;
                 let open = |attr| {
                     open_one(attr, target, cpu)
-                        .map_err(|source| Error::open(&event.name, source, is_all))
+                        .map_err(|why| Error::open(&event.name, attr, why, target))
                 };
                 let shallow = event.shallow.as_ref().map(|shallow| open(&shallow.attr));
                 let (deep, shallow) = (open(&event.attr)?, shallow.transpose()?);
@@ -278,7 +317,7 @@ impl Group {
 
 /// An event as it is opened. Where its copies of stacks are deep or shallow as needed, they leave
 /// room for some samples in a ring; where that is less than shallow ones need, all are of that size.
-fn to_open(event: &Prepared, scope: &Scope, ring_bytes: usize) -> EventCounters {
+fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCounters {
     let mut attr = event.attr.clone();
     if attr.sample_stack_user > 0 {
         // Soon enough to switch to deeper copies, and to find a deep stack as it was.
@@ -311,14 +350,15 @@ fn to_open(event: &Prepared, scope: &Scope, ring_bytes: usize) -> EventCounters 
 }
 /// Opens one counter; `None` if its thread has ended meanwhile.
 fn open_one(attr: &PerfEventAttr, target: Target, cpu: u32) -> Result<Option<Counter>, OpenError> {
-    let mut raised = false;
-    loop {
-        match Counter::open(attr, target, Cpu::On(cpu)) {
-            Ok(counter) => return Ok(Some(counter)),
-            Err(OpenError::NoSuchTask) => return Ok(None),
-            Err(OpenError::TooManyFiles) if !raised => raised = sys::raise_open_files_limit(),
-            Err(source) => return Err(source),
-        }
+    let open = || Counter::open(attr, target, Cpu::On(cpu));
+    let opened = match open() {
+        Err(OpenError::TooManyFiles) if OpenFilesLimit::raise() => open(),
+        opened => opened,
+    };
+    match opened {
+        Ok(counter) => Ok(Some(counter)),
+        Err(OpenError::NoSuchTask) => Ok(None),
+        Err(why) => Err(why),
     }
 }
 

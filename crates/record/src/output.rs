@@ -1,6 +1,8 @@
-//! The output file: an older one is kept beside it, and under sudo it belongs to the caller.
+//! The output: of a file, an older one is kept beside it, and under sudo it belongs to the caller.
 
-use crate::Error;
+use crate::features::Features;
+use crate::{Error, Output};
+use rprof_perfdata::{Writer, WrittenEvent};
 use rprof_ringbuf::sys;
 use std::ffi::OsString;
 use std::fs::File;
@@ -8,9 +10,68 @@ use std::io;
 use std::os::unix::fs::{OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-/// Creates the output; an old recording of that name becomes `NAME.old`, which is the second
-/// part of the answer.
-pub(crate) fn create(path: &Path) -> Result<(File, Option<PathBuf>), Error> {
+/// An output that is open.
+#[derive(Debug)]
+pub(crate) struct Created {
+    output: Output,
+    file: File,
+    /// The new name of an older recording.
+    kept: Option<PathBuf>,
+}
+
+impl Created {
+    /// Creates the output; an old recording of that name becomes `NAME.old`.
+    pub(crate) fn new(output: &Output) -> Result<Self, Error> {
+        let (file, kept) = match output {
+            Output::File(path) => create(path)?,
+            Output::Pipe(pipe) => (duplicate(pipe)?, None),
+        };
+        Ok(Self {
+            output: output.clone(),
+            file,
+            kept,
+        })
+    }
+
+    /// Starts writing to it.
+    pub(crate) fn start(
+        &self,
+        events: &[WrittenEvent],
+        features: Features,
+    ) -> Result<Writer, Error> {
+        let path = self.output.path();
+        let file = duplicate(&self.file)?;
+        let writer = match self.output {
+            Output::File(_) => Writer::start(file, path, events, features),
+            Output::Pipe(_) => Writer::start_pipe(file, path, events, features),
+        };
+        writer.map_err(|source| Error::Write {
+            source,
+            size_bytes: 0,
+        })
+    }
+
+    /// Takes it back when nothing was recorded: the old recording gets its name again.
+    pub(crate) fn undo(&self) {
+        let Output::File(path) = &self.output else {
+            return;
+        };
+        // Whatever fails here, the reason why nothing was recorded is what the user needs.
+        let _ = match &self.kept {
+            Some(old) => std::fs::rename(old, path),
+            None => std::fs::remove_file(path),
+        };
+    }
+}
+
+fn duplicate(file: &File) -> Result<File, Error> {
+    file.try_clone()
+        .map_err(Error::system("duplicating a descriptor"))
+}
+
+/// Creates a file; an old recording of that name becomes `NAME.old`, which is the second part of
+/// the answer.
+fn create(path: &Path) -> Result<(File, Option<PathBuf>), Error> {
     let output_error = |source| Error::Output {
         path: path.to_owned(),
         source,
@@ -47,15 +108,6 @@ pub(crate) fn create(path: &Path) -> Result<(File, Option<PathBuf>), Error> {
         let _ = fchown(&file, Some(uid), Some(gid));
     }
     Ok((file, kept))
-}
-
-/// Takes [`create`] back when nothing was recorded: the old recording gets its name again.
-pub(crate) fn undo(path: &Path, kept: Option<&Path>) {
-    // Whatever fails here, the reason why nothing was recorded is what the user needs.
-    let _ = match kept {
-        Some(old) => std::fs::rename(old, path),
-        None => std::fs::remove_file(path),
-    };
 }
 
 fn old_name(path: &Path) -> PathBuf {

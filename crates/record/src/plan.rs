@@ -1,7 +1,7 @@
 //! What is drained, what is written instead, and who makes one of the other.
 
 use crate::depth::{self, Depth};
-use crate::live::LiveUnwinder;
+use crate::live::{LiveUnwinder, Unreadable};
 use crate::open::Opened;
 use crate::stacks::{self, Layouts};
 use crate::{CallChains, Error, Settings};
@@ -24,6 +24,8 @@ pub(crate) struct Plan {
     pub(crate) depth: Option<Depth>,
     /// What the unwinder sees.
     pub(crate) seen: Arc<depth::Seen>,
+    /// What it is told.
+    pub(crate) unreadable: Arc<Unreadable>,
 }
 
 impl Plan {
@@ -50,14 +52,16 @@ impl Plan {
             layouts
         };
         let seen = Arc::new(depth::Seen::default());
+        let unreadable = Arc::new(Unreadable::new());
+        let told = (Arc::clone(&seen), Arc::clone(&unreadable));
         let both = (layouts(&drained), layouts(&written));
         Ok(Self {
             stacks: has_stacks.then(|| both.0.clone()),
-            unwinder: machine.map(|machine| {
-                LiveUnwinder::new(machine, both, sideband.clone(), Arc::clone(&seen), is_auto)
-            }),
+            unwinder: machine
+                .map(|machine| LiveUnwinder::new(machine, both, sideband.clone(), told, is_auto)),
             depth: is_auto.then(|| Depth::new(Instant::now())),
             seen,
+            unreadable,
             written,
         })
     }

@@ -3,23 +3,22 @@
 use crate::attrs;
 use crate::depth::{self, Depth};
 use crate::drain::Drain;
-use crate::features::{self, Features};
-use crate::losses;
+use crate::ending::Patience;
+use crate::features;
+use crate::interrupts::{Interrupts, NoAnswer, Wish};
+use crate::live::Unreadable;
+use crate::note::Less;
 use crate::open::{self, Opened, Scope, targets_of};
+use crate::output::Created;
 use crate::plan::Plan;
 use crate::side::{Load, Side};
-use crate::sink::{Sink, WriterGone, Written};
-use crate::stacks;
-use crate::{CallChains, Error, Note, Settings, Summary, Watch, output};
-use rprof_abi::record::{Mmap, Record};
-use rprof_abi::{Endian, Misc, SampleId, SampleLayout};
+use crate::sink::Sink;
+use crate::{CallChains, Error, Note, Output, Settings, Summary, Watch, running, stacks};
+use rprof_abi::{Endian, SampleLayout};
 use rprof_events::{Sources, online_cpus};
-use rprof_perfdata::{FeatureId, Writer};
-use rprof_process::{Child, Gated};
-use rprof_ringbuf::Poller;
-use rprof_ringbuf::sys::{self, Signals};
-use std::path::PathBuf;
-use std::process::ExitStatus;
+use rprof_process::{Child, Gated, Stdout};
+use rprof_ringbuf::{Poller, sys};
+use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -46,21 +45,24 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         ..settings.clone()
     };
     let cpus = cpus_of(settings)?;
-    let signals = Signals::block().map_err(Error::system("blocking signals"))?;
-    let attrs = attrs::prepare(settings, note)?;
+    let interrupts = Rc::new(Interrupts::listen()?);
+    let mut less = Less::default();
+    let attrs = attrs::prepare(settings, &mut less, note)?;
     let gated = match settings.command.is_empty() {
         true => None,
-        false => Some(Gated::spawn(&settings.command)?),
+        false => Some(Gated::spawn(&settings.command, stdout_of(settings))?),
     };
     let child = gated.as_ref().map(Gated::pid);
     let mut scope = Scope {
         targets: targets_of(&settings.watch, child)?,
         until_exec: settings.watch == Watch::Command,
         ring_pages: open::ring_pages(settings, cpus.len()),
+        is_size_asked: settings.ring_pages.is_some(),
         two_depths: settings.call_chains == CallChains::Auto,
+        interrupts: &interrupts,
         cpus,
     };
-    let mut opened = Opened::open(&attrs, &scope)?;
+    let mut opened = Opened::open(&attrs, &mut scope)?;
     for _ in 0..MAX_LISTINGS {
         let now = targets_of(&settings.watch, child).unwrap_or_default();
         if !opened.extend(&now, &scope)? {
@@ -68,41 +70,50 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         }
         scope.targets.extend(now);
     }
-    if let Some(bytes) = opened.smaller_rings {
-        note(Note::RingsSmaller { kib: bytes / 1024 });
+    less.rings = opened.small_rings;
+    if less != Less::default() {
+        note(Note::Less(less));
     }
     let sideband_layout = SampleLayout::new(&attrs.sideband.attr, Endian::NATIVE);
     let plan = Plan::new(settings, &opened, &sideband_layout)?;
-    let (file, kept_old) = output::create(&settings.output)?;
-    let writer = match Writer::start(file, &settings.output, &plan.written) {
-        Ok(writer) => writer,
-        Err(error) => {
-            output::undo(&settings.output, kept_old.as_deref());
-            return Err(output_error(error));
-        }
-    };
+    let mut known = features::of_machine(&settings.tool);
+    known.extend(features::of_tracepoints(&settings.events));
+    let created = Created::new(&settings.output)?;
+    let writer = created
+        .start(&plan.written, known)
+        .inspect_err(|_| created.undo())?;
     // The command is forked already, and runs as it would. What is drained late is lost, what is
     // unwound late is cut: neither takes much time.
     let _ahead = sys::run_before_others();
     let side = plan.unwinder.is_some().then(|| Side::new(Instant::now()));
-    let sink = Sink::start(writer, plan.unwinder)?;
-    let mut machine = features::of_machine(&settings.tool);
-    machine.extend(features::of_tracepoints(&settings.events));
+    let sink = Sink::start(writer, plan.unwinder, Rc::clone(&interrupts))?;
+    let is_own = settings.watch == Watch::All && !settings.include_self;
+    let own_pid = is_own.then(std::process::id);
     let mut run = Run {
         settings,
         sink,
-        drain: Drain::new(sideband_layout.clone(), plan.stacks),
+        drain: Drain::new(sideband_layout.clone(), plan.stacks, own_pid),
         depth: plan.depth,
         side,
         seen: plan.seen,
+        unreadable: plan.unreadable,
         opened,
-        signals: Rc::new(signals),
+        interrupts: Rc::clone(&interrupts),
         sideband_layout,
         child: None,
-        kept_old,
+        created,
     };
-    let ended = run.start(gated).and_then(|()| run.until_stopped(note));
-    run.finish(ended, machine, note)
+    let ended = run
+        .start(gated, note)
+        .and_then(|()| run.until_stopped(note));
+    run.finish(ended, note)
+}
+
+fn stdout_of(settings: &Settings) -> Stdout {
+    match settings.output {
+        Output::File(_) => Stdout::Inherited,
+        Output::Pipe(_) => Stdout::ToStderr,
+    }
 }
 
 /// A process that makes threads faster than we can list them is not listed for ever.
@@ -120,119 +131,82 @@ fn cpus_of(settings: &Settings) -> Result<Vec<u32>, Error> {
     }
 }
 
-fn output_error(source: rprof_perfdata::Error) -> Error {
-    Error::Write {
-        source,
-        size_bytes: 0,
-    }
-}
-
-/// The processes of some threads, each once.
-fn processes_of(tids: &[i32]) -> Vec<i32> {
-    let of = tids
-        .iter()
-        .filter_map(|&tid| rprof_process::process_of(tid).ok());
-    let mut pids: Vec<i32> = of.collect();
-    pids.sort_unstable();
-    pids.dedup();
-    pids
+/// Why a recording is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// What was recorded has ended.
+    Ended,
+    /// The time is over.
+    Time,
+    /// The user wants an end.
+    Interrupted,
 }
 
 /// A recording that is going on.
-struct Run<'a> {
-    settings: &'a Settings,
-    sink: Sink,
-    drain: Drain,
-    opened: Opened,
-    signals: Rc<Signals>,
-    sideband_layout: SampleLayout,
+pub(crate) struct Run<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) sink: Sink,
+    pub(crate) drain: Drain,
+    pub(crate) opened: Opened,
+    pub(crate) interrupts: Rc<Interrupts>,
+    pub(crate) sideband_layout: SampleLayout,
     /// Decides how much of stacks is copied, where that is ours to decide.
     depth: Option<Depth>,
     /// Decides who unwinds, if anybody does.
     side: Option<Side>,
     seen: Arc<depth::Seen>,
-    child: Option<Child>,
-    /// The new name of an older recording.
-    kept_old: Option<PathBuf>,
+    pub(crate) unreadable: Arc<Unreadable>,
+    pub(crate) child: Option<Child>,
+    pub(crate) created: Created,
 }
 
 impl Run<'_> {
     /// Sideband first, then what runs already, then samples: nothing falls between.
-    fn start(&mut self, gated: Option<Gated>) -> Result<(), Error> {
+    fn start(&mut self, gated: Option<Gated>, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
         let enabling = "enabling events";
         self.opened
             .sideband
             .enable()
             .map_err(Error::system(enabling))?;
         self.describe_kernel()?;
-        self.describe_running()?;
+        self.describe_running(note)?;
         if self.settings.watch != Watch::Command {
             self.opened
                 .sampling
                 .enable()
                 .map_err(Error::system(enabling))?;
         }
-        self.child = gated.map(Gated::release).transpose()?;
-        Ok(())
+        match gated {
+            Some(gated) => self.start_command(gated),
+            None => {
+                note(Note::Watching {
+                    who: running::who(self.settings),
+                    duration: self.settings.duration,
+                });
+                Ok(())
+            }
+        }
     }
 
-    fn describe_kernel(&mut self) -> Result<(), WriterGone> {
-        let nobody = SampleId {
-            pid: Some(-1),
-            tid: Some(0),
-            ..SampleId::default()
-        };
-        for map in rprof_process::kernel_maps() {
-            let record = Record::Mmap(Mmap {
-                pid: -1,
-                tid: 0,
-                addr: map.addr,
-                len: map.len,
-                pgoff: map.pgoff,
-                filename: map.name.as_bytes(),
-            });
-            let buffer = self.sink.buffer()?;
-            // Such a record is far below the format's limit.
-            let _ = record.encode(Misc::KERNEL, &nobody, &self.sideband_layout, buffer);
+    /// Executing a file may take its time, too.
+    fn start_command(&mut self, mut gated: Gated) -> Result<(), Error> {
+        gated.open();
+        if let Err(error) = self.interrupts.wait_for(gated.as_fd()) {
+            gated.terminate();
+            return Err(error);
         }
+        self.child = Some(gated.started()?);
+        self.interrupts.set_command(true);
         Ok(())
-    }
-
-    fn describe_running(&mut self) -> Result<(), Error> {
-        let processes = match &self.settings.watch {
-            Watch::Command => Vec::new(),
-            Watch::Processes(pids) => processes_of(pids),
-            Watch::All => rprof_process::all_processes().map_err(Error::system("listing /proc"))?,
-            Watch::Threads(tids) => processes_of(tids),
-        };
-        let (sink, layout) = (&mut self.sink, &self.sideband_layout);
-        let unnamed = &mut self.drain.unnamed;
-        let has_data = self.settings.call_chains.keeps_copies();
-        let mut gone = Ok(());
-        for pid in processes {
-            rprof_process::describe_process(pid, &mut |one| {
-                let is_data =
-                    matches!(one.record, Record::Mmap2(_)) && one.misc.has(Misc::MMAP_DATA);
-                if is_data && !has_data {
-                    return;
-                }
-                unnamed.see_record(&one.record);
-                match sink.buffer() {
-                    // Paths are at most 4 KiB: below the format's limit.
-                    Ok(buffer) => drop(one.record.encode(one.misc, &one.id, layout, buffer)),
-                    Err(error) => gone = Err(error),
-                }
-            });
-        }
-        Ok(gone?)
     }
 
     /// Drains until the command, the time or the user ends it.
-    fn until_stopped(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
+    fn until_stopped(&mut self, note: &mut dyn FnMut(Note)) -> Result<Over, Error> {
         let deadline = (self.settings.duration).and_then(|time| Instant::now().checked_add(time));
         let mut poller = self.opened.poller();
         let mut alive = vec![true; self.opened.sampling.counters().count()];
-        poller.add(&*self.signals);
+        poller.add(&*self.interrupts);
+        let mut patience = Patience::default();
         loop {
             let now = Instant::now();
             let look_every = match self.is_cutting(now) {
@@ -248,14 +222,17 @@ impl Run<'_> {
             self.drain.take_notes().for_each(&mut *note);
             self.copy_as_deep_as_needed()?;
             self.unwind_where_it_pays(writer_idles)?;
-            if self.user_stops() {
-                return Ok(());
-            }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                note(Note::DurationOver);
-                return Ok(());
+            match self.interrupts.wish() {
+                Wish::GoOn => {}
+                Wish::EndWithCommand if patience.is_over() => note(Note::CommandHasSignal),
+                Wish::EndWithCommand => {}
+                Wish::Stop | Wish::GiveUp => return Ok(Over::Interrupted),
             }
             let command_ended = self.command_ended()?;
+            if !command_ended && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                note(Note::DurationOver);
+                return Ok(Over::Time);
+            }
             let all_gone = !alive.contains(&true);
             if command_ended && (all_gone || !self.waits_for_all()) {
                 if !all_gone
@@ -264,10 +241,10 @@ impl Run<'_> {
                 {
                     note(Note::OthersLiveOn);
                 }
-                return Ok(());
+                return Ok(Over::Ended);
             }
             if all_gone && self.child.is_none() {
-                return Ok(());
+                return Ok(Over::Ended);
             }
         }
     }
@@ -291,7 +268,7 @@ impl Run<'_> {
         depth.is_some_and(|depth| depth.is_cutting(now))
     }
 
-    fn unwind_where_it_pays(&mut self, writer_idles: bool) -> Result<(), WriterGone> {
+    fn unwind_where_it_pays(&mut self, writer_idles: bool) -> Result<(), NoAnswer> {
         let now = Instant::now();
         let load = Load {
             fullest: self.drain.fullest,
@@ -339,15 +316,6 @@ impl Run<'_> {
         Ok(alive.contains(&true))
     }
 
-    /// SIGINT, SIGTERM or SIGHUP came. SIGCHLD only ends the wait.
-    fn user_stops(&self) -> bool {
-        let mut stop = false;
-        while let Some(signal) = self.signals.next() {
-            stop |= signal != Signals::CHILD;
-        }
-        stop
-    }
-
     fn command_ended(&mut self) -> Result<bool, Error> {
         match &mut self.child {
             None => Ok(false),
@@ -356,110 +324,6 @@ impl Run<'_> {
                     .try_wait()
                     .map_err(Error::system("waiting for the command"))?;
                 Ok(status.is_some())
-            }
-        }
-    }
-
-    /// Stops, drains the rest, closes the file, whatever happened before; then waits for the
-    /// command: one that takes its time to end must not keep the file from being whole.
-    fn finish(
-        mut self,
-        ended: Result<(), Error>,
-        machine: Features,
-        note: &mut dyn FnMut(Note),
-    ) -> Result<Summary, Error> {
-        let mut child = self.child.take();
-        if let (Ok(()), Some(child)) = (&ended, &child) {
-            // As perf: what was started for the recording ends with it.
-            child.terminate();
-        }
-        let signals = Rc::clone(&self.signals);
-        let closed = self.close(ended, machine, note);
-        if let (Err(Error::Write { source, .. }), Some(_)) = (&closed, &child) {
-            note(Note::WritingFailed(source.to_string()));
-        }
-        let status = child.as_mut().and_then(|child| wait_for(child, &signals));
-        closed.map(|summary| Summary { status, ..summary })
-    }
-
-    fn close(
-        mut self,
-        ended: Result<(), Error>,
-        machine: Features,
-        note: &mut dyn FnMut(Note),
-    ) -> Result<Summary, Error> {
-        let disabled = self
-            .opened
-            .sampling
-            .disable()
-            .and_then(|()| self.opened.sideband.disable());
-        let drained = self.drain.rest(&mut self.opened, &mut self.sink);
-        self.drain.take_notes().for_each(&mut *note);
-        let (lost, lost_sideband) = (
-            self.opened.sampling.lost_by_event(),
-            self.opened.sideband.lost_by_event(),
-        );
-        let last_ns = self.drain.counts.span_ns.map(|(_, last)| last);
-        let lost_samples = losses::write(&lost, last_ns, &mut self.sink);
-        let lost_sideband = losses::write(&lost_sideband, last_ns, &mut self.sink);
-        let Written {
-            writer,
-            result,
-            unwound,
-        } = self.sink.finish();
-        let (ends, undecodable) = unwound.unzip();
-        if let Some(samples) = undecodable.filter(|&samples| samples > 0) {
-            note(Note::Undecodable { samples });
-        }
-        let size_bytes = writer.data_len();
-        if let Err(source) = result {
-            // The cause is already known; the file keeps what it has either way.
-            let _ = writer.abandon();
-            return Err(Error::Write { source, size_bytes });
-        }
-        if matches!(ended, Err(Error::Spawn(_))) {
-            output::undo(&self.settings.output, self.kept_old.as_deref());
-        }
-        ended?;
-        drained?;
-        disabled.map_err(Error::system("disabling events"))?;
-
-        let mut sections = machine;
-        sections.extend(features::of_samples(&self.drain.counts));
-        sections.push((FeatureId::BUILD_ID, self.drain.unnamed.section()));
-        sections.extend(ends.as_ref().map(features::of_stacks));
-        let finished = writer
-            .finish(sections)
-            .map_err(|source| Error::Write { source, size_bytes })?;
-        let counts = &self.drain.counts;
-        Ok(Summary {
-            path: self.settings.output.clone(),
-            size_bytes: finished.size_bytes,
-            samples: counts.samples,
-            lost_samples: lost_samples?,
-            lost_at_least: counts.lost_at_least,
-            lost_sideband: lost_sideband?.unwrap_or(0),
-            throttled: counts.throttled,
-            stacks: ends,
-            shortened: counts.shortened,
-            status: None,
-        })
-    }
-}
-
-/// Waits for the command to end, or for the user to lose patience: then it lives on.
-fn wait_for(child: &mut Child, signals: &Signals) -> Option<ExitStatus> {
-    let mut poller = Poller::default();
-    poller.add(signals);
-    loop {
-        if let Some(status) = child.try_wait().ok()? {
-            return Some(status);
-        }
-        let waited = poller.wait(LOOK_EVERY).map(Iterator::count);
-        waited.ok()?;
-        while let Some(signal) = signals.next() {
-            if signal != Signals::CHILD {
-                return None;
             }
         }
     }

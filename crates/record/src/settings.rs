@@ -3,8 +3,10 @@
 use rprof_events::Event;
 use rprof_perfdata::feature::StackEnds;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How often to sample.
@@ -61,6 +63,25 @@ pub enum Watch {
     Threads(Vec<i32>),
 }
 
+/// Where a recording goes.
+#[derive(Clone, Debug)]
+pub enum Output {
+    /// A file; an older one of that name is kept beside it.
+    File(PathBuf),
+    /// A pipe, in the form for pipes: ours. What the command prints goes to standard error.
+    Pipe(Arc<File>),
+}
+
+impl Output {
+    /// For messages.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::File(path) => path,
+            Self::Pipe(_) => Path::new("the pipe"),
+        }
+    }
+}
+
 /// One recording to be made.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -81,7 +102,13 @@ pub struct Settings {
     /// Data pages of each sample ring, a power of two; `None` for the default.
     pub ring_pages: Option<usize>,
     /// Where to write.
-    pub output: PathBuf,
+    pub output: Output,
+    /// Fail rather than sample less often than was asked for.
+    pub strict_rate: bool,
+    /// Record what BPF programs are loaded.
+    pub bpf_events: bool,
+    /// Of everybody, also the recorder itself.
+    pub include_self: bool,
     /// Wait for all that the command started, not only for the command.
     pub wait_all: bool,
     /// This program's own command line and version, for the file.
@@ -100,8 +127,8 @@ pub struct Tool {
 /// What came of a recording.
 #[derive(Debug)]
 pub struct Summary {
-    /// The file.
-    pub path: PathBuf,
+    /// Where it went.
+    pub output: Output,
     /// Its size, bytes.
     pub size_bytes: u64,
     /// Samples in it.
@@ -118,6 +145,11 @@ pub struct Summary {
     pub stacks: Option<StackEnds>,
     /// Stacks of which less was kept than the kernel copied: the writer was behind.
     pub shortened: u64,
-    /// The command's end.
+    /// Samples of the recorder itself, which were left out.
+    pub own_samples: u64,
+    /// What each event counted, whether or not samples were taken: its name, and how often it
+    /// happened; of time, nanoseconds.
+    pub event_counts: Vec<(String, u64)>,
+    /// The command's end; `None` if there is none, or if it was ended because the time was over.
     pub status: Option<ExitStatus>,
 }

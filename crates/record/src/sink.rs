@@ -2,13 +2,14 @@
 //! are unwound by that thread, or on the way into a buffer ([`crate::side`]).
 
 use crate::Error;
+use crate::interrupts::{Interrupts, NoAnswer};
 use crate::live::LiveUnwinder;
 use crate::stacks::{Kept, Room, append_trimmed};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rprof_abi::SampleLayout;
 use rprof_perfdata::Writer;
 use rprof_perfdata::feature::StackEnds;
-use std::thread::JoinHandle;
+use std::rc::Rc;
 
 /// A buffer is handed over when it holds so many bytes.
 const BUFFER: usize = 256 << 10;
@@ -52,16 +53,13 @@ pub(crate) struct Written {
     pub(crate) unwound: Option<(StackEnds, u64)>,
 }
 
-/// The writer is gone: its error comes from [`Sink::finish`].
-#[derive(Debug)]
-pub(crate) struct WriterGone;
-
 /// Records that are ready to be written are handed over so often, so that a recorder that is
 /// killed leaves them in the file.
 const AT_LEAST_EVERY_NS: u64 = 250_000_000;
 
 /// Takes whole records. When the pool is empty (the disk is slow) it waits, the rings fill up,
-/// and the kernel counts what does not fit.
+/// and the kernel counts what does not fit. If the writer is gone, its error comes from
+/// [`Sink::finish`].
 #[derive(Debug)]
 pub(crate) struct Sink {
     current: Vec<u8>,
@@ -74,7 +72,8 @@ pub(crate) struct Sink {
     full: Sender<Message>,
     empty: Receiver<Vec<u8>>,
     given_back: Receiver<GivenBack>,
-    thread: JoinHandle<Written>,
+    written: Receiver<Written>,
+    interrupts: Rc<Interrupts>,
 }
 
 /// Who unwinds.
@@ -91,7 +90,11 @@ enum Unwinding {
 
 impl Sink {
     /// Starts the writing thread.
-    pub(crate) fn start(writer: Writer, unwinder: Option<LiveUnwinder>) -> Result<Self, Error> {
+    pub(crate) fn start(
+        writer: Writer,
+        unwinder: Option<LiveUnwinder>,
+        interrupts: Rc<Interrupts>,
+    ) -> Result<Self, Error> {
         let (full, to_write) = bounded(POOL);
         let (emptied, empty) = bounded(POOL);
         for _ in 1..POOL {
@@ -109,10 +112,7 @@ impl Sink {
             emptied,
             give_back,
         };
-        let thread = std::thread::Builder::new()
-            .name("rprof-writer".to_owned())
-            .spawn(move || writing.run(&to_write))
-            .map_err(Error::system("starting the writer thread"))?;
+        let written = in_background("rprof-writer", move || writing.run(&to_write))?;
         Ok(Self {
             current: Vec::new(),
             passes: Vec::new(),
@@ -122,13 +122,14 @@ impl Sink {
             full,
             empty,
             given_back,
-            thread,
+            written,
+            interrupts,
         })
     }
 
     /// Appends one record.
     #[inline]
-    pub(crate) fn push(&mut self, record: &[u8]) -> Result<(), WriterGone> {
+    pub(crate) fn push(&mut self, record: &[u8]) -> Result<(), NoAnswer> {
         if self.current.len() + record.len() > BUFFER {
             self.hand_over()?;
         }
@@ -149,7 +150,7 @@ impl Sink {
         &mut self,
         record: &[u8],
         layout: &SampleLayout,
-    ) -> Result<Kept, WriterGone> {
+    ) -> Result<Kept, NoAnswer> {
         if let Unwinding::Here { .. } = self.unwinding {
             return self.push(record).map(|()| Kept::Whole);
         }
@@ -171,7 +172,7 @@ impl Sink {
     }
 
     /// The buffer that records are appended to, for encoding straight into it.
-    pub(crate) fn buffer(&mut self) -> Result<&mut Vec<u8>, WriterGone> {
+    pub(crate) fn buffer(&mut self) -> Result<&mut Vec<u8>, NoAnswer> {
         if self.current.len() + MAX_RECORD > BUFFER {
             self.hand_over()?;
         }
@@ -179,7 +180,7 @@ impl Sink {
     }
 
     /// The end of a pass: hands over what there is, if it is time and another buffer is free.
-    pub(crate) fn flush(&mut self) -> Result<(), WriterGone> {
+    pub(crate) fn flush(&mut self) -> Result<(), NoAnswer> {
         let is_unfinished = matches!(self.unwinding, Unwinding::WritingThread);
         let since_ns = self.complete_until_ns.saturating_sub(self.handed_over_ns);
         let is_time = is_unfinished || since_ns >= AT_LEAST_EVERY_NS;
@@ -196,18 +197,20 @@ impl Sink {
     }
 
     /// Unwinds here from now on, or lets the writing thread do it.
-    pub(crate) fn unwind_here(&mut self, here: bool) -> Result<(), WriterGone> {
+    pub(crate) fn unwind_here(&mut self, here: bool) -> Result<(), NoAnswer> {
         match std::mem::replace(&mut self.unwinding, Unwinding::Nobody) {
             Unwinding::WritingThread if here => {
                 self.hand_over()?;
-                self.full.send(Message::GiveBack).map_err(|_| WriterGone)?;
-                let (unwinder, at) = self.given_back.recv().map_err(|_| WriterGone)?;
+                self.full
+                    .send(Message::GiveBack)
+                    .map_err(|_| NoAnswer::Gone)?;
+                let (unwinder, at) = self.wait_for(&self.given_back)?;
                 self.unwinding = Unwinding::Here { unwinder, at };
             }
             Unwinding::Here { unwinder, .. } if !here => {
                 self.hand_over()?;
                 let message = Message::Unwind(unwinder);
-                self.full.send(message).map_err(|_| WriterGone)?;
+                self.full.send(message).map_err(|_| NoAnswer::Gone)?;
                 self.unwinding = Unwinding::WritingThread;
             }
             unchanged => self.unwinding = unchanged,
@@ -215,12 +218,12 @@ impl Sink {
         Ok(())
     }
 
-    fn hand_over(&mut self) -> Result<(), WriterGone> {
+    fn hand_over(&mut self) -> Result<(), NoAnswer> {
         if self.current.is_empty() {
             self.current.reserve(BUFFER);
             return Ok(());
         }
-        let mut next = self.empty.recv().map_err(|_| WriterGone)?;
+        let mut next = self.wait_for(&self.empty)?;
         next.clear();
         next.reserve(BUFFER);
         if let Unwinding::Here { at, .. } = &mut self.unwinding {
@@ -232,7 +235,7 @@ impl Sink {
             records: std::mem::replace(&mut self.current, next),
             passes: std::mem::take(&mut self.passes),
         });
-        self.full.send(drained).map_err(|_| WriterGone)
+        self.full.send(drained).map_err(|_| NoAnswer::Gone)
     }
 
     fn end_pass(&mut self) {
@@ -242,17 +245,42 @@ impl Sink {
         }
     }
 
-    /// Writes what is left and ends the thread.
-    pub(crate) fn finish(mut self) -> Written {
-        // If the writer is gone, its own error says more.
-        let _ = self.hand_over();
-        let _ = self.unwind_here(false);
-        drop(self.full);
-        match self.thread.join() {
-            Ok(done) => done,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
+    /// Waits for what the writing thread sends.
+    fn wait_for<T>(&self, from: &Receiver<T>) -> Result<T, NoAnswer> {
+        from.try_recv()
+            .or_else(|_| self.interrupts.receive(from, || self.full.len() as u64))
     }
+
+    /// Writes what is left and ends the thread.
+    ///
+    /// # Errors
+    /// [`NoAnswer::Stuck`]: the user wants an end, and nothing can be written.
+    pub(crate) fn finish(mut self) -> Result<Written, NoAnswer> {
+        let handed_over = self.hand_over();
+        let given_back = self.unwind_here(false);
+        let is_stuck = [handed_over, given_back].contains(&Err(NoAnswer::Stuck));
+        if is_stuck {
+            return Err(NoAnswer::Stuck);
+        }
+        // If the writer is gone, its own error says more.
+        let (full, empty) = (self.full, self.empty);
+        drop(full);
+        self.interrupts
+            .receive(&self.written, || empty.len() as u64)
+    }
+}
+
+/// Runs something in a thread of its own; its result comes through the channel.
+pub(crate) fn in_background<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<Receiver<T>, Error> {
+    let (done, result) = bounded(1);
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(move || done.send(work()))
+        .map_err(Error::system("starting a thread"))?;
+    Ok(result)
 }
 
 /// The other end of the channels.

@@ -1,18 +1,25 @@
-//! Files that were mapped without a build id in their record; the file gets a section with
-//! those ids, so that any perf finds the right contents later.
+//! Files that were mapped without a build id in their record: it is taken from the file when that is
+//! first seen, while the process lives that has it. The file gets a section with those ids, so that
+//! any perf finds the right contents later.
 
-use rprof_abi::record::{BuildIdBytes, FileIdentity, Record};
+use rprof_abi::record::{BuildIdBytes, FileIdentity, Inode, Mmap2, Record};
 use rprof_abi::{Encoder, Endian, Misc, RawRecord, SampleLayout};
 use rprof_images::{Elf, kernel_build_id, running_vdso};
 use rprof_perfdata::feature::BuildIdEntry;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Paths without build id, each with the inode that was mapped under it first; a path in another
-/// mount namespace, or of a file that has been replaced, has another one here and now.
+/// What was seen so far.
 #[derive(Debug, Default)]
-pub(crate) struct Unnamed(BTreeMap<Vec<u8>, u64>);
+pub(crate) struct Unnamed {
+    /// Paths without build id in their records, with the id of what was mapped there first.
+    paths: BTreeMap<Vec<u8>, Option<BuildIdBytes>>,
+    /// Ids by device and inode, also of files that have none.
+    ids: FxHashMap<(u32, u32, u64), Option<BuildIdBytes>>,
+}
 
 impl Unnamed {
     /// Looks at a mapping that the kernel announced.
@@ -31,12 +38,35 @@ impl Unnamed {
         let FileIdentity::Inode(inode) = map.identity else {
             return;
         };
-        let name = map.filename;
-        let has_contents =
-            name == b"[vdso]" || (name.starts_with(b"/") && !name.starts_with(b"//"));
-        if has_contents && !self.0.contains_key(name) {
-            self.0.insert(name.to_vec(), inode.ino);
+        let has_contents = map.filename == b"[vdso]" || is_file(map);
+        if has_contents && !self.paths.contains_key(map.filename) {
+            let id = self.id_of(map, &inode);
+            self.paths.insert(map.filename.to_vec(), id);
         }
+    }
+
+    /// Puts the build id into a mapping of a process that runs; returns whether it has one.
+    pub(crate) fn identify(&mut self, record: &mut Record<'_>) -> bool {
+        let Record::Mmap2(map) = record else {
+            return false;
+        };
+        let FileIdentity::Inode(inode) = map.identity else {
+            return false;
+        };
+        let id = self.id_of(map, &inode);
+        if let Some(id) = id {
+            map.identity = FileIdentity::BuildId(id);
+        }
+        id.is_some()
+    }
+
+    /// The build id of what is mapped.
+    fn id_of(&mut self, map: &Mmap2<'_>, inode: &Inode) -> Option<BuildIdBytes> {
+        if !is_file(map) {
+            return None;
+        }
+        let key = (inode.maj, inode.min, inode.ino);
+        *self.ids.entry(key).or_insert_with(|| read_id(map, inode))
     }
 
     /// The BUILD_ID section: the kernel, and every file that is still the one that was mapped.
@@ -55,17 +85,38 @@ impl Unnamed {
         if let Some(id) = kernel_build_id() {
             add(Misc::KERNEL, id.as_bytes(), b"[kernel.kallsyms]");
         }
-        for (name, &inode) in &self.0 {
-            let elf = if name == b"[vdso]" {
-                running_vdso()
-            } else {
-                let elf = Elf::open(Path::new(std::ffi::OsStr::from_bytes(name))).ok();
-                elf.filter(|elf| elf.inode() == Some(inode))
+        for (name, &id) in &self.paths {
+            let of_vdso = || {
+                let vdso = running_vdso()?;
+                Some(BuildIdBytes::new(vdso.build_id()?.as_bytes()))
             };
-            if let Some(id) = elf.as_ref().and_then(Elf::build_id) {
+            let id = match name.as_slice() {
+                b"[vdso]" => of_vdso(),
+                _ => id,
+            };
+            if let Some(id) = id {
                 add(Misc::USER, id.as_bytes(), name);
             }
         }
         bytes
     }
+}
+
+fn is_file(map: &Mmap2<'_>) -> bool {
+    map.filename.starts_with(b"/") && !map.filename.starts_with(b"//")
+}
+
+/// Reads the file that a process has mapped: what it has there (which only root may open), or what
+/// its path leads to in its mount namespace, or in ours, if that is the same file.
+fn read_id(map: &Mmap2<'_>, inode: &Inode) -> Option<BuildIdBytes> {
+    let (pid, end) = (map.pid, map.addr.saturating_add(map.len));
+    let mapped = PathBuf::from(format!("/proc/{pid}/map_files/{:x}-{end:x}", map.addr));
+    let path = Path::new(OsStr::from_bytes(map.filename));
+    let mut below_root = PathBuf::from(format!("/proc/{pid}/root"));
+    below_root.as_mut_os_string().push(path);
+    let mut files = [mapped.as_path(), &below_root, path]
+        .into_iter()
+        .filter_map(|path| Elf::open(path).ok());
+    let elf = files.find(|elf| elf.inode() == Some(inode.ino))?;
+    Some(BuildIdBytes::new(elf.build_id()?.as_bytes()))
 }

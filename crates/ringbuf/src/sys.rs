@@ -5,6 +5,14 @@
     reason = "the project's door to libc; see the SAFETY comments"
 )]
 
+mod files;
+mod mount;
+mod signals;
+
+pub use files::OpenFilesLimit;
+pub use mount::mount_tracefs;
+pub use signals::{Signal, Signals};
+
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
@@ -166,113 +174,4 @@ impl Clock {
         unsafe { libc::clock_getres(self.id(), &raw mut time) };
         u64::try_from(time.tv_nsec).unwrap_or(1)
     }
-}
-
-/// Raises the soft limit of open files to the hard one; returns whether that gained anything.
-pub fn raise_open_files_limit() -> bool {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: the kernel writes one rlimit.
-    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } != 0
-        || limit.rlim_cur >= limit.rlim_max
-    {
-        return false;
-    }
-    limit.rlim_cur = limit.rlim_max;
-    // SAFETY: reads one rlimit.
-    unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) == 0 }
-}
-
-/// Signals that a recording waits for, as a descriptor: SIGINT, SIGTERM, SIGHUP, SIGCHLD.
-///
-/// They are blocked in this process from [`Signals::block`] on until this is dropped; threads
-/// started meanwhile inherit that, and a child must undo it before exec.
-#[derive(Debug)]
-pub struct Signals {
-    fd: OwnedFd,
-    heard: Vec<libc::c_int>,
-}
-
-impl Signals {
-    const HANDLED: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGCHLD];
-
-    /// Blocks them and opens the descriptor. Call before any thread is started.
-    ///
-    /// # Errors
-    /// The kernel's.
-    pub fn block() -> io::Result<Self> {
-        // What was ignored when we were started (nohup) stays ignored; blocked, it would come.
-        let heard: Vec<libc::c_int> = Self::HANDLED
-            .into_iter()
-            .filter(|&signal| signal == libc::SIGCHLD || !is_ignored(signal))
-            .collect();
-        // Ignored, it would take our children's statuses away.
-        // SAFETY: the default action is always valid.
-        unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
-        let set = signal_set(&heard);
-        // SAFETY: `set` is initialised; no old mask is asked for.
-        check(unsafe { libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) })?;
-        // SAFETY: as above.
-        let fd = check(unsafe {
-            libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK)
-        })?;
-        // SAFETY: the kernel just gave it to us.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        Ok(Self { fd, heard })
-    }
-
-    /// The next signal that came, if any.
-    pub fn next(&self) -> Option<i32> {
-        use std::os::fd::AsFd;
-        let mut bytes = [0; size_of::<libc::signalfd_siginfo>()];
-        let len = read(self.fd.as_fd(), &mut bytes).ok()?;
-        // ssi_signo is the first field, 32 bits.
-        let signo = bytes.get(..len)?.first_chunk()?;
-        Some(i32::from_ne_bytes(*signo))
-    }
-
-    /// The signal that children's ends are told by.
-    pub const CHILD: i32 = libc::SIGCHLD;
-}
-
-impl Drop for Signals {
-    fn drop(&mut self) {
-        // What came while it was to be heard here ends nothing any more.
-        while self.next().is_some() {}
-        let set = signal_set(&self.heard);
-        // SAFETY: `set` is initialised; no old mask is asked for.
-        unsafe { libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut()) };
-    }
-}
-
-impl std::os::fd::AsFd for Signals {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
-    }
-}
-
-fn is_ignored(signal: libc::c_int) -> bool {
-    let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: no new action is given; the kernel writes the whole old one.
-    let asked = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
-    if asked != 0 {
-        return false;
-    }
-    // SAFETY: written by sigaction.
-    unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN
-}
-
-fn signal_set(signals: &[libc::c_int]) -> libc::sigset_t {
-    let mut set = std::mem::MaybeUninit::uninit();
-    // SAFETY: writes the whole set.
-    unsafe { libc::sigemptyset(set.as_mut_ptr()) };
-    // SAFETY: initialised by sigemptyset.
-    let mut set = unsafe { set.assume_init() };
-    for &signal in signals {
-        // SAFETY: `set` is initialised, signals are valid numbers.
-        unsafe { libc::sigaddset(&raw mut set, signal) };
-    }
-    set
 }

@@ -3,6 +3,7 @@
 
 mod args;
 mod cmd;
+mod quote;
 mod say;
 mod target;
 
@@ -28,7 +29,11 @@ fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             say::error(&error);
-            ExitCode::FAILURE
+            match error.downcast_ref() {
+                // As a shell says that SIGINT ended something.
+                Some(rprof_record::Error::Interrupted) => ExitCode::from(128 + 2),
+                _ => ExitCode::FAILURE,
+            }
         }
     }
 }

@@ -117,4 +117,5 @@ features! {
     SIMPLEPERF_INIT_MAP = 134, "Records of what already ran.";
     STACK_ENDS = 200, "How stacks ended that rprof unwound while recording.";
     SYMBOLS = 201, "Names of the addresses that samples hit.";
+    OWN_SAMPLES = 202, "How many samples of the recorder itself were left out.";
 }

@@ -31,6 +31,8 @@ pub enum StackEnd {
     NotCopied,
     /// Of a 32-bit task.
     ThirtyTwoBit,
+    /// Of a process whose mappings the recorder could not see: another user's, or protected.
+    Unreadable,
     /// What a newer rprof wrote.
     Other(u32),
 }
@@ -46,6 +48,7 @@ impl StackEnd {
         (Self::Gap, 7, "gap"),
         (Self::NotCopied, 8, "not_copied"),
         (Self::ThirtyTwoBit, 9, "32_bit"),
+        (Self::Unreadable, 10, "unreadable"),
     ];
 
     fn number(self) -> u32 {

@@ -101,6 +101,11 @@ pub enum Feature {
     StackEnds(StackEnds),
     /// Names of what samples hit.
     Symbols(Symbols),
+    /// Samples of the recorder itself.
+    OwnSamples {
+        /// How many were left out.
+        left_out: u64,
+    },
     /// A section that is not decoded here: unknown, or a stream of its own.
     Opaque {
         /// Which.
@@ -121,6 +126,10 @@ impl Feature {
         }
         if id == FeatureId::SYMBOLS {
             return Ok(Self::Symbols(Symbols::parse(section, endian)?));
+        }
+        if id == FeatureId::OWN_SAMPLES {
+            let left_out = Cursor::new(section, endian).u64("own samples")?;
+            return Ok(Self::OwnSamples { left_out });
         }
         if id.0 >= FeatureId::SIMPLEPERF_FILE.0 {
             return Self::parse_simpleperf(id, section, endian);
@@ -264,7 +273,7 @@ mod tests {
         assert_eq!(said(19), ["stat=Bool(true)"]);
         assert_eq!(said(1), ["tracing_data.len_bytes=0"]);
         assert_eq!(said(134), ["simpleperf_init_map.len_bytes=0"]);
-        assert_eq!(said(202), ["feature_202.len_bytes=0"]);
+        assert_eq!(said(250), ["feature_250.len_bytes=0"]);
     }
 
     proptest! {

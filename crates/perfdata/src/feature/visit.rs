@@ -7,7 +7,7 @@ use super::{
 use rprof_abi::{Fields, Value};
 
 impl Feature {
-    /// Says the section as one field: perf's name for it in lower case (`feature_202` for one
+    /// Says the section as one field: perf's name for it in lower case (`feature_250` for one
     /// without a name), and under it what the section holds.
     pub fn visit(&self, fields: &mut dyn Fields) {
         // A flat table, hence its length.
@@ -77,6 +77,9 @@ impl Feature {
             }
             Self::StackEnds(ends) => fields.object("stack_ends", |fields| ends.visit(fields)),
             Self::Symbols(symbols) => fields.object("symbols", |fields| symbols.visit(fields)),
+            Self::OwnSamples { left_out } => fields.object("own_samples", |fields| {
+                fields.field("left_out", Value::Unsigned(*left_out));
+            }),
             Self::Opaque { id, len_bytes } => {
                 fields.object(&name_of(*id), |fields| {
                     fields.field("len_bytes", Value::Unsigned(*len_bytes));

@@ -16,6 +16,12 @@ fn record(kind: u32, len: u16, fill: u8) -> Vec<u8> {
 
 /// A recording of two events and some records, as bytes.
 fn recording() -> Vec<u8> {
+    recording_by(Writer::start)
+}
+
+type Start = fn(File, &Path, &[WrittenEvent], Vec<(FeatureId, Vec<u8>)>) -> Result<Writer, Error>;
+
+fn recording_by(start: Start) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("perf.data");
     let event = |name: &str, ids: Vec<u64>| WrittenEvent {
@@ -28,7 +34,11 @@ fn recording() -> Vec<u8> {
         ids,
     };
     let events = [event("cycles", vec![5, 6]), event("dummy:u", vec![7])];
-    let mut writer = Writer::start(File::create(&path).unwrap(), &path, &events).unwrap();
+    let mut arch = Vec::new();
+    let mut encoder = rprof_abi::Encoder::new(&mut arch, Endian::NATIVE);
+    feature::encode_string(b"x86_64", &mut encoder);
+    let known = vec![(FeatureId::ARCH, arch)];
+    let mut writer = start(File::create(&path).unwrap(), &path, &events, known).unwrap();
     for fill in 0..20 {
         writer
             .write(&record(9, 24 + 8 * u16::from(fill), fill))
@@ -46,6 +56,33 @@ fn recording() -> Vec<u8> {
         .finish(vec![(FeatureId::OSRELEASE, osrelease)])
         .unwrap();
     std::fs::read(&path).unwrap()
+}
+
+#[test]
+fn a_pipe_gets_what_a_file_gets() {
+    let file = open(&recording()).unwrap();
+    let pipe = open(&recording_by(Writer::start_pipe)).unwrap();
+    assert_eq!((file.form(), pipe.form()), (Form::File, Form::Pipe));
+    for (in_file, in_pipe) in file.events().iter().zip(pipe.events()) {
+        assert_eq!(in_file.name, in_pipe.name);
+        assert_eq!(in_file.attr, in_pipe.attr);
+    }
+    assert_eq!(file.events().len(), pipe.events().len());
+    for id in [FeatureId::ARCH, FeatureId::OSRELEASE] {
+        assert!(file.feature_text(id).is_some());
+        assert_eq!(file.feature_text(id), pipe.feature_text(id));
+    }
+    let (in_file, _) = kinds(&file);
+    let (mut in_pipe, warnings) = kinds(&pipe);
+    in_pipe.retain(|kind| {
+        let own = [
+            file_kind::HEADER_ATTR,
+            file_kind::EVENT_UPDATE,
+            file_kind::HEADER_FEATURE,
+        ];
+        !own.contains(kind)
+    });
+    assert_eq!((in_pipe, warnings.is_empty()), (in_file, true));
 }
 
 fn open(bytes: &[u8]) -> Result<Reader, Error> {
@@ -191,7 +228,8 @@ fn reading_ahead_finds_the_same_records() {
         attr: PerfEventAttr::default(),
         ids: vec![],
     };
-    let mut writer = Writer::start(File::create(&path).unwrap(), &path, &[event]).unwrap();
+    let mut writer =
+        Writer::start(File::create(&path).unwrap(), &path, &[event], Vec::new()).unwrap();
     // Records of all lengths, so that some lie across every border; traces with their data behind
     // them, one longer than what is read at a time.
     for n in 0..12_000u32 {

@@ -1,4 +1,6 @@
-//! [`Writer`]: a seekable recording, as perf 6.1 writes it.
+//! [`Writer`]: a recording as perf 6.1 writes it, into a file or into a pipe.
+
+mod pipe;
 
 use crate::feature::{EventDesc, FeatureId};
 use crate::{Error, FileHeader, Section};
@@ -7,6 +9,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+
+/// Feature sections, encoded.
+type Features = Vec<(FeatureId, Vec<u8>)>;
 
 /// One event as it goes into the file: need not be the attr that was opened.
 #[derive(Clone, Debug)]
@@ -29,29 +34,43 @@ pub struct Finished {
 /// Writes header and attrs at once, then records as they come, then features.
 ///
 /// A file that is not finished (killed, disk full) has a data size of 0: readers then read
-/// records up to the end of the file.
+/// records up to the end of the file. A pipe gets what is known of features before the records,
+/// and the rest behind them, as records, too.
 #[derive(Debug)]
 pub struct Writer {
     file: File,
     path: PathBuf,
-    header: FileHeader,
-    attr_size: AttrSize,
-    events: Vec<EventDesc>,
+    form: Form,
     data_len: u64,
 }
 
+/// Where it goes.
+#[derive(Debug)]
+enum Form {
+    /// A file, whose header is written again at the end.
+    Seekable {
+        header: FileHeader,
+        attr_size: AttrSize,
+        events: Vec<EventDesc>,
+        features: Features,
+    },
+    /// A pipe, in which so many bytes were written before the records.
+    Pipe { preamble_len: u64 },
+}
+
 impl Writer {
-    /// Starts a recording in an empty file; `path` is for messages.
+    /// Starts a recording in an empty file, with the features that are known already; `path` is for
+    /// messages.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn start(file: File, path: &Path, events: &[WrittenEvent]) -> Result<Self, Error> {
-        // One size for all, the smallest that loses nothing: old perfs refuse longer attrs.
-        let attr_size = events
-            .iter()
-            .map(|event| event.attr.smallest_size())
-            .max()
-            .unwrap_or(AttrSize::VER0);
+    pub fn start(
+        file: File,
+        path: &Path,
+        events: &[WrittenEvent],
+        features: Vec<(FeatureId, Vec<u8>)>,
+    ) -> Result<Self, Error> {
+        let attr_size = attr_size(events);
         let attr_entry_size = u64::from(attr_size.0) + Section::LEN;
         let ids_len: u64 = events.iter().map(|event| event.ids.len() as u64 * 8).sum();
         let attrs = Section {
@@ -83,23 +102,41 @@ impl Writer {
             event.attr.encode(&mut bytes, Endian::NATIVE, attr_size);
             ids.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
         }
-        let events = events
-            .iter()
-            .map(|event| EventDesc {
-                attr: event.attr.clone(),
-                name: event.name.clone().into_bytes(),
-                ids: event.ids.clone(),
-            })
-            .collect();
+        let form = Form::Seekable {
+            header,
+            attr_size,
+            events: event_descs(events),
+            features,
+        };
+        Self::start_with(file, path, form, &bytes)
+    }
+
+    /// Starts a recording in a pipe; `path` is for messages.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; also if an event has more ids than a record of a pipe holds.
+    pub fn start_pipe(
+        file: File,
+        path: &Path,
+        events: &[WrittenEvent],
+        features: Vec<(FeatureId, Vec<u8>)>,
+    ) -> Result<Self, Error> {
+        let preamble = pipe::preamble(events, features).map_err(|source| Error::Io {
+            path: path.to_owned(),
+            source: io::Error::new(io::ErrorKind::InvalidInput, source),
+        })?;
+        let preamble_len = preamble.len() as u64;
+        Self::start_with(file, path, Form::Pipe { preamble_len }, &preamble)
+    }
+
+    fn start_with(file: File, path: &Path, form: Form, bytes: &[u8]) -> Result<Self, Error> {
         let mut writer = Self {
             file,
             path: path.to_owned(),
-            header,
-            attr_size,
-            events,
+            form,
             data_len: 0,
         };
-        let written = writer.file.write_all(&bytes);
+        let written = writer.file.write_all(bytes);
         written.map_err(|source| writer.io_error(source))?;
         Ok(writer)
     }
@@ -124,7 +161,11 @@ impl Writer {
 
     /// Bytes of the file so far: where the next record will begin.
     pub fn end(&self) -> u64 {
-        self.header.data.offset + self.data_len
+        let before = match &self.form {
+            Form::Seekable { header, .. } => header.data.offset,
+            Form::Pipe { preamble_len } => *preamble_len,
+        };
+        before + self.data_len
     }
 
     /// Bytes of records so far.
@@ -136,61 +177,104 @@ impl Writer {
     ///
     /// # Errors
     /// [`Error::Io`]; the data stays readable.
-    pub fn finish(mut self, mut features: Vec<(FeatureId, Vec<u8>)>) -> Result<Finished, Error> {
-        let mut desc = Vec::new();
-        EventDesc::encode_all(&self.events, self.attr_size, &mut desc, Endian::NATIVE);
-        features.push((FeatureId::EVENT_DESC, desc));
-        features.sort_by_key(|&(id, _)| id);
-
-        self.header.data.size = self.data_len;
-        // First a file without features, so that the data is whole whatever happens next.
-        let written = self.write_header();
-        written.map_err(|source| self.io_error(source))?;
-        let mut at = self.header.data.end() + Section::LEN * features.len() as u64;
-        let mut table = Vec::new();
-        for (id, bytes) in &features {
-            if let Some(word) = self.header.features.get_mut((id.0 / 64) as usize) {
-                *word |= 1 << (id.0 % 64);
+    pub fn finish(mut self, features: Vec<(FeatureId, Vec<u8>)>) -> Result<Finished, Error> {
+        let finished = match self.form {
+            Form::Seekable {
+                header,
+                attr_size,
+                events,
+                features: mut all,
+            } => {
+                let mut desc = Vec::new();
+                EventDesc::encode_all(&events, attr_size, &mut desc, Endian::NATIVE);
+                all.push((FeatureId::EVENT_DESC, desc));
+                all.extend(features);
+                all.sort_by_key(|&(id, _)| id);
+                finish_file(&self.file, header, self.data_len, &all)
             }
-            let section = Section {
-                offset: at,
-                size: bytes.len() as u64,
-            };
-            section.encode(&mut Encoder::new(&mut table, Endian::NATIVE));
-            at = section.end();
-        }
-        for (_, bytes) in &features {
-            table.extend_from_slice(bytes);
-        }
-        // The header goes last: it must not announce features that are not there.
-        let written = self
-            .file
-            .write_all_at(&table, self.header.data.end())
-            .and_then(|()| self.write_header());
-        if let Err(source) = written {
-            // Half a table is worse than none; if that fails too, the first error says why.
-            let _ = self.file.set_len(self.header.data.end());
-            return Err(self.io_error(source));
-        }
-        Ok(Finished { size_bytes: at })
+            Form::Pipe { preamble_len } => {
+                let rest = pipe::records_of(features);
+                let size_bytes = preamble_len + self.data_len + rest.len() as u64;
+                let written = self.file.write_all(&rest);
+                written.map(|()| Finished { size_bytes })
+            }
+        };
+        finished.map_err(|source| Error::Io {
+            path: self.path,
+            source,
+        })
     }
 
     /// Closes the data section without features, when the disk is full or writing failed:
-    /// overwrites the header in place and cuts off half a record.
+    /// overwrites the header in place and cuts off half a record. A pipe is left as it is.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn abandon(mut self) -> Result<Finished, Error> {
-        self.header.data.size = self.data_len;
-        let end = self.header.data.end();
-        let written = self.file.set_len(end).and_then(|()| self.write_header());
+        let size_bytes = self.end();
+        let Form::Seekable { header, .. } = &mut self.form else {
+            return Ok(Finished { size_bytes });
+        };
+        header.data.size = self.data_len;
+        let cut = self.file.set_len(size_bytes);
+        let written = cut.and_then(|()| write_header(&self.file, header));
         written.map_err(|source| self.io_error(source))?;
-        Ok(Finished { size_bytes: end })
+        Ok(Finished { size_bytes })
     }
+}
 
-    fn write_header(&self) -> io::Result<()> {
-        let mut bytes = Vec::new();
-        self.header.encode(&mut bytes, Endian::NATIVE);
-        self.file.write_all_at(&bytes, 0)
+fn finish_file(
+    file: &File,
+    mut header: FileHeader,
+    data_len: u64,
+    features: &[(FeatureId, Vec<u8>)],
+) -> io::Result<Finished> {
+    header.data.size = data_len;
+    // First a file without features, so that the data is whole whatever happens next.
+    write_header(file, &header)?;
+    let mut at = header.data.end() + Section::LEN * features.len() as u64;
+    let mut table = Vec::new();
+    for (id, bytes) in features {
+        if let Some(word) = header.features.get_mut((id.0 / 64) as usize) {
+            *word |= 1 << (id.0 % 64);
+        }
+        let section = Section {
+            offset: at,
+            size: bytes.len() as u64,
+        };
+        section.encode(&mut Encoder::new(&mut table, Endian::NATIVE));
+        at = section.end();
     }
+    for (_, bytes) in features {
+        table.extend_from_slice(bytes);
+    }
+    // The header goes last: it must not announce features that are not there.
+    let written = file.write_all_at(&table, header.data.end());
+    if let Err(error) = written.and_then(|()| write_header(file, &header)) {
+        // Half a table is worse than none; if that fails too, the first error says why.
+        let _ = file.set_len(header.data.end());
+        return Err(error);
+    }
+    Ok(Finished { size_bytes: at })
+}
+
+fn write_header(file: &File, header: &FileHeader) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    header.encode(&mut bytes, Endian::NATIVE);
+    file.write_all_at(&bytes, 0)
+}
+
+/// One size for all, the smallest that loses nothing: old perfs refuse longer attrs.
+fn attr_size(events: &[WrittenEvent]) -> AttrSize {
+    let sizes = events.iter().map(|event| event.attr.smallest_size());
+    sizes.max().unwrap_or(AttrSize::VER0)
+}
+
+fn event_descs(events: &[WrittenEvent]) -> Vec<EventDesc> {
+    let desc = |event: &WrittenEvent| EventDesc {
+        attr: event.attr.clone(),
+        name: event.name.clone().into_bytes(),
+        ids: event.ids.clone(),
+    };
+    events.iter().map(desc).collect()
 }

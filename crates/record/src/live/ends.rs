@@ -18,10 +18,11 @@ const MAX_NOTED: usize = 1 << 20;
 
 impl Ends {
     /// Notes how the stack of the sample at an offset ended, of which something was copied or not,
-    /// and after how many entries of its chain there is a gap.
+    /// of a process that could be looked into or not, and after how many entries of its chain there
+    /// is a gap.
     pub(crate) fn add(
         &mut self,
-        (outcome, is_copied): (Outcome, bool),
+        (outcome, is_copied, is_readable): (Outcome, bool, bool),
         gap: Option<usize>,
         offset: u64,
         images: &Images,
@@ -38,6 +39,7 @@ impl Ends {
             (Outcome::NoInfo { image, .. }, _) => (StackEnd::NoInfo, Some(image)),
             (Outcome::BadInfo { image, .. }, _) => (StackEnd::BadInfo, Some(image)),
             (Outcome::OffStack { .. }, _) => (StackEnd::OffStack, None),
+            (Outcome::Unmapped { .. }, _) if !is_readable => (StackEnd::Unreadable, None),
             (Outcome::Unmapped { .. }, _) => (StackEnd::Unmapped, None),
             (Outcome::Loop, _) => (StackEnd::Loop, None),
             (Outcome::ThirtyTwoBit, _) => (StackEnd::ThirtyTwoBit, None),

@@ -23,10 +23,11 @@ use rprof_machine::Live;
 use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
 use rprof_unwind::{Machine, Outcome, Registers, Stack, StackFrame, Unwinder};
+use rustc_hash::FxHashSet;
 use space::LiveSpace;
 use std::env::consts::ARCH;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use tables::Tables;
 
 /// Turns drained records into those of the file.
@@ -45,12 +46,16 @@ pub(crate) struct LiveUnwinder {
     /// Whether more of deep stacks is read.
     completes: bool,
     completion: Completion,
+    unreadable: Arc<Unreadable>,
     /// Samples that are not as was asked for.
     undecodable: u64,
     frames: Vec<StackFrame>,
     chain: Vec<u8>,
     body: Vec<u8>,
 }
+
+/// Processes that were there before, and could not be looked into; known once all were looked at.
+pub(crate) type Unreadable = OnceLock<FxHashSet<i32>>;
 
 /// Mappings are kept for samples that are older than the pass before by so many nanoseconds: they may
 /// have been on their way into their ring when it was last drained.
@@ -69,7 +74,7 @@ impl LiveUnwinder {
         machine: Machine,
         (drained, written): (Layouts, Layouts),
         sideband: SampleLayout,
-        seen: Arc<depth::Seen>,
+        (seen, unreadable): (Arc<depth::Seen>, Arc<Unreadable>),
         completes: bool,
     ) -> Self {
         Self {
@@ -85,6 +90,7 @@ impl LiveUnwinder {
             seen,
             completes,
             completion: Completion::default(),
+            unreadable,
             undecodable: 0,
             frames: Vec::new(),
             chain: Vec::new(),
@@ -162,8 +168,13 @@ impl LiveUnwinder {
             let is_copied = sample
                 .stack_user
                 .is_some_and(|stack| !stack.stack().is_empty());
+            let is_readable = self.unreadable.get().is_none_or(|pids| {
+                let pid = sample.pid.unwrap_or(-1);
+                !pids.contains(&pid)
+            });
             let images = self.live.images();
-            self.ends.add((outcome, is_copied), gap, offset, images);
+            self.ends
+                .add((outcome, is_copied, is_readable), gap, offset, images);
         }
         let unwound = Sample {
             callchain: Some(Callchain::from_encoded(&self.chain, Endian::NATIVE)),

@@ -1,5 +1,6 @@
 //! What a recording is worth: samples, losses, and how stacks ended that were unwound.
 
+use super::table::left_out;
 use super::unnamed::unnamed_lines;
 use rprof_profile::{EndedStacks, Profile, StackEnd, Unwound, percent, printable};
 use std::io::{self, Write};
@@ -22,6 +23,9 @@ pub fn write_stats(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
             event.weight,
             event.loss.samples
         )?;
+    }
+    if let Some(left_out) = left_out(profile) {
+        writeln!(out, "Left out: {left_out}")?;
     }
     write_unwound(&profile.unwound, out)?;
     let unnamed = unnamed_lines(profile);

@@ -60,6 +60,14 @@ pub fn write_table(
     Ok(())
 }
 
+/// What the recorder left out, if anything.
+pub(super) fn left_out(profile: &Profile) -> Option<String> {
+    let n_samples = profile.about.own_samples;
+    (n_samples > 0).then(|| {
+        format!("{n_samples} samples of rprof itself (rprof record --include-self keeps them)")
+    })
+}
+
 fn write_event(
     profile: &Profile,
     event: &EventProfile,
@@ -72,6 +80,9 @@ fn write_event(
         "# Total Lost Samples: {at_least}{}",
         event.loss.samples
     )?;
+    if let Some(left_out) = left_out(profile) {
+        writeln!(out, "# Left out: {left_out}")?;
+    }
     writeln!(out, "#")?;
     writeln!(
         out,

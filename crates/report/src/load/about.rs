@@ -32,6 +32,10 @@ pub(crate) fn of(reader: &Reader) -> About {
         command: words
             .map(|word| String::from_utf8_lossy(word).into_owned())
             .collect(),
+        own_samples: match feature(FeatureId::OWN_SAMPLES) {
+            Some(Feature::OwnSamples { left_out }) => left_out,
+            _ => 0,
+        },
         wall_clock: match feature(FeatureId::CLOCK_DATA) {
             Some(Feature::ClockData(clock)) => Some(WallClock {
                 wall_ns: clock.wall_ns,

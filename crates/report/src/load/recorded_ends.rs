@@ -80,6 +80,7 @@ fn meaning(end: feature::StackEnd) -> StackEnd {
         Recorded::Gap => StackEnd::Gap,
         Recorded::NotCopied => StackEnd::NotCopied,
         Recorded::ThirtyTwoBit => StackEnd::ThirtyTwoBit,
+        Recorded::Unreadable => StackEnd::Unreadable,
         Recorded::Other(_) => StackEnd::Other,
     }
 }

@@ -1,10 +1,12 @@
 //! The arguments of `record`.
 
+use clap::ArgAction;
 use rprof_record::MOST_STACK_BYTES;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
 pub(crate) struct RecordArgs {
     /// Samples a second, or "max" for the kernel's limit [default: 4000]
     #[arg(
@@ -72,7 +74,12 @@ pub(crate) struct RecordArgs {
     #[arg(short = 'm', long, value_name = "PAGES")]
     pub(crate) mmap_pages: Option<String>,
 
-    /// File to write; one of that name is kept as NAME.old
+    /// Everybody (-a, -C) without leaving out rprof's own samples
+    #[arg(long)]
+    pub(crate) include_self: bool,
+
+    /// File to write, one of that name is kept as NAME.old; or - for a pipe on standard output, with
+    /// what the command prints on standard error
     #[arg(short = 'o', long, value_name = "FILE", default_value = "perf.data")]
     pub(crate) output: PathBuf,
 
@@ -89,16 +96,70 @@ pub(crate) struct RecordArgs {
     pub(crate) quiet: bool,
 
     /// Say more
-    #[arg(short = 'v', long)]
-    pub(crate) verbose: bool,
+    #[arg(short = 'v', long, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
 
-    /// Command to run, with its arguments
-    #[arg(
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "COMMAND"
-    )]
+    #[command(flatten)]
+    pub(crate) perfs: PerfArgs,
+
+    // Without `allow_hyphen_values`: an unknown flag is an error, not the command.
+    /// Command to run, with its arguments: the first word that is no flag, or what follows --
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
+}
+
+/// perf's flags for what is always so, or that leave something out.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "For perf's sake")]
+pub(crate) struct PerfArgs {
+    /// Samples have their time (always)
+    #[arg(short = 'T', long)]
+    timestamp: bool,
+
+    /// Samples have their period (always)
+    #[arg(short = 'P', long = "period")]
+    sample_period: bool,
+
+    /// Samples have their CPU (always)
+    #[arg(long)]
+    sample_cpu: bool,
+
+    /// The file has the times of the first and the last sample (always)
+    #[arg(long)]
+    timestamp_boundary: bool,
+
+    /// The clock of times: mono (always)
+    #[arg(short = 'k', long, value_name = "CLOCK", value_parser = parse_clock)]
+    clockid: Option<()>,
+
+    /// Mappings have build ids (always)
+    #[arg(long)]
+    buildid_mmap: bool,
+
+    /// Build ids of all that is mapped, hit or not (always)
+    #[arg(long)]
+    buildid_all: bool,
+
+    /// Copy no binaries into ~/.debug (never done)
+    #[arg(short = 'N', long)]
+    no_buildid_cache: bool,
+
+    /// Record no loading of BPF programs
+    #[arg(long)]
+    pub(crate) no_bpf_event: bool,
+
+    /// Fail if -F is above the kernel's limit, rather than sample at the limit
+    #[arg(long)]
+    pub(crate) strict_freq: bool,
+}
+
+/// perf's names of the one clock that there is.
+fn parse_clock(text: &str) -> Result<(), String> {
+    let text = text.to_ascii_lowercase();
+    match text.strip_prefix("clock_").unwrap_or(&text) {
+        "mono" | "monotonic" | "1" => Ok(()),
+        _ => Err("mono is the only clock that times are taken from".to_owned()),
+    }
 }
 
 /// How to record callers.

@@ -2,29 +2,36 @@
 
 use super::symbols::embed;
 use crate::args::{CallGraph, RecordArgs};
+use crate::quote::quoted;
 use crate::say;
 use anyhow::{Context, Result, bail};
-use rprof_events::{Event, Sources, parse_cpu_list, parse_events};
+use rprof_events::{Event, EventError, Sources, parse_cpu_list, parse_events};
 use rprof_images::Locator;
 use rprof_perfdata::feature::{StackEnd, StackEnds};
 use rprof_process::exit_code;
 use rprof_record::{
-    CallChains, MOST_STACK_BYTES, Note, Rate, Settings, Summary, Tool, Watch, record,
+    CallChains, MOST_STACK_BYTES, Note, Output, Rate, Settings, Summary, Tool, Watch, record,
 };
-use rprof_ringbuf::sys::page_size;
+use rprof_ringbuf::sys::{mount_tracefs, page_size};
+use std::fs::File;
+use std::io::IsTerminal;
+use std::os::fd::AsFd;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
-    let settings = settings(args)?;
     let mut note = |note: Note| {
-        if args.verbose || !(args.quiet || note.is_detail()) {
+        if args.verbose > 0 || !(args.quiet || note.is_detail()) {
             say::line(&note);
         }
     };
+    let settings = settings(args)?;
     let mut summary = record(&settings, &mut note)?;
-    if args.embed_symbols && summary.samples > 0 {
-        match embed(&summary.path, &Locator::default()) {
+    if let (true, Output::File(path)) = (args.embed_symbols, &summary.output)
+        && summary.samples > 0
+    {
+        match embed(path, &Locator::default()) {
             Ok(done) => {
                 summary.size_bytes = done.size_bytes;
                 if !args.quiet {
@@ -35,11 +42,20 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
             Err(error) => say::warning(format_args!("names are not in the file: {error:#}")),
         }
     }
-    if !args.quiet || summary.lost_samples.is_some_and(|lost| lost > 0) {
-        say::line(sentence(&summary));
+    tell(&summary, args.quiet);
+    Ok(match summary.status {
+        Some(status) => ExitCode::from(exit_code(status)),
+        None => ExitCode::SUCCESS,
+    })
+}
+
+/// What came of it.
+fn tell(summary: &Summary, is_quiet: bool) {
+    if !is_quiet || summary.lost_samples.is_some_and(|lost| lost > 0) {
+        say::line(sentence(summary));
     }
-    if let Some(why) = summary.stacks.as_ref().and_then(why_not_whole)
-        && !args.quiet
+    if let Some(why) = why_not_whole(summary)
+        && !is_quiet
     {
         say::line(why);
     }
@@ -56,10 +72,6 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
             summary.lost_sideband
         ));
     }
-    Ok(match summary.status {
-        Some(status) => ExitCode::from(exit_code(status)),
-        None => ExitCode::SUCCESS,
-    })
 }
 
 fn settings(args: &RecordArgs) -> Result<Settings> {
@@ -74,7 +86,7 @@ fn settings(args: &RecordArgs) -> Result<Settings> {
         Watch::Command
     };
     Ok(Settings {
-        events: events(&args.events)?,
+        events: events(&args.events, args.quiet)?,
         rate: rate(args)?,
         call_chains: call_chains(args)?,
         watch,
@@ -82,7 +94,10 @@ fn settings(args: &RecordArgs) -> Result<Settings> {
         command: args.command.clone(),
         duration: args.duration.map(duration).transpose()?,
         ring_pages: args.mmap_pages.as_deref().map(ring_pages).transpose()?,
-        output: args.output.clone(),
+        output: output(args)?,
+        strict_rate: args.perfs.strict_freq,
+        bpf_events: !args.perfs.no_bpf_event,
+        include_self: args.include_self,
         wait_all: args.wait_all,
         tool: Tool {
             command_line: std::env::args_os()
@@ -110,10 +125,39 @@ fn call_chains(args: &RecordArgs) -> Result<CallChains> {
     })
 }
 
-fn events(lists: &[String]) -> Result<Vec<Event>> {
+fn output(args: &RecordArgs) -> Result<Output> {
+    if args.output.as_os_str() != "-" {
+        return Ok(Output::File(args.output.clone()));
+    }
+    if args.embed_symbols {
+        bail!("--embed-symbols needs a file: a pipe cannot be added to (-o FILE)");
+    }
+    let stdout = std::io::stdout();
+    if stdout.is_terminal() {
+        bail!(
+            "-o - is for a program or a file, not for a terminal: rprof record -o - ... | rprof report -i -"
+        );
+    }
+    let pipe = stdout.as_fd().try_clone_to_owned();
+    let pipe = pipe.context("duplicating standard output")?;
+    Ok(Output::Pipe(Arc::new(File::from(pipe))))
+}
+
+fn events(lists: &[String], is_quiet: bool) -> Result<Vec<Event>> {
+    let parse = |list: &str| parse_events(list, &Sources::default());
     let mut events = Vec::new();
     for list in lists {
-        events.extend(parse_events(list, &Sources::default())?);
+        let parsed = match parse(list) {
+            Err(EventError::TracefsMissing { path, .. }) if mount_tracefs(&path).is_ok() => {
+                if !is_quiet {
+                    let path = path.display();
+                    say::line(format_args!("tracefs was not mounted, now it is: {path}"));
+                }
+                parse(list)
+            }
+            parsed => parsed,
+        };
+        events.extend(parsed?);
     }
     Ok(events)
 }
@@ -165,7 +209,19 @@ fn ring_pages(text: &str) -> Result<usize> {
 
 /// The one line at the end.
 fn sentence(summary: &Summary) -> String {
-    let path = summary.path.display();
+    let (place, next) = match &summary.output {
+        Output::File(path) if path.as_os_str() == "perf.data" => {
+            ("perf.data".to_owned(), "; next: rprof report".to_owned())
+        }
+        Output::File(path) => {
+            let word = quoted(path.as_os_str());
+            (
+                path.display().to_string(),
+                format!("; next: rprof report -i {word}"),
+            )
+        }
+        Output::Pipe(_) => ("the pipe".to_owned(), String::new()),
+    };
     let size = size(summary.size_bytes);
     let lost = match summary.lost_samples {
         Some(lost) => format!("{lost} lost"),
@@ -177,15 +233,37 @@ fn sentence(summary: &Summary) -> String {
         0 => String::new(),
         n => format!(", throttled {n} times"),
     };
-    let next = match (summary.samples, summary.path.to_str()) {
-        (0, _) => "no samples: too short, or idle; a higher -F may help".to_owned(),
-        (_, Some("perf.data")) => "next: rprof report".to_owned(),
-        _ => format!("next: rprof report -i {path}"),
+    let next = match summary.samples {
+        0 => format!("; {}", why_no_samples(summary)),
+        _ => next,
     };
     format!(
-        "{} samples in {path} ({size}), {lost}{throttled}{stacks}; {next}",
+        "{} samples in {place} ({size}), {lost}{throttled}{stacks}{next}",
         summary.samples
     )
+}
+
+/// Why there are none, by what the events counted.
+fn why_no_samples(summary: &Summary) -> String {
+    let own = summary.own_samples;
+    if own > 0 {
+        return format!("all {own} were of rprof itself (--include-self keeps them)");
+    }
+    let is_clock = |name: &str| name.starts_with("cpu-clock") || name.starts_with("task-clock");
+    if summary.event_counts.iter().any(|(name, _)| is_clock(name)) {
+        return "no samples: too short, or idle; a higher -F may help".to_owned();
+    }
+    let why: Vec<String> = summary
+        .event_counts
+        .iter()
+        .map(|(name, count)| match count {
+            _ if name.starts_with("dummy") => format!("'{name}' takes none, it counts nothing"),
+            0 => format!("'{name}' did not happen"),
+            1 => format!("'{name}' happened once: -c 1 samples each time"),
+            n => format!("'{name}' happened {n} times: -c 1 samples each time"),
+        })
+        .collect();
+    format!("no samples: {}", why.join(", "))
 }
 
 /// How many stacks were unwound to where their thread began.
@@ -203,7 +281,8 @@ fn whole_stacks(ends: &StackEnds) -> Option<String> {
 }
 
 /// Why others are not, if they are more than a few: the reason of most of them.
-fn why_not_whole(ends: &StackEnds) -> Option<String> {
+fn why_not_whole(summary: &Summary) -> Option<String> {
+    let ends = summary.stacks.as_ref()?;
     let others: u64 = ends.reasons.iter().map(|reason| reason.stacks).sum();
     if others.saturating_mul(50) <= ends.rooted {
         return None;
@@ -215,6 +294,7 @@ fn why_not_whole(ends: &StackEnds) -> Option<String> {
         StackEnd::NoInfo => format!("code without unwind tables in {image}"),
         StackEnd::BadInfo => format!("unwind tables of no use in {image}"),
         StackEnd::NotCopied => "not in memory, or exec was at work".to_owned(),
+        StackEnd::Unreadable => "of processes that may not be looked into (sudo may)".to_owned(),
         _ => "no caller where one should be".to_owned(),
     };
     Some(format!(

@@ -1,6 +1,7 @@
 //! `rprof report`.
 
 use crate::args::{InputArgs, ReportArgs};
+use crate::quote::quoted;
 use crate::say;
 use anyhow::{Context, Result, bail};
 use rprof_perfdata::Reader;
@@ -40,7 +41,13 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     written
         .and_then(|()| out.flush())
         .context("writing the report")?;
-    say::next("rprof flame > flame.svg");
+    say::next(match args.input.input.to_str() {
+        Some("perf.data") => "rprof flame > flame.svg".to_owned(),
+        _ => {
+            let input = quoted(args.input.input.as_os_str());
+            format!("rprof flame -i {input} > flame.svg")
+        }
+    });
     Ok(ExitCode::SUCCESS)
 }
 

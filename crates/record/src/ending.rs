@@ -1,0 +1,183 @@
+//! How a recording ends: what is left in the rings, the file's end, the command's.
+
+use crate::features;
+use crate::interrupts::{Interrupts, NoAnswer, Wish};
+use crate::losses;
+use crate::open::EventCounters;
+use crate::run::{Over, Run};
+use crate::sink::{Written, in_background};
+use crate::{Error, Note, Summary};
+use rprof_perfdata::FeatureId;
+use rprof_process::Child;
+use rprof_ringbuf::Poller;
+use std::process::ExitStatus;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// A command that ends at once needs no word about it, one that is to end gets so long.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Signals end the wait for a command; a look now and then does no harm.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// Tells once that something takes its time.
+#[derive(Debug, Default)]
+pub(crate) struct Patience {
+    since: Option<Instant>,
+    is_told: bool,
+}
+
+impl Patience {
+    /// Whether it is over just now, counted from the first time of asking.
+    pub(crate) fn is_over(&mut self) -> bool {
+        let since = *self.since.get_or_insert_with(Instant::now);
+        let is_over = !self.is_told && since.elapsed() >= PATIENCE;
+        self.is_told |= is_over;
+        is_over
+    }
+}
+
+impl Run<'_> {
+    /// Stops, drains the rest, closes the file, whatever happened before; then waits for the
+    /// command: one that takes its time to end must not keep the file from being whole.
+    pub(crate) fn finish(
+        mut self,
+        ended: Result<Over, Error>,
+        note: &mut dyn FnMut(Note),
+    ) -> Result<Summary, Error> {
+        let mut child = self.child.take();
+        // Twice Ctrl-C, the first of which the command took its time with.
+        let is_urgent = self.interrupts.has_waited_for_command();
+        if let (Ok(_), Some(child)) = (&ended, &child) {
+            // As perf: what was started for the recording ends with it.
+            child.terminate();
+        }
+        let over = ended.as_ref().ok().copied();
+        let interrupts = Rc::clone(&self.interrupts);
+        let closed = self.close(ended, note);
+        if let (Err(Error::Write { source, .. }), Some(_)) = (&closed, &child) {
+            note(Note::WritingFailed(source.to_string()));
+        }
+        let status = child
+            .as_mut()
+            .and_then(|child| wait_for(child, &interrupts, is_urgent, note));
+        // That the time was over is a success of ours, whatever it was for the command.
+        let status = status.filter(|_| over != Some(Over::Time));
+        closed.map(|summary| Summary { status, ..summary })
+    }
+
+    fn close(
+        mut self,
+        ended: Result<Over, Error>,
+        note: &mut dyn FnMut(Note),
+    ) -> Result<Summary, Error> {
+        let disabled = self
+            .opened
+            .sampling
+            .disable()
+            .and_then(|()| self.opened.sideband.disable());
+        let drained = self.drain.rest(&mut self.opened, &mut self.sink);
+        self.drain.take_notes().for_each(&mut *note);
+        let (lost, lost_sideband) = (
+            self.opened.sampling.lost_by_event(),
+            self.opened.sideband.lost_by_event(),
+        );
+        let last_ns = self.drain.counts.span_ns.map(|(_, last)| last);
+        let lost_samples = losses::write(&lost, last_ns, &mut self.sink);
+        let lost_sideband = losses::write(&lost_sideband, last_ns, &mut self.sink);
+        let stuck = || Error::Stuck {
+            path: self.settings.output.path().to_owned(),
+        };
+        let Written {
+            writer,
+            result,
+            unwound,
+        } = match self.sink.finish() {
+            Err(NoAnswer::Stuck) => return Err(stuck()),
+            written => written?,
+        };
+        let (ends, undecodable) = unwound.unzip();
+        if let Some(samples) = undecodable.filter(|&samples| samples > 0) {
+            note(Note::Undecodable { samples });
+        }
+        let size_bytes = writer.data_len();
+        if let Err(source) = result {
+            // The cause is already known; the file keeps what it has either way.
+            let _ = writer.abandon();
+            if size_bytes == 0 {
+                self.created.undo();
+            }
+            return Err(Error::Write { source, size_bytes });
+        }
+        if matches!(ended, Err(Error::Spawn(_) | Error::Interrupted)) {
+            self.created.undo();
+        }
+        ended?;
+        drained?;
+        disabled.map_err(Error::system("disabling events"))?;
+
+        let counts = &self.drain.counts;
+        let mut sections = features::of_samples(counts);
+        sections.extend(
+            ends.as_ref()
+                .map(|ends| features::of_stacks(ends, &self.settings.output)),
+        );
+        sections.extend(features::of_own_samples(counts.own_samples));
+        let unnamed = std::mem::take(&mut self.drain.unnamed);
+        // Files may be where nobody answers, and so may the reader of a pipe be.
+        let finishing = in_background("rprof-end", move || {
+            sections.push((FeatureId::BUILD_ID, unnamed.section()));
+            writer.finish(sections)
+        })?;
+        let finished = match self.interrupts.receive(&finishing, || 0) {
+            Err(NoAnswer::Stuck) => return Err(stuck()),
+            finished => finished?,
+        };
+        let finished = finished.map_err(|source| Error::Write { source, size_bytes })?;
+        Ok(Summary {
+            output: self.settings.output.clone(),
+            size_bytes: finished.size_bytes,
+            samples: counts.samples,
+            lost_samples: lost_samples?,
+            lost_at_least: counts.lost_at_least,
+            lost_sideband: lost_sideband?.unwrap_or(0),
+            throttled: counts.throttled,
+            stacks: ends,
+            shortened: counts.shortened,
+            own_samples: counts.own_samples,
+            event_counts: self.opened.sampling.events.iter().map(counted).collect(),
+            status: None,
+        })
+    }
+}
+
+/// What an event counted.
+fn counted(event: &EventCounters) -> (String, u64) {
+    let counts = event.all().filter_map(|counter| counter.read().ok());
+    (event.name.clone(), counts.map(|value| value.count).sum())
+}
+
+/// Waits for the command to end. Each signal more makes it shorter: it is asked to end, then killed.
+fn wait_for(
+    child: &mut Child,
+    interrupts: &Interrupts,
+    is_urgent: bool,
+    note: &mut dyn FnMut(Note),
+) -> Option<ExitStatus> {
+    let mut poller = Poller::default();
+    poller.add(interrupts);
+    let mut patience = Patience::default();
+    loop {
+        if let Some(status) = child.try_wait().ok()? {
+            return Some(status);
+        }
+        let is_over = patience.is_over();
+        if interrupts.wish() == Wish::GiveUp || is_over && is_urgent {
+            child.kill();
+        } else if is_over {
+            note(Note::CommandEnds);
+        }
+        let waited = poller.wait(LOOK_EVERY).map(Iterator::count);
+        waited.ok()?;
+    }
+}

@@ -1,0 +1,75 @@
+//! Every event of every thread on every CPU is an open file: how many that are, whether so many may
+//! be open, and what does with fewer.
+
+use crate::Error;
+use crate::attrs::{Attrs, Prepared};
+use crate::open::Scope;
+use rprof_ringbuf::Target;
+use rprof_ringbuf::sys::OpenFilesLimit;
+
+/// Files that are open beside events: the recording, binaries and what `/proc` says, a moment each.
+const RESERVE: u64 = 6;
+
+/// Raises the limit if need be; if that does not do, copies of stacks have one depth.
+///
+/// # Errors
+/// [`Error::OpenFiles`] if all that is still too much.
+pub(crate) fn fit(attrs: &Attrs, scope: &mut Scope<'_>) -> Result<(), Error> {
+    let others = open_now() + RESERVE;
+    let mut needed = others + events(attrs, scope);
+    let mut limit = OpenFilesLimit::now().soft;
+    if needed > limit && OpenFilesLimit::raise() {
+        limit = OpenFilesLimit::now().soft;
+    }
+    if needed > limit && scope.two_depths {
+        scope.two_depths = false;
+        needed = others + events(attrs, scope);
+    }
+    if needed <= limit {
+        return Ok(());
+    }
+    let (n_threads, n_cpus) = (scope.targets.len(), scope.cpus.len());
+    let each = events_each(attrs, scope);
+    let many = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let cpus = many(n_cpus, "CPU");
+    let what = match scope.targets.first() {
+        Some(Target::All) => format!("{cpus} x {each} events"),
+        _ => format!("{} x {cpus} x {each} events", many(n_threads, "thread")),
+    };
+    let advice = match n_threads {
+        0 | 1 => "",
+        _ => ", watch fewer threads (-t) or CPUs (-C), or everybody (-a), which needs fewer files",
+    };
+    Err(Error::OpenFiles {
+        needed,
+        what,
+        limit,
+        advice: advice.to_owned(),
+    })
+}
+
+/// Files of all events.
+fn events(attrs: &Attrs, scope: &Scope<'_>) -> u64 {
+    let n_targets = scope.targets.len() as u64;
+    let on_cpus = |event: &Prepared| match &event.cpus {
+        None => scope.cpus.len() as u64,
+        Some(own) => scope.cpus.iter().filter(|cpu| own.contains(cpu)).count() as u64,
+    };
+    let sampling: u64 = attrs.sampling.iter().map(on_cpus).sum();
+    let sideband = on_cpus(&attrs.sideband);
+    n_targets * (sampling * depths(scope) + sideband)
+}
+
+/// Events of each thread on each CPU.
+fn events_each(attrs: &Attrs, scope: &Scope<'_>) -> u64 {
+    attrs.sampling.len() as u64 * depths(scope) + 1
+}
+
+fn depths(scope: &Scope<'_>) -> u64 {
+    if scope.two_depths { 2 } else { 1 }
+}
+
+/// Files that are open now; this look is one of them.
+fn open_now() -> u64 {
+    std::fs::read_dir("/proc/self/fd").map_or(8, |files| files.count() as u64)
+}

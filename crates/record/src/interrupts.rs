@@ -1,0 +1,164 @@
+//! What the user asks for by signals. Every loop and every wait of a recording asks here, so that
+//! none is deaf to Ctrl-C.
+
+use crate::Error;
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+use rprof_ringbuf::Poller;
+use rprof_ringbuf::sys::{Signal, Signals};
+use std::cell::Cell;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+/// How far the user wants to go; each signal makes it more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Wish {
+    /// No signal came.
+    GoOn,
+    /// Ctrl-C, which the command has got, too: it may take its time to end.
+    EndWithCommand,
+    /// Stop recording, and end the command.
+    Stop,
+    /// Stop waiting for whatever it is.
+    GiveUp,
+}
+
+impl Wish {
+    fn after(self, is_for_command_too: bool) -> Self {
+        match (self, is_for_command_too) {
+            (Self::GoOn, true) => Self::EndWithCommand,
+            (Self::GoOn | Self::EndWithCommand, _) => Self::Stop,
+            (Self::Stop | Self::GiveUp, _) => Self::GiveUp,
+        }
+    }
+}
+
+/// Nobody took what was to be written, or the writer is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoAnswer {
+    /// Its own error says more.
+    Gone,
+    /// The user wants an end, and nothing has moved for [`PATIENCE`].
+    Stuck,
+}
+
+/// So long a disk, or the reader of a pipe, may do nothing once the user wants an end.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Waits that no signal ends look so often whether one came.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Signals that came since the recording began.
+#[derive(Debug)]
+pub(crate) struct Interrupts {
+    signals: Signals,
+    wish: Cell<Wish>,
+    has_command: Cell<bool>,
+    has_waited: Cell<bool>,
+}
+
+impl Interrupts {
+    /// From now on signals are heard here; call it before any thread is started.
+    pub(crate) fn listen() -> Result<Self, Error> {
+        Ok(Self {
+            signals: Signals::block().map_err(Error::system("blocking signals"))?,
+            wish: Cell::new(Wish::GoOn),
+            has_command: Cell::new(false),
+            has_waited: Cell::new(false),
+        })
+    }
+
+    /// Whether a command runs that gets the terminal's signals, too.
+    pub(crate) fn set_command(&self, runs: bool) {
+        self.has_command.set(runs);
+    }
+
+    /// What the user wants by now.
+    pub(crate) fn wish(&self) -> Wish {
+        while let Some(signal) = self.signals.next() {
+            if let Signal::Stop { is_from_terminal } = signal {
+                let for_command_too = is_from_terminal && self.has_command.get();
+                let wish = self.wish.get().after(for_command_too);
+                self.wish.set(wish);
+                let waits = wish == Wish::EndWithCommand;
+                self.has_waited.set(self.has_waited.get() || waits);
+            }
+        }
+        self.wish.get()
+    }
+
+    /// Whether the command was left to end by itself at first.
+    pub(crate) fn has_waited_for_command(&self) -> bool {
+        self.has_waited.get()
+    }
+
+    /// An error if the user wants an end before the recording has begun.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self.wish() {
+            Wish::GoOn => Ok(()),
+            _ => Err(Error::Interrupted),
+        }
+    }
+
+    /// Waits until a descriptor can be read, or hangs up.
+    pub(crate) fn wait_for(&self, fd: BorrowedFd<'_>) -> Result<(), Error> {
+        let mut poller = Poller::default();
+        poller.add(&fd);
+        poller.add(self);
+        loop {
+            self.check()?;
+            let mut ready = poller
+                .wait(Duration::MAX)
+                .map_err(Error::system("waiting for the command"))?;
+            if ready.any(|ready| ready.index == 0) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Waits for what another thread sends; once the user wants an end, only as long as something
+    /// moves there.
+    pub(crate) fn receive<T>(
+        &self,
+        from: &Receiver<T>,
+        moved: impl Fn() -> u64,
+    ) -> Result<T, NoAnswer> {
+        let mut last = (moved(), Instant::now());
+        loop {
+            match from.recv_timeout(LOOK_EVERY) {
+                Ok(sent) => return Ok(sent),
+                Err(RecvTimeoutError::Disconnected) => return Err(NoAnswer::Gone),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let (now, wish) = (moved(), self.wish());
+            if now != last.0 || wish < Wish::Stop {
+                last = (now, Instant::now());
+            }
+            if wish == Wish::GiveUp || last.1.elapsed() >= PATIENCE {
+                return Err(NoAnswer::Stuck);
+            }
+        }
+    }
+}
+
+impl AsFd for Interrupts {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.signals.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_signal_asks_for_more() {
+        let after = |signals: &[bool]| signals.iter().fold(Wish::GoOn, |w, &too| w.after(too));
+        assert_eq!(after(&[]), Wish::GoOn);
+        assert_eq!(after(&[true]), Wish::EndWithCommand);
+        assert_eq!(after(&[true, true]), Wish::Stop);
+        assert_eq!(after(&[true, false]), Wish::Stop);
+        assert_eq!(after(&[false]), Wish::Stop);
+        assert_eq!(after(&[false, false]), Wish::GiveUp);
+        assert_eq!(after(&[true, true, true]), Wish::GiveUp);
+    }
+}

@@ -1,0 +1,123 @@
+//! What runs already when a recording begins, written as records.
+
+use crate::interrupts::NoAnswer;
+use crate::note::Note;
+use crate::run::Run;
+use crate::{Error, Settings, Watch};
+use rprof_abi::record::{Mmap, Record};
+use rprof_abi::{AttrFlags, Misc, SampleId};
+use rprof_ringbuf::sys;
+use rustc_hash::FxHashSet;
+
+impl Run<'_> {
+    pub(crate) fn describe_kernel(&mut self) -> Result<(), NoAnswer> {
+        let nobody = SampleId {
+            pid: Some(-1),
+            tid: Some(0),
+            ..SampleId::default()
+        };
+        for map in rprof_process::kernel_maps() {
+            let record = Record::Mmap(Mmap {
+                pid: -1,
+                tid: 0,
+                addr: map.addr,
+                len: map.len,
+                pgoff: map.pgoff,
+                filename: map.name.as_bytes(),
+            });
+            let buffer = self.sink.buffer()?;
+            // Such a record is far below the format's limit.
+            let _ = record.encode(Misc::KERNEL, &nobody, &self.sideband_layout, buffer);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn describe_running(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
+        let processes = match &self.settings.watch {
+            Watch::Command => Vec::new(),
+            Watch::Processes(pids) => processes_of(pids),
+            Watch::All => rprof_process::all_processes().map_err(Error::system("listing /proc"))?,
+            Watch::Threads(tids) => processes_of(tids),
+        };
+        let (sink, layout) = (&mut self.sink, &self.sideband_layout);
+        let unnamed = &mut self.drain.unnamed;
+        let has_data = self.settings.call_chains.keeps_copies();
+        // As the kernel has it in mappings that are made from now on, or not.
+        let sideband = self.opened.sideband.events.first();
+        let has_ids = sideband.is_some_and(|event| event.attr.flags.has(AttrFlags::BUILD_ID));
+        let mut unreadable = FxHashSet::default();
+        let mut gone = Ok(());
+        for pid in processes {
+            self.interrupts.check()?;
+            let is_readable = rprof_process::describe_process(pid, &mut |one| {
+                let is_data =
+                    matches!(one.record, Record::Mmap2(_)) && one.misc.has(Misc::MMAP_DATA);
+                if is_data && !has_data {
+                    return;
+                }
+                let (mut misc, mut record) = (one.misc, one.record);
+                if has_ids && !is_data && unnamed.identify(&mut record) {
+                    misc = Misc(misc.0 | Misc::MMAP_BUILD_ID.0);
+                }
+                unnamed.see_record(&record);
+                match sink.buffer() {
+                    // Paths are at most 4 KiB: below the format's limit.
+                    Ok(buffer) => drop(record.encode(misc, &one.id, layout, buffer)),
+                    Err(error) => gone = Err(error),
+                }
+            });
+            if !is_readable {
+                unreadable.insert(pid);
+            }
+        }
+        if !unreadable.is_empty() {
+            note(Note::Unreadable {
+                processes: unreadable.len(),
+                is_root: sys::effective_uid() == 0,
+            });
+        }
+        // Told once.
+        let _ = self.unreadable.set(unreadable);
+        Ok(gone?)
+    }
+}
+
+/// The processes of some threads, each once.
+fn processes_of(tids: &[i32]) -> Vec<i32> {
+    let of = tids
+        .iter()
+        .filter_map(|&tid| rprof_process::process_of(tid).ok());
+    let mut pids: Vec<i32> = of.collect();
+    pids.sort_unstable();
+    pids.dedup();
+    pids
+}
+
+/// Whom a recording without a command watches, in words.
+pub(crate) fn who(settings: &Settings) -> String {
+    let on = match &settings.cpus {
+        None => String::new(),
+        Some(cpus) => {
+            let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
+            format!(" on CPU {}", cpus.join(","))
+        }
+    };
+    match &settings.watch {
+        Watch::Command => "the command".to_owned(),
+        Watch::All if on.is_empty() => "all CPUs".to_owned(),
+        Watch::All => format!("everybody{on}"),
+        Watch::Processes(pids) => format!("{}{on}", named("process", pids)),
+        Watch::Threads(tids) => format!("{}{on}", named("thread", tids)),
+    }
+}
+
+/// One task with its name, several by their ids.
+fn named(what: &str, ids: &[i32]) -> String {
+    if let [id] = *ids {
+        let comm = rprof_process::comm_of(id, id).unwrap_or_default();
+        return format!("{what} {id} ({})", String::from_utf8_lossy(&comm));
+    }
+    let ids: Vec<String> = ids.iter().map(i32::to_string).collect();
+    let plural = if what.ends_with('s') { "es" } else { "s" };
+    format!("{what}{plural} {}", ids.join(", "))
+}

@@ -1,0 +1,50 @@
+//! Words of commands that are suggested, as a shell reads them.
+
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
+
+/// A word, quoted if a shell would read it otherwise.
+pub(crate) fn quoted(word: &OsStr) -> String {
+    let bytes = word.as_bytes();
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_@%+=:,./-".contains(byte);
+    let text = std::str::from_utf8(bytes).ok();
+    match text.filter(|text| !text.chars().any(char::is_control)) {
+        Some(text) if !text.is_empty() && bytes.iter().all(is_plain) => text.to_owned(),
+        Some(text) => format!("'{}'", text.replace('\'', "'\\''")),
+        // As bash, zsh and newer shells read it.
+        None => {
+            let mut out = "$'".to_owned();
+            for &byte in bytes {
+                let _ = match byte {
+                    b'\'' | b'\\' => write!(out, "\\{}", char::from(byte)),
+                    b' '..=b'~' => write!(out, "{}", char::from(byte)),
+                    byte => write!(out, "\\x{byte:02x}"),
+                };
+            }
+            out + "'"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_through_a_shell_as_they_are() {
+        for (word, expected) in [
+            (&b"perf.data"[..], "perf.data"),
+            (b"target/demo/perf.data", "target/demo/perf.data"),
+            (b"", "''"),
+            (b"my file", "'my file'"),
+            (b"it's", "'it'\\''s'"),
+            (b"$(reboot)", "'$(reboot)'"),
+            ("Gr\u{f6}\u{df}e".as_bytes(), "'Gr\u{f6}\u{df}e'"),
+            (b"a\nb", "$'a\\x0ab'"),
+            (b"\xff'", "$'\\xff\\''"),
+        ] {
+            assert_eq!(quoted(OsStr::from_bytes(word)), expected);
+        }
+    }
+}
