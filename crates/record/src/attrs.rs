@@ -25,6 +25,19 @@ pub(crate) struct Attrs {
     pub(crate) sideband: Prepared,
 }
 
+impl Attrs {
+    /// Whether everybody may be sampled instead of the processes or threads that were asked for.
+    pub(crate) fn can_watch_all(&self, settings: &Settings) -> bool {
+        let is_of_tasks = matches!(settings.watch, Watch::Processes(_) | Watch::Threads(_));
+        let probe = Probe::of(&Settings {
+            watch: Watch::All,
+            ..settings.clone()
+        });
+        let mut all = self.sampling.iter().chain([&self.sideband]);
+        is_of_tasks && all.all(|event| probe.open(&event.attr).is_ok())
+    }
+}
+
 /// Decides on the events and fits their settings to kernel and user.
 pub(crate) fn prepare(
     settings: &Settings,

@@ -3,6 +3,7 @@
 
 use crate::Note;
 use crate::interrupts::NoAnswer;
+use crate::lineage::Lineage;
 use crate::open::Opened;
 use crate::sink::Sink;
 use crate::stacks::{Kept, Layouts};
@@ -37,6 +38,8 @@ pub(crate) struct Drain {
     stacks: Option<Layouts>,
     /// The process whose samples are left out.
     own_pid: Option<u32>,
+    /// Whose records are kept, where everybody is sampled.
+    pub(crate) lineage: Option<Lineage>,
     heads: Vec<u64>,
     /// How full the fullest sample ring was in the last pass, percent.
     pub(crate) fullest: u64,
@@ -45,6 +48,8 @@ pub(crate) struct Drain {
 
 /// Bytes before the process in a sample with IDENTIFIER, IP and TID: header and two words.
 const PID_AT: usize = 24;
+/// Bytes before the thread in such a sample.
+const TID_AT: usize = 28;
 /// Bytes before the time in such a sample.
 const TIME_AT: usize = 32;
 
@@ -61,6 +66,7 @@ impl Drain {
             sideband_layout,
             stacks,
             own_pid,
+            lineage: None,
             heads: Vec::new(),
             fullest: 0,
             notes: Vec::new(),
@@ -136,6 +142,12 @@ impl Drain {
                 return Ok(());
             }
         }
+        if let Some(lineage) = &self.lineage {
+            let tid = record.get(TID_AT..).and_then(|rest| rest.first_chunk());
+            if !tid.is_some_and(|tid| lineage.has_thread(i32::from_ne_bytes(*tid))) {
+                return Ok(());
+            }
+        }
         self.counts.samples += 1;
         let time = record.get(TIME_AT..).and_then(|rest| rest.first_chunk());
         if let Some(time) = time {
@@ -160,6 +172,12 @@ impl Drain {
         record: &[u8],
         sink: &mut Sink,
     ) -> Result<(), NoAnswer> {
+        if let Some(lineage) = &mut self.lineage {
+            let body = record.get(RecordHeader::LEN..).unwrap_or_default();
+            if !lineage.see(kind, body) {
+                return Ok(());
+            }
+        }
         if matches!(kind, RecordKind::MMAP | RecordKind::MMAP2)
             && let Ok(raw) = RawRecord::parse(record, Endian::NATIVE)
         {

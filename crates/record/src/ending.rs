@@ -118,10 +118,7 @@ impl Run<'_> {
 
         let counts = &self.drain.counts;
         let mut sections = features::of_samples(counts);
-        sections.extend(
-            ends.as_ref()
-                .map(|ends| features::of_stacks(ends, &self.settings.output)),
-        );
+        sections.extend(ends.as_ref().map(features::of_stacks));
         sections.extend(features::of_own_samples(counts.own_samples));
         let unnamed = std::mem::take(&mut self.drain.unnamed);
         // Files may be where nobody answers, and so may the reader of a pipe be.

@@ -1,7 +1,7 @@
 //! What the file says of the machine and of the recording.
 
+use crate::Tool;
 use crate::drain::Counts;
-use crate::{Output, Tool};
 use rprof_abi::{Encoder, Endian, event_type};
 use rprof_events::{Event, Sources, online_cpus, parse_cpu_list};
 use rprof_perfdata::FeatureId;
@@ -115,21 +115,11 @@ pub(crate) fn of_samples(counts: &Counts) -> Features {
     all.0
 }
 
-/// How stacks ended that were unwound. What goes into a pipe is at most as long as a record: the
-/// numbers by reason are whole there, the list of single stacks may not be.
-pub(crate) fn of_stacks(ends: &StackEnds, output: &Output) -> (FeatureId, Vec<u8>) {
-    const MAX_BYTES: usize = (1 << 16) - 64;
-    let mut ends = ends.clone();
-    loop {
-        let mut bytes = Vec::new();
-        ends.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
-        let is_too_long = matches!(output, Output::Pipe(_)) && bytes.len() > MAX_BYTES;
-        if !is_too_long || ends.stacks.len() < 2 {
-            return (FeatureId::STACK_ENDS, bytes);
-        }
-        let n_left = ends.stacks.len() / 2;
-        ends.stacks.truncate(n_left);
-    }
+/// How stacks ended that were unwound.
+pub(crate) fn of_stacks(ends: &StackEnds) -> (FeatureId, Vec<u8>) {
+    let mut bytes = Vec::new();
+    ends.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
+    (FeatureId::STACK_ENDS, bytes)
 }
 
 /// How many samples of the recorder itself were left out; nothing if there were none.

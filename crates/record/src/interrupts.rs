@@ -54,6 +54,7 @@ pub(crate) struct Interrupts {
     wish: Cell<Wish>,
     has_command: Cell<bool>,
     has_waited: Cell<bool>,
+    is_stuck: Cell<bool>,
 }
 
 impl Interrupts {
@@ -64,6 +65,7 @@ impl Interrupts {
             wish: Cell::new(Wish::GoOn),
             has_command: Cell::new(false),
             has_waited: Cell::new(false),
+            is_stuck: Cell::new(false),
         })
     }
 
@@ -116,7 +118,7 @@ impl Interrupts {
     }
 
     /// Waits for what another thread sends; once the user wants an end, only as long as something
-    /// moves there.
+    /// moves there, and not again when nothing did.
     pub(crate) fn receive<T>(
         &self,
         from: &Receiver<T>,
@@ -133,7 +135,9 @@ impl Interrupts {
             if now != last.0 || wish < Wish::Stop {
                 last = (now, Instant::now());
             }
-            if wish == Wish::GiveUp || last.1.elapsed() >= PATIENCE {
+            let is_over = wish == Wish::GiveUp || last.1.elapsed() >= PATIENCE;
+            if is_over || self.is_stuck.get() {
+                self.is_stuck.set(true);
                 return Err(NoAnswer::Stuck);
             }
         }

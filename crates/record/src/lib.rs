@@ -20,6 +20,7 @@ mod error;
 mod features;
 mod file_limit;
 mod interrupts;
+mod lineage;
 mod live;
 mod losses;
 mod note;

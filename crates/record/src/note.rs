@@ -16,6 +16,13 @@ pub enum Note {
         /// For so long, if it ends by itself.
         duration: Option<Duration>,
     },
+    /// Each event of each thread would be too many open files: everybody is sampled.
+    SampledByCpu {
+        /// Files that would be open.
+        needed: u64,
+        /// Files that may be.
+        limit: u64,
+    },
     /// Ctrl-C came, and the command, which has it, too, lives on.
     CommandHasSignal,
     /// The recording has ended, the command has not.
@@ -129,6 +136,11 @@ impl fmt::Display for Note {
                 }
                 write!(f, "; Ctrl-C stops")
             }
+            Self::SampledByCpu { needed, limit } => write!(
+                f,
+                "{needed} open files would be needed, the limit is {limit}: sampling everybody, \
+                 and keeping what was asked for"
+            ),
             Self::CommandHasSignal => write!(
                 f,
                 "the command has Ctrl-C, too: recording until it ends (Ctrl-C again ends both)"

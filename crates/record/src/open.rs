@@ -3,7 +3,7 @@
 use crate::attrs::{Attrs, Prepared};
 use crate::interrupts::Interrupts;
 use crate::note::SmallRings;
-use crate::{Error, Rate, Settings, Watch, file_limit, stacks};
+use crate::{Error, Rate, Settings, Watch, stacks};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_ringbuf::sys::OpenFilesLimit;
 use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Poller, Ring, Target, sys};
@@ -97,8 +97,7 @@ pub(crate) struct Scope<'a> {
 
 impl Opened {
     /// Opens and maps all of it, disabled.
-    pub(crate) fn open(attrs: &Attrs, scope: &mut Scope<'_>) -> Result<Self, Error> {
-        file_limit::fit(attrs, scope)?;
+    pub(crate) fn open(attrs: &Attrs, scope: &Scope<'_>) -> Result<Self, Error> {
         let sideband = std::slice::from_ref(&attrs.sideband);
         let plain = Scope {
             until_exec: false,

@@ -5,7 +5,9 @@ use crate::depth::{self, Depth};
 use crate::drain::Drain;
 use crate::ending::Patience;
 use crate::features;
+use crate::file_limit;
 use crate::interrupts::{Interrupts, NoAnswer, Wish};
+use crate::lineage::Lineage;
 use crate::live::Unreadable;
 use crate::note::Less;
 use crate::open::{self, Opened, Scope, targets_of};
@@ -17,7 +19,7 @@ use crate::{CallChains, Error, Note, Output, Settings, Summary, Watch, running, 
 use rprof_abi::{Endian, SampleLayout};
 use rprof_events::{Sources, online_cpus};
 use rprof_process::{Child, Gated, Stdout};
-use rprof_ringbuf::{Poller, sys};
+use rprof_ringbuf::{Poller, Target, sys};
 use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -62,8 +64,24 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         interrupts: &interrupts,
         cpus,
     };
-    let mut opened = Opened::open(&attrs, &mut scope)?;
+    let is_by_cpu = match file_limit::fit(&attrs, &mut scope) {
+        Err(Error::OpenFiles { needed, limit, .. }) if attrs.can_watch_all(settings) => {
+            note(Note::SampledByCpu { needed, limit });
+            scope.targets = vec![Target::All];
+            scope.two_depths = settings.call_chains == CallChains::Auto;
+            file_limit::fit(&attrs, &mut scope)?;
+            true
+        }
+        fits => {
+            fits?;
+            false
+        }
+    };
+    let mut opened = Opened::open(&attrs, &scope)?;
     for _ in 0..MAX_LISTINGS {
+        if is_by_cpu {
+            break;
+        }
         let now = targets_of(&settings.watch, child).unwrap_or_default();
         if !opened.extend(&now, &scope)? {
             break;
@@ -103,6 +121,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         child: None,
         created,
     };
+    run.drain.lineage = is_by_cpu.then(Lineage::default);
     let ended = run
         .start(gated, note)
         .and_then(|()| run.until_stopped(note));
@@ -233,7 +252,8 @@ impl Run<'_> {
                 note(Note::DurationOver);
                 return Ok(Over::Time);
             }
-            let all_gone = !alive.contains(&true);
+            let lineage = self.drain.lineage.as_ref();
+            let all_gone = !alive.contains(&true) || lineage.is_some_and(Lineage::is_gone);
             if command_ended && (all_gone || !self.waits_for_all()) {
                 if !all_gone
                     && self.settings.watch == Watch::Command

@@ -39,6 +39,16 @@ impl Run<'_> {
             Watch::All => rprof_process::all_processes().map_err(Error::system("listing /proc"))?,
             Watch::Threads(tids) => processes_of(tids),
         };
+        if let Some(lineage) = &mut self.drain.lineage {
+            // What they start from now on is told by the sideband, which is on.
+            for &pid in &processes {
+                let mut threads = rprof_process::threads_of(pid).unwrap_or_default();
+                if let Watch::Threads(asked) = &self.settings.watch {
+                    threads.retain(|tid| asked.contains(tid));
+                }
+                lineage.add(pid, &threads);
+            }
+        }
         let (sink, layout) = (&mut self.sink, &self.sideband_layout);
         let unnamed = &mut self.drain.unnamed;
         let has_data = self.settings.call_chains.keeps_copies();

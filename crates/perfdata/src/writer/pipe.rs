@@ -58,8 +58,9 @@ fn push(kind: RecordKind, body: &[u8], out: &mut Vec<u8>) -> Result<(), WireErro
     RawRecord { kind, misc, body }.encode(out, Endian::NATIVE)
 }
 
-/// Features as records. One that is larger than a record can be is left out: of those that a
-/// recorder knows, lists of CPUs or event ids on very large machines, which are elsewhere, too.
+/// Features as records. rprof's own are left out, since perf stops at features that it does not know;
+/// and what is larger than a record can be: of those that a recorder knows, lists of CPUs or event
+/// ids on very large machines, which are elsewhere, too.
 pub(super) fn records_of(features: Features) -> Vec<u8> {
     let mut out = Vec::new();
     for (id, section) in features {
@@ -67,10 +68,11 @@ pub(super) fn records_of(features: Features) -> Vec<u8> {
             FeatureId::TRACING_DATA => push_tracing_data(&section, &mut out),
             // Its entries are records already.
             FeatureId::BUILD_ID => out.extend_from_slice(&section),
+            id if id.0 >= FeatureId::SIMPLEPERF_FILE.0 => {}
             id => {
                 let mut body = u64::from(id.0).to_ne_bytes().to_vec();
+                // Without padding: perf takes what is behind CPU_TOPOLOGY for more of it.
                 body.extend_from_slice(&section);
-                body.resize(body.len().next_multiple_of(8), 0);
                 // What is too long is left out.
                 let _ = push(file_kind::HEADER_FEATURE, &body, &mut out);
             }
