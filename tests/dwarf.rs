@@ -9,9 +9,8 @@
 
 mod common;
 
-use common::{fixtures, golden, has, live, rprof, run, scratch, write};
+use common::{fixtures, golden, has, is_x86_64, live, rprof, run, scratch, tool, work, write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 fn walk() -> PathBuf {
     fixtures().join("dwarf")
@@ -164,7 +163,7 @@ const PROGRAM: &str = r#"
     __attribute__((noinline)) int compare(const void *a, const void *b) { leaf(20); return *(int *)a - *(int *)b; }
     static void *work(void *unused) {
         int numbers[200];
-        for (int i = 0; i < 500; i++) {
+        for (long end = CPU_US() + 300000; CPU_US() < end;) {
             deep(50);
             for (int k = 0; k < 200; k++) numbers[k] = k * 7919 % 200;
             qsort(numbers, 200, sizeof *numbers, compare);
@@ -184,7 +183,7 @@ const JIT: &str = r#"
     #include <string.h>
     #include <sys/mman.h>
     static volatile unsigned long sink;
-    __attribute__((noinline)) void leaf(void) { for (unsigned long i = 0; i < 200000000; i++) sink += i; }
+    __attribute__((noinline)) void leaf(void) { WORK(300, sink += i) }
     int main(void) {
         /* push rbp; mov rbp, rsp; call rdi; pop rbp; ret */
         static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
@@ -198,16 +197,16 @@ const JIT: &str = r#"
 #[test]
 fn code_made_at_run_time_is_followed_by_frame_pointers() {
     let test = "code_made_at_run_time_is_followed_by_frame_pointers";
-    if !cfg!(target_arch = "x86_64") || !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc")
-    {
+    if !is_x86_64(test) || !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let dir = scratch();
     let program = compile(dir.path(), JIT);
     let file = dir.path().join("recording");
-    let mut perf = Command::new("perf");
-    perf.args(["record", "-q", "-F", "299", "-e", "cpu-clock:u"]);
+    let mut perf = common::perf(["record", "-q", "-F", "299", "-e", "cpu-clock:u"]);
     perf.args(["--call-graph", "dwarf", "-o"]);
     run(perf.arg(&file).arg("--").arg(&program)).ok();
     let fields = "comm,tid,time,event,ip,sym,dso,stackend";
@@ -230,8 +229,8 @@ fn code_made_at_run_time_is_followed_by_frame_pointers() {
 #[track_caller]
 fn compile(dir: &Path, source: &str) -> PathBuf {
     let (input, output) = (dir.join("p.c"), dir.join("p"));
-    std::fs::write(&input, source).unwrap();
-    let mut cc = Command::new("cc");
+    std::fs::write(&input, format!("{}{source}", work::C)).unwrap();
+    let mut cc = tool("cc");
     cc.args(["-O2", "-g", "-fno-optimize-sibling-calls"]);
     cc.args(["-fomit-frame-pointer", "-pthread", "-o"]);
     run(cc.arg(&output).arg(&input)).ok();
@@ -265,18 +264,26 @@ fn stacks_are_those_of_perf_line_for_line() {
     if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let dir = scratch();
     let program = compile(dir.path(), PROGRAM);
     for size in ["8192", "65528"] {
         let file = dir.path().join(size);
-        let mut perf = Command::new("perf");
-        perf.args(["record", "-q", "-F", "999", "--call-graph"]);
+        let mut perf = common::perf([
+            "record",
+            "-q",
+            "-e",
+            "cpu-clock",
+            "-F",
+            "999",
+            "--call-graph",
+        ]);
         perf.arg(format!("dwarf,{size}")).arg("-o").arg(&file);
         run(perf.arg("--").arg(&program)).ok();
         let fields = "comm,tid,time,event,ip,sym,symoff,dso";
-        let mut perf = Command::new("perf");
-        perf.args(["script", "--no-inline", "--max-stack", "1000", "-F", fields]);
+        let mut perf = common::perf(["script", "--no-inline", "--max-stack", "1000", "-F", fields]);
         let theirs = run(perf.arg("-i").arg(&file)).ok().stdout;
         let mut rprof = rprof(["script", "--no-inline", "-F", fields, "-i"]);
         let ours = run(rprof.arg(&file)).ok().stdout;

@@ -8,15 +8,17 @@
 
 mod common;
 
+use common::work::burn;
 use common::{
-    SPIN, has, is_root, live, number_after, report, rprof, run, samples, scratch, signal,
+    Running, am_root, copy_of_rprof, has, live, not_run, number_after, report, rprof, run, samples,
+    scratch, signal, tool,
 };
-use std::io::Read;
-use std::process::{Command, Stdio};
 
 #[test]
 fn the_commands_exit_status_is_passed_on() {
-    let _live = live();
+    let Some(_live) = live("the_commands_exit_status_is_passed_on") else {
+        return;
+    };
     let dir = scratch();
     let record = |script: &str| {
         let out = dir.path().join("perf.data");
@@ -31,7 +33,10 @@ fn the_commands_exit_status_is_passed_on() {
 
 #[test]
 fn a_command_that_cannot_be_started_leaves_the_old_recording_alone() {
-    let _live = live();
+    let Some(_live) = live("a_command_that_cannot_be_started_leaves_the_old_recording_alone")
+    else {
+        return;
+    };
     let dir = scratch();
     let out = dir.path().join("perf.data");
     common::write(&out, b"precious");
@@ -44,50 +49,38 @@ fn a_command_that_cannot_be_started_leaves_the_old_recording_alone() {
 
 #[test]
 fn an_interrupt_ends_the_recording_and_keeps_the_file() {
-    let _live = live();
+    let Some(_live) = live("an_interrupt_ends_the_recording_and_keeps_the_file") else {
+        return;
+    };
     let dir = scratch();
     let out = dir.path().join("perf.data");
-    let mut recorder = rprof(["record", "-F", "999", "-o"])
-        .arg(&out)
-        .args(["--", "sh", "-c", SPIN])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    wait_for_line(&mut recorder);
-    signal(recorder.id(), "INT");
-    let ran = common::finish(recorder);
+    // It ends by itself, should nobody end it.
+    let script = format!("echo ready; {}", burn(3000));
+    let mut recorder = rprof(["record", "-F", "999", "-o"]);
+    recorder.arg(&out).args(["--", "sh", "-c", &script]);
+    let mut recorder = Running::start(&mut recorder);
+    // The command runs.
+    assert_eq!(recorder.line(), "ready");
+    signal(recorder.pid(), "INT");
+    let ran = recorder.finish();
     // The command ended by our SIGTERM, as perf ends it.
     assert_eq!(ran.status.code(), Some(128 + 15), "{}", ran.stderr);
     assert!(ran.stderr.contains(" samples in "), "{}", ran.stderr);
     report(&out, &["-g", "none"]);
 }
 
-/// The command's first line on the recorder's stdout: it runs.
-fn wait_for_line(recorder: &mut std::process::Child) {
-    let mut byte = [0];
-    let stdout = recorder.stdout.as_mut().unwrap();
-    while byte != *b"\n" {
-        stdout.read_exact(&mut byte).unwrap();
-    }
-}
-
 #[test]
 fn a_killed_recorder_leaves_a_readable_file() {
-    let _live = live();
+    let Some(_live) = live("a_killed_recorder_leaves_a_readable_file") else {
+        return;
+    };
     let dir = scratch();
     let out = dir.path().join("perf.data");
     // The command itself waits until records are in the file, then kills its recorder.
     let script = "while [ $(stat -c %s \"$0\") -lt 20000 ]; do :; done; kill -9 $PPID";
-    let recorder = rprof(["record", "-F", "9999", "-m", "4", "-o"])
-        .arg(&out)
-        .args(["--", "sh", "-c", script])
-        .arg(&out)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let ran = common::finish(recorder);
+    let mut recorder = rprof(["record", "-F", "9999", "-m", "4", "-o"]);
+    recorder.arg(&out).args(["--", "sh", "-c", script]);
+    let ran = run(recorder.arg(&out));
     assert_eq!(ran.status.code(), None);
     let ran = run(rprof(["report", "-g", "none", "-i"]).arg(&out)).ok();
     assert!(ran.stderr.contains("not ended properly"), "{}", ran.stderr);
@@ -96,22 +89,26 @@ fn a_killed_recorder_leaves_a_readable_file() {
 
 #[test]
 fn others_that_live_on_are_said_and_waited_for_on_request() {
-    let _live = live();
+    let Some(_live) = live("others_that_live_on_are_said_and_waited_for_on_request") else {
+        return;
+    };
     let dir = scratch();
     let out = dir.path().join("perf.data");
-    // The background loop outlives the shell that started it.
-    let script = "(i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done) & exit 3";
-    let record = |more: &[&str]| {
+    // What is in the background outlives the shell that started it: it waits for us.
+    let script = "exec 3<&0; (read -r line <&3) > /dev/null 2>&1 & exit 3";
+    let recorder = |more: &[&str], script: &str| {
         let mut command = rprof(["record", "-F", "999", "-o"]);
-        run(command
+        command
             .arg(&out)
             .args(more)
-            .args(["--", "sh", "-c", script]))
+            .args(["--", "sh", "-c", script]);
+        command
     };
-    let ran = record(&[]);
+    let ran = Running::start(&mut recorder(&[], script)).finish();
     assert!(ran.stderr.contains("live on"), "{}", ran.stderr);
     assert_eq!(ran.status.code(), Some(3));
-    let ran = record(&["--wait-all"]);
+    let script = format!("({}) & exit 3", burn(30));
+    let ran = run(&mut recorder(&["--wait-all"], &script));
     assert!(!ran.stderr.contains("live on"), "{}", ran.stderr);
     assert_eq!(ran.status.code(), Some(3));
     assert!(samples(&ran.stderr) > 50, "{}", ran.stderr);
@@ -119,29 +116,34 @@ fn others_that_live_on_are_said_and_waited_for_on_request() {
 
 #[test]
 fn without_rights_user_space_is_recorded_and_the_user_told() {
-    let _live = live();
     let test = "without_rights_user_space_is_recorded_and_the_user_told";
-    if !is_root(test) || !has(test, "setpriv", "util-linux") {
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let by_root = am_root();
+    if by_root && !has(test, "setpriv", "util-linux") {
         return;
     }
     let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap();
     if paranoid.trim() != "2" {
-        println!("{test}: not run, perf_event_paranoid is {paranoid}");
+        not_run(test, &format!("perf_event_paranoid is {}", paranoid.trim()));
         return;
     }
     let dir = scratch();
-    let binary = dir.path().join("rprof");
-    std::fs::copy(env!("CARGO_BIN_EXE_rprof"), &binary).unwrap();
-    run(Command::new("chmod").args(["-R", "777"]).arg(dir.path())).ok();
+    let binary = copy_of_rprof(dir.path());
+    run(tool("chmod").args(["-R", "777"]).arg(dir.path())).ok();
     let as_nobody = |args: &[&str]| {
-        let mut command = Command::new("setpriv");
-        command
-            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-            .arg(&binary);
-        run(command.args(args).current_dir(dir.path()))
+        let mut command = tool(&binary);
+        if by_root {
+            command = tool("setpriv");
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+            command.arg(&binary);
+        }
+        command.env("HOME", dir.path()).current_dir(dir.path());
+        run(command.args(args))
     };
-    let script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
-    let ran = as_nobody(&["record", "-F", "999", "sh", "-c", script]).ok();
+    let script = burn(30);
+    let ran = as_nobody(&["record", "-F", "999", "sh", "-c", &script]).ok();
     assert!(
         ran.stderr.contains("not permitted to sample the kernel"),
         "{}",
@@ -164,17 +166,18 @@ fn without_rights_user_space_is_recorded_and_the_user_told() {
 
 #[test]
 fn a_disk_that_is_full_ends_the_recording_but_not_the_file() {
-    let _live = live();
+    let Some(_live) = live("a_disk_that_is_full_ends_the_recording_but_not_the_file") else {
+        return;
+    };
     let dir = scratch();
     let out = dir.path().join("perf.data");
     // A limit on file sizes fails like a full disk; its signal is ignored, and that inherited.
     let limit =
         "trap '' XFSZ; ulimit -f 64; exec \"$0\" record -F 9999 -m 4 -o \"$1\" -- sh -c \"$2\"";
-    let script = "i=0; while [ $i -lt 2000000 ]; do i=$((i+1)); done";
-    let ran = run(Command::new("sh")
+    let ran = run(tool("sh")
         .args(["-c", limit, env!("CARGO_BIN_EXE_rprof")])
         .arg(&out)
-        .arg(script));
+        .arg(burn(200)));
     let error = ran.fails(1);
     assert!(
         error.contains("File too large") && error.contains("readable"),
@@ -186,7 +189,9 @@ fn a_disk_that_is_full_ends_the_recording_but_not_the_file() {
 
 #[test]
 fn what_cannot_be_done_is_said_in_one_line() {
-    let _live = live();
+    let Some(_live) = live("what_cannot_be_done_is_said_in_one_line") else {
+        return;
+    };
     let error = |args: &[&str], code| {
         let stderr = run(&mut rprof(["record", "-q"].iter().chain(args))).fails(code);
         if code == 1 {

@@ -9,9 +9,8 @@
 
 mod common;
 
-use common::{compile_c, has, live, report, rprof, run, scratch};
+use common::{compile_c, has, is_x86_64, live, report, rprof, run, scratch, tool};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Removes what a process left in /tmp, by convention.
 struct Left(PathBuf);
@@ -32,6 +31,9 @@ const MAPPED: &str = r#"
     #include <unistd.h>
     /* for (n = rdi; n; n--) */
     static const unsigned char code[] = {0x48, 0x83, 0xef, 0x01, 0x75, 0xfa, 0xc3};
+    static void call(unsigned char *at, long ms) {
+        for (long end = CPU_US() + ms * 1000; CPU_US() < end;) ((void (*)(unsigned long))at)(1000000);
+    }
     int main(int n_args, char **args) {
         char path[64];
         unsigned char *at = mmap(0, 0x2000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -46,15 +48,15 @@ const MAPPED: &str = r#"
         fprintf(map, "nonsense\n");
         fclose(map);
         puts(path);
-        ((void (*)(unsigned long))at)(900000000);
-        ((void (*)(unsigned long))two)(300000000);
+        call(at, 300);
+        call(two, 100);
         return 0;
     }"#;
 
 /// Records a command; returns the recording and what the command printed.
 fn recorded(dir: &Path, command: &[&str]) -> (PathBuf, String) {
     let file = dir.join("perf.data");
-    let mut record = rprof(["record", "-q", "-F", "1999", "-o"]);
+    let mut record = rprof(["record", "-q", "-e", "cpu-clock", "-F", "1999", "-o"]);
     record.arg(&file).arg("--").args(command).current_dir(dir);
     (file, run(&mut record).ok().stdout)
 }
@@ -74,10 +76,12 @@ const FLAT: [&str; 3] = ["--no-children", "-g", "none"];
 #[test]
 fn functions_of_a_map_have_its_names_and_perf_agrees() {
     let test = "functions_of_a_map_have_its_names_and_perf_agrees";
-    if !cfg!(target_arch = "x86_64") || !has(test, "cc", "gcc") {
+    if !is_x86_64(test) || !has(test, "cc", "gcc") {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let dir = scratch();
     let program = compile_c(dir.path(), "mapped", MAPPED);
     let (file, said) = recorded(dir.path(), &[program.to_str().unwrap(), "map"]);
@@ -93,8 +97,8 @@ fn functions_of_a_map_have_its_names_and_perf_agrees() {
     let warned = run(warned.arg(&file)).ok().stderr;
     assert!(warned.contains(".map: 1 lines make no sense"), "{warned}");
     if has(test, "perf", "linux-perf") {
-        let mut perf = Command::new("perf");
-        let perf = run(perf.args(["report", "--stdio", "-i"]).arg(&file).args(FLAT)).ok();
+        let mut perf = common::perf(["report", "--stdio", "-i"]);
+        let perf = run(perf.arg(&file).args(FLAT)).ok();
         for name in ["first function", "second function"] {
             let row = |table: &str| {
                 let mut rows = table.lines().map(str::trim_end);
@@ -110,7 +114,7 @@ fn functions_of_a_map_have_its_names_and_perf_agrees() {
 /// A file under the right name is not always the right file.
 fn a_map_counts_only_if_it_can_be_the_processs(dir: &Path, file: &Path, map: &Path) {
     let text = std::fs::read(map).unwrap();
-    let touch = |when: &str| run(Command::new("touch").args(["-d", when]).arg(map)).ok();
+    let touch = |when: &str| run(tool("touch").args(["-d", when]).arg(map)).ok();
     for when in ["1 hour ago", "1 hour"] {
         touch(when);
         let table = report(file, &FLAT);
@@ -137,10 +141,12 @@ fn a_map_counts_only_if_it_can_be_the_processs(dir: &Path, file: &Path, map: &Pa
 #[test]
 fn code_without_a_map_says_how_to_get_one() {
     let test = "code_without_a_map_says_how_to_get_one";
-    if !cfg!(target_arch = "x86_64") || !has(test, "cc", "gcc") {
+    if !is_x86_64(test) || !has(test, "cc", "gcc") {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let dir = scratch();
     let program = compile_c(dir.path(), "mapped", MAPPED);
     let (file, said) = recorded(dir.path(), &[program.to_str().unwrap()]);
@@ -179,7 +185,9 @@ const LOGGED: &str = r#"
         u32(getpid()); u32(getpid()); u64((uint64_t)to); u64((uint64_t)from); u64((uint64_t)to); u64(sizeof code); u64(index);
         fflush(dump);
     }
-    static void call(unsigned char *at, unsigned long n) { ((void (*)(unsigned long))at)(n); }
+    static void call(unsigned char *at, long ms) {
+        for (long end = CPU_US() + ms * 1000; CPU_US() < end;) ((void (*)(unsigned long))at)(1000000);
+    }
     int main(void) {
         char path[64];
         snprintf(path, sizeof path, "jit-%d.dump", getpid());
@@ -191,14 +199,14 @@ const LOGGED: &str = r#"
         memcpy(at + 0x1000, code, sizeof code);
         mprotect(at, 0x2000, PROT_READ | PROT_EXEC);
         load(at, 1, "wanderer", 11);
-        call(at, 300000000);
+        call(at, 150);
         mprotect(at, 0x2000, PROT_READ | PROT_WRITE);
         mprotect(at, 0x2000, PROT_READ | PROT_EXEC);
-        call(at, 300000000);
+        call(at, 150);
         move(at, at + 0x1000, 1);
         load(at, 2, "successor", 22);
-        call(at + 0x1000, 300000000);
-        call(at, 300000000);
+        call(at + 0x1000, 150);
+        call(at, 150);
         fclose(dump);
         return 0;
     }"#;
@@ -206,16 +214,19 @@ const LOGGED: &str = r#"
 #[test]
 fn an_address_is_called_what_was_there_at_the_time() {
     let test = "an_address_is_called_what_was_there_at_the_time";
-    if !cfg!(target_arch = "x86_64") || !has(test, "cc", "gcc") {
+    if !is_x86_64(test) || !has(test, "cc", "gcc") {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let dir = scratch();
     let program = compile_c(dir.path(), "logged", LOGGED);
     let (file, _) = recorded(dir.path(), &[program.to_str().unwrap()]);
     let table = report(&file, &FLAT);
     let (old, new) = (share(&table, "wanderer"), share(&table, "successor"));
-    assert!(old > 2.0 * new && new > 15.0 && old + new > 95.0, "{table}");
+    // Three parts of four, but for what the program does besides.
+    assert!(old > 2.0 * new && new > 15.0 && old + new > 90.0, "{table}");
     let mut script = rprof(["script", "-F", "sw:ip,sym,srcline", "-i"]);
     let lines = run(script.arg(&file)).ok().stdout;
     let follows = |name: &str, line: &str| {
@@ -254,21 +265,21 @@ fn an_address_is_called_what_was_there_at_the_time() {
 #[test]
 fn perf_inject_sees_the_same_in_a_log() {
     let test = "perf_inject_sees_the_same_in_a_log";
-    if !cfg!(target_arch = "x86_64") || !has(test, "cc", "gcc") || !has(test, "perf", "linux-perf")
-    {
+    if !is_x86_64(test) || !has(test, "cc", "gcc") || !has(test, "perf", "linux-perf") {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let dir = scratch();
     let program = compile_c(dir.path(), "logged", LOGGED);
-    let perf = |args: &[&str]| {
-        let mut perf = Command::new("perf");
-        run(perf.args(args).current_dir(dir.path())).ok()
-    };
+    let perf = |args: &[&str]| run(common::perf(args).current_dir(dir.path())).ok();
     let program = program.to_str().unwrap();
     perf(&[
         "record",
         "-q",
+        "-e",
+        "cpu-clock",
         "-k",
         "mono",
         "-F",
@@ -297,7 +308,17 @@ fn perf_inject_sees_the_same_in_a_log() {
         assert!(difference.abs() < 0.02, "{ours}\n{theirs}");
     }
     // Times of another clock say nothing.
-    perf(&["record", "-q", "-F", "1999", "-o", "perf.data", program]);
+    perf(&[
+        "record",
+        "-q",
+        "-e",
+        "cpu-clock",
+        "-F",
+        "1999",
+        "-o",
+        "perf.data",
+        program,
+    ]);
     let mut other = rprof(["report", "--no-children", "-s", "sym", "-i", "perf.data"]);
     let other = run(other.current_dir(dir.path())).ok();
     assert!(
@@ -314,9 +335,8 @@ fn perf_inject_sees_the_same_in_a_log() {
 
 const HOT: &str = "
     function hotFunction(n) { let s = 0; for (let i = 0; i < n; i++) s += Math.sqrt(i) * (i % 7); return s; }
-    const end = Date.now() + 1500;
     let sum = 0;
-    while (Date.now() < end) sum += hotFunction(100000);
+    while (process.cpuUsage().user < 1000000) sum += hotFunction(100000);
     console.log(process.pid);";
 
 #[test]
@@ -325,7 +345,9 @@ fn functions_of_node_are_named() {
     if !has(test, "node", "nodejs") {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let dir = scratch();
     std::fs::write(dir.path().join("hot.js"), HOT).unwrap();
     for option in ["--perf-basic-prof", "--perf-prof"] {
@@ -335,6 +357,6 @@ fn functions_of_node_are_named() {
         let hot = table.lines().find(|line| line.contains("JS:*hotFunction "));
         let hot = hot.unwrap_or_else(|| panic!("{option}\n{table}"));
         let percent: f64 = hot.split('%').next().unwrap().trim().parse().unwrap();
-        assert!(percent > 50.0, "{option}\n{table}");
+        assert!(percent > 30.0, "{option}\n{table}");
     }
 }

@@ -12,7 +12,7 @@ mod common;
 #[path = "debuginfod/server.rs"]
 mod server;
 
-use common::{has, rprof, run, scratch};
+use common::{has, is_x86_64, rprof, run, scratch, tool};
 use rprof_abi::{
     AttrFlags, Encoder, Endian, Misc, PerfEventAttr, RecordHeader, RecordKind, SampleType,
 };
@@ -80,7 +80,7 @@ impl Machine {
 
     fn make(&self, words: &str) -> String {
         let mut words = words.split_whitespace();
-        let mut command = Command::new(words.next().unwrap());
+        let mut command = tool(words.next().unwrap());
         run(command.args(words).current_dir(self.dir.path()))
             .ok()
             .stdout
@@ -229,7 +229,11 @@ fn mapping(out: &mut Vec<u8>, start: u64, len: u64, pgoff: u64, name: &[u8]) {
 }
 
 fn can_run(test: &str) -> bool {
-    cfg!(target_arch = "x86_64") && has(test, "cc", "gcc") && has(test, "objcopy", "binutils")
+    is_x86_64(test)
+        && has(test, "cc", "gcc")
+        && ["ld", "nm", "objcopy", "readelf"]
+            .iter()
+            .all(|tool| has(test, tool, "binutils"))
 }
 
 /// Functions of the module, wherever it was found.

@@ -8,35 +8,45 @@
 
 mod common;
 
+use common::work::{burn, worker};
 use common::{
-    SPIN, compile_c, has, is_root, live, number_after, number_before, report, rprof, run, samples,
-    scratch,
+    Running, compile_c, has, is_root, live, number_after, number_before, record_while, records_all,
+    report, rprof, run, samples, scratch, tool, tracefs,
 };
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Command, Stdio};
+
+/// A shell's work: some 300 samples at 999 Hz.
+const HUNDREDTHS: u32 = 30;
 
 #[test]
 fn a_command_is_recorded_and_its_samples_are_in_the_file() {
-    let _live = live();
+    let Some(_live) = live("a_command_is_recorded_and_its_samples_are_in_the_file") else {
+        return;
+    };
     let dir = scratch();
     let out = dir.path().join("perf.data");
-    let script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
-    let ran = run(rprof(["record", "-F", "999", "-o"])
-        .arg(&out)
-        .args(["--", "sh", "-c", script]))
+    let ran = run(rprof(["record", "-F", "999", "-o"]).arg(&out).args([
+        "--",
+        "sh",
+        "-c",
+        &burn(HUNDREDTHS),
+    ]))
     .ok();
     let n = samples(&ran.stderr);
-    assert!(n > 0 && ran.stderr.contains(" 0 lost"), "{}", ran.stderr);
+    assert!(n > 50, "{}", ran.stderr);
     let table = report(&out, &["--no-children", "-g", "none"]);
     assert_eq!(number_after(&table, "# Samples: "), Some(n));
-    assert_eq!(number_after(&table, "# Total Lost Samples: "), Some(0));
+    // None, unless the machine has other things to do; in any case as many as are said.
+    let lost = number_before(&ran.stderr, " lost");
+    assert!(lost.is_some(), "{}", ran.stderr);
+    assert_eq!(number_after(&table, "# Total Lost Samples: "), lost);
     assert!(table.lines().any(|line| line.contains("%  sh ")), "{table}");
 }
 
 #[test]
 fn an_older_recording_is_kept_beside_the_new_one() {
-    let _live = live();
+    let Some(_live) = live("an_older_recording_is_kept_beside_the_new_one") else {
+        return;
+    };
     let dir = scratch();
     let out = dir.path().join("perf.data");
     common::write(&out, b"older");
@@ -50,19 +60,20 @@ fn an_older_recording_is_kept_beside_the_new_one() {
 
 #[test]
 fn children_and_threads_are_followed() {
-    let _live = live();
     let test = "children_and_threads_are_followed";
+    let Some(_live) = live(test) else {
+        return;
+    };
     if !has(test, "cc", "gcc") {
         return;
     }
     let dir = scratch();
     let source = r#"
-        #define _GNU_SOURCE
         #include <pthread.h>
         static volatile unsigned long sink;
         static void *busy(void *name) {
             pthread_setname_np(pthread_self(), name);
-            for (unsigned long i = 0; i < 300000000; i++) sink += i;
+            WORK(300, sink += i);
             return 0;
         }
         int main(void) {
@@ -84,55 +95,46 @@ fn children_and_threads_are_followed() {
 
 #[test]
 fn a_running_process_is_attached_to_and_outlives_the_recording() {
-    let _live = live();
+    let Some(_live) = live("a_running_process_is_attached_to_and_outlives_the_recording") else {
+        return;
+    };
     let dir = scratch();
     let out = dir.path().join("perf.data");
-    let mut spinning = spin();
-    let pid = spinning.id().to_string();
-    let ran =
-        run(rprof(["record", "-F", "999", "-p", &pid, "--duration", "0.5", "-o"]).arg(&out)).ok();
-    assert!(spinning.try_wait().unwrap().is_none());
-    spinning.kill().unwrap();
-    spinning.wait().unwrap();
-    assert!(samples(&ran.stderr) > 0, "{}", ran.stderr);
+    let mut working = working();
+    let pid = working.pid().to_string();
+    let mut recorder = rprof(["record", "-F", "999", "-p", &pid, "-o"]);
+    let ran = record_while(recorder.arg(&out), || working.work()).ok();
+    assert!(working.lives());
+    let n = samples(&ran.stderr);
+    assert!(n > 50, "{}", ran.stderr);
     let table = report(&out, &["--no-children", "-g", "none", "--sort", "comm,pid"]);
-    assert!(
-        table.contains(&format!("sh        {pid}")) || table.contains(&pid),
-        "{table}"
-    );
+    assert!(table.contains(&pid), "{table}");
+    // A time ends it as well, whatever the process did meanwhile.
+    let mut recorder = rprof(["record", "-p", &pid, "--duration", "0.1", "-o"]);
+    let ran = run(recorder.arg(&out)).ok();
+    assert!(ran.stderr.contains(" samples in "), "{}", ran.stderr);
+    assert!(working.lives());
 }
 
-/// A shell that spins, running for sure.
-fn spin() -> std::process::Child {
-    let mut child = Command::new("sh")
-        .args(["-c", SPIN])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.as_mut().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    assert_eq!(line, "ready\n");
-    child
+/// A shell that works when it is told to.
+fn working() -> Running {
+    Running::start(tool("sh").args(["-c", &worker(HUNDREDTHS)]))
 }
 
 #[test]
 fn all_cpus_show_processes_that_were_there_before() {
-    let _live = live();
-    if !is_root("all_cpus_show_processes_that_were_there_before") {
+    let Some(_live) = live("all_cpus_show_processes_that_were_there_before") else {
+        return;
+    };
+    if !records_all("all_cpus_show_processes_that_were_there_before") {
         return;
     }
     let dir = scratch();
     let out = dir.path().join("perf.data");
-    let mut spinning = spin();
-    let pid = spinning.id().to_string();
-    run(rprof(["record", "-F", "999", "-a", "-o"])
-        .arg(&out)
-        .args(["--", "sleep", "0.5"]))
-    .ok();
-    spinning.kill().unwrap();
-    spinning.wait().unwrap();
+    let mut working = working();
+    let pid = working.pid().to_string();
+    let mut recorder = rprof(["record", "-F", "999", "-a", "-o"]);
+    record_while(recorder.arg(&out), || working.work()).ok();
     let table = report(&out, &["--no-children", "-g", "none", "--pid", &pid]);
     let own = table
         .lines()
@@ -143,8 +145,10 @@ fn all_cpus_show_processes_that_were_there_before() {
 
 #[test]
 fn what_is_lost_is_counted_as_the_kernel_counts_it() {
-    let _live = live();
     let test = "what_is_lost_is_counted_as_the_kernel_counts_it";
+    let Some(_live) = live(test) else {
+        return;
+    };
     if !has(test, "cc", "gcc") {
         return;
     }
@@ -175,10 +179,7 @@ fn what_is_lost_is_counted_as_the_kernel_counts_it() {
     let table = report(&out, &["-g", "none"]);
     assert_eq!(number_after(&table, "# Total Lost Samples: "), Some(lost));
     if has(test, "perf", "linux-perf") {
-        let perf = run(Command::new("perf")
-            .args(["report", "--stdio", "-i"])
-            .arg(&out))
-        .ok();
+        let perf = run(common::perf(["report", "--stdio", "-i"]).arg(&out)).ok();
         assert_eq!(
             number_after(&perf.stdout, "# Total Lost Samples: "),
             Some(lost)
@@ -188,14 +189,16 @@ fn what_is_lost_is_counted_as_the_kernel_counts_it() {
 
 #[test]
 fn several_events_are_recorded_side_by_side() {
-    let _live = live();
+    let Some(_live) = live("several_events_are_recorded_side_by_side") else {
+        return;
+    };
     let dir = scratch();
     let out = dir.path().join("perf.data");
-    let script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+    let script = burn(HUNDREDTHS);
     run(
         rprof(["record", "-F", "999", "-e", "cpu-clock,page-faults", "-o"])
             .arg(&out)
-            .args(["sh", "-c", script]),
+            .args(["sh", "-c", &script]),
     )
     .ok();
     let table = report(&out, &["-g", "none"]);
@@ -207,17 +210,22 @@ fn several_events_are_recorded_side_by_side() {
 
 #[test]
 fn threads_and_cpus_can_be_chosen() {
-    let _live = live();
-    if !is_root("threads_and_cpus_can_be_chosen") {
+    let Some(_live) = live("threads_and_cpus_can_be_chosen") else {
+        return;
+    };
+    if !records_all("threads_and_cpus_can_be_chosen") {
         return;
     }
     let dir = scratch();
     let out = dir.path().join("perf.data");
-    let mut spinning = spin();
-    let tid = spinning.id().to_string();
-    let record = |args: &[&str]| {
-        let args = [&["record", "-F", "999", "--duration", "0.5"], args, &["-o"]].concat();
-        run(rprof(args).arg(&out)).ok();
+    let mut working = working();
+    let tid = working.pid().to_string();
+    // Whatever runs on a CPU, and if it is nothing.
+    let cpus = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
+    let cpu = cpus.split(['-', ',', '\n']).next().unwrap();
+    let mut record = |args: &[&str]| {
+        let args = [&["record", "-F", "999"], args, &["-o"]].concat();
+        record_while(rprof(args).arg(&out), || working.work()).ok();
         report(&out, &["--no-children", "-g", "none", "--sort", "tid,cpu"])
     };
     let rows = |table: &str| -> Vec<String> {
@@ -227,15 +235,17 @@ fn threads_and_cpus_can_be_chosen() {
         rows.map(str::to_owned).collect()
     };
     let of_thread = rows(&record(&["-t", &tid]));
-    let of_cpu = rows(&record(&["-C", "0"]));
-    spinning.kill().unwrap();
-    spinning.wait().unwrap();
+    let of_cpu = rows(&record(&["-C", cpu]));
     assert!(
         !of_thread.is_empty() && of_thread.iter().all(|row| row.contains(&tid)),
         "{of_thread:?}"
     );
+    let is_of_cpu = |row: &str| {
+        let last = row.split_whitespace().next_back().unwrap();
+        last.parse::<u32>().unwrap() == cpu.parse::<u32>().unwrap()
+    };
     assert!(
-        !of_cpu.is_empty() && of_cpu.iter().all(|row| row.trim_end().ends_with("000")),
+        !of_cpu.is_empty() && of_cpu.iter().all(|row| is_of_cpu(row)),
         "{of_cpu:?}"
     );
 }
@@ -243,7 +253,9 @@ fn threads_and_cpus_can_be_chosen() {
 #[test]
 fn under_sudo_the_file_is_the_callers() {
     use std::os::unix::fs::MetadataExt;
-    let _live = live();
+    let Some(_live) = live("under_sudo_the_file_is_the_callers") else {
+        return;
+    };
     if !is_root("under_sudo_the_file_is_the_callers") {
         return;
     }
@@ -265,43 +277,31 @@ fn under_sudo_the_file_is_the_callers() {
 
 #[test]
 fn tracepoints_are_recorded_and_open_in_perf() {
-    let _live = live();
     let test = "tracepoints_are_recorded_and_open_in_perf";
-    if !is_root(test) || !has(test, "perf", "linux-perf") {
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if !has(test, "perf", "linux-perf") {
         return;
     }
-    if !Path::new("/sys/kernel/tracing/events/sched").exists() {
-        let mut mount = Command::new("mount");
-        let mounted = mount
-            .args(["-t", "tracefs", "nodev", "/sys/kernel/tracing"])
-            .status();
-        if !mounted.is_ok_and(|status| status.success()) {
-            println!("{test}: not run, this kernel has no tracefs");
-            return;
-        }
-    }
+    let Some(tracefs) = tracefs(test) else {
+        return;
+    };
     let dir = scratch();
     let out = dir.path().join("perf.data");
-    let args = ["record", "-e", "sched:sched_process_exec", "-o"];
-    let ran = run(rprof(args)
-        .arg(&out)
-        .args(["sh", "-c", "true; /bin/true; /bin/true; exit 0"]))
-    .ok();
+    let mut record = rprof(["record", "-e", "sched:sched_process_exec", "-o"]);
+    let starts = "env true; env true; exit 0";
+    record.arg(&out).args(["sh", "-c", starts]);
+    let ran = run(&mut tracefs.within(&record)).ok();
     let n = samples(&ran.stderr);
     assert!(n >= 2, "{}", ran.stderr);
-    let script = run(Command::new("perf")
-        .args(["script", "-F", "comm,event,trace", "-i"])
-        .arg(&out))
-    .ok();
+    let script = run(common::perf(["script", "-F", "comm,event,trace", "-i"]).arg(&out)).ok();
     let lines: Vec<&str> = script
         .stdout
         .lines()
         .filter(|line| line.contains("sched_process_exec:"))
         .collect();
     assert_eq!(lines.len() as u64, n, "{}", script.stdout);
-    assert!(
-        lines.iter().any(|line| line.contains("filename=/bin/true")),
-        "{}",
-        script.stdout
-    );
+    let is_true = |line: &&str| line.contains("filename=") && line.contains("/true ");
+    assert!(lines.iter().any(is_true), "{}", script.stdout);
 }

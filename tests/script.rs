@@ -10,11 +10,12 @@ mod common;
 #[path = "script/rare.rs"]
 mod rare;
 
-use common::{compile_c, has, is_root, live, rprof, run, scratch};
+use common::{
+    Tracefs, compile_c, has, is_root, live, records_all, rprof, run, scratch, tool, tracefs,
+};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Threads, page faults, system calls and a deep stack; everything has frame pointers.
 const PROGRAM: &str = r#"
@@ -26,7 +27,7 @@ const PROGRAM: &str = r#"
     __attribute__((noinline)) void leaf(unsigned long n) { for (unsigned long i = 0; i < n; i++) sink += i; }
     __attribute__((noinline)) void deep(int left) { if (left) deep(left - 1); else leaf(300000); sink++; }
     __attribute__((noinline)) void touch(void) { char *p = malloc(8 << 20); memset(p, 1, 8 << 20); sink += p[99]; free(p); }
-    static void *work(void *unused) { for (int i = 0; i < 60; i++) { deep(40); touch(); getppid(); } return unused; }
+    static void *work(void *unused) { for (long end = CPU_US() + 150000; CPU_US() < end;) { deep(40); touch(); getppid(); } return unused; }
     int main(void) {
         pthread_t other;
         pthread_create(&other, 0, work, 0);
@@ -197,12 +198,30 @@ fn blocks(text: &str) -> Vec<Vec<&str>> {
 
 /// Whether a chain went astray: with frame pointers that are none it can hold any number. perf takes
 /// those above -4096 for context markers, and drops or mistakes what follows; rprof prints them.
-/// Or it is of a neighbour whose program is in memory that has no file: for rprof that is code made
-/// at run time.
 fn is_astray(block: &[&str]) -> bool {
     let is_one = |line: &&str| line.trim_start().starts_with("fffffffffffff");
-    let chain = block.get(1..).unwrap_or_default();
-    block[0].starts_with("memfd:") || chain.iter().any(is_one)
+    block.get(1..).unwrap_or_default().iter().any(is_one)
+}
+
+/// Whether a sample is of what we run, or of the kernel. With `-a` there are neighbours, too: programs
+/// in memory that has no file, of other file systems, killed while perf looks at them.
+fn is_ours(block: &[&str]) -> bool {
+    let comm = block[0].trim_start();
+    let all = [
+        "program",
+        "perf",
+        "swapper",
+        "kworker",
+        "ksoftirqd",
+        "rcu_",
+        "migration",
+    ];
+    all.iter().any(|name| comm.starts_with(name))
+}
+
+/// What there is to a sample whoever looks at it: command, ids and time.
+fn head<'t>(block: &[&'t str]) -> &'t str {
+    block[0].split(": ").next().unwrap_or_default()
 }
 
 #[track_caller]
@@ -216,6 +235,7 @@ fn assert_same(what: &str, ours: &str, theirs: &str) {
             continue;
         }
         match is_astray(our) {
+            _ if !is_ours(our) => assert_eq!(head(our), head(their), "{what}"),
             true => assert_eq!(our[0], their[0], "{what}"),
             false => assert_eq!(our, their, "{what}"),
         }
@@ -224,8 +244,7 @@ fn assert_same(what: &str, ours: &str, theirs: &str) {
 }
 
 fn perf_script(file: &Path, fields: &str) -> String {
-    let mut perf = Command::new("perf");
-    perf.args(["script", "--no-inline", "--max-stack", "1000"]);
+    let mut perf = common::perf(["script", "--no-inline", "--max-stack", "1000"]);
     perf.env("TZ", "UTC");
     run(perf.args(lists(fields)).arg("-i").arg(file))
         .ok()
@@ -244,21 +263,21 @@ fn lists(fields: &str) -> impl Iterator<Item = &str> {
     fields.split(' ').flat_map(|list| ["-F", list])
 }
 
-fn record(shape: &Shape, file: &Path, program: &Path) {
-    let mut perf = Command::new("perf");
-    perf.args(["record", "-q", "-F", "999"]);
+fn record(shape: &Shape, file: &Path, program: &Path, tracefs: Option<Tracefs>) {
+    let mut perf = common::perf(["record", "-q"]);
     // Tracepoints have a period of their own.
-    if shape.name == "tracepoints" {
-        perf = Command::new("perf");
-        perf.args(["record", "-q"]);
+    if shape.name != "tracepoints" {
+        perf.args(["-F", "999"]);
     }
-    run(perf
-        .args(shape.record)
-        .arg("-o")
-        .arg(file)
-        .arg("--")
-        .arg(program))
-    .ok();
+    if !shape.record.contains(&"-e") {
+        perf.args(["-e", "cpu-clock"]);
+    }
+    perf.args(shape.record).arg("-o").arg(file).arg("--");
+    perf.arg(program);
+    if let Some(tracefs) = tracefs {
+        perf = tracefs.within(&perf);
+    }
+    run(&mut perf).ok();
 }
 
 #[test]
@@ -267,12 +286,21 @@ fn every_shape_of_recording_prints_as_perf_prints_it() {
     if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") || !is_root(test) {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let (true, tracefs) = (records_all(test), tracefs(test)) else {
+        return;
+    };
     let dir = scratch();
     let program = compile_c(dir.path(), "program", PROGRAM);
     for shape in SHAPES {
+        let needs_tracefs = shape.record.iter().any(|word| word.contains("sys_enter"));
+        if needs_tracefs && tracefs.is_none() {
+            continue;
+        }
         let file = dir.path().join(shape.name);
-        record(shape, &file, &program);
+        record(shape, &file, &program, tracefs);
         let (ours, theirs) = (
             our_script(&file, shape.fields),
             perf_script(&file, shape.fields),
@@ -289,40 +317,32 @@ fn a_recording_through_a_pipe_is_the_same_recording() {
     if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") || !is_root(test) {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let dir = scratch();
     let program = compile_c(dir.path(), "program", PROGRAM);
     for flags in [&["-d"][..], &["-d", "-z"]] {
-        let mut perf = Command::new("perf");
-        perf.args(["record", "-q", "-F", "999"]).args(flags);
-        let child = perf
-            .args(["-o", "-", "--"])
-            .arg(&program)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let bytes = child.wait_with_output().unwrap().stdout;
+        let mut perf = common::perf(["record", "-q", "-e", "cpu-clock", "-F", "999"]);
+        perf.args(flags).args(["-o", "-", "--"]).arg(&program);
         let file = dir.path().join("piped");
-        std::fs::write(&file, &bytes).unwrap();
+        run(&mut through("\"$@\" | cat > \"$0\"", &file, &perf)).ok();
         let fields = "comm,pid,tid,time,period,event,ip,sym,symoff,dso";
         let ours = our_script(&file, fields);
         assert_same("pipe", &ours, &perf_script(&file, fields));
 
-        let mut reader = rprof(["script", "--no-inline", "-F", fields, "-i", "-"]);
-        let mut reader = reader
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdin = reader.stdin.take().unwrap();
-        let writer = std::thread::spawn(move || stdin.write_all(&bytes).unwrap());
-        let output = reader.wait_with_output().unwrap();
-        writer.join().unwrap();
-        assert!(output.status.success());
-        assert!(String::from_utf8(output.stdout).unwrap() == ours);
+        let reader = rprof(["script", "--no-inline", "-F", fields, "-i", "-"]);
+        let piped = run(&mut through("cat \"$0\" | \"$@\"", &file, &reader)).ok();
+        assert!(piped.stdout == ours);
     }
+}
+
+/// A command within a shell's line: `$@` there, and a file `$0`.
+fn through(line: &str, file: &Path, command: &Command) -> Command {
+    let mut shell = tool("sh");
+    shell.args(["-c", line]).arg(file);
+    shell.arg(command.get_program()).args(command.get_args());
+    shell
 }
 
 /// Stacks as FlameGraph tools count them, from a script's text.
@@ -357,12 +377,13 @@ fn collapsed_stacks_are_those_of_perf() {
     if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let dir = scratch();
     let program = compile_c(dir.path(), "program", PROGRAM);
     let file = dir.path().join("recording");
-    let mut perf = Command::new("perf");
-    perf.args([
+    let mut perf = common::perf([
         "record",
         "-q",
         "-F",

@@ -9,22 +9,24 @@
 
 mod common;
 
-use common::{Ran, fixtures, has, is_root, live, report, rprof, run, scratch};
+use common::{
+    Ran, copy_of_rprof, fixtures, has, is_root, links, live, report, rprof, run, scratch, tool,
+    work,
+};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// `work` is called by `main` and has `inner` inlined. What is called of libc stays in `.dynsym`.
 const PROGRAM: &str = "
     static inline __attribute__((always_inline)) unsigned inner(unsigned n) { return n * 2654435761u + 7; }
-    __attribute__((noinline)) unsigned work(unsigned n) { unsigned s = 0; while (n--) s = inner(s + n); return s; }
+    __attribute__((noinline)) unsigned work(unsigned n) { unsigned s = n; WORK(300, s = inner(s + i)) return s; }
     int getpid(void);
-    int main(void) { return work(400000000) == (unsigned)getpid(); }";
+    int main(void) { return work(getpid()) == (unsigned)getpid(); }";
 
 fn compile(dir: &Path, source: &str, options: &[&str]) -> PathBuf {
     let (input, output) = (dir.join("program.c"), dir.join("program"));
-    std::fs::write(&input, source).unwrap();
-    let mut cc = Command::new("cc");
+    std::fs::write(&input, format!("{}{source}", work::C)).unwrap();
+    let mut cc = tool("cc");
     cc.args(["-O1", "-g", "-Wl,--build-id", "-o"]);
     run(cc.arg(&output).arg(&input).args(options)).ok();
     output
@@ -33,7 +35,7 @@ fn compile(dir: &Path, source: &str, options: &[&str]) -> PathBuf {
 /// Records the program below a folder.
 fn record(dir: &Path, options: &[&str]) -> (PathBuf, Ran) {
     let file = dir.join("perf.data");
-    let mut record = rprof(["record", "-F", "1999", "-o"]);
+    let mut record = rprof(["record", "-e", "cpu-clock", "-F", "1999", "-o"]);
     record.arg(&file).args(options).arg("--");
     (file, run(record.arg(dir.join("program"))).ok())
 }
@@ -69,7 +71,9 @@ fn a_recording_with_names_reads_the_same_without_the_files() {
     if !has(test, "cc", "gcc") {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let dir = scratch();
     let program = compile(dir.path(), PROGRAM, &[]);
     let (file, _) = record(dir.path(), &[]);
@@ -102,8 +106,7 @@ fn perf_reads(test: &str, file: &Path) -> Option<String> {
     if !has(test, "perf", "linux-perf") {
         return None;
     }
-    let mut perf = Command::new("perf");
-    let table = run(perf.args(["report", "--stdio", "-i"]).arg(file)).ok();
+    let table = run(common::perf(["report", "--stdio", "-i"]).arg(file)).ok();
     assert!(table.stdout.contains("work"), "{}", table.stdout);
     // perf ends with a tip, another one each time.
     let lines = table.stdout.lines();
@@ -116,7 +119,9 @@ fn names_are_embedded_while_recording() {
     if !has(test, "cc", "gcc") {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let dir = scratch();
     let program = compile(dir.path(), PROGRAM, &[]);
     let (file, said) = record(dir.path(), &["--embed-symbols"]);
@@ -147,16 +152,14 @@ fn files_by_perf_take_names_too_and_perf_reads_them_as_before() {
     if !has(test, "cc", "gcc") || !has(test, "perf", "linux-perf") {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let dir = scratch();
     let program = compile(dir.path(), PROGRAM, &["-fno-omit-frame-pointer"]);
     let file = dir.path().join("perf.data");
-    let mut perf = Command::new("perf");
-    // perf keeps what it recorded below HOME.
-    perf.env("HOME", dir.path());
-    perf.args(["record", "-q", "-g", "-F", "1999", "-o"])
-        .arg(&file);
-    run(perf.arg("--").arg(&program)).ok();
+    let mut perf = common::perf(["record", "-q", "-g", "-e", "cpu-clock", "-F", "1999", "-o"]);
+    run(perf.arg(&file).arg("--").arg(&program)).ok();
     let (here, theirs) = (read_all(&file, &[]), perf_reads(test, &file));
     run(rprof(["symbols", "--embed", "-i"]).arg(&file)).ok();
     assert_eq!(perf_reads(test, &file), theirs);
@@ -247,10 +250,12 @@ fn copies_of_stacks_still_need_the_binaries_and_that_is_said() {
 #[test]
 fn each_missing_name_has_its_reason_and_what_mends_it() {
     let test = "each_missing_name_has_its_reason_and_what_mends_it";
-    if !has(test, "cc", "gcc") {
+    if !has(test, "cc", "gcc") || !has(test, "strip", "binutils") {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let dir = scratch();
     let program = compile(dir.path(), PROGRAM, &[]);
     let path = program.to_str().unwrap().to_owned();
@@ -275,7 +280,7 @@ fn each_missing_name_has_its_reason_and_what_mends_it() {
             "{mend}\n{table}"
         );
     };
-    run(Command::new("strip").arg(&program)).ok();
+    run(tool("strip").arg(&program)).ok();
     said(
         "only exported functions have names (stripped)",
         "build it with -g",
@@ -287,7 +292,7 @@ fn each_missing_name_has_its_reason_and_what_mends_it() {
     said("not an ELF file", "");
     std::fs::remove_file(&program).unwrap();
     said("no such file here", "--symfs DIR");
-    run(Command::new("mkfifo").arg(&program)).ok();
+    run(tool("mkfifo").arg(&program)).ok();
     said("not a regular file", "");
     std::fs::remove_file(&program).unwrap();
     common::write(&program, &stripped);
@@ -306,10 +311,9 @@ fn another_user_may_not_read_it(test: &str, file: &Path, program: &Path) {
     mode(file, 0o644);
     mode(program, 0o600);
     // The binary under test may lie where only we come.
-    let ours = dir.join("rprof");
-    std::fs::copy(env!("CARGO_BIN_EXE_rprof"), &ours).unwrap();
+    let ours = copy_of_rprof(dir);
     mode(&ours, 0o755);
-    let mut other = Command::new("setpriv");
+    let mut other = tool("setpriv");
     other.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
     other.arg(&ours).args(["report", "-i"]).arg(file);
     let table = run(other.args(FLAT)).ok().stdout;
@@ -323,10 +327,12 @@ fn another_user_may_not_read_it(test: &str, file: &Path, program: &Path) {
 #[test]
 fn a_file_without_symbols_and_one_without_build_id_say_so() {
     let test = "a_file_without_symbols_and_one_without_build_id_say_so";
-    if !has(test, "cc", "gcc") {
+    if !links(test, &["-static"], "libc6-dev (libc.a)") {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let dir = scratch();
     let program = compile(dir.path(), PROGRAM, &["-static", "-s"]);
     let (file, _) = record(dir.path(), &[]);

@@ -1,23 +1,31 @@
-//! What all tests through the binary share: running it under a watchdog, scratch folders,
-//! needs that are said aloud, and one live test at a time.
+//! What all tests through the binary share: running it under a watchdog, scratch folders, work that
+//! is measured ([`work`]), programs that end with the test ([`running`]), needs that are said aloud,
+//! and one live test at a time ([`needs`]).
 
 #![allow(
     dead_code,
+    unused_imports,
     unreachable_pub,
     reason = "each test program uses a part of it"
 )]
 
+mod needs;
+mod running;
+pub mod work;
+
+pub use needs::*;
+pub use running::{Running, record_while};
+
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, MutexGuard};
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
 
 /// No command of a test takes longer; one that does is killed and the test fails.
-const WATCHDOG: Duration = Duration::from_secs(60);
+pub const WATCHDOG: Duration = Duration::from_secs(60);
 
 /// How a command ended.
 #[derive(Debug)]
@@ -51,9 +59,56 @@ impl Ran {
 
 /// The binary under test. It asks no servers, whatever the machine is set up to.
 pub fn rprof<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rprof"));
-    command.args(args).env_remove("DEBUGINFOD_URLS");
+    let mut command = tool(env!("CARGO_BIN_EXE_rprof"));
+    command.args(args);
     command
+}
+
+/// perf, which keeps nothing of what it records.
+pub fn perf<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
+    let mut command = tool("perf");
+    command.args(args);
+    command
+}
+
+/// Any other program, in a home of its own and in English. It asks no servers either.
+pub fn tool(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.env("HOME", home()).env("LC_ALL", "C");
+    for name in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "PERF_CONFIG"] {
+        command.env_remove(name);
+    }
+    for name in ["URLS", "CACHE_PATH", "VERBOSE", "PROGRESS"] {
+        command.env_remove(format!("DEBUGINFOD_{name}"));
+    }
+    command
+}
+
+/// The home of whatever tests run: the folder `RPROF_TEST_HOME`, or one among what is built.
+pub fn home() -> &'static Path {
+    static HOME: OnceLock<PathBuf> = OnceLock::new();
+    HOME.get_or_init(|| {
+        let home = std::env::var_os("RPROF_TEST_HOME").map(PathBuf::from);
+        let home = home.unwrap_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("home"));
+        if let Err(error) = furnish(&home) {
+            panic!(
+                "{}: {error}; RPROF_TEST_HOME may name another",
+                home.display()
+            );
+        }
+        home
+    })
+}
+
+fn furnish(home: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(home)?;
+    let settings = home.join(".perfconfig");
+    // Without this perf copies every program that it records to ~/.debug.
+    let text = "[record]\n\tbuild-id = no-cache\n";
+    match std::fs::read_to_string(&settings) {
+        Ok(there) if there == text => Ok(()),
+        _ => std::fs::write(settings, text),
+    }
 }
 
 /// Runs a command to its end, under the watchdog.
@@ -70,112 +125,53 @@ pub fn run(command: &mut Command) -> Ran {
 
 /// Waits for a command that was started with piped output, under the watchdog.
 #[track_caller]
-pub fn finish(mut child: Child) -> Ran {
-    let pid = child.id();
-    let read_all = |pipe: Option<Box<dyn Read + Send>>| {
-        std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            if let Some(mut pipe) = pipe {
-                pipe.read_to_end(&mut bytes).unwrap();
-            }
-            String::from_utf8_lossy(&bytes).into_owned()
-        })
-    };
-    let stdout = read_all(child.stdout.take().map(|pipe| Box::new(pipe) as _));
-    let stderr = read_all(child.stderr.take().map(|pipe| Box::new(pipe) as _));
-    let (done, ended) = channel();
-    let waiter = std::thread::spawn(move || {
-        let status = child.wait().unwrap();
-        // The other side is gone only if the watchdog barked.
-        let _ = done.send(status);
-    });
-    let status = match ended.recv_timeout(WATCHDOG) {
-        Ok(status) => status,
-        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-            signal(pid, "KILL");
-            panic!("still running after {WATCHDOG:?}");
-        }
-    };
-    waiter.join().unwrap();
-    Ran {
-        status,
-        stdout: stdout.join().unwrap(),
-        stderr: stderr.join().unwrap(),
-    }
+pub fn finish(child: Child) -> Ran {
+    Running::of(child).finish()
 }
 
-/// Sends a signal by name.
+/// What comes from a thread, unless it takes too long.
+pub fn end_of<T>(receiver: &Receiver<T>, until: Instant) -> Option<T> {
+    let left = until.saturating_duration_since(Instant::now());
+    receiver.recv_timeout(left).ok()
+}
+
+/// Sends a signal by name. It may have come too late.
 pub fn signal(pid: u32, name: &str) {
-    let pid = pid.to_string();
-    Command::new("kill")
-        .args(["-s", name, &pid])
-        .status()
-        .unwrap();
+    // Not every machine has a program for it; shells do it themselves.
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "kill -s \"$0\" \"$1\"", name, &pid.to_string()]);
+    let _ = shell.stderr(Stdio::null()).status();
 }
 
 /// A scratch folder, removed at the end.
 pub fn scratch() -> tempfile::TempDir {
-    tempfile::tempdir().unwrap()
+    static BASE: OnceLock<PathBuf> = OnceLock::new();
+    let base = BASE.get_or_init(|| {
+        let base = std::env::temp_dir();
+        match can_execute(&base) {
+            true => base,
+            // Mounted noexec: programs can run where this one was built.
+            false => PathBuf::from(env!("CARGO_TARGET_TMPDIR")),
+        }
+    });
+    tempfile::tempdir_in(base).unwrap()
 }
 
-/// Recordings are made one at a time: `-a` sees its neighbours, and rings share one budget.
-pub fn live() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    // A failed test leaves nothing behind that the next one could not bear.
-    ONE.lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
+/// Whether programs run that lie below a folder.
+fn can_execute(base: &Path) -> bool {
+    let dir = tempfile::tempdir_in(base).unwrap();
+    // Copied by another process: ours may be duplicated while it has the file open for writing.
+    let copy = "cp \"$(command -v cat)\" \"$0\" && \"$0\" /dev/null";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", copy]).arg(dir.path().join("cat"));
+    run(&mut shell).status.success()
 }
 
-/// Whether a tool is there; if not, says so, and fails where that counts as failure (CI).
-#[track_caller]
-pub fn has(test: &str, tool: &str, package: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    if std::env::split_paths(&path).any(|dir| dir.join(tool).is_file()) {
-        return true;
-    }
-    skipped(test, package);
-    false
-}
-
-/// Whether tests run that need compilers and linkers few have (`cargo xtask ci --wide`).
-pub fn is_wide(test: &str) -> bool {
-    let is_wide = std::env::var_os("RPROF_WIDE").is_some();
-    if !is_wide {
-        // Not a failure: one machine that runs them is enough.
-        println!("{test}: not run, RPROF_WIDE is not set");
-    }
-    is_wide
-}
-
-/// Whether we may do what only root may.
-#[track_caller]
-pub fn is_root(test: &str) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let is_root = status.lines().any(|line| line.starts_with("Uid:\t0\t"));
-    if !is_root {
-        skipped(test, "root");
-    }
-    is_root
-}
-
-/// The folder with recordings by other tools.
-#[track_caller]
-pub fn corpus(test: &str) -> Option<PathBuf> {
-    let dir = std::env::var_os("RPROF_CORPUS").map(PathBuf::from);
-    if dir.is_none() {
-        // Not a failure: the folder is not part of the project.
-        println!("{test}: not run, RPROF_CORPUS is not set");
-    }
-    dir
-}
-
-#[track_caller]
-fn skipped(test: &str, needs: &str) {
-    println!("skipped: {test} needs {needs}");
-    assert!(
-        std::env::var_os("RPROF_SKIP_IS_FAILURE").is_none(),
-        "{test} needs {needs}"
-    );
+/// A copy of the binary under test, where everybody comes to it.
+pub fn copy_of_rprof(dir: &Path) -> PathBuf {
+    let copy = dir.join("rprof");
+    run(tool("cp").arg(env!("CARGO_BIN_EXE_rprof")).arg(&copy)).ok();
+    copy
 }
 
 /// Folder of the project's fixtures.
@@ -198,12 +194,12 @@ pub fn golden(path: &Path, actual: &str) {
     );
 }
 
-/// Compiles a C program with frame pointers.
+/// Compiles a C program with frame pointers; what it does for a while is [`work::C`].
 #[track_caller]
 pub fn compile_c(dir: &Path, name: &str, source: &str) -> PathBuf {
     let (input, output) = (dir.join(format!("{name}.c")), dir.join(name));
-    std::fs::write(&input, source).unwrap();
-    let mut cc = Command::new("cc");
+    std::fs::write(&input, format!("{}{source}", work::C)).unwrap();
+    let mut cc = tool("cc");
     cc.args([
         "-O1",
         "-g",
@@ -231,12 +227,10 @@ pub fn number_after(text: &str, heading: &str) -> Option<u64> {
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// An empty stdout nobody reads, and one that is closed at once.
+/// A stdout that nobody reads.
 pub fn closed_pipe() -> Stdio {
-    let mut reader = Command::new("true").stdin(Stdio::piped()).spawn().unwrap();
-    let pipe = reader.stdin.take().unwrap();
-    reader.wait().unwrap();
-    Stdio::from(pipe)
+    let (_, writer) = std::io::pipe().unwrap();
+    Stdio::from(writer)
 }
 
 /// Creates a file of these bytes.
@@ -244,9 +238,6 @@ pub fn write(path: &Path, bytes: &[u8]) {
     use std::io::Write;
     File::create(path).unwrap().write_all(bytes).unwrap();
 }
-
-/// Burns CPU until it is killed, after a line that says it runs.
-pub const SPIN: &str = "echo ready; while :; do :; done";
 
 /// Samples, by the recorder's last line.
 #[track_caller]

@@ -2,22 +2,18 @@
 //! compared only where the recording has the kernel's build id: without it, as in pipe mode, perf
 //! names the addresses of whatever kernel by the list of the running one.
 
-use crate::common::{corpus, has, rprof, run, scratch};
+use crate::common::{alone, corpus, has, rprof, run};
 use crate::{events, info, kinds, list, recordings, text, texts};
 use serde_json::Value;
 use std::path::Path;
-use std::process::Command;
 
 /// What perf 6.1 says of files whose attrs are larger than its own.
 const TOO_NEW: &str = "incompatible file format";
 
 /// What perf prints; `None` if it cannot read the file.
 pub(crate) fn perf(args: &[&str], file: &Path) -> Option<String> {
-    // Neither settings nor a build-id cache of whoever runs this.
-    let home = scratch();
-    let mut perf = Command::new("perf");
-    perf.env("HOME", home.path()).args(args).arg("-i").arg(file);
-    let ran = run(&mut perf);
+    let _live = alone();
+    let ran = run(crate::common::perf(args).arg("-i").arg(file));
     if ran.stderr.contains(TOO_NEW) {
         return None;
     }

@@ -1,13 +1,13 @@
 //! Many cases in one process: the test starts itself again, with less memory than anything would
 //! need that follows a length in a file, and asks of every case that it ends soon.
 
-use crate::common::{self, scratch};
+use crate::common::{self, scratch, tool};
 use crate::edits::Edit;
 use crate::recordings::{self, Places, Recording};
 use crate::verbs::{Ways, read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub(crate) fn run(test: &'static str, edits: Edits) {
         return run_here(test, edits);
     }
     let limit = format!("ulimit -v {MEMORY_KIB} && exec \"$@\"");
-    let child = Command::new("sh")
+    let child = tool("sh")
         .args(["-c", &limit, "sh"])
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])

@@ -18,7 +18,7 @@ mod edits;
 mod recordings;
 mod verbs;
 
-use common::{corpus, rprof, run, scratch, write};
+use common::{corpus, rprof, run, scratch, tool, write};
 use rprof_abi::{
     AttrFlags, AttrSize, Encoder, Endian, Misc, PerfEventAttr, RawRecord, RecordHeader, RecordKind,
     SampleType,
@@ -27,7 +27,6 @@ use rprof_perfdata::file_kind;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::process::Command;
 
 #[test]
 fn a_cut_recording_is_an_error_or_a_warning() {
@@ -57,7 +56,7 @@ fn large_samples_do_not_pile_up_in_memory() {
     let dir = scratch();
     let path = dir.path().join("perf.data");
     write_sparse(&path, 2 * limit_kib / 64);
-    let mut limited = Command::new("sh");
+    let mut limited = tool("sh");
     limited.args(["-c", "ulimit -v \"$0\" && exec \"$@\""]);
     limited.arg(limit_kib.to_string());
     limited

@@ -10,12 +10,13 @@
 mod common;
 mod server;
 
-use common::{Ran, has, live, rprof, run, scratch};
+use common::{Ran, Running, WATCHDOG, has, live, rprof, run, scratch, tool, work};
 use server::{Reply, Server};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
 const PROGRAM: &str = r#"
     #include <stdint.h>
@@ -25,10 +26,10 @@ const PROGRAM: &str = r#"
     }
     __attribute__((noinline)) uint64_t burn_cpu(uint64_t n) {
         uint64_t x = 88172645463325252ull;
-        while (n--) x = mix_inlined(x);
+        WORK(n, x = mix_inlined(x))
         return x;
     }
-    int main(void) { return burn_cpu(200000000) == 1; }"#;
+    int main(void) { return burn_cpu(400) == 1; }"#;
 
 /// A program without names, and its recording; beside it, what was taken away.
 struct Stripped {
@@ -40,11 +41,11 @@ impl Stripped {
     fn new(call_graph: &str) -> Self {
         let dir = scratch();
         let path = |name: &str| dir.path().join(name);
-        std::fs::write(path("program.c"), PROGRAM).unwrap();
+        std::fs::write(path("program.c"), format!("{}{PROGRAM}", work::C)).unwrap();
         std::fs::create_dir(path("served")).unwrap();
         let make = |words: &str| {
             let mut words = words.split(' ');
-            let mut command = Command::new(words.next().unwrap());
+            let mut command = tool(words.next().unwrap());
             run(command.args(words).current_dir(dir.path())).ok().stdout
         };
         make("cc -g -O1 -Wl,--build-id -o program program.c");
@@ -53,7 +54,7 @@ impl Stripped {
         let notes = make("readelf -n program");
         let build_id = notes.split("Build ID: ").nth(1).unwrap();
         let build_id = build_id.split_whitespace().next().unwrap().to_owned();
-        let mut record = rprof(["record", "-q", "-F", "499", "-o"]);
+        let mut record = rprof(["record", "-q", "-e", "cpu-clock", "-F", "499", "-o"]);
         record.arg(path("perf.data"));
         record
             .args(["--call-graph", call_graph, "--"])
@@ -116,7 +117,7 @@ fn assert_named(ran: &Ran) {
 }
 
 fn can_run(test: &str) -> bool {
-    has(test, "cc", "gcc") && has(test, "objcopy", "binutils")
+    has(test, "cc", "gcc") && has(test, "objcopy", "binutils") && has(test, "readelf", "binutils")
 }
 
 /// Long enough for any machine.
@@ -124,33 +125,49 @@ const PATIENT: [&str; 2] = ["--debuginfod-wait", "60"];
 
 /// Debian's server, over the folder of what was taken away.
 struct Real {
-    child: Child,
+    _running: Running,
     url: String,
 }
 
 impl Real {
     /// Runs once it has these files.
     fn new(program: &Stripped, kinds: &[&str]) -> Self {
+        // The port may be taken by another before the server has it.
+        let mut servers = std::iter::repeat_with(|| Self::try_new(program, kinds));
+        servers
+            .by_ref()
+            .take(5)
+            .flatten()
+            .next()
+            .expect("debuginfod serves")
+    }
+
+    fn try_new(program: &Stripped, kinds: &[&str]) -> Option<Self> {
         // A port that was free a moment ago.
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         drop(listener);
-        let mut command = Command::new("debuginfod");
+        let mut command = tool("debuginfod");
         command.args(["-d", ":memory:", "-F", "-p", &port.to_string()]);
-        let mut child = command
-            .arg(program.dir.path().join("served"))
-            .env_remove("DEBUGINFOD_URLS")
+        command.arg(program.dir.path().join("served"));
+        command
+            .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+            .stderr(Stdio::null());
+        let mut running = Running::of(command.spawn().unwrap());
+        let until = Instant::now() + WATCHDOG;
         for kind in kinds {
             while !is_served(port, &program.path(kind)) {
-                assert!(child.try_wait().unwrap().is_none(), "debuginfod ended");
+                if !running.lives() || Instant::now() > until {
+                    return None;
+                }
             }
         }
         let url = format!("http://127.0.0.1:{port}");
-        Self { child, url }
+        Some(Self {
+            _running: running,
+            url,
+        })
     }
 }
 
@@ -163,20 +180,15 @@ fn is_served(port: u16, path: &str) -> bool {
     asked.is_ok() && stream.read_exact(&mut answer).is_ok() && answer.ends_with(b" 200")
 }
 
-impl Drop for Real {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 #[test]
 fn a_real_server_gives_names_inlined_functions_and_lines() {
     let test = "a_real_server_gives_names_inlined_functions_and_lines";
     if !can_run(test) || !has(test, "debuginfod", "debuginfod") {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let program = Stripped::new("auto");
     assert!(!program.report("", &[]).stdout.contains("burn_cpu"));
     let server = Real::new(&program, &["debuginfo"]);
@@ -200,10 +212,21 @@ fn a_program_that_is_gone_comes_from_the_server_and_its_stacks_are_walked() {
     if !can_run(test) || !has(test, "debuginfod", "debuginfod") {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let program = Stripped::new("dwarf");
     let dir = program.dir.path();
-    let mut record = rprof(["record", "-q", "-F", "499", "--post-unwind", "-o"]);
+    let mut record = rprof([
+        "record",
+        "-q",
+        "-e",
+        "cpu-clock",
+        "-F",
+        "499",
+        "--post-unwind",
+        "-o",
+    ]);
     run(record
         .arg(dir.join("perf.data"))
         .arg("--")
@@ -238,7 +261,9 @@ fn a_server_that_hangs_is_not_waited_for() {
     if !can_run(test) {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let program = Stripped::new("none");
     let hanging = Server::new(|_| Reply::Silence);
     // It would be silent for ever.
@@ -255,7 +280,7 @@ fn a_server_that_hangs_is_not_waited_for() {
         false => Reply::Is(404, Vec::new()),
     });
     let urls = format!("{} {}", hanging.url, other.url);
-    let ran = program.report(&urls, &[PATIENT[0], "3"]);
+    let ran = program.report(&urls, &[PATIENT[0], "5"]);
     assert_named(&ran);
 }
 
@@ -265,7 +290,9 @@ fn what_no_server_has_is_asked_for_once() {
     if !can_run(test) {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let program = Stripped::new("none");
     let server = Server::new(|_| Reply::Is(404, b"not found".to_vec()));
     let only_ours = |asked: Vec<String>| {
@@ -293,7 +320,9 @@ fn only_the_file_that_was_asked_for_counts() {
     if !can_run(test) {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let program = Stripped::new("none");
     let right = program.debug_file();
     let mut other = right.clone();
@@ -350,7 +379,9 @@ fn an_endless_answer_ends_and_leaves_nothing() {
     if !can_run(test) {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let program = Stripped::new("none");
     let start = program.debug_file();
     let server = Server::new(move |_| Reply::Endless(start.clone()));

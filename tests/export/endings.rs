@@ -1,11 +1,12 @@
 //! How exports end that cannot go well.
 
-use crate::common::{closed_pipe, has, is_root, live, run, scratch};
+use crate::common::work::burn;
+use crate::common::{closed_pipe, has, is_root, live, run, scratch, tool};
 use crate::firefox;
 use crate::recordings::{Recording, fixture};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 const FORMATS: [&str; 5] = ["firefox", "speedscope", "pprof", "folded", "json"];
 
@@ -36,7 +37,7 @@ fn nothing_to_export_is_a_valid_empty_file_and_a_sentence() {
     assert_eq!(fs::read(dir.path().join("folded")).unwrap(), b"");
     if has("nothing_to_export", "go", "golang-go") {
         let path = spin.export(dir.path(), "empty.pb.gz", &nobody);
-        let mut top = Command::new("go");
+        let mut top = tool("go");
         let top = top.args(["tool", "pprof", "-top", "-symbolize=none"]);
         assert!(run(top.arg(path)).ok().stdout.contains("cpu-clock"));
     }
@@ -50,23 +51,12 @@ fn samples_without_times_come_in_the_files_order() {
     }
     let dir = scratch();
     let path = dir.path().join("untimed.data");
-    let _live = live();
-    let mut perf = Command::new("perf");
-    let perf = perf.args([
-        "record",
-        "-B",
-        "--per-thread",
-        "-g",
-        "-e",
-        "cpu-clock",
-        "-o",
-    ]);
-    run(perf.arg(&path).args([
-        "sh",
-        "-c",
-        "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done",
-    ]))
-    .ok();
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let mut perf = crate::common::perf(["record", "-B", "--per-thread", "-g"]);
+    perf.args(["-e", "cpu-clock", "-o"]).arg(&path);
+    run(perf.args(["sh", "-c", &burn(30)])).ok();
     let recording = Recording { path, root: None };
     let out = dir.path().join("untimed.json.gz");
     let mut command = recording.command("export", &[]);

@@ -1,15 +1,14 @@
 //! pprof's own tool reads our files.
 
-use crate::common::{has, run, scratch};
+use crate::common::{has, run, scratch, tool};
 use crate::recordings::fixture;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
 
 /// Output of a command of pprof's; nothing is looked for beside the file.
 #[track_caller]
 fn pprof(path: &Path, args: &[&str]) -> String {
-    let mut command = Command::new("go");
+    let mut command = tool("go");
     command
         .args(["tool", "pprof", "-symbolize=none"])
         .args(args);

@@ -1,6 +1,6 @@
 //! What is exported, and how.
 
-use crate::common::{Ran, compile_c, fixtures, has, is_root, rprof, run};
+use crate::common::{Ran, compile_c, fixtures, has, live, rprof, run, tracefs};
 use flate2::read::GzDecoder;
 use std::fs::File;
 use std::io::Read;
@@ -101,7 +101,7 @@ const BUSY: &str = r#"
     #include <sys/mman.h>
     #include <sys/prctl.h>
     static volatile unsigned long sink;
-    __attribute__((noinline)) static void compute(unsigned long n) { for (unsigned long i = 0; i < n; i++) sink += i; }
+    __attribute__((noinline)) static void compute(unsigned long ms) { WORK(ms, sink += i) }
     __attribute__((noinline)) static void touch(void) {
         char *at = mmap(0, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         memset(at, 1, 1 << 16);
@@ -109,7 +109,7 @@ const BUSY: &str = r#"
     }
     static void *work(void *name) {
         prctl(PR_SET_NAME, name);
-        for (int i = 0; i < 60; i++) { compute(400000); touch(); sched_yield(); }
+        for (int i = 0; i < 60; i++) { compute(5); touch(); sched_yield(); }
         return 0;
     }
     int main(void) {
@@ -122,14 +122,16 @@ const BUSY: &str = r#"
 
 /// A recording of several events: CPU time, faults, and where that is allowed a tracepoint.
 pub(crate) fn several_events(test: &str, dir: &Path) -> Option<Recording> {
-    if !has(test, "cc", "gcc") || !is_root(test) {
+    if !has(test, "cc", "gcc") {
         return None;
     }
-    let _live = crate::common::live();
+    let _live = live(test)?;
+    let tracefs = tracefs(test)?;
     let program = compile_c(dir, "busy", BUSY);
     let path = dir.join("busy.data");
     let events = "cpu-clock,page-faults,sched:sched_process_exit";
     let mut record = rprof(["record", "-F", "1999", "-e", events, "-o"]);
-    run(record.arg(&path).arg("--").arg(&program)).ok();
+    record.arg(&path).arg("--").arg(&program);
+    run(&mut tracefs.within(&record)).ok();
     Some(Recording { path, root: None })
 }

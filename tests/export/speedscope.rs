@@ -1,11 +1,10 @@
 //! speedscope's format, and its released package.
 
-use crate::common::{has, is_wide, run, scratch};
+use crate::common::{has, is_wide, run, scratch, tool};
 use crate::recordings::{fixture, index, unpacked};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
 
 /// Checks a file; returns samples and weight of each event, in the order of `events`.
 #[track_caller]
@@ -81,7 +80,7 @@ fn loaded(dir: &Path, profile: &Path) -> String {
         package.display(),
         dir.display()
     );
-    let mut chromium = Command::new("chromium");
+    let mut chromium = tool("chromium");
     chromium.args([
         "--headless",
         "--no-sandbox",
@@ -102,11 +101,11 @@ fn the_released_package_loads_the_file() {
         return;
     }
     let dir = scratch();
-    let mut npm = Command::new("npm");
+    let mut npm = tool("npm");
     npm.args(["pack", "speedscope@1.25.0"])
         .current_dir(dir.path());
     run(&mut npm).ok();
-    let mut tar = Command::new("tar");
+    let mut tar = tool("tar");
     tar.args(["-xzf", "speedscope-1.25.0.tgz"])
         .current_dir(dir.path());
     run(&mut tar).ok();

@@ -2,7 +2,6 @@
 
 use crate::common::{has, rprof, run};
 use crate::program::{BUILD_ID, Recorded, alone, compile, shown, tool};
-use std::process::Command;
 
 #[test]
 fn pipes_devices_and_folders_are_no_programs() {
@@ -43,7 +42,7 @@ fn a_section_cannot_claim_memory_that_it_does_not_fill() {
         bytes[at + 8..at + 16].copy_from_slice(&(1u64 << 40).to_le_bytes());
     }
     std::fs::write(&one.program, bytes).unwrap();
-    let mut limited = Command::new("sh");
+    let mut limited = crate::common::tool("sh");
     let rprof = env!("CARGO_BIN_EXE_rprof");
     let shell = format!("ulimit -v 4000000; MALLOC_ARENA_MAX=1 exec {rprof} report -i perf.data");
     let limited = limited.args(["-c", &shell]).current_dir(one.path());

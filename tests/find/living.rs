@@ -8,7 +8,6 @@ use crate::program::{
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::thread::JoinHandle;
 
 /// A program that waits after it was recorded, until this is dropped.
@@ -26,7 +25,7 @@ impl Waiting {
 
     fn record_with(dir: &Path, command: &str, args: &[&str]) -> Self {
         for name in ["said", "lives"] {
-            run(Command::new("mkfifo").arg(dir.join(name))).ok();
+            run(crate::common::tool("mkfifo").arg(dir.join(name))).ok();
         }
         // It ends for us when the process no longer has it open: when it has no memory either.
         let pipe = dir.join("lives");
@@ -39,7 +38,7 @@ impl Waiting {
         let file = dir.join("perf.data");
         let shell =
             format!("{command} > said 2> /dev/null 3> lives & echo $! > pid; read line < said");
-        let mut record = rprof(["record", "-q", "-F", "1999", "-o"]);
+        let mut record = rprof(["record", "-q", "-e", "cpu-clock", "-F", "1999", "-o"]);
         record.arg(&file).args(args);
         record.args(["--", "sh", "-c", &shell]);
         run(record.current_dir(dir)).ok();
@@ -71,7 +70,9 @@ fn a_program_that_was_deleted_or_replaced_is_read_while_it_runs() {
     if !has(test, "cc", "gcc") || !is_root(test) {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     for (build_id, why) in [
         (BUILD_ID, "changed since the recording"),
         (NO_BUILD_ID, "another file has its name now"),
@@ -108,7 +109,9 @@ fn a_debug_file_that_is_left_does_not_hide_the_program_that_runs() {
     if !has(test, "cc", "gcc") || !has(test, "objcopy", "binutils") || !is_root(test) {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let dir = scratch();
     let program = compile(dir.path(), "program", &[BUILD_ID, "-fomit-frame-pointer"]);
     let record = ["--call-graph", "dwarf", "--post-unwind"];
@@ -130,7 +133,9 @@ fn programs_are_read_where_their_process_sees_them() {
     if !has(test, "cc", "gcc") || !has(test, "unshare", "util-linux") || !is_root(test) {
         return;
     }
-    let _live = live();
+    let Some(_live) = live(test) else {
+        return;
+    };
     let dir = scratch();
     let root = dir.path().join("root");
     let inside = root.join(dir.path().strip_prefix("/").unwrap());

@@ -1,6 +1,6 @@
 //! A program, a recording of it, and what is printed of that.
 
-use crate::common::{has, live, rprof, run, scratch};
+use crate::common::{self, has, live, rprof, run, scratch, work};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -17,15 +17,16 @@ const SOURCE: &str = r#"
     }
     static __attribute__((noinline)) unsigned local_work(unsigned n) {
         unsigned sum = 0;
-        for (unsigned i = 0; i < n; i++)
-            sum += folded(i);
+        for (long end = CPU_US() + n * 1000L; CPU_US() < end;)
+            for (unsigned i = 0; i < 200; i++)
+                sum += folded(i);
         return sum;
     }
     __attribute__((noinline)) unsigned work(unsigned n) {
         return local_work(n) + 1;
     }
     int main(int n_args, char **args) {
-        printf("ready %u\n", work(2000000));
+        printf("ready %u\n", work(400));
         fflush(stdout);
         if (n_args > 1)
             pause();
@@ -41,8 +42,8 @@ pub const NO_BUILD_ID: &str = "-Wl,--build-id=none";
 #[track_caller]
 pub fn compile(dir: &Path, name: &str, args: &[&str]) -> PathBuf {
     std::fs::create_dir_all(dir).unwrap();
-    std::fs::write(dir.join("spin.c"), SOURCE).unwrap();
-    let mut cc = Command::new("cc");
+    std::fs::write(dir.join("spin.c"), format!("{}{SOURCE}", work::C)).unwrap();
+    let mut cc = common::tool("cc");
     cc.args(["-O2", "-g", "-fno-optimize-sibling-calls"])
         .args(args)
         .args(["-o", name, "spin.c"])
@@ -55,7 +56,7 @@ pub fn compile(dir: &Path, name: &str, args: &[&str]) -> PathBuf {
 #[track_caller]
 pub fn tool(dir: &Path, line: &str) {
     let mut words = line.split(' ');
-    let mut command = Command::new(words.next().unwrap());
+    let mut command = common::tool(words.next().unwrap());
     run(command.args(words).current_dir(dir)).ok();
 }
 
@@ -92,12 +93,12 @@ impl Recorded {
         if !has(test, "cc", "gcc") {
             return None;
         }
-        let _live = live();
+        let _live = live(test)?;
         let dir = scratch();
         let whole = compile(dir.path(), "whole", args);
         let (program, file) = (dir.path().join("program"), dir.path().join("perf.data"));
         std::fs::copy(&whole, &program).unwrap();
-        let mut recorder = rprof(["record", "-q", "-F", "1999", "-o"]);
+        let mut recorder = rprof(["record", "-q", "-e", "cpu-clock", "-F", "1999", "-o"]);
         recorder.arg(&file).args(record).arg("--").arg(&program);
         run(&mut recorder).ok();
         let expected = printed(&file, &[]);

@@ -1,6 +1,6 @@
 //! Separate debug files, packed sections, what `dwz` shares, and symbols inside the program.
 
-use crate::common::has;
+use crate::common::{has, is_x86_64};
 use crate::program::{
     BUILD_ID, NO_BUILD_ID, OTHER_BUILD_ID, Recorded, compile, of_program, printed, shown, tool,
 };
@@ -206,7 +206,7 @@ fn symbols_inside_the_program_name_what_others_cannot_call() {
 #[test]
 fn stacks_are_unwound_with_the_debug_files_frames() {
     let test = "stacks_are_unwound_with_the_debug_files_frames";
-    if !cfg!(target_arch = "x86_64") || !has(test, "objcopy", "binutils") {
+    if !is_x86_64(test) || !has(test, "objcopy", "binutils") {
         return;
     }
     let args = [

@@ -80,7 +80,7 @@ fn packages_of_dwarf_5_have_all_units() {
     let clang = "clang -O2 -fno-optimize-sibling-calls -gdwarf-5";
     tool(one.path(), &format!("{clang} {BUILD_ID} -o program spin.c"));
     let record = format!(
-        "record -q -F 1999 -o {} -- {}",
+        "record -q -e cpu-clock -F 1999 -o {} -- {}",
         file.display(),
         one.program.display()
     );

@@ -5,16 +5,17 @@ use crate::recording::{Recording, program, record};
 
 /// Functions that call each other more than 64 KiB deep, and a leaf for each of them: nothing but
 /// the leaf's address says who was at the outer end. Arguments: how they call (bit 0: through
-/// pointers all the way, bit 1: the outer one by name), milliseconds, how long each leaf takes,
-/// and one in how many is another than the first (0: any of 26).
+/// pointers all the way, bit 1: the outer one by name), milliseconds of CPU time, microseconds of it
+/// in each leaf, and one in how many is another than the first (0: any of 26).
 const SOURCE: &str = r"
     #include <stdlib.h>
-    #include <time.h>
     static volatile int which;
-    static unsigned long spins;
+    static long leaf_us;
     #define ALL(X) X(a) X(b) X(c) X(d) X(e) X(f) X(g) X(h) X(i) X(j) X(k) X(l) X(m) X(n) \
                    X(o) X(p) X(q) X(r) X(s) X(t) X(u) X(v) X(w) X(x) X(y) X(z)
-    #define LEAF(x) NOINLINE void leaf_##x(void) { for (unsigned long i = 0; i < spins; i++) sink += i; sink++; }
+    #define LEAF(x) NOINLINE void leaf_##x(void) { \
+        for (long end = CPU_US() + leaf_us; CPU_US() < end;) for (int i = 0; i < 10000; i++) sink += i; \
+        sink++; }
     ALL(LEAF)
     #define LEAF_NAME(x) leaf_##x,
     static void (*const leaves[])(void) = { ALL(LEAF_NAME) };
@@ -42,17 +43,15 @@ const SOURCE: &str = r"
     enum { ALL(NUMBER) };
     #define CASE(x) case number_##x: outer_##x(n, how); break;
     int main(int argc, char **argv) {
-        int how = atoi(argv[1]), ms = atoi(argv[2]), one_in = atoi(argv[4]);
-        spins = atoi(argv[3]);
-        struct timespec first, now;
+        int how = atoi(argv[1]), one_in = atoi(argv[4]);
+        long end = CPU_US() + 1000L * atoi(argv[2]);
+        leaf_us = atoi(argv[3]);
         unsigned long seed = 12345;
-        clock_gettime(CLOCK_MONOTONIC, &first);
         do {
             seed = seed * 6364136223846793005UL + 1442695040888963407UL;
             int n = one_in ? (seed >> 33) % one_in == 1 : (seed >> 33) % 26;
             if (how & 2) switch (n) { ALL(CASE) } else outers[n](n, how);
-            clock_gettime(CLOCK_MONOTONIC, &now);
-        } while ((now.tv_sec - first.tv_sec) * 1000 + (now.tv_nsec - first.tv_nsec) / 1000000 < ms);
+        } while (CPU_US() < end);
         return argc > 99;
     }";
 
@@ -96,32 +95,37 @@ fn leaves(recording: &Recording) -> Leaves {
 
 #[test]
 fn stacks_that_change_all_the_time_never_have_frames_of_others() {
-    let _live = live();
     let test = "stacks_that_change_all_the_time_never_have_frames_of_others";
+    let Some(_live) = live(test) else {
+        return;
+    };
     let Some(dir) = program(test, SOURCE) else {
         return;
     };
     let mut n_samples = 0;
     // The last: of two callers, each as often as the other.
     for (how, one_in) in [("0", "0"), ("1", "0"), ("2", "0"), ("3", "0"), ("0", "2")] {
-        let recording = record(&dir, &["-F", "10000"], &[how, "1500", "100000", one_in]);
+        let recording = record(&dir, &["-F", "10000"], &[how, "1500", "100", one_in]);
         let leaves = leaves(&recording);
         println!("{how} {one_in}: {leaves:?}");
         assert_eq!(leaves.wrong, 0, "{leaves:?}");
         n_samples += leaves.all;
     }
-    assert!(n_samples > 5000, "{n_samples}");
+    // Of 75,000, where the kernel does not lower the rate.
+    assert!(n_samples > 500, "{n_samples}");
 }
 
 #[test]
 fn stacks_that_stay_are_completed() {
-    let _live = live();
     let test = "stacks_that_stay_are_completed";
+    let Some(_live) = live(test) else {
+        return;
+    };
     let Some(dir) = program(test, SOURCE) else {
         return;
     };
     for how in ["0", "1"] {
-        let recording = record(&dir, &["-F", "4000"], &[how, "0", "500000000", "0"]);
+        let recording = record(&dir, &["-F", "4000"], &[how, "0", "500000", "0"]);
         let leaves = leaves(&recording);
         println!("{how}: {leaves:?}");
         assert!(leaves.whole > 0 && leaves.wrong == 0, "{leaves:?}");

@@ -5,10 +5,12 @@ use crate::recording::{Recording, program, record};
 
 #[test]
 fn three_thousand_frames_are_all_there() {
-    let _live = live();
     let test = "three_thousand_frames_are_all_there";
+    let Some(_live) = live(test) else {
+        return;
+    };
     let source = r"
-        NOINLINE void down(int left) { if (left) down(left - 1); else spin(200000000); sink++; }
+        NOINLINE void down(int left) { if (left) down(left - 1); else spin(300); sink++; }
         int main(void) { down(2997); return 0; }";
     let Some(dir) = program(test, source) else {
         return;
@@ -37,7 +39,7 @@ fn with_frame_of(kib: u32, is_filled: bool) -> String {
     format!(
         r"
         #include <string.h>
-        NOINLINE void wide(void) {{ volatile char room[{kib} << 10]; {filled} spin(600000000); sink += room[0]; }}
+        NOINLINE void wide(void) {{ volatile char room[{kib} << 10]; {filled} spin(300); sink += room[0]; }}
         NOINLINE void outer(void) {{ wide(); sink++; }}
         int main(void) {{ outer(); return 0; }}"
     )
@@ -47,8 +49,10 @@ const WIDE: [&str; 4] = ["spin", "wide", "outer", "main"];
 
 #[test]
 fn wide_frames_are_whole_and_cut_where_less_is_copied() {
-    let _live = live();
     let test = "wide_frames_are_whole_and_cut_where_less_is_copied";
+    let Some(_live) = live(test) else {
+        return;
+    };
     for kib in [9, 30, 60] {
         let Some(dir) = program(test, &with_frame_of(kib, true)) else {
             return;
@@ -70,8 +74,10 @@ fn wide_frames_are_whole_and_cut_where_less_is_copied() {
 
 #[test]
 fn a_frame_larger_than_any_copy_is_cut_or_right() {
-    let _live = live();
     let test = "a_frame_larger_than_any_copy_is_cut_or_right";
+    let Some(_live) = live(test) else {
+        return;
+    };
     let Some(dir) = program(test, &with_frame_of(122, true)) else {
         return;
     };
@@ -87,8 +93,10 @@ fn a_frame_larger_than_any_copy_is_cut_or_right() {
 
 #[test]
 fn memory_that_nobody_has_written_to_gives_no_wrong_callers() {
-    let _live = live();
     let test = "memory_that_nobody_has_written_to_gives_no_wrong_callers";
+    let Some(_live) = live(test) else {
+        return;
+    };
     let Some(dir) = program(test, &with_frame_of(122, false)) else {
         return;
     };

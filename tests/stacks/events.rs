@@ -1,9 +1,8 @@
 //! Stacks of several events at once, and of samples that were taken in the kernel.
 
-use crate::common::{is_root, live};
-use crate::recording::{Frame, Recording, program, record};
+use crate::common::{live, records_kernel, run, tracefs};
+use crate::recording::{Frame, Recording, program, record, recorder};
 use serde_json::Value;
-use std::path::Path;
 
 /// Faults, waits, reads and spins, three calls deep.
 const SOURCE: &str = r#"
@@ -19,8 +18,8 @@ const SOURCE: &str = r#"
         munmap((void *)p, 64 << 12);
     }
     NOINLINE void wait_here(void) { struct timespec time = { 0, 100000 }; nanosleep(&time, 0); sink++; }
-    NOINLINE void read_here(int file) { for (int i = 0; i < 5; i++) sink += read(file, bytes, sizeof bytes); }
-    NOINLINE void all(int file) { fault(); wait_here(); read_here(file); spin(500000); sink++; }
+    NOINLINE void read_here(int file) { for (long end = CPU_US() + 500; CPU_US() < end;) sink += read(file, bytes, sizeof bytes); }
+    NOINLINE void all(int file) { fault(); wait_here(); read_here(file); spin(1); sink++; }
     NOINLINE void outer(int file) { for (int i = 0; i < 200; i++) all(file); sink++; }
     int main(void) { outer(open("/dev/zero", O_RDONLY)); return 0; }"#;
 
@@ -62,8 +61,10 @@ fn event_names(recording: &Recording) -> Vec<String> {
 
 #[test]
 fn stacks_of_several_events_are_whole() {
-    let _live = live();
     let test = "stacks_of_several_events_are_whole";
+    let Some(_live) = live(test) else {
+        return;
+    };
     let Some(dir) = program(test, SOURCE) else {
         return;
     };
@@ -72,12 +73,13 @@ fn stacks_of_several_events_are_whole() {
     assert_eq!(names, ["cpu-clock", "page-faults", "dummy:u"]);
     assert_callers(&recording, "spin", &["all", "outer", "main"]);
     assert_callers(&recording, "fault", &["all", "outer", "main"]);
-    if !is_root(test) || !Path::new("/sys/kernel/tracing/events/sched").exists() {
-        println!("{test}: without tracepoints");
+    let Some(tracefs) = tracefs(test) else {
         return;
-    }
+    };
     let events = "cpu-clock,sched:sched_switch";
-    let recording = record(&dir, &["-e", events], &[]);
+    let (command, file) = recorder(&dir, &["-e", events], &[]);
+    let ran = run(&mut tracefs.within(&command)).ok();
+    let recording = Recording::new(file, ran);
     let names = event_names(&recording);
     assert_eq!(names, ["cpu-clock", "sched:sched_switch", "dummy:u"]);
     assert_callers(&recording, "wait_here", &["all", "outer", "main"]);
@@ -85,9 +87,11 @@ fn stacks_of_several_events_are_whole() {
 
 #[test]
 fn samples_in_the_kernel_go_on_in_the_program() {
-    let _live = live();
     let test = "samples_in_the_kernel_go_on_in_the_program";
-    if !is_root(test) {
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if !records_kernel(test) {
         return;
     }
     let Some(dir) = program(test, SOURCE) else {

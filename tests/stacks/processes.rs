@@ -1,8 +1,9 @@
 //! Stacks of many processes that come and go, and of those that were there before.
 
-use crate::common::{is_root, live, number_after, number_before, rprof, run};
-use crate::recording::{Recording, program, record, start};
-use std::process::Command;
+use crate::common::{
+    Running, live, number_after, number_before, record_while, records_all, rprof, run, tool,
+};
+use crate::recording::{Recording, program, record};
 
 /// Five hundred short processes.
 const STORM: &str = r#"
@@ -10,7 +11,7 @@ const STORM: &str = r#"
     #include <unistd.h>
     NOINLINE void once(int n) {
         pid_t pid = fork();
-        if (pid == 0) { if (n & 1) execl("/bin/true", "true", (char *)0); spin(100000); _exit(0); }
+        if (pid == 0) { if (n & 1) execlp("true", "true", (char *)0); spin(2); _exit(0); }
         waitpid(pid, 0, 0);
         sink++;
     }
@@ -39,8 +40,10 @@ fn assert_nothing_is_silent(recording: &Recording) {
 
 #[test]
 fn of_five_hundred_processes_nothing_is_lost_silently() {
-    let _live = live();
     let test = "of_five_hundred_processes_nothing_is_lost_silently";
+    let Some(_live) = live(test) else {
+        return;
+    };
     let Some(dir) = program(test, STORM) else {
         return;
     };
@@ -55,7 +58,7 @@ fn of_five_hundred_processes_nothing_is_lost_silently() {
         }
     }
     assert!(n_forked > 5, "{n_forked}");
-    let script = "i=0; while [ $i -lt 500 ]; do /bin/true; i=$((i+1)); done";
+    let script = "i=0; while [ $i -lt 500 ]; do env true; i=$((i+1)); done";
     let file = dir.path().join("shell.data");
     let mut rprof = rprof(["record", "-F", "999", "-o"]);
     let ran = run(rprof.arg(&file).args(["sh", "-c", script])).ok();
@@ -64,9 +67,11 @@ fn of_five_hundred_processes_nothing_is_lost_silently() {
 
 #[test]
 fn all_cpus_are_recorded_while_processes_come_and_go() {
-    let _live = live();
     let test = "all_cpus_are_recorded_while_processes_come_and_go";
-    if !is_root(test) {
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if !records_all(test) {
         return;
     }
     let Some(dir) = program(test, STORM) else {
@@ -77,38 +82,54 @@ fn all_cpus_are_recorded_while_processes_come_and_go() {
     assert!(recording.samples().iter().any(|sample| sample.has("main")));
 }
 
-/// A deep recursion in each of two threads, after a line with their ids.
+/// A deep recursion in each of two threads, after a line with the id of one; at its end both work
+/// whenever they are told to.
 const DEEP: &str = r#"
     #include <pthread.h>
     #include <stdio.h>
     #include <unistd.h>
-    NOINLINE void down(int left) { if (left) down(left - 1); else for (;;) spin(1000000); sink++; }
+    static pthread_barrier_t begin, end;
+    NOINLINE void serve(void) { for (;;) { pthread_barrier_wait(&begin); spin(300); pthread_barrier_wait(&end); } }
+    NOINLINE void down(int left) { if (left) down(left - 1); else serve(); sink++; }
     static void *other(void *unused) { printf("%d\n", gettid()); fflush(stdout); down(499); return unused; }
+    static void *listen(void *unused) {
+        while (getchar() != EOF) {
+            pthread_barrier_wait(&begin);
+            pthread_barrier_wait(&end);
+            puts("done");
+            fflush(stdout);
+        }
+        _exit(0);
+    }
     int main(void) {
-        pthread_t thread;
-        pthread_create(&thread, 0, other, 0);
+        pthread_t threads[2];
+        pthread_barrier_init(&begin, 0, 3);
+        pthread_barrier_init(&end, 0, 3);
+        pthread_create(&threads[0], 0, other, 0);
+        pthread_create(&threads[1], 0, listen, 0);
         down(999);
         return 0;
     }"#;
 
 #[test]
 fn running_processes_and_threads_are_unwound_to_where_they_began() {
-    let _live = live();
     let test = "running_processes_and_threads_are_unwound_to_where_they_began";
+    let Some(_live) = live(test) else {
+        return;
+    };
     let Some(dir) = program(test, DEEP) else {
         return;
     };
-    let (running, tid) = start(&mut Command::new(dir.path().join("program")));
-    let pid = running.0.id();
-    let record = |which: &str, id: &str| {
+    let mut running = Running::start(&mut tool(dir.path().join("program")));
+    let (pid, tid) = (running.pid().to_string(), running.line());
+    let mut record = |which: &str, id: &str| {
         let file = dir.path().join(format!("{which}.data"));
-        let mut rprof = rprof(["record", "-F", "999", "--duration", "0.5", which, id]);
-        let ran = run(rprof.arg("-o").arg(&file)).ok();
+        let mut rprof = rprof(["record", "-F", "999", which, id, "-o"]);
+        let ran = record_while(rprof.arg(&file), || running.work()).ok();
         Recording::new(file, ran)
     };
-    let of_process = record("-p", &pid.to_string());
+    let of_process = record("-p", &pid);
     let of_thread = record("-t", &tid);
-    drop(running);
     let tid: i32 = tid.parse().unwrap();
     let mut n_main = 0;
     for recording in [&of_process, &of_thread] {
@@ -125,7 +146,7 @@ fn running_processes_and_threads_are_unwound_to_where_they_began() {
                 ("main", 1000)
             };
             n_main += usize::from(sample.tid != tid);
-            assert_eq!((names[n_down + 1], depth), (outer, n_down), "{names:?}");
+            assert_eq!((names[n_down + 2], depth), (outer, n_down), "{names:?}");
         }
     }
     assert!(n_main > 0);

@@ -1,17 +1,16 @@
 //! Programs are compiled and recorded here, and their samples read.
 
-use crate::common::{Ran, has, rprof, run, scratch};
+use crate::common::{Ran, has, rprof, run, scratch, tool, work};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use tempfile::TempDir;
 
-/// What all programs begin with: `spin` is where they spend their time.
+/// What all programs begin with: `spin` is where they spend their time, so many milliseconds of it.
 pub const SPIN: &str = r"
-    #define _GNU_SOURCE
     #define NOINLINE __attribute__((noinline))
     static volatile unsigned long sink;
-    NOINLINE void spin(unsigned long n) { for (unsigned long i = 0; i < n; i++) sink += i; }
+    NOINLINE void spin(unsigned long ms) { WORK(ms, sink += i) }
 ";
 
 /// Compiles a C program without frame pointers, in a folder of its own; `None` without compiler.
@@ -29,8 +28,8 @@ pub fn program(test: &str, source: &str) -> Option<TempDir> {
 #[track_caller]
 pub fn compile(output: &Path, source: &str, args: &[&str]) {
     let input = output.with_extension("c");
-    std::fs::write(&input, source).unwrap();
-    let mut cc = Command::new("cc");
+    std::fs::write(&input, format!("{}{source}", work::C)).unwrap();
+    let mut cc = tool("cc");
     cc.args(["-O2", "-g", "-fno-optimize-sibling-calls"]);
     cc.args(["-fomit-frame-pointer", "-pthread", "-Wl,--build-id"]);
     run(cc.args(args).arg("-o").arg(output).arg(&input)).ok();
@@ -73,13 +72,18 @@ pub struct Sample {
 /// Records the program of a folder.
 #[track_caller]
 pub fn record(dir: &TempDir, args: &[&str], program_args: &[&str]) -> Recording {
-    let program = dir.path().join("program");
+    let (mut command, file) = recorder(dir, args, program_args);
+    let ran = run(&mut command).ok();
+    Recording::new(file, ran)
+}
+
+/// The command that records the program of a folder, and the file that it writes.
+pub fn recorder(dir: &TempDir, args: &[&str], program_args: &[&str]) -> (Command, PathBuf) {
     let mut rprof = rprof(["record"]);
     let file = dir.path().join("perf.data");
     rprof.args(args).arg("-o").arg(&file).arg("--");
-    rprof.arg(program).args(program_args);
-    let ran = run(&mut rprof).ok();
-    Recording::new(file, ran)
+    rprof.arg(dir.path().join("program")).args(program_args);
+    (rprof, file)
 }
 
 impl Recording {
@@ -158,8 +162,7 @@ impl Recording {
     /// What perf makes of it, which must be nothing to complain about.
     #[track_caller]
     pub fn perf_samples(&self) -> Vec<Sample> {
-        let mut perf = Command::new("perf");
-        perf.args(["script", "--no-inline", "--max-stack", "10000", "-F"]);
+        let mut perf = crate::common::perf(["script", "--no-inline", "--max-stack", "10000", "-F"]);
         perf.args(["comm,pid,tid,ip,sym,dso", "-i"]).arg(&self.file);
         let ran = run(&mut perf).ok();
         assert_eq!(ran.stderr, "");
@@ -264,28 +267,4 @@ fn sample(block: &str) -> Sample {
         });
     }
     sample
-}
-
-/// Starts a program that prints a line when it runs, and returns that line.
-#[track_caller]
-pub fn start(command: &mut Command) -> (Running, String) {
-    use std::io::{BufRead, BufReader};
-    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.as_mut().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    (Running(child), line.trim().to_owned())
-}
-
-/// A program, killed in the end.
-#[derive(Debug)]
-pub struct Running(pub std::process::Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }

@@ -1,9 +1,8 @@
 //! Programs made in the test.
 
-use crate::common::{has, run, scratch, write};
+use crate::common::{has, run, scratch, tool, write};
 use rprof_unwind::Machine;
 use std::path::PathBuf;
-use std::process::Command;
 use tempfile::TempDir;
 
 /// A program in a folder of its own.
@@ -54,7 +53,7 @@ pub fn make(test: &str, recipe: Recipe<'_>) -> Option<Program> {
     let folder = scratch();
     let path = folder.path().join("program");
     write(&folder.path().join(name), source.as_bytes());
-    let mut command = Command::new(compiler);
+    let mut command = tool(compiler);
     command.current_dir(folder.path());
     // Go wants flags first.
     command.args(flags.iter().take_while(|flag| **flag == "build"));
@@ -76,8 +75,8 @@ impl Program {
     /// Runs another tool in its folder.
     #[track_caller]
     pub fn tool(&self, words: &[&str]) {
-        let (tool, args) = words.split_first().unwrap();
-        let mut command = Command::new(tool);
+        let (name, args) = words.split_first().unwrap();
+        let mut command = tool(name);
         run(command.current_dir(self.folder.path()).args(args)).ok();
     }
 

@@ -1,5 +1,6 @@
 //! Code that no compiler made: assembly, code made at run time; and libraries that come and go.
 
+use crate::common::skipped;
 use crate::compare::{WHOLE, Walked, all, walk_all};
 use crate::compile::c;
 use crate::space::Images;
@@ -11,7 +12,7 @@ fn assembly_of_libcrypto_is_walked() {
     let test = "assembly_of_libcrypto_is_walked";
     let library = "/lib/x86_64-linux-gnu/libcrypto.so.3";
     if !Path::new(library).exists() {
-        println!("skipped: {test} needs {library}");
+        skipped(test, "libssl3 (libcrypto.so.3)");
         return;
     }
     let source = include_str!("programs/crypto.c");

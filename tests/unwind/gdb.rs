@@ -1,11 +1,10 @@
 //! gdb as the source of truth: a program and a plan go in, what gdb saw at each stop comes out.
 
-use crate::common::{run, write};
+use crate::common::{run, tool, write};
 use rprof_unwind::Machine;
 use serde_json::Value;
 use std::ops::Range;
 use std::path::Path;
-use std::process::Command;
 
 /// What gdb runs: see there for what plans can say.
 const SCRIPT: &str = include_str!("snapshots.py");
@@ -104,8 +103,8 @@ pub fn truth(folder: &Path, program: &Path, machine: Machine, plan: &str) -> Tru
     write(&script, SCRIPT.as_bytes());
     write(&folder.join("plan"), plan.as_bytes());
     let mut gdb = match machine {
-        Machine::X86_64 => Command::new("gdb"),
-        Machine::Aarch64 => Command::new("gdb-multiarch"),
+        Machine::X86_64 => tool("gdb"),
+        Machine::Aarch64 => tool("gdb-multiarch"),
     };
     if machine == Machine::Aarch64 {
         gdb.env("RPROF_TRUTH_SYSROOT", SYSROOT);

@@ -1,0 +1,277 @@
+//! What tests need and this machine may lack: said aloud, each time, and never a silent success.
+
+use super::{perf, rprof, run, scratch, tool};
+use std::io::{ErrorKind, Read, Write};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Says that a test, or the rest of it, did not run because something is not here. Where everything
+/// has to be there (`RPROF_SKIP_IS_FAILURE`), that is a failure.
+#[track_caller]
+pub fn skipped(test: &str, needs: &str) {
+    say(&format!("skipped: {test} needs {needs}\n"));
+    assert!(
+        std::env::var_os("RPROF_SKIP_IS_FAILURE").is_none(),
+        "{test} needs {needs}"
+    );
+}
+
+/// Says that a test, or the rest of it, did not run for a reason that is no failure anywhere.
+pub fn not_run(test: &str, why: &str) {
+    say(&format!("not run: {test}: {why}\n"));
+}
+
+/// A line for whoever looks at the tests, which the test harness does not keep to itself; also into
+/// the file that `RPROF_SKIPS` names.
+fn say(line: &str) {
+    // There is nobody else to tell that it cannot be told.
+    let _ = std::io::stderr().write_all(line.as_bytes());
+    if let Some(path) = std::env::var_os("RPROF_SKIPS") {
+        let mut options = std::fs::File::options();
+        let mut file = options.append(true).create(true).open(path).unwrap();
+        file.write_all(line.as_bytes()).unwrap();
+    }
+}
+
+/// The machine's one place for live tests.
+#[derive(Debug)]
+pub struct Live {
+    _in_process: MutexGuard<'static, ()>,
+    _on_machine: Option<UnixListener>,
+}
+
+/// Recordings are made one at a time: `-a` sees its neighbours, rings share one budget, and perf
+/// does not bear a recorder beside it. `None` if nothing can be recorded here, which is said.
+#[track_caller]
+pub fn live(test: &str) -> Option<Live> {
+    let live = alone();
+    match rights().nothing {
+        Some(ref why) => {
+            skipped(test, &format!("perf_event_open ({why})"));
+            None
+        }
+        None => Some(live),
+    }
+}
+
+/// The same place, for those who run perf and record nothing.
+pub fn alone() -> Live {
+    static ONE: Mutex<()> = Mutex::new(());
+    Live {
+        // A failed test leaves nothing behind that the next one could not bear.
+        _in_process: ONE.lock().unwrap_or_else(PoisonError::into_inner),
+        _on_machine: place_on_machine(),
+    }
+}
+
+/// A socket's name that one process at a time can have, and that is free when that ends. `None` if
+/// there are no such sockets here: then our neighbours have none either.
+fn place_on_machine() -> Option<UnixListener> {
+    let name = SocketAddr::from_abstract_name("rprof-live-tests").ok()?;
+    loop {
+        match UnixListener::bind_addr(&name) {
+            Ok(listener) => return Some(listener),
+            Err(error) if error.kind() == ErrorKind::AddrInUse => {}
+            Err(_) => return None,
+        }
+        match UnixStream::connect_addr(&name) {
+            // Nobody answers: it ends when the other one is done.
+            Ok(mut other) => drop(other.read(&mut [0])),
+            Err(error) => match error.kind() {
+                ErrorKind::ConnectionRefused | ErrorKind::Interrupted => {}
+                _ => return None,
+            },
+        }
+    }
+}
+
+/// What may be recorded here.
+#[derive(Debug)]
+struct Rights {
+    /// Why nothing may.
+    nothing: Option<String>,
+    /// Samples in the kernel may.
+    kernel: bool,
+    /// Everything on all CPUs may.
+    all: bool,
+}
+
+/// Found by trying.
+fn rights() -> &'static Rights {
+    static RIGHTS: OnceLock<Rights> = OnceLock::new();
+    RIGHTS.get_or_init(|| {
+        let dir = scratch();
+        let record = |args: &[&str]| {
+            let mut record = rprof(["record", "-o"]);
+            record.arg(dir.path().join("perf.data")).args(args);
+            run(record.arg("true"))
+        };
+        let own = record(&[]);
+        let forbids = |word: &&str| own.stderr.contains(word);
+        let words = ["EACCES", "EPERM", "ENOSYS", "seccomp", "mlock_kb"];
+        let is_forbidden = !own.status.success() && words.iter().any(forbids);
+        Rights {
+            nothing: is_forbidden.then(|| own.stderr.trim().to_owned()),
+            kernel: !own.stderr.contains("not permitted to sample the kernel"),
+            all: record(&["-a", "-q"]).status.success(),
+        }
+    })
+}
+
+/// Whether samples in the kernel may be recorded; to be asked by who has the machine's place.
+#[track_caller]
+pub fn records_kernel(test: &str) -> bool {
+    let may = rights().kernel;
+    if !may {
+        skipped(test, "root, or kernel.perf_event_paranoid=1");
+    }
+    may
+}
+
+/// Whether everything on all CPUs may be recorded; to be asked by who has the machine's place.
+#[track_caller]
+pub fn records_all(test: &str) -> bool {
+    let may = rights().all;
+    if !may {
+        skipped(test, "root, or kernel.perf_event_paranoid=0");
+    }
+    may
+}
+
+/// Whether a tool is there; if not, says so, and fails where that counts as failure (CI).
+#[track_caller]
+pub fn has(test: &str, tool: &str, package: &str) -> bool {
+    let is_here = match tool {
+        // Where it is a script that looks for the kernel's own, that may be missing.
+        "perf" => in_path(tool).is_some() && run(&mut perf(["--version"])).status.success(),
+        _ => in_path(tool).is_some(),
+    };
+    if !is_here {
+        skipped(test, package);
+    }
+    is_here
+}
+
+/// Where a tool is.
+pub fn in_path(tool: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut places = std::env::split_paths(&path).map(|dir| dir.join(tool));
+    places.find(|path| path.is_file())
+}
+
+/// Whether the C compiler takes these options, such as for kinds of linking that need more packages.
+#[track_caller]
+pub fn links(test: &str, options: &[&str], package: &str) -> bool {
+    if !has(test, "cc", "gcc") {
+        return false;
+    }
+    let dir = scratch();
+    let source = dir.path().join("empty.c");
+    std::fs::write(&source, "int main(void) { return 0; }\n").unwrap();
+    let mut cc = tool("cc");
+    cc.args(options).arg("-o").arg(dir.path().join("empty"));
+    let links = run(cc.arg(&source)).status.success();
+    if !links {
+        skipped(test, package);
+    }
+    links
+}
+
+/// Whether this is the one CPU that a test knows code of.
+pub fn is_x86_64(test: &str) -> bool {
+    let is = cfg!(target_arch = "x86_64");
+    if !is {
+        not_run(test, "it is for x86-64");
+    }
+    is
+}
+
+/// Whether tests run that need compilers and linkers few have (`cargo xtask ci --wide`).
+pub fn is_wide(test: &str) -> bool {
+    let is_wide = std::env::var_os("RPROF_WIDE").is_some();
+    if !is_wide {
+        // Not a failure: one machine that runs them is enough.
+        not_run(test, "RPROF_WIDE is not set");
+    }
+    is_wide
+}
+
+/// Whether we are root, said by nobody.
+pub fn am_root() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    status.lines().any(|line| line.starts_with("Uid:\t0\t"))
+}
+
+/// Whether we may do what only root may.
+#[track_caller]
+pub fn is_root(test: &str) -> bool {
+    let is_root = am_root();
+    if !is_root {
+        skipped(test, "root");
+    }
+    is_root
+}
+
+/// The folder with recordings by other tools.
+pub fn corpus(test: &str) -> Option<PathBuf> {
+    let dir = std::env::var_os("RPROF_CORPUS").map(PathBuf::from);
+    if dir.is_none() {
+        // Not a failure: the folder is not part of the project.
+        not_run(test, "RPROF_CORPUS is not set");
+    }
+    dir
+}
+
+/// How commands see tracefs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tracefs {
+    /// It is mounted.
+    Mounted,
+    /// It is mounted for each command alone: nothing of that stays.
+    Private,
+}
+
+/// Tracepoints, if they can be used here; if not, says so.
+#[track_caller]
+pub fn tracefs(test: &str) -> Option<Tracefs> {
+    if !am_root() {
+        skipped(test, "root");
+        return None;
+    }
+    if Path::new("/sys/kernel/tracing/events/sched").exists() {
+        return Some(Tracefs::Mounted);
+    }
+    let private = Tracefs::Private;
+    if in_path("unshare").is_some() && run(&mut private.within(&tool("true"))).status.success() {
+        return Some(private);
+    }
+    not_run(test, "no tracefs, and none can be mounted");
+    None
+}
+
+impl Tracefs {
+    /// The same command, with tracefs.
+    pub fn within(self, command: &Command) -> Command {
+        let mut words = vec!["sh", "-c", "exec \"$@\"", "sh"];
+        if self == Self::Private {
+            let mount = "mount -t tracefs nodev /sys/kernel/tracing && exec \"$@\"";
+            words = vec!["unshare", "-m", "sh", "-c", mount, "sh"];
+        }
+        let mut wrapped = Command::new(words[0]);
+        wrapped.args(&words[1..]).arg(command.get_program());
+        wrapped.args(command.get_args());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => wrapped.env(name, value),
+                None => wrapped.env_remove(name),
+            };
+        }
+        if let Some(dir) = command.get_current_dir() {
+            wrapped.current_dir(dir);
+        }
+        wrapped
+    }
+}

@@ -1,0 +1,181 @@
+//! Programs that run beside a test: whatever happens, they and what they started end with it.
+
+use super::{Ran, WATCHDOG, end_of, signal};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Instant;
+
+/// A program that was started. It is killed and reaped when this goes away, and what it has started
+/// is killed, too.
+#[derive(Debug)]
+pub struct Running {
+    child: Option<Child>,
+    pid: u32,
+    input: Option<ChildStdin>,
+    output: Option<BufReader<ChildStdout>>,
+}
+
+impl Running {
+    /// Starts a program with pipes for what it reads and says.
+    #[track_caller]
+    pub fn start(command: &mut Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let input = child.stdin.take();
+        let output = child.stdout.take().map(BufReader::new);
+        Self::new(child, input, output)
+    }
+
+    /// Takes over a program that was started with other pipes.
+    pub fn of(child: Child) -> Self {
+        Self::new(child, None, None)
+    }
+
+    fn new(
+        child: Child,
+        input: Option<ChildStdin>,
+        output: Option<BufReader<ChildStdout>>,
+    ) -> Self {
+        let pid = child.id();
+        Self {
+            child: Some(child),
+            pid,
+            input,
+            output,
+        }
+    }
+
+    /// Its id.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// The next line that it says.
+    #[track_caller]
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.output.as_mut().unwrap().read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    /// Has it do its work once: a line to it, and one from it when that is done.
+    #[track_caller]
+    pub fn work(&mut self) {
+        self.input.as_mut().unwrap().write_all(b"\n").unwrap();
+        assert_eq!(self.line(), "done");
+    }
+
+    /// There is nothing more to read for it.
+    pub fn close_input(&mut self) {
+        self.input = None;
+    }
+
+    /// Whether it lives.
+    #[track_caller]
+    pub fn lives(&mut self) -> bool {
+        self.child.as_mut().unwrap().try_wait().unwrap().is_none()
+    }
+
+    /// Waits for its end, under the watchdog. What it may read stays open until then.
+    #[track_caller]
+    pub fn finish(mut self) -> Ran {
+        let mut child = self.child.take().unwrap();
+        let (done, ended) = channel();
+        let read_all = |pipe: Option<Box<dyn Read + Send>>| {
+            let (done, text) = channel();
+            std::thread::spawn(move || {
+                let mut bytes = Vec::new();
+                if let Some(mut pipe) = pipe {
+                    // What ends early is what was said.
+                    let _ = pipe.read_to_end(&mut bytes);
+                }
+                // The other side is gone only if the watchdog barked.
+                let _ = done.send(String::from_utf8_lossy(&bytes).into_owned());
+            });
+            text
+        };
+        let stdout = match self.output.take() {
+            Some(output) => Some(Box::new(output) as _),
+            None => child.stdout.take().map(|pipe| Box::new(pipe) as _),
+        };
+        let stdout = read_all(stdout);
+        let stderr = read_all(child.stderr.take().map(|pipe| Box::new(pipe) as _));
+        std::thread::spawn(move || {
+            let _ = done.send(child.wait());
+        });
+        let until = Instant::now() + WATCHDOG;
+        let status = end_of(&ended, until).unwrap_or_else(|| {
+            kill_all(self.pid);
+            let said = end_of(&stderr, Instant::now() + WATCHDOG);
+            panic!("still running after {WATCHDOG:?}: {said:?}");
+        });
+        let whole = "something that it started still has its output";
+        Ran {
+            status: status.unwrap(),
+            stdout: end_of(&stdout, until).expect(whole),
+            stderr: end_of(&stderr, until).expect(whole),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let Some(child) = &mut self.child else {
+            return;
+        };
+        // It may have ended by itself.
+        if !matches!(child.try_wait(), Ok(Some(_))) {
+            kill_all(self.pid);
+        }
+        let _ = child.wait();
+    }
+}
+
+/// Kills a process of ours that nobody has waited for, and all below it.
+fn kill_all(pid: u32) {
+    let mut pids = vec![pid];
+    let mut at = 0;
+    while let Some(&parent) = pids.get(at) {
+        pids.extend(children(parent));
+        at += 1;
+    }
+    for pid in pids {
+        signal(pid, "KILL");
+    }
+}
+
+/// Processes that a process has started.
+fn children(parent: u32) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let is_child = |pid: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        // Behind its name, which may hold anything: state and parent.
+        let rest = stat.rsplit(')').next().unwrap_or_default();
+        rest.split_whitespace().nth(1) == Some(&parent.to_string())
+    };
+    ids.filter(is_child).collect()
+}
+
+/// Records while something is done: from when the recorder's command runs, which is after sampling
+/// has begun, until the work is done. `recorder` is all of the command line but the command.
+#[track_caller]
+pub fn record_while(recorder: &mut Command, work: impl FnOnce()) -> Ran {
+    // It ends when nothing more can come.
+    let mut recorder = Running::start(recorder.args(["--", "cat"]));
+    let input = recorder.input.as_mut().unwrap();
+    input.write_all(b"runs\n").unwrap();
+    let line = recorder.line();
+    if line != "runs" {
+        let ran = recorder.finish();
+        panic!("not recording: {ran:?}");
+    }
+    work();
+    recorder.close_input();
+    recorder.finish()
+}
