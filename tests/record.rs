@@ -84,7 +84,7 @@ fn children_and_threads_are_followed() {
         }"#;
     let program = compile_c(dir.path(), "threads", source);
     let out = dir.path().join("perf.data");
-    run(rprof(["record", "-F", "999", "-o"])
+    run(rprof(["record", "-e", "cpu-clock", "-F", "999", "-o"])
         .arg(&out)
         .args(["sh", "-c", "\"$0\"; true"])
         .arg(program))
@@ -102,7 +102,7 @@ fn a_running_process_is_attached_to_and_outlives_the_recording() {
     let out = dir.path().join("perf.data");
     let mut working = working();
     let pid = working.pid().to_string();
-    let mut recorder = rprof(["record", "-F", "999", "-p", &pid, "-o"]);
+    let mut recorder = rprof(["record", "-e", "cpu-clock", "-F", "999", "-p", &pid, "-o"]);
     let ran = record_while(recorder.arg(&out), || working.work()).ok();
     assert!(working.lives());
     let n = samples(&ran.stderr);
@@ -133,7 +133,7 @@ fn all_cpus_show_processes_that_were_there_before() {
     let out = dir.path().join("perf.data");
     let mut working = working();
     let pid = working.pid().to_string();
-    let mut recorder = rprof(["record", "-F", "999", "-a", "-o"]);
+    let mut recorder = rprof(["record", "-e", "cpu-clock", "-F", "999", "-a", "-o"]);
     record_while(recorder.arg(&out), || working.work()).ok();
     let table = report(&out, &["--no-children", "-g", "none", "--pid", &pid]);
     let own = table
@@ -195,11 +195,18 @@ fn several_events_are_recorded_side_by_side() {
     let dir = scratch();
     let out = dir.path().join("perf.data");
     let script = burn(HUNDREDTHS);
-    run(
-        rprof(["record", "-F", "999", "-e", "cpu-clock,page-faults", "-o"])
-            .arg(&out)
-            .args(["sh", "-c", &script]),
-    )
+    run(rprof([
+        "record",
+        "-e",
+        "cpu-clock",
+        "-F",
+        "999",
+        "-e",
+        "cpu-clock,page-faults",
+        "-o",
+    ])
+    .arg(&out)
+    .args(["sh", "-c", &script]))
     .ok();
     let table = report(&out, &["-g", "none"]);
     assert!(
@@ -224,7 +231,7 @@ fn threads_and_cpus_can_be_chosen() {
     let cpus = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     let cpu = cpus.split(['-', ',', '\n']).next().unwrap();
     let mut record = |args: &[&str]| {
-        let args = [&["record", "-F", "999"], args, &["-o"]].concat();
+        let args = [&["record", "-e", "cpu-clock", "-F", "999"], args, &["-o"]].concat();
         record_while(rprof(args).arg(&out), || working.work()).ok();
         report(&out, &["--no-children", "-g", "none", "--sort", "tid,cpu"])
     };

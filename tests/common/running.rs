@@ -4,7 +4,7 @@ use super::{Ran, WATCHDOG, end_of, signal};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::channel;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A program that was started. It is killed and reaped when this goes away, and what it has started
 /// is killed, too.
@@ -83,7 +83,13 @@ impl Running {
 
     /// Waits for its end, under the watchdog. What it may read stays open until then.
     #[track_caller]
-    pub fn finish(mut self) -> Ran {
+    pub fn finish(self) -> Ran {
+        self.finish_within(WATCHDOG)
+    }
+
+    /// The same, where many things are done that each have a watchdog of their own.
+    #[track_caller]
+    pub fn finish_within(mut self, limit: Duration) -> Ran {
         let mut child = self.child.take().unwrap();
         let (done, ended) = channel();
         let read_all = |pipe: Option<Box<dyn Read + Send>>| {
@@ -108,11 +114,11 @@ impl Running {
         std::thread::spawn(move || {
             let _ = done.send(child.wait());
         });
-        let until = Instant::now() + WATCHDOG;
+        let until = Instant::now() + limit;
         let status = end_of(&ended, until).unwrap_or_else(|| {
             kill_all(self.pid);
             let said = end_of(&stderr, Instant::now() + WATCHDOG);
-            panic!("still running after {WATCHDOG:?}: {said:?}");
+            panic!("still running after {limit:?}: {said:?}");
         });
         let whole = "something that it started still has its output";
         Ran {

@@ -1,7 +1,7 @@
 //! Many cases in one process: the test starts itself again, with less memory than anything would
 //! need that follows a length in a file, and asks of every case that it ends soon.
 
-use crate::common::{self, scratch, tool};
+use crate::common::{Running, scratch, tool};
 use crate::edits::Edit;
 use crate::recordings::{self, Places, Recording};
 use crate::verbs::{Ways, read};
@@ -19,6 +19,9 @@ const MEMORY_KIB: u64 = 1 << 20;
 
 /// No case takes longer: most take milliseconds.
 const LIMIT: Duration = Duration::from_secs(10);
+
+/// Nor do all of them, whatever the CPU.
+const ALL: Duration = Duration::from_secs(900);
 
 /// Lists what is done to a recording.
 pub(crate) type Edits = fn(&Recording, &Places) -> Vec<Edit>;
@@ -44,7 +47,7 @@ pub(crate) fn run(test: &'static str, edits: Edits) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let ran = common::finish(child);
+    let ran = Running::of(child).finish_within(ALL);
     let mut cases = ran.stdout.lines().filter(|line| line.starts_with("case "));
     let last = cases.next_back().unwrap_or("none");
     assert!(

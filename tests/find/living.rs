@@ -1,6 +1,6 @@
 //! Programs that are gone from their path, but not from the process that runs them.
 
-use crate::common::{has, is_root, live, rprof, run, scratch, signal};
+use crate::common::{self, has, is_root, links, live, rprof, run, scratch, signal, skipped};
 use crate::program::{
     BUILD_ID, NO_BUILD_ID, OTHER_BUILD_ID, assert_is_whole, compile, of_program, printed, shown,
     tool,
@@ -25,7 +25,7 @@ impl Waiting {
 
     fn record_with(dir: &Path, command: &str, args: &[&str]) -> Self {
         for name in ["said", "lives"] {
-            run(crate::common::tool("mkfifo").arg(dir.join(name))).ok();
+            run(common::tool("mkfifo").arg(dir.join(name))).ok();
         }
         // It ends for us when the process no longer has it open: when it has no memory either.
         let pipe = dir.join("lives");
@@ -130,7 +130,14 @@ fn a_debug_file_that_is_left_does_not_hide_the_program_that_runs() {
 #[test]
 fn programs_are_read_where_their_process_sees_them() {
     let test = "programs_are_read_where_their_process_sees_them";
-    if !has(test, "cc", "gcc") || !has(test, "unshare", "util-linux") || !is_root(test) {
+    let is_static = links(test, &["-static"], "libc6-dev (libc.a)");
+    if !is_static || !has(test, "unshare", "util-linux") || !is_root(test) {
+        return;
+    }
+    let mut unshare = common::tool("unshare");
+    unshare.args(["-m", "-p", "-f", "--kill-child", "true"]);
+    if !run(&mut unshare).status.success() {
+        skipped(test, "the right to make namespaces");
         return;
     }
     let Some(_live) = live(test) else {

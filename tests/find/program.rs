@@ -7,8 +7,8 @@ use tempfile::TempDir;
 
 /// `folded` is inlined; `local_work` is no symbol that other files could use.
 const SOURCE: &str = r#"
+    #include <poll.h>
     #include <stdio.h>
-    #include <unistd.h>
     static volatile unsigned sink;
     static inline __attribute__((always_inline)) unsigned folded(unsigned x) {
         for (unsigned i = 0; i < 100; i++)
@@ -29,7 +29,8 @@ const SOURCE: &str = r#"
         printf("ready %u\n", work(400));
         fflush(stdout);
         if (n_args > 1)
-            pause();
+            // Until nobody listens there any more, should nobody end it before.
+            poll(&(struct pollfd){ .fd = 3 }, 1, -1);
         return 0;
     }"#;
 

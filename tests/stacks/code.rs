@@ -136,7 +136,7 @@ fn javascript_is_followed_through_code_that_nothing_describes() {
         "function busy(n) { let s = 0; for (let i = 0; i < n; i++) s += (i * 31) % 7; return s; }
         let t = 0; while (process.cpuUsage().user < 700000) t += busy(1e5); console.log(t);";
     let file = dir.path().join("perf.data");
-    let mut rprof = rprof(["record", "-F", "999", "-o"]);
+    let mut rprof = rprof(["record", "-e", "cpu-clock", "-F", "999", "-o"]);
     let ran = run(rprof.arg(&file).args(["node", "-e", script])).ok();
     let recording = Recording::new(file, ran);
     let mut n_through = 0;

@@ -126,7 +126,7 @@ fn copies_of_a_running_process_are_of_use_to_perf() {
     };
     let mut running = Running::start(&mut tool(dir.path().join("program")));
     let file = dir.path().join("perf.data");
-    let mut rprof = rprof(["record", "-F", "999", "--post-unwind"]);
+    let mut rprof = rprof(["record", "-e", "cpu-clock", "-F", "999", "--post-unwind"]);
     rprof.args(["-p", &running.pid().to_string(), "-o"]);
     let ran = record_while(rprof.arg(&file), || running.work()).ok();
     let recording = Recording::new(file, ran);

@@ -60,7 +60,7 @@ fn of_five_hundred_processes_nothing_is_lost_silently() {
     assert!(n_forked > 5, "{n_forked}");
     let script = "i=0; while [ $i -lt 500 ]; do env true; i=$((i+1)); done";
     let file = dir.path().join("shell.data");
-    let mut rprof = rprof(["record", "-F", "999", "-o"]);
+    let mut rprof = rprof(["record", "-e", "cpu-clock", "-F", "999", "-o"]);
     let ran = run(rprof.arg(&file).args(["sh", "-c", script])).ok();
     assert_nothing_is_silent(&Recording::new(file, ran));
 }
@@ -124,7 +124,7 @@ fn running_processes_and_threads_are_unwound_to_where_they_began() {
     let (pid, tid) = (running.pid().to_string(), running.line());
     let mut record = |which: &str, id: &str| {
         let file = dir.path().join(format!("{which}.data"));
-        let mut rprof = rprof(["record", "-F", "999", which, id, "-o"]);
+        let mut rprof = rprof(["record", "-e", "cpu-clock", "-F", "999", which, id, "-o"]);
         let ran = record_while(rprof.arg(&file), || running.work()).ok();
         Recording::new(file, ran)
     };

@@ -80,6 +80,10 @@ pub fn record(dir: &TempDir, args: &[&str], program_args: &[&str]) -> Recording 
 /// The command that records the program of a folder, and the file that it writes.
 pub fn recorder(dir: &TempDir, args: &[&str], program_args: &[&str]) -> (Command, PathBuf) {
     let mut rprof = rprof(["record"]);
+    if !args.contains(&"-e") {
+        // Elsewhere the CPU's own counter would be the default.
+        rprof.args(["-e", "cpu-clock"]);
+    }
     let file = dir.path().join("perf.data");
     rprof.args(args).arg("-o").arg(&file).arg("--");
     rprof.arg(dir.path().join("program")).args(program_args);

@@ -1,6 +1,7 @@
 //! Programs made in the test.
 
-use crate::common::{has, run, scratch, tool, write};
+use crate::common::{has, is_x86_64, links, run, scratch, tool, write};
+use crate::gdb::can_be_followed;
 use rprof_unwind::Machine;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -47,7 +48,16 @@ pub fn make(test: &str, recipe: Recipe<'_>) -> Option<Program> {
         source,
         flags,
     } = recipe;
-    if !has(test, "gdb", "gdb") || !has(test, compiler, package) {
+    if !can_be_followed(test) || !has(test, compiler, package) {
+        return None;
+    }
+    let machine = match compiler.contains("aarch64") {
+        true => Machine::Aarch64,
+        false if is_x86_64(test) => Machine::X86_64,
+        false => return None,
+    };
+    let linked = flags.iter().find(|flag| flag.starts_with("-static"));
+    if compiler == "gcc" && linked.is_some_and(|kind| !links(test, &[kind], "libc6-dev (libc.a)")) {
         return None;
     }
     let folder = scratch();
@@ -60,10 +70,6 @@ pub fn make(test: &str, recipe: Recipe<'_>) -> Option<Program> {
     command.args(["-o", "program", name]);
     command.args(flags.iter().skip_while(|flag| **flag == "build"));
     run(&mut command).ok();
-    let machine = match compiler.contains("aarch64") {
-        true => Machine::Aarch64,
-        false => Machine::X86_64,
-    };
     Some(Program {
         folder,
         path,

@@ -1,10 +1,11 @@
 //! gdb as the source of truth: a program and a plan go in, what gdb saw at each stop comes out.
 
-use crate::common::{run, tool, write};
+use crate::common::{has, in_path, run, skipped, tool, write};
 use rprof_unwind::Machine;
 use serde_json::Value;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// What gdb runs: see there for what plans can say.
 const SCRIPT: &str = include_str!("snapshots.py");
@@ -94,6 +95,26 @@ impl Maps {
                 .then_some(start.ok()?..end.ok()?)
         })
     }
+}
+
+/// Whether gdb is here, has Python, and may follow programs.
+#[track_caller]
+pub fn can_be_followed(test: &str) -> bool {
+    static CAN: OnceLock<bool> = OnceLock::new();
+    if !has(test, "gdb", "gdb") {
+        return false;
+    }
+    let can = *CAN.get_or_init(|| {
+        let mut gdb = tool("gdb");
+        gdb.args(["-nx", "-batch", "-iex", "set auto-load no"]);
+        gdb.args(["-ex", "python print(6 * 7)", "-ex", "run"]);
+        let said = run(gdb.arg(in_path("true").unwrap())).stdout;
+        said.contains("42") && said.contains("exited normally")
+    });
+    if !can {
+        skipped(test, "gdb with Python, and ptrace");
+    }
+    can
 }
 
 /// Runs a program under gdb; one for 64-bit ARM in an emulator.

@@ -1,6 +1,6 @@
 //! One program, compiled and linked in all ways: wherever it is stopped, its stack is whole.
 
-use crate::common::is_wide;
+use crate::common::{has, is_wide, not_run};
 use crate::compare::{WHOLE, Walked, all, walk_all};
 use crate::compile::{Program, Recipe, c, make};
 use crate::gdb::Truth;
@@ -76,8 +76,14 @@ fn code_with_branch_protection_is_walked() {
 
 #[test]
 fn code_with_vectors_is_walked() {
+    let test = "code_with_vectors_is_walked";
+    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+    if !cpu.contains(" avx2 ") {
+        not_run(test, "this CPU has no AVX2");
+        return;
+    }
     let flags = ["-O3", "-mavx2", "-mstackrealign", "-Wl,-z,now"];
-    c_is_whole("code_with_vectors_is_walked", &flags, THIRD);
+    c_is_whole(test, &flags, THIRD);
 }
 
 #[test]
@@ -120,6 +126,9 @@ fn compressed_descriptions_are_read() {
 #[test]
 fn descriptions_in_a_debug_file_are_read() {
     let test = "descriptions_in_a_debug_file_are_read";
+    if !has(test, "objcopy", "binutils") || !has(test, "strip", "binutils") {
+        return;
+    }
     let Some(program) = c(test, CALLS, &DEBUG_FRAME) else {
         return;
     };
@@ -135,6 +144,9 @@ fn descriptions_in_a_debug_file_are_read() {
 #[test]
 fn stripped_programs_are_walked() {
     let test = "stripped_programs_are_walked";
+    if !has(test, "strip", "binutils") {
+        return;
+    }
     let Some(program) = c(test, CALLS, &["-O2", "-no-pie"]) else {
         return;
     };
