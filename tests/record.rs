@@ -188,6 +188,36 @@ fn what_is_lost_is_counted_as_the_kernel_counts_it() {
 }
 
 #[test]
+fn a_sample_is_taken_after_so_many_of_the_kernels_own_events() {
+    let test = "a_sample_is_taken_after_so_many_of_the_kernels_own_events";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if !has(test, "cc", "gcc") {
+        return;
+    }
+    let dir = scratch();
+    let source = r#"
+        #include <sys/mman.h>
+        int main(void) {
+            unsigned long size = 20000UL * 4096;
+            volatile char *p = mmap(0, size, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            madvise((void *)p, size, MADV_NOHUGEPAGE);
+            for (unsigned long i = 0; i < size; i += 4096) p[i] = 1;
+            return 0;
+        }"#;
+    let program = compile_c(dir.path(), "faults", source);
+    let out = dir.path().join("perf.data");
+    let args = ["record", "-e", "page-faults", "-c", "100", "-o"];
+    let ran = run(rprof(args).arg(&out).arg(program)).ok();
+    let n = samples(&ran.stderr);
+    assert!((200..400).contains(&n), "{}", ran.stderr);
+    let table = report(&out, &["--no-children", "-g", "none"]);
+    let weight = number_after(&table, "# Event count (approx.): ");
+    assert_eq!(weight, Some(n * 100), "{table}");
+}
+
+#[test]
 fn several_events_are_recorded_side_by_side() {
     let Some(_live) = live("several_events_are_recorded_side_by_side") else {
         return;

@@ -70,6 +70,12 @@ impl Running {
         assert_eq!(self.line(), "done");
     }
 
+    /// Gives it something to read.
+    #[track_caller]
+    pub fn type_in(&mut self, text: &[u8]) {
+        self.input.as_mut().unwrap().write_all(text).unwrap();
+    }
+
     /// There is nothing more to read for it.
     pub fn close_input(&mut self) {
         self.input = None;

@@ -238,8 +238,13 @@ fn sampling_attr(event: &Event, rate: Option<Rate>, chains: CallChains) -> PerfE
         .with(SampleType::IP)
         .with(SampleType::TID)
         .with(SampleType::TIME)
-        .with(SampleType::CPU)
-        .with(SampleType::PERIOD);
+        .with(SampleType::CPU);
+    // Asked for the period, the kernel takes a sample of its own events each time, whatever the
+    // period (perf_swevent_event in kernel/events/core.c, v6.12).
+    let is_kernels_own = is_counted || attr.kind == event_type::SOFTWARE;
+    if attr.flags.has(AttrFlags::FREQ) || !is_kernels_own {
+        attr.sample_type = attr.sample_type.with(SampleType::PERIOD);
+    }
     if matches!(
         chains,
         CallChains::FramePointers | CallChains::BranchRecords

@@ -46,10 +46,10 @@ impl Run<'_> {
         note: &mut dyn FnMut(Note),
     ) -> Result<Summary, Error> {
         let mut child = self.child.take();
-        // Twice Ctrl-C, the first of which the command took its time with.
-        let is_urgent = self.interrupts.has_waited_for_command();
-        if let (Ok(_), Some(child)) = (&ended, &child) {
-            // As perf: what was started for the recording ends with it.
+        // As perf: what was started for the recording ends with it. A command whose recording
+        // failed runs on.
+        let is_to_end = ended.is_ok() || self.interrupts.wish() >= Wish::Stop;
+        if let (true, Some(child)) = (is_to_end, &child) {
             child.terminate();
         }
         let over = ended.as_ref().ok().copied();
@@ -60,7 +60,7 @@ impl Run<'_> {
         }
         let status = child
             .as_mut()
-            .and_then(|child| wait_for(child, &interrupts, is_urgent, note));
+            .and_then(|child| wait_for(child, &interrupts, is_to_end, note));
         // That the time was over is a success of ours, whatever it was for the command.
         let status = status.filter(|_| over != Some(Over::Time));
         closed.map(|summary| Summary { status, ..summary })
@@ -154,11 +154,12 @@ fn counted(event: &EventCounters) -> (String, u64) {
     (event.name.clone(), counts.map(|value| value.count).sum())
 }
 
-/// Waits for the command to end. Each signal more makes it shorter: it is asked to end, then killed.
+/// Waits for the command to end, which it may have been asked to do. Each signal more makes it
+/// shorter: it is asked, then killed.
 fn wait_for(
     child: &mut Child,
     interrupts: &Interrupts,
-    is_urgent: bool,
+    mut is_asked: bool,
     note: &mut dyn FnMut(Note),
 ) -> Option<ExitStatus> {
     let mut poller = Poller::default();
@@ -168,8 +169,13 @@ fn wait_for(
         if let Some(status) = child.try_wait().ok()? {
             return Some(status);
         }
-        let is_over = patience.is_over();
-        if interrupts.wish() == Wish::GiveUp || is_over && is_urgent {
+        if !is_asked && interrupts.wish() >= Wish::Stop {
+            child.terminate();
+            is_asked = true;
+        }
+        // After Ctrl-C twice, the command had its time.
+        let is_over = is_asked && patience.is_over();
+        if interrupts.wish() == Wish::GiveUp || is_over && interrupts.has_waited_for_command() {
             child.kill();
         } else if is_over {
             note(Note::CommandEnds);

@@ -116,7 +116,7 @@ pub(crate) struct PerfArgs {
     #[arg(short = 'T', long)]
     timestamp: bool,
 
-    /// Samples have their period (always)
+    /// Samples have their period (always, unless -c gives it)
     #[arg(short = 'P', long = "period")]
     sample_period: bool,
 

@@ -1,0 +1,190 @@
+//! What is said when something cannot be done, or is less than asked for: the right cause, and one
+//! thing to do.
+
+use crate::common::{
+    Running, am_root, is_root, live, not_run, report, rprof, run, samples, scratch, tool,
+    work::burn,
+};
+use crate::nobody::{Nobody, Sysctl, paranoid};
+
+#[test]
+fn events_of_the_kernel_alone_are_not_taken_for_tracepoints() {
+    let test = "events_of_the_kernel_alone_are_not_taken_for_tracepoints";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if paranoid() < 2 {
+        not_run(test, "everybody may sample the kernel");
+        return;
+    }
+    let Some(nobody) = Nobody::new(test) else {
+        return;
+    };
+    let error = run(&mut nobody.rprof(&["record", "-e", "cpu-clock:k", "true"])).fails(1);
+    assert!(
+        error.contains("samples of the kernel need kernel.perf_event_paranoid at 1"),
+        "{error}"
+    );
+    assert!(!error.contains("tracepoint"), "{error}");
+}
+
+#[test]
+fn anothers_process_is_named_with_its_owner() {
+    let test = "anothers_process_is_named_with_its_owner";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if !is_root(test) {
+        return;
+    }
+    let Some(nobody) = Nobody::new(test) else {
+        return;
+    };
+    let cat = Running::start(&mut tool("cat"));
+    let pid = cat.pid().to_string();
+    let error = run(&mut nobody.rprof(&["record", "-p", &pid])).fails(1);
+    assert!(error.contains(&format!("process {pid} (cat)")), "{error}");
+    assert!(error.contains("uid 0") && error.contains("sudo"), "{error}");
+    assert!(!error.contains("dummy"), "{error}");
+}
+
+#[test]
+fn processes_that_may_not_be_looked_into_are_said_to_be_the_cause() {
+    let test = "processes_that_may_not_be_looked_into_are_said_to_be_the_cause";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if !is_root(test) {
+        return;
+    }
+    let Some(nobody) = Nobody::new(test) else {
+        return;
+    };
+    let Some(_sysctl) = Sysctl::paranoid("0") else {
+        not_run(test, "kernel.perf_event_paranoid may not be set");
+        return;
+    };
+    // Busy for long enough before and after the recording's start and end.
+    let mut busy = Running::start(tool("sh").args(["-c", "echo ready; while :; do :; done"]));
+    assert_eq!(busy.line(), "ready");
+    let script = burn(50);
+    let words = [
+        "record",
+        "-a",
+        "-F",
+        "999",
+        "-e",
+        "cpu-clock",
+        "--",
+        "sh",
+        "-c",
+        &script,
+    ];
+    let ran = run(&mut nobody.rprof(&words)).ok();
+    drop(busy);
+    assert!(ran.stderr.contains("not looked into"), "{}", ran.stderr);
+    let stats = run(&mut nobody.rprof(&["report", "--stats"])).ok().stdout;
+    assert!(
+        stats.contains("a process that could not be looked into"),
+        "{stats}"
+    );
+    assert!(!stats.contains("points to no code"), "{stats}");
+}
+
+#[test]
+fn events_that_give_no_samples_are_told_why() {
+    let Some(_live) = live("events_that_give_no_samples_are_told_why") else {
+        return;
+    };
+    let dir = scratch();
+    let record = |words: &[&str]| {
+        let mut record = rprof(["record"]);
+        let ran = run(record.args(words).arg("true").current_dir(dir.path()));
+        ran.ok().stderr
+    };
+    let said = record(&["-e", "dummy"]);
+    assert!(
+        said.contains("'dummy:u' takes none") || said.contains("'dummy' takes none"),
+        "{said}"
+    );
+    assert!(!said.contains("-F"), "{said}");
+    let said = record(&["-e", "page-faults", "-c", "1000000"]);
+    assert!(said.contains("times: -c 1 samples each time"), "{said}");
+    let said = record(&["-e", "major-faults:u", "-c", "1000000"]);
+    assert!(said.contains("'major-faults:u' "), "{said}");
+}
+
+#[test]
+fn what_is_less_than_asked_for_is_said_in_one_line() {
+    let test = "what_is_less_than_asked_for_is_said_in_one_line";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if paranoid() < 2 {
+        not_run(test, "everybody may sample the kernel");
+        return;
+    }
+    let Some(nobody) = Nobody::new(test) else {
+        return;
+    };
+    let script = burn(10);
+    let ran = run(&mut nobody.rprof(&["record", "-F", "999", "sh", "-c", &script])).ok();
+    assert_eq!(ran.stderr.lines().count(), 2, "{}", ran.stderr);
+    let first = ran.stderr.lines().next().unwrap();
+    assert!(
+        first.contains("not permitted to sample the kernel"),
+        "{first}"
+    );
+    // Rings too small for what was asked say what comes of it.
+    let mut shell = nobody.command("sh");
+    shell.args([
+        "-c",
+        "ulimit -l 0; exec ./rprof record -m 64M sh -c \"$0\"",
+        &script,
+    ]);
+    let ran = run(&mut shell);
+    if ran.status.success() && ran.stderr.contains("lockable") {
+        let first = ran.stderr.lines().next().unwrap();
+        assert!(
+            first.contains("may be cut") || first.contains("may be lost"),
+            "{first}"
+        );
+    } else {
+        not_run(test, "rings of 64 MiB need no rights here");
+    }
+}
+
+#[test]
+fn the_next_command_can_be_pasted_into_a_shell() {
+    let Some(_live) = live("the_next_command_can_be_pasted_into_a_shell") else {
+        return;
+    };
+    let dir = scratch();
+    let name = "it's $(exit 9) here";
+    let mut record = rprof(["record", "-F", "999", "-e", "cpu-clock", "-o", name]);
+    record.args(["sh", "-c", &burn(10)]).current_dir(dir.path());
+    let ran = run(&mut record).ok();
+    let next = ran.stderr.split("next: rprof ").nth(1).unwrap().trim();
+    let mut shell = tool("sh");
+    shell.args(["-c", &format!("\"$0\" {next}"), env!("CARGO_BIN_EXE_rprof")]);
+    let table = run(shell.current_dir(dir.path())).ok().stdout;
+    assert!(table.contains("# Samples: "), "{table}");
+    assert!(samples(&ran.stderr) > 0);
+    report(&dir.path().join(name), &["-g", "none"]);
+}
+
+#[test]
+fn a_disk_that_is_full_from_the_start_is_said_to_be() {
+    let Some(_live) = live("a_disk_that_is_full_from_the_start_is_said_to_be") else {
+        return;
+    };
+    let dir = scratch();
+    // A limit on file sizes fails like a full disk; its signal is ignored, and that inherited.
+    let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" record -e cpu-clock -- true";
+    let mut shell = tool("sh");
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_rprof")]);
+    let error = run(shell.current_dir(dir.path())).fails(1);
+    assert!(error.contains("nothing could be written"), "{error}");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    assert!(am_root() || !error.contains("0 bytes"));
+}

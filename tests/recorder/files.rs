@@ -1,0 +1,115 @@
+//! Limits of open files.
+
+use crate::common::{
+    Running, compile_c, has, live, not_run, records_all, report, run, samples, scratch, tool,
+};
+use crate::nobody::{Nobody, paranoid};
+use crate::{both, until};
+use std::process::Command;
+
+/// Runs rprof where so many files may be open, and no more for anybody.
+fn with_files(limit: u32, args: &[&str]) -> Command {
+    let script = format!("ulimit -n {limit} && exec \"$@\"");
+    let mut shell = tool("sh");
+    shell.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_rprof")]);
+    shell.args(args);
+    shell
+}
+
+#[test]
+fn too_few_open_files_are_an_error_with_both_numbers() {
+    let Some(_live) = live("too_few_open_files_are_an_error_with_both_numbers") else {
+        return;
+    };
+    let dir = scratch();
+    let mut record = with_files(12, &["record", "--", "true"]);
+    let error = run(record.current_dir(dir.path())).fails(1);
+    assert!(
+        error.contains("open files are needed (1 thread x ") && error.contains("limit is 12"),
+        "{error}"
+    );
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+/// So many threads that wait, one that works for some time, and then it ends.
+const THREADS: &str = r#"
+    #include <pthread.h>
+    #include <stdio.h>
+    #include <unistd.h>
+    static volatile unsigned long sink;
+    static pthread_mutex_t all = PTHREAD_MUTEX_INITIALIZER;
+    static void *wait_here(void *x) { pthread_mutex_lock(&all); pthread_mutex_unlock(&all); return x; }
+    static void *work_here(void *x) { getchar(); WORK(300, sink += i); return x; }
+    int main(void) {
+        pthread_attr_t small;
+        pthread_attr_init(&small);
+        pthread_attr_setstacksize(&small, 65536);
+        pthread_t thread;
+        pthread_mutex_lock(&all);
+        for (int i = 0; i < 400; i++) pthread_create(&thread, &small, wait_here, 0);
+        pthread_create(&thread, &small, work_here, 0);
+        puts("ready");
+        fflush(stdout);
+        pthread_join(thread, 0);
+        return 0;
+    }"#;
+
+#[test]
+fn more_threads_than_open_files_are_recorded_by_cpu() {
+    let test = "more_threads_than_open_files_are_recorded_by_cpu";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if !records_all(test) || !has(test, "cc", "gcc") {
+        return;
+    }
+    let dir = scratch();
+    let program = compile_c(dir.path(), "threads", THREADS);
+    let mut threads = Running::start(&mut tool(program));
+    assert_eq!(threads.line(), "ready");
+    let (pid, out) = (threads.pid().to_string(), dir.path().join("perf.data"));
+    let args = ["record", "-F", "999", "-e", "cpu-clock", "-p", &pid, "-o"];
+    let args = [&args[..], &[out.to_str().unwrap()]].concat();
+    let mut recorder = Running::start(&mut both(&with_files(256, &args)));
+    let said = until(&mut recorder, "Ctrl-C stops");
+    assert!(said.contains("sampling everybody"), "{said}");
+    threads.type_in(b"\n");
+    let ran = recorder.finish();
+    assert!(ran.status.success(), "{ran:?}");
+    assert!(samples(&ran.stdout) > 100, "{ran:?}");
+    let table = report(&out, &["--no-children", "-g", "none", "--sort", "pid,sym"]);
+    let rows = table.lines().filter(|line| line.contains('%'));
+    for row in rows {
+        assert!(row.contains(&pid), "{table}");
+    }
+    assert!(table.contains("work_here"), "{table}");
+}
+
+#[test]
+fn more_threads_than_open_files_are_an_error_without_rights() {
+    let test = "more_threads_than_open_files_are_an_error_without_rights";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if !has(test, "cc", "gcc") {
+        return;
+    }
+    if paranoid() < 1 {
+        not_run(test, "everybody may record all CPUs");
+        return;
+    }
+    let Some(nobody) = Nobody::new(test) else {
+        return;
+    };
+    let program = compile_c(nobody.dir.path(), "threads", THREADS);
+    let mut threads = Running::start(&mut nobody.command(program.to_str().unwrap()));
+    assert_eq!(threads.line(), "ready");
+    let mut record = nobody.command("sh");
+    let script = "ulimit -n 256; exec ./rprof record -e cpu-clock:u -p \"$0\"";
+    record.args(["-c", script, &threads.pid().to_string()]);
+    let error = run(&mut record).fails(1);
+    assert!(
+        error.contains("(402 threads x ") && error.contains("limit is 256"),
+        "{error}"
+    );
+}

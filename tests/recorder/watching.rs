@@ -1,0 +1,48 @@
+//! Recordings that watch what runs: they say at once whom, and how to stop.
+
+use crate::common::{Running, live, records_all, rprof, run, scratch, tool};
+
+#[test]
+fn who_watches_says_whom_and_how_to_stop() {
+    let test = "who_watches_says_whom_and_how_to_stop";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let cats = [
+        Running::start(&mut tool("cat")),
+        Running::start(&mut tool("cat")),
+    ];
+    let pids = cats.iter().map(Running::pid).collect::<Vec<_>>();
+    let record = |words: &[&str]| {
+        let mut record = rprof(["record", "-e", "cpu-clock", "--duration", "0.1"]);
+        run(record.args(words).current_dir(dir.path())).ok().stderr
+    };
+    let one = pids[0].to_string();
+    let said = record(&["-p", &one]);
+    let expected = format!("watching process {one} (cat) for 0.1 s; Ctrl-C stops");
+    assert!(said.contains(&expected), "{said}");
+    let said = record(&["-t", &one]);
+    assert!(
+        said.contains(&format!("watching thread {one} (cat)")),
+        "{said}"
+    );
+    let both = format!("{},{}", pids[0], pids[1]);
+    let said = record(&["-p", &both]);
+    let expected = format!("watching processes {}, {}", pids[0], pids[1]);
+    assert!(said.contains(&expected), "{said}");
+    // With a command it is known when it ends.
+    let mut with_command = rprof(["record", "-e", "cpu-clock", "-p", &one, "true"]);
+    let ran = run(with_command.current_dir(dir.path())).ok();
+    assert!(!ran.stderr.contains("watching"), "{}", ran.stderr);
+    assert!(!record(&["-q", "-p", &one]).contains("watching"));
+    if records_all(test) {
+        let said = record(&["-a"]);
+        assert!(
+            said.contains("watching all CPUs for 0.1 s; Ctrl-C stops"),
+            "{said}"
+        );
+        let said = record(&["-C", "0"]);
+        assert!(said.contains("watching everybody on CPU 0 "), "{said}");
+    }
+}
