@@ -1,7 +1,7 @@
 //! Code that changes while it is recorded: libraries that take each other's place, code made at
 //! run time, files that are replaced or damaged.
 
-use crate::common::{has, is_root, is_x86_64, live, rprof, run, scratch};
+use crate::common::{am_root, has, is_x86_64, live, rprof, run, scratch};
 use crate::recording::{Frame, Recording, SPIN, compile, program, record};
 
 #[test]
@@ -234,7 +234,7 @@ fn files_that_are_replaced_removed_or_cut_give_no_wrong_names() {
             }
         }
         let ends = recording.ends();
-        if case != "cut" && is_root(test) {
+        if case != "cut" && am_root() {
             // Root gets at them for as long as they are mapped.
             assert!(ends.rooted > ends.others, "{case}: {ends:?}");
         }
