@@ -79,6 +79,10 @@ pub fn tool(program: impl AsRef<OsStr>) -> Command {
     for name in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "PERF_CONFIG"] {
         command.env_remove(name);
     }
+    // Compilers are looked for there.
+    if let (None, Some(home)) = (std::env::var_os("RUSTUP_HOME"), std::env::var_os("HOME")) {
+        command.env("RUSTUP_HOME", Path::new(&home).join(".rustup"));
+    }
     for name in ["URLS", "CACHE_PATH", "VERBOSE", "PROGRESS"] {
         command.env_remove(format!("DEBUGINFOD_{name}"));
     }

@@ -1,6 +1,6 @@
 //! What tests need and this machine may lack: said aloud, each time, and never a silent success.
 
-use super::{Ran, perf, rprof, run, scratch, tool};
+use super::{Ran, rprof, run, scratch, tool};
 use std::io::{ErrorKind, Read, Write};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
@@ -149,11 +149,14 @@ pub fn records_all(test: &str) -> bool {
 /// Whether a tool is there; if not, says so, and fails where that counts as failure (CI).
 #[track_caller]
 pub fn has(test: &str, tool: &str, package: &str) -> bool {
-    let is_here = match tool {
-        // Where it is a script that looks for the kernel's own, that may be missing.
-        "perf" => in_path(tool).is_some() && run(&mut perf(["--version"])).status.success(),
-        _ => in_path(tool).is_some(),
-    };
+    // Some are scripts that look for the real one: that of this kernel, or of the user's home.
+    let asks = |word: &str| run(super::tool(tool).arg(word)).status.success();
+    let is_here = in_path(tool).is_some()
+        && match tool {
+            "perf" | "node" | "rustc" => asks("--version"),
+            "go" => asks("version"),
+            _ => true,
+        };
     if !is_here {
         skipped(test, package);
     }
