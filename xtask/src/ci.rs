@@ -1,11 +1,18 @@
-//! `cargo xtask ci [--wide]`: format, lints, tests, tidy; stops at the first failure.
+//! `cargo xtask ci [--wide]`: format, lints, tests, tidy; stops at the first of them that fails.
 //!
-//! A wide run has tests more, of compilers, linkers and C libraries that few machines have.
+//! A wide run has tests more, of compilers, linkers and C libraries that few machines have. What a
+//! machine lacks is skipped, and the summary says it; with `RPROF_SKIP_IS_FAILURE` it is a failure.
 
-use anyhow::{Result, bail, ensure};
+mod summary;
 
-use crate::command::{cargo, run_watched};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::command::{captured, cargo, run_watched, target_folder};
 use crate::{command, tidy};
+use summary::Summary;
 
 /// Runs everything that a change must pass.
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -15,83 +22,81 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         ["--wide"] => true,
         _ => bail!("ci takes no arguments but --wide"),
     };
+    let mut summary = Summary::default();
     heading("format");
-    command::run(cargo().args(["fmt", "--all", "--", "--check"]))?;
+    if has_component("fmt", "rustfmt", &mut summary)? {
+        command::run(cargo().args(["fmt", "--all", "--", "--check"]))?;
+    }
     heading("clippy");
-    let clippy = ["clippy", "--workspace", "--all-targets", "--locked"];
-    command::run(cargo().args(clippy).args(["--", "-D", "warnings"]))?;
+    if has_component("clippy", "clippy", &mut summary)? {
+        let clippy = ["clippy", "--workspace", "--all-targets", "--locked"];
+        command::run(cargo().args(clippy).args(["--", "-D", "warnings"]))?;
+    }
     heading("test");
-    test(is_wide)?;
+    let tested = test(is_wide, &mut summary);
     heading("tidy");
-    tidy::run(&[])
+    let tidied = tidy::run(&[]);
+    heading("summary");
+    print!("{summary}");
+    tested?;
+    tidied
 }
 
 fn heading(name: &str) {
     println!("\n== {name} ==");
 }
 
-fn test(is_wide: bool) -> Result<()> {
-    let mut tally = Tally::default();
+/// Whether cargo has a command that a toolchain may come without.
+fn has_component(name: &str, component: &str, summary: &mut Summary) -> Result<bool> {
+    if captured(cargo().args([name, "--version"])).is_ok() {
+        return Ok(true);
+    }
+    let line =
+        format!("skipped: cargo {name} needs {component} (rustup component add {component})");
+    println!("{line}");
+    ensure!(
+        std::env::var_os("RPROF_SKIP_IS_FAILURE").is_none(),
+        "cargo {name} is not there"
+    );
+    summary.add_skip(&line);
+    Ok(false)
+}
+
+/// Runs all tests, also those behind one that fails.
+fn test(is_wide: bool, summary: &mut Summary) -> Result<()> {
+    let scratch = Scratch::new()?;
+    let skips = scratch.0.join("skips");
     let mut tests = cargo();
-    tests.args(["test", "--workspace", "--locked"]);
+    tests.args(["test", "--workspace", "--locked", "--no-fail-fast"]);
+    tests.env("RPROF_TEST_HOME", scratch.0.join("home"));
+    tests.env("RPROF_SKIPS", &skips);
     if is_wide {
         tests.env("RPROF_WIDE", "1");
     }
-    let outcome = run_watched(&mut tests, |line| tally.add(line));
-    println!(
-        "{} tests ran in {} binaries: {} passed, {} failed, {} ignored",
-        tally.passed + tally.failed,
-        tally.n_binaries,
-        tally.passed,
-        tally.failed,
-        tally.ignored
-    );
+    let outcome = run_watched(&mut tests, |line| summary.add(line));
+    // Nobody writes it if nothing is skipped.
+    let skipped = fs::read_to_string(&skips).unwrap_or_default();
+    skipped.lines().for_each(|line| summary.add_skip(line));
     outcome?;
-    ensure!(tally.passed > 0, "no test ran");
+    ensure!(summary.passed > 0, "no test ran");
     Ok(())
 }
 
-/// The sum of all `test result:` lines.
-#[derive(Debug, Default)]
-struct Tally {
-    n_binaries: usize,
-    passed: usize,
-    failed: usize,
-    ignored: usize,
-}
+/// A folder for what tests leave behind, among what is built; removed at the end.
+struct Scratch(PathBuf);
 
-impl Tally {
-    fn add(&mut self, line: &str) {
-        let Some(result) = line.strip_prefix("test result: ") else {
-            return;
-        };
-        self.n_binaries += 1;
-        self.passed += count(result, "passed");
-        self.failed += count(result, "failed");
-        self.ignored += count(result, "ignored");
+impl Scratch {
+    fn new() -> Result<Self> {
+        let name = format!("tmp/ci-{}", std::process::id());
+        let folder = target_folder()?.join(Path::new(&name));
+        fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
+        Ok(Self(folder))
     }
 }
 
-/// The number before `word`, as in `ok. 12 passed; 0 failed; ...`.
-fn count(result: &str, word: &str) -> usize {
-    let before = result.split(word).next().unwrap_or_default();
-    let number = before.split_whitespace().last().unwrap_or_default();
-    number.parse().unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn result_lines_are_summed() {
-        let mut tally = Tally::default();
-        tally.add("running 14 tests");
-        tally.add("test result: ok. 12 passed; 0 failed; 2 ignored; 0 measured; 0 filtered out");
-        tally.add("test result: FAILED. 3 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out");
-        assert_eq!(
-            (tally.n_binaries, tally.passed, tally.failed, tally.ignored),
-            (2, 15, 1, 2)
-        );
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed does no harm there.
+        let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -97,4 +97,13 @@ pub(crate) fn metadata(args: &[&str]) -> Result<Value> {
     cargo.args(["metadata", "--format-version", "1", "--locked", "--offline"]);
     let json = captured(cargo.args(args))?;
     serde_json::from_str(&json).context("parsing the output of cargo metadata")
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target_folder() -> Result<PathBuf> {
+    let metadata = metadata(&["--no-deps"])?;
+    let folder = metadata.get("target_directory").and_then(Value::as_str);
+    Ok(folder
+        .context("cargo metadata names no target folder")?
+        .into())
 }

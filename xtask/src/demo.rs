@@ -6,13 +6,11 @@
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::command::{self, captured, cargo, command, root, shown, target_folder};
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::Value;
-
-use crate::command::{self, captured, cargo, command, metadata, root, shown};
 
 /// Records, reports and draws; the files go to `dir`, or else to `demo` in the target folder.
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -58,14 +56,6 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         short(&picture).display()
     );
     Ok(())
-}
-
-fn target_folder() -> Result<PathBuf> {
-    let metadata = metadata(&["--no-deps"])?;
-    let folder = metadata.get("target_directory").and_then(Value::as_str);
-    Ok(folder
-        .context("cargo metadata names no target folder")?
-        .into())
 }
 
 /// The path as it is typed in the workspace's root, where all commands run.
