@@ -85,3 +85,30 @@ impl Event {
         Some(event)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Sources, parse_events};
+
+    #[test]
+    fn cycles_become_the_clock_with_their_modifiers() {
+        let clock = |text| {
+            let events = parse_events(text, &Sources::default()).unwrap();
+            events[0].clock_instead()
+        };
+        for (text, expected) in [
+            ("cycles", "cpu-clock"),
+            ("cpu-cycles:u", "cpu-clock:u"),
+            ("cycles:k", "cpu-clock:k"),
+            ("cycles:uppp", "cpu-clock:u"),
+            ("cycles:P", "cpu-clock"),
+        ] {
+            let clock = clock(text).unwrap();
+            let named = parse_events(expected, &Sources::default()).unwrap();
+            assert_eq!(clock, named[0], "{text}");
+        }
+        assert_eq!(clock("instructions"), None);
+        assert_eq!(clock("cpu-clock:u"), None);
+    }
+}

@@ -241,22 +241,28 @@ impl Run<'_> {
             self.drain.take_notes().for_each(&mut *note);
             self.copy_as_deep_as_needed()?;
             self.unwind_where_it_pays(writer_idles)?;
-            match self.interrupts.wish() {
+            let wish = self.interrupts.wish();
+            match wish {
                 Wish::GoOn => {}
                 Wish::EndWithCommand if patience.is_over() => note(Note::CommandHasSignal),
                 Wish::EndWithCommand => {}
                 Wish::Stop | Wish::GiveUp => return Ok(Over::Interrupted),
             }
             let command_ended = self.command_ended()?;
-            if !command_ended && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            let is_time_over = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            if is_time_over && !command_ended {
                 note(Note::DurationOver);
                 return Ok(Over::Time);
             }
             let lineage = self.drain.lineage.as_ref();
             let all_gone = !alive.contains(&true) || lineage.is_some_and(Lineage::is_gone);
-            if command_ended && (all_gone || !self.waits_for_all()) {
+            // Who wants an end waits for the command, and not for what it started.
+            let goes_on = wish == Wish::GoOn && !is_time_over;
+            let waits_for_all = self.waits_for_all() && goes_on;
+            if command_ended && (all_gone || !waits_for_all) {
                 if !all_gone
                     && self.settings.watch == Watch::Command
+                    && !self.settings.wait_all
                     && self.others_live(&mut poller, &mut alive)?
                 {
                     note(Note::OthersLiveOn);
@@ -343,6 +349,9 @@ impl Run<'_> {
                 let status = child
                     .try_wait()
                     .map_err(Error::system("waiting for the command"))?;
+                if status.is_some() {
+                    self.interrupts.set_command(false);
+                }
                 Ok(status.is_some())
             }
         }

@@ -90,8 +90,8 @@ struct Walk {
     /// The first entry is passed over if it is of this level.
     skips: Option<Level>,
     is_return: bool,
-    /// The user part is the last: what looks like a marker in it is what a broken frame pointer
-    /// led to.
+    /// The user part is the last: what looks like another marker in it is what a broken frame
+    /// pointer led to.
     in_user: bool,
     /// Entries of the user part are passed over.
     passes_user: bool,
@@ -114,6 +114,10 @@ impl Walk {
                 comes_later = entry == context::USER_DEFERRED;
                 self.level = level_of_context(entry, self.level);
                 self.is_return = false;
+                continue;
+            }
+            if self.in_user && entry == context::USER {
+                // simpleperf says it several times.
                 continue;
             }
             if self.passes_user && self.level == Level::User {
@@ -258,6 +262,14 @@ mod tests {
             levels,
             [Level::Kernel, Level::User, Level::User, Level::User]
         );
+    }
+
+    #[test]
+    fn the_user_parts_marker_is_one_however_often_it_is_said() {
+        let chain = [context::USER, context::USER, 100, context::USER, 61];
+        let levels = addresses(100, &chain, None);
+        assert_eq!(levels.len(), 3, "{levels:?}");
+        assert_eq!(levels[1], (Level::User, 100));
     }
 
     #[test]

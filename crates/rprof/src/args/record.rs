@@ -99,13 +99,14 @@ pub(crate) struct RecordArgs {
     #[arg(short = 'v', long, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 
-    #[command(flatten)]
-    pub(crate) perfs: PerfArgs,
-
     // Without `allow_hyphen_values`: an unknown flag is an error, not the command.
     /// Command to run, with its arguments: the first word that is no flag, or what follows --
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
+
+    // The last, or its heading would be that of others.
+    #[command(flatten)]
+    pub(crate) perfs: PerfArgs,
 }
 
 /// perf's flags for what is always so, or that leave something out.
@@ -183,8 +184,8 @@ impl CallGraph {
         without frame pointers, copies as much of each stack as is needed\n  \
         dwarf[,BYTES]  the same from BYTES of each stack (8 to 65528; 65528 if not given)\n  \
         fp             frame pointers, followed by the kernel\n  \
-        lbr            branch records of Intel processors, the innermost 16 to 32 callers; nothing\n                 \
-        is copied, works without unwind tables\n  \
+        lbr            branch records of Intel processors: the innermost 16 to 32 callers;\n                 \
+        nothing is copied, no unwind tables are needed\n  \
         none           only where each sample was taken";
 
     fn parse(text: &str) -> Result<Self, String> {
