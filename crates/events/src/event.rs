@@ -88,7 +88,6 @@ impl Event {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{Sources, parse_events};
 
     #[test]
