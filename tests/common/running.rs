@@ -2,8 +2,9 @@
 
 use super::{Ran, WATCHDOG, end_of, signal};
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// A program that was started. It is killed and reaped when this goes away, and what it has started
@@ -14,13 +15,19 @@ pub struct Running {
     pid: u32,
     input: Option<ChildStdin>,
     output: Option<BufReader<ChildStdout>>,
+    /// Gone when this is.
+    _watched: Option<Sender<()>>,
 }
 
+/// No program that a test has started lives longer: then whoever waits for a line of it gets none.
+const LONGEST: Duration = Duration::from_secs(300);
+
 impl Running {
-    /// Starts a program with pipes for what it reads and says.
+    /// Starts a program with pipes for what it reads and says, in a process group of its own.
     #[track_caller]
     pub fn start(command: &mut Command) -> Self {
         let mut child = command
+            .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -28,7 +35,16 @@ impl Running {
             .unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let input = child.stdin.take();
         let output = child.stdout.take().map(BufReader::new);
-        Self::new(child, input, output)
+        let mut running = Self::new(child, input, output);
+        let (watched, end) = channel::<()>();
+        running._watched = Some(watched);
+        let pid = running.pid;
+        std::thread::spawn(move || {
+            if end.recv_timeout(LONGEST) == Err(RecvTimeoutError::Timeout) {
+                kill_all(pid);
+            }
+        });
+        running
     }
 
     /// Takes over a program that was started with other pipes.
@@ -47,6 +63,7 @@ impl Running {
             pid,
             input,
             output,
+            _watched: None,
         }
     }
 
@@ -140,16 +157,25 @@ impl Drop for Running {
         let Some(child) = &mut self.child else {
             return;
         };
-        // It may have ended by itself.
-        if !matches!(child.try_wait(), Ok(Some(_))) {
-            kill_all(self.pid);
+        // It may have ended by itself, and left something behind.
+        match child.try_wait() {
+            Ok(Some(_)) => kill_group(self.pid),
+            _ => kill_all(self.pid),
         }
         let _ = child.wait();
     }
 }
 
-/// Kills a process of ours that nobody has waited for, and all below it.
+/// Kills what is left of the group of a program that was started as one.
+fn kill_group(pid: u32) {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "kill -s KILL -- \"-$0\"", &pid.to_string()]);
+    let _ = shell.stderr(Stdio::null()).status();
+}
+
+/// Kills a process of ours that nobody has waited for, its group, and all below it.
 fn kill_all(pid: u32) {
+    kill_group(pid);
     let mut pids = vec![pid];
     let mut at = 0;
     while let Some(&parent) = pids.get(at) {

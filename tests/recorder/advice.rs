@@ -2,8 +2,7 @@
 //! thing to do.
 
 use crate::common::{
-    Running, am_root, is_root, live, not_run, report, rprof, run, samples, scratch, tool,
-    work::burn,
+    Running, is_root, live, not_run, report, rprof, run, samples, scratch, tool, work::burn,
 };
 use crate::nobody::{Nobody, Sysctl, paranoid};
 
@@ -109,7 +108,11 @@ fn events_that_give_no_samples_are_told_why() {
     );
     assert!(!said.contains("-F"), "{said}");
     let said = record(&["-e", "page-faults", "-c", "1000000"]);
-    assert!(said.contains("times: -c 1 samples each time"), "{said}");
+    assert!(said.contains("'page-faults"), "{said}");
+    assert!(
+        said.contains("a sample takes 1000000: a smaller -c may help"),
+        "{said}"
+    );
     let said = record(&["-e", "major-faults:u", "-c", "1000000"]);
     assert!(said.contains("'major-faults:u' "), "{said}");
 }
@@ -186,5 +189,4 @@ fn a_disk_that_is_full_from_the_start_is_said_to_be() {
     let error = run(shell.current_dir(dir.path())).fails(1);
     assert!(error.contains("nothing could be written"), "{error}");
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-    assert!(am_root() || !error.contains("0 bytes"));
 }

@@ -44,10 +44,17 @@ fn a_hangup_that_was_ignored_before_stays_ignored() {
     let mut shell = tool("sh");
     shell.args(["-c", script, env!("CARGO_BIN_EXE_rprof")]);
     shell.arg(dir.path().join("perf.data"));
-    shell.arg("echo ready; read -r line; exit 5");
+    let script = format!(
+        "echo ready; read -r line; {}; echo still here; read -r line; exit 5",
+        burn(60)
+    );
+    shell.arg(script);
     let mut recorder = Running::start(&mut shell);
     assert_eq!(recorder.line(), "ready");
     signal(recorder.pid(), "HUP");
+    // A recorder that had heard it would end the command, and not with this.
+    recorder.type_in(b"\n");
+    assert_eq!(recorder.line(), "still here");
     recorder.type_in(b"\n");
     let ran = recorder.finish();
     assert_eq!(ran.status.code(), Some(5), "{ran:?}");

@@ -1,7 +1,7 @@
 //! What is recorded instead, where something is not there, or mounted on the way.
 
 use crate::common::{
-    am_root, has, in_path, live, not_run, rprof, run, samples, scratch, skipped, tool, work::burn,
+    am_root, in_path, live, not_run, rprof, run, samples, scratch, skipped, tool, work::burn,
 };
 use serde_json::Value;
 use std::path::Path;
@@ -53,6 +53,10 @@ fn tracefs_is_mounted_for_root_and_said_to_be() {
         skipped(test, "root, and util-linux");
         return;
     }
+    if !run(tool("unshare").args(["-m", "true"])).status.success() {
+        not_run(test, "no mount namespaces here");
+        return;
+    }
     let dir = scratch();
     // In a mount namespace of its own: nothing of it stays.
     let script = "while mountpoint -q /sys/kernel/tracing; do umount /sys/kernel/tracing || exit 9; done; \
@@ -73,5 +77,4 @@ fn tracefs_is_mounted_for_root_and_said_to_be() {
         ran.stderr
     );
     assert_eq!(samples(&ran.stderr), 1, "{}", ran.stderr);
-    assert!(has(test, "unshare", "util-linux"));
 }

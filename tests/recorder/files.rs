@@ -1,10 +1,11 @@
 //! Limits of open files.
 
 use crate::common::{
-    Running, compile_c, has, live, not_run, records_all, report, run, samples, scratch, tool,
+    Running, compile_c, has, live, not_run, records_all, report, rprof, run, samples, scratch, tool,
 };
 use crate::nobody::{Nobody, paranoid};
 use crate::{both, until};
+use std::collections::BTreeSet;
 use std::process::Command;
 
 /// Runs rprof where so many files may be open, and no more for anybody.
@@ -83,6 +84,67 @@ fn more_threads_than_open_files_are_recorded_by_cpu() {
         assert!(row.contains(&pid), "{table}");
     }
     assert!(table.contains("work_here"), "{table}");
+}
+
+/// Threads that wait, and processes one after the other that work; their parents' names are not theirs.
+const PROCESSES: &str = r#"
+    #include <pthread.h>
+    #include <stdio.h>
+    #include <sys/wait.h>
+    #include <unistd.h>
+    static volatile unsigned long sink;
+    static pthread_mutex_t all = PTHREAD_MUTEX_INITIALIZER;
+    static void *wait_here(void *x) { pthread_mutex_lock(&all); return x; }
+    __attribute__((noinline)) static void child_works(void) { WORK(20, sink += i); }
+    int main(void) {
+        pthread_attr_t small;
+        pthread_attr_init(&small);
+        pthread_attr_setstacksize(&small, 65536);
+        pthread_t thread;
+        pthread_mutex_lock(&all);
+        for (int i = 0; i < 200; i++) pthread_create(&thread, &small, wait_here, 0);
+        puts("ready");
+        fflush(stdout);
+        getchar();
+        for (int i = 0; i < 40; i++) {
+            if (fork() == 0) { child_works(); _exit(0); }
+            wait(0);
+        }
+        _exit(0);
+    }"#;
+
+#[test]
+fn what_watched_processes_start_is_recorded_by_cpu_too() {
+    let test = "what_watched_processes_start_is_recorded_by_cpu_too";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if !records_all(test) || !has(test, "cc", "gcc") {
+        return;
+    }
+    let dir = scratch();
+    let program = compile_c(dir.path(), "forks", PROCESSES);
+    let mut forks = Running::start(&mut tool(program));
+    assert_eq!(forks.line(), "ready");
+    let (pid, out) = (forks.pid().to_string(), dir.path().join("perf.data"));
+    let args = ["record", "-F", "999", "-e", "cpu-clock", "-p", &pid, "-o"];
+    let args = [&args[..], &[out.to_str().unwrap()]].concat();
+    let mut recorder = Running::start(&mut both(&with_files(128, &args)));
+    let said = until(&mut recorder, "Ctrl-C stops");
+    assert!(said.contains("sampling everybody"), "{said}");
+    forks.type_in(b"\n");
+    // It ends with them.
+    let ran = recorder.finish();
+    assert!(ran.status.success(), "{ran:?}");
+    let samples = run(rprof(["script", "-G", "-F", "pid,sym", "-i"]).arg(&out)).ok();
+    let works = samples
+        .stdout
+        .lines()
+        .filter(|line| line.contains("child_works"));
+    let pids: BTreeSet<&str> = works
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert_eq!(pids.len(), 40, "{}", samples.stdout);
 }
 
 #[test]

@@ -72,6 +72,28 @@ fn the_second_ctrl_c_ends_both() {
 }
 
 #[test]
+fn a_command_that_outlives_its_time_is_killed_by_ctrl_c() {
+    let test = "a_command_that_outlives_its_time_is_killed_by_ctrl_c";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let command = format!(
+        "record -e cpu-clock --duration 0.2 -o {} -- sh -c \
+         'trap \"\" INT TERM; while :; do :; done'",
+        dir.path().join("perf.data").display()
+    );
+    let Some(mut terminal) = on_terminal(test, &command) else {
+        return;
+    };
+    until(&mut terminal, "Ctrl-C kills it");
+    terminal.type_in(CTRL_C);
+    let said = until(&mut terminal, "status");
+    assert!(said.contains("status 0"), "{said}");
+    terminal.finish();
+}
+
+#[test]
 fn a_recording_that_watches_ends_with_the_first_ctrl_c() {
     let test = "a_recording_that_watches_ends_with_the_first_ctrl_c";
     let Some(_live) = live(test) else {

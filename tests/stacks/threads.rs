@@ -90,8 +90,12 @@ fn each_of_many_threads_has_its_own_root() {
         let names = sample.names();
         assert_eq!(names[..3], ["spin", "work", "begin"], "{sample:#?}");
         let root = names.last().unwrap();
+        // A C library without debug files has no name for it.
+        let roots = ["clone3", "__clone3", "__clone", "[unknown]"];
+        let image = sample.user().last().map(|frame| frame.image.as_str());
+        assert!(roots.contains(root), "{sample:#?}");
         assert!(
-            ["clone3", "__clone3", "__clone"].contains(root),
+            image.is_some_and(|image| image.contains("libc")),
             "{sample:#?}"
         );
         assert!(names.len() <= 5 && !sample.has("main"), "{sample:#?}");

@@ -1,4 +1,5 @@
-//! `cargo xtask ci [--wide]`: format, lints, tests, tidy; stops at the first of them that fails.
+//! `cargo xtask ci [--wide]`: format, lints, tests, tidy. Stops where format or lints fail; of the
+//! tests all run, and then tidy.
 //!
 //! A wide run has tests more, of compilers, linkers and C libraries that few machines have. What a
 //! machine lacks is skipped, and the summary says it; with `RPROF_SKIP_IS_FAILURE` it is a failure.
@@ -38,8 +39,10 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let tidied = tidy::run(&[]);
     heading("summary");
     print!("{summary}");
-    tested?;
-    tidied
+    match (tested, tidied) {
+        (Err(tests), Err(tidy)) => bail!("{tests:#}; {tidy:#}"),
+        (tested, tidied) => tested.and(tidied),
+    }
 }
 
 fn heading(name: &str) {

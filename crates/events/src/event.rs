@@ -44,12 +44,24 @@ impl Event {
         if !is_cycles {
             return None;
         }
-        let at = self.name.rfind([':', '/']).unwrap_or(self.name.len());
-        let (_, modifiers) = self.name.split_at(at);
-        let letters: String = modifiers
-            .chars()
-            .filter(|letter| letter.is_alphabetic() && !matches!(letter, 'p' | 'P'))
-            .collect();
+        // What is not excluded of those of whom some are.
+        let letters = |group: &[(char, AttrFlags)]| -> String {
+            let is_in = |one: &&(char, AttrFlags)| !self.attr.flags.has(one.1);
+            let left: String = group.iter().filter(is_in).map(|one| one.0).collect();
+            if left.len() == group.len() {
+                String::new()
+            } else {
+                left
+            }
+        };
+        let letters = letters(&[
+            ('u', AttrFlags::EXCLUDE_USER),
+            ('k', AttrFlags::EXCLUDE_KERNEL),
+            ('h', AttrFlags::EXCLUDE_HV),
+        ]) + &letters(&[
+            ('H', AttrFlags::EXCLUDE_HOST),
+            ('G', AttrFlags::EXCLUDE_GUEST),
+        ]);
         let mut event = self.clone();
         event.name = match letters.is_empty() {
             true => "cpu-clock".to_owned(),
@@ -102,6 +114,7 @@ mod tests {
             ("cycles:k", "cpu-clock:k"),
             ("cycles:uppp", "cpu-clock:u"),
             ("cycles:P", "cpu-clock"),
+            ("cycles/name=a:bc/", "cpu-clock"),
         ] {
             let clock = clock(text).unwrap();
             let named = parse_events(expected, &Sources::default()).unwrap();

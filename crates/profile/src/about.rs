@@ -17,8 +17,10 @@ pub struct About {
     pub recorder: Option<String>,
     /// The recorder's command line.
     pub command: Vec<String>,
-    /// Samples of the recorder itself that were left out.
+    /// Samples of the recorder itself that it left out.
     pub own_samples: u64,
+    /// Samples of others than those to be recorded, which it left out.
+    pub others_samples: u64,
     /// What time it was by the recording's clock.
     pub wall_clock: Option<WallClock>,
 }

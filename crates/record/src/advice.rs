@@ -60,10 +60,12 @@ pub(crate) fn foreign(tid: i32) -> Option<(String, String)> {
         false => format!("thread {tid} ({comm}) of process {pid}"),
     };
     let owner = rprof_process::owner_of(pid).ok()?;
-    let why = match owner == sys::effective_uid() {
-        true => "it has more rights than this user (set-user-id, or capabilities): run with sudo"
-            .to_owned(),
-        false => format!("it belongs to another user (uid {owner}): run with sudo"),
+    let why = match (owner, sys::effective_uid()) {
+        (_, 0) => "it is protected: root needs CAP_SYS_PTRACE here, or CAP_PERFMON".to_owned(),
+        (owner, own) if owner == own => {
+            "it is protected (set-user-id, capabilities, or not dumpable): run with sudo".to_owned()
+        }
+        (owner, _) => format!("it belongs to another user (uid {owner}): run with sudo"),
     };
     Some((task, why))
 }

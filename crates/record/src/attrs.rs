@@ -1,6 +1,7 @@
 //! The attrs that are opened: what to sample, and the dummy that carries sideband.
 
 use crate::error::SIDEBAND;
+use crate::interrupts::Interrupts;
 use crate::note::Less;
 use crate::{CallChains, Error, Note, Rate, Settings, Watch, stacks};
 use rprof_abi::{
@@ -33,14 +34,19 @@ impl Attrs {
             watch: Watch::All,
             ..settings.clone()
         });
+        // A CPU's counter values are not those of who runs on it.
+        let may = |event: &Prepared| {
+            !event.attr.sample_type.has(SampleType::READ) && probe.open(&event.attr).is_ok()
+        };
         let mut all = self.sampling.iter().chain([&self.sideband]);
-        is_of_tasks && all.all(|event| probe.open(&event.attr).is_ok())
+        is_of_tasks && all.all(may)
     }
 }
 
 /// Decides on the events and fits their settings to kernel and user.
 pub(crate) fn prepare(
     settings: &Settings,
+    interrupts: &Interrupts,
     less: &mut Less,
     note: &mut dyn FnMut(Note),
 ) -> Result<Attrs, Error> {
@@ -56,6 +62,7 @@ pub(crate) fn prepare(
     };
     let mut sampling = Vec::new();
     for event in &events {
+        interrupts.check()?;
         let prepared = prepare_event(event, rate, settings, less, note);
         let is_missing = matches!(
             prepared,
@@ -122,7 +129,7 @@ fn prepare_event(
 ) -> Result<Prepared, Error> {
     let mut prepared = Prepared {
         name: event.name.clone(),
-        attr: sampling_attr(event, rate, settings.call_chains),
+        attr: sampling_attr(event, rate, settings.call_chains, &settings.watch),
         cpus: event.cpus.clone(),
     };
     // An event that is on some CPUs only is tried on one of them.
@@ -216,7 +223,12 @@ impl Probe {
     }
 }
 
-fn sampling_attr(event: &Event, rate: Option<Rate>, chains: CallChains) -> PerfEventAttr {
+fn sampling_attr(
+    event: &Event,
+    rate: Option<Rate>,
+    chains: CallChains,
+    watch: &Watch,
+) -> PerfEventAttr {
     let mut attr = event.attr.clone();
     // Terms of the event itself (period=, freq=) come before the options, and those before the
     // period of 1 that tracepoints and breakpoints have by themselves.
@@ -239,10 +251,11 @@ fn sampling_attr(event: &Event, rate: Option<Rate>, chains: CallChains) -> PerfE
         .with(SampleType::TID)
         .with(SampleType::TIME)
         .with(SampleType::CPU);
-    // Asked for the period, the kernel takes a sample of its own events each time, whatever the
-    // period (perf_swevent_event in kernel/events/core.c, v6.12).
+    // Asked for the period, the kernel takes a sample of its own events each time, and says how much
+    // happened then, whatever the period (perf_swevent_event in kernel/events/core.c, v6.12).
     let is_kernels_own = is_counted || attr.kind == event_type::SOFTWARE;
-    if attr.flags.has(AttrFlags::FREQ) || !is_kernels_own {
+    let is_frequency = attr.flags.has(AttrFlags::FREQ);
+    if is_frequency || !is_kernels_own || attr.sample_period <= 1 {
         attr.sample_type = attr.sample_type.with(SampleType::PERIOD);
     }
     if matches!(
@@ -268,6 +281,10 @@ fn sampling_attr(event: &Event, rate: Option<Rate>, chains: CallChains) -> PerfE
         attr.sample_type = attr.sample_type.with(SampleType::RAW);
     }
     common(&mut attr);
+    if event.sample_read && *watch == Watch::All {
+        // A CPU's values are not those of each thread.
+        attr.flags = attr.flags.without(AttrFlags::INHERIT);
+    }
     attr
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Counts {
     pub(crate) shortened: u64,
     /// Samples of the recorder itself, left out.
     pub(crate) own_samples: u64,
+    /// Samples of others than those to be recorded, left out.
+    pub(crate) others_samples: u64,
     /// Times of the first and last sample.
     pub(crate) span_ns: Option<(u64, u64)>,
 }
@@ -40,6 +42,8 @@ pub(crate) struct Drain {
     own_pid: Option<u32>,
     /// Whose records are kept, where everybody is sampled.
     pub(crate) lineage: Option<Lineage>,
+    /// Sideband that is newer than what is known to be complete, in order of time.
+    waiting: Vec<(u64, RecordKind, Vec<u8>)>,
     heads: Vec<u64>,
     /// How full the fullest sample ring was in the last pass, percent.
     pub(crate) fullest: u64,
@@ -52,6 +56,13 @@ const PID_AT: usize = 24;
 const TID_AT: usize = 28;
 /// Bytes before the time in such a sample.
 const TIME_AT: usize = 32;
+
+/// When something happened, by the end of a sideband record: TID, TIME, CPU and IDENTIFIER.
+fn sideband_time_ns(record: &[u8]) -> u64 {
+    let at = record.len().checked_sub(24);
+    let time = at.and_then(|at| record.get(at..)?.first_chunk());
+    time.map_or(0, |time| u64::from_ne_bytes(*time))
+}
 
 impl Drain {
     /// For samples of these layouts, if they hold stacks, without those of one process.
@@ -67,6 +78,7 @@ impl Drain {
             stacks,
             own_pid,
             lineage: None,
+            waiting: Vec::new(),
             heads: Vec::new(),
             fullest: 0,
             notes: Vec::new(),
@@ -78,8 +90,12 @@ impl Drain {
         self.heads.clear();
         self.heads
             .extend(opened.sampling.rings.iter().map(Ring::head));
-        sink.complete_until(Clock::Monotonic.now_ns());
-        let mut any = false;
+        let now_ns = Clock::Monotonic.now_ns();
+        sink.complete_until(now_ns);
+        let mut any = match self.lineage {
+            None => false,
+            Some(_) => self.sideband_in_order(opened, sink, now_ns)?,
+        };
         for ring in &mut opened.sideband.rings {
             any |= self.drain(ring.batch(), sink, Self::sideband)?;
         }
@@ -105,6 +121,31 @@ impl Drain {
         }
         sink.flush()?;
         Ok(any)
+    }
+
+    /// Who is watched is known by what happened before, on whatever CPU: so the sideband of all is
+    /// taken in order of time, up to a moment before which all of it is in the rings.
+    fn sideband_in_order(
+        &mut self,
+        opened: &mut Opened,
+        sink: &mut Sink,
+        until_ns: u64,
+    ) -> Result<bool, NoAnswer> {
+        for ring in &mut opened.sideband.rings {
+            self.drain(ring.batch(), sink, |drain, kind, record, _| {
+                let time_ns = sideband_time_ns(record);
+                drain.waiting.push((time_ns, kind, record.to_vec()));
+                Ok(())
+            })?;
+        }
+        self.waiting.sort_by_key(|&(time_ns, ..)| time_ns);
+        let is_ready = |&(time_ns, ..): &(u64, RecordKind, Vec<u8>)| time_ns <= until_ns;
+        let n_ready = self.waiting.partition_point(is_ready);
+        let ready: Vec<_> = self.waiting.drain(..n_ready).collect();
+        for (_, kind, record) in &ready {
+            self.sideband(*kind, record, sink)?;
+        }
+        Ok(!ready.is_empty() || !self.waiting.is_empty())
     }
 
     fn drain(
@@ -145,6 +186,7 @@ impl Drain {
         if let Some(lineage) = &self.lineage {
             let tid = record.get(TID_AT..).and_then(|rest| rest.first_chunk());
             if !tid.is_some_and(|tid| lineage.has_thread(i32::from_ne_bytes(*tid))) {
+                self.counts.others_samples += 1;
                 return Ok(());
             }
         }

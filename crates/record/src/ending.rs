@@ -1,12 +1,13 @@
 //! How a recording ends: what is left in the rings, the file's end, the command's.
 
 use crate::features;
-use crate::interrupts::{Interrupts, NoAnswer, Wish};
+use crate::interrupts::{Interrupts, Wish};
 use crate::losses;
 use crate::open::EventCounters;
 use crate::run::{Over, Run};
 use crate::sink::{Written, in_background};
-use crate::{Error, Note, Summary};
+use crate::{Error, EventCount, Note, Summary};
+use rprof_abi::AttrFlags;
 use rprof_perfdata::FeatureId;
 use rprof_process::Child;
 use rprof_ringbuf::Poller;
@@ -58,12 +59,28 @@ impl Run<'_> {
         if let (Err(Error::Write { source, .. }), Some(_)) = (&closed, &child) {
             note(Note::WritingFailed(source.to_string()));
         }
-        let status = child
+        if is_to_end {
+            interrupts.set_over();
+        }
+        let ended_with = child
             .as_mut()
             .and_then(|child| wait_for(child, &interrupts, is_to_end, note));
         // That the time was over is a success of ours, whatever it was for the command.
-        let status = status.filter(|_| over != Some(Over::Time));
-        closed.map(|summary| Summary { status, ..summary })
+        let ended_with = ended_with.filter(|_| over != Some(Over::Time));
+        match closed {
+            Ok(summary) => Ok(Summary {
+                status: ended_with,
+                ..summary
+            }),
+            Err(Error::Write {
+                source, size_bytes, ..
+            }) => Err(Error::Write {
+                source,
+                size_bytes,
+                status: ended_with,
+            }),
+            Err(error) => Err(error),
+        }
     }
 
     fn close(
@@ -85,17 +102,14 @@ impl Run<'_> {
         let last_ns = self.drain.counts.span_ns.map(|(_, last)| last);
         let lost_samples = losses::write(&lost, last_ns, &mut self.sink);
         let lost_sideband = losses::write(&lost_sideband, last_ns, &mut self.sink);
-        let stuck = || Error::Stuck {
-            path: self.settings.output.path().to_owned(),
-        };
+        if self.drain.counts.samples > 0 || ended.is_ok() {
+            self.created.keep();
+        }
         let Written {
             writer,
             result,
             unwound,
-        } = match self.sink.finish() {
-            Err(NoAnswer::Stuck) => return Err(stuck()),
-            written => written?,
-        };
+        } = self.sink.finish()?;
         let (ends, undecodable) = unwound.unzip();
         if let Some(samples) = undecodable.filter(|&samples| samples > 0) {
             note(Note::Undecodable { samples });
@@ -104,33 +118,37 @@ impl Run<'_> {
         if let Err(source) = result {
             // The cause is already known; the file keeps what it has either way.
             let _ = writer.abandon();
-            if size_bytes == 0 {
-                self.created.undo();
-            }
-            return Err(Error::Write { source, size_bytes });
+            return Err(Error::Write {
+                source,
+                size_bytes,
+                status: None,
+            });
         }
-        if matches!(ended, Err(Error::Spawn(_) | Error::Interrupted)) {
-            self.created.undo();
+        let whole = ended.and(drained.map_err(Error::from));
+        if let Err(error) = whole {
+            // The file keeps what it has.
+            let _ = writer.abandon();
+            return Err(error);
         }
-        ended?;
-        drained?;
         disabled.map_err(Error::system("disabling events"))?;
 
         let counts = &self.drain.counts;
         let mut sections = features::of_samples(counts);
         sections.extend(ends.as_ref().map(features::of_stacks));
-        sections.extend(features::of_own_samples(counts.own_samples));
+        sections.extend(features::of_left_out(counts));
         let unnamed = std::mem::take(&mut self.drain.unnamed);
-        // Files may be where nobody answers, and so may the reader of a pipe be.
+        // The reader of a pipe may not read just now.
         let finishing = in_background("rprof-end", move || {
             sections.push((FeatureId::BUILD_ID, unnamed.section()));
             writer.finish(sections)
         })?;
-        let finished = match self.interrupts.receive(&finishing, || 0) {
-            Err(NoAnswer::Stuck) => return Err(stuck()),
-            finished => finished?,
-        };
-        let finished = finished.map_err(|source| Error::Write { source, size_bytes })?;
+        let progress = || self.created.progress();
+        let finished = self.interrupts.receive(&finishing, progress)?;
+        let finished = finished.map_err(|source| Error::Write {
+            source,
+            size_bytes,
+            status: None,
+        })?;
         Ok(Summary {
             output: self.settings.output.clone(),
             size_bytes: finished.size_bytes,
@@ -142,16 +160,25 @@ impl Run<'_> {
             stacks: ends,
             shortened: counts.shortened,
             own_samples: counts.own_samples,
-            event_counts: self.opened.sampling.events.iter().map(counted).collect(),
+            others_samples: counts.others_samples,
+            event_counts: match self.drain.lineage {
+                None => self.opened.sampling.events.iter().map(counted).collect(),
+                Some(_) => Vec::new(),
+            },
             status: None,
         })
     }
 }
 
 /// What an event counted.
-fn counted(event: &EventCounters) -> (String, u64) {
+fn counted(event: &EventCounters) -> EventCount {
     let counts = event.all().filter_map(|counter| counter.read().ok());
-    (event.name.clone(), counts.map(|value| value.count).sum())
+    let is_frequency = event.attr.flags.has(AttrFlags::FREQ);
+    EventCount {
+        name: event.name.clone(),
+        count: counts.map(|value| value.count).sum(),
+        period: (!is_frequency).then_some(event.attr.sample_period),
+    }
 }
 
 /// Waits for the command to end, which it may have been asked to do. Each signal more makes it

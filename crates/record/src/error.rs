@@ -7,6 +7,7 @@ use rprof_events::EventError;
 use rprof_ringbuf::{MapError, OpenError, Target};
 use std::io;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 
 /// A recording could not be made, or not to its end.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +36,7 @@ pub enum Error {
     },
     /// More files would be open than may be.
     #[error(
-        "{needed} open files are needed ({what}), the limit is {limit}: \
+        "{needed} open files are needed ({what} others), the limit is {limit}: \
          raise it (ulimit -n {needed}, as root){advice}"
     )]
     OpenFiles {
@@ -63,11 +64,11 @@ pub enum Error {
     #[error("interrupted before the recording began")]
     Interrupted,
     /// The user wants an end, and the disk, or the reader of a pipe, takes nothing.
-    #[error("{}: nobody takes what was recorded; the rest of it is lost", path.display())]
-    Stuck {
-        /// Where it was to go.
-        path: PathBuf,
-    },
+    #[error("nobody takes what was recorded: the rest of it is lost")]
+    Stuck,
+    /// The thread that writes has ended; why is said by another error, if there is one.
+    #[error("the writing thread has ended")]
+    WriterGone,
     /// Branch records were to be the call stacks.
     #[error(
         "event '{event}': this machine keeps no call stacks in branch records of it (processors by \
@@ -119,6 +120,8 @@ pub enum Error {
         source: rprof_perfdata::Error,
         /// Bytes that were written.
         size_bytes: u64,
+        /// How the command ended all the same.
+        status: Option<ExitStatus>,
     },
     /// A system call failed that should not.
     #[error("{what}")]
@@ -165,12 +168,11 @@ fn what_is_left(size_bytes: u64) -> String {
     }
 }
 
-/// Nobody answers: the cause is known when the sink is finished.
 impl From<NoAnswer> for Error {
-    fn from(_: NoAnswer) -> Self {
-        Self::System {
-            what: "writing the recording",
-            source: io::Error::from(io::ErrorKind::BrokenPipe),
+    fn from(no_answer: NoAnswer) -> Self {
+        match no_answer {
+            NoAnswer::Gone => Self::WriterGone,
+            NoAnswer::Stuck => Self::Stuck,
         }
     }
 }

@@ -6,7 +6,7 @@ use rprof_abi::{Encoder, Endian, event_type};
 use rprof_events::{Event, Sources, online_cpus, parse_cpu_list};
 use rprof_perfdata::FeatureId;
 use rprof_perfdata::feature::{
-    ClockData, CpuPlace, CpuTopology, NumaNode, SampleTime, StackEnds, TracingData,
+    ClockData, CpuPlace, CpuTopology, LeftOut, NumaNode, SampleTime, StackEnds, TracingData,
     encode_cpu_topology, encode_nr_cpus, encode_numa, encode_string, encode_strings,
 };
 use rprof_ringbuf::sys::{Clock, page_size};
@@ -122,10 +122,15 @@ pub(crate) fn of_stacks(ends: &StackEnds) -> (FeatureId, Vec<u8>) {
     (FeatureId::STACK_ENDS, bytes)
 }
 
-/// How many samples of the recorder itself were left out; nothing if there were none.
-pub(crate) fn of_own_samples(n_samples: u64) -> Option<(FeatureId, Vec<u8>)> {
-    let section = n_samples.to_ne_bytes().to_vec();
-    (n_samples > 0).then_some((FeatureId::OWN_SAMPLES, section))
+/// How many samples were left out; nothing if there were none.
+pub(crate) fn of_left_out(counts: &Counts) -> Option<(FeatureId, Vec<u8>)> {
+    let left_out = LeftOut {
+        own: counts.own_samples,
+        others: counts.others_samples,
+    };
+    let mut bytes = Vec::new();
+    left_out.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
+    (left_out != LeftOut::default()).then_some((FeatureId::LEFT_OUT, bytes))
 }
 
 fn line(path: impl AsRef<Path>) -> Option<String> {

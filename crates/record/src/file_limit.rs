@@ -28,24 +28,47 @@ pub(crate) fn fit(attrs: &Attrs, scope: &mut Scope<'_>) -> Result<(), Error> {
     if needed <= limit {
         return Ok(());
     }
+    Err(too_many(attrs, scope, needed))
+}
+
+/// Makes sure that so many threads more can be watched.
+///
+/// # Errors
+/// [`Error::OpenFiles`] if not.
+pub(crate) fn extend(attrs: &Attrs, scope: &Scope<'_>, n_new: usize) -> Result<(), Error> {
+    let each = events(attrs, scope) / scope.targets.len().max(1) as u64;
+    let needed = open_now() + RESERVE + each * n_new as u64;
+    let fits = || needed <= OpenFilesLimit::now().soft;
+    match fits() || OpenFilesLimit::raise() && fits() {
+        true => Ok(()),
+        false => Err(too_many(attrs, scope, needed)),
+    }
+}
+
+/// The error for this number.
+pub(crate) fn too_many(attrs: &Attrs, scope: &Scope<'_>, needed: u64) -> Error {
+    let others = needed.saturating_sub(events(attrs, scope));
     let (n_threads, n_cpus) = (scope.targets.len(), scope.cpus.len());
     let each = events_each(attrs, scope);
     let many = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let cpus = many(n_cpus, "CPU");
     let what = match scope.targets.first() {
-        Some(Target::All) => format!("{cpus} x {each} events"),
-        _ => format!("{} x {cpus} x {each} events", many(n_threads, "thread")),
+        Some(Target::All) => format!("{cpus} x {each} events, and {others}"),
+        _ => {
+            let threads = many(n_threads, "thread");
+            format!("{threads} x {cpus} x {each} events, and {others}")
+        }
     };
     let advice = match n_threads {
         0 | 1 => "",
         _ => ", watch fewer threads (-t) or CPUs (-C), or everybody (-a), which needs fewer files",
     };
-    Err(Error::OpenFiles {
+    Error::OpenFiles {
         needed,
         what,
-        limit,
+        limit: OpenFilesLimit::now().soft,
         advice: advice.to_owned(),
-    })
+    }
 }
 
 /// Files of all events.

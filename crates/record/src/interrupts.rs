@@ -88,6 +88,13 @@ impl Interrupts {
         self.wish.get()
     }
 
+    /// The recording is over: what comes now is to end the command.
+    pub(crate) fn set_over(&self) {
+        let wish = self.wish().max(Wish::Stop);
+        self.wish.set(wish);
+        self.set_command(false);
+    }
+
     /// Whether the command was left to end by itself at first.
     pub(crate) fn has_waited_for_command(&self) -> bool {
         self.has_waited.get()
@@ -101,13 +108,15 @@ impl Interrupts {
         }
     }
 
-    /// Waits until a descriptor can be read, or hangs up.
+    /// Waits until a descriptor can be read, or hangs up; an error if the user wants an end of that.
     pub(crate) fn wait_for(&self, fd: BorrowedFd<'_>) -> Result<(), Error> {
         let mut poller = Poller::default();
         poller.add(&fd);
         poller.add(self);
         loop {
-            self.check()?;
+            if self.wish() >= Wish::Stop {
+                return Err(Error::Interrupted);
+            }
             let mut ready = poller
                 .wait(Duration::MAX)
                 .map_err(Error::system("waiting for the command"))?;

@@ -38,5 +38,5 @@ mod unnamed;
 pub use error::Error;
 pub use note::{Less, Note, SmallRings};
 pub use run::record;
-pub use settings::{CallChains, Output, Rate, Settings, Summary, Tool, Watch};
+pub use settings::{CallChains, EventCount, Output, Rate, Settings, Summary, Tool, Watch};
 pub use stacks::DEEP as MOST_STACK_BYTES;

@@ -1,6 +1,8 @@
 //! The output: of a file, an older one is kept beside it, and under sudo it belongs to the caller.
 
 use crate::features::Features;
+use crate::interrupts::Interrupts;
+use crate::sink::in_background;
 use crate::{Error, Output};
 use rprof_perfdata::{Writer, WrittenEvent};
 use rprof_ringbuf::sys;
@@ -9,55 +11,80 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::{OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// An output that is open.
+/// An output that is open. Unless it is kept, it is taken back in the end: nothing was recorded, and an
+/// older recording gets its name again.
 #[derive(Debug)]
 pub(crate) struct Created {
     output: Output,
     file: File,
     /// The new name of an older recording.
-    kept: Option<PathBuf>,
+    kept_old: Option<PathBuf>,
+    is_kept: bool,
+    /// Bytes that a pipe has taken.
+    pub(crate) taken: Arc<AtomicU64>,
 }
 
 impl Created {
     /// Creates the output; an old recording of that name becomes `NAME.old`.
     pub(crate) fn new(output: &Output) -> Result<Self, Error> {
-        let (file, kept) = match output {
+        let (file, kept_old) = match output {
             Output::File(path) => create(path)?,
             Output::Pipe(pipe) => (duplicate(pipe)?, None),
         };
         Ok(Self {
             output: output.clone(),
             file,
-            kept,
+            kept_old,
+            is_kept: false,
+            taken: Arc::default(),
         })
     }
 
-    /// Starts writing to it.
+    /// Starts writing to it, in the background: the reader of a pipe may not read yet.
     pub(crate) fn start(
         &self,
         events: &[WrittenEvent],
         features: Features,
+        interrupts: &Interrupts,
     ) -> Result<Writer, Error> {
-        let path = self.output.path();
-        let file = duplicate(&self.file)?;
-        let writer = match self.output {
-            Output::File(_) => Writer::start(file, path, events, features),
-            Output::Pipe(_) => Writer::start_pipe(file, path, events, features),
-        };
-        writer.map_err(|source| Error::Write {
+        let (file, events) = (duplicate(&self.file)?, events.to_vec());
+        let (output, taken) = (self.output.clone(), Arc::clone(&self.taken));
+        let starting = in_background("rprof-start", move || {
+            let path = output.path();
+            match &output {
+                Output::File(_) => Writer::start(file, path, &events, features),
+                Output::Pipe(_) => Writer::start_pipe(file, path, &events, features, taken),
+            }
+        })?;
+        let started = interrupts.receive(&starting, || self.progress())?;
+        started.map_err(|source| Error::Write {
             source,
             size_bytes: 0,
+            status: None,
         })
     }
 
-    /// Takes it back when nothing was recorded: the old recording gets its name again.
-    pub(crate) fn undo(&self) {
-        let Output::File(path) = &self.output else {
+    /// Grows while something is taken.
+    pub(crate) fn progress(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    /// There is something in it that is worth keeping.
+    pub(crate) fn keep(&mut self) {
+        self.is_kept = true;
+    }
+}
+
+impl Drop for Created {
+    fn drop(&mut self) {
+        let (Output::File(path), false) = (&self.output, self.is_kept) else {
             return;
         };
         // Whatever fails here, the reason why nothing was recorded is what the user needs.
-        let _ = match &self.kept {
+        let _ = match &self.kept_old {
             Some(old) => std::fs::rename(old, path),
             None => std::fs::remove_file(path),
         };

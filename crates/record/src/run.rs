@@ -1,6 +1,6 @@
 //! A recording from start to end.
 
-use crate::attrs;
+use crate::attrs::{self, Attrs};
 use crate::depth::{self, Depth};
 use crate::drain::Drain;
 use crate::ending::Patience;
@@ -16,7 +16,7 @@ use crate::plan::Plan;
 use crate::side::{Load, Side};
 use crate::sink::Sink;
 use crate::{CallChains, Error, Note, Output, Settings, Summary, Watch, running, stacks};
-use rprof_abi::{Endian, SampleLayout};
+use rprof_abi::{Endian, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
 use rprof_process::{Child, Gated, Stdout};
 use rprof_ringbuf::{Poller, Target, sys};
@@ -49,13 +49,13 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let cpus = cpus_of(settings)?;
     let interrupts = Rc::new(Interrupts::listen()?);
     let mut less = Less::default();
-    let attrs = attrs::prepare(settings, &mut less, note)?;
+    let attrs = attrs::prepare(settings, &interrupts, &mut less, note)?;
     let gated = match settings.command.is_empty() {
         true => None,
         false => Some(Gated::spawn(&settings.command, stdout_of(settings))?),
     };
     let child = gated.as_ref().map(Gated::pid);
-    let mut scope = Scope {
+    let scope = Scope {
         targets: targets_of(&settings.watch, child)?,
         until_exec: settings.watch == Watch::Command,
         ring_pages: open::ring_pages(settings, cpus.len()),
@@ -64,30 +64,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         interrupts: &interrupts,
         cpus,
     };
-    let is_by_cpu = match file_limit::fit(&attrs, &mut scope) {
-        Err(Error::OpenFiles { needed, limit, .. }) if attrs.can_watch_all(settings) => {
-            note(Note::SampledByCpu { needed, limit });
-            scope.targets = vec![Target::All];
-            scope.two_depths = settings.call_chains == CallChains::Auto;
-            file_limit::fit(&attrs, &mut scope)?;
-            true
-        }
-        fits => {
-            fits?;
-            false
-        }
-    };
-    let mut opened = Opened::open(&attrs, &scope)?;
-    for _ in 0..MAX_LISTINGS {
-        if is_by_cpu {
-            break;
-        }
-        let now = targets_of(&settings.watch, child).unwrap_or_default();
-        if !opened.extend(&now, &scope)? {
-            break;
-        }
-        scope.targets.extend(now);
-    }
+    let (opened, is_by_cpu) = open_all(&attrs, scope, settings, child, note)?;
     less.rings = opened.small_rings;
     if less != Less::default() {
         note(Note::Less(less));
@@ -97,20 +74,21 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let mut known = features::of_machine(&settings.tool);
     known.extend(features::of_tracepoints(&settings.events));
     let created = Created::new(&settings.output)?;
-    let writer = created
-        .start(&plan.written, known)
-        .inspect_err(|_| created.undo())?;
+    let writer = created.start(&plan.written, known, &interrupts)?;
     // The command is forked already, and runs as it would. What is drained late is lost, what is
     // unwound late is cut: neither takes much time.
     let _ahead = sys::run_before_others();
     let side = plan.unwinder.is_some().then(|| Side::new(Instant::now()));
-    let sink = Sink::start(writer, plan.unwinder, Rc::clone(&interrupts))?;
-    let is_own = settings.watch == Watch::All && !settings.include_self;
-    let own_pid = is_own.then(std::process::id);
+    let taken = Arc::clone(&created.taken);
+    let sink = Sink::start(writer, plan.unwinder, Rc::clone(&interrupts), taken)?;
     let mut run = Run {
         settings,
         sink,
-        drain: Drain::new(sideband_layout.clone(), plan.stacks, own_pid),
+        drain: Drain::new(
+            sideband_layout.clone(),
+            plan.stacks,
+            left_out(settings, &attrs),
+        ),
         depth: plan.depth,
         side,
         seen: plan.seen,
@@ -126,6 +104,57 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         .start(gated, note)
         .and_then(|()| run.until_stopped(note));
     run.finish(ended, note)
+}
+
+/// The recorder's own process, where its samples are left out. Values of counters are differences from
+/// sample to sample: none may be missing of those.
+fn left_out(settings: &Settings, attrs: &Attrs) -> Option<u32> {
+    let mut events = attrs.sampling.iter();
+    let has_values = events.any(|event| event.attr.sample_type.has(SampleType::READ));
+    let is_own = settings.watch == Watch::All && !settings.include_self && !has_values;
+    is_own.then(std::process::id)
+}
+
+/// Opens the events of all threads; by CPU where those would be too many files, which is the second
+/// part of the answer.
+fn open_all(
+    attrs: &Attrs,
+    mut scope: Scope<'_>,
+    settings: &Settings,
+    child: Option<i32>,
+    note: &mut dyn FnMut(Note),
+) -> Result<(Opened, bool), Error> {
+    match open_threads(attrs, &mut scope, settings, child) {
+        Err(Error::OpenFiles { needed, limit, .. }) if attrs.can_watch_all(settings) => {
+            note(Note::SampledByCpu { needed, limit });
+            scope.targets = vec![Target::All];
+            scope.two_depths = settings.call_chains == CallChains::Auto;
+            file_limit::fit(attrs, &mut scope)?;
+            Ok((Opened::open(attrs, &scope)?, true))
+        }
+        opened => Ok((opened?, false)),
+    }
+}
+
+/// Opens the events of all threads, also of those that are made meanwhile.
+fn open_threads(
+    attrs: &Attrs,
+    scope: &mut Scope<'_>,
+    settings: &Settings,
+    child: Option<i32>,
+) -> Result<Opened, Error> {
+    file_limit::fit(attrs, scope)?;
+    let mut opened = Opened::open(attrs, scope)?;
+    for _ in 0..MAX_LISTINGS {
+        let now = targets_of(&settings.watch, child).unwrap_or_default();
+        let is_new = |target: &&Target| !scope.targets.contains(*target);
+        file_limit::extend(attrs, scope, now.iter().filter(is_new).count())?;
+        if !opened.extend(&now, scope)? {
+            break;
+        }
+        scope.targets.extend(now);
+    }
+    Ok(opened)
 }
 
 fn stdout_of(settings: &Settings) -> Stdout {
@@ -209,13 +238,14 @@ impl Run<'_> {
 
     /// Executing a file may take its time, too.
     fn start_command(&mut self, mut gated: Gated) -> Result<(), Error> {
+        // From now on it gets the terminal's signals, too.
+        self.interrupts.set_command(true);
         gated.open();
         if let Err(error) = self.interrupts.wait_for(gated.as_fd()) {
             gated.terminate();
             return Err(error);
         }
         self.child = Some(gated.started()?);
-        self.interrupts.set_command(true);
         Ok(())
     }
 

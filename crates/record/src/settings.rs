@@ -124,6 +124,17 @@ pub struct Tool {
     pub version: String,
 }
 
+/// What an event counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventCount {
+    /// The event.
+    pub name: String,
+    /// How often it happened; of time, nanoseconds.
+    pub count: u64,
+    /// A sample was taken after so many; `None` if by time.
+    pub period: Option<u64>,
+}
+
 /// What came of a recording.
 #[derive(Debug)]
 pub struct Summary {
@@ -147,9 +158,11 @@ pub struct Summary {
     pub shortened: u64,
     /// Samples of the recorder itself, which were left out.
     pub own_samples: u64,
-    /// What each event counted, whether or not samples were taken: its name, and how often it
-    /// happened; of time, nanoseconds.
-    pub event_counts: Vec<(String, u64)>,
+    /// Samples of others than those to be recorded, which were left out.
+    pub others_samples: u64,
+    /// What each event counted, whether or not samples were taken; nothing where that is also of
+    /// others.
+    pub event_counts: Vec<EventCount>,
     /// The command's end; `None` if there is none, or if it was ended because the time was over.
     pub status: Option<ExitStatus>,
 }

@@ -10,6 +10,8 @@ use rprof_abi::SampleLayout;
 use rprof_perfdata::Writer;
 use rprof_perfdata::feature::StackEnds;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A buffer is handed over when it holds so many bytes.
 const BUFFER: usize = 256 << 10;
@@ -74,6 +76,8 @@ pub(crate) struct Sink {
     given_back: Receiver<GivenBack>,
     written: Receiver<Written>,
     interrupts: Rc<Interrupts>,
+    /// Bytes that a pipe has taken.
+    taken: Arc<AtomicU64>,
 }
 
 /// Who unwinds.
@@ -94,6 +98,7 @@ impl Sink {
         writer: Writer,
         unwinder: Option<LiveUnwinder>,
         interrupts: Rc<Interrupts>,
+        taken: Arc<AtomicU64>,
     ) -> Result<Self, Error> {
         let (full, to_write) = bounded(POOL);
         let (emptied, empty) = bounded(POOL);
@@ -124,6 +129,7 @@ impl Sink {
             given_back,
             written,
             interrupts,
+            taken,
         })
     }
 
@@ -248,7 +254,12 @@ impl Sink {
     /// Waits for what the writing thread sends.
     fn wait_for<T>(&self, from: &Receiver<T>) -> Result<T, NoAnswer> {
         from.try_recv()
-            .or_else(|_| self.interrupts.receive(from, || self.full.len() as u64))
+            .or_else(|_| self.interrupts.receive(from, || self.progress()))
+    }
+
+    /// Changes while something is written.
+    fn progress(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed) + self.empty.len() as u64
     }
 
     /// Writes what is left and ends the thread.
@@ -263,10 +274,10 @@ impl Sink {
             return Err(NoAnswer::Stuck);
         }
         // If the writer is gone, its own error says more.
-        let (full, empty) = (self.full, self.empty);
+        let (full, empty, taken) = (self.full, self.empty, self.taken);
         drop(full);
-        self.interrupts
-            .receive(&self.written, || empty.len() as u64)
+        let progress = || taken.load(Ordering::Relaxed) + empty.len() as u64;
+        self.interrupts.receive(&self.written, progress)
     }
 }
 

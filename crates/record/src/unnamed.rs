@@ -17,9 +17,13 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Unnamed {
     /// Paths without build id in their records, with the id of what was mapped there first.
     paths: BTreeMap<Vec<u8>, Option<BuildIdBytes>>,
-    /// Ids by device and inode, also of files that have none.
-    ids: FxHashMap<(u32, u32, u64), Option<BuildIdBytes>>,
+    /// Ids by path, device and inode, also of files that have none: inodes are given anew, and file
+    /// systems say the same device for several that have them.
+    ids: FxHashMap<FileKey, Option<BuildIdBytes>>,
 }
+
+/// Path; device, inode and its generation.
+type FileKey = (Vec<u8>, (u32, u32, u64, u64));
 
 impl Unnamed {
     /// Looks at a mapping that the kernel announced.
@@ -65,7 +69,8 @@ impl Unnamed {
         if !is_file(map) {
             return None;
         }
-        let key = (inode.maj, inode.min, inode.ino);
+        let numbers = (inode.maj, inode.min, inode.ino, inode.generation);
+        let key = (map.filename.to_vec(), numbers);
         *self.ids.entry(key).or_insert_with(|| read_id(map, inode))
     }
 

@@ -2,6 +2,7 @@
 
 mod record;
 mod sources;
+pub(crate) mod unknown;
 
 pub(crate) use record::{CallGraph, RecordArgs};
 

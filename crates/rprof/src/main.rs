@@ -13,7 +13,10 @@ use std::io;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => args::unknown::explained(error).exit(),
+    };
     let done = match args.command {
         Command::Record(args) => cmd::record::run(&args),
         Command::Report(args) => cmd::report::run(&args),
@@ -38,8 +41,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// Somebody closed our stdout (`rprof report | head`): no error.
+/// Somebody closed our stdout (`rprof report | head`): no error. What a recorder writes to is another
+/// matter.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    if error.is::<rprof_record::Error>() {
+        return false;
+    }
     let causes = error
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>());

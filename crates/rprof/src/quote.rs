@@ -4,9 +4,14 @@ use std::ffi::OsStr;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 
-/// A word, quoted if a shell would read it otherwise.
-pub(crate) fn quoted(word: &OsStr) -> String {
-    let bytes = word.as_bytes();
+/// A path, quoted if a shell would read it otherwise, and never an option.
+pub(crate) fn quoted(path: &OsStr) -> String {
+    let mut own = std::ffi::OsString::new();
+    if path.as_bytes().starts_with(b"-") {
+        own.push("./");
+    }
+    own.push(path);
+    let bytes = own.as_bytes();
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_@%+=:,./-".contains(byte);
     let text = std::str::from_utf8(bytes).ok();
     match text.filter(|text| !text.chars().any(char::is_control)) {
@@ -37,6 +42,7 @@ mod tests {
             (&b"perf.data"[..], "perf.data"),
             (b"target/demo/perf.data", "target/demo/perf.data"),
             (b"", "''"),
+            (b"-x.data", "./-x.data"),
             (b"my file", "'my file'"),
             (b"it's", "'it'\\''s'"),
             (b"$(reboot)", "'$(reboot)'"),

@@ -10,6 +10,7 @@ mod compressed;
 mod domains;
 mod event_desc;
 mod groups;
+mod left_out;
 mod machine;
 mod memory;
 mod pmu;
@@ -33,6 +34,7 @@ pub use compressed::Compression;
 pub use domains::{CpuDomainList, CpuDomains, SchedDomain};
 pub use event_desc::EventDesc;
 pub use groups::EventGroup;
+pub use left_out::LeftOut;
 pub use machine::{ElfMachine, NrCpus, NumaNode, encode_nr_cpus, encode_numa};
 pub use memory::{Cache, Caches, MemNode, MemTopology};
 pub use pmu::{HybridPmu, PmuCap, PmuCaps, PmuMapping};
@@ -117,5 +119,5 @@ features! {
     SIMPLEPERF_INIT_MAP = 134, "Records of what already ran.";
     STACK_ENDS = 200, "How stacks ended that rprof unwound while recording.";
     SYMBOLS = 201, "Names of the addresses that samples hit.";
-    OWN_SAMPLES = 202, "How many samples of the recorder itself were left out.";
+    LEFT_OUT = 202, "How many samples the recorder left out.";
 }

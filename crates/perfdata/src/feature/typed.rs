@@ -4,8 +4,8 @@ use super::text::take_owned;
 use super::{
     AuxtraceIndexEntry, BpfBtf, BpfProgram, BuildIdEntry, Caches, ClockData, Compression,
     CpuDomains, CpuTopology, DebugUnwindFile, ElfMachine, EventDesc, EventGroup, FeatureId,
-    HybridPmu, MemTopology, MetaInfo, NrCpus, NumaNode, PmuCap, PmuCaps, PmuMapping, SampleTime,
-    SimpleperfFile, StackEnds, Symbols, decode_strings,
+    HybridPmu, LeftOut, MemTopology, MetaInfo, NrCpus, NumaNode, PmuCap, PmuCaps, PmuMapping,
+    SampleTime, SimpleperfFile, StackEnds, Symbols, decode_strings,
 };
 use rprof_abi::{Cursor, Endian, WireError};
 
@@ -101,11 +101,8 @@ pub enum Feature {
     StackEnds(StackEnds),
     /// Names of what samples hit.
     Symbols(Symbols),
-    /// Samples of the recorder itself.
-    OwnSamples {
-        /// How many were left out.
-        left_out: u64,
-    },
+    /// Samples that the recorder did not keep.
+    LeftOut(LeftOut),
     /// A section that is not decoded here: unknown, or a stream of its own.
     Opaque {
         /// Which.
@@ -127,9 +124,8 @@ impl Feature {
         if id == FeatureId::SYMBOLS {
             return Ok(Self::Symbols(Symbols::parse(section, endian)?));
         }
-        if id == FeatureId::OWN_SAMPLES {
-            let left_out = Cursor::new(section, endian).u64("own samples")?;
-            return Ok(Self::OwnSamples { left_out });
+        if id == FeatureId::LEFT_OUT {
+            return Ok(Self::LeftOut(LeftOut::parse(section, endian)?));
         }
         if id.0 >= FeatureId::SIMPLEPERF_FILE.0 {
             return Self::parse_simpleperf(id, section, endian);

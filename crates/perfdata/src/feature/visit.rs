@@ -77,9 +77,7 @@ impl Feature {
             }
             Self::StackEnds(ends) => fields.object("stack_ends", |fields| ends.visit(fields)),
             Self::Symbols(symbols) => fields.object("symbols", |fields| symbols.visit(fields)),
-            Self::OwnSamples { left_out } => fields.object("own_samples", |fields| {
-                fields.field("left_out", Value::Unsigned(*left_out));
-            }),
+            Self::LeftOut(left_out) => fields.object("left_out", |fields| left_out.visit(fields)),
             Self::Opaque { id, len_bytes } => {
                 fields.object(&name_of(*id), |fields| {
                     fields.field("len_bytes", Value::Unsigned(*len_bytes));

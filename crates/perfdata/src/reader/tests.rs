@@ -5,6 +5,7 @@ use crate::{Step, Writer, WrittenEvent, file_kind};
 use proptest::prelude::*;
 use rprof_abi::{AttrFlags, RecordKind};
 use std::fs::File;
+use std::sync::Arc;
 
 fn record(kind: u32, len: u16, fill: u8) -> Vec<u8> {
     let mut bytes = kind.to_ne_bytes().to_vec();
@@ -61,7 +62,10 @@ fn recording_by(start: Start) -> Vec<u8> {
 #[test]
 fn a_pipe_gets_what_a_file_gets() {
     let file = open(&recording()).unwrap();
-    let pipe = open(&recording_by(Writer::start_pipe)).unwrap();
+    let pipe = open(&recording_by(|file, path, events, known| {
+        Writer::start_pipe(file, path, events, known, Arc::default())
+    }))
+    .unwrap();
     assert_eq!((file.form(), pipe.form()), (Form::File, Form::Pipe));
     for (in_file, in_pipe) in file.events().iter().zip(pipe.events()) {
         assert_eq!(in_file.name, in_pipe.name);

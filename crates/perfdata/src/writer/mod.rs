@@ -9,6 +9,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Feature sections, encoded.
 type Features = Vec<(FeatureId, Vec<u8>)>;
@@ -42,7 +44,11 @@ pub struct Writer {
     path: PathBuf,
     form: Form,
     data_len: u64,
+    written: Arc<AtomicU64>,
 }
+
+/// So much is written at once, bytes: who looks at how far it is sees it move, also in a slow pipe.
+const AT_ONCE: usize = 16 << 10;
 
 /// Where it goes.
 #[derive(Debug)]
@@ -108,10 +114,11 @@ impl Writer {
             events: event_descs(events),
             features,
         };
-        Self::start_with(file, path, form, &bytes)
+        Self::start_with(file, path, form, &bytes, Arc::default())
     }
 
-    /// Starts a recording in a pipe; `path` is for messages.
+    /// Starts a recording in a pipe; `path` is for messages. `written` grows with what the pipe takes,
+    /// bytes.
     ///
     /// # Errors
     /// [`Error::Io`]; also if an event has more ids than a record of a pipe holds.
@@ -120,25 +127,47 @@ impl Writer {
         path: &Path,
         events: &[WrittenEvent],
         features: Vec<(FeatureId, Vec<u8>)>,
+        written: Arc<AtomicU64>,
     ) -> Result<Self, Error> {
         let preamble = pipe::preamble(events, features).map_err(|source| Error::Io {
             path: path.to_owned(),
             source: io::Error::new(io::ErrorKind::InvalidInput, source),
         })?;
         let preamble_len = preamble.len() as u64;
-        Self::start_with(file, path, Form::Pipe { preamble_len }, &preamble)
+        let form = Form::Pipe { preamble_len };
+        Self::start_with(file, path, form, &preamble, written)
     }
 
-    fn start_with(file: File, path: &Path, form: Form, bytes: &[u8]) -> Result<Self, Error> {
+    fn start_with(
+        file: File,
+        path: &Path,
+        form: Form,
+        bytes: &[u8],
+        written: Arc<AtomicU64>,
+    ) -> Result<Self, Error> {
         let mut writer = Self {
             file,
             path: path.to_owned(),
             form,
             data_len: 0,
+            written,
         };
-        let written = writer.file.write_all(bytes);
-        written.map_err(|source| writer.io_error(source))?;
+        writer.append(bytes)?;
         Ok(writer)
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let at_once = match self.form {
+            Form::Seekable { .. } => bytes.len().max(1),
+            Form::Pipe { .. } => AT_ONCE,
+        };
+        for piece in bytes.chunks(at_once) {
+            let written = self.file.write_all(piece);
+            written.map_err(|source| self.io_error(source))?;
+            self.written
+                .fetch_add(piece.len() as u64, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     fn io_error(&self, source: io::Error) -> Error {
@@ -153,8 +182,7 @@ impl Writer {
     /// # Errors
     /// [`Error::Io`]; the records before it stay readable.
     pub fn write(&mut self, records: &[u8]) -> Result<(), Error> {
-        let written = self.file.write_all(records);
-        written.map_err(|source| self.io_error(source))?;
+        self.append(records)?;
         self.data_len += records.len() as u64;
         Ok(())
     }
@@ -178,7 +206,8 @@ impl Writer {
     /// # Errors
     /// [`Error::Io`]; the data stays readable.
     pub fn finish(mut self, features: Vec<(FeatureId, Vec<u8>)>) -> Result<Finished, Error> {
-        let finished = match self.form {
+        let form = std::mem::replace(&mut self.form, Form::Pipe { preamble_len: 0 });
+        let finished = match form {
             Form::Seekable {
                 header,
                 attr_size,
@@ -195,8 +224,9 @@ impl Writer {
             Form::Pipe { preamble_len } => {
                 let rest = pipe::records_of(features);
                 let size_bytes = preamble_len + self.data_len + rest.len() as u64;
-                let written = self.file.write_all(&rest);
-                written.map(|()| Finished { size_bytes })
+                self.form = Form::Pipe { preamble_len };
+                self.append(&rest)?;
+                Ok(Finished { size_bytes })
             }
         };
         finished.map_err(|source| Error::Io {

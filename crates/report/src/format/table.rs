@@ -62,10 +62,15 @@ pub fn write_table(
 
 /// What the recorder left out, if anything.
 pub(super) fn left_out(profile: &Profile) -> Option<String> {
-    let n_samples = profile.about.own_samples;
-    (n_samples > 0).then(|| {
-        format!("{n_samples} samples of rprof itself (rprof record --include-self keeps them)")
-    })
+    let (own, others) = (profile.about.own_samples, profile.about.others_samples);
+    match (own, others) {
+        (0, 0) => None,
+        (0, others) => Some(format!("{others} samples of others")),
+        (own, 0) => Some(format!(
+            "{own} samples of rprof itself (rprof record --include-self keeps them)"
+        )),
+        (own, others) => Some(format!("{own} samples of rprof itself, {others} of others")),
+    }
 }
 
 fn write_event(
@@ -74,12 +79,13 @@ fn write_event(
     options: &TableOptions,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let at_least = if event.loss.at_least { "at least " } else { "" };
-    writeln!(
-        out,
-        "# Total Lost Samples: {at_least}{}",
-        event.loss.samples
-    )?;
+    let bound = match (event.loss.at_least, left_out(profile)) {
+        (true, _) => "at least ",
+        // What was lost may be of those that were left out.
+        (false, Some(_)) if event.loss.samples > 0 => "at most ",
+        (false, _) => "",
+    };
+    writeln!(out, "# Total Lost Samples: {bound}{}", event.loss.samples)?;
     if let Some(left_out) = left_out(profile) {
         writeln!(out, "# Left out: {left_out}")?;
     }

@@ -1,6 +1,7 @@
 //! What a recording says of itself and of its events.
 
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type, hw, sw};
+use rprof_perfdata::feature::LeftOut;
 use rprof_perfdata::{Feature, FeatureId, Reader};
 use rprof_profile::{About, EventKind, Sampling, WallClock};
 
@@ -18,6 +19,10 @@ pub(crate) fn of(reader: &Reader) -> About {
         Some(Feature::Cmdline(words)) => words,
         _ => Vec::new(),
     };
+    let left_out = match feature(FeatureId::LEFT_OUT) {
+        Some(Feature::LeftOut(left_out)) => left_out,
+        _ => LeftOut::default(),
+    };
     let words = command.iter();
     About {
         host: text(FeatureId::HOSTNAME),
@@ -32,10 +37,8 @@ pub(crate) fn of(reader: &Reader) -> About {
         command: words
             .map(|word| String::from_utf8_lossy(word).into_owned())
             .collect(),
-        own_samples: match feature(FeatureId::OWN_SAMPLES) {
-            Some(Feature::OwnSamples { left_out }) => left_out,
-            _ => 0,
-        },
+        own_samples: left_out.own,
+        others_samples: left_out.others,
         wall_clock: match feature(FeatureId::CLOCK_DATA) {
             Some(Feature::ClockData(clock)) => Some(WallClock {
                 wall_ns: clock.wall_ns,

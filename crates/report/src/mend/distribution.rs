@@ -74,9 +74,11 @@ impl Distribution {
             known.map_or(elsewhere, |&(_, packages, server)| (packages, server));
         // Debian's and Ubuntu's debug packages are not where their packages are.
         let codename = value("VERSION_CODENAME");
-        let debug_archive = match known {
-            Some(("debian", ..)) => Some(format!("debian-debug, suite {codename}-debug")),
-            Some(("ubuntu", ..)) => Some(format!("ddebs, suite {codename}")),
+        let debug_archive = match value("ID") {
+            // Those that are like it have suites of other names.
+            _ if codename.is_empty() => None,
+            "debian" => Some(format!("debian-debug, suite {codename}-debug")),
+            "ubuntu" => Some(format!("ddebs, suite {codename}")),
             _ => None,
         };
         Self {
@@ -91,7 +93,11 @@ impl Distribution {
 fn apt_sources() -> String {
     let folder = std::fs::read_dir("/etc/apt/sources.list.d");
     let folder = folder.into_iter().flatten();
-    let files = folder.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_read = |path: &PathBuf| {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        matches!(ending, Some("list" | "sources"))
+    };
+    let files = folder.filter_map(|entry| Some(entry.ok()?.path()).filter(is_read));
     let files = std::iter::once(PathBuf::from("/etc/apt/sources.list")).chain(files);
     files
         .filter_map(|file| std::fs::read_to_string(file).ok())
@@ -100,7 +106,9 @@ fn apt_sources() -> String {
 
 /// Whether an archive of debug packages is among them.
 fn asks_debug_archive(sources: &str) -> bool {
-    let lines = sources.lines().map(str::trim);
+    let is_on = |stanza: &&str| !stanza.contains("Enabled: no");
+    let stanzas = sources.split("\n\n").filter(is_on);
+    let lines = stanzas.flat_map(str::lines).map(str::trim);
     let told = lines.filter(|line| !line.starts_with('#'));
     let mut words = told.flat_map(str::split_whitespace);
     words.any(|word| {
@@ -137,6 +145,11 @@ mod tests {
             Some("debian-debug, suite bookworm-debug")
         );
         assert_eq!(of("ID=fedora\n"), None);
+        assert_eq!(
+            of("ID=linuxmint\nID_LIKE=ubuntu\nVERSION_CODENAME=wilma\n"),
+            None
+        );
+        assert_eq!(of("ID=debian\n"), None);
         for (sources, is_there) in [
             ("deb http://mirror/debian bookworm main", false),
             (
@@ -145,6 +158,10 @@ mod tests {
             ),
             ("deb http://mirror/debian-debug/ bookworm-debug main", true),
             ("Types: deb\nSuites: bookworm bookworm-debug\n", true),
+            (
+                "Enabled: no\nSuites: bookworm-debug\n\nSuites: bookworm\n",
+                false,
+            ),
             ("deb http://ddebs.mirror noble main", true),
         ] {
             assert_eq!(asks_debug_archive(sources), is_there, "{sources}");

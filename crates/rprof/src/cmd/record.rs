@@ -10,11 +10,12 @@ use rprof_images::Locator;
 use rprof_perfdata::feature::{StackEnd, StackEnds};
 use rprof_process::exit_code;
 use rprof_record::{
-    CallChains, MOST_STACK_BYTES, Note, Output, Rate, Settings, Summary, Tool, Watch, record,
+    CallChains, EventCount, MOST_STACK_BYTES, Note, Output, Rate, Settings, Summary, Tool, Watch,
+    record,
 };
 use rprof_ringbuf::sys::{mount_tracefs, page_size};
 use std::fs::File;
-use std::io::IsTerminal;
+use std::io::{ErrorKind, IsTerminal};
 use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -27,7 +28,10 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
         }
     };
     let settings = settings(args)?;
-    let mut summary = record(&settings, &mut note)?;
+    let mut summary = match record(&settings, &mut note) {
+        Err(error) if is_reader_gone(&error, &settings.output) => return Ok(reader_gone(&error)),
+        recorded => recorded?,
+    };
     if let (true, Output::File(path)) = (args.embed_symbols, &summary.output)
         && summary.samples > 0
     {
@@ -47,6 +51,30 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
         Some(status) => ExitCode::from(exit_code(status)),
         None => ExitCode::SUCCESS,
     })
+}
+
+/// Whether the reader of the pipe has left.
+fn is_reader_gone(error: &rprof_record::Error, output: &Output) -> bool {
+    let rprof_record::Error::Write {
+        source: rprof_perfdata::Error::Io { source, .. },
+        ..
+    } = error
+    else {
+        return false;
+    };
+    matches!(output, Output::Pipe(_)) && source.kind() == ErrorKind::BrokenPipe
+}
+
+/// It knows what it does: no error of ours. The command's status is passed on.
+fn reader_gone(error: &rprof_record::Error) -> ExitCode {
+    say::line("the reader of the pipe has gone: what came later is not recorded");
+    match error {
+        rprof_record::Error::Write {
+            status: Some(status),
+            ..
+        } => ExitCode::from(exit_code(*status)),
+        _ => ExitCode::SUCCESS,
+    }
 }
 
 /// What came of it.
@@ -224,6 +252,10 @@ fn sentence(summary: &Summary) -> String {
     };
     let size = size(summary.size_bytes);
     let lost = match summary.lost_samples {
+        // Of all that were taken.
+        Some(lost) if lost > 0 && summary.own_samples + summary.others_samples > 0 => {
+            format!("at most {lost} lost")
+        }
         Some(lost) => format!("{lost} lost"),
         None => format!("at least {} lost", summary.lost_at_least),
     };
@@ -249,21 +281,32 @@ fn why_no_samples(summary: &Summary) -> String {
     if own > 0 {
         return format!("all {own} were of rprof itself (--include-self keeps them)");
     }
-    let is_clock = |name: &str| name.starts_with("cpu-clock") || name.starts_with("task-clock");
-    if summary.event_counts.iter().any(|(name, _)| is_clock(name)) {
-        return "no samples: too short, or idle; a higher -F may help".to_owned();
+    let why: Vec<String> = summary.event_counts.iter().map(why_none).collect();
+    match why.is_empty() {
+        true => "no samples: idle, or too short; a higher -F may help".to_owned(),
+        false => format!("no samples: {}", why.join(", ")),
     }
-    let why: Vec<String> = summary
-        .event_counts
-        .iter()
-        .map(|(name, count)| match count {
-            _ if name.starts_with("dummy") => format!("'{name}' takes none, it counts nothing"),
-            0 => format!("'{name}' did not happen"),
-            1 => format!("'{name}' happened once: -c 1 samples each time"),
-            n => format!("'{name}' happened {n} times: -c 1 samples each time"),
-        })
-        .collect();
-    format!("no samples: {}", why.join(", "))
+}
+
+fn why_none(event: &EventCount) -> String {
+    let EventCount {
+        name,
+        count,
+        period,
+    } = event;
+    let is_clock = name.starts_with("cpu-clock") || name.starts_with("task-clock");
+    match (count, period) {
+        _ if name.starts_with("dummy") => format!("'{name}' takes none, it counts nothing"),
+        (_, None) if is_clock => "too short, or idle; a higher -F may help".to_owned(),
+        (ns, Some(period)) if is_clock => {
+            format!("'{name}' counted {ns} ns, a sample takes {period}: a smaller -c may help")
+        }
+        (0, _) => format!("'{name}' did not happen"),
+        (n, Some(period)) => {
+            format!("'{name}' happened {n} times, a sample takes {period}: a smaller -c may help")
+        }
+        (n, None) => format!("'{name}' happened {n} times: a higher -F may help"),
+    }
 }
 
 /// How many stacks were unwound to where their thread began.
