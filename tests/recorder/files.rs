@@ -136,7 +136,7 @@ fn what_watched_processes_start_is_recorded_by_cpu_too() {
     // It ends with them.
     let ran = recorder.finish();
     assert!(ran.status.success(), "{ran:?}");
-    let samples = run(rprof(["script", "-G", "-F", "pid,sym", "-i"]).arg(&out)).ok();
+    let samples = run(rprof(["script", "-G", "-F", "pid,ip,sym", "-i"]).arg(&out)).ok();
     let works = samples
         .stdout
         .lines()
