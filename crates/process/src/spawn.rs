@@ -113,9 +113,9 @@ impl Gated {
         }
     }
 
-    /// Asks the child to end (SIGTERM), also while it is about to execute the command.
-    pub fn terminate(&self) {
-        self.child.terminate();
+    /// Ends the child (SIGKILL), also while it is about to execute the command.
+    pub fn kill(&self) {
+        self.child.kill();
     }
 
     /// Waits until the command runs, once the gate is open.

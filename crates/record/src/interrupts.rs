@@ -114,14 +114,14 @@ impl Interrupts {
         poller.add(&fd);
         poller.add(self);
         loop {
-            if self.wish() >= Wish::Stop {
-                return Err(Error::Interrupted);
-            }
             let mut ready = poller
                 .wait(Duration::MAX)
                 .map_err(Error::system("waiting for the command"))?;
             if ready.any(|ready| ready.index == 0) {
                 return Ok(());
+            }
+            if self.wish() >= Wish::Stop {
+                return Err(Error::Interrupted);
             }
         }
     }

@@ -242,7 +242,8 @@ impl Run<'_> {
         self.interrupts.set_command(true);
         gated.open();
         if let Err(error) = self.interrupts.wait_for(gated.as_fd()) {
-            gated.terminate();
+            // Not the command yet, or only just.
+            gated.kill();
             return Err(error);
         }
         self.child = Some(gated.started()?);
