@@ -143,6 +143,24 @@ fn all_cpus_show_processes_that_were_there_before() {
     assert!(!own.contains("[unknown]"), "{own}");
 }
 
+/// A program with 20,000 page faults, and what it does before and after them.
+fn faults(before: &str, after: &str) -> String {
+    format!(
+        "#include <signal.h>
+        #include <sys/mman.h>
+        #include <unistd.h>
+        int main(void) {{
+            unsigned long size = 20000UL * 4096;
+            volatile char *p = mmap(0, size, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            madvise((void *)p, size, MADV_NOHUGEPAGE);
+            {before};
+            for (unsigned long i = 0; i < size; i += 4096) p[i] = 1;
+            {after};
+            return 0;
+        }}"
+    )
+}
+
 #[test]
 fn what_is_lost_is_counted_as_the_kernel_counts_it() {
     let test = "what_is_lost_is_counted_as_the_kernel_counts_it";
@@ -153,21 +171,9 @@ fn what_is_lost_is_counted_as_the_kernel_counts_it() {
         return;
     }
     let dir = scratch();
-    // 20,000 page faults, a sample each, while the recorder is stopped: the ring must overflow.
-    let source = r#"
-        #include <signal.h>
-        #include <sys/mman.h>
-        #include <unistd.h>
-        int main(void) {
-            unsigned long size = 20000UL * 4096;
-            volatile char *p = mmap(0, size, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-            madvise((void *)p, size, MADV_NOHUGEPAGE);
-            kill(getppid(), SIGSTOP);
-            for (unsigned long i = 0; i < size; i += 4096) p[i] = 1;
-            kill(getppid(), SIGCONT);
-            return 0;
-        }"#;
-    let program = compile_c(dir.path(), "faults", source);
+    // A sample for each fault, while the recorder is stopped: the ring must overflow.
+    let source = faults("kill(getppid(), SIGSTOP)", "kill(getppid(), SIGCONT)");
+    let program = compile_c(dir.path(), "faults", &source);
     let out = dir.path().join("perf.data");
     let args = ["record", "-e", "page-faults", "-c", "1", "-m", "1", "-o"];
     let ran = run(rprof(args).arg(&out).arg(program)).ok();
@@ -197,16 +203,8 @@ fn a_sample_is_taken_after_so_many_of_the_kernels_own_events() {
         return;
     }
     let dir = scratch();
-    let source = r#"
-        #include <sys/mman.h>
-        int main(void) {
-            unsigned long size = 20000UL * 4096;
-            volatile char *p = mmap(0, size, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-            madvise((void *)p, size, MADV_NOHUGEPAGE);
-            for (unsigned long i = 0; i < size; i += 4096) p[i] = 1;
-            return 0;
-        }"#;
-    let program = compile_c(dir.path(), "faults", source);
+    let source = faults("", "");
+    let program = compile_c(dir.path(), "faults", &source);
     let out = dir.path().join("perf.data");
     let args = ["record", "-e", "page-faults", "-c", "100", "-o"];
     let ran = run(rprof(args).arg(&out).arg(program)).ok();

@@ -1,12 +1,14 @@
 //! Limits of open files.
 
 use crate::common::{
-    Running, compile_c, has, live, not_run, records_all, report, rprof, run, samples, scratch, tool,
+    Ran, Running, compile_c, has, live, not_run, records_all, report, rprof, run, samples, scratch,
+    tool,
 };
 use crate::nobody::{Nobody, paranoid};
 use crate::{both, until};
 use std::collections::BTreeSet;
 use std::process::Command;
+use tempfile::TempDir;
 
 /// Runs rprof where so many files may be open, and no more for anybody.
 fn with_files(limit: u32, args: &[&str]) -> Command {
@@ -55,29 +57,39 @@ const THREADS: &str = r#"
         return 0;
     }"#;
 
+/// Records such a program by CPU until it ends; its folder, its id, and what the recorder said.
+#[track_caller]
+fn recorded_by_cpu(test: &str, source: &str) -> Option<(TempDir, String, Ran)> {
+    if !records_all(test) || !has(test, "cc", "gcc") {
+        return None;
+    }
+    let dir = scratch();
+    let program = compile_c(dir.path(), "program", source);
+    let mut running = Running::start(&mut tool(program));
+    assert_eq!(running.line(), "ready");
+    let (pid, out) = (running.pid().to_string(), dir.path().join("perf.data"));
+    let args = ["record", "-F", "999", "-e", "cpu-clock", "-p", &pid, "-o"];
+    let args = [&args[..], &[out.to_str().unwrap()]].concat();
+    let mut recorder = Running::start(&mut both(&with_files(128, &args)));
+    let said = until(&mut recorder, "Ctrl-C stops");
+    assert!(said.contains("sampling everybody"), "{said}");
+    running.type_in(b"\n");
+    let ran = recorder.finish();
+    assert!(ran.status.success(), "{ran:?}");
+    Some((dir, pid, ran))
+}
+
 #[test]
 fn more_threads_than_open_files_are_recorded_by_cpu() {
     let test = "more_threads_than_open_files_are_recorded_by_cpu";
     let Some(_live) = live(test) else {
         return;
     };
-    if !records_all(test) || !has(test, "cc", "gcc") {
+    let Some((dir, pid, ran)) = recorded_by_cpu(test, THREADS) else {
         return;
-    }
-    let dir = scratch();
-    let program = compile_c(dir.path(), "threads", THREADS);
-    let mut threads = Running::start(&mut tool(program));
-    assert_eq!(threads.line(), "ready");
-    let (pid, out) = (threads.pid().to_string(), dir.path().join("perf.data"));
-    let args = ["record", "-F", "999", "-e", "cpu-clock", "-p", &pid, "-o"];
-    let args = [&args[..], &[out.to_str().unwrap()]].concat();
-    let mut recorder = Running::start(&mut both(&with_files(256, &args)));
-    let said = until(&mut recorder, "Ctrl-C stops");
-    assert!(said.contains("sampling everybody"), "{said}");
-    threads.type_in(b"\n");
-    let ran = recorder.finish();
-    assert!(ran.status.success(), "{ran:?}");
+    };
     assert!(samples(&ran.stdout) > 100, "{ran:?}");
+    let out = dir.path().join("perf.data");
     let table = report(&out, &["--no-children", "-g", "none", "--sort", "pid,sym"]);
     let rows = table.lines().filter(|line| line.contains('%'));
     for row in rows {
@@ -119,24 +131,11 @@ fn what_watched_processes_start_is_recorded_by_cpu_too() {
     let Some(_live) = live(test) else {
         return;
     };
-    if !records_all(test) || !has(test, "cc", "gcc") {
+    let Some((dir, ..)) = recorded_by_cpu(test, PROCESSES) else {
         return;
-    }
-    let dir = scratch();
-    let program = compile_c(dir.path(), "forks", PROCESSES);
-    let mut forks = Running::start(&mut tool(program));
-    assert_eq!(forks.line(), "ready");
-    let (pid, out) = (forks.pid().to_string(), dir.path().join("perf.data"));
-    let args = ["record", "-F", "999", "-e", "cpu-clock", "-p", &pid, "-o"];
-    let args = [&args[..], &[out.to_str().unwrap()]].concat();
-    let mut recorder = Running::start(&mut both(&with_files(128, &args)));
-    let said = until(&mut recorder, "Ctrl-C stops");
-    assert!(said.contains("sampling everybody"), "{said}");
-    forks.type_in(b"\n");
-    // It ends with them.
-    let ran = recorder.finish();
-    assert!(ran.status.success(), "{ran:?}");
-    let samples = run(rprof(["script", "-G", "-F", "pid,ip,sym", "-i"]).arg(&out)).ok();
+    };
+    let mut script = rprof(["script", "-G", "-F", "pid,ip,sym", "-i"]);
+    let samples = run(script.arg(dir.path().join("perf.data"))).ok();
     let works = samples
         .stdout
         .lines()
