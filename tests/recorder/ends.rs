@@ -135,9 +135,9 @@ fn rprofs_own_samples_are_left_out_of_all_cpus_and_said_to_be() {
     let out = dir.path().join("perf.data");
     let record = |more: &[&str]| {
         // Samples of which there are many are some work for the recorder, too.
-        let mut record = rprof(["record", "-a", "-e", "cpu-clock", "-F", "max", "-o"]);
+        let mut record = rprof(["record", "-a", "-e", "cpu-clock", "-F", "9999", "-o"]);
         record.arg(&out).args(more);
-        record.args(["--", "sh", "-c", &burn(100)]);
+        record.args(["--", "sh", "-c", &burn(50)]);
         let recorder = Running::start(&mut record);
         let pid = recorder.pid().to_string();
         recorder.finish().ok();
