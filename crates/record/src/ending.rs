@@ -1,14 +1,17 @@
 //! How a recording ends: what is left in the rings, the file's end, the command's.
 
+use crate::drain::Drain;
 use crate::features;
 use crate::interrupts::{Interrupts, Wish};
 use crate::losses;
 use crate::open::EventCounters;
+use crate::output::Created;
 use crate::run::{Over, Run};
 use crate::sink::{Written, in_background};
 use crate::{Error, EventCount, Note, Summary};
 use rprof_abi::AttrFlags;
-use rprof_perfdata::FeatureId;
+use rprof_perfdata::feature::StackEnds;
+use rprof_perfdata::{FeatureId, Writer};
 use rprof_process::Child;
 use rprof_ringbuf::Poller;
 use std::process::ExitStatus;
@@ -102,9 +105,8 @@ impl Run<'_> {
         let last_ns = self.drain.counts.span_ns.map(|(_, last)| last);
         let lost_samples = losses::write(&lost, last_ns, &mut self.sink);
         let lost_sideband = losses::write(&lost_sideband, last_ns, &mut self.sink);
-        if self.drain.counts.samples > 0 || ended.is_ok() {
-            self.created.keep();
-        }
+        self.created.keep(self.drain.counts.samples > 0);
+        let summary = self.summary();
         let Written {
             writer,
             result,
@@ -115,6 +117,9 @@ impl Run<'_> {
             note(Note::Undecodable { samples });
         }
         let size_bytes = writer.data_len();
+        let is_whole = ended.is_ok() && result.is_ok();
+        self.created
+            .keep(size_bytes > 0 && !is_early(&ended) || is_whole);
         if let Err(source) = result {
             // The cause is already known; the file keeps what it has either way.
             let _ = writer.abandon();
@@ -131,33 +136,33 @@ impl Run<'_> {
             return Err(error);
         }
         disabled.map_err(Error::system("disabling events"))?;
-
-        let counts = &self.drain.counts;
-        let mut sections = features::of_samples(counts);
-        sections.extend(ends.as_ref().map(features::of_stacks));
-        sections.extend(features::of_left_out(counts));
-        let unnamed = std::mem::take(&mut self.drain.unnamed);
-        // The reader of a pipe may not read just now.
-        let finishing = in_background("rprof-end", move || {
-            sections.push((FeatureId::BUILD_ID, unnamed.section()));
-            writer.finish(sections)
-        })?;
-        let progress = || self.created.progress();
-        let finished = self.interrupts.receive(&finishing, progress)?;
-        let finished = finished.map_err(|source| Error::Write {
-            source,
-            size_bytes,
-            status: None,
-        })?;
-        Ok(Summary {
-            output: self.settings.output.clone(),
-            size_bytes: finished.size_bytes,
-            samples: counts.samples,
+        let summary = Summary {
             lost_samples: lost_samples?,
-            lost_at_least: counts.lost_at_least,
             lost_sideband: lost_sideband?.unwrap_or(0),
-            throttled: counts.throttled,
             stacks: ends,
+            ..summary
+        };
+        let ends = summary.stacks.as_ref();
+        let waiting = (&self.created, &*self.interrupts);
+        let size_bytes = write_end(writer, ends, &mut self.drain, waiting)?;
+        Ok(Summary {
+            size_bytes,
+            ..summary
+        })
+    }
+
+    /// What came of it, but for what is known later.
+    fn summary(&self) -> Summary {
+        let counts = &self.drain.counts;
+        Summary {
+            output: self.settings.output.clone(),
+            size_bytes: 0,
+            samples: counts.samples,
+            lost_samples: None,
+            lost_at_least: counts.lost_at_least,
+            lost_sideband: 0,
+            throttled: counts.throttled,
+            stacks: None,
             shortened: counts.shortened,
             own_samples: counts.own_samples,
             others_samples: counts.others_samples,
@@ -166,8 +171,43 @@ impl Run<'_> {
                 Some(_) => Vec::new(),
             },
             status: None,
-        })
+        }
     }
+}
+
+/// Writes what is known at the end only; returns the size of all, bytes.
+fn write_end(
+    writer: Writer,
+    ends: Option<&StackEnds>,
+    drain: &mut Drain,
+    (created, interrupts): (&Created, &Interrupts),
+) -> Result<u64, Error> {
+    let size_bytes = writer.data_len();
+    let counts = &drain.counts;
+    let mut sections = features::of_samples(counts);
+    sections.extend(ends.map(features::of_stacks));
+    sections.extend(features::of_left_out(counts));
+    let unnamed = std::mem::take(&mut drain.unnamed);
+    // The reader of a pipe may not read just now.
+    let finishing = in_background("rprof-end", move || {
+        sections.push((FeatureId::BUILD_ID, unnamed.section()));
+        writer.finish(sections)
+    })?;
+    let progress = || created.progress();
+    let finished = interrupts.receive(&finishing, progress)?;
+    match finished {
+        Ok(finished) => Ok(finished.size_bytes),
+        Err(source) => Err(Error::Write {
+            source,
+            size_bytes,
+            status: None,
+        }),
+    }
+}
+
+/// Whether nothing was recorded: the command did not start, or the user stopped it before.
+fn is_early(ended: &Result<Over, Error>) -> bool {
+    matches!(ended, Err(Error::Spawn(_) | Error::Interrupted))
 }
 
 /// What an event counted.

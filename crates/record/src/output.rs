@@ -72,9 +72,9 @@ impl Created {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// There is something in it that is worth keeping.
-    pub(crate) fn keep(&mut self) {
-        self.is_kept = true;
+    /// Whether there is something in it that is worth keeping.
+    pub(crate) fn keep(&mut self, is_kept: bool) {
+        self.is_kept = is_kept;
     }
 }
 
