@@ -209,7 +209,8 @@ fn a_sample_is_taken_after_so_many_of_the_kernels_own_events() {
     let args = ["record", "-e", "page-faults", "-c", "100", "-o"];
     let ran = run(rprof(args).arg(&out).arg(program)).ok();
     let n = samples(&ran.stderr);
-    assert!((200..400).contains(&n), "{}", ran.stderr);
+    // 200 and some of the start, less what is left over on each CPU that it ran on.
+    assert!((100..400).contains(&n), "{}", ran.stderr);
     let table = report(&out, &["--no-children", "-g", "none"]);
     let weight = number_after(&table, "# Event count (approx.): ");
     assert_eq!(weight, Some(n * 100), "{table}");
