@@ -92,12 +92,13 @@ impl Drain {
             .extend(opened.sampling.rings.iter().map(Ring::head));
         let now_ns = Clock::Monotonic.now_ns();
         sink.complete_until(now_ns);
-        let mut any = match self.lineage {
-            None => false,
-            Some(_) => self.sideband_in_order(opened, sink, now_ns)?,
-        };
-        for ring in &mut opened.sideband.rings {
-            any |= self.drain(ring.batch(), sink, Self::sideband)?;
+        let mut any = false;
+        if self.lineage.is_some() {
+            any = self.sideband_in_order(opened, sink, now_ns)?;
+        } else {
+            for ring in &mut opened.sideband.rings {
+                any |= self.drain(ring.batch(), sink, Self::sideband)?;
+            }
         }
         let heads = std::mem::take(&mut self.heads);
         self.fullest = 0;
