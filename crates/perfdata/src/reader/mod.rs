@@ -51,7 +51,7 @@ impl RecordedEvent {
 }
 
 /// Bytes of the header of a pipe-mode recording.
-const PIPE_HEADER_LEN: u64 = 16;
+pub(crate) const PIPE_HEADER_LEN: u64 = 16;
 
 /// How a recording is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -47,8 +47,8 @@ pub struct Writer {
     written: Arc<AtomicU64>,
 }
 
-/// So much is written at once, bytes: who looks at how far it is sees it move, also in a slow pipe.
-const AT_ONCE: usize = 16 << 10;
+/// Bytes written to a pipe in one call: small enough that progress is visible through a slow pipe.
+const PIPE_CHUNK: usize = 16 << 10;
 
 /// Where it goes.
 #[derive(Debug)]
@@ -56,11 +56,10 @@ enum Form {
     /// A file, whose header is written again at the end.
     Seekable {
         header: FileHeader,
-        attr_size: AttrSize,
-        events: Vec<EventDesc>,
+        /// Those known at the start.
         features: Features,
     },
-    /// A pipe, in which so many bytes were written before the records.
+    /// A pipe, and the number of bytes in it before the records.
     Pipe { preamble_len: u64 },
 }
 
@@ -74,8 +73,9 @@ impl Writer {
         file: File,
         path: &Path,
         events: &[WrittenEvent],
-        features: Vec<(FeatureId, Vec<u8>)>,
+        mut features: Vec<(FeatureId, Vec<u8>)>,
     ) -> Result<Self, Error> {
+        features.push(event_desc(events));
         let attr_size = attr_size(events);
         let attr_entry_size = u64::from(attr_size.0) + Section::LEN;
         let ids_len: u64 = events.iter().map(|event| event.ids.len() as u64 * 8).sum();
@@ -108,12 +108,7 @@ impl Writer {
             event.attr.encode(&mut bytes, Endian::NATIVE, attr_size);
             ids.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
         }
-        let form = Form::Seekable {
-            header,
-            attr_size,
-            events: event_descs(events),
-            features,
-        };
+        let form = Form::Seekable { header, features };
         Self::start_with(file, path, form, &bytes, Arc::default())
     }
 
@@ -159,7 +154,7 @@ impl Writer {
     fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let at_once = match self.form {
             Form::Seekable { .. } => bytes.len().max(1),
-            Form::Pipe { .. } => AT_ONCE,
+            Form::Pipe { .. } => PIPE_CHUNK,
         };
         for piece in bytes.chunks(at_once) {
             let written = self.file.write_all(piece);
@@ -210,13 +205,8 @@ impl Writer {
         let finished = match form {
             Form::Seekable {
                 header,
-                attr_size,
-                events,
                 features: mut all,
             } => {
-                let mut desc = Vec::new();
-                EventDesc::encode_all(&events, attr_size, &mut desc, Endian::NATIVE);
-                all.push((FeatureId::EVENT_DESC, desc));
                 all.extend(features);
                 all.sort_by_key(|&(id, _)| id);
                 finish_file(&self.file, header, self.data_len, &all)
@@ -300,11 +290,15 @@ fn attr_size(events: &[WrittenEvent]) -> AttrSize {
     sizes.max().unwrap_or(AttrSize::VER0)
 }
 
-fn event_descs(events: &[WrittenEvent]) -> Vec<EventDesc> {
+/// The section that names the events.
+fn event_desc(events: &[WrittenEvent]) -> (FeatureId, Vec<u8>) {
     let desc = |event: &WrittenEvent| EventDesc {
         attr: event.attr.clone(),
         name: event.name.clone().into_bytes(),
         ids: event.ids.clone(),
     };
-    events.iter().map(desc).collect()
+    let descs: Vec<EventDesc> = events.iter().map(desc).collect();
+    let mut section = Vec::new();
+    EventDesc::encode_all(&descs, attr_size(events), &mut section, Endian::NATIVE);
+    (FeatureId::EVENT_DESC, section)
 }

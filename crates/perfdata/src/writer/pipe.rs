@@ -2,13 +2,10 @@
 //!
 //! Source: tools/perf/util/header.c and synthetic-events.c (v6.1), `perf_event__synthesize_*`.
 
-use super::{Features, WrittenEvent, attr_size, event_descs};
-use crate::feature::EventDesc;
+use super::{Features, WrittenEvent, attr_size, event_desc};
+use crate::reader::PIPE_HEADER_LEN;
 use crate::{FeatureId, FileHeader, file_kind};
 use rprof_abi::{AttrSize, Encoder, Endian, Misc, RawRecord, RecordHeader, RecordKind, WireError};
-
-/// Bytes of `struct perf_pipe_file_header`.
-const HEADER_LEN: u64 = 16;
 
 /// `PERF_EVENT_UPDATE__NAME`.
 const UPDATE_NAME: u64 = 2;
@@ -21,14 +18,12 @@ pub(super) fn preamble(
     let mut out = Vec::new();
     let mut encoder = Encoder::new(&mut out, Endian::NATIVE);
     encoder.bytes(&FileHeader::MAGIC);
-    encoder.u64(HEADER_LEN);
+    encoder.u64(PIPE_HEADER_LEN);
     let attr_size = attr_size(events);
     for event in events {
         push_event(event, attr_size, &mut out)?;
     }
-    let mut desc = Vec::new();
-    EventDesc::encode_all(&event_descs(events), attr_size, &mut desc, Endian::NATIVE);
-    features.push((FeatureId::EVENT_DESC, desc));
+    features.push(event_desc(events));
     out.extend(records_of(features));
     Ok(out)
 }
