@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::str::FromStr;
 
 /// A thread's name: any bytes, at most 15.
 pub type Comm = Vec<u8>;
@@ -47,7 +48,7 @@ pub fn comm_of(pid: i32, tid: i32) -> io::Result<Comm> {
 /// # Errors
 /// If it is gone.
 pub fn parent_of(pid: i32) -> io::Result<i32> {
-    status_field(pid, "PPid:")
+    status_field(pid, "PPid:", 0)
 }
 
 /// The process that a thread belongs to.
@@ -55,7 +56,7 @@ pub fn parent_of(pid: i32) -> io::Result<i32> {
 /// # Errors
 /// If it is gone.
 pub fn process_of(tid: i32) -> io::Result<i32> {
-    status_field(tid, "Tgid:")
+    status_field(tid, "Tgid:", 0)
 }
 
 /// The user that a process runs as (effective user id).
@@ -63,18 +64,21 @@ pub fn process_of(tid: i32) -> io::Result<i32> {
 /// # Errors
 /// If it is gone.
 pub fn owner_of(pid: i32) -> io::Result<u32> {
-    let status = std::fs::read(format!("/proc/{pid}/status"))?;
-    let text = String::from_utf8_lossy(&status);
-    let ids = text.lines().find_map(|line| line.strip_prefix("Uid:"));
     // Real, effective, saved, of the file system.
-    let effective = ids.and_then(|ids| ids.split_whitespace().nth(1)?.parse().ok());
-    effective.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+    status_field(pid, "Uid:", 1)
 }
 
-fn status_field(pid: i32, name: &str) -> io::Result<i32> {
+/// The nth value of a line of `/proc/PID/status`.
+fn status_field<T: FromStr>(pid: i32, name: &str, nth: usize) -> io::Result<T> {
     let status = std::fs::read(format!("/proc/{pid}/status"))?;
     String::from_utf8_lossy(&status)
         .lines()
-        .find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+        .find_map(|line| {
+            line.strip_prefix(name)?
+                .split_whitespace()
+                .nth(nth)?
+                .parse()
+                .ok()
+        })
         .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
 }
