@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Runs rprof where so many files may be open, and no more for anybody.
+/// Runs rprof with this hard limit of open files.
 fn with_files(limit: u32, args: &[&str]) -> Command {
     let script = format!("ulimit -n {limit} && exec \"$@\"");
     let mut shell = tool("sh");
@@ -34,7 +34,7 @@ fn too_few_open_files_are_an_error_with_both_numbers() {
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
-/// So many threads that wait, one that works for some time, and then it ends.
+/// 400 threads that wait and one that works; the process ends with that one.
 const THREADS: &str = r#"
     #include <pthread.h>
     #include <stdio.h>

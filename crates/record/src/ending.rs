@@ -18,24 +18,24 @@ use std::process::ExitStatus;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// A command that ends at once needs no word about it, one that is to end gets so long.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a command may take to end before the user is told, or it is killed.
+const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
 /// Signals end the wait for a command; a look now and then does no harm.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// Tells once that something takes its time.
+/// Reports once that [`GRACE_PERIOD`] has passed.
 #[derive(Debug, Default)]
-pub(crate) struct Patience {
+pub(crate) struct GracePeriod {
     since: Option<Instant>,
     is_told: bool,
 }
 
-impl Patience {
+impl GracePeriod {
     /// Whether it is over just now, counted from the first time of asking.
     pub(crate) fn is_over(&mut self) -> bool {
         let since = *self.since.get_or_insert_with(Instant::now);
-        let is_over = !self.is_told && since.elapsed() >= PATIENCE;
+        let is_over = !self.is_told && since.elapsed() >= GRACE_PERIOD;
         self.is_told |= is_over;
         is_over
     }
@@ -231,7 +231,7 @@ fn wait_for(
 ) -> Option<ExitStatus> {
     let mut poller = Poller::default();
     poller.add(interrupts);
-    let mut patience = Patience::default();
+    let mut grace_period = GracePeriod::default();
     loop {
         if let Some(status) = child.try_wait().ok()? {
             return Some(status);
@@ -241,7 +241,7 @@ fn wait_for(
             is_asked = true;
         }
         // After Ctrl-C twice, the command had its time.
-        let is_over = is_asked && patience.is_over();
+        let is_over = is_asked && grace_period.is_over();
         if interrupts.wish() == Wish::GiveUp || is_over && interrupts.has_waited_for_command() {
             child.kill();
         } else if is_over {

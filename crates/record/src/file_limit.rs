@@ -1,5 +1,5 @@
-//! Every event of every thread on every CPU is an open file: how many that are, whether so many may
-//! be open, and what does with fewer.
+//! Every event of every thread on every CPU is an open file: how many are needed, whether the
+//! limit allows them, and what needs fewer.
 
 use crate::Error;
 use crate::attrs::{Attrs, Prepared};
@@ -31,7 +31,7 @@ pub(crate) fn fit(attrs: &Attrs, scope: &mut Scope<'_>) -> Result<(), Error> {
     Err(too_many(attrs, scope, needed))
 }
 
-/// Makes sure that so many threads more can be watched.
+/// Makes sure that `n_new` more threads can be watched.
 ///
 /// # Errors
 /// [`Error::OpenFiles`] if not.
@@ -46,7 +46,7 @@ pub(crate) fn extend(attrs: &Attrs, scope: &Scope<'_>, n_new: usize) -> Result<(
 }
 
 /// The error for this number.
-pub(crate) fn too_many(attrs: &Attrs, scope: &Scope<'_>, needed: u64) -> Error {
+fn too_many(attrs: &Attrs, scope: &Scope<'_>, needed: u64) -> Error {
     let others = needed.saturating_sub(events(attrs, scope));
     let (n_threads, n_cpus) = (scope.targets.len(), scope.cpus.len());
     let each = events_each(attrs, scope);

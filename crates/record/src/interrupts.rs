@@ -37,12 +37,12 @@ impl Wish {
 pub(crate) enum NoAnswer {
     /// Its own error says more.
     Gone,
-    /// The user wants an end, and nothing has moved for [`PATIENCE`].
+    /// The user wants an end, and nothing has moved for [`STALL_TIMEOUT`].
     Stuck,
 }
 
 /// So long a disk, or the reader of a pipe, may do nothing once the user wants an end.
-const PATIENCE: Duration = Duration::from_secs(2);
+const STALL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Waits that no signal ends look so often whether one came.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -144,7 +144,7 @@ impl Interrupts {
             if now != last.0 || wish < Wish::Stop {
                 last = (now, Instant::now());
             }
-            let is_over = wish == Wish::GiveUp || last.1.elapsed() >= PATIENCE;
+            let is_over = wish == Wish::GiveUp || last.1.elapsed() >= STALL_TIMEOUT;
             if is_over || self.is_stuck.get() {
                 self.is_stuck.set(true);
                 return Err(NoAnswer::Stuck);

@@ -3,7 +3,7 @@
 use crate::attrs::{self, Attrs};
 use crate::depth::{self, Depth};
 use crate::drain::Drain;
-use crate::ending::Patience;
+use crate::ending::GracePeriod;
 use crate::features;
 use crate::file_limit;
 use crate::interrupts::{Interrupts, NoAnswer, Wish};
@@ -256,7 +256,7 @@ impl Run<'_> {
         let mut poller = self.opened.poller();
         let mut alive = vec![true; self.opened.sampling.counters().count()];
         poller.add(&*self.interrupts);
-        let mut patience = Patience::default();
+        let mut grace_period = GracePeriod::default();
         loop {
             let now = Instant::now();
             let look_every = match self.is_cutting(now) {
@@ -275,7 +275,7 @@ impl Run<'_> {
             let wish = self.interrupts.wish();
             match wish {
                 Wish::GoOn => {}
-                Wish::EndWithCommand if patience.is_over() => note(Note::CommandHasSignal),
+                Wish::EndWithCommand if grace_period.is_over() => note(Note::CommandHasSignal),
                 Wish::EndWithCommand => {}
                 Wish::Stop | Wish::GiveUp => return Ok(Over::Interrupted),
             }
