@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -32,22 +32,9 @@ pub(crate) struct Meta {
     seen_by: Option<u32>,
 }
 
-/// `O_NONBLOCK` (asm-generic): a path named by a recording may be a FIFO by now.
-const O_NONBLOCK: i32 = 0o4000;
-
 impl Source {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let file = File::options()
-            .read(true)
-            .custom_flags(O_NONBLOCK)
-            .open(path)?;
-        let meta = file.metadata()?;
-        if !meta.is_file() {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "not a regular file",
-            ));
-        }
+        let (file, meta) = rprof_untrusted::open(path)?;
         let meta = Meta {
             inode: meta.ino(),
             len: meta.len(),

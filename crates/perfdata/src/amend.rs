@@ -6,12 +6,12 @@
 //! leaves a file with all that it had before; but for sections with higher numbers than the new one,
 //! which do not count while they move in the table ([`FeatureId::SYMBOLS`] has the highest).
 
-use crate::reader::O_NONBLOCK;
 use crate::{Error, FeatureId, FileHeader, Finished, Section};
 use rprof_abi::{Cursor, Encoder, Endian};
+use rprof_untrusted::Seen;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// Adds a section, or puts it in the place of the one that is there. The old one's bytes stay in
@@ -26,17 +26,13 @@ pub fn add_feature(path: &Path, id: FeatureId, section: &[u8]) -> Result<Finishe
         path: path.to_owned(),
         source,
     };
-    let file = File::options()
-        .read(true)
-        .write(true)
-        .custom_flags(O_NONBLOCK)
-        .open(path)
-        .map_err(io_error)?;
-    let meta = file.metadata().map_err(io_error)?;
-    if !meta.is_file() {
+    let seen = Seen::at(path).map_err(io_error)?;
+    if !seen.meta().is_file() {
         let what = "not a regular file: a section cannot be added";
         return Err(io_error(io::Error::new(io::ErrorKind::InvalidInput, what)));
     }
+    let file = seen.open_regular(File::options().read(true).write(true));
+    let file = file.map_err(io_error)?;
     let write = |bytes: &[u8], at: u64| file.write_all_at(bytes, at);
     let mut amended = Amended::open(&file, &write, path)?;
     amended.add(id, section).map_err(io_error)?;

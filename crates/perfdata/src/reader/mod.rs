@@ -10,7 +10,6 @@ mod stream;
 mod unpack;
 mod walk;
 
-pub(crate) use source::O_NONBLOCK;
 pub use walk::{Records, Step};
 
 use crate::attr_fields::visit_attr;

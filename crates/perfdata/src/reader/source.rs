@@ -2,15 +2,13 @@
 
 use super::bytes::{Bytes, Spool};
 use crate::Error;
-use std::fs::{File, Metadata};
+use rprof_untrusted::Seen;
+use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::Arc;
-
-/// `O_NONBLOCK` (asm-generic): looking at a FIFO must not wait for its writer.
-pub(crate) const O_NONBLOCK: i32 = 0o4000;
 
 /// The bytes of a recording.
 #[derive(Debug)]
@@ -45,20 +43,16 @@ pub(super) fn open(path: &Path) -> Result<Source, Error> {
     if path.as_os_str() == "-" {
         return standard_input(path);
     }
-    let file = File::options()
-        .read(true)
-        .custom_flags(O_NONBLOCK)
-        .open(path)
-        .map_err(io_error)?;
-    let meta = file.metadata().map_err(io_error)?;
+    let seen = Seen::at(path).map_err(io_error)?;
+    let meta = seen.meta();
     if meta.is_dir() {
         return directory(path);
     }
     let bytes = if meta.is_file() {
-        plain(file, &meta)
+        plain(&seen).map_err(io_error)?
     } else if meta.file_type().is_fifo() {
-        // Opened again, so that reading waits for the writer.
-        let stream = File::open(path).map_err(io_error)?;
+        // Opening waits for the writer.
+        let stream = seen.open(File::options().read(true)).map_err(io_error)?;
         Spool::drain(stream).map_err(io_error)?
     } else {
         return Err(unsupported(path, "a device or socket"));
@@ -66,11 +60,11 @@ pub(super) fn open(path: &Path) -> Result<Source, Error> {
     Ok(Source::single(bytes))
 }
 
-fn plain(file: File, meta: &Metadata) -> Bytes {
-    Bytes::File {
-        file,
-        len: meta.len(),
-    }
+fn plain(seen: &Seen) -> io::Result<Bytes> {
+    Ok(Bytes::File {
+        file: seen.open_regular(File::options().read(true))?,
+        len: seen.meta().len(),
+    })
 }
 
 fn unsupported(path: &Path, form: &'static str) -> Error {
@@ -93,7 +87,10 @@ fn standard_input(path: &Path) -> Result<Source, Error> {
     let file = File::from(stdin.as_fd().try_clone_to_owned().map_err(io_error)?);
     let meta = file.metadata().map_err(io_error)?;
     let bytes = if meta.is_file() {
-        plain(file, &meta)
+        Bytes::File {
+            file,
+            len: meta.len(),
+        }
     } else {
         Spool::drain(file).map_err(io_error)?
     };
@@ -109,16 +106,11 @@ fn directory(path: &Path) -> Result<Source, Error> {
             path: path.clone(),
             source,
         };
-        let file = File::options()
-            .read(true)
-            .custom_flags(O_NONBLOCK)
-            .open(&path)
-            .map_err(io_error)?;
-        let meta = file.metadata().map_err(io_error)?;
-        if !meta.is_file() {
+        let seen = Seen::at(&path).map_err(io_error)?;
+        if !seen.meta().is_file() {
             return Err(unsupported(&path, "a part that is no file"));
         }
-        Ok(Arc::new(plain(file, &meta)))
+        Ok(Arc::new(plain(&seen).map_err(io_error)?))
     };
     let main = open_in("data").map_err(|error| match error {
         Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {

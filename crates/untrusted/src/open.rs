@@ -1,0 +1,111 @@
+//! Opening files that others name.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// `O_PATH` (asm-generic): a handle to look at, which no driver and no reader of a FIFO notices.
+const O_PATH: i32 = 0o10_000_000;
+
+/// `O_NONBLOCK` (asm-generic).
+const O_NONBLOCK: i32 = 0o4000;
+
+/// `O_NOCTTY` (asm-generic): a terminal does not become the controlling one.
+const O_NOCTTY: i32 = 0o400;
+
+/// What a path leads to: looked at, not opened. Opening a FIFO would let its writer go; a device (a
+/// watchdog, a tape) would react.
+#[derive(Debug)]
+pub struct Seen {
+    handle: File,
+    meta: Metadata,
+}
+
+impl Seen {
+    /// Looks at what a path leads to.
+    ///
+    /// # Errors
+    /// As `open(2)` with `O_PATH`.
+    pub fn at(path: &Path) -> io::Result<Self> {
+        let mut look = File::options();
+        let handle = look.read(true).custom_flags(O_PATH).open(path)?;
+        let meta = handle.metadata()?;
+        Ok(Self { handle, meta })
+    }
+
+    /// What the file system says of it.
+    pub fn meta(&self) -> &Metadata {
+        &self.meta
+    }
+
+    /// Opens it, whatever has its name by now.
+    ///
+    /// # Errors
+    /// As `open(2)`.
+    pub fn open(&self, options: &OpenOptions) -> io::Result<File> {
+        options.open(format!("/proc/self/fd/{}", self.handle.as_raw_fd()))
+    }
+
+    /// Opens it to be read or written, if it is a regular file.
+    ///
+    /// # Errors
+    /// As `open(2)`; `InvalidInput` if it is something else.
+    pub fn open_regular(&self, options: &mut OpenOptions) -> io::Result<File> {
+        if !self.meta.is_file() {
+            let what = "not a regular file";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
+        self.open(options.custom_flags(O_NONBLOCK | O_NOCTTY))
+    }
+}
+
+/// Opens a regular file to be read.
+///
+/// # Errors
+/// As `open(2)`; `InvalidInput` if it is something else, which is not opened then.
+pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
+    let seen = Seen::at(path)?;
+    let file = seen.open_regular(File::options().read(true))?;
+    Ok((file, seen.meta))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    #[test]
+    fn a_regular_file_is_opened_and_nothing_else_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::write(&path, "text").unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        for path in [&path, &link] {
+            let (mut file, meta) = open(path).unwrap();
+            let mut text = String::new();
+            file.read_to_string(&mut text).unwrap();
+            assert_eq!((text.as_str(), meta.len()), ("text", 4));
+        }
+        for path in [dir.path(), Path::new("/dev/null")] {
+            assert_eq!(open(path).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        }
+        let missing = open(&dir.path().join("none"));
+        assert_eq!(missing.unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn what_was_looked_at_is_opened_though_its_name_is_another_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::write(&path, "old").unwrap();
+        let seen = Seen::at(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, "new").unwrap();
+        let file = seen.open_regular(File::options().read(true)).unwrap();
+        let text = io::read_to_string(file).unwrap();
+        assert_eq!(text, "old");
+    }
+}
