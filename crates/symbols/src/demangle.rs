@@ -4,6 +4,7 @@ mod cpp;
 mod folded;
 
 use folded::folded;
+use std::fmt::{self, Write};
 
 /// How names are to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,8 +25,8 @@ impl Demangling {
     /// A stub keeps the `@plt` behind the name of its function.
     pub fn of(self, mangled: &[u8]) -> String {
         match mangled.strip_suffix(b"@plt") {
-            Some(function) => self.of_function(function) + "@plt",
-            None => self.of_function(mangled),
+            Some(function) => cut(self.of_function(function)) + "@plt",
+            None => cut(self.of_function(mangled)),
         }
     }
 
@@ -47,14 +48,51 @@ impl Demangling {
     }
 }
 
+/// Longer names are cut here, bytes.
+const LONGEST: usize = 16 << 10;
+
+/// A name of any length, as much of it as anybody reads.
+pub(crate) fn cut(mut name: String) -> String {
+    if name.len() > LONGEST {
+        let mut end = LONGEST;
+        while !name.is_char_boundary(end) {
+            end -= 1;
+        }
+        name.truncate(end);
+        name.push_str("...");
+    }
+    name
+}
+
+/// A text that takes little more than is kept of it.
+#[derive(Debug, Default)]
+struct Bounded {
+    text: String,
+    is_full: bool,
+}
+
+impl Write for Bounded {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.is_full |= self.text.len() > LONGEST;
+        if self.is_full {
+            return Err(fmt::Error);
+        }
+        self.text.push_str(text);
+        Ok(())
+    }
+}
+
 fn readable(text: &str, is_full: bool) -> Option<String> {
     if is_rust(text)
         && let Ok(name) = rustc_demangle::try_demangle(text)
     {
-        return Some(match is_full {
-            true => format!("{name}"),
-            false => format!("{name:#}"),
-        });
+        let mut readable = Bounded::default();
+        // Names that repeat parts of themselves grow from 250 bytes to a million: the rest is left.
+        let _ = match is_full {
+            true => write!(readable, "{name}"),
+            false => write!(readable, "{name:#}"),
+        };
+        return Some(readable.text);
     }
     match text.starts_with("_Z") {
         true => cpp::readable(text, is_full),

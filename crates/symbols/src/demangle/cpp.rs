@@ -1,7 +1,7 @@
 //! C++ names (Itanium ABI), however deep they nest.
 
+use super::Bounded;
 use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
-use std::fmt::{self, Write};
 
 /// What names of programs stay below: read on the stack that is there.
 const USUAL_DEPTH: u32 = 96;
@@ -18,9 +18,6 @@ const DEEPEST: usize = 1 << 18;
 /// Arguments of what was named before (`S_I..E`): the parser tries two readings of each, one in the
 /// other, so in broken names the time doubles with every one. Deep names may have so many.
 const MAX_BRANCHES: usize = 4;
-
-/// Names that repeat parts of themselves grow beyond all bounds when they are written out.
-const LONGEST: usize = 1 << 16;
 
 /// The readable form, if it is a C++ name.
 pub(super) fn readable(text: &str, is_full: bool) -> Option<String> {
@@ -60,8 +57,9 @@ fn read(core: &str, is_full: bool, depth: u32) -> Result<String, Failure> {
     };
     let mut out = Bounded::default();
     match symbol.structured_demangle(&mut out, &options) {
+        // What repeats parts of itself grows beyond all bounds: the rest is left.
         Ok(()) => Ok(out.text),
-        Err(_) if out.is_full => Err(Failure::NotMangled),
+        Err(_) if out.is_full => Ok(out.text),
         Err(_) => Err(Failure::TooDeep),
     }
 }
@@ -89,24 +87,6 @@ fn read_deep(core: &str, is_full: bool) -> Option<String> {
         let read = || read(core, is_full, depth).ok();
         thread.spawn_scoped(scope, read).ok()?.join().ok()?
     })
-}
-
-/// Text up to [`LONGEST`].
-#[derive(Default)]
-struct Bounded {
-    text: String,
-    is_full: bool,
-}
-
-impl Write for Bounded {
-    fn write_str(&mut self, part: &str) -> fmt::Result {
-        if self.text.len().saturating_add(part.len()) > LONGEST {
-            self.is_full = true;
-            return Err(fmt::Error);
-        }
-        self.text.push_str(part);
-        Ok(())
-    }
 }
 
 /// What stands behind a method's parameters goes with them, as in perf.
