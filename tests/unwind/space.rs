@@ -35,8 +35,8 @@ impl Images {
             return image.clone();
         }
         let debug = self.debug_files.get(path);
-        let debug = debug.map(|path| Elf::open(path).unwrap());
-        let elf = Elf::open(path).ok();
+        let debug = debug.map(|path| Elf::open(path, &rprof_untrusted::Budget::default()).unwrap());
+        let elf = Elf::open(path, &rprof_untrusted::Budget::default()).ok();
         let image = elf.map(|elf| Image::new(elf, debug.as_ref()));
         self.by_path.insert(path.to_owned(), image.clone());
         image
@@ -70,7 +70,11 @@ impl Space {
             let hex = |word| u64::from_str_radix(word, 16).ok();
             let image = match name {
                 "[vdso]" => maps.vdso.as_ref().map(|(_, bytes)| {
-                    Image::new(Elf::from_memory(bytes.clone(), name).unwrap(), None)
+                    Image::new(
+                        Elf::from_memory(bytes.clone(), name, &rprof_untrusted::Budget::default())
+                            .unwrap(),
+                        None,
+                    )
                 }),
                 _ if name.starts_with('/') => images.open(Path::new(name)),
                 _ => None,

@@ -1,18 +1,18 @@
 //! One ELF file: segments, sections, symbols, build id, links to its debug file.
 
+use crate::contents::Contents;
 use crate::segments::segments_of;
 use crate::source::{Device, Opened, Source};
 use crate::{BuildId, FileOffset, Segment, Svma};
 use object::read::elf::{SectionHeader as _, Sym as _};
-use object::{Endianness, Object, ObjectSection, ReadCache, ReadRef, elf};
+use object::{CompressedFileRange, Endianness, Object, ObjectSection, ReadRef, elf};
+use rprof_untrusted::Budget;
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, Cursor};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// A file is no ELF file, or a damaged one.
 #[derive(Debug, thiserror::Error)]
@@ -89,7 +89,7 @@ pub struct Elf {
     path: PathBuf,
     inode: Option<u64>,
     opened: Option<Opened>,
-    data: ReadCache<Source>,
+    data: Contents,
     segments: Vec<Segment>,
     build_id: Option<BuildId>,
 }
@@ -104,32 +104,36 @@ impl std::fmt::Debug for Elf {
 }
 
 impl Elf {
-    /// Opens a file.
+    /// Opens a file. What is read of it is of this budget.
     ///
     /// # Errors
     /// [`ElfError`]; `NotFound` in its source if there is none.
-    pub fn open(path: &Path) -> Result<Self, ElfError> {
+    pub fn open(path: &Path, budget: &Budget) -> Result<Self, ElfError> {
         let source = Source::open(path).map_err(|source| ElfError::Io {
             path: path.to_owned(),
             source,
         })?;
-        Self::over(source, path)
+        Self::over(source, path, budget)
     }
 
     /// Reads an ELF image that lies in memory; `name` stands for its path in messages.
     ///
     /// # Errors
     /// [`ElfError::Malformed`].
-    pub fn from_memory(bytes: Vec<u8>, name: &str) -> Result<Self, ElfError> {
-        Self::over(Source::Memory(Cursor::new(bytes)), Path::new(name))
+    pub fn from_memory(bytes: Vec<u8>, name: &str, budget: &Budget) -> Result<Self, ElfError> {
+        Self::over(Source::Memory(Cursor::new(bytes)), Path::new(name), budget)
     }
 
-    fn over(source: Source, path: &Path) -> Result<Self, ElfError> {
+    fn over(source: Source, path: &Path, budget: &Budget) -> Result<Self, ElfError> {
+        let in_memory = match &source {
+            Source::File { .. } => 0,
+            Source::Memory(bytes) => bytes.get_ref().len() as u64,
+        };
         let mut elf = Self {
             inode: source.inode(),
             opened: source.opened(),
             path: path.to_owned(),
-            data: ReadCache::new(source),
+            data: Contents::new(source, budget),
             segments: Vec::new(),
             build_id: None,
         };
@@ -137,6 +141,10 @@ impl Elf {
             path: path.to_owned(),
             source,
         };
+        elf.data.hold(in_memory).map_err(|over| ElfError::Io {
+            path: path.to_owned(),
+            source: io::Error::new(io::ErrorKind::OutOfMemory, over),
+        })?;
         elf.segments = elf.read_segments().map_err(malformed)?;
         elf.build_id = elf.read_build_id();
         Ok(elf)
@@ -164,6 +172,16 @@ impl Elf {
         self.opened.as_ref().is_some_and(Opened::has_changed)
     }
 
+    /// The budget that it is of.
+    pub fn budget(&self) -> Budget {
+        self.data.budget()
+    }
+
+    /// Whether something of it was left out because it takes more memory than the budget had.
+    pub fn is_over_budget(&self) -> bool {
+        self.data.is_over_budget()
+    }
+
     /// Its build id.
     pub fn build_id(&self) -> Option<&BuildId> {
         self.build_id.as_ref()
@@ -189,19 +207,12 @@ impl Elf {
         })
     }
 
-    pub(crate) fn object(
-        &self,
-    ) -> Result<object::File<'_, &ReadCache<Source>>, object::read::Error> {
+    pub(crate) fn object(&self) -> Result<object::File<'_, &Contents>, object::read::Error> {
         object::File::parse(&self.data)
     }
 
-    pub(crate) fn data(&self) -> &ReadCache<Source> {
+    pub(crate) fn data(&self) -> &Contents {
         &self.data
-    }
-
-    /// The open file; `None` for an image in memory.
-    pub(crate) fn file(&self) -> Option<&Arc<File>> {
-        self.opened.as_ref().map(Opened::file)
     }
 
     fn read_segments(&self) -> Result<Vec<Segment>, object::read::Error> {
@@ -230,15 +241,20 @@ impl Elf {
     pub fn section(&self, name: &str) -> Option<Cow<'_, [u8]>> {
         let file = self.object().ok()?;
         let section = file.section_by_name(name)?;
-        let data = section.compressed_data().ok()?;
-        if data.format != object::CompressionFormat::None {
-            // Room is made for what the section claims to become.
-            let packed = u64::try_from(data.data.len()).ok()?;
-            if data.uncompressed_size > most_unpacked(packed) {
-                return None;
-            }
+        let range = section.compressed_file_range().ok()?;
+        if range.format != object::CompressionFormat::None {
+            self.make_room(section.index().0, &range)?;
+            self.data.hold(range.uncompressed_size).ok()?;
         }
-        data.decompress().ok()
+        section.compressed_data().ok()?.decompress().ok()
+    }
+
+    /// Whether there is room for what a packed section claims to become, and a right to it.
+    pub(crate) fn make_room(&self, index: usize, range: &CompressedFileRange) -> Option<()> {
+        let end = range.offset.checked_add(range.compressed_size)?;
+        let is_apart = self.data.is_packed_apart(index, range.offset..end);
+        let is_possible = range.uncompressed_size <= most_unpacked(range.compressed_size);
+        (is_apart && is_possible).then_some(())
     }
 
     /// Where a section is in memory; `None` if there is none of this name, or it is not loaded.
@@ -385,7 +401,7 @@ mod tests {
     #[test]
     fn our_own_program_is_read() {
         let path = std::env::current_exe().unwrap();
-        let elf = Elf::open(&path).unwrap();
+        let elf = Elf::open(&path, &Budget::default()).unwrap();
         let mut found = None;
         elf.for_each_symbol(SymbolTable::Static, |symbol| {
             if symbol
@@ -406,10 +422,11 @@ mod tests {
 
     #[test]
     fn what_is_no_elf_file_is_an_error() {
-        assert!(Elf::open(Path::new("/no/such/file")).is_err());
-        assert!(Elf::open(Path::new("/dev/null")).is_err());
-        assert!(Elf::from_memory(b"\x7fELF nonsense".to_vec(), "x").is_err());
-        assert!(Elf::from_memory(Vec::new(), "x").is_err());
+        let budget = Budget::default();
+        assert!(Elf::open(Path::new("/no/such/file"), &budget).is_err());
+        assert!(Elf::open(Path::new("/dev/null"), &budget).is_err());
+        assert!(Elf::from_memory(b"\x7fELF nonsense".to_vec(), "x", &budget).is_err());
+        assert!(Elf::from_memory(Vec::new(), "x", &budget).is_err());
     }
 
     #[test]
@@ -417,7 +434,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("program");
         std::fs::copy("/bin/sh", &path).unwrap();
-        let elf = Elf::open(&path).unwrap();
+        let elf = Elf::open(&path, &Budget::default()).unwrap();
         assert!(!elf.has_changed());
         // A new file of that name is no change of this one.
         std::fs::rename(&path, dir.path().join("old")).unwrap();

@@ -6,7 +6,7 @@
 
 mod pcln;
 
-use crate::{Elf, Svma};
+use crate::{Elf, SectionBytes, Svma};
 use object::ReadRef;
 use pcln::{Layout, Pcln};
 use std::collections::HashMap;
@@ -15,8 +15,8 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub struct GoTable {
     pcln: Pcln,
-    /// Where the trees of inlined calls are: the address of the first byte, and the bytes.
-    trees: Option<(u64, Vec<u8>)>,
+    /// Where the trees of inlined calls are: the address of the first, and where in which bytes it is.
+    trees: Option<(u64, (usize, SectionBytes))>,
 }
 
 /// One function of a Go program, or one that was inlined at the address that was asked for.
@@ -70,7 +70,7 @@ impl GoTable {
             }),
             false => None,
         };
-        let trees = gofunc.and_then(|start| Some((start, bytes_from(elf, start)?)));
+        let trees = gofunc.and_then(|start| Some((start, section_of(elf, start)?)));
         Some(Self { pcln, trees })
     }
 
@@ -100,11 +100,12 @@ impl GoTable {
     }
 
     fn inlined(&self, function: &pcln::Function, at: u64) -> Option<pcln::InlinedCall> {
-        let (start, bytes) = self.trees.as_ref()?;
+        let (start, (skipped, bytes)) = self.trees.as_ref()?;
         let (tree, idx) = self.pcln.inlined(function, at)?;
         let tree = self.pcln.tree_address(tree, *start)?;
         let offset = usize::try_from(tree.checked_sub(*start)?).ok()?;
-        self.pcln.call(bytes.get(offset..)?, idx)
+        self.pcln
+            .call(bytes.get(skipped.checked_add(offset)?..)?, idx)
     }
 }
 
@@ -146,16 +147,16 @@ fn module_of(elf: &Elf, words: &Words, table: u64) -> Option<u64> {
     })
 }
 
-/// What the file has in memory from an address to the end of its section.
-fn bytes_from(elf: &Elf, address: u64) -> Option<Vec<u8>> {
+/// The section that has an address, and how far in it that is.
+fn section_of(elf: &Elf, address: u64) -> Option<(usize, SectionBytes)> {
     let sections = [".rodata", ".data.rel.ro", ".text"];
     sections.into_iter().find_map(|name| {
         let range = elf.section_range(name)?;
         if !(range.start.0..range.end.0).contains(&address) {
             return None;
         }
-        let mut bytes = elf.packed_section(name)?.unpack()?;
+        let bytes = elf.packed_section(name)?.unpack()?;
         let skipped = usize::try_from(address - range.start.0).ok()?;
-        (skipped <= bytes.len()).then(|| bytes.split_off(skipped))
+        (skipped <= bytes.len()).then_some((skipped, bytes))
     })
 }

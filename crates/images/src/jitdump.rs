@@ -9,6 +9,7 @@
 
 use crate::source::Source;
 use crate::{Avma, FileOffset};
+use rprof_untrusted::Budget;
 use std::io;
 use std::path::Path;
 
@@ -28,6 +29,7 @@ pub enum JitDumpError {
 #[derive(Debug)]
 pub struct JitDump {
     source: Source,
+    budget: Budget,
     len: u64,
     window: Vec<u8>,
     /// Where the window begins in the file.
@@ -126,15 +128,16 @@ const WINDOW: usize = 1 << 16;
 const MAX_NAME: u64 = 1 << 14;
 
 impl JitDump {
-    /// Opens a log, which must be a regular file.
+    /// Opens a log, which must be a regular file. What is read of it is of the budget.
     ///
     /// # Errors
     /// [`JitDumpError`] if it cannot be read or is something else.
-    pub fn open(path: &Path) -> Result<Self, JitDumpError> {
+    pub fn open(path: &Path, budget: &Budget) -> Result<Self, JitDumpError> {
         let source = Source::open(path)?;
         let len = source.meta().map_or(0, |meta| meta.len);
         let mut dump = Self {
             source,
+            budget: budget.clone(),
             len,
             window: Vec::new(),
             window_at: 0,
@@ -323,7 +326,9 @@ impl JitDump {
                 return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
             }
             let ahead = usize::try_from(self.len - at).unwrap_or(WINDOW);
-            self.window.resize(ahead.min(WINDOW), 0);
+            let ahead = ahead.min(WINDOW);
+            self.budget.read(ahead as u64).map_err(io::Error::other)?;
+            self.window.resize(ahead, 0);
             self.window_at = at;
             if let Err(error) = self.source.read_exact_at(&mut self.window, at) {
                 self.window.clear();

@@ -4,6 +4,7 @@
 use crate::debuginfod::Kind;
 use crate::locate::{Located, Locator, Reason};
 use crate::{BuildId, Elf, ElfError, kernel_module};
+use rprof_untrusted::Budget;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -60,7 +61,7 @@ impl<'l> KernelFiles<'l> {
     /// A [`Reason`].
     pub fn vmlinux(&self, id: Option<&BuildId>, servers: Servers) -> Result<Elf, Reason> {
         if let Some(path) = &self.locator.vmlinux {
-            return checked(Elf::open(path), id);
+            return checked(Elf::open(path, self.budget()), id);
         }
         let id = id.ok_or(Reason::Missing)?;
         let release = self.release.iter();
@@ -76,7 +77,7 @@ impl<'l> KernelFiles<'l> {
         let own = named.map(|path| self.root().join(path));
         let candidates = self.by_build_id(id).into_iter().chain(own);
         let candidates = candidates.chain([PathBuf::from("vmlinux")]);
-        let mut opened = candidates.map(|path| checked(Elf::open(&path), Some(id)));
+        let mut opened = candidates.map(|path| checked(Elf::open(&path, self.budget()), Some(id)));
         if let Some(elf) = opened.find_map(Result::ok) {
             return Ok(elf);
         }
@@ -104,7 +105,7 @@ impl<'l> KernelFiles<'l> {
         let (mut plain, mut debug) = (None, None);
         let mut reason = Reason::Missing;
         for path in self.module_candidates(path, id) {
-            match checked(kernel_module::open(&path, id), Some(id)) {
+            match checked(kernel_module::open(&path, id, self.budget()), Some(id)) {
                 Ok(elf) if elf.has_section(".debug_info") => debug = debug.or(Some(elf)),
                 Ok(elf) => plain = plain.or(Some(elf)),
                 Err(Reason::Missing) => {}
@@ -119,7 +120,9 @@ impl<'l> KernelFiles<'l> {
         if !is_enough && servers == Servers::Asked {
             let servers = self.locator.debuginfod.as_ref();
             let path = servers.and_then(|servers| servers.find_path(id, Kind::Debuginfo));
-            debug = path.and_then(|path| checked(kernel_module::open(&path, id), Some(id)).ok());
+            debug = path.and_then(|path| {
+                checked(kernel_module::open(&path, id, self.budget()), Some(id)).ok()
+            });
         }
         match (plain, debug) {
             (Some(binary), debug) => Ok(Located::from(binary).with(debug)),
@@ -176,6 +179,10 @@ impl<'l> KernelFiles<'l> {
             all.extend(["vmlinux", "elf", "debug"].map(|name| dir.join(name)));
         }
         all
+    }
+
+    fn budget(&self) -> &Budget {
+        &self.locator.budget
     }
 
     fn root(&self) -> &Path {

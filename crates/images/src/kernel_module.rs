@@ -8,7 +8,8 @@ use crate::source::Source;
 use crate::{BuildId, Elf, ElfError, Svma};
 use object::read::elf::{FileHeader as _, SectionHeader as _, Sym as _};
 use object::{LittleEndian, Object as _, elf};
-use std::io::{self, Read};
+use rprof_untrusted::{Budget, Held, read_all};
+use std::io;
 use std::path::Path;
 
 /// Where a module's code begins once it is laid out. The kernel tells where that was in memory.
@@ -28,29 +29,36 @@ const LE: LittleEndian = LittleEndian;
 
 /// Opens a module, compressed or not. One with another build id than `wanted` is left as it lies
 /// in its file.
-pub(crate) fn open(path: &Path, wanted: &BuildId) -> Result<Elf, ElfError> {
-    let source = Source::open(path).and_then(|source| read_all(source, MOST_BYTES));
+pub(crate) fn open(path: &Path, wanted: &BuildId, budget: &Budget) -> Result<Elf, ElfError> {
+    let mut held = budget.hold_nothing();
+    let source = Source::open(path).and_then(|source| read_all(source, MOST_BYTES, &mut held));
     let packed = source.map_err(|source| ElfError::Io {
         path: path.to_owned(),
         source,
     })?;
-    module(packed, &path.to_string_lossy(), Some(wanted))
+    module(packed, &path.to_string_lossy(), Some(wanted), budget)
 }
 
 /// Reads a module that lies in memory, compressed or not; `name` stands for its path in messages.
 ///
 /// # Errors
 /// [`ElfError`] if it cannot be unpacked, or is no module.
-pub fn module_from_memory(packed: Vec<u8>, name: &str) -> Result<Elf, ElfError> {
-    module(packed, name, None)
+pub fn module_from_memory(packed: Vec<u8>, name: &str, budget: &Budget) -> Result<Elf, ElfError> {
+    module(packed, name, None, budget)
 }
 
-fn module(packed: Vec<u8>, name: &str, wanted: Option<&BuildId>) -> Result<Elf, ElfError> {
+fn module(
+    packed: Vec<u8>,
+    name: &str,
+    wanted: Option<&BuildId>,
+    budget: &Budget,
+) -> Result<Elf, ElfError> {
     let io_error = |source| ElfError::Io {
         path: name.into(),
         source,
     };
-    let mut bytes = unpack(packed).map_err(io_error)?;
+    // What is unpacked here counts again as what the file is made of.
+    let mut bytes = unpack(packed, &mut budget.hold_nothing()).map_err(io_error)?;
     if wanted.is_none_or(|wanted| has_build_id(&bytes, wanted)) {
         lay_out(&mut bytes).map_err(|fault| match fault {
             Fault::TooLarge => io_error(too_large()),
@@ -60,7 +68,7 @@ fn module(packed: Vec<u8>, name: &str, wanted: Option<&BuildId>) -> Result<Elf, 
             },
         })?;
     }
-    Elf::from_memory(bytes, name)
+    Elf::from_memory(bytes, name, budget)
 }
 
 fn has_build_id(bytes: &[u8], wanted: &BuildId) -> bool {
@@ -82,20 +90,20 @@ impl From<object::read::Error> for Fault {
     }
 }
 
-fn unpack(packed: Vec<u8>) -> io::Result<Vec<u8>> {
+fn unpack(packed: Vec<u8>, held: &mut Held) -> io::Result<Vec<u8>> {
     /// For the window, KiB: what `xz -9` needs and some more.
     const WINDOW_KIB: u32 = 80 << 10;
     let most = most_from(&packed);
     match *packed {
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
             let reader = lzma_rust2::XzReader::new_mem_limit(&packed[..], false, WINDOW_KIB);
-            read_all(reader, most)
+            read_all(reader, most, held)
         }
         [0x28, 0xb5, 0x2f, 0xfd, ..] => {
             let reader = ruzstd::decoding::StreamingDecoder::new(&packed[..]);
-            read_all(reader.map_err(io::Error::other)?, most)
+            read_all(reader.map_err(io::Error::other)?, most, held)
         }
-        [0x1f, 0x8b, ..] => read_all(flate2::read::GzDecoder::new(&packed[..]), most),
+        [0x1f, 0x8b, ..] => read_all(flate2::read::GzDecoder::new(&packed[..]), most, held),
         _ => Ok(packed),
     }
 }
@@ -108,15 +116,6 @@ fn most_from(bytes: &[u8]) -> u64 {
 
 fn too_large() -> io::Error {
     io::Error::other("too large for a module")
-}
-
-fn read_all(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from.take(most + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > most {
-        true => Err(too_large()),
-        false => Ok(bytes),
-    }
 }
 
 /// A change of so many bytes at a place in the file.

@@ -7,6 +7,7 @@
 
 mod address;
 mod build_id;
+mod contents;
 mod debuginfod;
 mod elf;
 mod go;
@@ -35,7 +36,7 @@ pub use kernel_files::{Depth, KernelFiles, Servers, module_name};
 pub use kernel_module::{MODULE_BASE, module_from_memory};
 pub use living::{Living, own_user};
 pub use locate::{Located, Locator, Reason, Recorded, SplitFiles};
-pub use packed::PackedSection;
+pub use packed::{PackedSection, SectionBytes};
 pub use perf_map::{PerfMap, PerfMapEntry};
 pub use plt::PltEntry;
 pub use segments::Segment;

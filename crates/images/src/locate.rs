@@ -14,6 +14,7 @@ pub use shared::SplitFiles;
 use crate::debuginfod::{Debuginfod, Kind};
 use crate::{BuildId, Elf, running_vdso};
 use places::Places;
+use rprof_untrusted::Budget;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -118,6 +119,12 @@ impl Located {
         !self.binary.has_section(".text")
     }
 
+    /// Whether something of the files was left out because it takes more memory than the budget had.
+    pub fn is_over_budget(&self) -> bool {
+        let all = [Some(&self.binary), self.debug.as_ref()];
+        all.into_iter().flatten().any(Elf::is_over_budget)
+    }
+
     /// Whether one of the files was written to since it was opened: nothing that was read of them
     /// can be relied on.
     pub fn has_changed(&self) -> bool {
@@ -156,6 +163,8 @@ pub struct Locator {
     pub kallsyms: Option<PathBuf>,
     /// Servers that are asked for what is not found here.
     pub debuginfod: Option<Arc<Debuginfod>>,
+    /// What all files together may cost.
+    pub budget: Budget,
 }
 
 impl Default for Locator {
@@ -167,6 +176,7 @@ impl Default for Locator {
             vmlinux: None,
             kallsyms: None,
             debuginfod: None,
+            budget: Budget::default(),
         }
     }
 }
@@ -270,7 +280,10 @@ mod tests {
                 ..Recorded::default()
             })
         };
-        let id = Elf::open(Path::new("/bin/sh")).unwrap().build_id().cloned();
+        let id = Elf::open(Path::new("/bin/sh"), &Budget::default())
+            .unwrap()
+            .build_id()
+            .cloned();
         assert!(ask(id.as_ref()).is_ok());
         let other = BuildId::new(&[9; 20]).unwrap();
         let Err(Reason::Changed { found, .. }) = ask(Some(&other)) else {
@@ -299,7 +312,9 @@ mod tests {
 
     #[test]
     fn without_a_build_id_the_inode_decides_unless_the_user_does() {
-        let inode = Elf::open(Path::new("/bin/sh")).unwrap().inode();
+        let inode = Elf::open(Path::new("/bin/sh"), &Budget::default())
+            .unwrap()
+            .inode();
         let ask = |locator: &Locator, inode| {
             let recorded = Recorded {
                 path: b"/bin/sh",

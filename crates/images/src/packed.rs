@@ -1,20 +1,22 @@
 //! A section on its way out of the file: found by one thread, read and unpacked by any.
 
 use crate::Elf;
-use crate::elf::most_unpacked;
 use object::{CompressedData, CompressionFormat, Object, ObjectSection, ReadRef};
+use rprof_untrusted::Held;
 use std::borrow::Cow;
 use std::fs::File;
+use std::ops::Deref;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-/// A section that was not read yet.
+/// A section that was not read yet. Its memory is taken already.
 #[derive(Debug)]
 pub struct PackedSection {
     bytes: Bytes,
     format: CompressionFormat,
     /// Bytes of it when it is unpacked.
     unpacked_len: u64,
+    held: Held,
 }
 
 #[derive(Debug)]
@@ -24,22 +26,48 @@ enum Bytes {
     Memory(Vec<u8>),
 }
 
+/// A section's contents, which count for as long as they are there.
+#[derive(Debug, Default)]
+pub struct SectionBytes {
+    bytes: Vec<u8>,
+    _held: Option<Held>,
+}
+
+/// Bytes that somebody else counts.
+impl From<Vec<u8>> for SectionBytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self { bytes, _held: None }
+    }
+}
+
+impl Deref for SectionBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
 impl Elf {
     /// A section, to be read by whoever has time; `None` if there is none, or none in the file.
     pub fn packed_section(&self, name: &str) -> Option<PackedSection> {
         let file = self.object().ok()?;
-        let range = file.section_by_name(name)?.compressed_file_range().ok()?;
+        let section = file.section_by_name(name)?;
+        let range = section.compressed_file_range().ok()?;
         let data = self.data();
         let end = range.offset.checked_add(range.compressed_size)?;
         if range.compressed_size == 0 || end > data.len().ok()? {
             return None;
         }
-        // Room is made for what the section claims to become.
-        let is_packed = range.format != CompressionFormat::None;
-        if is_packed && range.uncompressed_size > most_unpacked(range.compressed_size) {
+        if !data.has(range.offset, range.compressed_size) {
             return None;
         }
-        let bytes = match self.file() {
+        let mut held = data.hold_apart(range.compressed_size).ok()?;
+        if range.format != CompressionFormat::None {
+            self.make_room(section.index().0, &range)?;
+            data.grow(&mut held, range.uncompressed_size).ok()?;
+        }
+        let bytes = match data.file() {
             Some(file) => {
                 let len = usize::try_from(range.compressed_size).ok()?;
                 Bytes::File(Arc::clone(file), range.offset, len)
@@ -53,6 +81,7 @@ impl Elf {
             bytes,
             format: range.format,
             unpacked_len: range.uncompressed_size,
+            held,
         })
     }
 }
@@ -64,7 +93,7 @@ impl PackedSection {
     }
 
     /// Its contents; `None` if they cannot be read, or are damaged.
-    pub fn unpack(self) -> Option<Vec<u8>> {
+    pub fn unpack(self) -> Option<SectionBytes> {
         let bytes = match self.bytes {
             Bytes::File(file, at, len) => {
                 let mut bytes = zeros(len)?;
@@ -73,15 +102,21 @@ impl PackedSection {
             }
             Bytes::Memory(bytes) => bytes,
         };
-        if self.format == CompressionFormat::None {
-            return Some(bytes);
-        }
-        let packed = CompressedData {
-            format: self.format,
-            data: &bytes,
-            uncompressed_size: self.unpacked_len,
+        let bytes = match self.format {
+            CompressionFormat::None => bytes,
+            format => {
+                let packed = CompressedData {
+                    format,
+                    data: &bytes,
+                    uncompressed_size: self.unpacked_len,
+                };
+                packed.decompress().ok().map(Cow::into_owned)?
+            }
         };
-        packed.decompress().ok().map(Cow::into_owned)
+        Some(SectionBytes {
+            bytes,
+            _held: Some(self.held),
+        })
     }
 }
 
@@ -95,15 +130,17 @@ fn zeros(len: usize) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rprof_untrusted::Budget;
 
     #[test]
     fn what_is_unpacked_is_the_section() {
         let path = std::env::current_exe().unwrap();
-        let elf = Elf::open(&path).unwrap();
-        let inner = Elf::from_memory(std::fs::read(&path).unwrap(), "x").unwrap();
+        let elf = Elf::open(&path, &Budget::default()).unwrap();
+        let inner =
+            Elf::from_memory(std::fs::read(&path).unwrap(), "x", &Budget::default()).unwrap();
         for elf in [&elf, &inner] {
-            let text = elf.packed_section(".text").unwrap();
-            assert_eq!(text.unpack().as_deref(), elf.section(".text").as_deref());
+            let text = elf.packed_section(".text").unwrap().unpack();
+            assert_eq!(text.as_deref(), elf.section(".text").as_deref());
             assert!(elf.packed_section(".bss").is_none());
             assert!(elf.packed_section(".nothing").is_none());
         }

@@ -6,6 +6,8 @@
 //! written while it is read: it is read in windows, up to where it ended when it was opened.
 
 use crate::source::Source;
+use rprof_untrusted::Budget;
+use std::cell::Cell;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -15,6 +17,8 @@ use std::time::SystemTime;
 #[derive(Debug)]
 pub struct PerfMap {
     source: Source,
+    budget: Budget,
+    is_over_budget: Cell<bool>,
 }
 
 /// One line.
@@ -35,13 +39,26 @@ const WINDOW: usize = 1 << 16;
 const MAX_LINE: usize = 1 << 16;
 
 impl PerfMap {
-    /// Opens a map, which must be a regular file.
+    /// Opens a map, which must be a regular file. What is read of it is of the budget.
     ///
     /// # Errors
     /// If it cannot be opened.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    pub fn open(path: &Path, budget: &Budget) -> io::Result<Self> {
         let source = Source::open(path)?;
-        Ok(Self { source })
+        if source.is_mostly_hole() {
+            let what = "more hole than contents";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        Ok(Self {
+            source,
+            budget: budget.clone(),
+            is_over_budget: Cell::new(false),
+        })
+    }
+
+    /// Whether the rest of it was not read, because the budget did not allow so much.
+    pub fn is_over_budget(&self) -> bool {
+        self.is_over_budget.get()
     }
 
     /// Who owns the file.
@@ -88,6 +105,10 @@ impl PerfMap {
         while end > 0 {
             let len = usize::try_from(end).unwrap_or(WINDOW).min(WINDOW);
             end -= len as u64;
+            if self.budget.read(len as u64).is_err() {
+                self.is_over_budget.set(true);
+                return Ok(());
+            }
             window.resize(len, 0);
             self.source.read_exact_at(&mut window, end)?;
             let mut pieces = window.rsplit(|&byte| byte == b'\n').peekable();
@@ -149,7 +170,7 @@ mod tests {
         let path = dir.path().join("perf-1.map");
         std::fs::write(&path, text).unwrap();
         let mut all = Vec::new();
-        let n_malformed = PerfMap::open(&path)
+        let n_malformed = PerfMap::open(&path, &Budget::default())
             .unwrap()
             .for_each_back(|entry| {
                 let name = String::from_utf8_lossy(entry.name).into_owned();
@@ -219,13 +240,13 @@ mod tests {
         let path = dir.path().join("perf-1.map");
         std::fs::write(&path, "1 1 a\n2 1 b\n3 1 c\n").unwrap();
         let mut n = 0;
-        let map = PerfMap::open(&path).unwrap();
+        let map = PerfMap::open(&path, &Budget::default()).unwrap();
         let visit = |_: PerfMapEntry<'_>| {
             n += 1;
             ControlFlow::Break(())
         };
         map.for_each_back(visit).unwrap();
         assert_eq!(n, 1);
-        assert!(PerfMap::open(dir.path()).is_err());
+        assert!(PerfMap::open(dir.path(), &Budget::default()).is_err());
     }
 }

@@ -1,5 +1,6 @@
 //! Where an ELF file's bytes come from: a file, or memory (the vdso).
 
+use rprof_untrusted::is_mostly_hole;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::os::fd::AsRawFd;
@@ -69,6 +70,14 @@ impl Source {
                 meta: *meta,
             }),
             Self::Memory(_) => None,
+        }
+    }
+
+    /// Whether a file claims to be long, and is a hole for the most part: no text, log or program is.
+    pub(crate) fn is_mostly_hole(&self) -> bool {
+        match self {
+            Self::File { file, meta, .. } => is_mostly_hole(file, 0, meta.len),
+            Self::Memory(_) => false,
         }
     }
 

@@ -6,6 +6,7 @@ use rprof_abi::record::{BuildIdBytes, FileIdentity, Inode, Mmap2, Record};
 use rprof_abi::{Encoder, Endian, Misc, RawRecord, SampleLayout};
 use rprof_images::{Elf, kernel_build_id, running_vdso};
 use rprof_perfdata::feature::BuildIdEntry;
+use rprof_untrusted::{Budget, Limits};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -13,13 +14,25 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// What was seen so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Unnamed {
     /// Paths without build id in their records, with the id of what was mapped there first.
     paths: BTreeMap<Vec<u8>, Option<BuildIdBytes>>,
     /// Ids by path, device and inode, also of files that have none: inodes are given anew, and file
     /// systems say the same device for several that have them.
     ids: FxHashMap<FileKey, Option<BuildIdBytes>>,
+    /// For the files that ids are read from.
+    budget: Budget,
+}
+
+impl Default for Unnamed {
+    fn default() -> Self {
+        Self {
+            paths: BTreeMap::new(),
+            ids: FxHashMap::default(),
+            budget: Budget::new(Limits::BUILD_IDS),
+        }
+    }
 }
 
 /// Path; device, inode and its generation.
@@ -71,7 +84,9 @@ impl Unnamed {
         }
         let numbers = (inode.maj, inode.min, inode.ino, inode.generation);
         let key = (map.filename.to_vec(), numbers);
-        *self.ids.entry(key).or_insert_with(|| read_id(map, inode))
+        let budget = &self.budget;
+        let read = || read_id(map, inode, budget);
+        *self.ids.entry(key).or_insert_with(read)
     }
 
     /// The BUILD_ID section: the kernel, and every file that is still the one that was mapped.
@@ -113,7 +128,7 @@ fn is_file(map: &Mmap2<'_>) -> bool {
 
 /// Reads the file that a process has mapped: what it has there (which only root may open), or what
 /// its path leads to in its mount namespace, or in ours, if that is the same file.
-fn read_id(map: &Mmap2<'_>, inode: &Inode) -> Option<BuildIdBytes> {
+fn read_id(map: &Mmap2<'_>, inode: &Inode, budget: &Budget) -> Option<BuildIdBytes> {
     let (pid, end) = (map.pid, map.addr.saturating_add(map.len));
     let mapped = PathBuf::from(format!("/proc/{pid}/map_files/{:x}-{end:x}", map.addr));
     let path = Path::new(OsStr::from_bytes(map.filename));
@@ -121,7 +136,7 @@ fn read_id(map: &Mmap2<'_>, inode: &Inode) -> Option<BuildIdBytes> {
     below_root.as_mut_os_string().push(path);
     let mut files = [mapped.as_path(), &below_root, path]
         .into_iter()
-        .filter_map(|path| Elf::open(path).ok());
+        .filter_map(|path| Elf::open(path, budget).ok());
     let elf = files.find(|elf| elf.inode() == Some(inode.ino))?;
     Some(BuildIdBytes::new(elf.build_id()?.as_bytes()))
 }

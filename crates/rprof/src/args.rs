@@ -1,13 +1,16 @@
 //! The arguments, with perf's names wherever perf has them.
 
+mod limits;
 mod record;
 mod sources;
 pub(crate) mod unknown;
 
+pub(crate) use limits::LimitArgs;
 pub(crate) use record::{CallGraph, RecordArgs};
 
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use rprof_images::Locator;
+use rprof_perfdata::Reader;
 use rprof_profile::Filter;
 use rprof_symbols::Demangling;
 use std::ops::RangeInclusive;
@@ -92,6 +95,9 @@ pub(crate) struct InputArgs {
     #[command(flatten)]
     sources: sources::SourceArgs,
 
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
     /// Do not show inlined functions as frames of their own
     #[arg(long)]
     pub(crate) no_inline: bool,
@@ -139,8 +145,8 @@ fn parse_max_stack(text: &str) -> Result<usize, String> {
 }
 
 impl InputArgs {
-    pub(crate) fn locator(&self) -> Locator {
-        self.sources.locator()
+    pub(crate) fn locator(&self, reader: &Reader) -> Locator {
+        self.sources.locator(reader.budget())
     }
 
     pub(crate) fn demangling(&self) -> Demangling {
@@ -301,6 +307,9 @@ pub(crate) struct SymbolsArgs {
     #[command(flatten)]
     sources: sources::SourceArgs,
 
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
     /// Also those that no sample hit
     #[arg(long, conflicts_with = "embed")]
     pub(crate) all: bool,
@@ -315,8 +324,8 @@ pub(crate) struct SymbolsArgs {
 }
 
 impl SymbolsArgs {
-    pub(crate) fn locator(&self) -> Locator {
-        self.sources.locator()
+    pub(crate) fn locator(&self, reader: &Reader) -> Locator {
+        self.sources.locator(reader.budget())
     }
 }
 
@@ -325,6 +334,9 @@ pub(crate) struct DumpArgs {
     /// Recording to read: a file, a directory, or - for standard input
     #[arg(short = 'i', long, value_name = "FILE", default_value = "perf.data")]
     pub(crate) input: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 
     /// Print JSON (docs: crates/report/JSON.md)
     #[arg(long)]

@@ -13,6 +13,8 @@ pub enum Reason {
     Stripped,
     /// The file has only the symbols that others link to.
     OnlyExported,
+    /// What the file says takes more memory than the budget had left.
+    OverBudget,
     /// Code was made at run time, and nobody wrote down what it is called.
     NoMap,
     /// There are names for such code, but not for certain those of the process that was recorded.
@@ -29,6 +31,7 @@ impl fmt::Display for Reason {
             Self::NoFile(reason) => reason.fmt(f),
             Self::Stripped => write!(f, "the file has no symbols (stripped)"),
             Self::OnlyExported => write!(f, "only exported functions have names (stripped)"),
+            Self::OverBudget => write!(f, "its symbols take more memory than --mem allows"),
             Self::NoMap => write!(f, "code made at run time, and no such file with its names"),
             Self::NotItsMap(why) | Self::NoKernelSymbols(why) | Self::WhenEmbedded(why) => {
                 f.write_str(why)
@@ -70,6 +73,7 @@ pub struct Answers {
     ends: Vec<u32>,
     lack: Option<Reason>,
     pub(crate) n_malformed: u64,
+    is_over_budget: bool,
 }
 
 impl Answers {
@@ -81,12 +85,23 @@ impl Answers {
             ends,
             lack: None,
             n_malformed: 0,
+            is_over_budget: false,
         }
     }
 
     /// Lines of the file that made no sense, as far as it was read.
     pub fn n_malformed(&self) -> u64 {
         self.n_malformed
+    }
+
+    /// Whether something of the file was left out, because it takes more than the budget had left.
+    pub fn is_over_budget(&self) -> bool {
+        self.is_over_budget
+    }
+
+    /// Notes that something may have been left out.
+    pub(crate) fn note_over_budget(&mut self, is_over_budget: bool) {
+        self.is_over_budget |= is_over_budget;
     }
 
     /// Why addresses without a name have none, where that has a reason.

@@ -1,18 +1,23 @@
 //! Inlined functions and lines, by addr2line's `Context`.
 
 mod abbreviations;
+mod slice;
+
+pub(crate) use slice::Slice;
 
 use crate::answers::{Frame, Line};
 use crate::batch::Batch;
 use crate::split::Split;
-use gimli::{AbbreviationsCacheStrategy, EndianSlice, RunTimeEndian, Section, SectionId};
-use rprof_images::{Elf, PackedSection, Svma};
+use gimli::{AbbreviationsCacheStrategy, Reader as _, RunTimeEndian, Section, SectionId};
+use rprof_images::{Elf, PackedSection, SectionBytes, Svma};
 use std::sync::{Arc, Mutex};
 
-pub(crate) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 pub(crate) type Context<'a> = addr2line::Context<Slice<'a>>;
 /// The sections as one, to be shared by contexts.
 pub(crate) type Dwarf<'a> = Arc<gimli::Dwarf<Slice<'a>>>;
+
+/// Sections that were read and unpacked.
+type DwarfSections = gimli::DwarfSections<SectionBytes>;
 
 /// Those that names, inlined functions and lines are in, the long ones first.
 const WANTED: [SectionId; 10] = [
@@ -32,7 +37,7 @@ const WANTED: [SectionId; 10] = [
 #[derive(Debug)]
 pub(crate) struct Packed {
     sections: Vec<(SectionId, PackedSection)>,
-    shared: Option<gimli::DwarfSections<Vec<u8>>>,
+    shared: Option<DwarfSections>,
     endian: RunTimeEndian,
 }
 
@@ -40,10 +45,11 @@ impl Packed {
     /// Of a file, and of the one with what it shares with others (dwz).
     pub(crate) fn of(elf: &Elf, shared: Option<&Elf>) -> Self {
         let all_of = |elf: &Elf| {
-            let read = |id: SectionId| -> Result<Vec<u8>, ()> {
-                Ok(elf.section(id.name()).unwrap_or_default().into_owned())
+            let read = |id: SectionId| -> Result<SectionBytes, ()> {
+                let packed = elf.packed_section(id.name());
+                Ok(packed.and_then(PackedSection::unpack).unwrap_or_default())
             };
-            gimli::DwarfSections::load(read).ok()
+            DwarfSections::load(read).ok()
         };
         let sections = WANTED
             .into_iter()
@@ -102,13 +108,13 @@ impl Packed {
             done
         });
         let mut read = read.into_inner().unwrap_or_default();
-        let take = |id: SectionId| -> Result<Vec<u8>, ()> {
+        let take = |id: SectionId| -> Result<SectionBytes, ()> {
             let found = read.iter_mut().find(|(other, _)| *other == id);
             Ok(found
                 .map(|(_, bytes)| std::mem::take(bytes))
                 .unwrap_or_default())
         };
-        let sections = gimli::DwarfSections::load(take).unwrap_or_default();
+        let sections = DwarfSections::load(take).unwrap_or_default();
         let sections = Sections {
             sections,
             shared: self.shared,
@@ -121,8 +127,8 @@ impl Packed {
 /// The DWARF sections of a file, unpacked.
 #[derive(Debug)]
 pub(crate) struct Sections {
-    sections: gimli::DwarfSections<Vec<u8>>,
-    shared: Option<gimli::DwarfSections<Vec<u8>>>,
+    sections: DwarfSections,
+    shared: Option<DwarfSections>,
     endian: RunTimeEndian,
 }
 
@@ -137,7 +143,7 @@ impl Sections {
         let mut dwarf = self
             .sections
             .borrow_with_sup(self.shared.as_ref(), |section| {
-                EndianSlice::new(section, self.endian)
+                Slice::new(section, self.endian)
             });
         if dwarf.debug_info.reader().is_empty() {
             return None;
@@ -152,8 +158,26 @@ impl Sections {
     }
 }
 
+/// What reading all of it takes, and looking some things up again; with split units, whose sections
+/// are others, some more.
+fn steps(dwarf: &Dwarf<'_>) -> u64 {
+    const SOME_MORE: u64 = 256 << 20;
+    let sections = [
+        dwarf.debug_info.reader().len(),
+        dwarf.debug_line.reader().len(),
+        dwarf.ranges.debug_ranges().reader().len(),
+        dwarf.ranges.debug_rnglists().reader().len(),
+    ];
+    let len = sections.into_iter().fold(0, usize::saturating_add);
+    u64::try_from(len)
+        .unwrap_or(u64::MAX)
+        .saturating_mul(8)
+        .saturating_add(SOME_MORE)
+}
+
 /// A context over sections, for one thread; `None` if they are damaged.
 pub(crate) fn context<'a>(dwarf: &Dwarf<'a>) -> Option<Context<'a>> {
+    slice::allow(steps(dwarf));
     Context::from_arc_dwarf(Arc::clone(dwarf)).ok()
 }
 
@@ -165,6 +189,7 @@ pub(crate) fn inlined_frames<'a>(
     start: Option<u64>,
     batch: &mut Batch<'a>,
 ) -> Option<Frame> {
+    slice::allow_stack();
     let mut frames = split.resolve(context.find_frames(address.0)).ok()?;
     let mut chain = Chain::new(address, start);
     while let Ok(Some(frame)) = frames.next() {

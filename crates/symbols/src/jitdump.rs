@@ -3,6 +3,7 @@
 use crate::answers::{Answers, Collector, Frame, Line};
 use crate::{Detail, Reason, Request};
 use rprof_images::{FileOffset, JitDump, JitLines, JitLoad, JitRecord};
+use rprof_untrusted::OverBudget;
 use std::io;
 
 /// Names places in a log, which must be sorted.
@@ -16,8 +17,22 @@ pub fn symbolize_jitdump(
 ) -> Result<Answers, Reason> {
     let mut collector = Collector::default();
     let named = name_all(dump, offsets, request, &mut collector);
-    named.map_err(|error| Reason::NoFile(rprof_images::Reason::Unreadable(error.kind())))?;
-    Ok(collector.finish())
+    let mut answers = collector.finish();
+    match named {
+        // What was read counts.
+        Err(error) if is_over_budget(&error) => answers.note_over_budget(true),
+        Err(error) => {
+            let reason = rprof_images::Reason::Unreadable(error.kind());
+            return Err(Reason::NoFile(reason));
+        }
+        Ok(()) => {}
+    }
+    Ok(answers)
+}
+
+fn is_over_budget(error: &io::Error) -> bool {
+    let inner = error.get_ref();
+    inner.is_some_and(<dyn std::error::Error + Send + Sync>::is::<OverBudget>)
 }
 
 fn name_all(
@@ -163,7 +178,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
         let offsets: Vec<_> = offsets.iter().copied().map(FileOffset).collect();
-        let mut dump = JitDump::open(file.path()).unwrap();
+        let mut dump = JitDump::open(file.path(), &rprof_untrusted::Budget::default()).unwrap();
         let request = Request {
             detail: Detail::Lines,
             ..Request::default()

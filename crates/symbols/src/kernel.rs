@@ -149,7 +149,9 @@ impl<'k> KernelSymbols<'k> {
             }
             batch
         });
-        Batch::join(shares, Demangling::default(), n_threads)
+        let mut answers = Batch::join(shares, Demangling::default(), n_threads);
+        answers.note_over_budget(code.is_some_and(|code| code.elf.is_over_budget()));
+        answers
     }
 }
 

@@ -44,6 +44,7 @@ pub fn symbolize_perf_map(map: &PerfMap, addresses: &[Avma]) -> Result<Answers, 
     }
     let mut answers = collector.finish();
     answers.n_malformed = n_malformed;
+    answers.note_over_budget(map.is_over_budget());
     Ok(answers)
 }
 
@@ -87,7 +88,7 @@ mod tests {
     fn ask(text: &str, addresses: &[u64]) -> (Vec<Option<String>>, u64) {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
-        let map = PerfMap::open(file.path()).unwrap();
+        let map = PerfMap::open(file.path(), &rprof_untrusted::Budget::default()).unwrap();
         let addresses: Vec<Avma> = addresses.iter().copied().map(Avma).collect();
         let answers = symbolize_perf_map(&map, &addresses).unwrap();
         let name = |at| {

@@ -3,10 +3,8 @@
 
 use crate::dwarf::Slice;
 use addr2line::{LookupContinuation, LookupResult, SplitDwarfLoad};
-use gimli::{
-    Dwarf, DwarfPackageSections, DwarfSections, DwoId, EndianSlice, RunTimeEndian, SectionId,
-};
-use rprof_images::{Elf, SplitFiles};
+use gimli::{Dwarf, DwarfPackageSections, DwarfSections, DwoId, RunTimeEndian, SectionId};
+use rprof_images::{Elf, PackedSection, SectionBytes, SplitFiles};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -17,8 +15,8 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct Split {
     files: SplitFiles,
     endian: RunTimeEndian,
-    package: OnceLock<Option<DwarfPackageSections<Vec<u8>>>>,
-    units: Units<DwarfSections<Vec<u8>>>,
+    package: OnceLock<Option<DwarfPackageSections<SectionBytes>>>,
+    units: Units<DwarfSections<SectionBytes>>,
 }
 
 /// Units that were looked for: what is read stays where it is for as long as names are found in
@@ -88,9 +86,9 @@ impl Split {
     }
 
     fn load<'a>(&'a self, load: &SplitDwarfLoad<Slice<'a>>) -> Option<Dwarf<Slice<'a>>> {
-        let slice = |bytes: &'a Vec<u8>| EndianSlice::new(bytes, self.endian);
+        let slice = |bytes: &'a SectionBytes| Slice::new(bytes, self.endian);
         if let Some(package) = self.package.get_or_init(|| self.read_package()) {
-            let empty = EndianSlice::new(&[], self.endian);
+            let empty = Slice::new(&[], self.endian);
             let package = package.borrow(slice, empty).ok();
             let unit = package.and_then(|package| package.find_cu(load.dwo_id, &load.parent).ok());
             if let Some(unit) = unit.flatten() {
@@ -103,13 +101,13 @@ impl Split {
         Some(dwarf)
     }
 
-    fn read_package(&self) -> Option<DwarfPackageSections<Vec<u8>>> {
+    fn read_package(&self) -> Option<DwarfPackageSections<SectionBytes>> {
         let elf = self.files.package()?;
         DwarfPackageSections::load(|id| read(&elf, id)).ok()
     }
 
     /// The sections of one unit's own file.
-    fn read_unit(&self, load: &SplitDwarfLoad<Slice<'_>>) -> Option<DwarfSections<Vec<u8>>> {
+    fn read_unit(&self, load: &SplitDwarfLoad<Slice<'_>>) -> Option<DwarfSections<SectionBytes>> {
         fn path<'p>(text: &Slice<'p>) -> &'p Path {
             Path::new(OsStr::from_bytes(text.slice()))
         }
@@ -123,8 +121,12 @@ impl Split {
     }
 
     /// The id of the unit that a file has.
-    fn id_of(&self, sections: &DwarfSections<Vec<u8>>, parent: &Dwarf<Slice<'_>>) -> Option<DwoId> {
-        let mut dwarf = sections.borrow(|bytes| EndianSlice::new(bytes, self.endian));
+    fn id_of(
+        &self,
+        sections: &DwarfSections<SectionBytes>,
+        parent: &Dwarf<Slice<'_>>,
+    ) -> Option<DwoId> {
+        let mut dwarf = sections.borrow(|bytes| Slice::new(bytes, self.endian));
         dwarf.make_dwo(parent);
         let header = dwarf.units().next().ok()??;
         dwarf.unit(header).ok()?.dwo_id
@@ -132,11 +134,9 @@ impl Split {
 }
 
 /// A section of such a file; what is absent or damaged is empty.
-fn read(elf: &Elf, id: SectionId) -> Result<Vec<u8>, gimli::Error> {
-    let section = id.dwo_name().and_then(|name| elf.section(name));
-    Ok(section
-        .map(std::borrow::Cow::into_owned)
-        .unwrap_or_default())
+fn read(elf: &Elf, id: SectionId) -> Result<SectionBytes, gimli::Error> {
+    let section = id.dwo_name().and_then(|name| elf.packed_section(name));
+    Ok(section.and_then(PackedSection::unpack).unwrap_or_default())
 }
 
 #[cfg(test)]

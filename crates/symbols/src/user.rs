@@ -51,10 +51,13 @@ pub fn symbolize_user(
     request: Request,
 ) -> Result<Answers, Reason> {
     let dwarf = located.dwarf();
+    let alternate = match request.detail {
+        Detail::Inlines | Detail::Lines => located.alternate(),
+        Detail::Functions => None,
+    };
+    let alternate = alternate.as_ref();
     let packed = match request.detail {
-        Detail::Inlines | Detail::Lines => {
-            dwarf.map(|elf| dwarf::Packed::of(elf, located.alternate().as_ref()))
-        }
+        Detail::Inlines | Detail::Lines => dwarf.map(|elf| dwarf::Packed::of(elf, alternate)),
         Detail::Functions => None,
     };
     let mini = located.mini();
@@ -72,8 +75,12 @@ pub fn symbolize_user(
         Some(_) => None,
         None => GoTable::of(&located.binary),
     };
+    let is_over_budget = located.is_over_budget() || alternate.is_some_and(Elf::is_over_budget);
     if table.is_empty() && dwarf.is_none() && go.is_none() {
-        return Err(Reason::Stripped);
+        return Err(match is_over_budget {
+            true => Reason::OverBudget,
+            false => Reason::Stripped,
+        });
     }
     let addresses: Vec<Option<Svma>> = offsets
         .iter()
@@ -102,6 +109,7 @@ pub fn symbolize_user(
         return Err(Reason::NoFile(rprof_images::Reason::BeingWritten));
     }
     let mut answers = Batch::join(shares, request.demangling, request.n_threads);
+    answers.note_over_budget(is_over_budget);
     let files = [Some(&located.binary), located.debug.as_ref()];
     let has_symtab = files.into_iter().flatten().any(Elf::has_symtab);
     if located.dwarf().is_none() && go.is_none() && mini.is_none() && !has_symtab {

@@ -8,7 +8,7 @@ use crate::slow::{Caller, Frame, Step};
 use crate::stack::Stack;
 use crate::table::Scratch;
 use gimli::{BaseAddresses, DebugFrame, EhFrame, LittleEndian, UnwindSection, Vendor};
-use rprof_images::{Elf, PackedSection, Svma};
+use rprof_images::{Elf, PackedSection, SectionBytes, Svma};
 
 /// One section of descriptions.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct Section {
     is_eh_frame: bool,
     /// Whose instructions it may use.
     vendor: Vendor,
-    bytes: Vec<u8>,
+    bytes: SectionBytes,
     bases: BaseAddresses,
     pub(crate) index: Index,
 }
@@ -28,11 +28,6 @@ const MAX_ROWS: usize = 1 << 16;
 const MAX_GAP: u32 = 32;
 
 impl Section {
-    /// Memory that it takes, bytes.
-    pub(crate) fn size_bytes(&self) -> usize {
-        self.bytes.len() + self.index.size_bytes()
-    }
-
     /// Where the function at an address begins, from the image's start.
     pub(crate) fn function(&self, at: u32) -> Option<u32> {
         let (_, entry) = self.index.find(at)?;

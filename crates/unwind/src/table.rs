@@ -10,6 +10,7 @@ use crate::stack::Stack;
 use crate::{Mapped, Registers};
 use gimli::UnwindContext;
 use rprof_images::{Elf, FileOffset, Segment, Svma};
+use rprof_untrusted::{Budget, Held};
 use rustc_hash::FxHashMap;
 use std::sync::{PoisonError, RwLock};
 
@@ -23,6 +24,9 @@ pub enum TableError {
     /// It is of a machine whose stacks are not walked.
     #[error("its machine is not one whose stacks rprof walks")]
     Machine,
+    /// What it says takes more memory than the budget has left.
+    #[error("it takes more memory than the budget has left")]
+    Memory,
 }
 
 /// The frames of one image: shared by all that map it.
@@ -38,16 +42,19 @@ pub struct UnwindTable {
     /// Where it returns from signal handlers, if that is easily seen.
     signal_return: Option<u32>,
     compiled: RwLock<Compiled>,
+    /// For the sections' indexes.
+    _indexes: Held,
 }
 
 /// Descriptions compiled so far. Few rules are said of many rows.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Compiled {
     /// By section and number in its index: the range of its rows.
     functions: FxHashMap<(u8, u32), (u32, u32)>,
     rows: Vec<Row>,
     rules: Vec<Rule>,
     numbers: FxHashMap<Rule, u32>,
+    held: Held,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,9 +66,8 @@ struct Row {
 /// What a thread needs to compile descriptions.
 pub(crate) type Scratch = UnwindContext<usize>;
 
-/// With more rows (128 MiB) an image is damaged, and all are forgotten: the largest compilers and
-/// browsers have a tenth.
-const MAX_COMPILED: usize = 1 << 24;
+/// Memory that a row takes, bytes: its own, and its share of rules and functions.
+const ROW_BYTES: u64 = 16;
 
 impl UnwindTable {
     /// Reads an image's descriptions; those of the debug file stand in where the image has none.
@@ -80,24 +86,26 @@ impl UnwindTable {
         let frames = [Some(elf), debug].into_iter().flatten();
         sections.extend(frames.filter_map(|elf| debug_frame_of(elf, base)).take(1));
         if sections.is_empty() {
-            return Err(TableError::NoSection);
+            let is_over = elf.is_over_budget() || debug.is_some_and(Elf::is_over_budget);
+            return Err(match is_over {
+                true => TableError::Memory,
+                false => TableError::NoSection,
+            });
         }
         let signal_return = signal::returns_in(elf, machine);
+        let budget = elf.budget();
+        let of_indexes: usize = sections.iter().map(|one| one.index.size_bytes()).sum();
+        let held = budget.hold(of_indexes as u64);
         Ok(Self {
+            _indexes: held.map_err(|_| TableError::Memory)?,
             machine,
             base,
             segments: elf.segments().to_vec(),
             signal_return: signal_return.and_then(|at| u32::try_from(at.0.checked_sub(base)?).ok()),
             sections,
             known: Known::of(elf, machine, base),
-            compiled: RwLock::default(),
+            compiled: RwLock::new(Compiled::nothing(&budget)),
         })
-    }
-
-    /// Memory that it takes, bytes: as read, without what is compiled later.
-    pub fn size_bytes(&self) -> usize {
-        let sections = self.sections.iter();
-        sections.map(Section::size_bytes).sum()
     }
 
     /// What an address points to that is mapped to an offset of the image's file; the image has
@@ -193,8 +201,13 @@ impl UnwindTable {
         if let Some(&(from, to)) = compiled.functions.get(&function) {
             return compiled.rule_in(from, to, at);
         }
-        if compiled.rows.len() > MAX_COMPILED {
-            *compiled = Compiled::default();
+        let bytes = ROW_BYTES * (rows.len() as u64 + 2);
+        if compiled.held.grow(bytes).is_err() {
+            // All are forgotten, and compiled again as they are needed.
+            *compiled = Compiled::nothing(compiled.held.budget());
+            if compiled.held.grow(bytes).is_err() {
+                return rule_in(&rows, at);
+            }
         }
         let from = compiled.rows.len();
         for (start, rule) in rows {
@@ -243,7 +256,24 @@ impl UnwindTable {
     }
 }
 
+/// The rule that holds at an address, of those of its function.
+fn rule_in(rows: &[(u32, Rule)], at: u32) -> Rule {
+    let n = rows.partition_point(|&(start, _)| start <= at);
+    let row = n.checked_sub(1).and_then(|at| rows.get(at));
+    row.map(|&(_, rule)| rule).unwrap_or_default()
+}
+
 impl Compiled {
+    fn nothing(budget: &Budget) -> Self {
+        Self {
+            functions: FxHashMap::default(),
+            rows: Vec::new(),
+            rules: Vec::new(),
+            numbers: FxHashMap::default(),
+            held: budget.hold_nothing(),
+        }
+    }
+
     fn rule_in(&self, from: u32, to: u32, at: u32) -> Rule {
         let rows = self
             .rows

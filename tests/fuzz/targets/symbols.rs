@@ -14,7 +14,7 @@ const FORMS: [Demangling; 4] = [
 ];
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(binary) = Elf::from_memory(bytes.to_vec(), "input") else {
+    let Ok(binary) = Elf::from_memory(bytes.to_vec(), "input", &Default::default()) else {
         for form in FORMS {
             assert_eq!(form.of(bytes).is_empty(), bytes.is_empty());
         }

@@ -35,7 +35,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some(input) = WalkInput::parse(bytes) else {
         return;
     };
-    let Ok(elf) = Elf::from_memory(input.image.to_vec(), "input") else {
+    let Ok(elf) = Elf::from_memory(input.image.to_vec(), "input", &Default::default()) else {
         return;
     };
     let Ok(table) = UnwindTable::of(&elf, None) else {

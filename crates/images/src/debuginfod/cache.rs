@@ -3,6 +3,7 @@
 
 use super::Kind;
 use crate::{BuildId, Elf};
+use rprof_untrusted::Budget;
 use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -13,6 +14,7 @@ use tempfile::{NamedTempFile, TempPath};
 #[derive(Debug)]
 pub(super) struct Cache {
     dir: PathBuf,
+    budget: Budget,
 }
 
 /// What the folder says of a file.
@@ -28,8 +30,8 @@ impl Cache {
     /// How long it is believed that no server has a file; a file of the folder may say otherwise.
     const MISSING: Duration = Duration::from_secs(600);
 
-    pub(super) fn new(dir: PathBuf) -> Self {
-        Self { dir }
+    pub(super) fn new(dir: PathBuf, budget: Budget) -> Self {
+        Self { dir, budget }
     }
 
     pub(super) fn dir(&self) -> &Path {
@@ -56,7 +58,7 @@ impl Cache {
                 _ => Cached::Unknown,
             };
         }
-        match open_checked(&path, id) {
+        match open_checked(&path, id, &self.budget) {
             Some(elf) => Cached::File(Box::new(elf)),
             None => Cached::Unknown,
         }
@@ -82,7 +84,7 @@ impl Cache {
 
     /// Puts a download into its place, if it is what was asked for.
     pub(super) fn keep(&self, partial: TempPath, id: &BuildId, kind: Kind) -> io::Result<()> {
-        if open_checked(&partial, id).is_none() {
+        if open_checked(&partial, id, &self.budget).is_none() {
             let why = "it sent something else than was asked for";
             return Err(io::Error::new(io::ErrorKind::InvalidData, why));
         }
@@ -110,8 +112,8 @@ impl Cache {
     }
 }
 
-fn open_checked(path: &Path, id: &BuildId) -> Option<Elf> {
-    let elf = Elf::open(path).ok()?;
+fn open_checked(path: &Path, id: &BuildId, budget: &Budget) -> Option<Elf> {
+    let elf = Elf::open(path, budget).ok()?;
     elf.build_id()
         .is_some_and(|found| found.same(id))
         .then_some(elf)
@@ -137,7 +139,7 @@ mod tests {
     #[test]
     fn what_no_server_has_is_remembered_for_a_while() {
         let dir = tempfile::tempdir().unwrap();
-        let cache = Cache::new(dir.path().join("new"));
+        let cache = Cache::new(dir.path().join("new"), Budget::default());
         let id = BuildId::new(&[0xab; 20]).unwrap();
         assert!(matches!(cache.look(&id, Kind::Debuginfo), Cached::Unknown));
         cache.note_missing(&id, Kind::Debuginfo).unwrap();
@@ -162,10 +164,10 @@ mod tests {
 
     #[test]
     fn only_the_file_that_was_asked_for_is_kept() {
-        let sh = Elf::open(Path::new("/bin/sh")).unwrap();
+        let sh = Elf::open(Path::new("/bin/sh"), &Budget::default()).unwrap();
         let id = sh.build_id().unwrap().clone();
         let dir = tempfile::tempdir().unwrap();
-        let cache = Cache::new(dir.path().to_owned());
+        let cache = Cache::new(dir.path().to_owned(), Budget::default());
         let other = BuildId::new(&[1; 20]).unwrap();
         for (id, is_right) in [(&other, false), (&id, true)] {
             let partial = cache.create(id, Kind::Executable).unwrap();

@@ -21,6 +21,7 @@ pub use settings::DebuginfodSettings;
 
 use crate::{BuildId, Elf};
 use cache::{Cache, Cached};
+use rprof_untrusted::Budget;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::path::PathBuf;
@@ -153,14 +154,14 @@ impl fmt::Debug for Debuginfod {
 }
 
 impl Debuginfod {
-    /// For these servers; asks none yet.
-    pub fn new(settings: DebuginfodSettings, watch: Box<Watch>) -> Self {
+    /// For these servers; asks none yet. What is read of their files is of the budget.
+    pub fn new(settings: DebuginfodSettings, budget: &Budget, watch: Box<Watch>) -> Self {
         let state = State {
             servers: settings.urls.iter().map(|_| Server::default()).collect(),
             ..State::default()
         };
         let shared = Arc::new(Shared {
-            cache: Cache::new(settings.cache.clone()),
+            cache: Cache::new(settings.cache.clone(), budget.clone()),
             #[cfg(feature = "debuginfod")]
             client: fetch::Client::new(&settings),
             settings,

@@ -1,5 +1,7 @@
 //! The table itself: bytes to functions, names and lines. Each offset in it may be wrong.
 
+use crate::SectionBytes;
+
 /// Where the address of the program's first code is, from 1.18 on.
 pub(super) const TEXT_START: u64 = 24;
 
@@ -18,7 +20,7 @@ pub(super) enum Layout {
 /// The parts of the table.
 #[derive(Debug)]
 pub(super) struct Pcln {
-    bytes: Vec<u8>,
+    bytes: SectionBytes,
     layout: Layout,
     /// Bytes of code that a step of an address counts for.
     quantum: u64,
@@ -51,7 +53,7 @@ pub(super) struct InlinedCall {
 
 impl Pcln {
     /// `text` says where code begins, if the table leaves it to the loader.
-    pub(super) fn parse(bytes: Vec<u8>, text: impl FnOnce() -> Option<u64>) -> Option<Self> {
+    pub(super) fn parse(bytes: SectionBytes, text: impl FnOnce() -> Option<u64>) -> Option<Self> {
         let (magic, rest) = bytes.split_first_chunk::<4>()?;
         let layout = match u32::from_le_bytes(*magic) {
             0xffff_fffa => Layout::Go1_16,

@@ -76,7 +76,7 @@ impl Maker {
 fn open(bytes: &[u8]) -> Result<JitDump, JitDumpError> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
-    JitDump::open(file.path())
+    JitDump::open(file.path(), &Budget::default())
 }
 
 /// All that a log says, in words.
@@ -186,7 +186,7 @@ fn a_log_that_gets_shorter_is_an_error() {
         maker.load(n, 0x7000 + n * 16, n, b"name");
     }
     file.write_all(&maker.bytes).unwrap();
-    let mut dump = JitDump::open(file.path()).unwrap();
+    let mut dump = JitDump::open(file.path(), &Budget::default()).unwrap();
     file.as_file().set_len(100_000).unwrap();
     assert!(read(&mut dump).is_err());
 }
@@ -216,7 +216,7 @@ fn a_log_by_julia_has_its_functions_and_lines() {
         return;
     };
     let path = Path::new(&dir).join("jitdump/jit-simple-julia.dump");
-    let mut dump = JitDump::open(&path).unwrap();
+    let mut dump = JitDump::open(&path, &Budget::default()).unwrap();
     assert_eq!(dump.pid, 3_198_645);
     let all = read(&mut dump).unwrap();
     let n_loads = all.iter().filter(|text| text.contains('+')).count();

@@ -10,7 +10,7 @@ use std::io::Write;
 
 #[test]
 fn code_is_laid_out_as_the_kernel_does_and_dwarf_points_to_it() {
-    let elf = module_from_memory(example(), "x.ko").unwrap();
+    let elf = module_from_memory(example(), "x.ko", &Budget::default()).unwrap();
     let start = |name| elf.section_range(name).map(|range| range.start.0);
     assert_eq!(start(".text"), Some(MODULE_BASE.0));
     assert_eq!(start(".exit.text"), Some(MODULE_BASE.0 + 32));
@@ -29,19 +29,24 @@ fn packed_modules_are_unpacked() {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     packer.write_all(&plain).unwrap();
     let packed = packer.finish().unwrap();
-    assert_eq!(unpack(packed.clone()).unwrap(), plain);
-    assert!(module_from_memory(packed[..packed.len() / 2].to_vec(), "x").is_err());
+    assert_eq!(
+        unpack(packed.clone(), &mut Budget::default().hold_nothing()).unwrap(),
+        plain
+    );
+    assert!(
+        module_from_memory(packed[..packed.len() / 2].to_vec(), "x", &Budget::default()).is_err()
+    );
     for magic in [&b"\xfd7zXZ\0"[..], b"\x28\xb5\x2f\xfd", b"\x1f\x8b"] {
         let garbage = [magic, &[0xaa; 100]].concat();
-        assert!(module_from_memory(garbage, "x").is_err());
-        assert!(module_from_memory(magic.to_vec(), "x").is_err());
+        assert!(module_from_memory(garbage, "x", &Budget::default()).is_err());
+        assert!(module_from_memory(magic.to_vec(), "x", &Budget::default()).is_err());
     }
 }
 
 #[test]
 fn packed_sections_are_unpacked_and_point_to_code() {
     let noise = |at: usize| ((at * at) >> 3).to_le_bytes()[0];
-    let elf = module_from_memory(packed(1, 4096, noise), "x.ko").unwrap();
+    let elf = module_from_memory(packed(1, 4096, noise), "x.ko", &Budget::default()).unwrap();
     let dwarf = elf.section(".debug_info").unwrap();
     assert_eq!(
         (dwarf.len(), dwarf[7], dwarf[16]),
@@ -57,7 +62,7 @@ fn sections_that_are_the_same_packed_bytes_do_not_fill_memory() {
     let is_read = |n| {
         let file = packed(n, 30_000, |_| 0);
         let more = u64::from(n) * 30_000 > most_from(&file);
-        match module_from_memory(file, "x.ko") {
+        match module_from_memory(file, "x.ko", &Budget::default()) {
             Ok(_) => !more,
             Err(ElfError::Io { source, .. }) if source.to_string() == too_large().to_string() => {
                 assert!(more);
@@ -73,7 +78,7 @@ fn sections_that_are_the_same_packed_bytes_do_not_fill_memory() {
 fn another_module_is_not_laid_out() {
     let wanted = BuildId::new(&[7; 20]).unwrap();
     let is_placed = |wanted| {
-        let elf = module(example(), "x.ko", wanted).unwrap();
+        let elf = module(example(), "x.ko", wanted, &Budget::default()).unwrap();
         elf.section_range(".text").is_some()
     };
     assert!(!is_placed(Some(&wanted)) && is_placed(None));
@@ -83,7 +88,7 @@ fn another_module_is_not_laid_out() {
 fn cut_modules_are_errors_or_read_as_far_as_they_go() {
     let whole = example();
     for len in 0..whole.len() {
-        let _ = module_from_memory(whole[..len].to_vec(), "x");
+        let _ = module_from_memory(whole[..len].to_vec(), "x", &Budget::default());
     }
 }
 
@@ -96,7 +101,7 @@ proptest! {
             bytes[at] = value;
         }
         let len = bytes.len();
-        if let Ok(elf) = module_from_memory(bytes, "x") {
+        if let Ok(elf) = module_from_memory(bytes, "x", &Budget::default()) {
             let _ = elf.for_each_symbol(SymbolTable::Static, |_| {});
             prop_assert!(elf.section(".debug_info").is_none_or(|dwarf| dwarf.len() <= len * 1032));
         }

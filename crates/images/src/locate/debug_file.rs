@@ -1,8 +1,10 @@
 //! The separate debug file: by build id, by the name in `.gnu_debuglink`, or named as its program.
 
-use super::places::{Places, first_with};
+use super::places::Places;
 use crate::source::Source;
 use crate::{Elf, Recorded};
+use flate2::Crc;
+use rprof_untrusted::Budget;
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -15,7 +17,7 @@ impl Places {
         let by_build_id = binary.build_id().and_then(|id| {
             let mut places = self.by_build_id(id);
             places.extend(self.by_name());
-            first_debug(places, |elf| {
+            self.first_debug(places, |elf| {
                 elf.build_id().is_some_and(|found| found.same(id))
             })
         });
@@ -33,9 +35,9 @@ impl Places {
             }
         }
         places.extend(self.in_debug_dir(&self.path_beside(name)));
-        first_debug(places, |elf| match (binary.build_id(), elf.build_id()) {
+        self.first_debug(places, |elf| match (binary.build_id(), elf.build_id()) {
             (Some(wanted), Some(found)) => found.same(wanted),
-            _ => crc_of(elf.path()).is_ok_and(|crc| crc == link.crc),
+            _ => crc_of(elf.path(), &self.budget).is_ok_and(|crc| crc == link.crc),
         })
     }
 
@@ -44,52 +46,35 @@ impl Places {
         let id = recorded.build_id?;
         let mut places = self.by_build_id(id);
         places.extend(self.by_name());
-        first_with(id, places)
+        self.first_with(id, places)
     }
-}
 
-/// The first of these files that has what a debug file is for, and is the right one.
-fn first_debug(places: Vec<PathBuf>, is_it: impl Fn(&Elf) -> bool) -> Option<Elf> {
-    let has_more = |elf: &Elf| {
-        elf.has_section(".debug_info") || elf.has_symtab() || elf.has_section(".debug_frame")
-    };
-    let mut open = places.into_iter().filter_map(|path| Elf::open(&path).ok());
-    open.find(|elf| has_more(elf) && is_it(elf))
+    /// The first of these files that has what a debug file is for, and is the right one.
+    fn first_debug(&self, places: Vec<PathBuf>, is_it: impl Fn(&Elf) -> bool) -> Option<Elf> {
+        let has_more = |elf: &Elf| {
+            elf.has_section(".debug_info") || elf.has_symtab() || elf.has_section(".debug_frame")
+        };
+        self.open(places).find(|elf| has_more(elf) && is_it(elf))
+    }
 }
 
 /// CRC-32 (IEEE, reflected) of a file, as `.gnu_debuglink` has it.
-fn crc_of(path: &Path) -> io::Result<u32> {
+fn crc_of(path: &Path, budget: &Budget) -> io::Result<u32> {
     let mut file = Source::open(path)?;
+    if file.is_mostly_hole() {
+        return Err(io::Error::from(io::ErrorKind::InvalidData));
+    }
     let mut bytes = vec![0; 1 << 16];
-    let mut crc = u32::MAX;
+    let mut crc = Crc::new();
     loop {
         let n = file.read(&mut bytes)?;
         if n == 0 {
-            return Ok(!crc);
+            return Ok(crc.sum());
         }
-        for &byte in bytes.get(..n).unwrap_or_default() {
-            let low = (crc ^ u32::from(byte)) & 0xff;
-            crc = crc >> 8 ^ CRC[low as usize];
-        }
+        budget.read(n as u64).map_err(io::Error::other)?;
+        crc.update(bytes.get(..n).unwrap_or_default());
     }
 }
-
-/// What each byte adds.
-const CRC: [u32; 256] = {
-    let mut table = [0; 256];
-    let mut byte = 0u32;
-    while byte < 256 {
-        let mut crc = byte;
-        let mut bit = 0;
-        while bit < 8 {
-            crc = crc >> 1 ^ (if crc & 1 == 1 { 0xedb8_8320 } else { 0 });
-            bit += 1;
-        }
-        table[byte as usize] = crc;
-        byte += 1;
-    }
-    table
-};
 
 #[cfg(test)]
 mod tests {
@@ -100,7 +85,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x");
         std::fs::write(&path, b"123456789").unwrap();
-        assert_eq!(crc_of(&path).unwrap(), 0xcbf4_3926);
-        assert!(crc_of(dir.path()).is_err(), "a folder has none");
+        assert_eq!(crc_of(&path, &Budget::default()).unwrap(), 0xcbf4_3926);
+        assert!(
+            crc_of(dir.path(), &Budget::default()).is_err(),
+            "a folder has none"
+        );
     }
 }

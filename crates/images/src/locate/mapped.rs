@@ -4,6 +4,7 @@ use super::places::{MAX_PROCESSES, path_of};
 use super::{Reason, Recorded};
 use crate::source::Device;
 use crate::{Elf, ElfError, Locator};
+use rprof_untrusted::Budget;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,7 @@ impl Locator {
             return here;
         }
         let processes = recorded.processes.iter().take(MAX_PROCESSES);
-        let mut inside = processes.filter_map(|&pid| open_inside(pid, recorded));
+        let mut inside = processes.filter_map(|&pid| open_inside(pid, recorded, &self.budget));
         inside.next().map_or(here, Ok)
     }
 
@@ -33,7 +34,7 @@ impl Locator {
             Some(root) => root.join(path.strip_prefix("/").unwrap_or(path)),
             None => path.to_owned(),
         };
-        let elf = match Elf::open(&path) {
+        let elf = match Elf::open(&path, &self.budget) {
             Ok(elf) => elf,
             Err(ElfError::Io { source, .. }) => {
                 return Err(match source.kind() {
@@ -60,7 +61,7 @@ impl Locator {
 }
 
 /// The recorded file as a process has it: below its root, or without any path.
-fn open_inside(pid: i32, recorded: &Recorded<'_>) -> Option<Elf> {
+fn open_inside(pid: i32, recorded: &Recorded<'_>, budget: &Budget) -> Option<Elf> {
     let (path, _) = path_of(recorded);
     let process = PathBuf::from(format!("/proc/{pid}"));
     let below_root = process
@@ -70,7 +71,7 @@ fn open_inside(pid: i32, recorded: &Recorded<'_>) -> Option<Elf> {
     let mapped = mapped_files(&process, recorded);
     named
         .chain(mapped)
-        .filter_map(|path| Elf::open(&path).ok())
+        .filter_map(|path| Elf::open(&path, budget).ok())
         .find(|elf| match (recorded.build_id, recorded.inode) {
             (Some(wanted), _) => elf.build_id().is_some_and(|found| found.same(wanted)),
             // Without an inode, nothing tells that it is the one.
@@ -152,7 +153,7 @@ mod tests {
     #[test]
     fn a_process_shows_its_own_program_under_any_name() {
         let exe = std::env::current_exe().unwrap();
-        let elf = Elf::open(&exe).unwrap();
+        let elf = Elf::open(&exe, &Budget::default()).unwrap();
         let pid = std::process::id().cast_signed();
         let ask = |path: &Path, inode| {
             let recorded = Recorded {

@@ -3,7 +3,7 @@
 use super::Located;
 use crate::Elf;
 use lzma_rust2::XzReader;
-use std::io::Read;
+use rprof_untrusted::{Budget, read_all};
 
 /// Symbols become a tenth; more than this is no table of symbols.
 const MOST_TIMES: u64 = 64;
@@ -19,16 +19,15 @@ impl Located {
             return None;
         }
         let packed = self.binary.section(".gnu_debugdata")?;
-        let bytes = unpacked(&packed)?;
-        let elf = Elf::from_memory(bytes, ".gnu_debugdata").ok()?;
+        let budget = self.binary.budget();
+        let bytes = unpacked(&packed, &budget)?;
+        let elf = Elf::from_memory(bytes, ".gnu_debugdata", &budget).ok()?;
         elf.has_symtab().then_some(elf)
     }
 }
 
-fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
+fn unpacked(packed: &[u8], budget: &Budget) -> Option<Vec<u8>> {
     let most = u64::try_from(packed.len()).ok()?.saturating_mul(MOST_TIMES);
-    let mut bytes = Vec::new();
     let reader = XzReader::new_mem_limit(packed, false, MEMORY_KIB);
-    let n = reader.take(most + 1).read_to_end(&mut bytes).ok()?;
-    (u64::try_from(n).ok()? <= most).then_some(bytes)
+    read_all(reader, most, &mut budget.hold_nothing()).ok()
 }

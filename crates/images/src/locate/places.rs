@@ -1,6 +1,7 @@
 //! Where files may be that belong to one image.
 
 use crate::{BuildId, Elf, Locator, Recorded};
+use rprof_untrusted::Budget;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,7 @@ pub(super) struct Places {
     roots: Vec<PathBuf>,
     cache: Option<PathBuf>,
     debug_dir: PathBuf,
+    pub(super) budget: Budget,
 }
 
 impl Places {
@@ -42,6 +44,7 @@ impl Places {
             roots: symfs.chain(here).chain(inside).collect(),
             cache: locator.cache.clone(),
             debug_dir: locator.debug_dir.clone(),
+            budget: locator.budget.clone(),
         }
     }
 
@@ -99,6 +102,18 @@ impl Places {
         places
     }
 
+    /// Those of these paths that lead to ELF files.
+    pub(super) fn open(&self, paths: Vec<PathBuf>) -> impl Iterator<Item = Elf> + use<'_> {
+        let paths = paths.into_iter();
+        paths.filter_map(|path| Elf::open(&path, &self.budget).ok())
+    }
+
+    /// The first of these paths that leads to a file with this build id.
+    pub(super) fn first_with(&self, id: &BuildId, paths: Vec<PathBuf>) -> Option<Elf> {
+        self.open(paths)
+            .find(|elf| elf.build_id().is_some_and(|found| found.same(id)))
+    }
+
     /// Packages of split DWARF that are named by the build id.
     pub(super) fn packages(&self, id: &BuildId) -> Vec<PathBuf> {
         let Some((dir, rest)) = folder_of(id) else {
@@ -124,10 +139,4 @@ fn folder_of(id: &BuildId) -> Option<(PathBuf, String)> {
     let hex = id.to_string();
     let (first, rest) = hex.split_at_checked(2)?;
     (!rest.is_empty()).then(|| (Path::new(".build-id").join(first), rest.to_owned()))
-}
-
-/// The first of these that is a file with this build id.
-pub(super) fn first_with(id: &BuildId, places: Vec<PathBuf>) -> Option<Elf> {
-    let mut open = places.into_iter().filter_map(|path| Elf::open(&path).ok());
-    open.find(|elf| elf.build_id().is_some_and(|found| found.same(id)))
 }

@@ -1,7 +1,7 @@
 //! What a debug file leaves to others: what `dwz` found in several of them, and split DWARF.
 
 use super::Located;
-use super::places::{appended, first_with};
+use super::places::appended;
 use crate::Elf;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ impl Located {
             places.extend(self.places.in_debug_dir(&name));
         }
         places.extend(self.places.by_build_id(&id));
-        first_with(&id, places)
+        self.places.first_with(&id, places)
     }
 
     /// Where split DWARF may be.
@@ -71,7 +71,7 @@ pub struct SplitFiles {
 impl SplitFiles {
     /// The package with all of it (`PROGRAM.dwp`), if there is one.
     pub fn package(&self) -> Option<Elf> {
-        let mut open = self.packages.iter().filter_map(|path| Elf::open(path).ok());
+        let mut open = self.places.open(self.packages.clone());
         open.find(|elf| elf.has_section(".debug_info.dwo"))
     }
 
@@ -84,7 +84,7 @@ impl SplitFiles {
             [Some(folder.join(name)), last].into_iter().flatten()
         });
         let places: Vec<PathBuf> = as_compiled.into_iter().chain(beside).collect();
-        let open = places.into_iter().filter_map(|path| Elf::open(&path).ok());
+        let open = self.places.open(places);
         open.filter(|elf| elf.has_section(".debug_info.dwo"))
     }
 }

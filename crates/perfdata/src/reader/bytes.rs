@@ -1,6 +1,7 @@
 //! [`Bytes`]: what can be read at any offset, a file or memory; and [`Spool`], which makes one
 //! of a stream that cannot.
 
+use rprof_untrusted::{is_mostly_hole, stored};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
@@ -18,6 +19,22 @@ impl Bytes {
         match self {
             Self::File { len, .. } => *len,
             Self::Memory(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// Bytes that there really are: holes of a file are none.
+    pub(super) fn stored(&self) -> u64 {
+        match self {
+            Self::File { file, len } => file.metadata().map_or(*len, |meta| stored(&meta)),
+            Self::Memory(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// Whether a range has more hole than contents.
+    pub(super) fn is_mostly_hole(&self, at: u64, len: u64) -> bool {
+        match self {
+            Self::File { file, .. } => is_mostly_hole(file, at, len),
+            Self::Memory(_) => false,
         }
     }
 
@@ -57,7 +74,14 @@ impl Bytes {
         if at.checked_add(len).is_none_or(|end| end > self.len()) {
             return Err(eof());
         }
-        let mut bytes = vec![0; usize::try_from(len).map_err(|_| eof())?];
+        if self.is_mostly_hole(at, len) {
+            let what = "more hole than contents";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        let len = usize::try_from(len).map_err(|_| eof())?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(len)?;
+        bytes.resize(len, 0);
         match self.read_at(&mut bytes, at)? == bytes.len() {
             true => Ok(bytes),
             false => Err(eof()),
@@ -121,16 +145,20 @@ impl Spool {
         })
     }
 
-    /// A stream, read to its end.
+    /// A stream, read to its end; if that is too far, an error.
     ///
     /// # Errors
     /// The stream's, or the temporary file's.
-    pub(super) fn drain(mut stream: impl Read) -> io::Result<Bytes> {
+    pub(super) fn drain(mut stream: impl Read, most: Option<u64>) -> io::Result<Bytes> {
         let mut spool = Self::default();
         let mut window = vec![0; 1 << 20];
         loop {
             match stream.read(&mut window) {
                 Ok(0) => return spool.finish(),
+                Ok(_) if most.is_some_and(|most| spool.len() > most) => {
+                    let what = "more comes through the pipe than --max-spool allows";
+                    return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+                }
                 Ok(n) => spool.push(window.get(..n).unwrap_or_default())?,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -159,7 +187,7 @@ mod tests {
     fn small_streams_stay_in_memory_and_large_ones_come_back_whole() {
         for len in [0, 10, HELD - 1, HELD, 2 * HELD + 3] {
             let all: Vec<u8> = (0..len).map(|at| u8::try_from(at % 251).unwrap()).collect();
-            let bytes = Spool::drain(&all[..]).unwrap();
+            let bytes = Spool::drain(&all[..], None).unwrap();
             assert_eq!(matches!(bytes, Bytes::Memory(_)), len < HELD);
             assert_eq!(bytes.len(), len as u64);
             assert_eq!(bytes.read(0, len as u64).unwrap(), all);

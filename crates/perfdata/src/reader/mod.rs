@@ -19,6 +19,7 @@ use bytes::Bytes;
 use rprof_abi::{
     Endian, Fields, PerfEventAttr, RawRecord, SampleLayout, SampleType, WireError, event_type, sw,
 };
+use rprof_untrusted::Budget;
 use rustc_hash::FxHashMap;
 use std::io;
 use std::ops::Range;
@@ -81,10 +82,11 @@ pub struct Reader {
     features: Vec<(FeatureId, Section)>,
     piped_build_ids: Vec<BuildIdEntry>,
     warnings: Vec<Warning>,
+    budget: Budget,
 }
 
 impl Reader {
-    fn new(path: &Path, main: Arc<Bytes>, endian: Endian, form: Form) -> Self {
+    fn new(path: &Path, main: Arc<Bytes>, (endian, form): (Endian, Form), budget: Budget) -> Self {
         Self {
             path: path.to_owned(),
             form,
@@ -99,7 +101,13 @@ impl Reader {
             features: Vec::new(),
             piped_build_ids: Vec::new(),
             warnings: Vec::new(),
+            budget,
         }
+    }
+
+    /// What the recording, and the files that it leads to, may cost.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// How it is stored.

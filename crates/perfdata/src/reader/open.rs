@@ -9,6 +9,7 @@ use super::{Form, PIPE_HEADER_LEN, Reader};
 use crate::feature::EventDesc;
 use crate::{Error, Feature, FeatureId, FileHeader, Section, Warning};
 use rprof_abi::{Cursor, Endian};
+use rprof_untrusted::{Allowed, Budget, Limits};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +22,16 @@ impl Reader {
     /// # Errors
     /// [`Error`]: no such file, no recording, a form that is not read, a damaged header.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        Self::open_source(path, source::open(path)?)
+        Self::open_allowing(path, Allowed::default())
+    }
+
+    /// The same within the limits that the user sets.
+    ///
+    /// # Errors
+    /// As [`Self::open`]; more came through a pipe than may be spooled.
+    pub fn open_allowing(path: &Path, allowed: Allowed) -> Result<Self, Error> {
+        let source = source::open(path, allowed.spool)?;
+        Self::open_source(path, source, allowed)
     }
 
     /// Opens a recording that is in memory: a whole file, or what came through a pipe. `path` is
@@ -30,10 +40,11 @@ impl Reader {
     /// # Errors
     /// [`Error`]: no recording, a form that is not read, a damaged header.
     pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self, Error> {
-        Self::open_source(path, Source::single(Bytes::Memory(bytes)))
+        let source = Source::single(Bytes::Memory(bytes));
+        Self::open_source(path, source, Allowed::default())
     }
 
-    fn open_source(path: &Path, source: Source) -> Result<Self, Error> {
+    fn open_source(path: &Path, source: Source, allowed: Allowed) -> Result<Self, Error> {
         let head_len = FileHeader::LEN.min(source.main.len());
         let head = source.main.read(0, head_len).map_err(|source| Error::Io {
             path: path.to_owned(),
@@ -46,7 +57,8 @@ impl Reader {
             _ if source.is_directory => Form::Directory,
             _ => Form::File,
         };
-        let mut reader = Self::new(path, Arc::clone(&source.main), endian, form);
+        let budget = Budget::new(Limits::for_recording(source.stored(), allowed));
+        let mut reader = Self::new(path, Arc::clone(&source.main), (endian, form), budget);
         if form == Form::Pipe {
             reader.open_pipe()?;
         } else {
@@ -146,6 +158,7 @@ impl Reader {
                 endian: self.endian,
                 base,
                 limit,
+                budget: &self.budget,
             };
             let unpacked = unpack(part, how, location).map_err(|source| self.io_error(source))?;
             self.warnings.extend(unpacked.warnings);
@@ -164,7 +177,8 @@ impl Reader {
             section.map(|bytes| Feature::parse(FeatureId::COMPRESSED, &bytes, self.endian));
         match feature {
             Some(Ok(Feature::Compressed(how))) => {
-                usize::try_from(how.mmap_len).map_or(DEFAULT_LIMIT, |len| len.max(1 << 16))
+                let len = usize::try_from(how.mmap_len).unwrap_or(DEFAULT_LIMIT);
+                len.clamp(1 << 16, DEFAULT_LIMIT)
             }
             _ => DEFAULT_LIMIT,
         }
@@ -192,13 +206,30 @@ impl Reader {
         let mut missing = Vec::new();
         for id in ids {
             match Section::parse(&mut cursor) {
-                Ok(section) if section.end() <= file_len => self.features.push((id, section)),
+                Ok(section) if section.end() <= file_len => match self.refused(section) {
+                    Some(what) => self.warnings.push(Warning::BadFeature {
+                        feature: id.name(),
+                        what,
+                    }),
+                    None => self.features.push((id, section)),
+                },
                 _ => missing.push(id),
             }
         }
         if !missing.is_empty() {
             self.warnings.push(Warning::CutFeatures { missing });
         }
+    }
+
+    /// Why there is no room for a section, if there is none.
+    fn refused(&self, section: Section) -> Option<String> {
+        let Section { offset, size } = section;
+        if self.main.is_mostly_hole(offset, size) {
+            return Some(format!("{size} bytes, most of them a hole in the file"));
+        }
+        let most = self.budget.limits().memory;
+        let what = || format!("{size} bytes: more than fit into --mem {most}");
+        self.budget.hold(size).is_err().then(what)
     }
 
     /// Takes the events, with names from EVENT_DESC and EVENT_UPDATE.
@@ -239,7 +270,7 @@ impl Reader {
                 Ok(described) => return described,
                 Err(error) => error.to_string(),
             },
-            Err(_) => "it lies outside of the file".to_owned(),
+            Err(error) => error.to_string(),
         };
         self.warnings.push(Warning::BadFeature {
             feature: FeatureId::EVENT_DESC.name(),

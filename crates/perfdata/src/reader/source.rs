@@ -21,6 +21,12 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// Bytes that there really are.
+    pub(super) fn stored(&self) -> u64 {
+        let others = self.others.iter().map(|(_, bytes)| bytes.stored());
+        others.fold(self.main.stored(), u64::saturating_add)
+    }
+
     /// One file, or what stands for it.
     pub(super) fn single(bytes: Bytes) -> Self {
         Self {
@@ -31,17 +37,17 @@ impl Source {
     }
 }
 
-/// Opens what a path stands for; `-` is standard input.
+/// Opens what a path stands for; `-` is standard input. Of a pipe so many bytes are taken at most.
 ///
 /// # Errors
 /// [`Error::Io`], [`Error::Unsupported`] for what is no file and no stream.
-pub(super) fn open(path: &Path) -> Result<Source, Error> {
+pub(super) fn open(path: &Path, most_piped: Option<u64>) -> Result<Source, Error> {
     let io_error = |source| Error::Io {
         path: path.to_owned(),
         source,
     };
     if path.as_os_str() == "-" {
-        return standard_input(path);
+        return standard_input(path, most_piped);
     }
     let seen = Seen::at(path).map_err(io_error)?;
     let meta = seen.meta();
@@ -53,7 +59,7 @@ pub(super) fn open(path: &Path) -> Result<Source, Error> {
     } else if meta.file_type().is_fifo() {
         // Opening waits for the writer.
         let stream = seen.open(File::options().read(true)).map_err(io_error)?;
-        Spool::drain(stream).map_err(io_error)?
+        Spool::drain(stream, most_piped).map_err(io_error)?
     } else {
         return Err(unsupported(path, "a device or socket"));
     };
@@ -75,7 +81,7 @@ fn unsupported(path: &Path, form: &'static str) -> Error {
     }
 }
 
-fn standard_input(path: &Path) -> Result<Source, Error> {
+fn standard_input(path: &Path, most_piped: Option<u64>) -> Result<Source, Error> {
     let io_error = |source| Error::Io {
         path: path.to_owned(),
         source,
@@ -92,7 +98,7 @@ fn standard_input(path: &Path) -> Result<Source, Error> {
             len: meta.len(),
         }
     } else {
-        Spool::drain(file).map_err(io_error)?
+        Spool::drain(file, most_piped).map_err(io_error)?
     };
     Ok(Source::single(bytes))
 }

@@ -11,6 +11,7 @@ use super::walk::{Found, Step, Trouble, next_record, walk_part};
 use crate::file_record::FileRecord;
 use crate::{Warning, file_kind};
 use rprof_abi::{Endian, RawRecord};
+use rprof_untrusted::Budget;
 use std::io;
 use std::sync::Arc;
 use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
@@ -21,12 +22,14 @@ pub(super) const DEFAULT_LIMIT: usize = 64 << 20;
 
 /// How to unpack.
 #[derive(Clone, Copy)]
-pub(super) struct How {
+pub(super) struct How<'b> {
     pub(super) endian: Endian,
     /// Where the offsets of what is unpacked start.
     pub(super) base: u64,
     /// The most that one compressed record may unpack to, bytes.
     pub(super) limit: usize,
+    /// What all of them may.
+    pub(super) budget: &'b Budget,
 }
 
 /// What was unpacked of one part, and what could not be.
@@ -35,7 +38,7 @@ pub(super) struct Unpacked {
     pub(super) warnings: Vec<Warning>,
 }
 
-struct Unpacker {
+struct Unpacker<'b> {
     endian: Endian,
     limit: usize,
     /// `None` once the stream is damaged.
@@ -45,18 +48,20 @@ struct Unpacker {
     /// The beginning of a record that ends in a later one.
     pending: Vec<u8>,
     base: u64,
+    budget: &'b Budget,
 }
 
 /// Unpacks a part.
 pub(super) fn unpack(
     part: &Part,
-    how: How,
+    how: How<'_>,
     location: impl Fn(u64) -> crate::Location,
 ) -> io::Result<Unpacked> {
     let How {
         endian,
         base,
         limit,
+        budget,
     } = how;
     let mut unpacker = Unpacker {
         endian,
@@ -66,6 +71,7 @@ pub(super) fn unpack(
         origins: Vec::new(),
         pending: Vec::new(),
         base,
+        budget,
     };
     let mut warnings = Vec::new();
     let mut failed = None;
@@ -114,7 +120,7 @@ pub(super) fn unpack(
     })
 }
 
-impl Unpacker {
+impl Unpacker<'_> {
     /// Takes one record of the file; says what is wrong with it, if something is.
     fn take(&mut self, file_offset: u64, raw: RawRecord<'_>) -> io::Result<Option<String>> {
         let is_packed = matches!(raw.kind, file_kind::COMPRESSED | file_kind::COMPRESSED2);
@@ -168,6 +174,11 @@ impl Unpacker {
             // A full window may have more behind it, though all input is taken.
             let is_done = input.pos() == packed.len() && got.len() < output.capacity();
             n_unpacked += got.len();
+            if self.budget.spool(got.len() as u64).is_err() {
+                let most = self.budget.limits().spool;
+                let what = format!("all unpack to more than --max-spool {most}");
+                return Ok(Some(self.give_up(what)));
+            }
             self.pending.extend_from_slice(got);
             if let Some(what) = self.keep_whole_records()? {
                 return Ok(Some(what));

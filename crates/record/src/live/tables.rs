@@ -3,30 +3,51 @@
 use crate::depth::Seen;
 use rprof_images::{Located, Locator, Reason, Recorded};
 use rprof_machine::{ImageId, RecordedImage};
-use rprof_unwind::UnwindTable;
+use rprof_untrusted::{Budget, Limits};
+use rprof_unwind::{TableError, UnwindTable};
 use std::cell::{Cell, OnceCell};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// All images' tables.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Tables {
-    /// By image; `None` for those that have none.
-    of: Vec<OnceCell<Option<Box<UnwindTable>>>>,
-    size_bytes: Cell<usize>,
+    /// By image.
+    of: Vec<OnceCell<Table>>,
+    /// An image did not fit beside the others: room is made for it.
+    is_full: Cell<bool>,
+    /// How often in a row there was no room for an image.
+    refused: BTreeMap<ImageId, u32>,
     locator: Locator,
     seen: Arc<Seen>,
 }
 
-/// More memory than this is given back, and read again as needed.
-const MAX_BYTES: usize = 256 << 20;
+/// What is known of an image's table.
+#[derive(Debug)]
+enum Table {
+    Read(Box<UnwindTable>),
+    /// It has none, or its file cannot be had.
+    None,
+    /// There was not enough memory left.
+    NoRoom,
+}
+
+/// An image that was refused so often, with all others forgotten in between, is too large.
+const ENOUGH: u32 = 3;
 
 impl Tables {
     /// Tells what it reads.
     pub(crate) fn new(seen: Arc<Seen>) -> Self {
         Self {
+            of: Vec::new(),
+            is_full: Cell::new(false),
+            refused: BTreeMap::new(),
+            locator: Locator {
+                budget: Budget::new(Limits::RECORDER),
+                ..Locator::default()
+            },
             seen,
-            ..Self::default()
         }
     }
 
@@ -38,12 +59,21 @@ impl Tables {
         }
     }
 
-    /// Forgets everything if it is too much.
+    /// Forgets everything if something did not fit.
     pub(crate) fn trim(&mut self) {
-        if self.size_bytes.get() > MAX_BYTES {
-            self.of.clear();
-            self.size_bytes.set(0);
+        if !self.is_full.take() {
+            return;
         }
+        for (id, cell) in (0..).map(ImageId).zip(&self.of) {
+            match cell.get() {
+                Some(Table::NoRoom) => *self.refused.entry(id).or_default() += 1,
+                Some(Table::Read(_)) => drop(self.refused.remove(&id)),
+                Some(Table::None) | None => {}
+            }
+        }
+        let n_images = self.of.len();
+        self.of.clear();
+        self.make_room(n_images);
     }
 
     /// An image's table; `None` if it has none or its file cannot be had.
@@ -51,17 +81,29 @@ impl Tables {
         let cell = self.of.get(id.0 as usize)?;
         let table = cell.get_or_init(|| {
             self.seen.images.fetch_add(1, Ordering::Relaxed);
-            let table = self.open(image, pid)?;
-            self.size_bytes
-                .set(self.size_bytes.get() + table.size_bytes());
-            Some(Box::new(table))
+            if self.refused.get(&id).is_some_and(|&times| times >= ENOUGH) {
+                return Table::None;
+            }
+            let table = self.open(image, pid);
+            self.is_full
+                .set(self.is_full.get() || matches!(table, Table::NoRoom));
+            table
         });
-        table.as_deref()
+        match table {
+            Table::Read(table) => Some(table),
+            Table::None | Table::NoRoom => None,
+        }
     }
 
-    fn open(&self, image: &RecordedImage, pid: i32) -> Option<UnwindTable> {
-        let located = self.locate(image, pid).ok()?;
-        UnwindTable::of(&located.binary, located.debug.as_ref()).ok()
+    fn open(&self, image: &RecordedImage, pid: i32) -> Table {
+        let Ok(located) = self.locate(image, pid) else {
+            return Table::None;
+        };
+        match UnwindTable::of(&located.binary, located.debug.as_ref()) {
+            Ok(table) => Table::Read(Box::new(table)),
+            Err(TableError::Memory) => Table::NoRoom,
+            Err(_) => Table::None,
+        }
     }
 
     /// The file with the recorded contents: at its path, or wherever the process has it from.

@@ -107,6 +107,11 @@ impl Names {
         profile.warnings.extend(embedded.warning.clone());
         let answers = answer_all(context, &places, request, &embedded)?;
         profile.warnings.extend(context.servers_say());
+        let most = context.reader.budget().limits().memory;
+        let tables = context.tables.iter();
+        profile
+            .warnings
+            .extend(tables.flat_map(|tables| tables.warnings(most)));
         let mut names = Self {
             ends: Vec::with_capacity(places.len()),
             frames: Vec::new(),
@@ -139,6 +144,17 @@ impl Names {
             None => "[unknown]".to_owned(),
         };
         let image = profile.strings.intern(&image);
+        if let Some((_, image)) = task
+            .image
+            .filter(|_| answered.as_ref().is_some_and(is_over_budget))
+        {
+            profile.warnings.push(format!(
+                "{}: its files take more memory than --mem {}: names, inlined functions or lines of \
+                 it are left out",
+                String::from_utf8_lossy(&image.path),
+                context.reader.budget().limits().memory,
+            ));
+        }
         let answers = match answered {
             Some(Ok(answers)) => answers,
             Some(Err(reason)) => {
@@ -260,9 +276,24 @@ pub(crate) fn answer_all<'a>(
         let all = (work.len(), Threads::All);
         parallel::for_each(all, || (), |(), turn| answer(&work[turn]), &mut |_| {})?;
     }
+    // What did not fit beside other files may fit alone.
+    for (idx, slot) in answers.iter().enumerate() {
+        let is_over_budget = |slot: &Option<Answered>| slot.as_ref().is_some_and(is_over_budget);
+        if slot.lock().is_ok_and(|slot| is_over_budget(&slot)) {
+            answer(&[idx])?;
+        }
+    }
     let answers = answers.into_iter();
     let answers = answers.map(|answered| answered.into_inner().ok().flatten());
     Ok(tasks.into_iter().zip(answers).collect())
+}
+
+/// Whether something was left out of an image's files, so that they fit into the budget.
+fn is_over_budget(answered: &Answered) -> bool {
+    match answered {
+        Ok(answers) => answers.is_over_budget(),
+        Err(reason) => *reason == Reason::OverBudget,
+    }
 }
 
 /// Runs of places with the same image.

@@ -18,6 +18,7 @@ use rprof_images::{
 use rprof_machine::{CodeLog, CompiledCode, HistoryBuilder, ImageId, RecordedImage};
 use rprof_perfdata::{FeatureId, Reader};
 use rprof_symbols::{Answers, Reason, Request, symbolize_jitdump, symbolize_perf_map};
+use rprof_untrusted::{Budget, Held};
 use rustc_hash::FxHashMap;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -42,8 +43,8 @@ impl Context<'_> {
         image.is_code_log().then(|| {
             let found = self.skimmed.logs.get(&id).map(PathBuf::as_path);
             let path = found.unwrap_or(Path::new(OsStr::from_bytes(&image.path)));
-            let mut dump = open_log(path, image.inode.filter(|_| self.locator.symfs.is_none()))
-                .map_err(Reason::NoFile)?;
+            let inode = image.inode.filter(|_| self.locator.symfs.is_none());
+            let mut dump = open_log(path, inode, self.reader.budget()).map_err(Reason::NoFile)?;
             symbolize_jitdump(&mut dump, offsets, request)
         })
     }
@@ -56,7 +57,10 @@ impl Context<'_> {
         places: &[PlaceKey],
     ) -> Vec<(Option<u64>, CompiledCode)> {
         let mut hit = Vec::new();
-        let dump = self.skimmed.logs.get(&id).map(|path| JitDump::open(path));
+        let logs = &self.skimmed.logs;
+        let dump = logs
+            .get(&id)
+            .map(|path| JitDump::open(path, self.reader.budget()));
         let Some(Ok(mut dump)) = dump else {
             return Embedded::of(self.reader).pieces(image);
         };
@@ -74,8 +78,9 @@ impl Context<'_> {
 
     fn perf_map(&self, pid: i32) -> Result<PerfMap, Reason> {
         let path = format!("/tmp/perf-{pid}.map");
+        let open = |path: &Path| PerfMap::open(path, self.reader.budget());
         if let Some(root) = &self.locator.symfs {
-            return PerfMap::open(&below(root, &path)).map_err(|error| no_map(error.kind()));
+            return open(&below(root, &path)).map_err(|error| no_map(error.kind()));
         }
         let clock = WallClock::of(self.reader);
         let process = Process::of(pid, &self.skimmed.lives, clock);
@@ -83,9 +88,9 @@ impl Context<'_> {
             let path = format!("/tmp/perf-{}.map", living.own_pid);
             living.path(&path)
         });
-        let map = match inside.map(|path| PerfMap::open(&path)) {
+        let map = match inside.map(|path| open(&path)) {
             Some(Ok(map)) => map,
-            _ => PerfMap::open(Path::new(&path)).map_err(|error| no_map(error.kind()))?,
+            _ => open(Path::new(&path)).map_err(|error| no_map(error.kind()))?,
         };
         if let Some(machine) = other_machine(self.reader) {
             return Err(Reason::NotItsMap(format!(
@@ -136,8 +141,8 @@ pub(super) fn other_machine(reader: &Reader) -> Option<String> {
     (there.trim() != here.trim()).then_some(there)
 }
 
-fn open_log(path: &Path, inode: Option<u64>) -> Result<JitDump, NoFile> {
-    let dump = JitDump::open(path).map_err(|error| match error {
+fn open_log(path: &Path, inode: Option<u64>, budget: &Budget) -> Result<JitDump, NoFile> {
+    let dump = JitDump::open(path, budget).map_err(|error| match error {
         JitDumpError::Io(error) if error.kind() == ErrorKind::NotFound => NoFile::Missing,
         JitDumpError::Io(error) => NoFile::Unreadable(error.kind()),
         _ => NoFile::NotJitDump,
@@ -156,9 +161,10 @@ fn find_log(
     logs: &[CodeLog],
 ) -> Result<(PathBuf, JitDump), NoFile> {
     let path = String::from_utf8_lossy(&image.path);
+    let budget = reader.budget();
     if let Some(root) = &locator.symfs {
         let path = below(root, &path);
-        return open_log(&path, None).map(|dump| (path, dump));
+        return open_log(&path, None, budget).map(|dump| (path, dump));
     }
     if other_machine(reader).is_some() {
         return Err(NoFile::Missing);
@@ -166,16 +172,17 @@ fn find_log(
     let living = logs.iter().find_map(|log| Living::of(log.pid));
     let inside = living.map(|living| living.path(&path));
     if let Some(inside) = inside
-        && let Ok(dump) = open_log(&inside, image.inode)
+        && let Ok(dump) = open_log(&inside, image.inode, budget)
     {
         return Ok((inside, dump));
     }
     let path = PathBuf::from(&*path);
-    open_log(&path, image.inode).map(|dump| (path, dump))
+    open_log(&path, image.inode, budget).map(|dump| (path, dump))
 }
 
-/// Pieces of code that are kept at most, of all logs and processes together: 230 MB.
-const MAX_PIECES: usize = 1 << 22;
+/// Memory that a piece of code takes for each process that has it, bytes: as measured, with the
+/// history that it is put into.
+const PIECE_BYTES: u64 = 1100;
 
 /// What is known of logs.
 #[derive(Debug, Default)]
@@ -184,6 +191,8 @@ pub(super) struct Logs {
     pub(super) paths: FxHashMap<ImageId, PathBuf>,
     /// What is to be said of them.
     pub(super) notes: Vec<String>,
+    /// The memory of their pieces.
+    pub(super) held: Option<Held>,
 }
 
 /// Takes what the logs say that processes have mapped.
@@ -197,7 +206,8 @@ pub(super) fn add_compiled_code(
     let mut added = Added {
         builder,
         has_times,
-        n_pieces: 0,
+        held: reader.budget().hold_nothing(),
+        is_full: false,
         logs: Logs::default(),
     };
     let mut embedded = None;
@@ -232,6 +242,7 @@ pub(super) fn add_compiled_code(
             }
         }
     }
+    added.logs.held = Some(added.held);
     added.logs
 }
 
@@ -246,7 +257,9 @@ fn has_monotonic_times(reader: &Reader) -> bool {
 struct Added<'b> {
     builder: &'b mut HistoryBuilder,
     has_times: bool,
-    n_pieces: usize,
+    held: Held,
+    /// A piece did not fit any more.
+    is_full: bool,
     logs: Logs,
 }
 
@@ -267,8 +280,11 @@ impl Added<'_> {
             self.add(logs, time_ns.filter(|_| has_times), code)
         });
         match pieces {
-            Ok(()) if self.n_pieces > MAX_PIECES => {
-                self.note(format!("{path}: too much code to be named all"));
+            Ok(()) if self.is_full => {
+                let most = self.held.budget().limits().memory;
+                self.note(format!(
+                    "{path}: more code than fits into --mem {most}: the rest has no names"
+                ));
             }
             Ok(()) => {}
             Err(error) => self.note(format!("{path}: read in part: {error}")),
@@ -282,8 +298,9 @@ impl Added<'_> {
         time_ns: Option<u64>,
         code: CompiledCode,
     ) -> ControlFlow<()> {
-        self.n_pieces += logs.len();
-        if self.n_pieces > MAX_PIECES {
+        let bytes = PIECE_BYTES * logs.len() as u64;
+        self.is_full |= self.held.grow(bytes).is_err();
+        if self.is_full {
             return ControlFlow::Break(());
         }
         for log in logs {

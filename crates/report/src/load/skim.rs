@@ -13,6 +13,7 @@ use rprof_machine::{History, HistoryBuilder, ImageId, Key};
 use rprof_perfdata::{FeatureId, FileRecord, Form, Reader, RecordedEvent, Warning, file_kind};
 use rprof_profile::Loss;
 use rprof_profile::timeline::TimedLoss;
+use rprof_untrusted::Held;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -24,6 +25,8 @@ pub(crate) struct Skimmed {
     pub(crate) lives: Lives,
     /// Where logs of compiled code were found.
     pub(crate) logs: FxHashMap<ImageId, PathBuf>,
+    /// The memory of what they say.
+    _logs_held: Option<Held>,
     pub(crate) has_times: bool,
     pub(crate) n_samples: u64,
     /// Ranges of the file; each starts at a record.
@@ -120,6 +123,7 @@ fn skim_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<Skimmed, Erro
         history: skim.builder.build(),
         lives: skim.lives,
         logs: logs.paths,
+        _logs_held: logs.held,
         has_times,
         n_samples: skim.n_samples,
         chunks,

@@ -18,11 +18,13 @@ use rprof_machine::{Epoch, ImageId, ImageKind, Place};
 use rprof_perfdata::{FeatureId, Reader, RecordedEvent};
 use rprof_profile::{EndedStacks, StackEnd, Unwound};
 use rprof_unwind::{
-    AddressSpace, Machine, Mapped, Outcome, Registers, Stack, StackFrame, UnwindTable, Unwinder,
+    AddressSpace, Machine, Mapped, Outcome, Registers, Stack, StackFrame, TableError, UnwindTable,
+    Unwinder,
 };
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 /// What all threads share: of each image, how its frames are left.
 #[derive(Debug)]
@@ -30,6 +32,8 @@ pub(crate) struct Tables {
     machine: Machine,
     /// By number of the image.
     images: Vec<OnceLock<Option<UnwindTable>>>,
+    /// Paths of images for which the budget had no room.
+    refused: Mutex<BTreeSet<Vec<u8>>>,
 }
 
 impl Tables {
@@ -41,7 +45,21 @@ impl Tables {
         Some(Self {
             machine: machine_of(reader)?,
             images: (0..n_images).map(|_| OnceLock::new()).collect(),
+            refused: Mutex::default(),
         })
+    }
+
+    /// What is to be said of images for which the budget had no room.
+    pub(crate) fn warnings(&self, most: u64) -> Vec<String> {
+        let refused = self.refused.lock();
+        let refused = refused.iter().flat_map(|refused| refused.iter());
+        let warning = |path: &Vec<u8>| {
+            let path = String::from_utf8_lossy(path);
+            format!(
+                "{path}: how it is unwound takes more memory than --mem {most}: stacks end in it"
+            )
+        };
+        refused.map(warning).collect()
     }
 
     fn table(&self, context: &Context<'_>, id: ImageId) -> Option<&UnwindTable> {
@@ -55,7 +73,15 @@ impl Tables {
             return None;
         }
         let located = context.locate_to_unwind(id, image).ok()?;
-        let table = UnwindTable::of(&located.binary, located.debug.as_ref()).ok()?;
+        let table = UnwindTable::of(&located.binary, located.debug.as_ref());
+        if table
+            .as_ref()
+            .is_err_and(|&error| error == TableError::Memory)
+            && let Ok(mut refused) = self.refused.lock()
+        {
+            refused.insert(image.path.clone());
+        }
+        let table = table.ok()?;
         (table.machine() == self.machine).then_some(table)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::say;
 use rprof_images::{Debuginfod, DebuginfodSettings, Locator};
+use rprof_untrusted::Budget;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,22 +37,23 @@ fn parse_wait(text: &str) -> Result<Duration, String> {
 }
 
 impl SourceArgs {
-    pub(crate) fn locator(&self) -> Locator {
+    pub(crate) fn locator(&self, budget: &Budget) -> Locator {
         Locator {
             symfs: self.symfs.clone(),
             vmlinux: self.vmlinux.clone(),
             kallsyms: self.kallsyms.clone(),
-            debuginfod: self.debuginfod().map(Arc::new),
+            debuginfod: self.debuginfod(budget).map(Arc::new),
+            budget: budget.clone(),
             ..Locator::default()
         }
     }
 
-    fn debuginfod(&self) -> Option<Debuginfod> {
+    fn debuginfod(&self, budget: &Budget) -> Option<Debuginfod> {
         if self.no_debuginfod {
             return None;
         }
         let mut settings = DebuginfodSettings::from_env()?;
         settings.wait = self.debuginfod_wait.unwrap_or(settings.wait);
-        Some(Debuginfod::new(settings, Box::new(say::downloads)))
+        Some(Debuginfod::new(settings, budget, Box::new(say::downloads)))
     }
 }

@@ -36,12 +36,12 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     if is_compressed && output.is_none() && std::io::stdout().is_terminal() {
         bail!("compressed output is not for a terminal: give a file with -o");
     }
-    let reader = open(&args.input.input)?;
+    let reader = open(&args.input.input, args.input.limits)?;
     let options = Options {
         filter: args.input.filter(),
         inlines: !args.input.no_inline,
         demangling: args.input.demangling(),
-        locator: args.input.locator(),
+        locator: args.input.locator(&reader),
         ..Options::default()
     };
     let writer = Writer {

@@ -1,12 +1,13 @@
 //! `rprof record`.
 
 use super::symbols::embed;
-use crate::args::{CallGraph, RecordArgs};
+use crate::args::{CallGraph, LimitArgs, RecordArgs};
 use crate::quote::quoted;
 use crate::say;
 use anyhow::{Context, Result, bail};
 use rprof_events::{Event, EventError, Sources, parse_cpu_list, parse_events};
 use rprof_images::Locator;
+use rprof_perfdata::Reader;
 use rprof_perfdata::feature::{StackEnd, StackEnds};
 use rprof_process::exit_code;
 use rprof_record::{
@@ -35,7 +36,11 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
     if let (true, Output::File(path)) = (args.embed_symbols, &summary.output)
         && summary.samples > 0
     {
-        match embed(path, &Locator::default()) {
+        let locator = |reader: &Reader| Locator {
+            budget: reader.budget().clone(),
+            ..Locator::default()
+        };
+        match embed(path, LimitArgs::default(), locator) {
             Ok(done) => {
                 summary.size_bytes = done.size_bytes;
                 if !args.quiet {

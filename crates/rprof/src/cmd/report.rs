@@ -1,6 +1,6 @@
 //! `rprof report`.
 
-use crate::args::{InputArgs, ReportArgs};
+use crate::args::{InputArgs, LimitArgs, ReportArgs};
 use crate::quote::quoted;
 use crate::say;
 use anyhow::{Context, Result, bail};
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 const GRAPH_THRESHOLD: f64 = 0.5;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
-    let reader = open(&args.input.input)?;
+    let reader = open(&args.input.input, args.input.limits)?;
     let has_chains = reader.has_call_chains();
     let table = table_options(args, has_chains)?;
     let (by_pid, by_tid, by_cpu) = SortKey::group_parts(&table.keys);
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         filter: args.input.filter(),
         stacks: table.children || table.graph.is_some() || args.stats,
         inlines: !args.input.no_inline,
-        locator: args.input.locator(),
+        locator: args.input.locator(&reader),
         demangling: args.input.demangling(),
         by_pid,
         by_tid,
@@ -60,8 +60,8 @@ pub(crate) fn read(reader: &Reader, options: &Options) -> Result<Profile> {
 }
 
 /// Opens the recording, with the way out for newcomers.
-pub(crate) fn open(path: &Path) -> Result<Reader> {
-    let reader = Reader::open(path);
+pub(crate) fn open(path: &Path, limits: LimitArgs) -> Result<Reader> {
+    let reader = Reader::open_allowing(path, limits.allowed());
     match &reader {
         Err(rprof_perfdata::Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
             reader.context("no recording (rprof record -- COMMAND makes one; -i - reads a pipe)")

@@ -10,14 +10,14 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
     let mut columns = Choice::default();
     args.fields.iter().try_for_each(|text| columns.add(text))?;
-    let reader = open(&args.input.input)?;
+    let reader = open(&args.input.input, args.input.limits)?;
     let options = ScriptOptions {
         filter: args.input.filter(),
         columns,
         chains: !args.hide_call_graph,
         inlines: !args.input.no_inline,
         nanoseconds: args.ns,
-        locator: args.input.locator(),
+        locator: args.input.locator(&reader),
         demangling: args.input.demangling(),
     };
     let mut out = std::io::stdout().lock();

@@ -2,11 +2,11 @@
 
 use super::record::size;
 use super::report::open;
-use crate::args::SymbolsArgs;
+use crate::args::{LimitArgs, SymbolsArgs};
 use crate::say;
 use anyhow::{Context, Result, bail};
 use rprof_images::Locator;
-use rprof_perfdata::{FeatureId, Form, add_feature};
+use rprof_perfdata::{FeatureId, Form, Reader, add_feature};
 use rprof_report::format::{JsonFields, visit_symbols, write_symbols};
 use rprof_report::{load_symbols, symbol_section};
 use std::fmt;
@@ -16,11 +16,13 @@ use std::process::ExitCode;
 
 pub(crate) fn run(args: &SymbolsArgs) -> Result<ExitCode> {
     if args.embed {
-        say::line(embed(&args.input, &args.locator())?);
+        say::line(embed(&args.input, args.limits, |reader| {
+            args.locator(reader)
+        })?);
         return Ok(ExitCode::SUCCESS);
     }
-    let reader = open(&args.input)?;
-    let symbols = load_symbols(&reader, &args.locator(), &mut |_| {})?;
+    let reader = open(&args.input, args.limits)?;
+    let symbols = load_symbols(&reader, &args.locator(&reader), &mut |_| {})?;
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     let written = if args.json {
         let mut json = JsonFields::new();
@@ -66,15 +68,19 @@ impl fmt::Display for Embedded {
 }
 
 /// Puts the names of all that samples hit into a recording.
-pub(crate) fn embed(path: &Path, locator: &Locator) -> Result<Embedded> {
-    let reader = open(path)?;
+pub(crate) fn embed(
+    path: &Path,
+    limits: LimitArgs,
+    locator: impl Fn(&Reader) -> Locator,
+) -> Result<Embedded> {
+    let reader = open(path, limits)?;
     if reader.form() == Form::Pipe {
         bail!(
             "{}: it went through a pipe and has no place for names; record into a file",
             path.display()
         );
     }
-    let section = symbol_section(&reader, locator, &mut |_| {})?;
+    let section = symbol_section(&reader, &locator(&reader), &mut |_| {})?;
     section.warnings.iter().for_each(say::warning);
     drop(reader);
     let finished = add_feature(&section.path, FeatureId::SYMBOLS, &section.bytes)

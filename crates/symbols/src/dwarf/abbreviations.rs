@@ -57,6 +57,7 @@ fn skip_abbreviation(bytes: &mut Slice<'_>) -> gimli::Result<bool> {
 mod tests {
     use crate::dwarf::Sections;
     use gimli::{DwarfSections, RunTimeEndian, SectionId};
+    use rprof_images::SectionBytes;
 
     /// Whether units are read that have their tables at these places of one that is so long.
     fn are_read(n_abbreviations: u32, starts: impl Iterator<Item = u32>) -> bool {
@@ -75,11 +76,11 @@ mod tests {
             info.extend(start.to_le_bytes());
             info.extend([8, 0]);
         }
-        let take = |id| -> Result<Vec<u8>, ()> {
+        let take = |id| -> Result<SectionBytes, ()> {
             Ok(match id {
-                SectionId::DebugInfo => info.clone(),
-                SectionId::DebugAbbrev => abbrev.clone(),
-                _ => Vec::new(),
+                SectionId::DebugInfo => info.clone().into(),
+                SectionId::DebugAbbrev => abbrev.clone().into(),
+                _ => SectionBytes::default(),
             })
         };
         let sections = Sections {

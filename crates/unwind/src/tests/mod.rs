@@ -7,6 +7,7 @@ use elf::{AARCH64, X86_64, debug_frame, elf};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rprof_images::Elf;
+use rprof_untrusted::Budget;
 use std::path::Path;
 
 /// Where the image is.
@@ -39,7 +40,11 @@ impl AddressSpace for Space<'_> {
 
 /// A file's table, if it makes one.
 fn table(file: Vec<u8>) -> Option<UnwindTable> {
-    UnwindTable::of(&Elf::from_memory(file, "test").ok()?, None).ok()
+    UnwindTable::of(
+        &Elf::from_memory(file, "test", &Budget::default()).ok()?,
+        None,
+    )
+    .ok()
 }
 
 /// Walks, and returns the addresses.
@@ -240,7 +245,7 @@ fn check(file: Vec<u8>, (registers, words): &(Registers, Vec<u64>)) {
 
 /// Real descriptions, small enough to make a file of them many times a second.
 fn real() -> Option<[(&'static str, u64, Vec<u8>); 2]> {
-    let elf = Elf::open(Path::new("/bin/true")).ok()?;
+    let elf = Elf::open(Path::new("/bin/true"), &Budget::default()).ok()?;
     let part = |name| {
         let start = elf.section_range(name)?.start.0;
         Some((name, start, elf.section(name)?.into_owned()))

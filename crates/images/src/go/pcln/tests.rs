@@ -99,7 +99,7 @@ fn table(layout: Layout, lens: &[u32]) -> Vec<u8> {
 }
 
 fn parse(bytes: Vec<u8>) -> Option<Pcln> {
-    Pcln::parse(bytes, || Some(TEXT))
+    Pcln::parse(bytes.into(), || Some(TEXT))
 }
 
 /// Where a function starts, its name, its file and line.
@@ -124,7 +124,7 @@ fn what_is_no_table_is_none() {
     assert!(parse(vec![0xff; 100]).is_none());
     let sound = table(Layout::Go1_20, &[8]);
     assert!(parse(sound.clone()).is_some());
-    assert!(Pcln::parse(sound.clone(), || None).is_none());
+    assert!(Pcln::parse(sound.clone().into(), || None).is_none());
     for len in 0..sound.len() {
         if let Some(cut) = parse(sound[..len].to_vec()) {
             let _ = ask(&cut, TEXT);

@@ -1,0 +1,118 @@
+//! What is read of an ELF file: kept, counted, and never more than the file has.
+
+use crate::source::Source;
+use object::{ReadCache, ReadRef};
+use rprof_untrusted::{Budget, Held, OverBudget, is_mostly_hole};
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::fs::File;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The bytes of a file. What was read of them stays in memory, and counts, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    cache: ReadCache<Source>,
+    /// The file; `None` for an image in memory.
+    file: Option<Arc<File>>,
+    /// Ranges that were read: offset and length.
+    read: RefCell<HashSet<(u64, u64)>>,
+    /// Packed sections that were asked for: number and range.
+    packed: RefCell<Vec<(usize, Range<u64>)>>,
+    held: RefCell<Held>,
+    is_over_budget: Cell<bool>,
+}
+
+impl Contents {
+    pub(crate) fn new(source: Source, budget: &Budget) -> Self {
+        Self {
+            file: source.opened().map(|opened| Arc::clone(opened.file())),
+            cache: ReadCache::new(source),
+            read: RefCell::default(),
+            packed: RefCell::default(),
+            held: RefCell::new(budget.hold_nothing()),
+            is_over_budget: Cell::new(false),
+        }
+    }
+
+    /// The open file; `None` for an image in memory.
+    pub(crate) fn file(&self) -> Option<&Arc<File>> {
+        self.file.as_ref()
+    }
+
+    pub(crate) fn budget(&self) -> Budget {
+        self.held.borrow().budget().clone()
+    }
+
+    /// Whether something of the file was left out because it did not fit.
+    pub(crate) fn is_over_budget(&self) -> bool {
+        self.is_over_budget.get()
+    }
+
+    /// Counts memory that is made of the file, for as long as this lives.
+    pub(crate) fn hold(&self, bytes: u64) -> Result<(), OverBudget> {
+        let held = self.held.borrow_mut().grow(bytes);
+        self.noted(held)
+    }
+
+    /// Takes memory that is made of the file, and may outlive this.
+    pub(crate) fn hold_apart(&self, bytes: u64) -> Result<Held, OverBudget> {
+        let held = self.held.borrow().budget().hold(bytes);
+        self.noted(held)
+    }
+
+    /// Takes more of the same.
+    pub(crate) fn grow(&self, held: &mut Held, bytes: u64) -> Result<(), OverBudget> {
+        let grown = held.grow(bytes);
+        self.noted(grown)
+    }
+
+    fn noted<T>(&self, held: Result<T, OverBudget>) -> Result<T, OverBudget> {
+        held.inspect_err(|_| self.is_over_budget.set(true))
+    }
+
+    /// Whether a range of the file has contents that can be read.
+    pub(crate) fn has(&self, offset: u64, len: u64) -> bool {
+        let file = self.file.as_ref();
+        !file.is_some_and(|file| is_mostly_hole(file, offset, len))
+    }
+
+    /// Notes a packed section. Two that share bytes are damaged: a few bytes would become any number
+    /// of sections.
+    pub(crate) fn is_packed_apart(&self, section: usize, range: Range<u64>) -> bool {
+        let mut packed = self.packed.borrow_mut();
+        let overlaps = |(other, of_other): &(usize, Range<u64>)| {
+            *other != section && of_other.start < range.end && range.start < of_other.end
+        };
+        if packed.iter().any(overlaps) {
+            return false;
+        }
+        packed.push((section, range));
+        true
+    }
+}
+
+impl<'d> ReadRef<'d> for &'d Contents {
+    fn len(self) -> Result<u64, ()> {
+        (&self.cache).len()
+    }
+
+    fn read_bytes_at(self, offset: u64, size: u64) -> Result<&'d [u8], ()> {
+        if size > 0 && !self.read.borrow().contains(&(offset, size)) {
+            // First: what lies outside of the file costs nothing.
+            let end = offset.checked_add(size).ok_or(())?;
+            if end > (&self.cache).len()? || !self.has(offset, size) {
+                return Err(());
+            }
+            self.hold(size).map_err(drop)?;
+            self.read.borrow_mut().insert((offset, size));
+        }
+        (&self.cache).read_bytes_at(offset, size)
+    }
+
+    fn read_bytes_at_until(self, range: Range<u64>, delimiter: u8) -> Result<&'d [u8], ()> {
+        let text = (&self.cache).read_bytes_at_until(range, delimiter)?;
+        self.hold(text.len() as u64).map_err(drop)?;
+        Ok(text)
+    }
+}
