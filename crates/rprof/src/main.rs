@@ -3,7 +3,6 @@
 
 mod args;
 mod cmd;
-mod quote;
 mod say;
 mod target;
 

@@ -4,13 +4,16 @@
 //! - [`open`]: a file that a recording or a process names is looked at before it is opened.
 //! - [`Budget`]: what files make us hold in memory, read and spool is bounded, in sum;
 //!   [`is_mostly_hole`]: a file claims no memory for what it does not have.
+//! - [`quoted`]: a word of a command that is suggested, as shells read it.
 
 #![forbid(unsafe_code)]
 
 mod budget;
 mod holes;
 mod open;
+mod quote;
 
 pub use budget::{Allowed, Budget, Held, Limits, OverBudget, read_all};
 pub use holes::{is_mostly_hole, stored};
 pub use open::{Seen, open};
+pub use quote::quoted;

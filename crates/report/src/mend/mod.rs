@@ -8,6 +8,7 @@ use distribution::{Distribution, Packages};
 use rprof_images::Reason as NoFile;
 use rprof_machine::{Key, RecordedImage};
 use rprof_symbols::Reason;
+use rprof_untrusted::quoted;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
@@ -135,7 +136,8 @@ impl<'a> System<'a> {
             has_build_id.then(|| format!("DEBUGINFOD_URLS={}", self.distribution.server));
         let owner = self.owners.iter().find(|(owned, _)| *owned == path);
         if let Some((_, package)) = owner {
-            let install = format!("apt install {}", dpkg::debug_package(package));
+            let package = dpkg::debug_package(package);
+            let install = format!("apt install {}", quoted(OsStr::new(&package)));
             return Some(match (by_server, &self.distribution.debug_archive) {
                 (_, None) => install,
                 (None, Some(archive)) => format!("{install} (add to apt's sources: {archive})"),
@@ -145,7 +147,10 @@ impl<'a> System<'a> {
             });
         }
         if let Packages::Dnf = self.distribution.packages {
-            return Some(format!("dnf debuginfo-install {}", path.display()));
+            return Some(format!(
+                "dnf debuginfo-install {}",
+                quoted(path.as_os_str())
+            ));
         }
         by_server
     }
@@ -205,6 +210,10 @@ mod tests {
         assert_eq!(
             mend(&fedora),
             text("dnf debuginfo-install /usr/lib/libx.so")
+        );
+        assert_eq!(
+            fedora.mend(Path::new("/usr/lib/x$(reboot)"), false),
+            text("dnf debuginfo-install '/usr/lib/x$(reboot)'")
         );
         let server = text("DEBUGINFOD_URLS=https://debug.example");
         assert_eq!(mend(&system(Packages::Dpkg, &[])), server);

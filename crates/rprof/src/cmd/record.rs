@@ -2,7 +2,6 @@
 
 use super::symbols::embed;
 use crate::args::{CallGraph, LimitArgs, RecordArgs};
-use crate::quote::quoted;
 use crate::say;
 use anyhow::{Context, Result, bail};
 use rprof_events::{Event, EventError, Sources, parse_cpu_list, parse_events};
@@ -15,6 +14,7 @@ use rprof_record::{
     record,
 };
 use rprof_ringbuf::sys::{mount_tracefs, page_size};
+use rprof_untrusted::quoted;
 use std::fs::File;
 use std::io::{ErrorKind, IsTerminal};
 use std::os::fd::AsFd;

@@ -1,7 +1,6 @@
 //! `rprof report`.
 
 use crate::args::{InputArgs, LimitArgs, ReportArgs};
-use crate::quote::quoted;
 use crate::say;
 use anyhow::{Context, Result, bail};
 use rprof_perfdata::Reader;
@@ -9,6 +8,7 @@ use rprof_profile::Profile;
 use rprof_profile::view::{Order, SortKey};
 use rprof_report::format::{Graph, TableOptions, write_stats, write_table};
 use rprof_report::{Options, load};
+use rprof_untrusted::quoted;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -41,13 +41,15 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     written
         .and_then(|()| out.flush())
         .context("writing the report")?;
-    say::next(match args.input.input.to_str() {
-        Some("perf.data") => "rprof flame > flame.svg".to_owned(),
+    match args.input.input.to_str() {
+        Some("perf.data") => say::next("rprof flame > flame.svg"),
+        // What came through a pipe is gone.
+        Some("-") => {}
         _ => {
             let input = quoted(args.input.input.as_os_str());
-            format!("rprof flame -i {input} > flame.svg")
+            say::next(format_args!("rprof flame -i {input} > flame.svg"));
         }
-    });
+    }
     Ok(ExitCode::SUCCESS)
 }
 
