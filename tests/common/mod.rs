@@ -10,6 +10,7 @@
 )]
 
 mod needs;
+pub mod nobody;
 mod running;
 pub mod work;
 

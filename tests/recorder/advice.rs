@@ -1,10 +1,10 @@
 //! What is said when something cannot be done, or is less than asked for: the right cause, and one
 //! thing to do.
 
+use crate::common::nobody::{Nobody, Sysctl, paranoid};
 use crate::common::{
     Running, is_root, live, not_run, report, rprof, run, samples, scratch, tool, work::burn,
 };
-use crate::nobody::{Nobody, Sysctl, paranoid};
 
 #[test]
 fn events_of_the_kernel_alone_are_not_taken_for_tracepoints() {

@@ -1,10 +1,10 @@
 //! Limits of open files.
 
+use crate::common::nobody::{Nobody, paranoid};
 use crate::common::{
     Ran, Running, compile_c, has, live, not_run, records_all, report, rprof, run, samples, scratch,
     tool,
 };
-use crate::nobody::{Nobody, paranoid};
 use crate::{both, until};
 use std::collections::BTreeSet;
 use std::process::Command;

@@ -15,7 +15,6 @@ mod fallbacks;
 mod files;
 mod flags;
 mod identity;
-mod nobody;
 mod pipe;
 mod terminal;
 mod watching;

@@ -1,9 +1,21 @@
 //! Commands as a user without rights, and sysctls that are put back.
 
-use crate::common::{am_root, copy_of_rprof, has, run, scratch, tool};
+use super::{am_root, copy_of_rprof, has, run, scratch, skipped, tool};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
+
+/// The user and the group without rights.
+pub(crate) const NOBODY: u32 = 65534;
+
+/// A program that is run as this user, in this group alone; by root.
+pub(crate) fn as_user(uid: u32, gid: u32, program: impl AsRef<OsStr>) -> Command {
+    let mut command = tool("setpriv");
+    command.args([format!("--reuid={uid}"), format!("--regid={gid}")]);
+    command.arg("--clear-groups").arg(program);
+    command
+}
 
 /// A folder that everybody may write to, with a copy of the binary.
 pub(crate) struct Nobody {
@@ -41,8 +53,7 @@ impl Nobody {
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = tool(program);
         if self.by_root {
-            command = tool("setpriv");
-            command.args(["--reuid=65534", "--regid=65534", "--clear-groups", program]);
+            command = as_user(NOBODY, NOBODY, program);
         }
         command.env("HOME", self.dir.path());
         command.current_dir(self.dir.path());
@@ -59,13 +70,25 @@ pub(crate) struct Sysctl {
 impl Sysctl {
     /// `kernel.perf_event_paranoid`; `None` if it may not be set.
     pub(crate) fn paranoid(value: &str) -> Option<Self> {
-        let path = Path::new("/proc/sys/kernel/perf_event_paranoid");
-        let before = std::fs::read_to_string(path).ok()?;
-        std::fs::write(path, value).ok()?;
-        Some(Self {
-            path: path.to_owned(),
-            before,
-        })
+        Self::set("kernel/perf_event_paranoid", value)
+    }
+
+    /// Any of them, by its path below `/proc/sys`; `None` if it may not be set.
+    pub(crate) fn set(name: &str, value: &str) -> Option<Self> {
+        let path = Path::new("/proc/sys").join(name);
+        let before = std::fs::read_to_string(&path).ok()?;
+        std::fs::write(&path, value).ok()?;
+        Some(Self { path, before })
+    }
+
+    /// The same, which says so if it may not be set.
+    #[track_caller]
+    pub(crate) fn set_or_skip(test: &str, name: &str, value: &str) -> Option<Self> {
+        let set = Self::set(name, value);
+        if set.is_none() {
+            skipped(test, &format!("a {name} that can be set"));
+        }
+        set
     }
 }
 
