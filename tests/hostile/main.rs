@@ -11,3 +11,4 @@ mod common;
 
 mod doors;
 mod pasted;
+mod written;

@@ -8,7 +8,6 @@
 
 use crate::{Error, FeatureId, FileHeader, Finished, Section};
 use rprof_abi::{Cursor, Encoder, Endian};
-use rprof_untrusted::Seen;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -16,7 +15,7 @@ use std::path::Path;
 
 /// Adds a section, or puts it in the place of the one that is there. The old one's bytes stay in
 /// the file, where nothing points to them. Of a recording in a directory, `path` is that
-/// of its file `data`.
+/// of its file `data`. A link that others may have made is not followed (`rprof_untrusted::Goal`).
 ///
 /// # Errors
 /// [`Error`]: the file cannot be written, has no place for sections (what went through a pipe), was
@@ -26,13 +25,7 @@ pub fn add_feature(path: &Path, id: FeatureId, section: &[u8]) -> Result<Finishe
         path: path.to_owned(),
         source,
     };
-    let seen = Seen::at(path).map_err(io_error)?;
-    if !seen.meta().is_file() {
-        let what = "not a regular file: a section cannot be added";
-        return Err(io_error(io::Error::new(io::ErrorKind::InvalidInput, what)));
-    }
-    let file = seen.open_regular(File::options().read(true).write(true));
-    let file = file.map_err(io_error)?;
+    let file = rprof_untrusted::open_to_change(path).map_err(io_error)?;
     let write = |bytes: &[u8], at: u64| file.write_all_at(bytes, at);
     let mut amended = Amended::open(&file, &write, path)?;
     amended.add(id, section).map_err(io_error)?;

@@ -1,4 +1,7 @@
 //! The output: of a file, an older one is kept beside it, and under sudo it belongs to the caller.
+//!
+//! It is always a new file, under its name from the start on, so that a recorder that is killed leaves
+//! what it has. Where links are followed is said in `rprof_untrusted`.
 
 use crate::features::Features;
 use crate::interrupts::Interrupts;
@@ -6,11 +9,11 @@ use crate::sink::in_background;
 use crate::{Error, Output};
 use rprof_perfdata::{Writer, WrittenEvent};
 use rprof_ringbuf::sys;
-use std::ffi::OsString;
+use rprof_untrusted::{Goal, NewFile, Placed};
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt, fchown};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::fchown;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,8 +23,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Created {
     output: Output,
     file: File,
-    /// The new name of an older recording.
-    kept_old: Option<PathBuf>,
+    /// A file's place.
+    placed: Option<Placed>,
     is_kept: bool,
     /// Bytes that a pipe has taken.
     pub(crate) taken: Arc<AtomicU64>,
@@ -30,14 +33,21 @@ pub(crate) struct Created {
 impl Created {
     /// Creates the output; an old recording of that name becomes `NAME.old`.
     pub(crate) fn new(output: &Output) -> Result<Self, Error> {
-        let (file, kept_old) = match output {
-            Output::File(path) => create(path)?,
+        let (file, placed) = match output {
+            Output::File(path) => {
+                let created = create(path).map_err(|source| Error::Output {
+                    path: path.to_owned(),
+                    source,
+                });
+                let placed = created?;
+                (duplicate(placed.file())?, Some(placed))
+            }
             Output::Pipe(pipe) => (duplicate(pipe)?, None),
         };
         Ok(Self {
             output: output.clone(),
             file,
-            kept_old,
+            placed,
             is_kept: false,
             taken: Arc::default(),
         })
@@ -80,14 +90,9 @@ impl Created {
 
 impl Drop for Created {
     fn drop(&mut self) {
-        let (Output::File(path), false) = (&self.output, self.is_kept) else {
-            return;
-        };
-        // Whatever fails here, the reason why nothing was recorded is what the user needs.
-        let _ = match &self.kept_old {
-            Some(old) => std::fs::rename(old, path),
-            None => std::fs::remove_file(path),
-        };
+        if let (Some(placed), false) = (&self.placed, self.is_kept) {
+            placed.take_back();
+        }
     }
 }
 
@@ -96,51 +101,19 @@ fn duplicate(file: &File) -> Result<File, Error> {
         .map_err(Error::system("duplicating a descriptor"))
 }
 
-/// Creates a file; an old recording of that name becomes `NAME.old`, which is the second part of
-/// the answer.
-fn create(path: &Path) -> Result<(File, Option<PathBuf>), Error> {
-    let output_error = |source| Error::Output {
-        path: path.to_owned(),
-        source,
+/// Creates a file; an old recording of that name becomes `NAME.old`.
+fn create(path: &Path) -> io::Result<Placed> {
+    let Goal::Place(place) = Goal::of(path)? else {
+        let what = "not a regular file (a recording is written in several places)";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     };
-    let old = std::fs::metadata(path).ok();
-    if let Some(meta) = &old {
-        if meta.is_dir() {
-            return Err(output_error(io::Error::from(io::ErrorKind::IsADirectory)));
-        }
-        if !meta.is_file() {
-            let what = "not a regular file (a recording is written in several places)";
-            return Err(output_error(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                what,
-            )));
-        }
-    }
-    let mut kept = None;
-    if old.is_some_and(|meta| meta.len() > 0) {
-        let name = old_name(path);
-        std::fs::rename(path, &name).map_err(output_error)?;
-        kept = Some(name);
-    }
     // Addresses of other users' programs are nobody else's business: 0600, as perf.
-    let file = File::options()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)
-        .map_err(output_error)?;
+    let new = NewFile::beside(place, 0o600)?;
     if let Some((uid, gid)) = sudo_caller() {
         // A file of root's is still a recording.
-        let _ = fchown(&file, Some(uid), Some(gid));
+        let _ = fchown(new.file(), Some(uid), Some(gid));
     }
-    Ok((file, kept))
-}
-
-fn old_name(path: &Path) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(".old");
-    PathBuf::from(name)
+    new.put_beside_old(".old")
 }
 
 fn sudo_caller() -> Option<(u32, u32)> {
@@ -154,14 +127,6 @@ fn sudo_caller() -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_old_name_is_appended_not_replaced() {
-        assert_eq!(
-            old_name(Path::new("a/perf.data")),
-            Path::new("a/perf.data.old")
-        );
-    }
 
     #[test]
     fn a_device_or_folder_is_refused() {

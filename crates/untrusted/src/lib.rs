@@ -4,16 +4,22 @@
 //! - [`open`]: a file that a recording or a process names is looked at before it is opened.
 //! - [`Budget`]: what files make us hold in memory, read and spool is bounded, in sum;
 //!   [`is_mostly_hole`]: a file claims no memory for what it does not have.
+//! - [`Goal`]: where a file is to be written, past links that others may have made; [`NewFile`]: made
+//!   there under a name of its own, then put into place.
 //! - [`quoted`]: a word of a command that is suggested, as shells read it.
 
 #![forbid(unsafe_code)]
 
 mod budget;
 mod holes;
+mod create;
 mod open;
+mod place;
 mod quote;
 
 pub use budget::{Allowed, Budget, Held, Limits, OverBudget, read_all};
 pub use holes::{is_mostly_hole, stored};
+pub use create::{NewFile, Placed};
 pub use open::{Seen, open};
+pub use place::{Goal, Place, open_to_change};
 pub use quote::quoted;

@@ -30,9 +30,23 @@ impl Seen {
     /// As `open(2)` with `O_PATH`.
     pub fn at(path: &Path) -> io::Result<Self> {
         let mut look = File::options();
-        let handle = look.read(true).custom_flags(O_PATH).open(path)?;
+        Self::of(look.read(true).custom_flags(O_PATH).open(path)?)
+    }
+
+    /// What a handle made with `O_PATH` is of.
+    pub(crate) fn of(handle: File) -> io::Result<Self> {
         let meta = handle.metadata()?;
         Ok(Self { handle, meta })
+    }
+
+    /// The handle: to look at, or as a folder to go on from.
+    pub(crate) fn handle(&self) -> &File {
+        &self.handle
+    }
+
+    /// The same, without the rest.
+    pub(crate) fn into_handle(self) -> File {
+        self.handle
     }
 
     /// What the file system says of it.

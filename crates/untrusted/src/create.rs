@@ -1,0 +1,254 @@
+//! A new file in the place of whatever has its name.
+//!
+//! It is made under a name of its own, which nothing had before, in the folder that was opened, and
+//! renamed: what has the name is replaced, not opened, be it a link or somebody else's file.
+
+use crate::Place;
+use crate::place::look_at;
+use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, Metadata};
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+
+/// So many names are tried before somebody must be taking them.
+const MAX_TRIES: usize = 100;
+
+/// A file that is not in its place yet: unless it is put there, it goes away again.
+#[derive(Debug)]
+pub struct NewFile {
+    place: Place,
+    file: File,
+    name: OsString,
+    is_placed: bool,
+}
+
+/// A file in its place. It is held open, and so is an older one: nothing else is given their inodes.
+#[derive(Debug)]
+pub struct Placed {
+    place: Place,
+    file: File,
+    /// What had the name before, and its name now.
+    old: Option<(OsString, File)>,
+}
+
+impl NewFile {
+    /// Makes an empty file to be written, with these permissions (less the umask).
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn beside(place: Place, mode: u32) -> io::Result<Self> {
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut n_tries = 0;
+        loop {
+            let name = OsString::from(format!(".rprof-{:016x}", RandomState::new().hash_one(0)));
+            match openat(&place.folder, &name, flags, Mode::from_raw_mode(mode)) {
+                Ok(file) => {
+                    return Ok(Self {
+                        place,
+                        file: File::from(file),
+                        name,
+                        is_placed: false,
+                    });
+                }
+                Err(Errno::EXIST) if n_tries < MAX_TRIES => n_tries += 1,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// The file.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Gives the file its name. What had that is gone, unless it is a folder.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn put(mut self) -> io::Result<()> {
+        self.put_over()
+    }
+
+    /// Gives the file its name. A file that had it, unless it is empty, has this ending from now on.
+    ///
+    /// # Errors
+    /// The kernel's. Then the older file has its name.
+    pub fn put_beside_old(mut self, ending: &str) -> io::Result<Placed> {
+        let mut placed = Placed {
+            place: Place::new(self.place.folder.try_clone()?, self.place.name.clone()),
+            file: self.file.try_clone()?,
+            old: None,
+        };
+        if (self.place.meta()).is_some_and(|meta| meta.is_file() && meta.len() > 0) {
+            placed.old = move_away(&self.place, ending)?;
+        }
+        let put = self.put_over();
+        if put.is_err() {
+            placed.give_back();
+        }
+        put.map(|()| placed)
+    }
+
+    fn put_over(&mut self) -> io::Result<()> {
+        let folder = &self.place.folder;
+        renameat(folder, &self.name, folder, &self.place.name)?;
+        self.is_placed = true;
+        Ok(())
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if !self.is_placed && has_name(&self.place.folder, &self.name, &self.file) {
+            // There is nobody left to tell that it stays.
+            let _ = unlinkat(&self.place.folder, &self.name, AtFlags::empty());
+        }
+    }
+}
+
+impl Placed {
+    /// The file.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Takes the file away again, and gives an older one its name; but only what still has the name
+    /// that it got here.
+    pub fn take_back(&self) {
+        let Place { folder, name, .. } = &self.place;
+        if has_name(folder, name, &self.file) && !self.give_back() {
+            let _ = unlinkat(folder, name, AtFlags::empty());
+        }
+    }
+
+    /// Gives an older file its name; whether there is one.
+    fn give_back(&self) -> bool {
+        let Place { folder, name, .. } = &self.place;
+        let old = self.old.as_ref();
+        let old = old.filter(|(old, file)| has_name(folder, old, file));
+        // Whatever fails here, the reason why nothing was written is what the user needs.
+        old.is_some_and(|(old, _)| renameat(folder, old, folder, name).is_ok())
+    }
+}
+
+/// Whether a file, which is open, has a name.
+fn has_name(folder: &File, name: &OsStr, file: &File) -> bool {
+    let id = |meta: Metadata| (meta.dev(), meta.ino());
+    let found = look_at(folder, name).and_then(|handle| handle.metadata());
+    match (found, file.metadata()) {
+        (Ok(found), Ok(own)) => id(found) == id(own),
+        _ => false,
+    }
+}
+
+/// Gives what has the name another one with this ending; `None` if it is gone.
+fn move_away(place: &Place, ending: &str) -> io::Result<Option<(OsString, File)>> {
+    let Place { folder, name, .. } = place;
+    let mut old = name.clone();
+    old.push(ending);
+    match renameat(folder, name, folder, &old) {
+        Err(Errno::NOENT) => return Ok(None),
+        renamed => renamed?,
+    }
+    // Which one it was may have changed meanwhile.
+    let moved = look_at(folder, &old)?;
+    Ok(Some((old, moved)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Goal;
+    use std::io::Write;
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    fn beside(path: &Path) -> NewFile {
+        let Goal::Place(place) = Goal::of(path).unwrap() else {
+            panic!("{}", path.display());
+        };
+        NewFile::beside(place, 0o600).unwrap()
+    }
+
+    /// All names in a folder, with what is in the files.
+    fn listed(dir: &Path) -> Vec<(String, String)> {
+        let entries = dir.read_dir().unwrap().map(Result::unwrap);
+        let mut all: Vec<_> = entries
+            .map(|entry| {
+                let text = std::fs::read_to_string(entry.path()).unwrap();
+                (entry.file_name().into_string().unwrap(), text)
+            })
+            .collect();
+        all.sort();
+        all
+    }
+
+    fn text(name: &str, text: &str) -> (String, String) {
+        (name.to_owned(), text.to_owned())
+    }
+
+    #[test]
+    fn an_older_file_is_kept_and_gets_its_name_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::write(&path, "older").unwrap();
+        std::fs::write(dir.path().join("file.old"), "oldest").unwrap();
+        let placed = beside(&path).put_beside_old(".old").unwrap();
+        placed.file().write_all(b"new").unwrap();
+        let both = [text("file", "new"), text("file.old", "older")];
+        assert_eq!(listed(dir.path()), both);
+        placed.take_back();
+        assert_eq!(listed(dir.path()), [text("file", "older")]);
+    }
+
+    #[test]
+    fn an_empty_file_and_a_link_are_replaced_and_not_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::write(&path, "").unwrap();
+        let placed = beside(&path).put_beside_old(".old").unwrap();
+        assert_eq!(listed(dir.path()), [text("file", "")]);
+        placed.take_back();
+        assert_eq!(listed(dir.path()), []);
+        symlink("nowhere", &path).unwrap();
+        let folder = look_at(rustix::fs::CWD, dir.path().as_os_str()).unwrap();
+        let place = Place::new(folder, "file".into());
+        NewFile::beside(place, 0o600).unwrap().put().unwrap();
+        assert_eq!(listed(dir.path()), [text("file", "")]);
+    }
+
+    #[test]
+    fn only_what_is_ours_is_taken_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::write(&path, "older").unwrap();
+        let placed = beside(&path).put_beside_old(".old").unwrap();
+        std::fs::rename(dir.path().join("file.old"), dir.path().join("moved")).unwrap();
+        std::fs::write(dir.path().join("file.old"), "another").unwrap();
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, "another").unwrap();
+        let before = listed(dir.path());
+        placed.take_back();
+        assert_eq!(listed(dir.path()), before);
+    }
+
+    #[test]
+    fn a_file_that_is_not_put_into_place_goes_away() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let new = beside(&path);
+        assert_eq!(listed(dir.path()).len(), 1);
+        drop(new);
+        assert_eq!(listed(dir.path()), []);
+        // A folder is in the way, which came meanwhile.
+        let new = beside(&path);
+        std::fs::create_dir(&path).unwrap();
+        assert!(new.put_beside_old(".old").is_err());
+        std::fs::remove_dir(&path).unwrap();
+        assert_eq!(listed(dir.path()), []);
+    }
+}

@@ -1,0 +1,437 @@
+//! Where a file is to be written, when others may have put links on the way.
+//!
+//! A path is walked here, folder by folder, each opened below the one before: what was looked at is
+//! what is used. The kernel's own protection (`fs.protected_symlinks`) may be off, and covers only
+//! sticky folders.
+//!
+//! The last name of a path is a link that is followed only if
+//! - it is ours: it belongs to the effective user, or to root; and
+//! - it lies in a folder of ours, which nobody else may write to (a group may, if it has the number
+//!   of a user who is not root: it is that user's own, where such groups are made); and
+//! - root does not run for somebody else (`SUDO_UID`), unless it leads to a device or a pipe, such as
+//!   `/dev/stdout`.
+//!
+//! The same holds for the last name of what it leads to. Another link is not followed: a file takes its
+//! place. In sticky folders (`/tmp`) no link is: others may have made it of one of ours, as a hard link.
+//!
+//! A pipe or a device that is neither ours nor in a folder of ours is an error: who made it reads it.
+//!
+//! A link before the last name must be ours, too, in a folder of ours or a sticky one. Another one is
+//! an error, since nothing can take its place. What it leads to is walked in the same way.
+
+use crate::Seen;
+use rustix::fs::{Mode, OFlags, PROC_SUPER_MAGIC, fstatfs, openat, readlinkat};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+/// As many links as the kernel follows.
+const MAX_LINKS: u32 = 40;
+
+/// A folder, opened, and a name in it.
+#[derive(Debug)]
+pub struct Place {
+    pub(crate) folder: File,
+    pub(crate) name: OsString,
+    /// What had the name: itself, not what it leads to.
+    seen: Option<Seen>,
+}
+
+/// What a path is for whoever writes.
+#[derive(Debug)]
+pub enum Goal {
+    /// A place for a file. What has the name now is a regular file or a link, if anything.
+    Place(Place),
+    /// Something to be written where it is: a device, a pipe, an open file of ours (`/dev/stdout`).
+    There(Seen),
+}
+
+impl Goal {
+    /// Walks a path.
+    ///
+    /// # Errors
+    /// `IsADirectory` if it leads to a folder, `PermissionDenied` for a link on the way that may not
+    /// be followed, and the kernel's.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        Walk::new(path)?.run(Us::now())
+    }
+}
+
+impl Place {
+    /// A name in a folder, whatever has it.
+    pub(crate) fn new(folder: File, name: OsString) -> Self {
+        Self {
+            folder,
+            name,
+            seen: None,
+        }
+    }
+
+    /// What had the name when the place was found: itself, not what it leads to.
+    pub fn meta(&self) -> Option<&Metadata> {
+        self.seen.as_ref().map(Seen::meta)
+    }
+
+    /// What had the name when the place was found.
+    pub fn seen(&self) -> Option<&Seen> {
+        self.seen.as_ref()
+    }
+
+    /// The permissions of a file that has the name, if it is ours and nobody can have linked it there:
+    /// those that somebody else chose are not to be taken over.
+    pub fn own_mode(&self) -> Option<u32> {
+        let us = rustix::process::geteuid().as_raw();
+        let is_own = |meta: &&Metadata| meta.is_file() && meta.uid() == us && meta.nlink() == 1;
+        Some(self.meta().filter(is_own)?.mode() & 0o777)
+    }
+}
+
+/// Opens a regular file to be changed where it is. A link that may not be followed is an error.
+///
+/// # Errors
+/// As [`Goal::of`]; `NotFound`; `InvalidInput` if it is no regular file.
+pub fn open_to_change(path: &Path) -> io::Result<File> {
+    let not_found = || io::Error::from(Errno::NOENT);
+    let seen = match Goal::of(path)? {
+        Goal::There(seen) => seen,
+        Goal::Place(place) => place.seen.ok_or_else(not_found)?,
+    };
+    if seen.meta().is_symlink() {
+        return Err(not_followed("it"));
+    }
+    seen.open_regular(File::options().read(true).write(true))
+}
+
+/// For whom we write.
+#[derive(Clone, Copy, Debug)]
+struct Us {
+    uid: u32,
+    /// Root does, for somebody else.
+    is_for_another: bool,
+}
+
+impl Us {
+    fn now() -> Self {
+        let uid = rustix::process::geteuid().as_raw();
+        let caller = std::env::var_os("SUDO_UID");
+        Self {
+            uid,
+            is_for_another: uid == 0 && caller.is_some_and(|caller| caller != "0"),
+        }
+    }
+
+    fn owns(self, meta: &Metadata) -> bool {
+        meta.uid() == self.uid || meta.uid() == 0
+    }
+
+    /// Whether nobody else can put anything there.
+    fn owns_folder(self, folder: &Metadata) -> bool {
+        let is_own_group = self.uid != 0 && folder.gid() == self.uid;
+        let others = if is_own_group { 0o002 } else { 0o022 };
+        self.owns(folder) && folder.mode() & others == 0
+    }
+
+    /// Whether nobody else can take away what is ours there.
+    fn keeps_in(self, folder: &Metadata) -> bool {
+        self.owns_folder(folder) || self.owns(folder) && folder.mode() & 0o1000 != 0
+    }
+}
+
+/// A path that is being walked.
+struct Walk {
+    folder: File,
+    /// What is left of it, the next name last.
+    left: Vec<OsString>,
+    n_links: u32,
+}
+
+impl Walk {
+    fn new(path: &Path) -> io::Result<Self> {
+        if path.as_os_str().is_empty() {
+            return Err(io::Error::from(Errno::NOENT));
+        }
+        let mut walk = Self {
+            folder: look_at(rustix::fs::CWD, OsStr::new("."))?,
+            left: Vec::new(),
+            n_links: 0,
+        };
+        walk.push(path);
+        Ok(walk)
+    }
+
+    /// What comes next.
+    fn push(&mut self, path: &Path) {
+        let names = path.components().rev().map(Component::as_os_str);
+        // Behind a slash there is a folder, or an error.
+        let ends_in_folder = path.as_os_str().as_bytes().ends_with(b"/");
+        self.left
+            .extend(ends_in_folder.then(|| OsString::from(".")));
+        self.left.extend(names.map(OsStr::to_owned));
+    }
+
+    fn run(mut self, us: Us) -> io::Result<Goal> {
+        let mut first_link = None;
+        while let Some(name) = self.left.pop() {
+            let is_last = self.left.is_empty();
+            let seen = match look_at(&self.folder, &name) {
+                Err(error) if is_last && error.kind() == io::ErrorKind::NotFound => None,
+                handle => Some(Seen::of(handle?)?),
+            };
+            match seen {
+                Some(seen) if seen.meta().is_dir() => self.folder = seen.into_handle(),
+                Some(seen) if seen.meta().is_symlink() && self.may_follow(&name, &seen, us)? => {
+                    if let Some(goal) = self.follow(&name, &seen)? {
+                        return Ok(goal);
+                    }
+                    if is_last && us.is_for_another && first_link.is_none() {
+                        first_link = Some(self.at(name, Some(seen))?);
+                    }
+                }
+                Some(_) if !is_last => return Err(io::Error::from(Errno::NOTDIR)),
+                Some(seen) if is_special(seen.meta()) => {
+                    return match us.owns(seen.meta()) || us.owns_folder(&self.folder.metadata()?) {
+                        true => Ok(Goal::There(seen)),
+                        false => Err(denied("a pipe or device of another user's")),
+                    };
+                }
+                seen => {
+                    let place = self.at(name, seen)?;
+                    return Ok(Goal::Place(first_link.unwrap_or(place)));
+                }
+            }
+        }
+        Err(io::Error::from(Errno::ISDIR))
+    }
+
+    /// Whether a link is followed; on the way to the last name it has to be.
+    fn may_follow(&self, name: &OsStr, link: &Seen, us: Us) -> io::Result<bool> {
+        let folder = self.folder.metadata()?;
+        if self.left.is_empty() {
+            return Ok(us.owns(link.meta()) && us.owns_folder(&folder));
+        }
+        match us.owns(link.meta()) && us.keeps_in(&folder) {
+            true => Ok(true),
+            false => Err(not_followed(&name.to_string_lossy())),
+        }
+    }
+
+    /// Goes where a link leads, which may be all of the way.
+    fn follow(&mut self, name: &OsStr, link: &Seen) -> io::Result<Option<Goal>> {
+        self.n_links += 1;
+        if self.n_links > MAX_LINKS {
+            return Err(io::Error::from(Errno::LOOP));
+        }
+        if fstatfs(&self.folder)?.f_type != PROC_SUPER_MAGIC {
+            let target = readlinkat(link.handle(), "", Vec::new())?.into_bytes();
+            self.push(&PathBuf::from(OsString::from_vec(target)));
+            return Ok(None);
+        }
+        // These lead to what is open, whatever they read.
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let there = openat(&self.folder, name, flags, Mode::empty())?;
+        let there = Seen::of(File::from(there))?;
+        if !there.meta().is_dir() {
+            return Ok(Some(Goal::There(there)));
+        }
+        self.folder = there.into_handle();
+        Ok(None)
+    }
+
+    fn at(&self, name: OsString, seen: Option<Seen>) -> io::Result<Place> {
+        Ok(Place {
+            folder: self.folder.try_clone()?,
+            name,
+            seen,
+        })
+    }
+}
+
+/// A handle to look at what has a name, itself.
+pub(crate) fn look_at(folder: impl AsFd, name: &OsStr) -> io::Result<File> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // Asked for as a folder, it is mounted if that is done when it is needed.
+    let handle = match openat(&folder, name, flags | OFlags::DIRECTORY, Mode::empty()) {
+        Err(Errno::NOTDIR) => openat(&folder, name, flags, Mode::empty())?,
+        handle => handle?,
+    };
+    Ok(File::from(handle))
+}
+
+fn is_special(meta: &Metadata) -> bool {
+    !(meta.is_file() || meta.is_symlink())
+}
+
+fn not_followed(what: &str) -> io::Error {
+    denied(&format!(
+        "{what} is a link that somebody else made or could have made, and is not followed: give the \
+         path that it leads to"
+    ))
+}
+
+fn denied(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{Permissions, create_dir, set_permissions, write};
+    use std::os::unix::fs::{PermissionsExt, lchown, symlink};
+
+    const OTHER: u32 = 65534;
+
+    fn us(uid: u32) -> Us {
+        Us {
+            uid,
+            is_for_another: false,
+        }
+    }
+
+    /// The name that a path leads to, and whether a link has it.
+    fn goal(path: &Path, us: Us) -> io::Result<(String, bool)> {
+        match Walk::new(path)?.run(us)? {
+            Goal::Place(place) => {
+                let is_link = place.meta().is_some_and(Metadata::is_symlink);
+                Ok((place.name.into_string().unwrap(), is_link))
+            }
+            Goal::There(_) => Ok(("there".to_owned(), false)),
+        }
+    }
+
+    /// A folder with a file, and a link to it.
+    fn linked() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path().join("real"), "text").unwrap();
+        symlink("real", dir.path().join("link")).unwrap();
+        dir
+    }
+
+    fn own() -> Us {
+        us(rustix::process::geteuid().as_raw())
+    }
+
+    #[test]
+    fn a_link_of_ours_is_followed_in_a_folder_of_ours_only() {
+        let dir = linked();
+        let link = dir.path().join("link");
+        let mut modes = vec![
+            (0o700, true),
+            (0o755, true),
+            (0o777, false),
+            (0o1777, false),
+        ];
+        if own().uid == 0 {
+            modes.extend([(0o775, false), (0o1775, false)]);
+        }
+        for (mode, follows) in modes {
+            set_permissions(dir.path(), Permissions::from_mode(mode)).unwrap();
+            let name = if follows { "real" } else { "link" };
+            let expected = (name.to_owned(), !follows);
+            assert_eq!(goal(&link, own()).unwrap(), expected, "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn a_link_of_another_user_is_not_followed() {
+        if own().uid != 0 {
+            return;
+        }
+        let dir = linked();
+        let link = dir.path().join("link");
+        let is = |name: &str, is_link| (name.to_owned(), is_link);
+        // Root's link, in root's folder.
+        assert_eq!(goal(&link, us(OTHER)).unwrap(), is("real", false));
+        lchown(&link, Some(OTHER), None).unwrap();
+        assert_eq!(goal(&link, us(0)).unwrap(), is("link", true));
+        assert_eq!(goal(&link, us(OTHER)).unwrap(), is("real", false));
+        // Somebody else's folder, with the same.
+        lchown(dir.path(), Some(OTHER), None).unwrap();
+        lchown(&link, Some(0), None).unwrap();
+        assert_eq!(goal(&link, us(0)).unwrap(), is("link", true));
+        assert_eq!(goal(&link, us(OTHER)).unwrap(), is("real", false));
+        assert_eq!(goal(&link, us(OTHER - 1)).unwrap(), is("link", true));
+    }
+
+    #[test]
+    fn for_another_user_root_follows_no_link_to_a_file() {
+        let dir = linked();
+        let us = Us {
+            is_for_another: true,
+            ..own()
+        };
+        let place = goal(&dir.path().join("link"), us).unwrap();
+        assert_eq!(place, ("link".to_owned(), true));
+        symlink("nothing", dir.path().join("dangling")).unwrap();
+        let place = goal(&dir.path().join("dangling"), us).unwrap();
+        assert_eq!(place, ("dangling".to_owned(), true));
+        symlink("/dev/null", dir.path().join("null")).unwrap();
+        assert_eq!(goal(&dir.path().join("null"), us).unwrap().0, "there");
+        assert_eq!(goal(&dir.path().join("real"), us).unwrap().0, "real");
+    }
+
+    #[test]
+    fn links_on_the_way_are_ours_or_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        create_dir(dir.path().join("folder")).unwrap();
+        symlink("folder", dir.path().join("link")).unwrap();
+        let path = dir.path().join("link/file");
+        for mode in [0o700, 0o1777] {
+            set_permissions(dir.path(), Permissions::from_mode(mode)).unwrap();
+            assert_eq!(goal(&path, own()).unwrap().0, "file", "{mode:o}");
+        }
+        set_permissions(dir.path(), Permissions::from_mode(0o777)).unwrap();
+        let error = goal(&path, own()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+        assert!(error.to_string().starts_with("link is a link"), "{error}");
+        // A link of ours that leads to another one.
+        let inner = dir.path().join("folder/inner");
+        symlink(&path, &inner).unwrap();
+        assert!(goal(&inner, own()).is_err());
+    }
+
+    #[test]
+    fn what_is_no_place_for_a_file_is_told_apart() {
+        let dir = linked();
+        let path = |name: &str| dir.path().join(name);
+        let kind = |path: &Path| goal(path, own()).unwrap_err().kind();
+        assert_eq!(kind(dir.path()), io::ErrorKind::IsADirectory);
+        assert_eq!(kind(Path::new("/")), io::ErrorKind::IsADirectory);
+        assert_eq!(kind(Path::new("")), io::ErrorKind::NotFound);
+        assert_eq!(kind(&path("none/file")), io::ErrorKind::NotFound);
+        assert_eq!(kind(&path("real/file")), io::ErrorKind::NotADirectory);
+        assert_eq!(kind(&path("real/")), io::ErrorKind::NotADirectory);
+        symlink("round", path("round")).unwrap();
+        let error = goal(&path("round"), own()).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(Errno::LOOP.raw_os_error()));
+        assert_eq!(goal(Path::new("/dev/null"), own()).unwrap().0, "there");
+        let open = File::open(path("real")).unwrap();
+        let magic = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&open));
+        assert_eq!(goal(Path::new(&magic), own()).unwrap().0, "there");
+        let name = goal(
+            &path("../")
+                .join(dir.path().file_name().unwrap())
+                .join("./new"),
+            own(),
+        );
+        assert_eq!(name.unwrap().0, "new");
+    }
+
+    #[test]
+    fn permissions_are_taken_over_from_a_file_of_ours_alone() {
+        let dir = linked();
+        let real = dir.path().join("real");
+        set_permissions(&real, Permissions::from_mode(0o4640)).unwrap();
+        let mode = || match Walk::new(&real).unwrap().run(own()).unwrap() {
+            Goal::Place(place) => place.own_mode(),
+            Goal::There(_) => None,
+        };
+        assert_eq!(mode(), Some(0o640));
+        std::fs::hard_link(&real, dir.path().join("other")).unwrap();
+        assert_eq!(mode(), None);
+    }
+}
