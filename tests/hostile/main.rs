@@ -9,6 +9,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod child;
 mod doors;
 mod pasted;
 mod written;

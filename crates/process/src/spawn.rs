@@ -6,6 +6,7 @@
 
 #![expect(unsafe_code, reason = "fork and exec; see the SAFETY comments")]
 
+use rprof_ringbuf::sys;
 use std::ffi::{CString, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -151,7 +152,8 @@ fn run_child(gate: &OwnedFd, error: &OwnedFd, argv: &[*const libc::c_char], stdo
     // SAFETY: writes at most one byte to `byte`.
     let got = unsafe { libc::read(gate.as_raw_fd(), (&raw mut byte).cast(), 1) };
     if got == 1 {
-        reset_signals();
+        // std ignores SIGPIPE, and a recorder blocks what it reads from a signalfd.
+        sys::restore_signals_of_start();
         if stdout == Stdout::ToStderr {
             // SAFETY: two numbers; where it fails, what is printed is lost.
             unsafe { libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO) };
@@ -168,18 +170,6 @@ fn run_child(gate: &OwnedFd, error: &OwnedFd, argv: &[*const libc::c_char], stdo
     }
     // SAFETY: ends this process without running the parent's exit handlers.
     unsafe { libc::_exit(127) }
-}
-
-/// A command expects the signals of a fresh process: std ignores SIGPIPE, and a recorder blocks
-/// what it reads from a signalfd.
-fn reset_signals() {
-    // SAFETY: the default action is always valid.
-    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-    let mut none = std::mem::MaybeUninit::uninit();
-    // SAFETY: writes the whole set.
-    unsafe { libc::sigemptyset(none.as_mut_ptr()) };
-    // SAFETY: the set was just initialised; no old mask is asked for.
-    unsafe { libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut()) };
 }
 
 impl Child {

@@ -11,7 +11,7 @@ mod signals;
 
 pub use files::OpenFilesLimit;
 pub use mount::mount_tracefs;
-pub use signals::{Signal, Signals};
+pub use signals::{Signal, Signals, restore_signals_of_start};
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};

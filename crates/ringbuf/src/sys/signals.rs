@@ -1,8 +1,58 @@
-//! Signals as something to wait for and to read.
+//! Signals as something to wait for and to read, and as they were when this program was started.
 
 use super::{check, read};
 use std::io;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Signals that were ignored and blocked at the start, bit n - 1 for signal n.
+static IGNORED_AT_START: AtomicU64 = AtomicU64::new(0);
+static BLOCKED_AT_START: AtomicU64 = AtomicU64::new(0);
+
+/// Runs before `main`: std ignores SIGPIPE there, and what it was before cannot be asked for later.
+// SAFETY: the section holds addresses of functions that the loader calls once, one after the other, with
+// arguments that this one does not look at; it needs nothing of std.
+#[cfg(not(miri))]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOOK_AT_START: extern "C" fn() = {
+    extern "C" fn look() {
+        let bits = |is: &dyn Fn(libc::c_int) -> bool| {
+            let bit = |signal: libc::c_int| u64::from(is(signal)) << (signal - 1);
+            (1..=64).map(bit).fold(0, |all, one| all | one)
+        };
+        IGNORED_AT_START.store(bits(&is_ignored), Ordering::Relaxed);
+        let blocked = blocked();
+        // SAFETY: `blocked` is initialised; numbers that are no signals give an error.
+        let is_blocked = |signal| unsafe { libc::sigismember(&raw const blocked, signal) } == 1;
+        BLOCKED_AT_START.store(bits(&is_blocked), Ordering::Relaxed);
+    }
+    look
+};
+
+/// Gives the signals of this process back as they were when it was started, for a program that it is
+/// about to execute. Between fork and exec it may be called.
+pub fn restore_signals_of_start() {
+    let ignored = IGNORED_AT_START.load(Ordering::Relaxed);
+    let blocked = BLOCKED_AT_START.load(Ordering::Relaxed);
+    let has = |bits: u64, signal: libc::c_int| bits >> (signal - 1) & 1 != 0;
+    // What std and `Signals::block` have changed.
+    for signal in [libc::SIGPIPE, libc::SIGCHLD] {
+        let action = match has(ignored, signal) {
+            true => libc::SIG_IGN,
+            false => libc::SIG_DFL,
+        };
+        // SAFETY: both actions are always valid.
+        unsafe { libc::signal(signal, action) };
+    }
+    let mut set = signal_set(&[]);
+    for signal in (1..=64).filter(|&signal| has(blocked, signal)) {
+        // SAFETY: `set` is initialised, the signal was a member of one.
+        unsafe { libc::sigaddset(&raw mut set, signal) };
+    }
+    // SAFETY: `set` is initialised; no old mask is asked for.
+    unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const set, std::ptr::null_mut()) };
+}
 
 /// A signal that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +69,14 @@ pub enum Signal {
 /// Signals that a recording waits for, as a descriptor: SIGINT, SIGTERM, SIGHUP, SIGCHLD.
 ///
 /// They are blocked in this process from [`Signals::block`] on until this is dropped; threads
-/// started meanwhile inherit that, and a child must undo it before exec. Shells start what runs
+/// started meanwhile inherit that, and a child must undo it before exec
+/// ([`restore_signals_of_start`]). Shells start what runs
 /// in the background with SIGINT ignored; blocked, it comes all the same. Only SIGHUP stays
 /// ignored where it was (nohup).
-#[derive(Debug)]
 pub struct Signals {
     fd: OwnedFd,
-    heard: Vec<libc::c_int>,
+    /// The mask before.
+    before: libc::sigset_t,
 }
 
 impl Signals {
@@ -43,7 +94,7 @@ impl Signals {
         // Ignored, it would take our children's statuses away.
         // SAFETY: the default action is always valid.
         unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
-        let set = signal_set(&heard);
+        let (set, before) = (signal_set(&heard), blocked());
         // SAFETY: `set` is initialised; no old mask is asked for.
         check(unsafe { libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) })?;
         // SAFETY: as above.
@@ -52,7 +103,7 @@ impl Signals {
         })?;
         // SAFETY: the kernel just gave it to us.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        Ok(Self { fd, heard })
+        Ok(Self { fd, before })
     }
 
     /// The next signal that came, if any.
@@ -77,9 +128,9 @@ impl Drop for Signals {
     fn drop(&mut self) {
         // What came while it was to be heard here ends nothing any more.
         while self.next().is_some() {}
-        let set = signal_set(&self.heard);
-        // SAFETY: `set` is initialised; no old mask is asked for.
-        unsafe { libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut()) };
+        let before = &raw const self.before;
+        // SAFETY: the mask is initialised; no old one is asked for.
+        unsafe { libc::sigprocmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
     }
 }
 
@@ -87,6 +138,20 @@ impl std::os::fd::AsFd for Signals {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
+}
+
+impl std::fmt::Debug for Signals {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Signals").finish_non_exhaustive()
+    }
+}
+
+/// The mask of this thread.
+fn blocked() -> libc::sigset_t {
+    let mut set = signal_set(&[]);
+    // SAFETY: no new mask is given; the kernel writes the old one.
+    unsafe { libc::sigprocmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut set) };
+    set
 }
 
 fn is_ignored(signal: libc::c_int) -> bool {
