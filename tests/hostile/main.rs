@@ -12,4 +12,5 @@ mod common;
 mod child;
 mod doors;
 mod pasted;
+mod rights;
 mod written;

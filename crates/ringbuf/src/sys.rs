@@ -7,10 +7,12 @@
 
 mod files;
 mod mount;
+mod rights;
 mod signals;
 
 pub use files::OpenFilesLimit;
 pub use mount::mount_tracefs;
+pub use rights::Rights;
 pub use signals::{Signal, Signals, restore_signals_of_start};
 
 use std::io;

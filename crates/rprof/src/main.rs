@@ -6,18 +6,34 @@ mod cmd;
 mod say;
 mod target;
 
+use anyhow::anyhow;
 use args::{Args, Command};
 use clap::Parser;
+use rprof_ringbuf::sys::Rights;
 use std::io;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    let rights = match Rights::settle() {
+        Ok(Rights::Foreign) => {
+            say::error(&anyhow!(
+                "set-user-id and set-group-id programs have rights that are not yours: rprof does \
+                 nothing with them (sudo, or capabilities for a group, as in README.md)"
+            ));
+            return ExitCode::FAILURE;
+        }
+        Ok(rights) => rights,
+        Err(error) => {
+            say::error(&anyhow!(error).context("looking at the rights of this process"));
+            return ExitCode::FAILURE;
+        }
+    };
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => args::unknown::explained(error).exit(),
     };
     let done = match args.command {
-        Command::Record(args) => cmd::record::run(&args),
+        Command::Record(args) => cmd::record::run(&args, rights),
         Command::Report(args) => cmd::report::run(&args),
         Command::Flame(args) => cmd::flame::run(&args),
         Command::Export(args) => cmd::export::run(&args),

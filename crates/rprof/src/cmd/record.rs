@@ -13,7 +13,7 @@ use rprof_record::{
     CallChains, EventCount, MOST_STACK_BYTES, Note, Output, Rate, Settings, Summary, Tool, Watch,
     record,
 };
-use rprof_ringbuf::sys::{mount_tracefs, page_size};
+use rprof_ringbuf::sys::{Rights, mount_tracefs, page_size};
 use rprof_untrusted::quoted;
 use std::fs::File;
 use std::io::{ErrorKind, IsTerminal};
@@ -22,7 +22,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &RecordArgs, rights: Rights) -> Result<ExitCode> {
+    if rights == Rights::Dropped && !args.quiet {
+        say::line(
+            "everybody may execute this rprof: the capabilities of its file are dropped, as they are \
+             meant for a group (README.md, \"For a team\")",
+        );
+    }
     let mut note = |note: Note| {
         if args.verbose > 0 || !(args.quiet || note.is_detail()) {
             say::line(&note);
