@@ -6,7 +6,7 @@
 //! leaves a file with all that it had before; but for sections with higher numbers than the new one,
 //! which do not count while they move in the table ([`FeatureId::SYMBOLS`] has the highest).
 
-use crate::{Error, FeatureId, FileHeader, Finished, Section};
+use crate::{Error, FeatureId, FileHeader, Finished, Form, Reader, Section};
 use rprof_abi::{Cursor, Encoder, Endian};
 use std::fs::File;
 use std::io;
@@ -21,13 +21,42 @@ use std::path::Path;
 /// [`Error`]: the file cannot be written, has no place for sections (what went through a pipe), was
 /// never finished, or is damaged. It is as it was then.
 pub fn add_feature(path: &Path, id: FeatureId, section: &[u8]) -> Result<Finished, Error> {
+    let file = open(path)?;
+    add(&file, path, id, section)
+}
+
+/// The same, to the file that was read. If its name is another file's by now, that is an error: what
+/// was read is nobody else's business.
+///
+/// # Errors
+/// As [`add_feature`].
+pub fn add_feature_to(reader: &Reader, id: FeatureId, section: &[u8]) -> Result<Finished, Error> {
+    let path = match reader.form() {
+        Form::Directory => reader.path().join("data"),
+        Form::File | Form::Pipe => reader.path().to_owned(),
+    };
+    let file = open(&path)?;
+    if !reader.is_of(&file) {
+        let source = io::Error::other("it is another file than the one that was read");
+        return Err(Error::Io { path, source });
+    }
+    add(&file, &path, id, section)
+}
+
+fn open(path: &Path) -> Result<File, Error> {
+    rprof_untrusted::open_to_change(path).map_err(|source| Error::Io {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn add(file: &File, path: &Path, id: FeatureId, section: &[u8]) -> Result<Finished, Error> {
     let io_error = |source| Error::Io {
         path: path.to_owned(),
         source,
     };
-    let file = rprof_untrusted::open_to_change(path).map_err(io_error)?;
     let write = |bytes: &[u8], at: u64| file.write_all_at(bytes, at);
-    let mut amended = Amended::open(&file, &write, path)?;
+    let mut amended = Amended::open(file, &write, path)?;
     amended.add(id, section).map_err(io_error)?;
     Ok(Finished {
         size_bytes: amended.end,
@@ -228,7 +257,7 @@ fn read(file: &File, offset: u64, len: u64) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Reader, Writer, WrittenEvent};
+    use crate::{Writer, WrittenEvent};
     use proptest::prelude::*;
     use rprof_abi::PerfEventAttr;
 
@@ -316,6 +345,17 @@ mod tests {
             }
             assert!(n_writes > 0);
         }
+    }
+
+    #[test]
+    fn a_section_goes_into_the_file_that_was_read_or_nowhere() {
+        let (file, other) = (recording(&[]), recording(&[]));
+        let reader = Reader::open(file.path()).unwrap();
+        add_feature_to(&reader, FeatureId::SYMBOLS, b"names").unwrap();
+        let before = std::fs::read(other.path()).unwrap();
+        std::fs::rename(other.path(), file.path()).unwrap();
+        assert!(add_feature_to(&reader, FeatureId::SYMBOLS, b"names").is_err());
+        assert_eq!(std::fs::read(file.path()).unwrap(), before);
     }
 
     #[test]

@@ -28,7 +28,7 @@ mod reader;
 mod testing;
 mod writer;
 
-pub use amend::add_feature;
+pub use amend::{add_feature, add_feature_to};
 pub use error::{Error, Location, Warning};
 pub use feature::{Feature, FeatureId};
 pub use file_header::{FileHeader, Section};

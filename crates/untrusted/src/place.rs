@@ -349,6 +349,13 @@ mod tests {
         lchown(&link, Some(OTHER), None).unwrap();
         assert_eq!(goal(&link, us(0)).unwrap(), is("link", true));
         assert_eq!(goal(&link, us(OTHER)).unwrap(), is("real", false));
+        // A group of one's own may write to the folder; another one may not.
+        lchown(dir.path(), Some(OTHER), Some(OTHER)).unwrap();
+        set_permissions(dir.path(), Permissions::from_mode(0o775)).unwrap();
+        assert_eq!(goal(&link, us(OTHER)).unwrap(), is("real", false));
+        lchown(dir.path(), Some(OTHER), Some(OTHER - 1)).unwrap();
+        assert_eq!(goal(&link, us(OTHER)).unwrap(), is("link", true));
+        set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
         // Somebody else's folder, with the same.
         lchown(dir.path(), Some(OTHER), None).unwrap();
         lchown(&link, Some(0), None).unwrap();

@@ -21,8 +21,10 @@ use rprof_abi::{
 };
 use rprof_untrusted::Budget;
 use rustc_hash::FxHashMap;
+use std::fs::File;
 use std::io;
 use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stream::Stream;
@@ -128,6 +130,15 @@ impl Reader {
     /// Byte order of the recording.
     pub fn endian(&self) -> Endian {
         self.endian
+    }
+
+    /// Whether an open file is the one with the header.
+    pub(crate) fn is_of(&self, file: &File) -> bool {
+        let id = |file: &File| file.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
+        match &*self.main {
+            Bytes::File { file: own, .. } => id(own).is_some() && id(own) == id(file),
+            Bytes::Memory(_) => false,
+        }
     }
 
     /// The file's path.

@@ -6,7 +6,7 @@ use crate::args::{LimitArgs, SymbolsArgs};
 use crate::say;
 use anyhow::{Context, Result, bail};
 use rprof_images::Locator;
-use rprof_perfdata::{FeatureId, Form, Reader, add_feature};
+use rprof_perfdata::{FeatureId, Form, Reader, add_feature_to};
 use rprof_report::format::{JsonFields, visit_symbols, write_symbols};
 use rprof_report::{load_symbols, symbol_section};
 use std::fmt;
@@ -82,8 +82,7 @@ pub(crate) fn embed(
     }
     let section = symbol_section(&reader, &locator(&reader), &mut |_| {})?;
     section.warnings.iter().for_each(say::warning);
-    drop(reader);
-    let finished = add_feature(&section.path, FeatureId::SYMBOLS, &section.bytes)
+    let finished = add_feature_to(&reader, FeatureId::SYMBOLS, &section.bytes)
         .context("adding names to the recording")?;
     Ok(Embedded {
         size_bytes: finished.size_bytes,
