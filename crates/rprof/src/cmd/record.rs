@@ -22,12 +22,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Why rights are missing that the executable seems to have.
+const DROPPED: &str = "everybody may execute this rprof: the capabilities of its file are dropped, as \
+                       they are meant for a group (README.md, \"For a team\")";
+
 pub(crate) fn run(args: &RecordArgs, rights: Rights) -> Result<ExitCode> {
     if rights == Rights::Dropped && !args.quiet {
-        say::line(
-            "everybody may execute this rprof: the capabilities of its file are dropped, as they are \
-             meant for a group (README.md, \"For a team\")",
-        );
+        say::line(DROPPED);
     }
     let mut note = |note: Note| {
         if args.verbose > 0 || !(args.quiet || note.is_detail()) {
@@ -37,6 +38,11 @@ pub(crate) fn run(args: &RecordArgs, rights: Rights) -> Result<ExitCode> {
     let settings = settings(args)?;
     let mut summary = match record(&settings, &mut note) {
         Err(error) if is_reader_gone(&error, &settings.output) => return Ok(reader_gone(&error)),
+        Err(error) if rights == Rights::Dropped && args.quiet => {
+            // It may be why.
+            say::line(DROPPED);
+            return Err(error.into());
+        }
         recorded => recorded?,
     };
     if let (true, Output::File(path)) = (args.embed_symbols, &summary.output)
