@@ -11,15 +11,15 @@
 #![forbid(unsafe_code)]
 
 mod budget;
-mod holes;
 mod create;
+mod holes;
 mod open;
 mod place;
 mod quote;
 
 pub use budget::{Allowed, Budget, Held, Limits, OverBudget, read_all};
-pub use holes::{is_mostly_hole, stored};
 pub use create::{NewFile, Placed};
+pub use holes::{is_mostly_hole, stored};
 pub use open::{Seen, open};
 pub use place::{Goal, Place, open_to_change};
 pub use quote::quoted;
