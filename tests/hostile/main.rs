@@ -9,8 +9,11 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod bounds;
 mod child;
 mod doors;
+mod elf;
+mod memory;
 mod pasted;
 mod rights;
 mod written;

@@ -1,0 +1,410 @@
+//! Memory is bounded by what is really there: sections, features, logs and names that claim more than
+//! files have, or that become more than anybody needs.
+
+use crate::common::{compile_c, has, is_x86_64, live, report, rprof, run, scratch, tool};
+use crate::elf::{Section, append_hole, append_packed, with_sections};
+use crate::memory::Peak;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+const GIB: u64 = 1 << 30;
+
+/// The recorder takes no more, whatever is mapped, MiB.
+const RECORDER: u64 = 256;
+
+/// Readers of small recordings take no more: what the budget is, and their own, MiB.
+const READER: u64 = 512 + 128;
+
+const PROGRAM: &str = "
+    static volatile unsigned long sink;
+    __attribute__((noinline)) void inner(long ms) { WORK(ms, sink += i); }
+    __attribute__((noinline)) int outer(long ms) { inner(ms); return sink == 1; }
+    int main(void) { return outer(150); }";
+
+/// A program that has been told lies about, and that runs all the same.
+fn program(dir: &Path, lie: impl Fn(&Path)) -> PathBuf {
+    let program = compile_c(dir, "program", PROGRAM);
+    // The compiler's own DWARF would be in the way.
+    run(tool("strip").arg("--strip-debug").arg(&program)).ok();
+    lie(&program);
+    program
+}
+
+fn recorded(dir: &Path, program: &Path) -> PathBuf {
+    let file = dir.join("perf.data");
+    let mut record = rprof(["record", "-q", "-e", "cpu-clock", "-F", "999", "-o"]);
+    run(record.arg(&file).arg("--").arg(program)).ok();
+    file
+}
+
+#[test]
+fn the_recorder_stays_small_whatever_is_mapped() {
+    let test = "the_recorder_stays_small_whatever_is_mapped";
+    if !is_x86_64(test) || !has(test, "strip", "binutils") {
+        return;
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let peak = Peak::new(dir.path());
+    let hole = |name: &'static str| {
+        move |path: &Path| {
+            let at = append_hole(path, 4 * GIB);
+            let contents = (at, 4 * GIB, false);
+            with_sections(path, &[Section { name, contents }]);
+        }
+    };
+    let packed = |path: &Path| {
+        let (at, len) = append_packed(path, 1500 << 20);
+        let contents = (at, len, true);
+        let name = ".debug_frame";
+        with_sections(path, &[Section { name, contents }]);
+    };
+    let lies: [&dyn Fn(&Path); 4] = [
+        &hole(".eh_frame"),
+        &hole(".debug_frame"),
+        &hole(".note.gnu.build-id"),
+        &packed,
+    ];
+    for lie in lies {
+        let program = program(dir.path(), lie);
+        let mut record = rprof(["record", "-e", "cpu-clock", "-F", "999", "-o"]);
+        record
+            .arg(dir.path().join("perf.data"))
+            .arg("--")
+            .arg(program);
+        let (ran, mib) = peak.of(&record);
+        ran.ok();
+        assert!(mib < RECORDER, "{mib} MiB");
+    }
+}
+
+#[test]
+fn sections_that_are_holes_or_the_same_bytes_are_not_read() {
+    let test = "sections_that_are_holes_or_the_same_bytes_are_not_read";
+    if !is_x86_64(test) || !has(test, "strip", "binutils") {
+        return;
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let peak = Peak::new(dir.path());
+    let names = [
+        ".debug_info",
+        ".debug_abbrev",
+        ".debug_str",
+        ".debug_line",
+        ".debug_ranges",
+        ".debug_rnglists",
+        ".debug_addr",
+        ".debug_aranges",
+        ".debug_line_str",
+        ".debug_str_offsets",
+    ];
+    let all = |path: &Path, contents| {
+        let sections = names.map(|name| Section { name, contents });
+        with_sections(path, &sections);
+    };
+    let holes = |path: &Path| {
+        let at = append_hole(path, 4 * GIB);
+        all(path, (at, 4 * GIB, false));
+    };
+    let same = |path: &Path| {
+        let (at, len) = append_packed(path, 400 << 20);
+        all(path, (at, len, true));
+    };
+    let notes = |path: &Path| {
+        let contents = (append_hole(path, 4 * GIB), 4 * GIB, false);
+        let name = ".note.gnu.build-id";
+        with_sections(path, &[Section { name, contents }]);
+    };
+    const NOTES: usize = 2;
+    let lies: [&dyn Fn(&Path); 3] = [&holes, &same, &notes];
+    for (idx, lie) in lies.into_iter().enumerate() {
+        let program = program(dir.path(), lie);
+        let file = recorded(dir.path(), &program);
+        for verb in ["report", "symbols"] {
+            let (ran, mib) = peak.of(rprof([verb, "-i"]).arg(&file));
+            let ran = ran.ok();
+            assert!(mib < READER, "{verb}: {mib} MiB");
+            // Without its notes the file is not the one that was recorded.
+            let is_named = ran.stdout.contains("inner") || idx == NOTES;
+            assert!(is_named || verb == "symbols", "{}", ran.stdout);
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_left_out_and_said_to_be() {
+    let test = "what_does_not_fit_is_left_out_and_said_to_be";
+    if !is_x86_64(test) || !has(test, "strip", "binutils") {
+        return;
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let peak = Peak::new(dir.path());
+    let program = program(dir.path(), |path| {
+        let (at, len) = append_packed(path, 300 << 20);
+        let contents = (at, len, true);
+        let name = ".debug_info";
+        with_sections(path, &[Section { name, contents }]);
+    });
+    let file = recorded(dir.path(), &program);
+    let ask = |mem: &str| {
+        let (ran, mib) = peak.of(rprof(["report", "--mem", mem, "-i"]).arg(&file));
+        let ran = ran.ok();
+        assert!(ran.stdout.contains("inner"), "{}", ran.stdout);
+        (ran.stderr, mib)
+    };
+    let (said, mib) = ask("100M");
+    let path = program.to_str().unwrap();
+    assert!(said.contains(path) && said.contains("--mem"), "{said}");
+    assert!(mib < 228, "{mib} MiB");
+    let (said, _) = ask("1G");
+    assert!(!said.contains("--mem"), "{said}");
+}
+
+#[test]
+fn features_that_are_holes_are_not_read() {
+    let Some(_live) = live("features_that_are_holes_are_not_read") else {
+        return;
+    };
+    let dir = scratch();
+    let peak = Peak::new(dir.path());
+    let file = dir.path().join("perf.data");
+    run(rprof(["record", "-q", "-e", "cpu-clock", "-o"])
+        .arg(&file)
+        .args(["--", "true"]))
+    .ok();
+    let bytes = std::fs::read(&file).unwrap();
+    let number = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap());
+    // Behind the records lies a place and a length for each feature, in the order of bits.
+    let table = number(40) + number(48);
+    let n_features: u32 = (72..104).step_by(8).map(|at| number(at).count_ones()).sum();
+    for len in [3 * GIB, 30 * GIB] {
+        let recording = File::options().write(true).open(&file).unwrap();
+        let hole = append_hole(&file, len);
+        for idx in 0..u64::from(n_features) {
+            let entry = [hole.to_ne_bytes(), len.to_ne_bytes()].concat();
+            recording.write_all_at(&entry, table + 16 * idx).unwrap();
+        }
+        for verb in ["report", "info", "script", "dump"] {
+            let (ran, mib) = peak.of(rprof([verb, "-i"]).arg(&file));
+            let ran = ran.ok();
+            assert!(mib < READER, "{verb}: {mib} MiB");
+            assert!(
+                verb == "info" || ran.stderr.contains("hole"),
+                "{}",
+                ran.stderr
+            );
+        }
+    }
+}
+
+/// Code without a file, and a list of names that is a hole but for its last line.
+const MAPPED: &str = r#"
+    #include <stdio.h>
+    #include <string.h>
+    #include <sys/mman.h>
+    #include <unistd.h>
+    /* for (n = rdi; n; n--) */
+    static const unsigned char code[] = {0x48, 0x83, 0xef, 0x01, 0x75, 0xfa, 0xc3};
+    int main(void) {
+        char path[64];
+        unsigned char *at = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        memcpy(at, code, sizeof code);
+        mprotect(at, 4096, PROT_READ | PROT_EXEC);
+        snprintf(path, sizeof path, "/tmp/perf-%d.map", getpid());
+        FILE *map = fopen(path, "w");
+        fseek(map, 10L << 30, SEEK_SET);
+        fprintf(map, "\n%lx %lx made here\n", (long)at + 4096, 16L);
+        fclose(map);
+        puts(path);
+        for (long end = CPU_US() + 150000; CPU_US() < end;) ((void (*)(unsigned long))at)(100000);
+        return 0;
+    }"#;
+
+#[test]
+fn a_map_of_names_that_is_a_hole_is_not_read() {
+    let test = "a_map_of_names_that_is_a_hole_is_not_read";
+    if !is_x86_64(test) {
+        return;
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let program = compile_c(dir.path(), "mapped", MAPPED);
+    let file = dir.path().join("perf.data");
+    let mut record = rprof(["record", "-q", "-e", "cpu-clock", "-F", "999", "-o"]);
+    let ran = run(record.arg(&file).arg("--").arg(&program)).ok();
+    let map = PathBuf::from(ran.stdout.trim());
+    let unnamed = run(rprof(["symbols", "--all", "-i"]).arg(&file)).ok();
+    std::fs::remove_file(&map).unwrap();
+    assert!(
+        unnamed.stdout.contains("cannot be read"),
+        "{}",
+        unnamed.stdout
+    );
+}
+
+/// A log with very many pieces of code, which children have, too.
+const LOGGED: &str = r#"
+    #include <fcntl.h>
+    #include <stdint.h>
+    #include <stdio.h>
+    #include <sys/mman.h>
+    #include <sys/wait.h>
+    #include <time.h>
+    #include <unistd.h>
+    static FILE *dump;
+    static void u32(uint32_t n) { fwrite(&n, 4, 1, dump); }
+    static void u64(uint64_t n) { fwrite(&n, 8, 1, dump); }
+    int main(void) {
+        char path[64];
+        snprintf(path, sizeof path, "jit-%d.dump", getpid());
+        dump = fopen(path, "w+");
+        u32(0x4a695444); u32(1); u32(40); u32(62); u32(0); u32(getpid()); u64(0); u64(0);
+        for (long n = 0; n < 20000; n++) {
+            struct timespec t;
+            clock_gettime(CLOCK_MONOTONIC, &t);
+            u32(0); u32(56 + 2 + 1); u64(t.tv_sec * 1000000000ull + t.tv_nsec);
+            u32(getpid()); u32(getpid()); u64(0x10000 + n * 16); u64(0x10000 + n * 16); u64(1); u64(n);
+            fwrite("f", 2, 1, dump); fwrite("", 1, 1, dump);
+        }
+        fflush(dump);
+        mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(dump), 0);
+        for (int n = 0; n < 40; n++)
+            if (fork() == 0) {
+                mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(dump), 0);
+                _exit(0);
+            }
+        while (wait(0) > 0) {}
+        WORK(50, ;);
+        return 0;
+    }"#;
+
+#[test]
+fn pieces_of_code_are_of_the_budget_for_each_process_that_has_them() {
+    let test = "pieces_of_code_are_of_the_budget_for_each_process_that_has_them";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let peak = Peak::new(dir.path());
+    let program = compile_c(dir.path(), "logged", LOGGED);
+    let file = dir.path().join("perf.data");
+    let mut record = rprof(["record", "-q", "-e", "cpu-clock", "-F", "999", "-o"]);
+    record.arg(&file).arg("--").arg(&program);
+    run(record.current_dir(dir.path())).ok();
+    let (ran, mib) = peak.of(rprof(["report", "--mem", "100M", "-i"]).arg(&file));
+    let ran = ran.ok();
+    assert!(ran.stderr.contains("--mem"), "{}", ran.stderr);
+    assert!(mib < 228, "{mib} MiB");
+}
+
+#[test]
+fn a_debug_file_that_is_a_hole_has_no_checksum() {
+    let test = "a_debug_file_that_is_a_hole_has_no_checksum";
+    if !has(test, "objcopy", "binutils") {
+        return;
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let program = program(dir.path(), |_| {});
+    let debug = dir.path().join("program.debug");
+    run(tool("objcopy")
+        .args(["--remove-section=.note.gnu.build-id"])
+        .arg(&program))
+    .ok();
+    std::fs::copy(&program, &debug).unwrap();
+    run(tool("objcopy")
+        .arg("--add-gnu-debuglink=program.debug")
+        .arg(&program)
+        .current_dir(dir.path()))
+    .ok();
+    // A thousand times what is read in a second.
+    append_hole(&debug, 2000 * GIB);
+    let file = recorded(dir.path(), &program);
+    assert!(report(&file, &[]).contains("inner"));
+}
+
+/// Functions inlined into each other, 20,000 times.
+const NESTED: &str = r#"
+    .section .debug_abbrev
+    .uleb128 1, 0x11
+    .byte 1
+    .uleb128 0x11, 0x01, 0x12, 0x07, 0, 0
+    .uleb128 2, 0x2e
+    .byte 1
+    .uleb128 0x03, 0x08, 0x11, 0x01, 0x12, 0x07, 0, 0
+    .uleb128 3, 0x1d
+    .byte 1
+    .uleb128 0, 0
+    .byte 0
+    .section .debug_info
+    .4byte end - begin
+begin:
+    .2byte 4
+    .4byte .debug_abbrev
+    .byte 8
+    .uleb128 1
+    .8byte inner, 4096
+    .uleb128 2
+    .asciz "inner"
+    .8byte inner, 4096
+    .rept 20000
+    .byte 3
+    .endr
+    .rept 20000
+    .byte 0
+    .endr
+    .byte 0, 0
+end:
+    .section .note.GNU-stack,"",@progbits
+"#;
+
+#[test]
+fn functions_inlined_into_each_other_without_end_do_not_end_rprof() {
+    let test = "functions_inlined_into_each_other_without_end_do_not_end_rprof";
+    if !is_x86_64(test) {
+        return;
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let source = PROGRAM.replace(
+        "int main(void) { return outer(150); }",
+        "int main(void) { return outer(150) + 7; }",
+    );
+    let plain = compile_c(dir.path(), "plain", &source);
+    std::fs::write(dir.path().join("nested.s"), NESTED).unwrap();
+    let program = dir.path().join("nested");
+    let mut cc = tool("cc");
+    cc.args([
+        "-O1",
+        "-g0",
+        "-fno-omit-frame-pointer",
+        "-fno-optimize-sibling-calls",
+        "-o",
+    ]);
+    cc.arg(&program).arg(plain.with_extension("c"));
+    run(cc.arg(dir.path().join("nested.s"))).ok();
+    let file = dir.path().join("perf.data");
+    let mut record = rprof(["record", "--embed-symbols", "-e", "cpu-clock", "-o"]);
+    record.arg(&file).arg("--").arg(&program);
+    let ran = run(&mut record);
+    assert_eq!(ran.status.code(), Some(7), "{}", ran.stderr);
+    let ran = run(rprof(["report", "-i"]).arg(&file)).ok();
+    assert!(ran.stdout.contains("inner"), "{}", ran.stdout);
+    let mut script = rprof(["script", "-F", "ip,sym,srcline", "-i"]);
+    run(script.arg(&file)).ok();
+}
