@@ -403,8 +403,12 @@ fn functions_inlined_into_each_other_without_end_do_not_end_rprof() {
     record.arg(&file).arg("--").arg(&program);
     let ran = run(&mut record);
     assert_eq!(ran.status.code(), Some(7), "{}", ran.stderr);
+    let mut record = rprof(["record", "-q", "-e", "cpu-clock", "-o"]);
+    let ran = run(record.arg(&file).arg("--").arg(&program));
+    assert_eq!(ran.status.code(), Some(7), "{}", ran.stderr);
     let ran = run(rprof(["report", "-i"]).arg(&file)).ok();
     assert!(ran.stdout.contains("inner"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("nests too deep"), "{}", ran.stderr);
     let mut script = rprof(["script", "-F", "ip,sym,srcline", "-i"]);
     run(script.arg(&file)).ok();
 }

@@ -28,6 +28,8 @@ pub(crate) struct Batch<'a> {
     places: FxHashMap<(Kind, usize, usize), u32>,
     frames: Vec<Frame>,
     ends: Vec<u32>,
+    /// DWARF was not read as far as it goes: it nests too deep, or says too much.
+    is_stopped: bool,
 }
 
 impl<'a> Batch<'a> {
@@ -81,8 +83,14 @@ impl<'a> Batch<'a> {
         self.ends.push(count(self.frames.len()));
     }
 
+    /// Notes whether DWARF was not read as far as it goes.
+    pub(crate) fn note_stopped(&mut self, is_stopped: bool) {
+        self.is_stopped |= is_stopped;
+    }
+
     /// Puts another's addresses behind the own ones.
     fn append(&mut self, other: Self) {
+        self.note_stopped(other.is_stopped);
         let before = count(self.frames.len());
         let numbers: Vec<u32> = other
             .names
@@ -115,7 +123,9 @@ impl<'a> Batch<'a> {
         let names = crate::threads::in_order(&all.names, n_threads, |names| {
             names.iter().map(readable).collect::<Vec<_>>()
         });
-        Answers::new(names.concat(), all.frames, all.ends)
+        let mut answers = Answers::new(names.concat(), all.frames, all.ends);
+        answers.note_over_budget(all.is_stopped);
+        answers
     }
 }
 

@@ -3,7 +3,7 @@
 mod abbreviations;
 mod slice;
 
-pub(crate) use slice::Slice;
+pub(crate) use slice::{Slice, is_stopped};
 
 use crate::answers::{Frame, Line};
 use crate::batch::Batch;

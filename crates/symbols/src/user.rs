@@ -103,6 +103,7 @@ pub fn symbolize_user(
                 .for_each(|address| sources.name(address, &mut batch));
             batch.end_address();
         }
+        batch.note_stopped(sources.dwarf.is_some() && dwarf::is_stopped());
         batch
     });
     if located.has_changed() {

@@ -149,8 +149,8 @@ impl Names {
             .filter(|_| answered.as_ref().is_some_and(is_over_budget))
         {
             profile.warnings.push(format!(
-                "{}: its files take more memory than --mem {}: names, inlined functions or lines of \
-                 it are left out",
+                "{}: what its files say takes more memory than --mem {}, or nests too deep: names, \
+                 inlined functions or lines of it are left out",
                 String::from_utf8_lossy(&image.path),
                 context.reader.budget().limits().memory,
             ));

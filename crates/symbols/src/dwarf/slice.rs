@@ -24,11 +24,13 @@ thread_local! {
     static DEEPEST: Cell<usize> = const { Cell::new(0) };
     /// Steps that this thread may take still.
     static STEPS: Cell<u64> = const { Cell::new(u64::MAX) };
+    static IS_STOPPED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Allows this thread some steps of reading, and some stack from here on.
 pub(super) fn allow(steps: u64) {
     STEPS.set(steps);
+    IS_STOPPED.set(false);
     allow_stack();
 }
 
@@ -36,6 +38,11 @@ pub(super) fn allow(steps: u64) {
 #[inline]
 pub(super) fn allow_stack() {
     DEEPEST.set(here().saturating_sub(STACK));
+}
+
+/// Whether this thread was stopped, since it was allowed steps.
+pub(crate) fn is_stopped() -> bool {
+    IS_STOPPED.get()
 }
 
 /// An address near the top of the stack.
@@ -50,10 +57,16 @@ fn here() -> usize {
 fn step() -> Result<()> {
     let left = STEPS.get();
     if left == 0 || here() < DEEPEST.get() {
-        return Err(Error::UnsupportedOffset);
+        return Err(stop());
     }
     STEPS.set(left - 1);
     Ok(())
+}
+
+#[cold]
+fn stop() -> Error {
+    IS_STOPPED.set(true);
+    Error::UnsupportedOffset
 }
 
 impl<'a> Slice<'a> {
@@ -186,7 +199,7 @@ mod tests {
         let mut slice = Slice::new(&[1; 10], RunTimeEndian::Little);
         allow(2);
         assert!(slice.read_u8().is_ok() && slice.read_uleb128().is_ok());
-        assert!(slice.read_u8().is_err());
+        assert!(!is_stopped() && slice.read_u8().is_err() && is_stopped());
         allow(u64::MAX);
         assert_eq!((slice.read_u8(), slice.len()), (Ok(1), 7));
     }
