@@ -4,6 +4,7 @@ use super::*;
 use crate::{Step, Writer, WrittenEvent, file_kind};
 use proptest::prelude::*;
 use rprof_abi::{AttrFlags, RecordKind};
+use rprof_untrusted::Allowed;
 use std::fs::File;
 use std::sync::Arc;
 
@@ -259,6 +260,61 @@ fn reading_ahead_finds_the_same_records() {
     assert_eq!(warnings.unwrap(), []);
     assert_eq!(one.len(), 12_003);
     assert!(one == other);
+}
+
+/// A recording of compressed records, each of so many bytes of plain ones.
+fn compressed(path: &Path, n_packed: usize, unpacked: usize) {
+    let event = WrittenEvent {
+        name: "cycles".to_owned(),
+        attr: PerfEventAttr::default(),
+        ids: vec![],
+    };
+    let file = File::create(path).unwrap();
+    let mut writer = Writer::start(file, path, &[event], Vec::new()).unwrap();
+    let plain = record(9, 4096, 0).repeat(unpacked / 4096);
+    let packed = zstd::encode_all(&plain[..], 19).unwrap();
+    let len = u16::try_from(8 + packed.len()).unwrap();
+    let mut one = record(file_kind::COMPRESSED.0, len, 0);
+    one.truncate(8);
+    one.extend(&packed);
+    for _ in 0..n_packed {
+        writer.write(&one).unwrap();
+    }
+    let mut section = Vec::new();
+    // Version, type, level, ratio; and a ring of any length, which is not believed.
+    for word in [1u32, 1, 1, 50, u32::MAX] {
+        section.extend(word.to_ne_bytes());
+    }
+    writer
+        .finish(vec![(FeatureId::COMPRESSED, section)])
+        .unwrap();
+}
+
+#[test]
+fn what_is_unpacked_ends_where_the_budget_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("perf.data");
+    compressed(&path, 4, 1 << 20);
+    let len = |spool| {
+        let allowed = Allowed {
+            memory: None,
+            spool,
+        };
+        let reader = Reader::open_allowing(&path, allowed).unwrap();
+        let warnings = reader.warnings().iter().map(ToString::to_string);
+        let data = reader.data();
+        (data.end - data.start, warnings.collect::<String>())
+    };
+    assert_eq!(len(None), (4 << 20, String::new()));
+    assert_eq!(len(Some(4 << 20)), (4 << 20, String::new()));
+    let (some, said) = len(Some((5 << 20) / 2));
+    assert!(((2 << 20)..=((5 << 20) / 2)).contains(&some), "{some}");
+    assert!(said.contains("--max-spool"), "{said}");
+    // One record, which claims a ring of 4 GiB.
+    compressed(&path, 1, 100 << 20);
+    let (some, said) = len(Some(1 << 30));
+    assert!(some < 65 << 20, "{some}");
+    assert!(said.contains("unpacks to more"), "{said}");
 }
 
 proptest! {
