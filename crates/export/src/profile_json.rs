@@ -2,8 +2,8 @@
 
 use crate::Format;
 use crate::json::Json as Writer;
+use foldhash::HashMap;
 use rprof_profile::{EventProfile, FrameId, Group, Level, Profile, Sampling};
-use rustc_hash::FxHashMap;
 use std::io::{self, Write};
 
 /// Version of the schema: raised when a field changes its name or meaning.
@@ -85,14 +85,14 @@ fn quality(profile: &Profile, json: &mut Writer<'_>) {
 /// The frames that stacks have, numbered in the order in which they come.
 struct Frames {
     all: Vec<FrameId>,
-    numbers: FxHashMap<FrameId, u64>,
+    numbers: HashMap<FrameId, u64>,
 }
 
 impl Frames {
     fn of(profile: &Profile, trees: &[Stacks]) -> Self {
         let mut frames = Self {
             all: Vec::new(),
-            numbers: FxHashMap::default(),
+            numbers: HashMap::default(),
         };
         for (event, stacks) in profile.events.iter().zip(trees) {
             for &node in &stacks.order {

@@ -4,8 +4,8 @@
 
 use crate::Format;
 use crate::json::Json;
+use foldhash::HashMap;
 use rprof_profile::timeline::Timeline;
-use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -108,7 +108,7 @@ impl Frames {
     fn of(timeline: &Timeline) -> Self {
         let profile = &timeline.profile;
         let mut all = Vec::new();
-        let mut numbers = FxHashMap::default();
+        let mut numbers = HashMap::default();
         let code = timeline.code.iter().map(|code| {
             let image = timeline.images.get(code.image as usize);
             let path = image.map_or("", |image| profile.strings.of(image.path));

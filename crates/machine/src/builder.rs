@@ -10,19 +10,19 @@ use crate::history::Comm;
 use crate::ranges::{Backing, Range};
 use crate::{History, ImageId, ImageKind, Images, Key, RecordedImage};
 use compiled::Compiled;
+use foldhash::HashMap;
 use rprof_abi::record::{FileIdentity, Ksymbol, Mmap, Mmap2, Record};
 use rprof_abi::{CpuMode, Misc, SampleId};
 use rprof_images::BuildId;
-use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
 /// Takes sideband records in the file's order.
 #[derive(Debug)]
 pub struct HistoryBuilder {
     has_times: bool,
-    build_ids: FxHashMap<Vec<u8>, BuildId>,
+    build_ids: HashMap<Vec<u8>, BuildId>,
     images: Images,
-    comms: FxHashMap<Vec<u8>, Comm>,
+    comms: HashMap<Vec<u8>, Comm>,
     names: Vec<Vec<u8>>,
     changes: Vec<(Key, Change)>,
     compiled: Compiled,
@@ -44,12 +44,12 @@ const OUT_OF_LINE: u16 = 2;
 impl HistoryBuilder {
     /// For a recording whose records all have times, or not. Build ids are those of its
     /// BUILD_ID section, for mappings that do not say theirs.
-    pub fn new(has_times: bool, build_ids: FxHashMap<Vec<u8>, BuildId>) -> Self {
+    pub fn new(has_times: bool, build_ids: HashMap<Vec<u8>, BuildId>) -> Self {
         Self {
             has_times,
             build_ids,
             images: Images::default(),
-            comms: FxHashMap::default(),
+            comms: HashMap::default(),
             names: Vec::new(),
             changes: Vec::new(),
             compiled: Compiled::default(),

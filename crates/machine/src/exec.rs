@@ -3,7 +3,7 @@
 
 use crate::ranges::Root;
 use crate::timeline::Key;
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 /// An exec of one process.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ const START_NS: u64 = 1_000_000;
 
 /// By process.
 #[derive(Debug, Default)]
-pub(crate) struct Execs(FxHashMap<i32, Exec>);
+pub(crate) struct Execs(HashMap<i32, Exec>);
 
 /// What a mapping does to an exec.
 pub(crate) enum Loaded {

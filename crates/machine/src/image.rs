@@ -1,7 +1,7 @@
 //! The images of a recording, each once.
 
+use foldhash::HashMap;
 use rprof_images::{Avma, BuildId};
-use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 /// Number of an image within one recording.
@@ -123,7 +123,7 @@ impl RecordedImage {
 #[derive(Debug, Default)]
 pub struct Images {
     all: Vec<RecordedImage>,
-    by_identity: FxHashMap<Identity, ImageId>,
+    by_identity: HashMap<Identity, ImageId>,
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -3,10 +3,10 @@
 use crate::apply::Now;
 use crate::change::Change;
 use crate::{Epoch, HistoryBuilder, Images, Key, Place};
+use foldhash::HashMap;
 use rprof_abi::record::Record;
 use rprof_abi::{Misc, SampleId};
 use rprof_images::{Avma, FileOffset};
-use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
 
@@ -20,9 +20,9 @@ pub struct Live {
     pending: Vec<(Key, Change)>,
     now: Now,
     /// Threads that live, with their processes.
-    threads: FxHashMap<i32, i32>,
+    threads: HashMap<i32, i32>,
     /// How many threads each process has.
-    n_threads: FxHashMap<i32, u32>,
+    n_threads: HashMap<i32, u32>,
     /// Processes whose last thread has ended, with when.
     ended: VecDeque<(Key, i32)>,
     n_added: u64,
@@ -43,11 +43,11 @@ const FEW_NODES: usize = 100_000;
 impl Default for Live {
     fn default() -> Self {
         Self {
-            builder: HistoryBuilder::new(true, FxHashMap::default()),
+            builder: HistoryBuilder::new(true, HashMap::default()),
             pending: Vec::new(),
             now: Now::new(0, None),
-            threads: FxHashMap::default(),
-            n_threads: FxHashMap::default(),
+            threads: HashMap::default(),
+            n_threads: HashMap::default(),
             ended: VecDeque::new(),
             n_added: 0,
             settled: (0, 0),

@@ -1,7 +1,7 @@
 //! Values that change over time, many of them: a [`Journal`] while they come in order of time,
 //! [`Timelines`] for look-ups.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 use std::ops::Range;
 
 /// A moment of a recording: time, then place in the file.
@@ -57,17 +57,17 @@ struct Last<T> {
 #[derive(Debug)]
 pub(crate) struct Journal<T> {
     entries: Vec<Entry<T>>,
-    last: FxHashMap<i32, Last<T>>,
+    last: HashMap<i32, Last<T>>,
     /// Values that things had before the entries that are left; only where some were forgotten.
-    before: FxHashMap<i32, T>,
+    before: HashMap<i32, T>,
 }
 
 impl<T> Default for Journal<T> {
     fn default() -> Self {
         Self {
             entries: Vec::new(),
-            last: FxHashMap::default(),
-            before: FxHashMap::default(),
+            last: HashMap::default(),
+            before: HashMap::default(),
         }
     }
 }
@@ -125,7 +125,7 @@ impl<T: Copy + PartialEq> Journal<T> {
             entry.key >= before
         });
         // Only those that have changed since are asked for.
-        let changed: FxHashSet<i32> = entries.iter().map(|entry| entry.id).collect();
+        let changed: HashSet<i32> = entries.iter().map(|entry| entry.id).collect();
         kept.retain(|id, _| changed.contains(id));
     }
 
@@ -153,7 +153,7 @@ impl<T: Copy + PartialEq> Journal<T> {
             mut entries, last, ..
         } = self;
         entries.shrink_to_fit();
-        let mut spans = FxHashMap::default();
+        let mut spans = HashMap::default();
         spans.reserve(last.len());
         let mut start = 0;
         for (id, Last { n_entries, .. }) in last {
@@ -185,7 +185,7 @@ pub(crate) struct Timelines<T> {
     /// From the moment of the same index on.
     values: Vec<T>,
     /// By thing.
-    spans: FxHashMap<i32, Range<usize>>,
+    spans: HashMap<i32, Range<usize>>,
 }
 
 impl<T> Default for Timelines<T> {
@@ -193,7 +193,7 @@ impl<T> Default for Timelines<T> {
         Self {
             keys: Vec::new(),
             values: Vec::new(),
-            spans: FxHashMap::default(),
+            spans: HashMap::default(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Frames: functions in images, each once.
 
 use crate::{StrId, Strings};
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 /// Privilege level of code; its sign is perf's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -67,7 +67,7 @@ pub struct Frame {
 #[derive(Clone, Debug, Default)]
 pub struct Frames {
     all: Vec<Frame>,
-    numbers: FxHashMap<Frame, FrameId>,
+    numbers: HashMap<Frame, FrameId>,
 }
 
 impl Frames {

@@ -1,6 +1,6 @@
 //! Strings, each once.
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 /// Number of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,7 +17,7 @@ impl StrId {
 #[derive(Clone, Debug, Default)]
 pub struct Strings {
     all: Vec<Box<str>>,
-    numbers: FxHashMap<Box<str>, StrId>,
+    numbers: HashMap<Box<str>, StrId>,
 }
 
 impl Strings {

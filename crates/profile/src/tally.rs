@@ -1,7 +1,7 @@
 //! Counting stacks of one event, by group of tasks.
 
 use crate::{FrameId, Tree};
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 use std::hash::Hash;
 
 /// Counts of one event. `G` is what tasks are told apart by (name, process, thread, CPU).
@@ -11,7 +11,7 @@ use std::hash::Hash;
 pub struct Tally<G> {
     tree: Tree,
     groups: Vec<G>,
-    group_numbers: FxHashMap<G, u32>,
+    group_numbers: HashMap<G, u32>,
     last_group: Option<(G, u32)>,
     samples: u64,
     weight: u64,
@@ -22,7 +22,7 @@ impl<G> Default for Tally<G> {
         Self {
             tree: Tree::default(),
             groups: Vec::new(),
-            group_numbers: FxHashMap::default(),
+            group_numbers: HashMap::default(),
             last_group: None,
             samples: 0,
             weight: 0,

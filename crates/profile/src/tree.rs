@@ -1,7 +1,7 @@
 //! A tree of stacks, outermost frame first, with what was counted at each node.
 
 use crate::FrameId;
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 /// One node; its path from the root is a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Node {
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     nodes: Vec<Node>,
-    children: FxHashMap<(u32, FrameId), u32>,
+    children: HashMap<(u32, FrameId), u32>,
 }
 
 /// Marks the first key part of outermost nodes: groups are few.
@@ -73,7 +73,7 @@ impl Tree {
 
     /// Forgets what is needed only for adding.
     pub fn freeze(&mut self) {
-        self.children = FxHashMap::default();
+        self.children = HashMap::default();
         self.nodes.shrink_to_fit();
     }
 

@@ -2,16 +2,16 @@
 //! files, everybody is sampled, and what is not of the watched threads, and of those that they
 //! start, is left out while draining.
 
+use foldhash::HashSet;
 use rprof_abi::RecordKind;
-use rustc_hash::FxHashSet;
 
 /// The threads that are watched.
 #[derive(Debug, Default)]
 pub(crate) struct Lineage {
     /// Also those that have ended: their last samples come after that.
-    threads: FxHashSet<i32>,
-    processes: FxHashSet<i32>,
-    alive: FxHashSet<i32>,
+    threads: HashSet<i32>,
+    processes: HashSet<i32>,
+    alive: HashSet<i32>,
 }
 
 impl Lineage {

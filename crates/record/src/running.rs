@@ -4,10 +4,10 @@ use crate::interrupts::NoAnswer;
 use crate::note::Note;
 use crate::run::Run;
 use crate::{Error, Settings, Watch};
+use foldhash::HashSet;
 use rprof_abi::record::{Mmap, Record};
 use rprof_abi::{AttrFlags, Misc, SampleId};
 use rprof_ringbuf::sys;
-use rustc_hash::FxHashSet;
 
 impl Run<'_> {
     pub(crate) fn describe_kernel(&mut self) -> Result<(), NoAnswer> {
@@ -55,7 +55,7 @@ impl Run<'_> {
         // As the kernel has it in mappings that are made from now on, or not.
         let sideband = self.opened.sideband.events.first();
         let has_ids = sideband.is_some_and(|event| event.attr.flags.has(AttrFlags::BUILD_ID));
-        let mut unreadable = FxHashSet::default();
+        let mut unreadable = HashSet::default();
         let mut gone = Ok(());
         for pid in processes {
             self.interrupts.check()?;

@@ -2,12 +2,12 @@
 //! first seen, while the process lives that has it. The file gets a section with those ids, so that
 //! any perf finds the right contents later.
 
+use foldhash::HashMap;
 use rprof_abi::record::{BuildIdBytes, FileIdentity, Inode, Mmap2, Record};
 use rprof_abi::{Encoder, Endian, Misc, RawRecord, SampleLayout};
 use rprof_images::{Elf, kernel_build_id, running_vdso};
 use rprof_perfdata::feature::BuildIdEntry;
 use rprof_untrusted::{Budget, Limits};
-use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -20,7 +20,7 @@ pub(crate) struct Unnamed {
     paths: BTreeMap<Vec<u8>, Option<BuildIdBytes>>,
     /// Ids by path, device and inode, also of files that have none: inodes are given anew, and file
     /// systems say the same device for several that have them.
-    ids: FxHashMap<FileKey, Option<BuildIdBytes>>,
+    ids: HashMap<FileKey, Option<BuildIdBytes>>,
     /// For the files that ids are read from.
     budget: Budget,
 }
@@ -29,7 +29,7 @@ impl Default for Unnamed {
     fn default() -> Self {
         Self {
             paths: BTreeMap::new(),
-            ids: FxHashMap::default(),
+            ids: HashMap::default(),
             budget: Budget::new(Limits::BUILD_IDS),
         }
     }

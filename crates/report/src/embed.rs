@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::load::{Context, Embedded, Wanted, answer_all, avma, collect, has_stack, skim};
+use foldhash::HashMap;
 use rprof_abi::Encoder;
 use rprof_images::Locator;
 use rprof_machine::{CompiledCode, RecordedImage};
@@ -11,7 +12,6 @@ use rprof_perfdata::feature::{
 use rprof_perfdata::{Form, Reader};
 use rprof_profile::Filter;
 use rprof_symbols::{Answers, Demangling, Detail, Request};
-use rustc_hash::FxHashMap;
 use std::path::PathBuf;
 
 /// What is to be put into a recording as [`rprof_perfdata::FeatureId::SYMBOLS`].
@@ -118,8 +118,8 @@ fn piece((time_ns, code): (Option<u64>, CompiledCode)) -> SymbolPiece {
 #[derive(Default)]
 struct Builder {
     symbols: Symbols,
-    strings: FxHashMap<Vec<u8>, u32>,
-    frames: FxHashMap<SymbolFrame, u32>,
+    strings: HashMap<Vec<u8>, u32>,
+    frames: HashMap<SymbolFrame, u32>,
 }
 
 impl Builder {

@@ -6,12 +6,12 @@ use crate::load::{
     Context, Embedded, Kernel, Names, PlaceKey, TaskParts, Wanted, collect, count_places, skim,
 };
 use crate::mend::mends;
+use foldhash::HashMap;
 use rprof_images::{Elf, Located, Locator};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_perfdata::Reader;
 use rprof_profile::{Filter, Profile};
 use rprof_symbols::{Detail, Reason, Request};
-use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 
 /// One image.
@@ -118,9 +118,9 @@ struct Finding<'a> {
 }
 
 impl Finding<'_> {
-    fn images(&self, places: &[PlaceKey], weights: &FxHashMap<PlaceKey, u64>) -> Vec<ImageSymbols> {
+    fn images(&self, places: &[PlaceKey], weights: &HashMap<PlaceKey, u64>) -> Vec<ImageSymbols> {
         let all = self.context.skimmed.history.images();
-        let mut by_image: FxHashMap<ImageId, &[PlaceKey]> = FxHashMap::default();
+        let mut by_image: HashMap<ImageId, &[PlaceKey]> = HashMap::default();
         for run in places.chunk_by(|a, b| a.image == b.image) {
             if let Some(first) = run.first() {
                 by_image.insert(ImageId(first.image), run);
@@ -154,7 +154,7 @@ impl Finding<'_> {
         &self,
         (id, image): (ImageId, &RecordedImage),
         places: &[PlaceKey],
-        weights: &FxHashMap<PlaceKey, u64>,
+        weights: &HashMap<PlaceKey, u64>,
     ) -> ImageSymbols {
         let mut found = ImageSymbols {
             path: String::from_utf8_lossy(image.long_name()).into_owned(),
@@ -220,7 +220,7 @@ impl Finding<'_> {
     }
 
     /// Samples in no image at all.
-    fn outside(&self, weights: &FxHashMap<PlaceKey, u64>) -> Option<ImageSymbols> {
+    fn outside(&self, weights: &HashMap<PlaceKey, u64>) -> Option<ImageSymbols> {
         let images = self.context.skimmed.history.images();
         let outside = weights
             .iter()

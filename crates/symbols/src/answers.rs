@@ -1,6 +1,6 @@
 //! What a batch answers.
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 use std::fmt;
 
 /// Why an address, or a whole image, has no name.
@@ -131,7 +131,7 @@ impl Answers {
 #[derive(Debug, Default)]
 pub struct Collector {
     answers: Answers,
-    numbers: FxHashMap<Vec<u8>, u32>,
+    numbers: HashMap<Vec<u8>, u32>,
 }
 
 impl Collector {

@@ -3,7 +3,7 @@
 
 use crate::Demangling;
 use crate::answers::{Answers, Frame, Line};
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 use std::borrow::Cow;
 
 /// What kind of name it is.
@@ -23,9 +23,9 @@ type Name<'a> = (Kind, Cow<'a, [u8]>);
 #[derive(Debug, Default)]
 pub(crate) struct Batch<'a> {
     names: Vec<Name<'a>>,
-    numbers: FxHashMap<Name<'a>, u32>,
+    numbers: HashMap<Name<'a>, u32>,
     /// Numbers by where a name is: the same bytes need not be hashed again.
-    places: FxHashMap<(Kind, usize, usize), u32>,
+    places: HashMap<(Kind, usize, usize), u32>,
     frames: Vec<Frame>,
     ends: Vec<u32>,
     /// DWARF was not read as far as it goes: it nests too deep, or says too much.
@@ -55,7 +55,7 @@ impl<'a> Batch<'a> {
 
     /// The number of a source file's name.
     pub(crate) fn file(&mut self, path: &str) -> u32 {
-        let numbers: &FxHashMap<Name<'_>, u32> = &self.numbers;
+        let numbers: &HashMap<Name<'_>, u32> = &self.numbers;
         let known = numbers.get(&(Kind::File, Cow::Borrowed(path.as_bytes())));
         match known {
             Some(&number) => number,

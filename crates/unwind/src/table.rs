@@ -8,10 +8,10 @@ use crate::signal;
 use crate::slow::{Caller, Step};
 use crate::stack::Stack;
 use crate::{Mapped, Registers};
+use foldhash::HashMap;
 use gimli::UnwindContext;
 use rprof_images::{Elf, FileOffset, Segment, Svma};
 use rprof_untrusted::{Budget, Held};
-use rustc_hash::FxHashMap;
 use std::sync::{PoisonError, RwLock};
 
 /// An image's frames cannot be described.
@@ -50,10 +50,10 @@ pub struct UnwindTable {
 #[derive(Debug)]
 struct Compiled {
     /// By section and number in its index: the range of its rows.
-    functions: FxHashMap<(u8, u32), (u32, u32)>,
+    functions: HashMap<(u8, u32), (u32, u32)>,
     rows: Vec<Row>,
     rules: Vec<Rule>,
-    numbers: FxHashMap<Rule, u32>,
+    numbers: HashMap<Rule, u32>,
     held: Held,
 }
 
@@ -266,10 +266,10 @@ fn rule_in(rows: &[(u32, Rule)], at: u32) -> Rule {
 impl Compiled {
     fn nothing(budget: &Budget) -> Self {
         Self {
-            functions: FxHashMap::default(),
+            functions: HashMap::default(),
             rows: Vec::new(),
             rules: Vec::new(),
-            numbers: FxHashMap::default(),
+            numbers: HashMap::default(),
             held: budget.hold_nothing(),
         }
     }

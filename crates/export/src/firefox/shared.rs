@@ -1,9 +1,9 @@
 //! The tables that all threads share: strings, libraries, functions, frames, stacks.
 
 use crate::json::Json;
+use foldhash::HashMap;
 use rprof_profile::timeline::{Code, CodeFrame, Image, ImageKind, Timeline};
 use rprof_profile::{FrameId, Level, StrId, Strings};
-use rustc_hash::FxHashMap;
 
 /// Categories with their colours; the first is for what is of none.
 pub(super) const CATEGORIES: [(&str, &str); 5] = [
@@ -58,9 +58,9 @@ pub(super) struct Shared<'t> {
 /// Numbers of what the tables have already.
 #[derive(Default)]
 struct Seen {
-    funcs: FxHashMap<(StrId, u32, Level), u32>,
-    natives: FxHashMap<(u32, u64), u32>,
-    sources: FxHashMap<StrId, u32>,
+    funcs: HashMap<(StrId, u32, Level), u32>,
+    natives: HashMap<(u32, u64), u32>,
+    sources: HashMap<StrId, u32>,
 }
 
 impl<'t> Shared<'t> {

@@ -4,9 +4,9 @@ use super::shared::Shared;
 use super::tracks::{Track, Tracks};
 use super::{Clock, markers, meta};
 use crate::json::Json;
+use foldhash::HashMap;
 use rprof_profile::EventKind;
 use rprof_profile::timeline::{Thread, TimedSample, Timeline};
-use rustc_hash::FxHashMap;
 
 /// Writes all threads.
 pub(super) struct Writer<'a> {
@@ -41,7 +41,7 @@ struct Head<'a> {
 impl Writer<'_> {
     pub(super) fn write(&self, shared: &mut Shared<'_>, json: &mut Json<'_>) {
         let processes = self.processes();
-        let mut used: FxHashMap<i32, u32> = FxHashMap::default();
+        let mut used: HashMap<i32, u32> = HashMap::default();
         let mut last_thread = None;
         for (&(thread_idx, event), track) in &self.tracks.all {
             let Some(thread) = self.timeline.threads.get(thread_idx as usize) else {
@@ -140,13 +140,13 @@ impl Writer<'_> {
     /// The process of each thread.
     fn processes(&self) -> Vec<Process> {
         let threads = &self.timeline.threads;
-        let mut mains: FxHashMap<i32, Vec<usize>> = FxHashMap::default();
+        let mut mains: HashMap<i32, Vec<usize>> = HashMap::default();
         for (idx, thread) in threads.iter().enumerate() {
             if thread.pid == thread.tid {
                 mains.entry(thread.pid).or_default().push(idx);
             }
         }
-        let mut firsts: FxHashMap<i32, usize> = FxHashMap::default();
+        let mut firsts: HashMap<i32, usize> = HashMap::default();
         let process = threads.iter().enumerate().map(|(idx, thread)| {
             let of_pid = mains.get(&thread.pid).map_or(&[][..], Vec::as_slice);
             // The one that was there when the thread was first seen.

@@ -1,23 +1,23 @@
 //! Mappings, locations and functions.
 
 use super::messages::{Function, Line, Location, Mapping};
+use foldhash::HashMap;
 use rprof_profile::timeline::{CodeFrame, ImageKind, Timeline};
 use rprof_profile::{FrameId, StrId};
-use rustc_hash::FxHashMap;
 
 const PAGE: u64 = 4096;
 
 /// The list of strings.
 pub(super) struct Strings {
     pub(super) all: Vec<String>,
-    numbers: FxHashMap<String, i64>,
+    numbers: HashMap<String, i64>,
 }
 
 impl Strings {
     pub(super) fn new() -> Self {
         let mut strings = Self {
             all: Vec::new(),
-            numbers: FxHashMap::default(),
+            numbers: HashMap::default(),
         };
         strings.of("");
         strings
@@ -48,7 +48,7 @@ impl Tables {
     pub(super) fn of(timeline: &Timeline, strings: &mut Strings) -> Self {
         let mut functions = Functions {
             all: Vec::new(),
-            numbers: FxHashMap::default(),
+            numbers: HashMap::default(),
         };
         let locations = (1u64..).zip(&timeline.code).map(|(id, code)| {
             let lines = code.frames.iter().map(|frame| Line {
@@ -133,7 +133,7 @@ fn main_image(timeline: &Timeline) -> Option<usize> {
 /// Functions by name and file.
 struct Functions {
     all: Vec<Function>,
-    numbers: FxHashMap<(FrameId, Option<StrId>), u64>,
+    numbers: HashMap<(FrameId, Option<StrId>), u64>,
 }
 
 impl Functions {

@@ -9,8 +9,8 @@ use super::HistoryBuilder;
 use crate::change::{Change, Space};
 use crate::ranges::{Backing, Range};
 use crate::{ImageId, Images, Key, RecordedImage};
+use foldhash::HashSet;
 use rprof_images::{Avma, FileOffset};
-use rustc_hash::FxHashSet;
 
 /// A log that a process has mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct CompiledCode {
 #[derive(Debug, Default)]
 pub(super) struct Compiled {
     logs: Vec<CodeLog>,
-    known: FxHashSet<(i32, ImageId)>,
+    known: HashSet<(i32, ImageId)>,
     changes: Vec<(Key, Change)>,
 }
 

@@ -15,7 +15,7 @@ struct Script(HistoryBuilder, u64);
 
 impl Script {
     fn new() -> Self {
-        Self(HistoryBuilder::new(true, FxHashMap::default()), 100)
+        Self(HistoryBuilder::new(true, HashMap::default()), 100)
     }
 
     fn add(&mut self, time: u64, misc: Misc, record: Record<'_>) -> &mut Self {
@@ -198,7 +198,7 @@ fn sideband_that_came_late_into_the_file_counts_from_its_time() {
 
 #[test]
 fn without_times_the_place_in_the_file_decides() {
-    let mut builder = HistoryBuilder::new(false, FxHashMap::default());
+    let mut builder = HistoryBuilder::new(false, HashMap::default());
     let comm = |name| {
         Record::Comm(Comm {
             pid: 1,
@@ -220,7 +220,7 @@ fn without_times_the_place_in_the_file_decides() {
 #[test]
 fn a_build_id_from_the_section_names_the_image() {
     let id = BuildId::new(&[7; 20]).unwrap();
-    let ids = FxHashMap::from_iter([(b"/a".to_vec(), id.clone())]);
+    let ids = HashMap::from_iter([(b"/a".to_vec(), id.clone())]);
     let mut script = Script(HistoryBuilder::new(true, ids), 0);
     let history = script.map(1, 1, 0x1000, b"/a").build();
     let (_, image) = history.images().iter().next().unwrap();

@@ -9,7 +9,7 @@
 
 use super::unique::Unique;
 use super::{Backing, NIL, Node, Range, Ranges, Root};
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
 /// Set in the number of a node that belongs to the change at work, not to the arena.
@@ -167,7 +167,7 @@ impl Editor {
         let mut fresh = Self::new(0);
         // The shape of the trees follows from the seed.
         fresh.seed = self.seed;
-        let mut moved = FxHashMap::default();
+        let mut moved = HashMap::default();
         for root in roots {
             root.0 = self.copy(root.0, &mut fresh, &mut moved);
         }
@@ -175,7 +175,7 @@ impl Editor {
     }
 
     /// Copies what a node reaches; trees are as deep as a random one, whatever they hold.
-    fn copy(&self, at: u32, to: &mut Self, moved: &mut FxHashMap<u32, u32>) -> u32 {
+    fn copy(&self, at: u32, to: &mut Self, moved: &mut HashMap<u32, u32>) -> u32 {
         if at == NIL {
             return NIL;
         }

@@ -16,11 +16,11 @@ use crate::attr_fields::visit_attr;
 use crate::feature::{self, BuildIdEntry};
 use crate::{Error, FeatureId, FileHeader, Location, Section, Warning};
 use bytes::Bytes;
+use foldhash::HashMap;
 use rprof_abi::{
     Endian, Fields, PerfEventAttr, RawRecord, SampleLayout, SampleType, WireError, event_type, sw,
 };
 use rprof_untrusted::Budget;
-use rustc_hash::FxHashMap;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -78,7 +78,7 @@ pub struct Reader {
     header: Option<FileHeader>,
     stream: Stream,
     events: Vec<RecordedEvent>,
-    event_by_id: FxHashMap<u64, usize>,
+    event_by_id: HashMap<u64, usize>,
     /// One event of each place where an id may sit in a record.
     id_layouts: Vec<usize>,
     features: Vec<(FeatureId, Section)>,
@@ -98,7 +98,7 @@ impl Reader {
             header: None,
             stream: Stream::default(),
             events: Vec::new(),
-            event_by_id: FxHashMap::default(),
+            event_by_id: HashMap::default(),
             id_layouts: Vec::new(),
             features: Vec::new(),
             piped_build_ids: Vec::new(),

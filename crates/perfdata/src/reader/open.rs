@@ -8,9 +8,9 @@ use super::unpack::{DEFAULT_LIMIT, How, unpack};
 use super::{Form, PIPE_HEADER_LEN, Reader};
 use crate::feature::EventDesc;
 use crate::{Error, Feature, FeatureId, FileHeader, Section, Warning};
+use foldhash::HashMap;
 use rprof_abi::{Cursor, Endian};
 use rprof_untrusted::{Allowed, Budget, Limits};
-use rustc_hash::FxHashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -236,13 +236,13 @@ impl Reader {
     fn take_events(&mut self, described: Vec<Described>, updates: &[(u64, Vec<u8>)]) {
         let names = self.described_names();
         // Of two with the same id, the first description and the last update count.
-        let described_ids: FxHashMap<u64, &EventDesc> = names
+        let described_ids: HashMap<u64, &EventDesc> = names
             .iter()
             .rev()
             .flat_map(|desc| desc.ids.iter().map(move |&id| (id, desc)))
             .collect();
         let places = updates.iter().zip(0usize..);
-        let updated_ids: FxHashMap<u64, usize> =
+        let updated_ids: HashMap<u64, usize> =
             places.map(|((id, _), place)| (*id, place)).collect();
         for (place, mut one) in described.into_iter().enumerate() {
             // Matched by id where there are ids, else by place.

@@ -1,7 +1,7 @@
 //! Folded stacks: one line each, `comm;outer;inner 42`, what FlameGraph tools read.
 
 use crate::{EventProfile, FrameId, Group, Level, Profile, printable};
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 
 /// Which end of a stack a line starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Fo
         count,
     } = options;
     let nodes = event.tree.nodes();
-    let mut frames: FxHashMap<FrameId, String> = FxHashMap::default();
+    let mut frames: HashMap<FrameId, String> = HashMap::default();
     for node in nodes {
         frames
             .entry(node.frame)
@@ -92,7 +92,7 @@ pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Fo
     labels.dedup();
     // Every label looked up is in the list.
     let rank = |label: &String| labels.binary_search(label).map_or(u32::MAX, number);
-    let frames: FxHashMap<FrameId, u32> = frames
+    let frames: HashMap<FrameId, u32> = frames
         .iter()
         .map(|(&id, label)| (id, rank(label)))
         .collect();
@@ -102,7 +102,7 @@ pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Fo
         .map(|group| rank(&comm(group)))
         .collect();
 
-    let nameless: FxHashSet<u32> = frames
+    let nameless: HashSet<u32> = frames
         .iter()
         .filter(|&(&id, _)| profile.frames.of(id).name.is_none())
         .map(|(_, &label)| label)

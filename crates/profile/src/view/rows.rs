@@ -3,7 +3,7 @@
 use super::SortKey;
 use crate::tree::ChildLists;
 use crate::{EventProfile, FrameId, Profile, StrId};
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 use std::cmp::Ordering;
 
 /// What a row stands for; parts that are no sort key are `None`.
@@ -151,7 +151,7 @@ impl<'p> Rows<'p> {
 /// Gives each distinct row a number, and each node that of its row.
 fn number_rows(profile: &Profile, event: &EventProfile, keys: &[SortKey]) -> (Vec<Row>, Vec<u32>) {
     let mut rows = Vec::new();
-    let mut numbers: FxHashMap<RowKey, u32> = FxHashMap::default();
+    let mut numbers: HashMap<RowKey, u32> = HashMap::default();
     let mut row_of_node = Vec::with_capacity(event.tree.nodes().len());
     for node in event.tree.nodes() {
         let mut key = RowKey::default();

@@ -1,16 +1,16 @@
 //! How stacks ended: counted by reason, and noted for those that are not whole.
 
+use foldhash::HashMap;
 use rprof_machine::{ImageId, Images};
 use rprof_perfdata::feature::{EndReason, EndedStack, StackEnd, StackEnds};
 use rprof_unwind::Outcome;
-use rustc_hash::FxHashMap;
 
 /// Ends so far.
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     all: StackEnds,
     /// Places of reasons.
-    reasons: FxHashMap<(StackEnd, Option<u32>), u32>,
+    reasons: HashMap<(StackEnd, Option<u32>), u32>,
 }
 
 /// Samples that are noted one by one: 16 MB. More are only counted.

@@ -5,13 +5,13 @@
 //! those of the sample: a program that goes to the same depth from here and from there is seen
 //! to do so.
 
+use foldhash::HashMap;
 use rprof_unwind::StackFrame;
-use rustc_hash::FxHashMap;
 
 /// What is known of threads.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    threads: FxHashMap<i32, Thread>,
+    threads: HashMap<i32, Thread>,
 }
 
 /// A thread's stack as it was seen last.
@@ -49,7 +49,10 @@ impl Known {
     /// outermost `n_read` frames were read then; those further in were there for sure.
     pub(crate) fn see(&mut self, tid: i32, frames: &[StackFrame], n_read: usize, now_ns: u64) {
         if self.threads.len() >= MAX_THREADS && !self.threads.contains_key(&tid) {
-            let oldest = self.threads.iter().min_by_key(|(_, one)| one.looked_ns);
+            let oldest = self
+                .threads
+                .iter()
+                .min_by_key(|(tid, one)| (one.looked_ns, **tid));
             let oldest = oldest.map(|(&tid, _)| tid);
             oldest.and_then(|tid| self.threads.remove(&tid));
         }

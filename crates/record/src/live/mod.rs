@@ -13,6 +13,7 @@ use crate::depth;
 use crate::stacks::{LITTLE, Layouts, SHALLOW};
 use completion::Completion;
 use ends::Ends;
+use foldhash::HashSet;
 use rest::CutStack;
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::sample::StackDump;
@@ -23,7 +24,6 @@ use rprof_machine::Live;
 use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
 use rprof_unwind::{Machine, Outcome, Registers, Stack, StackFrame, Unwinder};
-use rustc_hash::FxHashSet;
 use space::LiveSpace;
 use std::env::consts::ARCH;
 use std::sync::atomic::Ordering;
@@ -55,7 +55,7 @@ pub(crate) struct LiveUnwinder {
 }
 
 /// Processes that were there before, and could not be looked into; known once all were looked at.
-pub(crate) type Unreadable = OnceLock<FxHashSet<i32>>;
+pub(crate) type Unreadable = OnceLock<HashSet<i32>>;
 
 /// Mappings are kept for samples that are older than the pass before by so many nanoseconds: they may
 /// have been on their way into their ring when it was last drained.

@@ -8,9 +8,9 @@
 //! there for a while ([`super::known`]).
 
 use super::memory::Memory;
+use foldhash::HashMap;
 use rprof_ringbuf::sys::Clock;
 use rprof_unwind::{Beyond, Machine, StackFrame};
-use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
 /// Bytes before the copy's end that are read again.
@@ -29,7 +29,7 @@ const MAX_CALLS: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
     pages: RefCell<Pages>,
-    calls: FxHashMap<(u32, u64), Call>,
+    calls: HashMap<(u32, u64), Call>,
 }
 
 const PAGE: usize = 4096;
@@ -44,7 +44,7 @@ struct Pages {
     at_ns: u64,
     /// Where it is no more the stack.
     end: u64,
-    pages: FxHashMap<u64, Option<Box<[u8; PAGE]>>>,
+    pages: HashMap<u64, Option<Box<[u8; PAGE]>>>,
 }
 
 impl Pages {

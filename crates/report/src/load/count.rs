@@ -9,10 +9,10 @@ use super::tasks::{TaskGroup, TaskParts, comm_text, task_name};
 use super::unwinding::{Ends, Unwinding, Walked};
 use super::{Context, parallel};
 use crate::Error;
+use foldhash::HashMap;
 use rprof_abi::AttrFlags;
 use rprof_machine::ImageId;
 use rprof_profile::{FrameId, Profile, Tally, Tree};
-use rustc_hash::FxHashMap;
 
 /// What was counted.
 #[derive(Default)]
@@ -20,7 +20,7 @@ pub(crate) struct Counts {
     /// By event.
     pub(crate) tallies: Vec<Tally<TaskGroup>>,
     /// Weight of samples without a name, by image, where there is a reason for that.
-    pub(crate) unnamed: FxHashMap<u32, u64>,
+    pub(crate) unnamed: HashMap<u32, u64>,
     pub(crate) unused: Unused,
     pub(crate) ends: Ends,
 }
@@ -103,7 +103,7 @@ struct Share {
 /// Places by number.
 #[derive(Default)]
 struct Numbers {
-    numbers: FxHashMap<PlaceKey, u32>,
+    numbers: HashMap<PlaceKey, u32>,
     places: Vec<PlaceKey>,
 }
 
@@ -183,8 +183,8 @@ impl ByPlace {
     }
 
     /// The weight of the samples at each place, all events together.
-    pub(crate) fn weights(&self) -> FxHashMap<PlaceKey, u64> {
-        let mut weights: FxHashMap<PlaceKey, u64> = FxHashMap::default();
+    pub(crate) fn weights(&self) -> HashMap<PlaceKey, u64> {
+        let mut weights: HashMap<PlaceKey, u64> = HashMap::default();
         for share in &self.0 {
             for node in share.events.iter().flat_map(|(tree, ..)| tree.nodes()) {
                 if let Some(&place) = share.places.get(node.frame.number() as usize) {

@@ -8,6 +8,7 @@
 
 use super::names::Answered;
 use super::resolve::PlaceKey;
+use foldhash::HashMap;
 use rprof_images::{Avma, FileOffset, Svma};
 use rprof_machine::{CompiledCode, ImageKind, RecordedImage};
 use rprof_perfdata::feature::{SimpleperfFile, SymbolAddress, SymbolImage, SymbolPiece, Symbols};
@@ -15,16 +16,15 @@ use rprof_perfdata::{Feature, FeatureId, Reader};
 use rprof_symbols::{
     Answers, Collector, Demangling, Detail, Frame, Line, Listed, Reason, Request, symbolize_listed,
 };
-use rustc_hash::FxHashMap;
 
 /// The names in a recording.
 #[derive(Debug, Default)]
 pub(crate) struct Embedded {
     /// By path, files with a list of their functions.
-    listed: FxHashMap<Vec<u8>, SimpleperfFile>,
+    listed: HashMap<Vec<u8>, SimpleperfFile>,
     symbols: Symbols,
     /// Places in `symbols` by path; several files may have had one.
-    by_path: FxHashMap<Vec<u8>, Vec<usize>>,
+    by_path: HashMap<Vec<u8>, Vec<usize>>,
     /// Whether files are asked before.
     files_first: bool,
     /// What is wrong with the names.

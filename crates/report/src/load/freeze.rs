@@ -5,11 +5,11 @@ use super::names::Names;
 use super::tasks::{TaskGroup, comm_text};
 use super::{Context, about};
 use crate::mend::mends;
+use foldhash::HashMap;
 use rprof_machine::RecordedImage;
 use rprof_perfdata::RecordedEvent;
 use rprof_profile::{EventProfile, Group, Profile, Strings, Tally, UnnamedImage};
 use rprof_symbols::Reason;
-use rustc_hash::FxHashMap;
 
 /// Completes the profile with all that was counted.
 pub(crate) fn freeze(context: &Context<'_>, names: &Names, counts: Counts, profile: &mut Profile) {
@@ -71,7 +71,7 @@ type Unnamed<'a> = (&'a RecordedImage, &'a Reason, u64);
 fn unnamed_images<'a>(
     context: &'a Context<'_>,
     names: &'a Names,
-    weights: &FxHashMap<u32, u64>,
+    weights: &HashMap<u32, u64>,
 ) -> Vec<Unnamed<'a>> {
     let images = context.skimmed.history.images();
     let unnamed = names.unnamed.iter().filter_map(|(id, reason)| {

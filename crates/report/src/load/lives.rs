@@ -1,16 +1,16 @@
 //! Which process a process id meant: files that are named by it may be another one's by now.
 
+use foldhash::HashMap;
 use rprof_abi::Misc;
 use rprof_abi::record::Record;
 use rprof_images::Living;
 use rprof_perfdata::feature::ClockData;
 use rprof_perfdata::{Feature, FeatureId, Reader};
-use rustc_hash::FxHashMap;
 use std::time::{Duration, SystemTime};
 
 /// When processes began and ended, as far as that was recorded.
 #[derive(Debug, Default)]
-pub(crate) struct Lives(FxHashMap<i32, Life>);
+pub(crate) struct Lives(HashMap<i32, Life>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Life {

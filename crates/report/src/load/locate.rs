@@ -4,12 +4,12 @@
 use super::Context;
 use super::lives::{Process, WallClock};
 use super::run_time::other_machine;
+use foldhash::{HashMap, HashSet};
 use rprof_images::{BuildId, Located, Reason, Recorded, kernel_build_id};
 use rprof_machine::{ImageId, ImageKind, Key, RecordedImage};
-use rustc_hash::{FxHashMap, FxHashSet};
 
 /// For each image, the recorded processes that live and had it mapped when the recording ended.
-pub(crate) type Holders = FxHashMap<ImageId, Vec<i32>>;
+pub(crate) type Holders = HashMap<ImageId, Vec<i32>>;
 
 impl Context<'_> {
     /// Finds the file of a user image.
@@ -48,7 +48,7 @@ impl Context<'_> {
         let history = &self.skimmed.history;
         let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        let living: FxHashSet<i32> = pids.collect();
+        let living: HashSet<i32> = pids.collect();
         let mut pids: Vec<i32> = history
             .processes()
             .filter(|pid| living.contains(pid))

@@ -7,7 +7,8 @@ use super::samples::Seen;
 use rprof_abi::CpuMode;
 use std::hash::{BuildHasher, RandomState};
 
-/// A stack in its address space, told from others by 128 seeded bits.
+/// A stack in its address space, told from others by 128 seeded bits: stacks of two are taken for
+/// one only by chance, whatever the recording holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct StackKey {
     hash: u64,
@@ -17,7 +18,7 @@ pub(crate) struct StackKey {
 /// A direct-mapped table of stacks: it forgets, and so stays small.
 pub(crate) struct Memo<T> {
     slots: Box<[(StackKey, T)]>,
-    seed: u64,
+    seeds: Seeds,
 }
 
 impl<T: Copy + Default> Memo<T> {
@@ -27,7 +28,7 @@ impl<T: Copy + Default> Memo<T> {
         let n_slots = wanted.clamp(1 << 10, 1 << 20).next_power_of_two();
         Self {
             slots: vec![(StackKey::default(), T::default()); n_slots].into(),
-            seed: RandomState::new().hash_one(0),
+            seeds: Seeds::new(),
         }
     }
 
@@ -40,10 +41,7 @@ impl<T: Copy + Default> Memo<T> {
         chains: ChainOptions,
         group: u64,
     ) -> StackKey {
-        let mut key = Hasher {
-            hash: self.seed,
-            check: !self.seed,
-        };
+        let mut key = Hasher::new(self.seeds);
         key.add(u64::from(seen.raw.misc.0));
         key.add(group);
         key.add(space.number());
@@ -110,20 +108,56 @@ impl<T: Copy + Default> Memo<T> {
     }
 }
 
+/// What nobody knows who made a recording: where the two hashes begin, and their factors.
+#[derive(Clone, Copy)]
+struct Seeds {
+    hash: u64,
+    check: u64,
+    hash_factor: u64,
+    check_factor: u64,
+}
+
+impl Seeds {
+    fn new() -> Self {
+        let random = RandomState::new();
+        Self {
+            hash: random.hash_one(0),
+            check: random.hash_one(1),
+            hash_factor: random.hash_one(2) | 1,
+            check_factor: random.hash_one(3) | 1,
+        }
+    }
+}
+
 /// Two hashes that have nothing to do with each other.
 struct Hasher {
     hash: u64,
     check: u64,
+    seeds: Seeds,
 }
 
 impl Hasher {
+    fn new(seeds: Seeds) -> Self {
+        Self {
+            hash: seeds.hash,
+            check: seeds.check,
+            seeds,
+        }
+    }
+
     #[inline]
     fn add(&mut self, word: u64) {
-        // Multiplied to twice the width and folded: every bit counts for every bit.
-        let mixed = u128::from(self.hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.hash = low_half(mixed ^ mixed >> 64).wrapping_add(0xf39c_c060_5ced_c835);
-        self.check = (self.check.rotate_left(23) ^ word).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        self.hash = fold(self.hash ^ word, self.seeds.hash_factor);
+        self.check = fold(self.check ^ word, self.seeds.check_factor);
     }
+}
+
+/// Multiplied to twice the width and folded: every bit counts for every bit, and what a change of
+/// one comes to depends on the factor.
+#[inline]
+fn fold(word: u64, factor: u64) -> u64 {
+    let wide = u128::from(word).wrapping_mul(u128::from(factor));
+    low_half(wide ^ wide >> 64).wrapping_add(0xf39c_c060_5ced_c835)
 }
 
 #[inline]
@@ -137,7 +171,11 @@ mod tests {
     use super::*;
 
     fn hashed(words: &[u64]) -> StackKey {
-        let mut hasher = Hasher { hash: 1, check: 2 };
+        hashed_with(Seeds::new(), words)
+    }
+
+    fn hashed_with(seeds: Seeds, words: &[u64]) -> StackKey {
+        let mut hasher = Hasher::new(seeds);
         words.iter().for_each(|&word| hasher.add(word));
         StackKey {
             hash: hasher.hash,
@@ -147,6 +185,8 @@ mod tests {
 
     #[test]
     fn order_length_and_every_bit_count() {
+        let seeds = Seeds::new();
+        let hashed = |words: &[u64]| hashed_with(seeds, words);
         let mut keys = vec![
             hashed(&[]),
             hashed(&[0]),
@@ -160,6 +200,20 @@ mod tests {
                 .iter()
                 .filter(|other| other.hash == key.hash || other.check == key.check);
             assert_eq!(same.count(), 1, "key {n}");
+        }
+    }
+
+    /// By a factor that is known, what the highest bit of one word changes is undone by one bit of
+    /// the next, whatever the seed.
+    #[test]
+    fn no_difference_of_stacks_is_undone_by_another_whatever_the_seeds() {
+        for _ in 0..100 {
+            let seeds = Seeds::new();
+            let one = hashed_with(seeds, &[7, 9]);
+            for bit in 0..64 {
+                let other = hashed_with(seeds, &[7 ^ 1 << 63, 9 ^ 1 << bit]);
+                assert!(one.hash != other.hash && one.check != other.check);
+            }
         }
     }
 

@@ -6,11 +6,11 @@ use super::kernel::Kernel;
 use super::parallel::{self, Threads};
 use super::resolve::{PlaceKey, UNMAPPED_KERNEL, UNMAPPED_OTHER};
 use crate::Error;
+use foldhash::HashMap;
 use rprof_images::{Avma, FileOffset};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_profile::{Frame, FrameId, Level, Profile, StrId};
 use rprof_symbols::{Answers, Detail, Reason, Request, symbolize_user};
-use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -19,7 +19,7 @@ use std::sync::Mutex;
 #[derive(Debug)]
 pub(crate) struct Names {
     places: Vec<PlaceKey>,
-    numbers: FxHashMap<PlaceKey, u32>,
+    numbers: HashMap<PlaceKey, u32>,
     /// Whether places are those of stacks.
     in_stacks: bool,
     /// Ends of each place's frames; they start where those of the place before end.

@@ -7,14 +7,14 @@ use super::samples::Seen;
 use super::unwinding::{Unwinding, Walked};
 use super::{Context, parallel};
 use crate::Error;
-use rustc_hash::FxHashSet;
+use foldhash::HashSet;
 
 /// One thread's share.
 struct Share {
     memo: Memo<()>,
     tasks: Tasks,
     seen: Cache,
-    places: FxHashSet<PlaceKey>,
+    places: HashSet<PlaceKey>,
     unwinding: Unwinding,
     /// Of the batch at hand.
     keys: Vec<(StackKey, Space, Walked)>,
@@ -31,7 +31,7 @@ pub(crate) fn collect(
         memo: Memo::new(context.skimmed.n_samples),
         tasks: Tasks::new(),
         seen: Cache::new(),
-        places: FxHashSet::default(),
+        places: HashSet::default(),
         unwinding: Unwinding::default(),
         keys: Vec::new(),
     };

@@ -3,12 +3,12 @@
 use super::samples::Seen;
 use super::skim::Skimmed;
 use super::unwinding::End;
+use foldhash::HashMap;
 use rprof_abi::{Callchain, context};
 use rprof_machine::ImageId;
 use rprof_perfdata::feature::{self, EndedStack, StackEnds};
 use rprof_perfdata::{FeatureId, Reader};
 use rprof_profile::StackEnd;
-use rustc_hash::FxHashMap;
 
 /// Ends by sample.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl RecordedEnds {
         let section = reader.feature(FeatureId::STACK_ENDS).ok()??;
         let mut ends = StackEnds::parse(&section, reader.endian()).ok()?;
         let images = skimmed.history.images().iter();
-        let images: FxHashMap<&[u8], ImageId> = images
+        let images: HashMap<&[u8], ImageId> = images
             .map(|(id, image)| (image.path.as_slice(), id))
             .collect();
         let reasons = ends.reasons.iter().map(|reason| End {

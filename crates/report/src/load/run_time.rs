@@ -10,6 +10,7 @@ use super::Context;
 use super::embedded::Embedded;
 use super::lives::{Process, WallClock};
 use super::resolve::PlaceKey;
+use foldhash::HashMap;
 use rprof_abi::AttrFlags;
 use rprof_images::Reason as NoFile;
 use rprof_images::{
@@ -19,7 +20,6 @@ use rprof_machine::{CodeLog, CompiledCode, HistoryBuilder, ImageId, RecordedImag
 use rprof_perfdata::{FeatureId, Reader};
 use rprof_symbols::{Answers, Reason, Request, symbolize_jitdump, symbolize_perf_map};
 use rprof_untrusted::{Budget, Held};
-use rustc_hash::FxHashMap;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
@@ -188,7 +188,7 @@ const PIECE_BYTES: u64 = 1100;
 #[derive(Debug, Default)]
 pub(super) struct Logs {
     /// Where they were found.
-    pub(super) paths: FxHashMap<ImageId, PathBuf>,
+    pub(super) paths: HashMap<ImageId, PathBuf>,
     /// What is to be said of them.
     pub(super) notes: Vec<String>,
     /// The memory of their pieces.
@@ -318,7 +318,7 @@ fn for_each_piece(
 ) -> std::io::Result<()> {
     let has_times = !dump.has_arch_times;
     // Where code with a number is, for when it is moved.
-    let mut by_index: FxHashMap<u64, (FileOffset, u64)> = FxHashMap::default();
+    let mut by_index: HashMap<u64, (FileOffset, u64)> = HashMap::default();
     while let Some(record) = dump.next_record()? {
         let (time_ns, code) = match record {
             JitRecord::Load(load) => {
@@ -345,10 +345,7 @@ fn for_each_piece(
 
 /// Code at its new address is still the code that was loaded. What is left at the old one keeps
 /// its name, as with `perf inject`, until something else is loaded there.
-fn moved_code(
-    by_index: &FxHashMap<u64, (FileOffset, u64)>,
-    moved: &JitMove,
-) -> Option<CompiledCode> {
+fn moved_code(by_index: &HashMap<u64, (FileOffset, u64)>, moved: &JitMove) -> Option<CompiledCode> {
     let &(offset, len) = by_index.get(&moved.index)?;
     Some(CompiledCode {
         start: moved.start,

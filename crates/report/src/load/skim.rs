@@ -6,6 +6,7 @@ use super::run_time::add_compiled_code;
 use super::samples::DeferredChains;
 use super::unwinding;
 use crate::Error;
+use foldhash::HashMap;
 use rprof_abi::record::Record;
 use rprof_abi::{AttrFlags, Endian, Misc, RawRecord, RecordKind, SampleType};
 use rprof_images::{BuildId, Locator};
@@ -14,7 +15,6 @@ use rprof_perfdata::{FeatureId, FileRecord, Form, Reader, RecordedEvent, Warning
 use rprof_profile::Loss;
 use rprof_profile::timeline::TimedLoss;
 use rprof_untrusted::Held;
-use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ pub(crate) struct Skimmed {
     pub(crate) history: History,
     pub(crate) lives: Lives,
     /// Where logs of compiled code were found.
-    pub(crate) logs: FxHashMap<ImageId, PathBuf>,
+    pub(crate) logs: HashMap<ImageId, PathBuf>,
     /// The memory of what they say.
     _logs_held: Option<Held>,
     pub(crate) has_times: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Skimmed {
     pub(crate) newest_ns: Vec<u64>,
     pub(crate) deferred: DeferredChains,
     /// Paths of control groups by id.
-    pub(crate) cgroups: FxHashMap<u64, Vec<u8>>,
+    pub(crate) cgroups: HashMap<u64, Vec<u8>>,
     /// By event.
     pub(crate) losses: Vec<Loss>,
     /// Moments of losses, as far as they have one.
@@ -89,7 +89,7 @@ fn skim_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<Skimmed, Erro
             && event.attr.flags.has(AttrFlags::SAMPLE_ID_ALL)
     });
     let (entries, bad_build_ids) = reader.build_ids();
-    let build_ids: FxHashMap<Vec<u8>, BuildId> = entries
+    let build_ids: HashMap<Vec<u8>, BuildId> = entries
         .into_iter()
         .filter_map(|entry| Some((entry.filename, BuildId::new(entry.build_id.as_bytes())?)))
         .collect();
@@ -99,7 +99,7 @@ fn skim_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<Skimmed, Erro
         lives: Lives::default(),
         lost: vec![Lost::default(); reader.events().len()],
         deferred: DeferredChains::default(),
-        cgroups: FxHashMap::default(),
+        cgroups: HashMap::default(),
         chunks: Chunks::new(cut, &reader.data()),
         n_samples: 0,
         lost_at: Vec::new(),
@@ -147,7 +147,7 @@ struct Skim<'r> {
     lives: Lives,
     lost: Vec<Lost>,
     deferred: DeferredChains,
-    cgroups: FxHashMap<u64, Vec<u8>>,
+    cgroups: HashMap<u64, Vec<u8>>,
     chunks: Chunks,
     n_samples: u64,
     lost_at: Vec<TimedLoss>,

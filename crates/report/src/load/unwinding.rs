@@ -11,6 +11,7 @@ use super::branch_calls::append_frames;
 use super::chain::UserPart;
 use super::resolve::Space;
 use super::samples::Seen;
+use foldhash::HashMap;
 use rprof_abi::sample::StackDump;
 use rprof_abi::{Callchain, Endian, SampleType, context as marker};
 use rprof_images::Avma;
@@ -21,7 +22,6 @@ use rprof_unwind::{
     AddressSpace, Machine, Mapped, Outcome, Registers, Stack, StackFrame, TableError, UnwindTable,
     Unwinder,
 };
-use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock};
@@ -310,7 +310,7 @@ fn end_of(outcome: Outcome) -> StackEnd {
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     rooted: u64,
-    others: FxHashMap<End, u64>,
+    others: HashMap<End, u64>,
 }
 
 impl Ends {

@@ -2,9 +2,9 @@
 //! all members are read with it. A sample of a member counts what it gained since the last one, so
 //! such recordings are read in order, by one thread.
 
+use foldhash::HashMap;
 use rprof_abi::{AttrFlags, ReadFormat, Sample, SampleType};
 use rprof_perfdata::{Reader, RecordedEvent};
-use rustc_hash::FxHashMap;
 use std::sync::Mutex;
 
 /// Whether samples of this event stand for several.
@@ -14,7 +14,7 @@ pub(crate) fn holds_values(event: &RecordedEvent) -> bool {
 
 /// The last value of each counter, by event id and, for inherited events, by thread.
 #[derive(Debug, Default)]
-pub(crate) struct LastValues(FxHashMap<(u64, Option<i32>), u64>);
+pub(crate) struct LastValues(HashMap<(u64, Option<i32>), u64>);
 
 /// What a counter of a sample gained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

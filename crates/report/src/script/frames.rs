@@ -3,9 +3,9 @@
 use super::spot::offset_in_dso;
 use super::text;
 use crate::load::{Address, Cache, Context, Names, PlaceKey, Space};
+use foldhash::HashMap;
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_profile::Profile;
-use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 /// What a line of a chain shows.
@@ -36,7 +36,7 @@ pub(super) struct FrameLines<'a> {
     pub(super) shown: Shown,
     cache: Cache,
     /// By place, and whether it is a return address.
-    numbers: FxHashMap<(PlaceKey, bool), u32>,
+    numbers: HashMap<(PlaceKey, bool), u32>,
     text: Vec<u8>,
     /// Ends of the lines by number; each starts where the one before ends.
     ends: Vec<u32>,
@@ -52,7 +52,7 @@ impl<'a> FrameLines<'a> {
             named,
             shown,
             cache: Cache::new(),
-            numbers: FxHashMap::default(),
+            numbers: HashMap::default(),
             text: Vec::new(),
             ends: vec![0],
         }

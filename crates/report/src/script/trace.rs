@@ -1,6 +1,7 @@
 //! What tracepoints wrote, by the formats in the recording.
 
 use crate::load::{Context, Kernel};
+use foldhash::HashMap;
 use rprof_abi::tracepoint::{TracepointData, TracepointFormat, TracepointNames};
 use rprof_abi::{Endian, Fields, event_type};
 use rprof_images::Avma;
@@ -8,7 +9,6 @@ use rprof_machine::{Key, Place};
 use rprof_perfdata::feature::TracingData;
 use rprof_perfdata::{FeatureId, Reader, Warning};
 use rprof_symbols::KernelSymbols;
-use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 /// The formats of a recording's events.
@@ -17,7 +17,7 @@ pub(crate) struct Formats {
     /// By event.
     of_event: Vec<Option<TracepointFormat>>,
     /// Strings of the kernel by address.
-    strings: FxHashMap<u64, Vec<u8>>,
+    strings: HashMap<u64, Vec<u8>>,
     long_size: u8,
 }
 
@@ -46,7 +46,7 @@ impl Formats {
         };
         let texts = data.systems.iter().flat_map(|(_, formats)| formats);
         let formats = texts.filter_map(|text| TracepointFormat::parse(text).ok());
-        let mut by_id: FxHashMap<u64, TracepointFormat> =
+        let mut by_id: HashMap<u64, TracepointFormat> =
             formats.map(|format| (format.id, format)).collect();
         let mut of_event = Vec::new();
         for event in reader.events() {
@@ -96,7 +96,7 @@ impl Formats {
 }
 
 /// Lines of `printk_formats`: `0xffffffff82a0b2c8 : "text"`.
-fn strings_of(text: &[u8]) -> FxHashMap<u64, Vec<u8>> {
+fn strings_of(text: &[u8]) -> HashMap<u64, Vec<u8>> {
     let lines = text.split(|&byte| byte == b'\n');
     let parsed = lines.filter_map(|line| {
         let line = std::str::from_utf8(line).ok()?;

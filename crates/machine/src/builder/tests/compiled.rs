@@ -167,7 +167,7 @@ fn memory(addr: u64, len: u64) -> Mmap2<'static> {
 fn memory_for_code_goes_by_the_name_of_its_map() {
     let build_id = BuildId::new(&[7; 20]).unwrap();
     let known = b"/memfd:program (deleted)".to_vec();
-    let ids = FxHashMap::from_iter([(known, build_id)]);
+    let ids = HashMap::from_iter([(known, build_id)]);
     let mut script = Script(HistoryBuilder::new(true, ids), 100);
     let names: [&[u8]; 7] = [
         b"//anon",

@@ -64,7 +64,7 @@ fn every_guest_has_its_kernel_and_the_host_its_own() {
 
 #[test]
 fn a_guests_process_is_not_the_hosts_of_that_id_nor_its_file() {
-    let ids = FxHashMap::from_iter([(b"/a".to_vec(), BuildId::new(&[7; 20]).unwrap())]);
+    let ids = HashMap::from_iter([(b"/a".to_vec(), BuildId::new(&[7; 20]).unwrap())]);
     let history = Script(HistoryBuilder::new(true, ids), 0)
         .add(1, Misc::USER, map(9, 0x1000, b"/host"))
         .add(2, GUEST_USER, map(9, 0x1000, b"/a"))

@@ -3,10 +3,10 @@
 use crate::load::Context;
 use crate::load::names::Names;
 use crate::load::resolve::PlaceKey;
+use foldhash::HashMap;
 use rprof_machine::{ImageId, ImageKind as RecordedKind, RecordedImage};
 use rprof_profile::timeline::{Code, CodeFrame, Image, ImageKind, Timeline};
 use rprof_profile::{FrameId, StrId, Strings};
-use rustc_hash::FxHashMap;
 
 /// Numbers of code, by place.
 ///
@@ -31,7 +31,7 @@ impl Codes {
             lowest: Vec::new(),
             inlines,
         };
-        let mut numbers: FxHashMap<(u32, Vec<CodeFrame>), u32> = FxHashMap::default();
+        let mut numbers: HashMap<(u32, Vec<CodeFrame>), u32> = HashMap::default();
         for (place, key) in (0u32..).zip(keys) {
             let frames = codes.frames(names, place).collect();
             let lowest = &mut codes.lowest;
@@ -84,7 +84,7 @@ impl Codes {
         numbers: &[u32],
         timeline: &mut Timeline,
     ) {
-        let mut images: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut images: HashMap<u32, u32> = HashMap::default();
         for &number in numbers {
             let place = self.place(number);
             let Some(&key) = self.keys.get(place as usize) else {

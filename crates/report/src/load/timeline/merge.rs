@@ -5,9 +5,9 @@ use super::{NONE, Row};
 use crate::Error;
 use crate::load::Context;
 use crate::load::tasks::{TaskGroup, comm_text};
+use foldhash::HashMap;
 use rprof_profile::Tree;
 use rprof_profile::timeline::{StackNode, Thread, TimedSample, Timeline};
-use rustc_hash::FxHashMap;
 
 /// Rows of all threads, sorted, with one tree and one list of threads.
 pub(super) struct Merged {
@@ -30,7 +30,7 @@ pub(super) fn merge(parts: Vec<(Vec<Row>, Tree, Vec<TaskGroup>)>) -> Merged {
         tree: Tree::default(),
         threads: Vec::new(),
     };
-    let mut numbers: FxHashMap<TaskGroup, u32> = FxHashMap::default();
+    let mut numbers: HashMap<TaskGroup, u32> = HashMap::default();
     for (rows, tree, threads) in parts {
         let nodes: Option<Vec<u32>> = match merged.tree.nodes().is_empty() {
             // The first one is taken as it is.
@@ -176,7 +176,7 @@ impl Filler<'_> {
             return;
         }
         let skimmed = self.context.skimmed;
-        let mut last: FxHashMap<i32, usize> = FxHashMap::default();
+        let mut last: HashMap<i32, usize> = HashMap::default();
         for (idx, thread) in timeline.threads.iter_mut().enumerate() {
             if thread.pid != thread.tid {
                 continue;
@@ -210,7 +210,7 @@ struct Stacks<'t> {
     tree: &'t Tree,
     numbers: Vec<u32>,
     all: Vec<StackNode>,
-    code_numbers: FxHashMap<u32, u32>,
+    code_numbers: HashMap<u32, u32>,
     codes: Vec<u32>,
     path: Vec<u32>,
 }
@@ -221,7 +221,7 @@ impl<'t> Stacks<'t> {
             tree,
             numbers: vec![NONE; tree.nodes().len()],
             all: Vec::with_capacity(tree.nodes().len()),
-            code_numbers: FxHashMap::default(),
+            code_numbers: HashMap::default(),
             codes: Vec::new(),
             path: Vec::new(),
         }

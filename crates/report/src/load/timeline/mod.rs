@@ -21,13 +21,13 @@ use super::unwinding::{Unwinding, Walked};
 use super::{Context, Options, Progress, Wanted, about, check_filter, parallel, skim};
 use crate::Error;
 use code::Codes;
+use foldhash::HashMap;
 use merge::{Merged, merge};
 use rprof_abi::SampleType;
 use rprof_perfdata::Reader;
 use rprof_profile::timeline::Timeline;
 use rprof_profile::{FrameId, Profile, Tree};
 use rprof_symbols::{Detail, Request};
-use rustc_hash::FxHashMap;
 
 /// What a timeline is to have beside functions and times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -195,7 +195,7 @@ struct Threads {
     all: Vec<TaskGroup>,
     /// Whether the filter shows them.
     shown: Vec<bool>,
-    numbers: FxHashMap<TaskGroup, u32>,
+    numbers: HashMap<TaskGroup, u32>,
 }
 
 impl Threads {
