@@ -11,8 +11,10 @@ mod common;
 
 mod bounds;
 mod child;
+mod crafted;
 mod doors;
 mod elf;
+mod keys;
 mod memory;
 mod pasted;
 mod rights;
