@@ -65,7 +65,7 @@ pub fn symbol_section(
         let mut of_image = builder.image(image);
         addresses += own.len();
         if image.is_code_log() {
-            let pieces = context.hit_pieces((id, image), own);
+            let pieces = context.hit_pieces((id, image), own, &embedded);
             of_image.pieces = pieces.into_iter().map(piece).collect();
         }
         match answered {

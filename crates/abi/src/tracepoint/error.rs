@@ -16,6 +16,12 @@ pub enum FormatError {
         /// The line.
         line: String,
     },
+    /// It is longer than any of a kernel's.
+    #[error("tracepoint format of {len} bytes")]
+    TooLong {
+        /// Its bytes.
+        len: usize,
+    },
 }
 
 /// Why a `print fmt` is not understood; its samples are then printed field by field.

@@ -18,13 +18,20 @@ pub struct TracepointFormat {
     pub(super) pieces: Result<Vec<Piece>, PrintError>,
 }
 
+/// The kernel's longest are some 20 KB; every argument is looked for among all fields, and every
+/// value among all of its names.
+const MAX_LEN: usize = 64 << 10;
+
 impl TracepointFormat {
     /// Parses the text of `events/<system>/<event>/format`. A `print fmt` that is not understood
     /// is no error: see [`Self::print_error`].
     ///
     /// # Errors
-    /// [`FormatError`] if name, id or fields cannot be read.
+    /// [`FormatError`] if name, id or fields cannot be read, or if it is longer than any.
     pub fn parse(text: &[u8]) -> Result<Self, FormatError> {
+        if text.len() > MAX_LEN {
+            return Err(FormatError::TooLong { len: text.len() });
+        }
         let text = String::from_utf8_lossy(text);
         let (head, print) = match text.find("print fmt:") {
             Some(at) => text.split_at(at),

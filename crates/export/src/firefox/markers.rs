@@ -3,6 +3,7 @@
 use super::Clock;
 use super::shared::Shared;
 use crate::json::Json;
+use foldhash::HashMap;
 use rprof_profile::timeline::{FieldValue, TimedSample, Timeline};
 use rprof_profile::{EventProfile, StrId};
 
@@ -20,18 +21,22 @@ const LOSS: &str = "lost samples";
 impl<'t> Schema<'t> {
     /// Of all events whose samples are markers.
     pub(super) fn all(timeline: &'t Timeline) -> impl Iterator<Item = Self> {
+        // Every sample of a tracepoint has the same fields.
+        let mut first: HashMap<u32, &[(StrId, FieldValue)]> = HashMap::default();
+        for sample in &timeline.samples {
+            if let Some(fields) = fields_of(timeline, sample) {
+                first.entry(sample.event).or_insert(fields);
+            }
+        }
         let events = (0u32..).zip(&timeline.profile.events);
         let events = events.filter(|&(idx, _)| timeline.is_occurrence(idx));
-        events.map(move |(idx, event)| {
-            // Every sample of a tracepoint has the same fields.
-            let samples = timeline.samples.iter();
-            let mut of_event = samples.filter(|sample| sample.event == idx);
-            let fields = of_event.find_map(|sample| fields_of(timeline, sample));
-            Self {
-                timeline,
-                event,
-                fields: fields.map(<[_]>::to_vec).unwrap_or_default(),
-            }
+        events.map(move |(idx, event)| Self {
+            timeline,
+            event,
+            fields: first
+                .get(&idx)
+                .map(|fields| fields.to_vec())
+                .unwrap_or_default(),
         })
     }
 

@@ -149,13 +149,13 @@ impl Writer<'_> {
         let mut firsts: HashMap<i32, usize> = HashMap::default();
         let process = threads.iter().enumerate().map(|(idx, thread)| {
             let of_pid = mains.get(&thread.pid).map_or(&[][..], Vec::as_slice);
-            // The one that was there when the thread was first seen.
-            let begun = of_pid
-                .iter()
-                .rposition(|&main| main == idx || threads[main].start_ns <= thread.start_ns);
-            let nth = match of_pid.iter().position(|&main| main == idx) {
-                Some(own) => own,
-                None => begun.unwrap_or(0),
+            let nth = match of_pid.binary_search(&idx) {
+                Ok(own) => own,
+                // The one that was there when the thread was first seen: threads are in the order
+                // in which they were.
+                Err(_) => of_pid
+                    .partition_point(|&main| threads[main].start_ns <= thread.start_ns)
+                    .saturating_sub(1),
             };
             let first = *firsts.entry(thread.pid).or_insert(idx);
             Process {

@@ -55,6 +55,9 @@ impl RecordedEvent {
 /// Bytes of the header of a pipe-mode recording.
 pub(crate) const PIPE_HEADER_LEN: u64 = 16;
 
+/// Feature sections that are one string are a line of text, bytes.
+const MAX_TEXT: u64 = 64 << 10;
+
 /// How a recording is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
@@ -241,8 +244,14 @@ impl Reader {
         self.read_section(section).map(Some)
     }
 
-    /// A feature section that is text, such as OSRELEASE; `None` if absent or damaged.
+    /// A feature section that is text, such as OSRELEASE; `None` if absent, damaged, or longer than
+    /// any: some are asked for once an image.
     pub fn feature_text(&self, id: FeatureId) -> Option<String> {
+        let mut sections = self.features.iter();
+        let (_, section) = sections.find(|(other, _)| *other == id)?;
+        if section.size > MAX_TEXT {
+            return None;
+        }
         let section = self.feature(id).ok()??;
         let text = feature::decode_string(&section, self.endian).ok()?;
         Some(String::from_utf8_lossy(text).into_owned())

@@ -43,6 +43,7 @@ pub struct Rows<'p> {
     pub(super) children: ChildLists,
     /// By number.
     rows: Vec<Row>,
+    numbers: HashMap<RowKey, u32>,
     /// Numbers, in order of printing.
     order: Vec<u32>,
 }
@@ -56,7 +57,7 @@ impl<'p> Rows<'p> {
         keys: &[SortKey],
         by_children: bool,
     ) -> Self {
-        let (rows, row_of_node) = number_rows(profile, event, keys);
+        let (rows, numbers, row_of_node) = number_rows(profile, event, keys);
         let mut self_row_of_node: Vec<u32> = Vec::with_capacity(row_of_node.len());
         for (node, &row) in event.tree.nodes().iter().zip(&row_of_node) {
             let is_inlined = profile.frames.of(node.frame).is_inlined;
@@ -70,6 +71,7 @@ impl<'p> Rows<'p> {
             self_row_of_node,
             children: event.tree.child_lists(),
             rows,
+            numbers,
             order: Vec::new(),
         };
         all.sum_self();
@@ -85,8 +87,7 @@ impl<'p> Rows<'p> {
 
     /// The number of a row in the node tables.
     pub(super) fn number_of(&self, row: &Row) -> Option<u32> {
-        let mut numbers = self.order.iter().copied();
-        numbers.find(|&number| self.rows[number as usize].key == row.key)
+        self.numbers.get(&row.key).copied()
     }
 
     fn sum_self(&mut self) {
@@ -149,7 +150,11 @@ impl<'p> Rows<'p> {
 }
 
 /// Gives each distinct row a number, and each node that of its row.
-fn number_rows(profile: &Profile, event: &EventProfile, keys: &[SortKey]) -> (Vec<Row>, Vec<u32>) {
+fn number_rows(
+    profile: &Profile,
+    event: &EventProfile,
+    keys: &[SortKey],
+) -> (Vec<Row>, HashMap<RowKey, u32>, Vec<u32>) {
     let mut rows = Vec::new();
     let mut numbers: HashMap<RowKey, u32> = HashMap::default();
     let mut row_of_node = Vec::with_capacity(event.tree.nodes().len());
@@ -171,5 +176,5 @@ fn number_rows(profile: &Profile, event: &EventProfile, keys: &[SortKey]) -> (Ve
             next
         }));
     }
-    (rows, row_of_node)
+    (rows, numbers, row_of_node)
 }

@@ -23,12 +23,22 @@ pub(crate) struct Embedded {
     /// By path, files with a list of their functions.
     listed: HashMap<Vec<u8>, SimpleperfFile>,
     symbols: Symbols,
-    /// Places in `symbols` by path; several files may have had one.
-    by_path: HashMap<Vec<u8>, Vec<usize>>,
+    /// Places in `symbols` by all that images of a recording are told apart by.
+    places: HashMap<Identity, usize>,
     /// Whether files are asked before.
     files_first: bool,
     /// What is wrong with the names.
     pub(crate) warning: Option<String>,
+}
+
+/// What an image of a recording is.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Identity {
+    path: Vec<u8>,
+    build_id: Vec<u8>,
+    inode: Option<u64>,
+    device: Option<(u32, u32)>,
+    avma: Option<u64>,
 }
 
 impl Embedded {
@@ -68,8 +78,14 @@ impl Embedded {
 
     fn with(mut self, symbols: Symbols) -> Self {
         for (place, image) in symbols.images.iter().enumerate() {
-            let path = symbols.string(image.path).to_vec();
-            self.by_path.entry(path).or_default().push(place);
+            let identity = Identity {
+                path: symbols.string(image.path).to_vec(),
+                build_id: image.build_id.clone(),
+                inode: image.inode,
+                device: image.device,
+                avma: image.avma,
+            };
+            self.places.entry(identity).or_insert(place);
         }
         self.symbols = symbols;
         self
@@ -224,18 +240,16 @@ impl Embedded {
             image.kind,
             ImageKind::User | ImageKind::Kernel { .. } | ImageKind::Module { .. }
         );
-        let places = self.by_path.get(&image.path).filter(|_| is_ours)?;
-        let mut all = places
-            .iter()
-            .filter_map(|&place| self.symbols.images.get(place));
         let build_id = image.build_id.as_ref().map_or(&[][..], |id| id.as_bytes());
-        // All that images of a recording are told apart by.
-        all.find(|one| {
-            one.build_id == build_id
-                && one.inode == image.inode
-                && one.device == image.device
-                && one.avma == avma(image.kind)
-        })
+        let identity = Identity {
+            path: image.path.clone(),
+            build_id: build_id.to_vec(),
+            inode: image.inode,
+            device: image.device,
+            avma: avma(image.kind),
+        };
+        let place = self.places.get(&identity).filter(|_| is_ours)?;
+        self.symbols.images.get(*place)
     }
 
     /// Names places of a file, if the recording has a list of its functions.

@@ -2,7 +2,7 @@
 //! a wrong one.
 
 use super::Context;
-use super::lives::{Process, WallClock};
+use super::lives::Process;
 use super::run_time::other_machine;
 use foldhash::{HashMap, HashSet};
 use rprof_images::{BuildId, Located, Reason, Recorded, kernel_build_id};
@@ -54,7 +54,7 @@ impl Context<'_> {
             .filter(|pid| living.contains(pid))
             .collect();
         pids.sort_unstable();
-        let clock = WallClock::of(self.reader);
+        let clock = self.clock();
         for pid in pids {
             if Process::of(pid, &self.skimmed.lives, clock)
                 .living

@@ -43,6 +43,7 @@ use branch_calls::has_calls;
 use chain::ChainOptions;
 use count::count;
 use freeze::freeze;
+use lives::WallClock;
 use locate::Holders;
 use recorded_ends::RecordedEnds;
 use rprof_abi::SampleType;
@@ -103,6 +104,7 @@ pub(crate) struct Context<'a> {
     pub(crate) has_branch_calls: bool,
     /// Who has what mapped still: asked for files that are not found otherwise.
     pub(crate) holders: OnceLock<Holders>,
+    clock: OnceLock<Option<WallClock>>,
     /// For stacks that are to be unwound, if there are any.
     pub(crate) tables: Option<Tables>,
     /// How stacks ended that were unwound while recording.
@@ -140,9 +142,15 @@ impl<'a> Context<'a> {
             locator,
             has_branch_calls: stacks && reader.events().iter().any(has_calls),
             holders: OnceLock::new(),
+            clock: OnceLock::new(),
             tables: tables.flatten(),
             recorded_ends: stacks.then(|| RecordedEnds::of(reader, skimmed)).flatten(),
         }
+    }
+
+    /// The recording's clock against that of files; `None` if the recording does not say.
+    pub(crate) fn clock(&self) -> Option<WallClock> {
+        *self.clock.get_or_init(|| WallClock::of(self.reader))
     }
 }
 

@@ -8,7 +8,7 @@
 
 use super::Context;
 use super::embedded::Embedded;
-use super::lives::{Process, WallClock};
+use super::lives::Process;
 use super::resolve::PlaceKey;
 use foldhash::HashMap;
 use rprof_abi::AttrFlags;
@@ -55,6 +55,7 @@ impl Context<'_> {
         &self,
         (id, image): (ImageId, &RecordedImage),
         places: &[PlaceKey],
+        embedded: &Embedded,
     ) -> Vec<(Option<u64>, CompiledCode)> {
         let mut hit = Vec::new();
         let logs = &self.skimmed.logs;
@@ -62,7 +63,7 @@ impl Context<'_> {
             .get(&id)
             .map(|path| JitDump::open(path, self.reader.budget()));
         let Some(Ok(mut dump)) = dump else {
-            return Embedded::of(self.reader).pieces(image);
+            return embedded.pieces(image);
         };
         // What is read before an error counts, as it does when pieces are mapped.
         let _ = for_each_piece(&mut dump, |time_ns, code| {
@@ -82,8 +83,7 @@ impl Context<'_> {
         if let Some(root) = &self.locator.symfs {
             return open(&below(root, &path)).map_err(|error| no_map(error.kind()));
         }
-        let clock = WallClock::of(self.reader);
-        let process = Process::of(pid, &self.skimmed.lives, clock);
+        let process = Process::of(pid, &self.skimmed.lives, self.clock());
         let inside = process.living.map(|living| {
             let path = format!("/tmp/perf-{}.map", living.own_pid);
             living.path(&path)

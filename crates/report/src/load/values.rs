@@ -14,7 +14,12 @@ pub(crate) fn holds_values(event: &RecordedEvent) -> bool {
 
 /// The last value of each counter, by event id and, for inherited events, by thread.
 #[derive(Debug, Default)]
-pub(crate) struct LastValues(HashMap<(u64, Option<i32>), u64>);
+pub(crate) struct LastValues {
+    last: HashMap<(u64, Option<i32>), u64>,
+    /// By event: the last sample that it gained in.
+    gained_in: HashMap<usize, u64>,
+    n_samples: u64,
+}
 
 /// What a counter of a sample gained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +40,7 @@ impl LastValues {
         gains: &mut Vec<Gain>,
     ) -> u64 {
         gains.clear();
+        self.n_samples += 1;
         let Some(read) = &sample.read else {
             return 0;
         };
@@ -42,6 +48,7 @@ impl LastValues {
         let task = sample
             .tid
             .filter(|_| event.attr.flags.has(AttrFlags::INHERIT));
+        let nth = Some(self.n_samples);
         for value in read.values() {
             let id = value.id.unwrap_or(0);
             let only = (reader.events().len() == 1).then_some(0);
@@ -49,9 +56,9 @@ impl LastValues {
                 n_unknown += 1;
                 continue;
             };
-            let last = self.0.insert((id, task), value.value).unwrap_or(0);
+            let last = self.last.insert((id, task), value.value).unwrap_or(0);
             // A member counts once in a sample, whatever a damaged one says.
-            if value.value != last && !gains.iter().any(|other| other.event == event) {
+            if value.value != last && self.gained_in.insert(event, self.n_samples) != nth {
                 gains.push(Gain {
                     event,
                     gained: value.value.wrapping_sub(last),
@@ -82,7 +89,7 @@ impl Values {
         // A thread that panicked ends the program.
         let mut values = self.0.as_ref()?.lock().ok()?;
         if chunk == 0 {
-            values.0.clear();
+            *values = LastValues::default();
         }
         Some(values)
     }

@@ -1,13 +1,23 @@
 //! Which Debian package a file is of, and which one has its debug file.
 
+use foldhash::HashMap;
 use std::path::Path;
 
 /// One of `/var/lib/dpkg/info` is a few MB at most.
 const MAX_LIST: u64 = 64 << 20;
 
 /// The packages of files, by the lists that dpkg keeps of each package's files.
-pub(super) fn owners<'p>(info: &Path, mut paths: Vec<&'p Path>) -> Vec<(&'p Path, String)> {
-    let mut owners = Vec::new();
+pub(super) fn owners<'p>(
+    info: &Path,
+    paths: impl Iterator<Item = &'p Path>,
+) -> HashMap<&'p Path, String> {
+    let mut wanted: HashMap<&str, Vec<&'p Path>> = HashMap::default();
+    for path in paths {
+        if let Some(text) = path.to_str() {
+            wanted.entry(without_usr(text)).or_default().push(path);
+        }
+    }
+    let mut owners = HashMap::default();
     let entries = info.read_dir().into_iter().flatten().flatten();
     let mut lists: Vec<_> = entries
         .map(|entry| entry.path())
@@ -16,7 +26,7 @@ pub(super) fn owners<'p>(info: &Path, mut paths: Vec<&'p Path>) -> Vec<(&'p Path
     // Two packages may have a file in common: the same answer each time.
     lists.sort();
     for list in lists {
-        if paths.is_empty() {
+        if wanted.is_empty() {
             break;
         }
         let len = list.metadata().map_or(0, |meta| meta.len());
@@ -31,24 +41,16 @@ pub(super) fn owners<'p>(info: &Path, mut paths: Vec<&'p Path>) -> Vec<(&'p Path
         let package = package.as_deref().and_then(|name| name.split(':').next());
         let Some(package) = package else { continue };
         for line in text.lines() {
-            let is_it = |path: &&Path| is_same(path, line);
-            if let Some(at) = paths.iter().position(is_it) {
-                owners.push((paths.swap_remove(at), package.to_owned()));
-            }
+            let owned = wanted.remove(without_usr(line)).unwrap_or_default();
+            owners.extend(owned.into_iter().map(|path| (path, package.to_owned())));
         }
     }
     owners
 }
 
 /// `/lib` has become a link to `/usr/lib`, and packages name files by either.
-fn is_same(path: &Path, listed: &str) -> bool {
-    let Some(path) = path.to_str() else {
-        return false;
-    };
-    let without_usr = |path: &'_ str| path.strip_prefix("/usr").map_or(0, |_| 4);
-    // The last byte tells most of them apart.
-    path.as_bytes().last() == listed.as_bytes().last()
-        && path.get(without_usr(path)..) == listed.get(without_usr(listed)..)
+fn without_usr(path: &str) -> &str {
+    path.strip_prefix("/usr").unwrap_or(path)
 }
 
 /// The package with a package's debug files. libc is the one whose debug files are in the main
@@ -79,20 +81,22 @@ mod tests {
             "/lib/x/libz.so.1",
             "/usr/lib/x/none",
         ];
-        let found = owners(&dir, paths.iter().map(Path::new).collect());
+        let found = owners(&dir, paths.iter().map(Path::new));
         std::fs::remove_dir_all(&dir).unwrap();
-        let found: Vec<_> = found
+        let mut found: Vec<_> = found
             .iter()
             .map(|(path, name)| (path.to_str().unwrap(), &name[..]))
             .collect();
+        found.sort_unstable();
         assert_eq!(
             found,
             [
+                ("/lib/x/libz.so.1", "zlib1g"),
                 ("/usr/lib/x/libc.so.6", "libc6"),
-                ("/lib/x/libz.so.1", "zlib1g")
             ]
         );
-        assert_eq!(owners(Path::new("/nowhere"), vec![Path::new("/x")]), []);
+        let paths = [Path::new("/x")].into_iter();
+        assert!(owners(Path::new("/nowhere"), paths).is_empty());
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod dpkg;
 
 use crate::load::{Context, comm_text, is_other_machine, task_name};
 use distribution::{Distribution, Packages};
+use foldhash::HashMap;
 use rprof_images::Reason as NoFile;
 use rprof_machine::{Key, RecordedImage};
 use rprof_symbols::Reason;
@@ -115,14 +116,14 @@ fn system_path(image: &RecordedImage) -> Option<&Path> {
 struct System<'a> {
     distribution: Distribution,
     /// Files and the packages that they are of.
-    owners: Vec<(&'a Path, String)>,
+    owners: HashMap<&'a Path, String>,
 }
 
 impl<'a> System<'a> {
     fn look_up(distribution: Distribution, paths: impl Iterator<Item = &'a Path>) -> Self {
         let owners = match distribution.packages {
-            Packages::Dpkg => dpkg::owners(Path::new("/var/lib/dpkg/info"), paths.collect()),
-            Packages::Dnf | Packages::Unknown => Vec::new(),
+            Packages::Dpkg => dpkg::owners(Path::new("/var/lib/dpkg/info"), paths),
+            Packages::Dnf | Packages::Unknown => HashMap::default(),
         };
         Self {
             distribution,
@@ -134,8 +135,7 @@ impl<'a> System<'a> {
         // A server finds by build id alone.
         let by_server =
             has_build_id.then(|| format!("DEBUGINFOD_URLS={}", self.distribution.server));
-        let owner = self.owners.iter().find(|(owned, _)| *owned == path);
-        if let Some((_, package)) = owner {
+        if let Some(package) = self.owners.get(path) {
             let package = dpkg::debug_package(package);
             let install = format!("apt install {}", quoted(OsStr::new(&package)));
             return Some(match (by_server, &self.distribution.debug_archive) {

@@ -10,12 +10,13 @@ use rprof_perfdata::feature::TracingData;
 use rprof_perfdata::{FeatureId, Reader, Warning};
 use rprof_symbols::KernelSymbols;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The formats of a recording's events.
 #[derive(Debug, Default)]
 pub(crate) struct Formats {
     /// By event.
-    of_event: Vec<Option<TracepointFormat>>,
+    of_event: Vec<Option<Arc<TracepointFormat>>>,
     /// Strings of the kernel by address.
     strings: HashMap<u64, Vec<u8>>,
     long_size: u8,
@@ -46,25 +47,16 @@ impl Formats {
         };
         let texts = data.systems.iter().flat_map(|(_, formats)| formats);
         let formats = texts.filter_map(|text| TracepointFormat::parse(text).ok());
-        let mut by_id: HashMap<u64, TracepointFormat> =
-            formats.map(|format| (format.id, format)).collect();
-        let mut of_event = Vec::new();
-        for event in reader.events() {
-            let id = event.attr.config;
-            // Two events may be the same tracepoint.
-            let again = || {
-                let before = reader.events().iter().zip(&of_event);
-                let mut same = before.filter(|(other, _)| other.attr.config == id);
-                same.find_map(|(_, format): (_, &Option<TracepointFormat>)| format.clone())
-            };
-            let format = match is_tracepoint(event.attr.kind) {
-                true => by_id.remove(&id).or_else(again),
-                false => None,
-            };
-            of_event.push(format);
-        }
+        // Two events may be the same tracepoint.
+        let by_id: HashMap<u64, Arc<TracepointFormat>> = formats
+            .map(|format| (format.id, Arc::new(format)))
+            .collect();
+        let of_event = reader.events().iter().map(|event| {
+            let format = by_id.get(&event.attr.config);
+            format.filter(|_| is_tracepoint(event.attr.kind)).cloned()
+        });
         let formats = Self {
-            of_event,
+            of_event: of_event.collect(),
             strings: strings_of(&data.printk_formats),
             long_size: data.long_size,
         };
@@ -83,7 +75,7 @@ impl Formats {
 
     /// Tells the fields of an event's raw data.
     pub(crate) fn visit(&self, event: usize, bytes: &[u8], endian: Endian, to: &mut dyn Fields) {
-        let format = self.of_event.get(event).and_then(Option::as_ref);
+        let format = self.of_event.get(event).and_then(Option::as_deref);
         let data = TracepointData {
             bytes,
             endian,
@@ -135,7 +127,7 @@ impl<'a> Traces<'a> {
 
     /// Appends what an event's raw data says.
     pub(super) fn append(&self, event: usize, raw: &[u8], out: &mut Vec<u8>) {
-        let format = self.formats.of_event.get(event).and_then(Option::as_ref);
+        let format = self.formats.of_event.get(event).and_then(Option::as_deref);
         if let Some(format) = format {
             format.print(&self.data(raw), self, out);
         }

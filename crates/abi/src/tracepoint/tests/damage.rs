@@ -43,25 +43,29 @@ fn formats_without_name_id_or_fields_are_errors() {
         let bad = good.replace(from, to);
         assert!(TracepointFormat::parse(bad.as_bytes()).is_err(), "{to}");
     }
+    let long = good + &" ".repeat(64 << 10);
+    assert!(TracepointFormat::parse(long.as_bytes()).is_err());
     assert!(TracepointFormat::parse(b"\xff\xfe").is_err());
 }
 
 #[test]
 fn nesting_is_bounded() {
-    let n = 100_000;
+    // As many as a format may have bytes.
+    let many = |part: &str| part.repeat(60_000 / part.len());
+    let half = 30_000;
     for print in [
-        format!("\"%d\", {}1{}", "(".repeat(n), ")".repeat(n)),
-        format!("\"%d\", {}1", "!".repeat(n)),
-        format!("\"%d\", {}1", "(int)".repeat(n)),
-        format!("\"%d\", 1{}", "+REC->n".repeat(n)),
-        format!("\"%d\", REC->a{}", "[0]".repeat(n)),
-        format!("\"%d\", {}1", "1 ? 1 : ".repeat(n)),
-        format!("\"%d\", {}1", "__print_hex(".repeat(n)),
+        format!("\"%d\", {}1{}", "(".repeat(half), ")".repeat(half)),
+        format!("\"%d\", {}1", many("!")),
+        format!("\"%d\", {}1", many("(int)")),
+        format!("\"%d\", 1{}", many("+REC->n")),
+        format!("\"%d\", REC->a{}", many("[0]")),
+        format!("\"%d\", {}1", many("1 ? 1 : ")),
+        format!("\"%d\", {}1", many("__print_hex(")),
     ] {
         assert!(print_error(&print).is_some());
     }
     // A long chain of constants is one number.
-    assert_eq!(print_error(&format!("\"%d\", 1{}", "|1".repeat(n))), None);
+    assert_eq!(print_error(&format!("\"%d\", 1{}", many("|1"))), None);
 }
 
 #[test]
