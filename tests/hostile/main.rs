@@ -18,4 +18,5 @@ mod keys;
 mod memory;
 mod pasted;
 mod rights;
+mod text;
 mod written;

@@ -112,9 +112,10 @@ impl Frames {
             let frame = profile.frames.of(id);
             json.object(|json| {
                 if let Some(name) = frame.name {
-                    json.key("name").text(profile.strings.of(name));
+                    json.key("name").text(profile.strings.of(name).into_raw());
                 }
-                json.key("image").text(profile.strings.of(frame.image));
+                json.key("image")
+                    .text(profile.strings.of(frame.image).into_raw());
                 json.key("level").text(level(frame.level));
                 if frame.is_inlined {
                     json.key("inlined").boolean(true);
@@ -149,7 +150,11 @@ impl Stacks {
         let mut groups: Vec<u32> = (0u32..).take(event.groups.len()).collect();
         let group = |idx: u32| {
             let group: &Group = &event.groups[idx as usize];
-            (profile.strings.of(group.comm), group.pid, group.tid)
+            (
+                profile.strings.of(group.comm).into_raw(),
+                group.pid,
+                group.tid,
+            )
         };
         groups.sort_by(|&a, &b| group(a).cmp(&group(b)));
         let mut ranks = vec![0u32; groups.len()];
@@ -187,7 +192,7 @@ impl Stacks {
         frames: &Frames,
         json: &mut Writer<'_>,
     ) {
-        json.key("name").text(&event.name);
+        json.key("name").text(event.name.raw());
         json.key("unit").text(event.kind.unit().unwrap_or("events"));
         match event.sampling {
             Sampling::PerSecond(frequency) => json.key("frequency").number(frequency),
@@ -204,7 +209,8 @@ impl Stacks {
         groups.sort_by_key(|&(rank, _)| rank);
         json.column("groups", &groups, |json, (_, group)| {
             json.object(|json| {
-                json.key("comm").text(profile.strings.of(group.comm));
+                json.key("comm")
+                    .text(profile.strings.of(group.comm).into_raw());
                 for (name, id) in [("pid", group.pid), ("tid", group.tid)] {
                     if let Some(id) = id {
                         json.key(name).signed(id.into());

@@ -58,7 +58,11 @@ fn name_of(timeline: &Timeline) -> String {
         let loss = event.loss;
         if loss.samples > 0 {
             let at_least = if loss.at_least { "at least " } else { "" };
-            name += &format!(" ({}: {at_least}{} samples lost)", event.name, loss.samples);
+            name += &format!(
+                " ({}: {at_least}{} samples lost)",
+                event.name.raw(),
+                loss.samples
+            );
         }
     }
     name
@@ -85,13 +89,13 @@ fn profiles_of(timeline: &Timeline) -> BTreeMap<(u32, u32), One> {
 fn profile_name(timeline: &Timeline, event: u32, thread: u32) -> String {
     let thread = timeline.threads.get(thread as usize);
     let mut name = thread.map_or_else(String::new, |thread| {
-        let comm = timeline.profile.strings.of(thread.comm);
+        let comm = timeline.profile.strings.of(thread.comm).into_raw();
         format!("{comm} {}/{}", thread.pid, thread.tid)
     });
     if timeline.profile.events.len() > 1
         && let Some(event) = timeline.profile.events.get(event as usize)
     {
-        name += &format!(" {}", event.name);
+        name += &format!(" {}", event.name.raw());
     }
     name
 }
@@ -111,11 +115,11 @@ impl Frames {
         let mut numbers = HashMap::default();
         let code = timeline.code.iter().map(|code| {
             let image = timeline.images.get(code.image as usize);
-            let path = image.map_or("", |image| profile.strings.of(image.path));
+            let path = image.map_or("", |image| profile.strings.of(image.path).into_raw());
             let frames = code.frames.iter().rev().map(|one| {
                 let next = u32::try_from(all.len()).unwrap_or(u32::MAX);
                 *numbers.entry((one.frame, code.image)).or_insert_with(|| {
-                    let label = profile.frames.label(one.frame, &profile.strings);
+                    let label = profile.frames.label(one.frame, &profile.strings).into_raw();
                     all.push((label, path.to_owned()));
                     next
                 })

@@ -14,7 +14,7 @@ const KERNEL: u64 = 0xffff_ffff_8100_0000;
 
 fn event(name: &str, kind: EventKind, (samples, weight): (u64, u64), lost: u64) -> EventProfile {
     EventProfile {
-        name: name.to_owned(),
+        name: rprof_untrusted::Untrusted::new(name.to_owned()),
         kind,
         sampling: Sampling::PerSecond(1000),
         samples,

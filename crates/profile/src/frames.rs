@@ -2,6 +2,7 @@
 
 use crate::{StrId, Strings};
 use foldhash::HashMap;
+use rprof_untrusted::Untrusted;
 
 /// Privilege level of code; its sign is perf's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,17 +91,18 @@ impl Frames {
     }
 
     /// How a frame is called in trees: its name, or its address and image.
-    pub fn label(&self, id: FrameId, strings: &Strings) -> String {
+    pub fn label(&self, id: FrameId, strings: &Strings) -> Untrusted<String> {
         let frame = self.of(id);
-        match frame.name {
-            Some(name) if frame.is_inlined => format!("{} (inlined)", strings.of(name)),
-            Some(name) => strings.of(name).to_owned(),
-            None => match (frame.start, strings.of(frame.image)) {
+        let name = frame.name.map(|name| strings.of(name).into_raw());
+        Untrusted::new(match name {
+            Some(name) if frame.is_inlined => format!("{name} (inlined)"),
+            Some(name) => name.to_owned(),
+            None => match (frame.start, strings.of(frame.image).into_raw()) {
                 (Some(address), "[unknown]") => format!("{address:#x}"),
                 (Some(address), image) => format!("{address:#x} ({image})"),
                 (None, "[unknown]") => "[unknown]".to_owned(),
                 (None, image) => format!("[unknown] ({image})"),
             },
-        }
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! A frozen profile.
 
 use crate::{About, EventKind, Frames, Sampling, StrId, Strings, Tree, Unwound, percent};
+use rprof_untrusted::Untrusted;
 
 /// What tasks are told apart by; a part that was not asked for is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,7 +29,7 @@ pub struct Loss {
 #[derive(Clone, Debug)]
 pub struct EventProfile {
     /// Its name.
-    pub name: String,
+    pub name: Untrusted<String>,
     /// What it counts.
     pub kind: EventKind,
     /// When samples are taken.
@@ -108,7 +109,7 @@ mod tests {
     fn the_heaviest_images_are_listed_and_the_others_counted() {
         let unnamed = |weights: &[u64]| Profile {
             events: vec![EventProfile {
-                name: "x".to_owned(),
+                name: Untrusted::new("x".to_owned()),
                 kind: EventKind::default(),
                 sampling: Sampling::default(),
                 samples: 1,

@@ -1,6 +1,7 @@
 //! Strings, each once.
 
 use foldhash::HashMap;
+use rprof_untrusted::Untrusted;
 
 /// Number of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,7 +39,7 @@ impl Strings {
     }
 
     /// The string with a number; empty for one of another profile.
-    pub fn of(&self, id: StrId) -> &str {
-        self.all.get(id.0 as usize).map_or("", |text| text)
+    pub fn of(&self, id: StrId) -> Untrusted<&str> {
+        Untrusted::new(self.all.get(id.0 as usize).map_or("", |text| text))
     }
 }

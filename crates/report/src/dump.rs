@@ -4,6 +4,7 @@ use crate::Error;
 use crate::format::{JsonFields, TextFields};
 use rprof_abi::{CpuMode, Fields, RawRecord, Record, RecordKind, SampleId, Value};
 use rprof_perfdata::{FileRecord, Reader, Step, file_kind};
+use rprof_untrusted::Untrusted;
 use std::io::{self, Write};
 
 /// How records are written.
@@ -66,7 +67,7 @@ fn write_head(reader: &Reader, out: &mut dyn Write) -> io::Result<()> {
     fields.field("version", Value::Unsigned(DUMP_VERSION));
     crate::info::visit_form(reader, fields);
     fields.list("events", reader.events(), |fields, event| {
-        fields.field("", Value::Text(event.name.as_bytes()));
+        fields.field("", Value::Text(event.name.raw().as_bytes()));
     });
     write_line(json.finish(), out)
 }
@@ -111,7 +112,7 @@ impl<'a> Entry<'a> {
                         Ok((record, id)) => Body::Kernel(record, id),
                         Err(error) => Body::Damaged(error.to_string()),
                     };
-                    (Some(&event.name[..]), body)
+                    (Some(event.name.raw()), body)
                 }
             }
         };
@@ -127,7 +128,7 @@ impl<'a> Entry<'a> {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let location = self.reader.location(self.offset);
         if let Some(file) = &location.file {
-            write!(out, "{file} ")?;
+            write!(out, "{} ", Untrusted::new(file))?;
         }
         write!(out, "{:#x}", location.offset)?;
         if let Some(unpacked) = location.unpacked {

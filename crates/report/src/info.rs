@@ -55,7 +55,7 @@ pub fn visit_info(reader: &Reader, fields: &mut dyn Fields) -> Result<(), Error>
         reader.events().iter().zip(&counts.samples),
         |fields, (event, n)| {
             fields.object("", |fields| {
-                fields.field("name", Value::Text(event.name.as_bytes()));
+                fields.field("name", Value::Text(event.name.raw().as_bytes()));
                 fields.field("samples", Value::Unsigned(*n));
                 fields.object("attr", |fields| event.visit_attr(fields));
             });

@@ -7,6 +7,7 @@
 //! - [`Goal`]: where a file is to be written, past links that others may have made; [`NewFile`]: made
 //!   there under a name of its own, then put into place.
 //! - [`quoted`]: a word of a command that is suggested, as shells read it.
+//! - [`Untrusted`]: text that others chose is displayed without what a terminal obeys.
 
 #![forbid(unsafe_code)]
 
@@ -16,6 +17,7 @@ mod holes;
 mod open;
 mod place;
 mod quote;
+mod text;
 
 pub use budget::{Allowed, Budget, Held, Limits, OverBudget, read_all};
 pub use create::{NewFile, Placed};
@@ -23,3 +25,4 @@ pub use holes::{is_mostly_hole, stored};
 pub use open::{Seen, open};
 pub use place::{Goal, Place, open_to_change};
 pub use quote::quoted;
+pub use text::{Untrusted, printable};

@@ -44,6 +44,16 @@ const FACE_ONLY: &[&str] = &[
     "stdout()",
 ];
 
+/// Where text is made of what others chose, for people to read.
+const READ_BY_PEOPLE: &[&str] = &[
+    "crates/report/src/format",
+    "crates/report/src/script",
+    "crates/rprof/src",
+];
+
+/// What makes text of others' bytes without a type that says so.
+const UNTYPED: &[&str] = &["from_utf8_lossy"];
+
 /// Checks every Rust file of ours.
 pub(super) fn check(files: &[File]) -> Result<Vec<Violation>> {
     let mut violations = Vec::new();
@@ -75,6 +85,16 @@ fn broken(path: &Path, text: &str) -> Vec<(usize, String)> {
             report(format!("{word}: {advice}"));
         }
         let is_silent = idx < n_silent;
+        let is_typed = READ_BY_PEOPLE.iter().any(|dir| path.starts_with(dir));
+        for word in UNTYPED
+            .iter()
+            .filter(|word| is_typed && has_word(line, word))
+        {
+            report(format!(
+                "{word} where text is printed: rprof_untrusted::Untrusted::of_bytes, whose Display \
+                 no terminal obeys"
+            ));
+        }
         for word in FACE_ONLY
             .iter()
             .filter(|word| is_silent && has_word(line, word))
@@ -179,6 +199,14 @@ mod tests {
         assert_eq!(lines(LIBRARY, text), NONE);
         let elsewhere = "#[cfg(test)]\nmod tests;\n\nfn b() { println!(); }\n";
         assert_eq!(lines(LIBRARY, elsewhere), [4]);
+    }
+
+    #[test]
+    fn text_that_is_printed_has_a_type() {
+        let text = "let name = String::from_utf8_lossy(bytes);";
+        assert_eq!(lines("crates/report/src/script/line.rs", text), [1]);
+        assert_eq!(lines("crates/rprof/src/cmd/record.rs", text), [1]);
+        assert_eq!(lines("crates/report/src/load/names.rs", text), NONE);
     }
 
     #[test]

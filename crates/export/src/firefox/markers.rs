@@ -42,14 +42,14 @@ impl<'t> Schema<'t> {
 
     pub(super) fn write(&self, json: &mut Json<'_>) {
         let strings = &self.timeline.profile.strings;
-        let name = &self.event.name;
+        let name = self.event.name.raw();
         let own = self.fields.iter().map(|&(name, value)| {
             let format = match value {
                 FieldValue::Unsigned(_) | FieldValue::Signed(_) => "integer",
                 FieldValue::Hex(_) => "string",
                 FieldValue::Text(_) => "unique-string",
             };
-            let name = strings.of(name);
+            let name = strings.of(name).into_raw();
             (key_of(name), name, format)
         });
         let all = [("weight", "integer"), ("cpu", "integer")];
@@ -141,7 +141,7 @@ pub(super) fn write_samples(
         .filter_map(|sample| {
             let event = timeline.profile.events.get(sample.event as usize)?;
             Some(Marker {
-                name: shared.strings.intern(&event.name).number(),
+                name: shared.strings.intern(event.name.raw()).number(),
                 time_ns: clock.since(sample.time_ns),
                 data: Data::Sample(event, sample),
             })
@@ -175,7 +175,7 @@ pub(super) fn write_losses(
         time_ns: clock.since(clock.end_ns),
         data: Data::Loss {
             samples: event.loss.samples,
-            event: Some(&event.name),
+            event: Some(event.name.raw()),
         },
     }));
     write(timeline, &markers, shared, json);
@@ -216,13 +216,13 @@ fn write_sample(
     shared: &Shared<'_>,
     json: &mut Json<'_>,
 ) {
-    json.key("type").text(&event.name);
+    json.key("type").text(event.name.raw());
     json.key("weight").number(sample.weight);
     if let Some(cpu) = sample.cpu {
         json.key("cpu").number(cpu.into());
     }
     for &(name, value) in fields_of(timeline, sample).unwrap_or_default() {
-        json.key(&key_of(shared.strings.of(name)));
+        json.key(&key_of(shared.strings.of(name).into_raw()));
         match value {
             FieldValue::Unsigned(number) => json.number(number),
             FieldValue::Signed(number) => json.signed(number),

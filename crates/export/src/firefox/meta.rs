@@ -116,7 +116,7 @@ fn extra(timeline: &Timeline, json: &mut Json<'_>) {
                 let at_least = if event.loss.at_least { "at least " } else { "" };
                 let lost = event.loss.samples;
                 let text = format!("{} samples, {at_least}{lost} lost", event.samples);
-                entry(&event.name, &text);
+                entry(event.name.raw(), &text);
             }
             if let Some(stacks) = profile.unwound.summary() {
                 entry("stacks", &stacks);

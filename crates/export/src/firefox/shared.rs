@@ -132,7 +132,7 @@ impl<'t> Shared<'t> {
         let name = match frame.name {
             Some(name) => name,
             None => {
-                let label = profile.frames.label(one.frame, &profile.strings);
+                let label = profile.frames.label(one.frame, &profile.strings).into_raw();
                 self.strings.intern(&label)
             }
         };
@@ -197,7 +197,7 @@ impl<'t> Shared<'t> {
 
     /// Every image is a library, and a resource of the same number.
     pub(super) fn write_libs(&self, json: &mut Json<'_>) {
-        let text = |id: StrId| self.strings.of(id);
+        let text = |id: StrId| self.strings.of(id).into_raw();
         let arch = self.timeline.profile.about.arch.as_deref().unwrap_or("");
         for image in &self.timeline.images {
             let build_id = image.build_id.map(text);

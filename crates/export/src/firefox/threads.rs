@@ -125,14 +125,16 @@ impl Writer<'_> {
 
     fn comm(&self, thread: usize) -> &str {
         let thread = self.timeline.threads.get(thread);
-        thread.map_or("", |thread| self.timeline.profile.strings.of(thread.comm))
+        thread.map_or("", |thread| {
+            self.timeline.profile.strings.of(thread.comm).into_raw()
+        })
     }
 
     fn name_of(&self, thread: &Thread, event: u32) -> String {
         let profile = &self.timeline.profile;
-        let comm = profile.strings.of(thread.comm);
+        let comm = profile.strings.of(thread.comm).into_raw();
         match profile.events.get(event as usize) {
-            Some(event) if self.tracks.are_mixed => format!("{comm} ({})", event.name),
+            Some(event) if self.tracks.are_mixed => format!("{comm} ({})", event.name.raw()),
             _ => comm.to_owned(),
         }
     }

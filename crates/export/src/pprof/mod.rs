@@ -95,7 +95,7 @@ fn labels(timeline: &Timeline, sample: &TimedSample, strings: &mut Strings) -> V
     if let Some(thread) = timeline.threads.get(sample.thread as usize) {
         add("pid", &thread.pid.to_string());
         add("tid", &thread.tid.to_string());
-        add("comm", timeline.profile.strings.of(thread.comm));
+        add("comm", timeline.profile.strings.of(thread.comm).into_raw());
     }
     if let Some(cpu) = sample.cpu {
         add("cpu", &cpu.to_string());
@@ -111,14 +111,14 @@ fn rest_of(timeline: &Timeline, tables: Tables, mut strings: Strings) -> Rest {
     for event in &profile.events {
         let samples = match is_single {
             true => "samples".to_owned(),
-            false => format!("{}-samples", event.name),
+            false => format!("{}-samples", event.name.raw()),
         };
         sample_type.push(ValueType {
             kind: strings.of(&samples),
             unit: strings.of("count"),
         });
         sample_type.push(ValueType {
-            kind: strings.of(&event.name),
+            kind: strings.of(event.name.raw()),
             unit: strings.of(event.kind.unit().unwrap_or("count")),
         });
     }
@@ -165,7 +165,7 @@ fn comments(timeline: &Timeline) -> Vec<String> {
     }
     for event in profile.events.iter().filter(|event| event.loss.samples > 0) {
         let at_least = if event.loss.at_least { "at least " } else { "" };
-        let (name, lost) = (&event.name, event.loss.samples);
+        let (name, lost) = (event.name.raw(), event.loss.samples);
         comments.push(format!("{name}: {at_least}{lost} samples were lost"));
     }
     comments.extend(

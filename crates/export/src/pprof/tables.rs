@@ -72,7 +72,7 @@ impl Tables {
 }
 
 fn mappings(timeline: &Timeline, strings: &mut Strings) -> Vec<Mapping> {
-    let text = |id: StrId| timeline.profile.strings.of(id);
+    let text = |id: StrId| timeline.profile.strings.of(id).into_raw();
     let mut mappings: Vec<Mapping> = (1u64..)
         .zip(&timeline.images)
         .map(|(id, image)| Mapping {
@@ -145,14 +145,17 @@ impl Functions {
         *self.numbers.entry((frame.frame, file)).or_insert_with(|| {
             let known = profile.frames.of(frame.frame);
             let name = match known.name {
-                Some(name) => profile.strings.of(name).to_owned(),
-                None => profile.frames.label(frame.frame, &profile.strings),
+                Some(name) => profile.strings.of(name).into_raw().to_owned(),
+                None => profile
+                    .frames
+                    .label(frame.frame, &profile.strings)
+                    .into_raw(),
             };
             all.push(Function {
                 id: next,
                 name: strings.of(&name),
                 system_name: 0,
-                filename: file.map_or(0, |file| strings.of(profile.strings.of(file))),
+                filename: file.map_or(0, |file| strings.of(profile.strings.of(file).into_raw())),
             });
             next
         })

@@ -3,6 +3,7 @@
 use super::{Reader, RecordedEvent};
 use crate::{Error, FileHeader, Section};
 use rprof_abi::{AttrFlags, Cursor, PerfEventAttr, SampleLayout, event_type, hw, hw_cache, sw};
+use rprof_untrusted::Untrusted;
 
 /// More than any recording has, less than what a damaged header may claim.
 const MAX_ATTR_SECTION: u64 = 64 << 20;
@@ -61,7 +62,7 @@ impl Reader {
         Described {
             ids,
             event: RecordedEvent {
-                name: name_of_attr(&attr),
+                name: Untrusted::new(name_of_attr(&attr)),
                 layout: SampleLayout::new(&attr, self.endian),
                 attr,
             },

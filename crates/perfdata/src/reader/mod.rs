@@ -20,7 +20,7 @@ use foldhash::HashMap;
 use rprof_abi::{
     Endian, Fields, PerfEventAttr, RawRecord, SampleLayout, SampleType, WireError, event_type, sw,
 };
-use rprof_untrusted::Budget;
+use rprof_untrusted::{Budget, Untrusted};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -33,7 +33,7 @@ use stream::Stream;
 #[derive(Clone, Debug)]
 pub struct RecordedEvent {
     /// Its name, from EVENT_DESC, else made from the attr.
-    pub name: String,
+    pub name: Untrusted<String>,
     /// Its attr.
     pub attr: PerfEventAttr,
     /// Where the fields of its records sit.

@@ -10,7 +10,7 @@ use crate::feature::EventDesc;
 use crate::{Error, Feature, FeatureId, FileHeader, Section, Warning};
 use foldhash::HashMap;
 use rprof_abi::{Cursor, Endian};
-use rprof_untrusted::{Allowed, Budget, Limits};
+use rprof_untrusted::{Allowed, Budget, Limits, Untrusted};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -253,7 +253,7 @@ impl Reader {
             let update = update.and_then(|&place| updates.get(place));
             let name = update.map(|(_, name)| name);
             if let Some(name) = name.or(desc.map(|desc| &desc.name)) {
-                one.event.name = String::from_utf8_lossy(name).into_owned();
+                one.event.name = Untrusted::new(String::from_utf8_lossy(name).into_owned());
             }
             self.event_by_id
                 .extend(one.ids.iter().map(|&id| (id, place)));

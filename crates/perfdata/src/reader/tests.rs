@@ -112,7 +112,7 @@ fn what_is_written_is_read() {
     let names: Vec<_> = reader
         .events()
         .iter()
-        .map(|event| &event.name[..])
+        .map(|event| event.name.raw())
         .collect();
     assert_eq!(names, ["cycles", "dummy:u"]);
     assert_eq!(

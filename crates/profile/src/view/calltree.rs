@@ -115,7 +115,7 @@ impl Rows<'_> {
     fn label(&self, frame: FrameId) -> (String, Option<u64>) {
         let frames = &self.profile.frames;
         (
-            frames.label(frame, &self.profile.strings),
+            frames.label(frame, &self.profile.strings).into_raw(),
             frames.of(frame).start,
         )
     }

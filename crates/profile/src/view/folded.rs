@@ -1,7 +1,8 @@
 //! Folded stacks: one line each, `comm;outer;inner 42`, what FlameGraph tools read.
 
-use crate::{EventProfile, FrameId, Group, Level, Profile, printable};
+use crate::{EventProfile, FrameId, Group, Level, Profile};
 use foldhash::{HashMap, HashSet};
+use rprof_untrusted::printable;
 
 /// Which end of a stack a line starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +86,7 @@ pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Fo
             .entry(node.frame)
             .or_insert_with(|| label(profile, node.frame, audience));
     }
-    let comm = |group: &Group| safe(profile.strings.of(group.comm));
+    let comm = |group: &Group| safe(profile.strings.of(group.comm).into_raw());
     let mut labels: Vec<String> = frames.values().cloned().collect();
     labels.extend(event.groups.iter().map(comm));
     labels.sort_unstable();
@@ -148,9 +149,9 @@ fn number(index: usize) -> u32 {
 
 fn label(profile: &Profile, id: FrameId, audience: Audience) -> String {
     let frame = profile.frames.of(id);
-    let image = profile.strings.of(frame.image);
+    let image = profile.strings.of(frame.image).into_raw();
     let name = match frame.name {
-        Some(name) => safe(profile.strings.of(name)),
+        Some(name) => safe(profile.strings.of(name).into_raw()),
         None if image.starts_with('[') => safe(image),
         None => format!("[{}]", safe(image)),
     };

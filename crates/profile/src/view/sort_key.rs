@@ -65,10 +65,11 @@ impl SortKey {
         }
     }
 
-    /// The cell of a row in this key's column.
+    /// The cell of a row in this key's column, as it is displayed.
     pub fn cell(self, row: &RowKey, profile: &Profile) -> String {
         let number = |n: Option<i32>| n.map_or_else(String::new, |n| format!("{n:>7}"));
-        let text = |id: Option<_>| id.map_or("", |id| profile.strings.of(id)).to_owned();
+        let text =
+            |id: Option<_>| id.map_or_else(String::new, |id| profile.strings.of(id).to_string());
         match self {
             Self::Comm => text(row.comm),
             Self::Pid => number(row.pid),

@@ -35,7 +35,7 @@ fn profile(stacks: &[(&str, u64)]) -> Profile {
     let (tree, _, samples, weight) = tally.into_parts();
     let comm = profile.strings.intern("prog");
     profile.events.push(EventProfile {
-        name: "cycles".to_owned(),
+        name: rprof_untrusted::Untrusted::new("cycles".to_owned()),
         kind: EventKind::Cycles,
         sampling: Sampling::default(),
         samples,

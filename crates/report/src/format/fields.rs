@@ -1,7 +1,7 @@
 //! Named fields as JSON and as readable text.
 
 use rprof_abi::{Fields, Shape, Value};
-use rprof_profile::printable;
+use rprof_untrusted::{Untrusted, printable};
 use std::io::Write;
 
 /// Bytes that text shows before it only counts them.
@@ -86,7 +86,7 @@ impl Fields for JsonFields {
             Value::Hex(number) => write!(self.out, "\"{number:#x}\""),
             Value::Bool(is_so) => write!(self.out, "{is_so}"),
             Value::Text(text) => {
-                self.string(&String::from_utf8_lossy(text));
+                self.string(Untrusted::of_bytes(text).raw());
                 Ok(())
             }
             Value::Bytes(bytes) => {
@@ -140,7 +140,7 @@ impl TextFields {
             self.out.extend_from_slice(b", ");
         }
         if !name.is_empty() {
-            self.out.extend_from_slice(name.as_bytes());
+            self.out.extend_from_slice(printable(name).as_bytes());
             self.out.push(b' ');
         }
     }
@@ -181,10 +181,7 @@ fn value_text(value: Value<'_>, out: &mut Vec<u8>) {
         Value::Hex(number) => write!(out, "{number:#x}"),
         Value::Bool(true) => write!(out, "yes"),
         Value::Bool(false) => write!(out, "no"),
-        Value::Text(text) => {
-            let text = String::from_utf8_lossy(text);
-            write!(out, "{}", printable(&text))
-        }
+        Value::Text(text) => write!(out, "{}", Untrusted::of_bytes(text)),
         Value::Bytes(bytes) => {
             let shown = bytes.get(..SHOWN_BYTES).unwrap_or(bytes);
             hex(shown, out);
@@ -264,7 +261,7 @@ impl OutlineFields {
         };
         let _ = match number {
             Some(number) => write!(self.out, "{number}: "),
-            None => write!(self.out, "{name}: "),
+            None => write!(self.out, "{}: ", printable(name)),
         };
         number
     }

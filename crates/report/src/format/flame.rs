@@ -9,6 +9,7 @@ use inferno::flamegraph::color::{MultiPalette, Palette};
 use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines};
 use rprof_profile::view::{Audience, Count, FirstFrame, FoldOptions, fold};
 use rprof_profile::{EventProfile, Profile};
+use rprof_untrusted::printable;
 use std::io::Write;
 
 /// How a flame graph looks.
@@ -47,14 +48,14 @@ pub fn write_flame(
     let lines: Vec<String> = folded.lines().rev().collect();
     let mut drawing = Options::default();
     drawing.title = match &options.title {
-        Some(title) => title.clone(),
+        Some(title) => printable(title).into_owned(),
         None => format!("{}, {} samples", event.name, event.samples),
     };
     drawing.flame_chart = true;
     drawing.colors = Palette::Multi(MultiPalette::Java);
     drawing.hash = true;
     drawing.text_truncate_direction = TextTruncateDirection::Right;
-    drawing.count_name = unit(&event.name).to_owned();
+    drawing.count_name = unit(&event.name.shown()).to_owned();
     drawing.subtitle = (event.loss.samples > 0).then(|| {
         let at_least = if event.loss.at_least { "at least " } else { "" };
         format!("{at_least}{} samples lost", event.loss.samples)

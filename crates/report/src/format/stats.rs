@@ -2,7 +2,8 @@
 
 use super::table::left_out;
 use super::unnamed::unnamed_lines;
-use rprof_profile::{EndedStacks, Profile, StackEnd, Unwound, percent, printable};
+use rprof_profile::{EndedStacks, Profile, StackEnd, Unwound, percent};
+use rprof_untrusted::printable;
 use std::io::{self, Write};
 
 /// Images listed below an end; the others are summed up.
@@ -18,10 +19,7 @@ pub fn write_stats(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
         writeln!(
             out,
             "{}: {} samples, event count {}, {at_least}{} samples lost",
-            printable(&event.name),
-            event.samples,
-            event.weight,
-            event.loss.samples
+            event.name, event.samples, event.weight, event.loss.samples
         )?;
     }
     if let Some(left_out) = left_out(profile) {

@@ -3,7 +3,7 @@
 use crate::symbols::{ImageSymbols, RecordingSymbols};
 use rprof_abi::{Fields, Value};
 use rprof_profile::percent;
-use rprof_profile::printable;
+use rprof_untrusted::printable;
 use std::io::{self, Write};
 
 /// Version of the form with named fields: raised when a field changes its name or meaning.

@@ -4,8 +4,8 @@ use super::text::{padded, width};
 use super::tree::write_tree;
 use super::unnamed::unnamed_lines;
 use rprof_profile::view::{Order, Row, Rows, SortKey};
-use rprof_profile::{EventProfile, Profile, percent, printable};
-use std::borrow::Cow;
+use rprof_profile::{EventProfile, Profile, percent};
+use rprof_untrusted::printable;
 use std::io::{self, Write};
 
 /// Trees below the rows.
@@ -93,8 +93,7 @@ fn write_event(
     writeln!(
         out,
         "# Samples: {} of event '{}'",
-        event.samples,
-        printable(&event.name)
+        event.samples, event.name
     )?;
     writeln!(out, "# Event count (approx.): {}", event.weight)?;
     writeln!(out, "#")?;
@@ -153,7 +152,7 @@ fn write_heading(
             true => LAST_COLUMN,
             false => shown
                 .iter()
-                .map(|row| width(&cell(profile, row, *key)))
+                .map(|row| width(&key.cell(&row.key, profile)))
                 .max()
                 .unwrap_or(0),
         };
@@ -175,13 +174,6 @@ fn write_heading(
     Ok(widths)
 }
 
-fn cell(profile: &Profile, row: &Row, key: SortKey) -> String {
-    match printable(&key.cell(&row.key, profile)) {
-        Cow::Borrowed(text) => text.to_owned(),
-        Cow::Owned(text) => text,
-    }
-}
-
 fn write_row(
     profile: &Profile,
     row: &Row,
@@ -200,7 +192,7 @@ fn write_row(
     }
     for (key, columns) in options.keys.iter().zip(widths) {
         line += "  ";
-        line += &padded(&cell(profile, row, *key), *columns);
+        line += &padded(&key.cell(&row.key, profile), *columns);
     }
     line.push('\n');
     out.write_all(line.as_bytes())

@@ -2,7 +2,7 @@
 
 use super::table::Graph;
 use rprof_profile::view::{CallTree, Row, Rows};
-use rprof_profile::{Profile, percent, printable};
+use rprof_profile::{Profile, percent};
 use std::io::{self, Write};
 
 /// What stands before every line of a tree.
@@ -74,7 +74,7 @@ impl Drawing<'_> {
     fn label(&self, number: u32) -> String {
         let frame = self.tree.node(number).frame;
         let label = self.profile.frames.label(frame, &self.profile.strings);
-        printable(&label).into_owned()
+        label.to_string()
     }
 
     /// Writes the nodes that everything goes on to, one a line; returns the last. A run of the

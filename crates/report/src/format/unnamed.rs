@@ -1,6 +1,7 @@
 //! Images without names: what a reader of any output must know of them.
 
-use rprof_profile::{Profile, printable};
+use rprof_profile::Profile;
+use rprof_untrusted::printable;
 
 /// One line for each image whose missing names are worth one, heaviest first: its share, why, and
 /// what would mend it. None if nothing is missing.
@@ -25,12 +26,13 @@ pub fn unnamed_lines(profile: &Profile) -> Vec<String> {
 mod tests {
     use super::*;
     use rprof_profile::{EventKind, EventProfile, Loss, Sampling, Tree, UnnamedImage};
+    use rprof_untrusted::Untrusted;
 
     #[test]
     fn control_characters_of_the_recording_are_shown_not_sent() {
         let profile = Profile {
             events: vec![EventProfile {
-                name: "x".to_owned(),
+                name: Untrusted::new("x".to_owned()),
                 kind: EventKind::default(),
                 sampling: Sampling::default(),
                 samples: 1,

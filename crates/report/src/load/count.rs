@@ -299,7 +299,7 @@ impl Share {
         let is_shown = match self.shown {
             Some((last, id, is_shown)) if (last, id) == (group, task) => is_shown,
             _ => {
-                let name = comm_text(history, group.name);
+                let name = comm_text(history, group.name).into_raw();
                 let is_shown = context.filter.shows_task(seen.pid, seen.tid, &name);
                 self.shown = Some((group, task, is_shown));
                 is_shown
@@ -394,10 +394,10 @@ pub(crate) fn shows_function(
         return false;
     };
     let frame = profile.frames.of(id);
-    let name = frame.name.map(|name| profile.strings.of(name));
+    let name = frame.name.map(|name| profile.strings.of(name).into_raw());
     context
         .filter
-        .shows_function(profile.strings.of(frame.image), name)
+        .shows_function(profile.strings.of(frame.image).into_raw(), name)
 }
 
 impl Context<'_> {

@@ -39,7 +39,7 @@ fn add_event(context: &Context<'_>, idx: usize, tally: Tally<TaskGroup>, profile
     }
     let history = &context.skimmed.history;
     let group = |strings: &mut Strings, group: TaskGroup| Group {
-        comm: strings.intern(&comm_text(history, group.name)),
+        comm: strings.intern(comm_text(history, group.name).raw()),
         pid: group.pid,
         tid: group.tid,
         cpu: group.cpu,

@@ -1,6 +1,7 @@
 //! Tasks as samples are grouped by them.
 
 use rprof_machine::{Comm, History};
+use rprof_untrusted::Untrusted;
 use std::borrow::Cow;
 
 /// By which parts of a task samples are told apart, beside its name.
@@ -36,10 +37,10 @@ pub(crate) fn task_name((pid, tid): (i32, i32), comm: Option<Comm>) -> TaskName 
     }
 }
 
-pub(crate) fn comm_text(history: &History, name: TaskName) -> Cow<'_, str> {
-    match name {
+pub(crate) fn comm_text(history: &History, name: TaskName) -> Untrusted<Cow<'_, str>> {
+    Untrusted::new(match name {
         TaskName::Known(comm) => String::from_utf8_lossy(history.comm_name(comm)),
         TaskName::Idle => Cow::Borrowed("swapper"),
         TaskName::Unnamed(tid) => Cow::Owned(format!(":{tid}")),
-    }
+    })
 }

@@ -79,7 +79,9 @@ fn last_comm(context: &Context<'_>, pid: i32) -> String {
         offset: u64::MAX,
     };
     let comm = history.moment(pid, pid, end).comm;
-    comm_text(history, task_name((pid, pid), comm)).into_owned()
+    comm_text(history, task_name((pid, pid), comm))
+        .into_raw()
+        .into_owned()
 }
 
 /// How those that make code at run time are told to write a map.

@@ -6,6 +6,7 @@ use crate::load::{Address, Cache, Context, Names, PlaceKey, Space};
 use foldhash::HashMap;
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_profile::Profile;
+use rprof_untrusted::Untrusted;
 use std::borrow::Cow;
 
 /// What a line of a chain shows.
@@ -137,7 +138,7 @@ impl Line<'_> {
         }
         if self.shown.dso && !is_inlined {
             out.extend_from_slice(b" (");
-            text::name(out, &dso(self.image));
+            text::name_of_bytes(out, &dso(self.image));
             if self.shown.dso_offset {
                 offset_in_dso(self.image, self.ip, out);
             }
@@ -161,7 +162,7 @@ impl Line<'_> {
             out.extend_from_slice(b"[unknown]");
             return;
         };
-        text::name(out, name.as_bytes());
+        text::name(out, &name);
         if self.shown.offset {
             out.extend_from_slice(b"+0x");
             text::hex(out, offset.wrapping_add(u64::from(self.is_return)), 0);
@@ -185,10 +186,10 @@ impl Line<'_> {
 }
 
 /// A line of a file, without its folders, on a line of its own.
-fn source_line(file: &str, line: u32, out: &mut Vec<u8>) {
-    let name = file.rsplit('/').next().unwrap_or(file);
+fn source_line(file: Untrusted<&str>, line: u32, out: &mut Vec<u8>) {
+    let name = file.into_raw().rsplit('/').next().map(Untrusted::new);
     out.extend_from_slice(b"\n  ");
-    text::name(out, name.as_bytes());
+    text::name(out, &name.unwrap_or(file));
     out.push(b':');
     text::decimal(out, line.into(), 0);
 }
@@ -196,7 +197,7 @@ fn source_line(file: &str, line: u32, out: &mut Vec<u8>) {
 /// Where code is whose line is not known.
 fn no_source_line(image: &RecordedImage, address: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\n  ");
-    text::name(out, &image.short_name());
+    text::name_of_bytes(out, &image.short_name());
     out.push(b'[');
     text::hex(out, address, 0);
     out.push(b']');

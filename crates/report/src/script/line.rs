@@ -15,7 +15,7 @@ use rprof_abi::registers::RegisterTable;
 use rprof_abi::{CpuMode, PerfEventAttr, Sample, SampleType};
 use rprof_perfdata::RecordedEvent;
 use rprof_perfdata::feature::ClockData;
-use rprof_profile::{StackEnd, printable};
+use rprof_profile::StackEnd;
 
 /// What all lines share.
 pub(super) struct Layout<'a> {
@@ -110,7 +110,7 @@ impl<'a> Lines<'a> {
         let id = (seen.pid, seen.tid);
         let (space, comm) = self.tasks.at(history, id, seen.key);
         let comm = comm_text(history, task_name(id, comm));
-        if !layout.shows(seen, space, &comm) {
+        if !layout.shows(seen, space, comm.raw()) {
             return;
         }
         let event = layout.context.reader.events().get(seen.event);
@@ -118,7 +118,7 @@ impl<'a> Lines<'a> {
         let shows_chain = has_chain && columns.has(Column::Ip);
         if columns.has(Column::Comm) {
             let width = if shows_chain { 0 } else { 16 };
-            text::right(out, printable(&comm).as_bytes(), width);
+            text::name_right(out, &comm, width);
             out.push(b' ');
         }
         head::append(layout, columns, seen, out);
@@ -127,13 +127,15 @@ impl<'a> Lines<'a> {
             out.push(b' ');
         }
         if columns.has(Column::Event) {
-            let name = event.map_or("[unknown]", |event| &event.name);
-            text::right(out, name.as_bytes(), layout.name_width);
+            match event {
+                Some(event) => text::name_right(out, &event.name, layout.name_width),
+                None => text::right(out, "[unknown]", layout.name_width),
+            }
             out.extend_from_slice(b": ");
         }
         if columns.has(Column::Flags) {
             // Of branches in hardware traces, which are not decoded here.
-            text::right(out, b"", FLAGS_WIDTH);
+            text::right(out, "", FLAGS_WIDTH);
         }
         let whole = columns.need_whole().then(|| layout.context.whole(seen));
         let sample = Decoded {
@@ -182,7 +184,7 @@ impl<'a> Lines<'a> {
         if let Some(id) = whole.cgroup.filter(|_| columns.has(Column::Cgroup)) {
             let path = layout.context.skimmed.cgroups.get(&id);
             out.push(b' ');
-            text::name(out, path.map_or(b"unknown", Vec::as_slice));
+            text::name_of_bytes(out, path.map_or(b"unknown", Vec::as_slice));
         }
     }
 

@@ -91,7 +91,7 @@ pub fn write_script(
     out: &mut dyn Write,
 ) -> Result<Printed, Error> {
     let events = reader.events().iter();
-    let attrs = events.map(|event| (&event.name[..], &event.attr, event.is_dummy()));
+    let attrs = events.map(|event| (event.name.raw(), &event.attr, event.is_dummy()));
     let columns = options.columns.of_events(attrs, options.chains)?;
     check_filter(reader, &options.filter)?;
     let clock = clock_of(reader);
@@ -123,7 +123,7 @@ pub fn write_script(
         name_width: reader
             .events()
             .iter()
-            .map(|event| event.name.len())
+            .map(|event| event.name.shown().len())
             .max()
             .unwrap_or(0),
         registers: reader

@@ -19,7 +19,7 @@ pub(super) fn append(
     for number in 0..u64::BITS {
         if let Some(value) = registers.value(number) {
             let name = table.and_then(|table| table.name(number));
-            text::right(out, name.unwrap_or("unknown").as_bytes(), 5);
+            text::right(out, name.unwrap_or("unknown"), 5);
             out.extend_from_slice(b":0x");
             text::hex(out, value, 0);
             out.push(b' ');

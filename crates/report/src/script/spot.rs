@@ -38,7 +38,7 @@ impl<'a> Spot<'a> {
             out.extend_from_slice(b"[unknown]");
             return;
         };
-        text::name(out, name.as_bytes());
+        text::name(out, &name);
         if offset {
             out.extend_from_slice(b"+0x");
             text::hex(out, bytes, 0);
@@ -48,7 +48,7 @@ impl<'a> Spot<'a> {
     /// Appends the image in parentheses.
     pub(super) fn dso(&self, columns: Columns, out: &mut Vec<u8>) {
         out.push(b'(');
-        text::name(out, &dso(self.image));
+        text::name_of_bytes(out, &dso(self.image));
         if columns.has(Column::Dsoff) {
             offset_in_dso(self.image, self.key.address, out);
         }

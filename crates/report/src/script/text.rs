@@ -1,6 +1,6 @@
 //! Numbers and names as perf's printf writes them, without printf.
 
-use rprof_profile::printable;
+use rprof_untrusted::Untrusted;
 
 /// Appends a number in decimal, right-aligned to `width`.
 pub(super) fn decimal(out: &mut Vec<u8>, value: u64, width: usize) {
@@ -57,10 +57,17 @@ pub(super) fn id(out: &mut Vec<u8>, value: i32, width: usize, left: bool) {
     }
 }
 
-/// Appends text, right-aligned.
-pub(super) fn right(out: &mut Vec<u8>, text: &[u8], width: usize) {
-    pad(out, text.len(), width, b' ');
-    out.extend_from_slice(text);
+/// Appends a word of ours, right-aligned.
+pub(super) fn right(out: &mut Vec<u8>, word: &'static str, width: usize) {
+    pad(out, word.len(), width, b' ');
+    out.extend_from_slice(word.as_bytes());
+}
+
+/// Appends a name, right-aligned.
+pub(super) fn name_right<S: AsRef<str>>(out: &mut Vec<u8>, name: &Untrusted<S>, width: usize) {
+    let shown = name.shown();
+    pad(out, shown.len(), width, b' ');
+    out.extend_from_slice(shown.as_bytes());
 }
 
 fn pad(out: &mut Vec<u8>, len: usize, width: usize, fill: u8) {
@@ -69,10 +76,24 @@ fn pad(out: &mut Vec<u8>, len: usize, width: usize, fill: u8) {
     }
 }
 
-/// Appends a name from a recording, fit for a terminal.
-pub(super) fn name(out: &mut Vec<u8>, text: &[u8]) {
-    let text = String::from_utf8_lossy(text);
-    out.extend_from_slice(printable(&text).as_bytes());
+/// Appends a name.
+pub(super) fn name<S: AsRef<str>>(out: &mut Vec<u8>, name: &Untrusted<S>) {
+    name_right(out, name, 0);
+}
+
+/// Appends a name of bytes that need not be UTF-8.
+pub(super) fn name_of_bytes(out: &mut Vec<u8>, name: &[u8]) {
+    name_right(out, &Untrusted::of_bytes(name), 0);
+}
+
+/// Appends what a tracepoint printed, which is one line; a format may have tabs.
+pub(super) fn printed(out: &mut Vec<u8>, printed: &[u8]) {
+    for (nth, part) in printed.split(|&byte| byte == b'\t').enumerate() {
+        if nth > 0 {
+            out.push(b'\t');
+        }
+        name_of_bytes(out, part);
+    }
 }
 
 #[cfg(test)]
@@ -105,7 +126,11 @@ mod tests {
                 format!("{value:7}")
             );
         }
-        assert_eq!(written(|out| right(out, b"ls", 4)), "  ls");
-        assert_eq!(written(|out| name(out, b"a\x1b[1m\n")), "a\\x1b[1m\\x0a");
+        assert_eq!(written(|out| right(out, "ls", 4)), "  ls");
+        assert_eq!(
+            written(|out| name_of_bytes(out, b"a\x1b[1m\n")),
+            "a\\x1b[1m\\x0a"
+        );
+        assert_eq!(written(|out| printed(out, b"a\tb\n\x1b")), "a\tb\\x0a\\x1b");
     }
 }

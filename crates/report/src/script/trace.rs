@@ -1,5 +1,6 @@
 //! What tracepoints wrote, by the formats in the recording.
 
+use super::text;
 use crate::load::{Context, Kernel};
 use foldhash::HashMap;
 use rprof_abi::tracepoint::{TracepointData, TracepointFormat, TracepointNames};
@@ -9,6 +10,7 @@ use rprof_machine::{Key, Place};
 use rprof_perfdata::feature::TracingData;
 use rprof_perfdata::{FeatureId, Reader, Warning};
 use rprof_symbols::KernelSymbols;
+use rprof_untrusted::Untrusted;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -129,7 +131,9 @@ impl<'a> Traces<'a> {
     pub(super) fn append(&self, event: usize, raw: &[u8], out: &mut Vec<u8>) {
         let format = self.formats.of_event.get(event).and_then(Option::as_deref);
         if let Some(format) = format {
-            format.print(&self.data(raw), self, out);
+            let mut printed = Vec::new();
+            format.print(&self.data(raw), self, &mut printed);
+            text::printed(out, &printed);
         }
     }
 
@@ -151,7 +155,7 @@ impl TracepointNames for Traces<'_> {
             return None;
         }
         let (name, offset) = self.symbols.as_ref()?.name(Avma(address))?;
-        Some((String::from_utf8_lossy(name), offset))
+        Some((Untrusted::of_bytes(name).into_raw(), offset))
     }
 
     fn printk_string(&self, address: u64) -> Option<&[u8]> {

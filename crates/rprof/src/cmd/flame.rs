@@ -60,10 +60,15 @@ pub(crate) fn choose(profile: &Profile, name: Option<&str>) -> Result<Option<usi
         let first = profile.events.iter().position(|event| event.samples > 0);
         return Ok(first.or((!profile.events.is_empty()).then_some(0)));
     };
-    match profile.events.iter().position(|event| event.name == name) {
+    match profile
+        .events
+        .iter()
+        .position(|event| event.name.raw() == name)
+    {
         Some(number) => Ok(Some(number)),
         None => {
-            let names: Vec<&str> = profile.events.iter().map(|event| &event.name[..]).collect();
+            let names = profile.events.iter().map(|event| event.name.to_string());
+            let names: Vec<String> = names.collect();
             bail!(
                 "no event '{name}' in the recording; it has {}",
                 names.join(", ")

@@ -14,7 +14,7 @@ use rprof_record::{
     record,
 };
 use rprof_ringbuf::sys::{Rights, mount_tracefs, page_size};
-use rprof_untrusted::quoted;
+use rprof_untrusted::{Untrusted, quoted};
 use std::fs::File;
 use std::io::{ErrorKind, IsTerminal};
 use std::os::fd::AsFd;
@@ -348,7 +348,7 @@ fn why_not_whole(summary: &Summary) -> Option<String> {
         return None;
     }
     let most = ends.reasons.iter().max_by_key(|reason| reason.stacks)?;
-    let image = String::from_utf8_lossy(&most.image);
+    let image = Untrusted::of_bytes(&most.image);
     let why = match most.end {
         StackEnd::Cut => "deeper than what was copied of them".to_owned(),
         StackEnd::NoInfo => format!("code without unwind tables in {image}"),

@@ -129,12 +129,12 @@ mod tests {
         collector.field("text", Value::Text(b"a\xff"));
         let fields = collector.fields;
         let text = |at: usize| match fields[at].1 {
-            FieldValue::Text(id) => strings.of(id),
+            FieldValue::Text(id) => strings.of(id).into_raw(),
             _ => panic!("{:?}", fields[at]),
         };
         assert_eq!(fields[0].1, FieldValue::Signed(-3));
         assert_eq!(text(1), "1, 0x10");
         assert_eq!(text(2), "a\u{fffd}");
-        assert_eq!(strings.of(fields[1].0), "set");
+        assert_eq!(strings.of(fields[1].0).into_raw(), "set");
     }
 }

@@ -158,7 +158,7 @@ impl Filler<'_> {
         }
         let group = threads.get(row.thread as usize)?;
         let history = &self.context.skimmed.history;
-        let comm = comm_text(history, group.name);
+        let comm = comm_text(history, group.name).into_raw();
         *number = u32::try_from(timeline.threads.len()).ok()?;
         timeline.threads.push(Thread {
             pid: group.pid?,

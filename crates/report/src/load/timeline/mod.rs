@@ -290,7 +290,7 @@ impl Share {
             cpu: None,
         };
         let thread = self.threads.of(thread, || {
-            let name = comm_text(history, name);
+            let name = comm_text(history, name).into_raw();
             context.filter.shows_task(seen.pid, seen.tid, &name)
         });
         if !*self.threads.shown.get(thread as usize)? {
