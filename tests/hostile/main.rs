@@ -18,5 +18,6 @@ mod keys;
 mod memory;
 mod pasted;
 mod rights;
+mod seeds;
 mod text;
 mod written;
