@@ -22,10 +22,11 @@ pub struct Node {
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     nodes: Vec<Node>,
-    children: HashMap<(u32, FrameId), u32>,
+    /// By parent and frame, as one number: that is hashed in half the time of two.
+    children: HashMap<u64, u32>,
 }
 
-/// Marks the first key part of outermost nodes: groups are few.
+/// Marks the upper half of the keys of outermost nodes: groups are few.
 const OUTERMOST: u32 = 1 << 31;
 
 impl Tree {
@@ -37,7 +38,8 @@ impl Tree {
     /// The child of a node (or, for `None`, of a group) with this frame, new or seen before.
     #[inline]
     pub fn child(&mut self, parent: Option<u32>, group: u32, frame: FrameId) -> u32 {
-        let key = (parent.unwrap_or(OUTERMOST | group), frame);
+        let parent_key = parent.unwrap_or(OUTERMOST | group);
+        let key = u64::from(parent_key) << 32 | u64::from(frame.number());
         let next = u32::try_from(self.nodes.len()).unwrap_or(OUTERMOST);
         *self.children.entry(key).or_insert_with(|| {
             self.nodes.push(Node {
