@@ -56,6 +56,15 @@ impl HistoryBuilder {
         }
     }
 
+    /// For records as they come, of a machine where all goes on: images beyond so many bytes are one,
+    /// [`Images::TOO_MANY`].
+    pub(crate) fn with_images_up_to(bytes: u64) -> Self {
+        Self {
+            images: Images::up_to(bytes),
+            ..Self::new(true, HashMap::default())
+        }
+    }
+
     /// The moment of a record or sample at this offset.
     pub fn key(&self, time_ns: Option<u64>, offset: u64) -> Key {
         Key::new(self.has_times, time_ns, offset)

@@ -120,9 +120,11 @@ impl RecordedImage {
 }
 
 /// All images of a recording.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Images {
     all: Vec<RecordedImage>,
+    /// Memory that new ones may take, bytes.
+    left: u64,
     by_identity: HashMap<Identity, ImageId>,
 }
 
@@ -135,10 +137,30 @@ struct Identity {
     kind: ImageKind,
 }
 
+impl Default for Images {
+    fn default() -> Self {
+        Self::up_to(u64::MAX)
+    }
+}
+
 impl Images {
+    /// What stands for images that do not fit any more: no file has such a name.
+    pub const TOO_MANY: &[u8] = b"[too many files]";
+
+    /// So many bytes of them.
+    pub(crate) fn up_to(bytes: u64) -> Self {
+        Self {
+            all: Vec::new(),
+            left: bytes,
+            by_identity: HashMap::default(),
+        }
+    }
+
     /// The number of an image, new or seen before. Without a build id, files of one path are
     /// told apart by inode and device.
     pub(crate) fn intern(&mut self, image: RecordedImage) -> ImageId {
+        /// For what is not the path.
+        const EACH: u64 = 200;
         let identity = Identity {
             inode: image.inode,
             device: image.device,
@@ -146,11 +168,27 @@ impl Images {
             build_id: image.build_id.clone(),
             kind: image.kind,
         };
-        let next = ImageId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
-        *self.by_identity.entry(identity).or_insert_with(|| {
-            self.all.push(image);
-            next
-        })
+        if let Some(&id) = self.by_identity.get(&identity) {
+            return id;
+        }
+        let bytes = 2 * image.path.len() as u64 + EACH;
+        let Some(left) = self.left.checked_sub(bytes) else {
+            self.left = u64::MAX;
+            let id = self.intern(RecordedImage {
+                path: Self::TOO_MANY.to_vec(),
+                build_id: None,
+                inode: None,
+                device: None,
+                kind: ImageKind::User,
+            });
+            self.left = 0;
+            return id;
+        };
+        self.left = left;
+        let id = ImageId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
+        self.all.push(image);
+        self.by_identity.insert(identity, id);
+        id
     }
 
     /// The first image with this path.
@@ -177,5 +215,32 @@ impl Images {
     /// All of them with their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (ImageId, &RecordedImage)> {
         (0u32..).map(ImageId).zip(&self.all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_that_do_not_fit_any_more_are_one() {
+        let mut images = Images::up_to(1000);
+        let mut intern = |n: u64| {
+            images.intern(RecordedImage {
+                path: format!("/{n}").into_bytes(),
+                build_id: None,
+                inode: Some(n),
+                device: None,
+                kind: ImageKind::User,
+            })
+        };
+        let first: Vec<ImageId> = (0..4).map(&mut intern).collect();
+        let others: Vec<ImageId> = (4..100).map(&mut intern).collect();
+        let again: Vec<ImageId> = (0..4).map(&mut intern).collect();
+        assert_eq!(first, again);
+        assert!(others.iter().all(|&id| id == ImageId(4)));
+        assert_eq!(images.len(), 5);
+        let path = |id| images.of(id).map(|image| &image.path[..]);
+        assert_eq!(path(ImageId(4)), Some(Images::TOO_MANY));
     }
 }

@@ -4,7 +4,7 @@ use crate::apply::Now;
 use crate::change::Change;
 use crate::{Epoch, HistoryBuilder, Images, Key, Place};
 use foldhash::HashMap;
-use rprof_abi::record::Record;
+use rprof_abi::record::{Comm, Record};
 use rprof_abi::{Misc, SampleId};
 use rprof_images::{Avma, FileOffset};
 use std::collections::VecDeque;
@@ -40,10 +40,13 @@ const LINGER_NS: u64 = 5_000_000_000;
 /// Nodes that are not worth looking through: 5 MB.
 const FEW_NODES: usize = 100_000;
 
+/// Memory for images, bytes: some hundred thousand of them. Those that come later are one.
+const MAX_IMAGE_BYTES: u64 = 32 << 20;
+
 impl Default for Live {
     fn default() -> Self {
         Self {
-            builder: HistoryBuilder::new(true, HashMap::default()),
+            builder: HistoryBuilder::with_images_up_to(MAX_IMAGE_BYTES),
             pending: Vec::new(),
             now: Now::new(0, None),
             threads: HashMap::default(),
@@ -61,6 +64,15 @@ impl Live {
     /// Takes one record of sideband.
     pub fn add(&mut self, misc: Misc, record: &Record<'_>, id: &SampleId) {
         self.n_added += 1;
+        // Nobody asks for names here, and programs may give themselves any number.
+        let nameless;
+        let record = match record {
+            Record::Comm(comm) => {
+                nameless = Record::Comm(Comm { comm: b"", ..*comm });
+                &nameless
+            }
+            _ => record,
+        };
         match record {
             Record::Fork(task) => self.begin_thread(task.pid, task.tid),
             Record::Comm(comm) => self.begin_thread(comm.pid, comm.tid),

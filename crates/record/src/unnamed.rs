@@ -23,7 +23,12 @@ pub(crate) struct Unnamed {
     ids: HashMap<FileKey, Option<BuildIdBytes>>,
     /// For the files that ids are read from.
     budget: Budget,
+    /// Memory that is left for paths, bytes.
+    left: usize,
 }
+
+/// Memory for paths, bytes: beyond it the file has no ids of what is mapped.
+const MAX_PATH_BYTES: usize = 16 << 20;
 
 impl Default for Unnamed {
     fn default() -> Self {
@@ -31,6 +36,7 @@ impl Default for Unnamed {
             paths: BTreeMap::new(),
             ids: HashMap::default(),
             budget: Budget::new(Limits::BUILD_IDS),
+            left: MAX_PATH_BYTES,
         }
     }
 }
@@ -56,10 +62,19 @@ impl Unnamed {
             return;
         };
         let has_contents = map.filename == b"[vdso]" || is_file(map);
-        if has_contents && !self.paths.contains_key(map.filename) {
+        if has_contents && !self.paths.contains_key(map.filename) && self.has_room(map) {
             let id = self.id_of(map, &inode);
             self.paths.insert(map.filename.to_vec(), id);
         }
+    }
+
+    /// Takes memory for a path, if there is some left.
+    fn has_room(&mut self, map: &Mmap2<'_>) -> bool {
+        /// For what is not the path.
+        const EACH: usize = 100;
+        let left = self.left.checked_sub(map.filename.len() + EACH);
+        self.left = left.unwrap_or(self.left);
+        left.is_some()
     }
 
     /// Puts the build id into a mapping of a process that runs; returns whether it has one.
@@ -84,9 +99,15 @@ impl Unnamed {
         }
         let numbers = (inode.maj, inode.min, inode.ino, inode.generation);
         let key = (map.filename.to_vec(), numbers);
-        let budget = &self.budget;
-        let read = || read_id(map, inode, budget);
-        *self.ids.entry(key).or_insert_with(read)
+        if let Some(&id) = self.ids.get(&key) {
+            return id;
+        }
+        if !self.has_room(map) {
+            return None;
+        }
+        let id = read_id(map, inode, &self.budget);
+        self.ids.insert(key, id);
+        id
     }
 
     /// The BUILD_ID section: the kernel, and every file that is still the one that was mapped.
