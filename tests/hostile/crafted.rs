@@ -10,6 +10,7 @@ use std::fs::File;
 use std::path::Path;
 
 /// A recording of one process.
+#[derive(Clone)]
 pub(crate) struct Crafted {
     pub(crate) events: Vec<WrittenEvent>,
     pub(crate) features: Vec<(FeatureId, Vec<u8>)>,

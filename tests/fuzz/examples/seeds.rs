@@ -3,6 +3,13 @@
 //!
 //! An example, not a program of the package: those are all built with coverage.
 
+#[path = "../../hostile/crafted.rs"]
+#[allow(
+    clippy::unwrap_used,
+    dead_code,
+    reason = "a test's, where a failure ends it"
+)]
+mod crafted;
 #[path = "../../../crates/unwind/src/tests/elf.rs"]
 mod elf;
 #[path = "../../../crates/images/src/kernel_module/tests/example.rs"]
@@ -45,6 +52,7 @@ fn main() -> io::Result<()> {
     }
     fs::write(out.join("module/example"), module::example())?;
     write_walks(&out.join("unwind"))?;
+    write_hostile(&out)?;
     for (n, name) in NAMES.iter().enumerate() {
         fs::write(out.join("symbols").join(format!("name-{n}")), name)?;
     }
@@ -61,6 +69,61 @@ fn main() -> io::Result<()> {
         if bytes.starts_with(b"\x7fELF") && bytes.len() <= MAX_IMAGE {
             fs::write(out.join("symbols").join(place.to_string()), &bytes)?;
         }
+    }
+    Ok(())
+}
+
+/// What was made to hurt: functions inlined into each other without end, sections of the same bytes,
+/// names that grow, addresses that are one for the hash that everybody knows.
+fn write_hostile(out: &Path) -> io::Result<()> {
+    /// The reciprocal of rustc-hash's factor: products with it differ where its tables do not look.
+    const ALIKE: u64 = 0x7814_94a5_5daa_ed0d;
+    let symbols = out.join("symbols");
+    // Abbreviations: a unit, a function and what is inlined, each with children.
+    let abbreviations = [
+        &[1, 0x11, 1, 0x11, 1, 0x12, 7, 0, 0][..],
+        &[2, 0x2e, 1, 0x03, 8, 0x11, 1, 0x12, 7, 0, 0],
+        &[3, 0x1d, 1, 0, 0, 0],
+    ];
+    let abbreviations = abbreviations.concat();
+    let range = [0x100u64.to_le_bytes(), 0x1000u64.to_le_bytes()].concat();
+    for levels in [16, 10_000] {
+        let mut unit = vec![4, 0, 0, 0, 0, 0, 8, 1];
+        unit.extend(&range);
+        unit.extend(b"\x02inner\0");
+        unit.extend(&range);
+        unit.extend([3].repeat(levels));
+        unit.extend([0].repeat(levels + 2));
+        let len = u32::try_from(unit.len()).unwrap_or(u32::MAX);
+        let info = [&len.to_le_bytes()[..], &unit].concat();
+        let parts = [
+            (".text", 0x100, &[0xc3; 16][..]),
+            (".debug_abbrev", 0, &abbreviations),
+            (".debug_info", 0, &info),
+        ];
+        fs::write(
+            symbols.join(format!("nested-{levels}")),
+            elf::elf(elf::X86_64, &parts),
+        )?;
+    }
+    let mut cpp = String::from("_Z1f1AIiiE");
+    for digit in "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ".chars().take(30) {
+        cpp.push_str(&format!("S_IS{digit}_S{digit}_E"));
+    }
+    fs::write(symbols.join("grows"), cpp)?;
+    let mut recording = crafted::Crafted::with_chains("cpu-clock");
+    recording.comm(b"hostile");
+    recording.map(b"/nowhere", 0, u64::MAX);
+    for first in (0..1000).step_by(100) {
+        let chain: Vec<u64> = (first..first + 100)
+            .map(|n: u64| ALIKE.wrapping_mul(n).wrapping_add(0x1000))
+            .collect();
+        recording.sample_with_chain(&chain);
+    }
+    for target in ["reader", "report"] {
+        let path = out.join(target).join("alike");
+        let _ = fs::remove_file(&path);
+        recording.clone().write(&path);
     }
     Ok(())
 }
