@@ -15,7 +15,7 @@ const SOURCE: &str = r#"
         int status;
         int pid = fork();
         if (pid == 0) {
-            execv(args[2], args + 2);
+            execvp(args[2], args + 2);
             _exit(127);
         }
         if (pid < 0 || wait4(pid, &status, 0, &used) != pid) return 126;

@@ -7,6 +7,7 @@
 //! ```
 //! use rprof_export::{Folded, Format, Json};
 //! use rprof_profile::{EventKind, EventProfile, Frame, Group, Level, Loss, Profile, Sampling, Tally};
+//! use rprof_untrusted::Untrusted;
 //!
 //! let mut profile = Profile::default();
 //! let image = profile.strings.intern("prog");
@@ -23,7 +24,7 @@
 //! let (tree, comms, samples, weight) = tally.into_parts();
 //! let group = |comm| Group { comm, pid: None, tid: None, cpu: None };
 //! profile.events.push(EventProfile {
-//!     name: "cpu-clock".to_owned(),
+//!     name: Untrusted::new("cpu-clock".to_owned()),
 //!     kind: EventKind::CpuTime,
 //!     sampling: Sampling::PerSecond(1000),
 //!     samples,
