@@ -16,6 +16,7 @@ mod doors;
 mod elf;
 mod keys;
 mod memory;
+mod nested;
 mod pasted;
 mod rights;
 mod seeds;

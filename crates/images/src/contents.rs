@@ -20,8 +20,14 @@ pub(crate) struct Contents {
     /// Packed sections that were asked for: number and range.
     packed: RefCell<Vec<(usize, Range<u64>)>>,
     held: RefCell<Held>,
+    /// Bytes that may be read whatever the budget says.
+    free: Cell<u64>,
     is_over_budget: Cell<bool>,
 }
+
+/// So much of each file can be read always, and does not count: headers, notes and small programs
+/// must not depend on what is read beside them.
+const FREE: u64 = 1 << 20;
 
 impl Contents {
     pub(crate) fn new(source: Source, budget: &Budget) -> Self {
@@ -31,8 +37,14 @@ impl Contents {
             read: RefCell::default(),
             packed: RefCell::default(),
             held: RefCell::new(budget.hold_nothing()),
+            free: Cell::new(FREE),
             is_over_budget: Cell::new(false),
         }
+    }
+
+    /// Says that something was left out.
+    pub(crate) fn note_over_budget(&self) {
+        self.is_over_budget.set(true);
     }
 
     /// The open file; `None` for an image in memory.
@@ -51,6 +63,10 @@ impl Contents {
 
     /// Counts memory that is made of the file, for as long as this lives.
     pub(crate) fn hold(&self, bytes: u64) -> Result<(), OverBudget> {
+        if let Some(free) = self.free.get().checked_sub(bytes) {
+            self.free.set(free);
+            return Ok(());
+        }
         let held = self.held.borrow_mut().grow(bytes);
         self.noted(held)
     }
@@ -111,8 +127,7 @@ impl<'d> ReadRef<'d> for &'d Contents {
     }
 
     fn read_bytes_at_until(self, range: Range<u64>, delimiter: u8) -> Result<&'d [u8], ()> {
-        let text = (&self.cache).read_bytes_at_until(range, delimiter)?;
-        self.hold(text.len() as u64).map_err(drop)?;
-        Ok(text)
+        // At most 4 KiB each, and each once: names of sections, of which there are as many as headers.
+        (&self.cache).read_bytes_at_until(range, delimiter)
     }
 }

@@ -8,7 +8,7 @@ use object::read::elf::{SectionHeader as _, Sym as _};
 use object::{CompressedFileRange, Endianness, Object, ObjectSection, ReadRef, elf};
 use rprof_untrusted::Budget;
 use std::borrow::Cow;
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr};
 use std::io::{self, Cursor};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -331,6 +331,9 @@ impl Elf {
     }
 }
 
+/// Longer names are none, bytes.
+const MAX_NAME: usize = 1 << 16;
+
 /// What so many bytes become at most: zlib does not do more, and nothing sensible does.
 pub(crate) fn most_unpacked(packed: u64) -> u64 {
     packed.saturating_mul(1032).saturating_add(1 << 16)
@@ -360,7 +363,8 @@ where
     let names = sections
         .section(table.string_section())?
         .data(endian, data)?;
-    let strings = object::StringTable::new(names, 0, names.len() as u64);
+    // Names may overlap: looking for their ends must take no longer than reading them all.
+    let mut left = names.len().saturating_mul(8).saturating_add(MAX_NAME << 8);
     let of_sections: Vec<(bool, u64)> = sections
         .iter()
         .map(|section| {
@@ -371,7 +375,15 @@ where
         })
         .collect();
     for symbol in table.iter() {
-        let Ok(name) = symbol.name(endian, strings) else {
+        let start = symbol.st_name(endian) as usize;
+        let name = names.get(start..).unwrap_or_default();
+        let name = name.get(..MAX_NAME).unwrap_or(name);
+        let ended = CStr::from_bytes_until_nul(name).ok().map(CStr::to_bytes);
+        let Some(rest) = left.checked_sub(ended.unwrap_or(name).len()) else {
+            break;
+        };
+        left = rest;
+        let Some(name) = ended else {
             continue;
         };
         let section = symbol.st_shndx(endian);

@@ -93,7 +93,7 @@ impl PackedSection {
     }
 
     /// Its contents; `None` if they cannot be read, or are damaged.
-    pub fn unpack(self) -> Option<SectionBytes> {
+    pub fn unpack(mut self) -> Option<SectionBytes> {
         let bytes = match self.bytes {
             Bytes::File(file, at, len) => {
                 let mut bytes = zeros(len)?;
@@ -110,7 +110,9 @@ impl PackedSection {
                     data: &bytes,
                     uncompressed_size: self.unpacked_len,
                 };
-                packed.decompress().ok().map(Cow::into_owned)?
+                let unpacked = packed.decompress().ok().map(Cow::into_owned)?;
+                self.held.give_back(bytes.len() as u64);
+                unpacked
             }
         };
         Some(SectionBytes {

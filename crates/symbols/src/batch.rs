@@ -3,6 +3,7 @@
 
 use crate::Demangling;
 use crate::answers::{Answers, Frame, Line};
+use crate::demangle::shown;
 use foldhash::HashMap;
 use std::borrow::Cow;
 
@@ -118,7 +119,7 @@ impl<'a> Batch<'a> {
         shares.for_each(|share| all.append(share));
         let readable = |(kind, name): &Name<'_>| match kind {
             Kind::Function => demangling.of(name),
-            Kind::File | Kind::Readable => String::from_utf8_lossy(name).into_owned(),
+            Kind::File | Kind::Readable => shown(name),
         };
         let names = crate::threads::in_order(&all.names, n_threads, |names| {
             names.iter().map(readable).collect::<Vec<_>>()

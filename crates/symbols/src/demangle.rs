@@ -31,6 +31,9 @@ impl Demangling {
     }
 
     fn of_function(self, mangled: &[u8]) -> String {
+        if mangled.len() > MOST_MANGLED {
+            return shown(mangled);
+        }
         let text = String::from_utf8_lossy(mangled);
         let is_full = match self {
             Self::Off => return text.into_owned(),
@@ -48,6 +51,15 @@ impl Demangling {
     }
 }
 
+/// Longer names are not made readable, bytes.
+const MOST_MANGLED: usize = 1 << 16;
+
+/// A name that is readable as it is: as much of it as anybody reads.
+pub(crate) fn shown(name: &[u8]) -> String {
+    let kept = name.get(..LONGEST + 4).unwrap_or(name);
+    cut(String::from_utf8_lossy(kept).into_owned())
+}
+
 /// Longer names are cut here, bytes.
 const LONGEST: usize = 16 << 10;
 
@@ -59,6 +71,7 @@ pub(crate) fn cut(mut name: String) -> String {
             end -= 1;
         }
         name.truncate(end);
+        name.shrink_to(end + 3);
         name.push_str("...");
     }
     name

@@ -140,6 +140,8 @@ impl Sections {
 
     /// The sections as one, or `None` if there is nothing in them, or nothing of sense.
     pub(crate) fn dwarf(&self) -> Option<Dwarf<'_>> {
+        // What another file took on this thread is no matter here.
+        slice::allow(u64::MAX);
         let mut dwarf = self
             .sections
             .borrow_with_sup(self.shared.as_ref(), |section| {

@@ -147,7 +147,7 @@ impl<'k> KernelSymbols<'k> {
                 }
                 batch.end_address();
             }
-            batch.note_stopped(context.is_some() && dwarf::is_stopped());
+            batch.note_stopped(dwarf.is_some() && dwarf::is_stopped());
             batch
         });
         let mut answers = Batch::join(shares, Demangling::default(), n_threads);

@@ -8,6 +8,7 @@ use rprof_images::{Elf, PackedSection, SectionBytes, SplitFiles};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// The split DWARF of one image, read unit by unit as addresses lead there, by any thread.
@@ -17,6 +18,7 @@ pub(crate) struct Split {
     endian: RunTimeEndian,
     package: OnceLock<Option<DwarfPackageSections<SectionBytes>>>,
     units: Units<DwarfSections<SectionBytes>>,
+    is_over_budget: AtomicBool,
 }
 
 /// Units that were looked for: what is read stays where it is for as long as names are found in
@@ -67,7 +69,18 @@ impl Split {
             endian,
             package: OnceLock::new(),
             units: Units(OnceLock::new()),
+            is_over_budget: AtomicBool::new(false),
         }
+    }
+
+    /// Whether something was left out because it did not fit into the budget.
+    pub(crate) fn is_over_budget(&self) -> bool {
+        self.is_over_budget.load(Ordering::Relaxed)
+    }
+
+    fn note(&self, elf: &Elf) {
+        self.is_over_budget
+            .fetch_or(elf.is_over_budget(), Ordering::Relaxed);
     }
 
     /// What a look-up leads to, with all that it asks for on its way.
@@ -103,7 +116,9 @@ impl Split {
 
     fn read_package(&self) -> Option<DwarfPackageSections<SectionBytes>> {
         let elf = self.files.package()?;
-        DwarfPackageSections::load(|id| read(&elf, id)).ok()
+        let sections = DwarfPackageSections::load(|id| read(&elf, id)).ok();
+        self.note(&elf);
+        sections
     }
 
     /// The sections of one unit's own file.
@@ -115,6 +130,7 @@ impl Split {
         let folder = load.comp_dir.as_ref().map_or(Path::new(""), path);
         self.files.units(folder, name).find_map(|elf| {
             let sections = DwarfSections::load(|id| read(&elf, id)).ok()?;
+            self.note(&elf);
             let is_it = self.id_of(&sections, &load.parent) == Some(load.dwo_id);
             is_it.then_some(sections)
         })

@@ -103,14 +103,16 @@ pub fn symbolize_user(
                 .for_each(|address| sources.name(address, &mut batch));
             batch.end_address();
         }
-        batch.note_stopped(sources.dwarf.is_some() && dwarf::is_stopped());
+        batch.note_stopped(dwarf.is_some() && dwarf::is_stopped());
         batch
     });
     if located.has_changed() {
         return Err(Reason::NoFile(rprof_images::Reason::BeingWritten));
     }
     let mut answers = Batch::join(shares, request.demangling, request.n_threads);
-    answers.note_over_budget(is_over_budget);
+    let is_split_over = split.as_ref().is_some_and(Split::is_over_budget);
+    let is_mini_over = mini.as_ref().is_some_and(Elf::is_over_budget);
+    answers.note_over_budget(is_over_budget || is_split_over || is_mini_over);
     let files = [Some(&located.binary), located.debug.as_ref()];
     let has_symtab = files.into_iter().flatten().any(Elf::has_symtab);
     if located.dwarf().is_none() && go.is_none() && mini.is_none() && !has_symtab {

@@ -166,7 +166,8 @@ impl Held {
         Ok(())
     }
 
-    fn give_back(&mut self, bytes: u64) {
+    /// Gives back what is not there any more.
+    pub fn give_back(&mut self, bytes: u64) {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
         self.budget.0.memory.fetch_add(bytes, Ordering::Relaxed);

@@ -2,7 +2,8 @@
 
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
-use std::fs::{File, Metadata};
+use std::fs::File;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 
 /// Ranges that are shorter are not asked about.
@@ -11,9 +12,17 @@ const SMALL: u64 = 1 << 20;
 /// Programs are padded to pages, and those may be huge ones.
 const PADDING: u64 = 4 << 20;
 
-/// Bytes that a file has, as far as its file system says: holes are none.
-pub fn stored(meta: &Metadata) -> u64 {
-    meta.len().min(meta.blocks().saturating_mul(512))
+/// Bytes that a file has: of one that is mostly a hole, only what its file system has stored. What is
+/// stored says nothing of others, which may be compressed there, or not written yet.
+///
+/// # Errors
+/// If the file system says nothing of it.
+pub fn stored(file: &File) -> io::Result<u64> {
+    let meta = file.metadata()?;
+    Ok(match is_mostly_hole(file, 0, meta.len()) {
+        true => meta.len().min(meta.blocks().saturating_mul(512)),
+        false => meta.len(),
+    })
 }
 
 /// Whether a range of a file is more hole than contents, so that reading it would make memory of

@@ -3,8 +3,8 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
 /// `O_PATH` (asm-generic): a handle to look at, which no driver and no reader of a FIFO notices.
 const O_PATH: i32 = 0o10_000_000;
@@ -19,6 +19,8 @@ const O_NOCTTY: i32 = 0o400;
 /// watchdog, a tape) would react.
 #[derive(Debug)]
 pub struct Seen {
+    /// The name that it was found by, if that is all of it.
+    path: Option<PathBuf>,
     handle: File,
     meta: Metadata,
 }
@@ -30,13 +32,21 @@ impl Seen {
     /// As `open(2)` with `O_PATH`.
     pub fn at(path: &Path) -> io::Result<Self> {
         let mut look = File::options();
-        Self::of(look.read(true).custom_flags(O_PATH).open(path)?)
+        let seen = Self::of(look.read(true).custom_flags(O_PATH).open(path)?)?;
+        Ok(Self {
+            path: Some(path.to_owned()),
+            ..seen
+        })
     }
 
     /// What a handle made with `O_PATH` is of.
     pub(crate) fn of(handle: File) -> io::Result<Self> {
         let meta = handle.metadata()?;
-        Ok(Self { handle, meta })
+        Ok(Self {
+            path: None,
+            handle,
+            meta,
+        })
     }
 
     /// The handle: to look at, or as a folder to go on from.
@@ -59,7 +69,17 @@ impl Seen {
     /// # Errors
     /// As `open(2)`.
     pub fn open(&self, options: &OpenOptions) -> io::Result<File> {
-        options.open(format!("/proc/self/fd/{}", self.handle.as_raw_fd()))
+        let opened = options.open(format!("/proc/self/fd/{}", self.handle.as_raw_fd()));
+        match (opened, &self.path) {
+            // Without `/proc` there is only the name.
+            (Err(error), Some(path)) if error.kind() == io::ErrorKind::NotFound => {
+                let file = options.open(path)?;
+                let meta = file.metadata()?;
+                let is_it = (meta.dev(), meta.ino()) == (self.meta.dev(), self.meta.ino());
+                is_it.then_some(file).ok_or(error)
+            }
+            (opened, _) => opened,
+        }
     }
 
     /// Opens it to be read or written, if it is a regular file.

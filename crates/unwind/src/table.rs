@@ -85,12 +85,12 @@ impl UnwindTable {
         let mut sections: Vec<Section> = eh_frame_of(elf, base).into_iter().collect();
         let frames = [Some(elf), debug].into_iter().flatten();
         sections.extend(frames.filter_map(|elf| debug_frame_of(elf, base)).take(1));
+        // Half of what it says would be wrong about the other half.
+        if elf.is_over_budget() || debug.is_some_and(Elf::is_over_budget) {
+            return Err(TableError::Memory);
+        }
         if sections.is_empty() {
-            let is_over = elf.is_over_budget() || debug.is_some_and(Elf::is_over_budget);
-            return Err(match is_over {
-                true => TableError::Memory,
-                false => TableError::NoSection,
-            });
+            return Err(TableError::NoSection);
         }
         let signal_return = signal::returns_in(elf, machine);
         let budget = elf.budget();

@@ -4,6 +4,7 @@ use super::Located;
 use crate::Elf;
 use lzma_rust2::XzReader;
 use rprof_untrusted::{Budget, read_all};
+use std::io;
 
 /// Symbols become a tenth; more than this is no table of symbols.
 const MOST_TIMES: u64 = 64;
@@ -20,14 +21,20 @@ impl Located {
         }
         let packed = self.binary.section(".gnu_debugdata")?;
         let budget = self.binary.budget();
-        let bytes = unpacked(&packed, &budget)?;
+        let bytes = match unpacked(&packed, &budget) {
+            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
+                self.binary.data().note_over_budget();
+                return None;
+            }
+            unpacked => unpacked.ok()?,
+        };
         let elf = Elf::from_memory(bytes, ".gnu_debugdata", &budget).ok()?;
         elf.has_symtab().then_some(elf)
     }
 }
 
-fn unpacked(packed: &[u8], budget: &Budget) -> Option<Vec<u8>> {
-    let most = u64::try_from(packed.len()).ok()?.saturating_mul(MOST_TIMES);
+fn unpacked(packed: &[u8], budget: &Budget) -> io::Result<Vec<u8>> {
+    let most = (packed.len() as u64).saturating_mul(MOST_TIMES);
     let reader = XzReader::new_mem_limit(packed, false, MEMORY_KIB);
-    read_all(reader, most, &mut budget.hold_nothing()).ok()
+    read_all(reader, most, &mut budget.hold_nothing())
 }

@@ -25,7 +25,7 @@ impl Bytes {
     /// Bytes that there really are: holes of a file are none.
     pub(super) fn stored(&self) -> u64 {
         match self {
-            Self::File { file, len } => file.metadata().map_or(*len, |meta| stored(&meta)),
+            Self::File { file, len } => stored(file).unwrap_or(*len),
             Self::Memory(bytes) => bytes.len() as u64,
         }
     }
@@ -155,7 +155,7 @@ impl Spool {
         loop {
             match stream.read(&mut window) {
                 Ok(0) => return spool.finish(),
-                Ok(_) if most.is_some_and(|most| spool.len() > most) => {
+                Ok(n) if most.is_some_and(|most| spool.len() + n as u64 > most) => {
                     let what = "more comes through the pipe than --max-spool allows";
                     return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
                 }

@@ -180,6 +180,17 @@ fn base_62(number: usize) -> String {
     }
 }
 
+#[test]
+fn of_long_names_only_what_is_shown_is_kept() {
+    for name in [
+        vec![b'a'; 10 << 20],
+        [b"_R", &vec![b'a'; 10 << 20][..]].concat(),
+    ] {
+        let shown = Demangling::Short.of(&name);
+        assert!(shown.capacity() < 4 * LONGEST && shown.ends_with("..."));
+    }
+}
+
 proptest! {
     #[test]
     fn any_bytes_have_a_form(

@@ -15,9 +15,9 @@ type Inner<'a> = EndianSlice<'a, RunTimeEndian>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Slice<'a>(Inner<'a>);
 
-/// Stack that reading may take from where it begins, bytes: some thousand levels. Threads have four
-/// times as much, and the main one more.
-const STACK: usize = 512 << 10;
+/// Stack that reading may take from where it begins, bytes: some hundred levels. Threads have ten times
+/// as much, and the main one more, unless somebody limits it.
+const STACK: usize = 192 << 10;
 
 thread_local! {
     /// Below this address the stack must not grow.
@@ -55,12 +55,20 @@ fn here() -> usize {
 /// One step: is it too deep, or one too many?
 #[inline]
 fn step() -> Result<()> {
-    let left = STEPS.get();
-    if left == 0 || here() < DEEPEST.get() {
-        return Err(stop());
+    steps(1)
+}
+
+/// So many at once: texts count by their length, since who reads them keeps them.
+#[inline]
+fn steps(n: usize) -> Result<()> {
+    let left = STEPS.get().checked_sub(n as u64);
+    match left.filter(|_| here() >= DEEPEST.get()) {
+        Some(left) => {
+            STEPS.set(left);
+            Ok(())
+        }
+        None => Err(stop()),
     }
-    STEPS.set(left - 1);
-    Ok(())
 }
 
 #[cold]
@@ -125,7 +133,9 @@ impl Reader for Slice<'_> {
 
     #[inline]
     fn find(&self, byte: u8) -> Result<usize> {
-        Reader::find(&self.0, byte)
+        let found = Reader::find(&self.0, byte)?;
+        steps(found / 64)?;
+        Ok(found)
     }
 
     #[inline]
@@ -145,11 +155,13 @@ impl Reader for Slice<'_> {
 
     #[inline]
     fn to_string(&self) -> Result<Cow<'_, str>> {
+        steps(self.0.len())?;
         Reader::to_string(&self.0)
     }
 
     #[inline]
     fn to_string_lossy(&self) -> Result<Cow<'_, str>> {
+        steps(self.0.len())?;
         Reader::to_string_lossy(&self.0)
     }
 
@@ -215,6 +227,8 @@ mod tests {
         }
         let slice = Slice::new(&[1], RunTimeEndian::Little);
         allow(u64::MAX);
-        assert!(descend(slice, 0) > 1000);
+        let levels = descend(slice, 0);
+        let most = u32::try_from(STACK).unwrap();
+        assert!((100..most).contains(&levels), "{levels}");
     }
 }
