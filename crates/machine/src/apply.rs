@@ -121,6 +121,21 @@ impl Now {
         self.editor.compact(roots);
     }
 
+    /// Forgets the mappings of the processes that have most, half as many or more; returns the
+    /// processes.
+    pub(crate) fn forget_largest(&mut self) -> Vec<i32> {
+        let sizes = self.editor.sizes();
+        let processes = || {
+            let all = self.spaces.processes();
+            all.map(|(pid, root)| (pid, sizes[root.0 as usize]))
+        };
+        let most = processes().map(|(_, size)| size).max().unwrap_or(0);
+        let large = processes().filter(|&(_, size)| size > 0 && size >= most / 2);
+        let large: Vec<i32> = large.map(|(pid, _)| pid).collect();
+        self.spaces.drop_processes(&large.iter().copied().collect());
+        large
+    }
+
     /// The history up to now.
     pub(crate) fn finish(mut self, names: Vec<Vec<u8>>, images: Images) -> History {
         for (pid, key, root) in self.execs.finish() {

@@ -4,6 +4,7 @@ use crate::change::{DEFAULT_GUEST, Space};
 use crate::ranges::{Range, Ranges, Root};
 use crate::timeline::{Journal, Key, Timelines};
 use crate::{ImageId, ImageKind, Images};
+use foldhash::HashSet;
 use rprof_images::{Avma, FileOffset};
 
 /// A span in which an address space does not change. Equal epochs mean equal mappings, also of
@@ -108,6 +109,16 @@ impl SpaceJournals {
     /// Forgets a process that has ended.
     pub(crate) fn remove(&mut self, pid: i32, ended: Key) {
         self.user.remove(pid, ended);
+    }
+
+    /// Forgets processes that live.
+    pub(crate) fn drop_processes(&mut self, pids: &HashSet<i32>) {
+        self.user.drop_all(pids);
+    }
+
+    /// All processes, with their mappings now.
+    pub(crate) fn processes(&self) -> impl Iterator<Item = (i32, Root)> {
+        self.user.all()
     }
 
     pub(crate) fn roots_mut(&mut self) -> impl Iterator<Item = &mut Root> {

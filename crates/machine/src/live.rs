@@ -3,7 +3,7 @@
 use crate::apply::Now;
 use crate::change::Change;
 use crate::{Epoch, HistoryBuilder, Images, Key, Place};
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use rprof_abi::record::{Comm, Record};
 use rprof_abi::{Misc, SampleId};
 use rprof_images::{Avma, FileOffset};
@@ -31,6 +31,8 @@ pub struct Live {
     settled: (u64, u64),
     /// Nodes that were in use when it was last looked.
     n_in_use: usize,
+    /// Processes with more mappings than there is room for.
+    overfull: HashSet<i32>,
     generation: u32,
 }
 
@@ -39,6 +41,9 @@ const LINGER_NS: u64 = 5_000_000_000;
 
 /// Nodes that are not worth looking through: 5 MB.
 const FEW_NODES: usize = 100_000;
+
+/// Mappings of all processes that are followed at most: 25 MB, and twice that while they change.
+const MAX_NODES: usize = 500_000;
 
 /// Memory for images, bytes: some hundred thousand of them. Those that come later are one.
 const MAX_IMAGE_BYTES: u64 = 32 << 20;
@@ -55,6 +60,7 @@ impl Default for Live {
             n_added: 0,
             settled: (0, 0),
             n_in_use: 0,
+            overfull: HashSet::default(),
             generation: 0,
         }
     }
@@ -151,6 +157,14 @@ impl Live {
         }
         if self.now.n_nodes() > FEW_NODES.max(2 * self.n_in_use) {
             self.now.compact();
+            while self.now.n_nodes() > MAX_NODES {
+                let largest = self.now.forget_largest();
+                if largest.is_empty() {
+                    break;
+                }
+                self.overfull.extend(largest);
+                self.now.compact();
+            }
             self.n_in_use = self.now.n_nodes();
             self.generation += 1;
         }
@@ -159,6 +173,12 @@ impl Live {
     /// Changes when numbers of epochs do: what is kept by [`Epoch::number`] is void then.
     pub fn generation(&self) -> u32 {
         self.generation
+    }
+
+    /// How many processes had more mappings than there is room for: what they had mapped by some
+    /// moment is not known.
+    pub fn n_overfull(&self) -> usize {
+        self.overfull.len()
     }
 
     /// The mappings of a process at a moment.
@@ -269,6 +289,29 @@ mod tests {
         live.settle(2 * later);
         live.forget(2 * later);
         assert_eq!(name(&live, 7, 2 * later), None);
+    }
+
+    #[test]
+    fn those_that_have_too_many_mappings_are_forgotten_and_counted() {
+        let mut live = Live::default();
+        map(&mut live, 1, 0x5000, b"/x", 1);
+        for n in 0..300_000u64 {
+            for pid in [2, 3] {
+                let addr = 0x10_0000 + (2 * n + u64::from(pid == 2)) * 0x2000;
+                map(&mut live, pid, addr, b"/y", 2 + n);
+            }
+            if n % 10_000 == 0 {
+                live.settle(2 + n);
+                live.forget(2 + n);
+            }
+        }
+        assert!(live.now.n_nodes() < 3 * MAX_NODES);
+        assert_eq!(live.n_overfull(), 2);
+        let later = 1 << 30;
+        map(&mut live, 3, 0x5000, b"/z", later);
+        live.settle(later);
+        assert_eq!(name(&live, 1, later).as_deref(), Some(&b"/x"[..]));
+        assert_eq!(name(&live, 3, later).as_deref(), Some(&b"/z"[..]));
     }
 
     #[test]

@@ -140,6 +140,18 @@ impl<T: Copy + PartialEq> Journal<T> {
         }
     }
 
+    /// Forgets things, whatever they were.
+    pub(crate) fn drop_all(&mut self, ids: &HashSet<i32>) {
+        self.last.retain(|id, _| !ids.contains(id));
+        self.before.retain(|id, _| !ids.contains(id));
+        self.entries.retain(|entry| !ids.contains(&entry.id));
+    }
+
+    /// All things, with their values now.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (i32, T)> {
+        self.last.iter().map(|(&id, last)| (id, last.value))
+    }
+
     /// All values that may still be asked for.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
         let entries = self.entries.iter_mut().map(|entry| &mut entry.value);

@@ -3,6 +3,7 @@
 use crate::drain::Drain;
 use crate::features;
 use crate::interrupts::{Interrupts, Wish};
+use crate::live::Unwound;
 use crate::losses;
 use crate::open::EventCounters;
 use crate::output::Created;
@@ -112,9 +113,8 @@ impl Run<'_> {
             result,
             unwound,
         } = self.sink.finish()?;
-        let (ends, undecodable) = unwound.unzip();
-        if let Some(samples) = undecodable.filter(|&samples| samples > 0) {
-            note(Note::Undecodable { samples });
+        if let Some(unwound) = &unwound {
+            notes_of(unwound).into_iter().for_each(&mut *note);
         }
         let size_bytes = writer.data_len();
         let is_whole = ended.is_ok() && result.is_ok();
@@ -139,7 +139,7 @@ impl Run<'_> {
         let summary = Summary {
             lost_samples: lost_samples?,
             lost_sideband: lost_sideband?.unwrap_or(0),
-            stacks: ends,
+            stacks: unwound.map(|unwound| unwound.ends),
             ..summary
         };
         let ends = summary.stacks.as_ref();
@@ -203,6 +203,14 @@ fn write_end(
             status: None,
         }),
     }
+}
+
+/// What a user should know of how stacks were unwound.
+fn notes_of(unwound: &Unwound) -> impl IntoIterator<Item = Note> {
+    let (samples, processes) = (unwound.undecodable, unwound.n_overfull);
+    let undecodable = (samples > 0).then_some(Note::Undecodable { samples });
+    let overfull = (processes > 0).then_some(Note::Overfull { processes });
+    [undecodable, overfull].into_iter().flatten()
 }
 
 /// Whether nothing was recorded: the command did not start, or the user stopped it before.

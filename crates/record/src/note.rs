@@ -61,6 +61,11 @@ pub enum Note {
         /// How many.
         samples: u64,
     },
+    /// Processes have more mappings than are followed: their stacks are cut.
+    Overfull {
+        /// How many processes.
+        processes: usize,
+    },
     /// A ring held something that is no record.
     RingDamaged(String),
 }
@@ -186,6 +191,11 @@ impl fmt::Display for Note {
             Self::Undecodable { samples } => {
                 write!(f, "{samples} samples of the kernel's could not be decoded")
             }
+            Self::Overfull { processes } => write!(
+                f,
+                "too many mappings to follow them all: the stacks of the processes with most are cut \
+                 ({processes} in all; --call-graph fp needs no mappings)"
+            ),
             Self::RingDamaged(what) => write!(f, "{what}: the rest of that batch was skipped"),
         }
     }

@@ -3,12 +3,11 @@
 
 use crate::Error;
 use crate::interrupts::{Interrupts, NoAnswer};
-use crate::live::LiveUnwinder;
+use crate::live::{LiveUnwinder, Unwound};
 use crate::stacks::{Kept, Room, append_trimmed};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rprof_abi::SampleLayout;
 use rprof_perfdata::Writer;
-use rprof_perfdata::feature::StackEnds;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,8 +50,8 @@ pub(crate) struct Written {
     /// Comes back also if it failed.
     pub(crate) writer: Writer,
     pub(crate) result: Result<(), rprof_perfdata::Error>,
-    /// How stacks ended, if they were unwound, and samples that could not be decoded.
-    pub(crate) unwound: Option<(StackEnds, u64)>,
+    /// What became of stacks, if they were unwound.
+    pub(crate) unwound: Option<Unwound>,
 }
 
 /// Records that are ready to be written are handed over so often, so that a recorder that is

@@ -162,6 +162,17 @@ impl Editor {
         self.ranges.nodes.len()
     }
 
+    /// How many ranges there are in the set of each number; nodes come after those below them.
+    pub(crate) fn sizes(&self) -> Vec<u32> {
+        let mut sizes: Vec<u32> = Vec::with_capacity(self.n_nodes());
+        for (at, node) in self.ranges.nodes.iter().enumerate() {
+            let below = |at: u32| sizes.get(at as usize).copied().unwrap_or(0);
+            let size = below(node.left) + below(node.right) + 1;
+            sizes.push(if at == NIL as usize { 0 } else { size });
+        }
+        sizes
+    }
+
     /// Keeps only some sets, which get new numbers.
     pub(crate) fn compact<'r>(&mut self, roots: impl Iterator<Item = &'r mut Root>) {
         let mut fresh = Self::new(0);

@@ -54,6 +54,16 @@ pub(crate) struct LiveUnwinder {
     body: Vec<u8>,
 }
 
+/// What became of the stacks of a recording.
+#[derive(Debug)]
+pub(crate) struct Unwound {
+    pub(crate) ends: StackEnds,
+    /// Samples that could not be decoded.
+    pub(crate) undecodable: u64,
+    /// Processes with too many mappings to follow.
+    pub(crate) n_overfull: usize,
+}
+
 /// Processes that were there before, and could not be looked into; known once all were looked at.
 pub(crate) type Unreadable = OnceLock<HashSet<i32>>;
 
@@ -281,9 +291,13 @@ impl LiveUnwinder {
         Some(n_kernel + 1 + from)
     }
 
-    /// How stacks ended, and how many samples could not be decoded.
-    pub(crate) fn finish(self) -> (StackEnds, u64) {
-        (self.ends.finish(), self.undecodable)
+    /// What became of the stacks.
+    pub(crate) fn finish(self) -> Unwound {
+        Unwound {
+            n_overfull: self.live.n_overfull(),
+            ends: self.ends.finish(),
+            undecodable: self.undecodable,
+        }
     }
 }
 
