@@ -21,3 +21,4 @@ mod modes;
 mod processes;
 mod recording;
 mod threads;
+mod turns;

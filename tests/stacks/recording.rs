@@ -198,6 +198,12 @@ impl Sample {
         self.user().map(|frame| frame.name.as_str()).collect()
     }
 
+    /// Those up to where frames are missing.
+    pub fn innermost(&self) -> Vec<&str> {
+        let names = self.user().map(|frame| frame.name.as_str());
+        names.take_while(|name| *name != "[truncated]").collect()
+    }
+
     pub fn has(&self, name: &str) -> bool {
         self.user().any(|frame| frame.name == name)
     }
@@ -209,7 +215,7 @@ impl Sample {
     /// Whether it is said to be short because less was copied.
     pub fn is_shortened(&self) -> bool {
         let end = self.end.as_deref();
-        matches!(end, Some("cut" | "not-copied"))
+        matches!(end, Some("cut" | "not-copied" | "hole"))
     }
 
     /// Whether it is short, and the machine too busy for more.

@@ -25,6 +25,9 @@ pub enum StackEnd {
     MaxStack,
     /// There were more frames than a record holds: those in the middle are missing.
     Gap,
+    /// Frames in the middle are missing: the stack was deeper than its copy, and only its outermost
+    /// frames are known.
+    Hole,
     /// A 32-bit task.
     ThirtyTwoBit,
     /// A process whose mappings the recorder could not see: another user's, or protected.
@@ -49,6 +52,7 @@ impl StackEnd {
             Self::Loop => "frames that go in a circle",
             Self::MaxStack => "no more frames were asked for",
             Self::Gap => "frames missing in the middle: more than a record holds",
+            Self::Hole => "frames missing in the middle: deeper than what was copied",
             Self::Other => "for a reason that only a newer rprof knows",
             Self::ThirtyTwoBit => "a 32-bit task",
             Self::Unreadable => {
@@ -71,6 +75,7 @@ impl StackEnd {
             Self::Loop => "loop",
             Self::MaxStack => "max-stack",
             Self::Gap => "gap",
+            Self::Hole => "hole",
             Self::Other => "other",
             Self::ThirtyTwoBit => "32-bit",
             Self::Unreadable => "unreadable",

@@ -32,6 +32,8 @@ pub struct CounterValue {
     /// Records that did not fit into the ring, of this event and all that inherited it; needs
     /// `PERF_FORMAT_LOST` (6.0).
     pub lost: Option<u64>,
+    /// Whether it counted all the time that it was on; needs both times in its format.
+    pub was_always_on: bool,
 }
 
 /// An event that the kernel counts or samples.
@@ -114,6 +116,7 @@ impl Counter {
         Ok(CounterValue {
             count: value.value,
             lost: value.lost,
+            was_always_on: read.enabled_ns.is_some() && read.enabled_ns == read.running_ns,
         })
     }
 }

@@ -17,9 +17,11 @@ mod poll;
 mod region;
 mod ring;
 pub mod sys;
+mod watchpoint;
 
 pub use counter::{Counter, CounterValue, Cpu, Target};
 pub use error::{MapError, OpenError, RingError};
 pub use fit::{Fitted, fit};
 pub use poll::{Poller, Ready};
 pub use ring::{Batch, Ring};
+pub use watchpoint::Watchpoint;

@@ -49,12 +49,13 @@ pub(crate) fn perf_event_open(attr: &mut [u8], pid: i32, cpu: i32) -> io::Result
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Requests without an answer. REFRESH is not among them: it freezes 6.16 and 6.17 kernels on
-/// cpu-clock.
+/// Requests without an answer.
 pub(crate) enum PerfIoctl {
     Enable,
     Disable,
     SetOutput(RawFd),
+    /// Starts it, until it has overflown once. Never of cpu-clock: that freezes 6.16 and 6.17 kernels.
+    Refresh,
 }
 
 /// Request numbers of `include/uapi/linux/perf_event.h` (v6.12); `_IO` and `_IOR` on all
@@ -64,6 +65,7 @@ pub(crate) fn perf_ioctl(fd: BorrowedFd<'_>, request: PerfIoctl) -> io::Result<(
         PerfIoctl::Enable => (0x2400, 0),
         PerfIoctl::Disable => (0x2401, 0),
         PerfIoctl::SetOutput(owner) => (0x2405, owner),
+        PerfIoctl::Refresh => (0x2402, 1),
     };
     // SAFETY: these requests take a number, no pointer.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), number as libc::Ioctl, argument) }).map(drop)

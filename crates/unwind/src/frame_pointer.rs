@@ -6,8 +6,8 @@ use crate::{AddressSpace, Mapped, Registers};
 
 /// Where frame pointers led.
 pub(crate) enum Led {
-    /// To a caller.
-    Caller,
+    /// To a caller, whose program counter was at an address.
+    Caller { slot: u64 },
     /// To the frame where the thread began.
     Root,
     /// Nowhere that could be a frame.
@@ -44,5 +44,7 @@ pub(crate) fn follow<A: Arch>(
     registers.set(A::SP, fp.wrapping_add(16));
     registers.set(A::FP, outer);
     registers.set_pc(pc);
-    Led::Caller
+    Led::Caller {
+        slot: fp.wrapping_add(8),
+    }
 }

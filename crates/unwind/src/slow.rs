@@ -23,6 +23,8 @@ pub(crate) struct Frame<'f> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller {
     pub(crate) registers: Registers,
+    /// Where its program counter was read (AVMA); 0 if a signal put it there, or it was not read.
+    pub(crate) slot: u64,
     /// Whether it was interrupted (the frame left is a signal's), and did not call.
     pub(crate) is_interrupted: bool,
 }
@@ -96,7 +98,7 @@ impl Frame<'_> {
         }
         caller.set(A::SP, cfa);
         let column = fde.cie().return_address_register();
-        let mut pc = None;
+        let (mut pc, mut slot) = (None, 0);
         for &(register, ref rule) in row.registers() {
             let value = match self.value::<A, S>(section, cfa, register, rule) {
                 // On its way out the function has taken it back already.
@@ -108,6 +110,9 @@ impl Frame<'_> {
             if register == column {
                 // An undefined return address ends the stack.
                 pc = Some(value.ok_or(Step::Root)?);
+                if let (&RegisterRule::Offset(offset), false) = (rule, is_interrupted) {
+                    slot = cfa.wrapping_add_signed(offset);
+                }
             }
             match value {
                 Some(value) => caller.set(register.0, value),
@@ -122,6 +127,7 @@ impl Frame<'_> {
         caller.set_pc(A::strip(pc));
         Ok(Caller {
             registers: caller,
+            slot,
             is_interrupted,
         })
     }

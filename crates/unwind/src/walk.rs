@@ -18,6 +18,9 @@ pub struct StackFrame {
     pub avma: u64,
     /// Its stack pointer (AVMA): where it ends and its callee's frame begins.
     pub sp: u64,
+    /// Where its program counter was read (AVMA): that word of the stack is written when it calls.
+    /// 0 if it was not on the stack, or a signal put it there.
+    pub slot: u64,
     /// Whether that is a return address: the call is before it.
     pub is_return: bool,
 }
@@ -65,6 +68,7 @@ impl Unwinder {
             number: space.number(),
             registers: *registers,
             stack,
+            slot: 0,
             is_return: false,
         };
         match registers.machine() {
@@ -80,6 +84,8 @@ struct Walk<'w, S> {
     number: u32,
     registers: Registers,
     stack: Stack<'w>,
+    /// Where the program counter was read.
+    slot: u64,
     /// Whether the program counter is a return address.
     is_return: bool,
 }
@@ -136,6 +142,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         StackFrame {
             avma,
             sp: self.registers.get(A::SP).unwrap_or(0),
+            slot: self.slot,
             is_return: self.is_return,
         }
     }
@@ -152,6 +159,7 @@ impl<S: AddressSpace> Walk<'_, S> {
             return Err(Outcome::Loop);
         }
         let mut link = self.registers.get(A::RETURN).filter(|_| A::HAS_LINK);
+        self.slot = 0;
         self.registers.keep(A::KEPT);
         let mut left = rule.saved;
         while left != 0 {
@@ -165,7 +173,7 @@ impl<S: AddressSpace> Walk<'_, S> {
                 Err(unread) => return Err(self.unread(unread)),
             };
             if slot == A::SAVED.len() - 1 {
-                link = Some(word);
+                (link, self.slot) = (Some(word), at);
             } else {
                 self.registers.set(A::SAVED[slot], word);
             }
@@ -214,6 +222,7 @@ impl<S: AddressSpace> Walk<'_, S> {
                 let caller = table.step::<A>(address, &self.registers, &self.stack, scratch);
                 let caller = caller.map_err(|why| self.stuck(why))?;
                 self.registers = caller.registers;
+                self.slot = caller.slot;
                 // A signal may have come on another stack, a call never does.
                 let has_gone_up = self.registers.get(A::SP) > before;
                 if !has_gone_up && !caller.is_interrupted && !self.may_be_empty() {
@@ -224,13 +233,14 @@ impl<S: AddressSpace> Walk<'_, S> {
             (Kind::Signal, _) => {
                 let interrupted = signal::interrupted(&self.registers, &self.stack);
                 self.registers = interrupted.map_err(|unread| self.unread(unread))?;
+                self.slot = 0;
                 self.go_to(self.registers.pc(), false)
             }
             (Kind::Bad, _) => Err(self.bad_info()),
             (_, Mapped::Code { image } | Mapped::Image { image, .. }) => {
                 match frame_pointer::follow::<A>(self.space, &mut self.registers, &self.stack) {
-                    Led::Caller => {
-                        self.is_return = true;
+                    Led::Caller { slot } => {
+                        (self.is_return, self.slot) = (true, slot);
                         Ok(())
                     }
                     Led::Root => Err(Outcome::Rooted),

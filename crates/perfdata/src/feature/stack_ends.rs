@@ -31,6 +31,9 @@ pub enum StackEnd {
     NotCopied,
     /// Of a 32-bit task.
     ThirtyTwoBit,
+    /// Frames in its middle are not known: it was larger than its copy, and only its outermost frames
+    /// had stayed as they were.
+    Hole,
     /// Of a process whose mappings the recorder could not see: another user's, or protected.
     Unreadable,
     /// What a newer rprof wrote.
@@ -49,6 +52,7 @@ impl StackEnd {
         (Self::NotCopied, 8, "not_copied"),
         (Self::ThirtyTwoBit, 9, "32_bit"),
         (Self::Unreadable, 10, "unreadable"),
+        (Self::Hole, 11, "hole"),
     ];
 
     fn number(self) -> u32 {

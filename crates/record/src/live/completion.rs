@@ -1,6 +1,6 @@
 //! Completes stacks that go on behind their copies, from what is read there afterwards.
 
-use super::known::Known;
+use super::frozen::Frozen;
 use super::rest::{CutStack, Rest};
 use super::space::LiveSpace;
 use super::walk;
@@ -12,28 +12,35 @@ use rprof_unwind::{AddressSpace, Outcome, Registers, Stack, StackFrame, Unwinder
 pub(crate) struct Completion {
     budget: Budget,
     rest: Rest,
-    known: Known,
+    frozen: Frozen,
     frames: Vec<StackFrame>,
 }
 
-impl Completion {
-    /// Notes the whole stack of a sample.
-    pub(crate) fn see_whole(&mut self, tid: i32, frames: &[StackFrame], sampled_ns: u64) {
-        self.known.see_whole(tid, frames, sampled_ns);
-    }
+/// What became of a stack that goes on behind its copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Completed {
+    /// Its frames are all there now.
+    Whole,
+    /// Its innermost frames, so many, and its outermost ones are there; those in between are not known.
+    Hole(usize),
+    /// It is as it was.
+    Cut,
+    /// It ends where the copy does: nothing can be read behind it.
+    Ends,
+}
 
-    /// Walks a stack again, with what is behind its copy. Its frames are replaced if they turn out
-    /// to be called by others up to the root; `None` if that cannot be told.
+impl Completion {
+    /// Walks a stack again, with what is known to be behind its copy, and adds to its frames.
     pub(crate) fn complete(
         &mut self,
         (unwinder, space): (&mut Unwinder, &LiveSpace<'_>),
         registers: &Registers,
         cut: CutStack<'_>,
         frames: &mut Vec<StackFrame>,
-    ) -> Option<Outcome> {
+    ) -> Completed {
         let begin_ns = Clock::Monotonic.now_ns();
         if !self.budget.has_some(begin_ns) {
-            return Some(Outcome::Cut);
+            return Completed::Cut;
         }
         let completed = self.try_to((unwinder, space), registers, cut, frames);
         self.budget
@@ -47,31 +54,50 @@ impl Completion {
         registers: &Registers,
         cut: CutStack<'_>,
         frames: &mut Vec<StackFrame>,
-    ) -> Option<Outcome> {
-        self.rest.begin(cut);
-        let stack = Stack::new(cut.start, cut.copy, true).with(&self.rest);
-        let outcome = walk(unwinder, space, registers, stack, &mut self.frames);
+    ) -> Completed {
+        let Self {
+            rest,
+            frozen,
+            frames: found,
+            ..
+        } = self;
+        let stack = Stack::new(cut.start, cut.copy, true);
+        let is_whole = frozen.is_whole(cut, |outside, slot| {
+            let outcome = walk(unwinder, space, registers, stack.with(outside), found);
+            outcome.is_rooted() && found.iter().any(|frame| frame.slot == slot)
+        });
+        if is_whole {
+            std::mem::swap(frames, found);
+            return Completed::Whole;
+        }
+        rest.begin(cut);
+        let outcome = walk(unwinder, space, registers, stack.with(&*rest), found);
         // From the outermost frame that the copy has.
-        let found = self.frames.get(frames.len().saturating_sub(1)..);
-        let found = found.unwrap_or_default();
+        let n_copied = frames.len();
+        let behind = found.get(n_copied.saturating_sub(1)..).unwrap_or_default();
         let whose = (registers.machine(), space.number());
-        let is_whole = outcome.is_rooted()
-            && self
-                .rest
-                .are_calls(whose, cut, found, |frame| space.function(frame));
-        if !is_whole {
-            self.known.lose(cut.tid);
-            // What is behind the copy cannot be read: the kernel stopped there for that.
-            return (outcome == Outcome::Cut).then_some(outcome);
+        let is_likely = outcome.is_rooted()
+            && rest.are_calls(whose, cut, behind, |frame| space.function(frame));
+        if !is_likely {
+            let is_cut = outcome.is_rooted() || outcome == Outcome::Cut;
+            return if is_cut {
+                Completed::Cut
+            } else {
+                Completed::Ends
+            };
         }
-        let n_read = found.len().saturating_sub(1);
-        let now_ns = Clock::Monotonic.now_ns();
-        self.known.see(cut.tid, &self.frames, n_read, now_ns);
-        if !self.known.lasted(cut.tid, n_read, cut.time_ns) {
-            return Some(Outcome::Cut);
-        }
-        std::mem::swap(frames, &mut self.frames);
-        Some(outcome)
+        let outermost = frozen.outermost(cut, behind);
+        frozen.watch(cut, found, rest);
+        let Some(n_outermost) = outermost else {
+            return Completed::Cut;
+        };
+        frames.extend_from_slice(&found[found.len() - n_outermost..]);
+        Completed::Hole(n_copied)
+    }
+
+    /// A thread has ended.
+    pub(crate) fn forget_thread(&mut self, tid: i32) {
+        self.frozen.forget(tid);
     }
 
     /// Forgets what was found out by numbers of address spaces.

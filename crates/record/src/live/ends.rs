@@ -33,6 +33,7 @@ impl Ends {
                 self.all.rooted += 1;
                 return;
             }
+            (Outcome::Cut, Some(_)) => (StackEnd::Hole, None),
             (Outcome::Cut | Outcome::OffStack { .. }, _) if !is_copied => {
                 (StackEnd::NotCopied, None)
             }

@@ -3,7 +3,7 @@
 
 mod completion;
 mod ends;
-mod known;
+mod frozen;
 mod memory;
 mod rest;
 mod space;
@@ -11,7 +11,7 @@ mod tables;
 
 use crate::depth;
 use crate::stacks::{LITTLE, Layouts, SHALLOW};
-use completion::Completion;
+use completion::{Completed, Completion};
 use ends::Ends;
 use foldhash::HashSet;
 use rest::CutStack;
@@ -137,6 +137,9 @@ impl LiveUnwinder {
                 | RecordKind::FORK
                 | RecordKind::EXIT => {
                     if let Ok((record, id)) = Record::parse(raw, &self.sideband) {
+                        if let Record::Exit(task) = &record {
+                            self.completion.forget_thread(task.tid);
+                        }
                         self.live.add(raw.misc, &record, &id);
                     }
                 }
@@ -167,12 +170,21 @@ impl LiveUnwinder {
         self.chain.clear();
         let kernel = sample.callchain.iter().flat_map(Callchain::entries);
         self.chain.extend(kernel.flat_map(u64::to_ne_bytes));
-        let outcome = self.walk(&sample);
-        let gap = self.close_gap(sample.raw.map_or(0, <[u8]>::len));
+        let (outcome, hole) = self.walk(&sample).unzip();
+        let gap = self.close_gap(hole.flatten(), sample.raw.map_or(0, <[u8]>::len));
         if !self.frames.is_empty() {
+            let n_before = gap.map_or(self.frames.len(), |gap| gap - self.chain.len() / 8 - 1);
             self.chain.extend(context::USER.to_ne_bytes());
-            let frames = self.frames.iter().map(|frame| frame.avma);
-            self.chain.extend(frames.flat_map(u64::to_ne_bytes));
+            let (inner, outer) = self.frames.split_at(n_before.min(self.frames.len()));
+            let avma = |frame: &StackFrame| frame.avma;
+            // No name is at address 0, for other readers either.
+            let gap = gap.map(|_| 0);
+            let entries = inner
+                .iter()
+                .map(avma)
+                .chain(gap)
+                .chain(outer.iter().map(avma));
+            self.chain.extend(entries.flat_map(u64::to_ne_bytes));
         }
         if let Some(outcome) = outcome {
             let is_copied = sample
@@ -204,8 +216,9 @@ impl LiveUnwinder {
         raw.encode(out, Endian::NATIVE).ok()
     }
 
-    /// Finds the user part of a sample's stack; `None` if it has none.
-    fn walk(&mut self, sample: &Sample<'_>) -> Option<Outcome> {
+    /// Finds the user part of a sample's stack, and after how many frames others are missing; `None` if
+    /// it has none.
+    fn walk(&mut self, sample: &Sample<'_>) -> Option<(Outcome, Option<usize>)> {
         let registers = sample.regs_user.as_ref()?;
         let registers = match Registers::of_sample(self.machine, registers) {
             Ok(registers) => registers,
@@ -217,9 +230,10 @@ impl LiveUnwinder {
                 self.frames.push(StackFrame {
                     avma,
                     sp: 0,
+                    slot: 0,
                     is_return: false,
                 });
-                return Some(outcome);
+                return Some((outcome, None));
             }
         };
         let (pid, time_ns) = (sample.pid.unwrap_or(-1), sample.time_ns.unwrap_or(0));
@@ -243,10 +257,6 @@ impl LiveUnwinder {
         }
         let tid = sample.tid.unwrap_or(pid);
         let goes_on = match outcome {
-            Outcome::Rooted => {
-                self.completion.see_whole(tid, frames, time_ns);
-                false
-            }
             // So small a copy was cut by us: a deeper one would not be larger.
             Outcome::Cut if copy.len() <= LITTLE => false,
             Outcome::Cut => {
@@ -258,7 +268,7 @@ impl LiveUnwinder {
             _ => false,
         };
         if !self.completes || !goes_on {
-            return Some(outcome);
+            return Some((outcome, None));
         }
         let cut = CutStack {
             pid,
@@ -270,23 +280,33 @@ impl LiveUnwinder {
         let completed = self
             .completion
             .complete((unwinder, &space), &registers, cut, frames);
-        if completed.is_some() && outcome != Outcome::Cut {
+        if completed != Completed::Ends && outcome != Outcome::Cut {
             // There is more of it than was copied: it is to be looked at as often as a cut one.
             self.seen.cut.fetch_add(1, Ordering::Relaxed);
         }
-        if completed.is_some_and(Outcome::is_rooted) {
-            self.ends.completed();
-        }
-        Some(completed.unwrap_or(outcome))
+        Some(match completed {
+            Completed::Whole => {
+                self.ends.completed();
+                (Outcome::Rooted, None)
+            }
+            Completed::Hole(n_inner) => (Outcome::Cut, Some(n_inner)),
+            Completed::Cut => (Outcome::Cut, None),
+            Completed::Ends => (outcome, None),
+        })
     }
 
-    /// Takes frames out of the middle if there are more than a record holds beside its other fields
-    /// and so much raw data; returns how many entries are left before the gap.
-    fn close_gap(&mut self, raw_bytes: usize) -> Option<usize> {
+    /// Takes frames out of the middle, or where others are missing already, if there are more than a
+    /// record holds beside its other fields and so much raw data; returns how many entries of the
+    /// chain are left before the gap.
+    fn close_gap(&mut self, hole: Option<usize>, raw_bytes: usize) -> Option<usize> {
         let n_kernel = self.chain.len() / 8;
         let most = MAX_ENTRIES.saturating_sub(n_kernel + 1 + raw_bytes.div_ceil(8));
-        let n_over = self.frames.len().checked_sub(most).filter(|&n| n > 0)?;
-        let from = most / 2;
+        let n_over = self.frames.len().saturating_sub(most);
+        let from = match (hole, n_over) {
+            (None, 0) => return None,
+            (None, _) => most / 2,
+            (Some(hole), _) => hole.min(self.frames.len() - n_over),
+        };
         self.frames.drain(from..from + n_over);
         Some(n_kernel + 1 + from)
     }

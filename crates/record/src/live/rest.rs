@@ -4,14 +4,15 @@
 //! when the sample is looked at, milliseconds later: so they are read then. That they are still
 //! those of the sample is not taken on trust: every return address that is found must come after
 //! a call, and where that call says whom it calls, it must be the callee that was found. The
-//! first of them must say so, or the end of the copy must be as it was. And they must have been
-//! there for a while ([`super::known`]).
+//! first of them must say so, or the end of the copy must be as it was. And even so they count only
+//! for samples that come later, and where nothing can have changed in between ([`super::frozen`]).
 
 use super::memory::Memory;
 use foldhash::HashMap;
 use rprof_ringbuf::sys::Clock;
 use rprof_unwind::{Beyond, Machine, StackFrame};
 use std::cell::RefCell;
+use std::ops::Range;
 
 /// Bytes before the copy's end that are read again.
 const SEAM: usize = 4 << 10;
@@ -21,6 +22,9 @@ const MOST: u64 = 16 << 20;
 
 /// What was read is good for so long for other samples of that thread that were taken before.
 const FRESH_NS: u64 = 2_000_000;
+
+/// Pages that are read of one stack at once.
+const MAX_PAGES: usize = 2048;
 
 /// Return addresses that are remembered.
 const MAX_CALLS: usize = 1 << 16;
@@ -32,7 +36,7 @@ pub(crate) struct Rest {
     calls: HashMap<(u32, u64), Call>,
 }
 
-const PAGE: usize = 4096;
+pub(crate) const PAGE: usize = 4096;
 
 /// Pages of one thread's stack, read where a walk led.
 #[derive(Debug, Default)]
@@ -100,6 +104,13 @@ pub(crate) struct CutStack<'c> {
     pub(crate) copy: &'c [u8],
 }
 
+impl CutStack<'_> {
+    /// Where the copy ends (AVMA).
+    pub(crate) fn copy_end(&self) -> u64 {
+        self.start.saturating_add(self.copy.len() as u64)
+    }
+}
+
 impl Rest {
     /// Prepares for a stack; what was read before it was copied does not count.
     pub(crate) fn begin(&mut self, cut: CutStack<'_>) {
@@ -111,6 +122,24 @@ impl Rest {
             pages.pages.clear();
         }
         pages.end = cut.start.saturating_add(MOST);
+    }
+
+    /// The pages that the last walk led to, and those of some addresses, as they are now.
+    pub(crate) fn pages_again(&mut self, addresses: Range<u64>) -> HashMap<u64, Box<[u8; PAGE]>> {
+        let Pages {
+            memory, pid, pages, ..
+        } = self.pages.get_mut();
+        let first = addresses.start - addresses.start % PAGE as u64;
+        let others = (first..addresses.end).step_by(PAGE);
+        let mut again: HashMap<u64, Box<[u8; PAGE]>> = HashMap::default();
+        for avma in pages.keys().copied().chain(others).take(MAX_PAGES) {
+            again.entry(avma).or_insert_with(|| {
+                let mut page = Box::new([0; PAGE]);
+                memory.read(*pid, avma, page.as_mut());
+                page
+            });
+        }
+        again
     }
 
     /// Whether the end of the copy is as it was.

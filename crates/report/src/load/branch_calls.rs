@@ -39,6 +39,7 @@ fn calls(branches: &BranchStack<'_>) -> impl Iterator<Item = StackFrame> {
     innermost.into_iter().chain(callers).map(|avma| StackFrame {
         avma,
         sp: 0,
+        slot: 0,
         // The address of the call itself, not of what comes after it.
         is_return: false,
     })

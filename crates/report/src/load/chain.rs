@@ -21,12 +21,49 @@ pub(crate) struct ChainOptions {
 /// An address of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
-    pub(crate) level: Level,
+    /// `None` where frames are missing: [`Address::TRUNCATED`].
+    pub(crate) level: Option<Level>,
     /// The address to look up.
     pub(crate) avma: Avma,
     /// Whether one more was recorded: a return address, whose call is before it. Those that were
     /// unwound, and not recorded, are meant as they are here.
     pub(crate) is_return: bool,
+}
+
+impl Address {
+    /// Stands for frames that are missing.
+    pub(crate) const TRUNCATED: Self = Self {
+        level: None,
+        avma: Avma(0),
+        is_return: false,
+    };
+}
+
+/// Which user frames are missing, as far as that is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// None, or nobody knows.
+    #[default]
+    Nothing,
+    /// Those after so many entries of the chain; where there is an entry for them, it is 0.
+    After(u32),
+    /// The outermost.
+    Outermost,
+}
+
+/// The user part of a sample's stack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UserStack<'c> {
+    pub(crate) part: UserPart<'c>,
+    pub(crate) missing: Missing,
+}
+
+impl UserStack<'_> {
+    /// What the chain has, as it is.
+    pub(crate) const RECORDED: Self = Self {
+        part: UserPart::Recorded,
+        missing: Missing::Nothing,
+    };
 }
 
 /// Where the user part of a sample's chain is.
@@ -44,7 +81,7 @@ pub(crate) enum UserPart<'c> {
 #[inline]
 pub(crate) fn for_each_address(
     sample: &SampleHead<'_>,
-    user: UserPart<'_>,
+    user: UserStack<'_>,
     misc: Misc,
     options: ChainOptions,
     mut visit: impl FnMut(Address),
@@ -58,7 +95,7 @@ pub(crate) fn for_each_address(
     if let Some(ip) = own {
         left = left.saturating_sub(1);
         visit(Address {
-            level: own_level,
+            level: Some(own_level),
             avma: Avma(ip),
             is_return: false,
         });
@@ -70,17 +107,21 @@ pub(crate) fn for_each_address(
         skips: own.map(|_| own_level),
         is_return: false,
         in_user: false,
-        passes_user: matches!(user, UserPart::Unwound(_)),
+        passes_user: matches!(user.part, UserPart::Unwound(_)),
+        missing: user.missing,
         left,
     };
     let comes_later = chain.is_some_and(|chain| walk.run(chain, &mut visit));
-    match user {
+    match user.part {
         UserPart::Later(chain) if comes_later => {
             walk.is_return = false;
             walk.run(chain, &mut visit);
         }
         UserPart::Unwound(frames) => walk.run_unwound(frames, &mut visit),
         UserPart::Recorded | UserPart::Later(_) => {}
+    }
+    if user.missing == Missing::Outermost && walk.left > 0 && options.stacks {
+        visit(Address::TRUNCATED);
     }
 }
 
@@ -95,6 +136,7 @@ struct Walk {
     in_user: bool,
     /// Entries of the user part are passed over.
     passes_user: bool,
+    missing: Missing,
     /// Frames that may still be visited.
     left: usize,
 }
@@ -104,10 +146,16 @@ impl Walk {
     #[inline]
     fn run(&mut self, chain: Callchain<'_>, visit: &mut impl FnMut(Address)) -> bool {
         let mut comes_later = false;
-        for entry in chain.entries() {
+        for (at, entry) in (0..).zip(chain.entries()) {
             if comes_later {
                 // A cookie, not an address; nothing follows it.
                 break;
+            }
+            if self.missing == Missing::After(at) && self.left > 0 {
+                visit(Address::TRUNCATED);
+                if entry == 0 {
+                    continue;
+                }
             }
             if entry >= context::MAX && !self.in_user {
                 self.in_user = entry == context::USER;
@@ -130,7 +178,7 @@ impl Walk {
                 }
                 self.left -= 1;
                 visit(Address {
-                    level: self.level,
+                    level: Some(self.level),
                     avma: Avma(entry.wrapping_sub(u64::from(self.is_return))),
                     is_return: self.is_return,
                 });
@@ -150,7 +198,7 @@ impl Walk {
             }
             self.left -= 1;
             visit(Address {
-                level: Level::User,
+                level: Some(Level::User),
                 avma: Avma(frame.avma.wrapping_sub(u64::from(frame.is_return))),
                 is_return: false,
             });
@@ -191,6 +239,13 @@ mod tests {
     use super::*;
     use rprof_abi::Endian;
 
+    fn of(part: UserPart<'_>) -> UserStack<'_> {
+        UserStack {
+            part,
+            missing: Missing::Nothing,
+        }
+    }
+
     fn encoded(entries: &[u64]) -> Vec<u8> {
         let bytes = entries.iter().flat_map(|entry| entry.to_le_bytes());
         bytes.collect()
@@ -211,7 +266,7 @@ mod tests {
         let deferred = later
             .as_deref()
             .map(|bytes| Callchain::from_encoded(bytes, Endian::Little));
-        let user = deferred.map_or(UserPart::Recorded, UserPart::Later);
+        let user = of(deferred.map_or(UserPart::Recorded, UserPart::Later));
         let sample = SampleHead {
             ip: Some(ip),
             callchain: Some(Callchain::from_encoded(&bytes, Endian::Little)),
@@ -224,7 +279,7 @@ mod tests {
             own_first: true,
         };
         for_each_address(&sample, user, Misc::KERNEL, options, |address| {
-            all.push((address.level, address.avma.0));
+            all.push((address.level.unwrap(), address.avma.0));
         });
         all
     }
@@ -284,6 +339,7 @@ mod tests {
         let frame = |avma, is_return| StackFrame {
             avma,
             sp: 0,
+            slot: 0,
             is_return,
         };
         let frames = [frame(50, false), frame(61, true), frame(70, false)];
@@ -300,7 +356,7 @@ mod tests {
                 max_stack,
                 own_first,
             };
-            let user = UserPart::Unwound(&frames);
+            let user = of(UserPart::Unwound(&frames));
             for_each_address(&sample, user, misc, options, |address| {
                 all.push(address.avma.0);
             });
@@ -317,6 +373,7 @@ mod tests {
         let frame = |avma, is_return| StackFrame {
             avma,
             sp: 0,
+            slot: 0,
             is_return,
         };
         let frames = [frame(50, false), frame(61, true)];
@@ -334,12 +391,44 @@ mod tests {
                 max_stack: None,
                 own_first,
             };
-            let user = UserPart::Unwound(&frames);
+            let user = of(UserPart::Unwound(&frames));
             for_each_address(&sample, user, Misc::USER, options, |address| {
                 all.push(address.avma.0);
             });
             assert_eq!(all, [50, 60]);
         }
+    }
+
+    #[test]
+    fn missing_frames_are_a_frame() {
+        let of = |chain: &[u64], missing| {
+            let bytes = encoded(chain);
+            let sample = SampleHead {
+                ip: Some(50),
+                callchain: Some(Callchain::from_encoded(&bytes, Endian::Little)),
+                ..SampleHead::default()
+            };
+            let options = ChainOptions {
+                stacks: true,
+                max_stack: None,
+                own_first: true,
+            };
+            let user = UserStack {
+                part: UserPart::Recorded,
+                missing,
+            };
+            let mut all = Vec::new();
+            for_each_address(&sample, user, Misc::USER, options, |address| {
+                all.push(address.level.map(|_| address.avma.0));
+            });
+            all
+        };
+        let (with, without) = ([context::USER, 50, 61, 0, 71], [context::USER, 50, 61, 71]);
+        let marked = [Some(50), Some(60), None, Some(70)];
+        assert_eq!(of(&with, Missing::After(3)), marked);
+        assert_eq!(of(&without, Missing::After(3)), marked);
+        let cut = [Some(50), Some(60), Some(70), None];
+        assert_eq!(of(&without, Missing::Outermost), cut);
     }
 
     #[test]

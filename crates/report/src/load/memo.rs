@@ -1,7 +1,7 @@
 //! What was done for a stack, so that the same stack need not be walked again: samples of long
 //! recordings repeat, and walking one costs a look-up for each frame.
 
-use super::chain::{ChainOptions, UserPart};
+use super::chain::{ChainOptions, Missing, UserPart, UserStack};
 use super::resolve::Space;
 use super::samples::Seen;
 use rprof_abi::CpuMode;
@@ -36,7 +36,7 @@ impl<T: Copy + Default> Memo<T> {
     #[inline]
     pub(crate) fn key(
         &self,
-        (seen, user): (&Seen<'_>, UserPart<'_>),
+        (seen, user): (&Seen<'_>, UserStack<'_>),
         space: Space,
         chains: ChainOptions,
         group: u64,
@@ -56,7 +56,12 @@ impl<T: Copy + Default> Memo<T> {
         if let Some(chain) = seen.sample.callchain.filter(|_| chains.stacks) {
             chain.entries().for_each(|entry| key.add(entry));
         }
-        match user {
+        key.add(match user.missing {
+            Missing::Nothing => 0,
+            Missing::Outermost => 1,
+            Missing::After(entries) => 2 + u64::from(entries),
+        });
+        match user.part {
             UserPart::Recorded => {}
             UserPart::Later(chain) => chain.entries().for_each(|entry| key.add(entry)),
             UserPart::Unwound(frames) => {

@@ -25,7 +25,7 @@ mod timeline;
 mod unwinding;
 mod values;
 
-pub(crate) use chain::{Address, UserPart, for_each_address};
+pub(crate) use chain::{Address, Missing, UserPart, UserStack, for_each_address};
 pub(crate) use count::{count_places, shows_function};
 pub(crate) use embedded::{Embedded, avma};
 pub(crate) use kernel::Kernel;

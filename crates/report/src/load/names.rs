@@ -4,13 +4,14 @@ use super::Context;
 use super::embedded::Embedded;
 use super::kernel::Kernel;
 use super::parallel::{self, Threads};
-use super::resolve::{PlaceKey, UNMAPPED_KERNEL, UNMAPPED_OTHER};
+use super::resolve::{PlaceKey, TRUNCATED, UNMAPPED_KERNEL, UNMAPPED_OTHER};
 use crate::Error;
 use foldhash::HashMap;
 use rprof_images::{Avma, FileOffset};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_profile::{Frame, FrameId, Level, Profile, StrId};
 use rprof_symbols::{Answers, Detail, Reason, Request, symbolize_user};
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -179,7 +180,7 @@ impl Names {
         for (idx, place) in own.iter().enumerate() {
             let level = level_of(place, task.image.map(|(_, image)| image));
             let named = answers.frames(idx);
-            let own_name = task.image.filter(|(_, image)| is_own_name(image.kind));
+            let own_name = own_name(place, task.image.map(|(_, image)| image));
             self.is_named.push(!named.is_empty() || own_name.is_some());
             for frame in named {
                 if let Some(lines) = &mut self.lines {
@@ -199,14 +200,12 @@ impl Names {
                 if let Some(lines) = &mut self.lines {
                     lines.push(None);
                 }
-                // BPF programs are named by the record that announced them.
-                let name = own_name.map(|(_, image)| String::from_utf8_lossy(&image.path));
                 // Stacks with an address for every frame without a name would grow with the
                 // recording: there, an image's nameless code counts as one.
                 let address = (!context.chains.stacks).then_some(place.address);
                 self.frames.push(profile.frames.intern(Frame {
-                    start: if name.is_some() { Some(0) } else { address },
-                    name: name.map(|name| profile.strings.intern(&name)),
+                    start: if own_name.is_some() { Some(0) } else { address },
+                    name: own_name.map(|name| profile.strings.intern(&name)),
                     image,
                     level,
                     is_inlined: false,
@@ -220,9 +219,14 @@ impl Names {
     }
 }
 
-/// Whether an image is one piece of code, and its path the name of that.
-fn is_own_name(kind: ImageKind) -> bool {
-    matches!(kind, ImageKind::KernelSymbol | ImageKind::OutOfLine)
+/// The name of a place that needs no symbols.
+fn own_name<'a>(place: &PlaceKey, image: Option<&'a RecordedImage>) -> Option<Cow<'a, str>> {
+    match image {
+        // One piece of code: BPF programs are named by the record that announced them.
+        Some(image) => matches!(image.kind, ImageKind::KernelSymbol | ImageKind::OutOfLine)
+            .then(|| String::from_utf8_lossy(&image.path)),
+        None => (place.image == TRUNCATED).then_some(Cow::Borrowed("[truncated]")),
+    }
 }
 
 fn level_of(place: &PlaceKey, image: Option<&RecordedImage>) -> Level {

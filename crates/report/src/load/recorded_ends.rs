@@ -1,8 +1,9 @@
 //! How stacks ended that were unwound while recording: rprof's recordings say it.
 
+use super::chain::Missing;
 use super::samples::Seen;
 use super::skim::Skimmed;
-use super::unwinding::End;
+use super::unwinding::{End, missing};
 use foldhash::HashMap;
 use rprof_abi::{Callchain, context};
 use rprof_machine::ImageId;
@@ -46,25 +47,32 @@ impl RecordedEnds {
         })
     }
 
-    /// How a sample's stack ended; `None` if it has no user part, or nobody knows.
+    /// How a sample's stack ended, and what is missing of it; `None` if it has no user part, or nobody
+    /// knows.
     #[inline]
-    pub(crate) fn of_sample(&self, seen: &Seen<'_>) -> Option<End> {
+    pub(crate) fn of_sample(&self, seen: &Seen<'_>) -> Option<(End, Missing)> {
         let offset = seen.key.offset;
         let noted = self
             .stacks
             .binary_search_by_key(&offset, |stack| stack.offset);
         if let Some(stack) = noted.ok().and_then(|at| self.stacks.get(at)) {
-            return self.reasons.get(stack.reason as usize).copied();
+            let &end = self.reasons.get(stack.reason as usize)?;
+            let missing = match stack.gap {
+                0 => missing(end.end),
+                entries => Missing::After(entries),
+            };
+            return Some((end, missing));
         }
         if offset > self.known_until {
             return None;
         }
         let has_user = |chain: Callchain<'_>| chain.entries().any(|entry| entry == context::USER);
         let chain = seen.sample.callchain?;
-        has_user(chain).then_some(End {
+        let rooted = End {
             end: StackEnd::Rooted,
             image: None,
-        })
+        };
+        has_user(chain).then_some((rooted, Missing::Nothing))
     }
 }
 
@@ -78,6 +86,7 @@ fn meaning(end: feature::StackEnd) -> StackEnd {
         Recorded::Loop => StackEnd::Loop,
         Recorded::BadInfo => StackEnd::BadInfo,
         Recorded::Gap => StackEnd::Gap,
+        Recorded::Hole => StackEnd::Hole,
         Recorded::NotCopied => StackEnd::NotCopied,
         Recorded::ThirtyTwoBit => StackEnd::ThirtyTwoBit,
         Recorded::Unreadable => StackEnd::Unreadable,

@@ -18,6 +18,8 @@ pub(crate) struct PlaceKey {
 pub(crate) const UNMAPPED_USER: u32 = u32::MAX;
 pub(crate) const UNMAPPED_KERNEL: u32 = u32::MAX - 1;
 pub(crate) const UNMAPPED_OTHER: u32 = u32::MAX - 2;
+/// Frames that are missing.
+pub(crate) const TRUNCATED: u32 = u32::MAX - 3;
 
 impl PlaceKey {
     /// The place as stacks are counted by it: all addresses that no mapping holds are one, or the
@@ -71,12 +73,12 @@ impl Space {
     }
 
     #[inline]
-    fn epoch(self, history: &History, level: Level) -> Epoch {
+    fn epoch(self, history: &History, level: Option<Level>) -> Epoch {
         match level {
-            Level::User => self.user,
-            Level::Kernel => self.kernel,
-            Level::GuestKernel => history.guest_kernel_epoch(self.pid, self.key),
-            Level::GuestUser | Level::Hypervisor => history.guest_epoch(self.pid, self.key),
+            Some(Level::User) | None => self.user,
+            Some(Level::Kernel) => self.kernel,
+            Some(Level::GuestKernel) => history.guest_kernel_epoch(self.pid, self.key),
+            Some(Level::GuestUser | Level::Hypervisor) => history.guest_epoch(self.pid, self.key),
         }
     }
 }
@@ -217,10 +219,17 @@ fn packed(address: Address) -> Option<u64> {
         return None;
     }
     let low = avma.0 & ((1 << 58) - 1);
-    Some(low << 5 | (level as u64) << 2 | u64::from(is_return) << 1 | 1)
+    let level = level.map_or(7, |level| level as u64);
+    Some(low << 5 | level << 2 | u64::from(is_return) << 1 | 1)
 }
 
-fn place_key(history: &History, epoch: Epoch, level: Level, avma: Avma) -> PlaceKey {
+fn place_key(history: &History, epoch: Epoch, level: Option<Level>, avma: Avma) -> PlaceKey {
+    let Some(level) = level else {
+        return PlaceKey {
+            image: TRUNCATED,
+            address: 0,
+        };
+    };
     let unmapped = |image| PlaceKey {
         image,
         address: avma.0,

@@ -8,7 +8,7 @@
 
 use super::Context;
 use super::branch_calls::append_frames;
-use super::chain::UserPart;
+use super::chain::{Missing, UserPart, UserStack};
 use super::resolve::Space;
 use super::samples::Seen;
 use foldhash::HashMap;
@@ -144,6 +144,7 @@ impl AddressSpace for UserCode<'_> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Walked {
     frames: Range<usize>,
+    missing: Missing,
     /// How it ended; `None` if there was nothing to unwind.
     pub(crate) end: Option<End>,
 }
@@ -153,6 +154,7 @@ impl Walked {
     fn nowhere(end: StackEnd) -> Self {
         Self {
             frames: 0..0,
+            missing: missing(end),
             end: Some(End { end, image: None }),
         }
     }
@@ -187,30 +189,37 @@ impl Unwinding {
             if append_frames(context, seen, &mut self.frames).is_some() {
                 return Walked {
                     frames: start..self.frames.len(),
+                    missing: Missing::Nothing,
                     end: None,
                 };
             }
         }
         match &context.tables {
             Some(tables) => self.walk_with(context, tables, seen, space.user()),
-            None => Walked {
-                frames: 0..0,
-                end: context
-                    .recorded_ends
-                    .as_ref()
-                    .and_then(|ends| ends.of_sample(seen)),
-            },
+            None => {
+                let ends = context.recorded_ends.as_ref();
+                let (end, missing) = ends.and_then(|ends| ends.of_sample(seen)).unzip();
+                Walked {
+                    frames: 0..0,
+                    missing: missing.unwrap_or_default(),
+                    end,
+                }
+            }
         }
     }
 
     /// Where the user part of a sample's chain is.
     #[inline]
-    pub(crate) fn user_part<'c>(&'c self, seen: &Seen<'c>, walked: &Walked) -> UserPart<'c> {
+    pub(crate) fn user_part<'c>(&'c self, seen: &Seen<'c>, walked: &Walked) -> UserStack<'c> {
         let frames = self.frames.get(walked.frames.clone()).unwrap_or_default();
-        match (frames, seen.deferred) {
+        let part = match (frames, seen.deferred) {
             ([], Some(chain)) => UserPart::Later(chain),
             ([], None) => UserPart::Recorded,
             _ => UserPart::Unwound(frames),
+        };
+        UserStack {
+            part,
+            missing: walked.missing,
         }
     }
 
@@ -273,6 +282,7 @@ impl Unwinding {
         };
         Walked {
             frames: start..frames.len(),
+            missing: missing(end),
             end: Some(End { end, image }),
         }
     }
@@ -303,6 +313,14 @@ fn end_of(outcome: Outcome) -> StackEnd {
         Outcome::Full => StackEnd::MaxStack,
         Outcome::NoRegisters => StackEnd::NoRegisters,
         Outcome::ThirtyTwoBit => StackEnd::ThirtyTwoBit,
+    }
+}
+
+/// Whether a stack that ended so has more frames than were found.
+pub(crate) fn missing(end: StackEnd) -> Missing {
+    match end {
+        StackEnd::Rooted | StackEnd::MaxStack | StackEnd::NoRegisters => Missing::Nothing,
+        _ => Missing::Outermost,
     }
 }
 

@@ -8,8 +8,8 @@ use super::spot::{Spot, address_of};
 use super::trace::Traces;
 use super::{bpf_output, branches, head, memory, registers, text};
 use crate::load::{
-    Context, Ends, Seen, Space, Tasks, Unwinding, UserPart, comm_text, for_each_address, has_stack,
-    shows_function, task_name,
+    Context, Ends, Missing, Seen, Space, Tasks, Unwinding, UserPart, UserStack, comm_text,
+    for_each_address, has_stack, shows_function, task_name,
 };
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::{CpuMode, PerfEventAttr, Sample, SampleType};
@@ -222,18 +222,22 @@ impl<'a> Lines<'a> {
         let lines = lines.and_then(|&lines| self.frames.get_mut(lines))?;
         let mut options = context.chains;
         options.stacks &= shows_chain;
-        let (mut user, mut end) = (UserPart::Recorded, None);
+        let (mut user, mut end) = (UserStack::RECORDED, None);
         if shows_chain {
             self.unwinding.clear();
             let walked = self.unwinding.walk(context, seen, space);
             self.ends.add(&walked);
             user = self.unwinding.user_part(seen, &walked);
             end = walked.end.map(|ended| ended.end);
+            if user.missing == Missing::Outermost {
+                // As perf has it: the column `stackend` says it.
+                user.missing = Missing::Nothing;
+            }
         }
         // Of stacks that could not be unwound the first frame is known.
         let event = context.reader.events().get(seen.event);
         let has_stack = event.is_some_and(has_stack);
-        options.own_first = has_stack && matches!(user, UserPart::Recorded);
+        options.own_first = has_stack && matches!(user.part, UserPart::Recorded);
         let start = out.len();
         let (sample, misc) = (&seen.sample, seen.raw.misc);
         for_each_address(sample, user, misc, options, |address| {
@@ -311,7 +315,7 @@ impl Layout<'_> {
         let mut shows = true;
         for_each_address(
             &seen.sample,
-            UserPart::Recorded,
+            UserStack::RECORDED,
             seen.raw.misc,
             options,
             |address| {

@@ -75,7 +75,7 @@ pub(super) fn address_of(mode: CpuMode, avma: u64) -> Address {
         (_, false) => Level::User,
     };
     Address {
-        level,
+        level: Some(level),
         avma: Avma(avma),
         is_return: false,
     }
