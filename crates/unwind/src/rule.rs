@@ -16,6 +16,9 @@ pub(crate) enum Kind {
     Root,
     /// As DWARF says, word for word.
     Slow,
+    /// As the rest of the rule says, or not at all where that leads to no caller: a new thread's first
+    /// instructions look like the end of the function that made it.
+    Gap,
     /// To what a signal interrupted, though nothing is said.
     Signal,
     /// What is said is damaged.

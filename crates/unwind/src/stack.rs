@@ -7,6 +7,8 @@ use std::fmt::Debug;
 pub struct Stack<'a> {
     start: u64,
     bytes: &'a [u8],
+    /// Where the frames at hand begin: on this stack, or on the one that a signal interrupted.
+    floor: u64,
     is_cut: bool,
     beyond: Option<&'a dyn Beyond>,
 }
@@ -16,6 +18,9 @@ pub trait Beyond: Debug {
     /// The word at an address; `None` if it cannot be had.
     fn word(&self, avma: u64) -> Option<u64>;
 }
+
+/// A stack is 8 MiB unless someone asked for more: what lies farther is somewhere else.
+const FAR: u64 = 1 << 30;
 
 /// Why a word cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +39,7 @@ impl<'a> Stack<'a> {
         Self {
             start: start_avma,
             bytes,
+            floor: start_avma,
             is_cut,
             beyond: None,
         }
@@ -44,6 +50,19 @@ impl<'a> Stack<'a> {
         Self {
             beyond: Some(beyond),
             ..self
+        }
+    }
+
+    /// The same after a signal that came at a stack pointer: where that is on another stack, nothing of it
+    /// was copied.
+    pub(crate) fn interrupted_at(self, sp: u64) -> Self {
+        match sp.wrapping_sub(self.floor) < FAR {
+            true => self,
+            false => Self {
+                floor: sp,
+                is_cut: true,
+                ..self
+            },
         }
     }
 
@@ -82,11 +101,9 @@ impl<'a> Stack<'a> {
         Ok(u64::from_le_bytes(word))
     }
 
-    /// A stack is 8 MiB unless someone asked for more: what lies farther is somewhere else.
     #[cold]
     fn why_unread(&self, avma: u64) -> Unread {
-        const FAR: u64 = 1 << 30;
-        let into = avma.wrapping_sub(self.start);
+        let into = avma.wrapping_sub(self.floor);
         if (1..FAR).contains(&into.wrapping_neg()) {
             Unread::Below
         } else if self.is_cut && into < FAR {
@@ -128,5 +145,11 @@ mod tests {
         assert_eq!(beyond.word(0xfff), Err(Unread::Below));
         let whole = Stack::new(0x1000, &bytes, false);
         assert_eq!(whole.word(0x100d), Err(Unread::Elsewhere));
+        let other = whole.with(&Doubled).interrupted_at(1 << 40);
+        assert_eq!(other.word(1 << 40), Ok(2 << 40));
+        assert_eq!(other.word((1 << 40) - 8), Err(Unread::Below));
+        assert_eq!(other.word(0x1001), Ok(0x0807_0605_0403_0201));
+        let same = whole.interrupted_at(0x1008);
+        assert_eq!(same.word(0x100d), Err(Unread::Elsewhere));
     }
 }

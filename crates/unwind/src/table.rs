@@ -172,9 +172,13 @@ impl UnwindTable {
         {
             return Rule::default();
         }
-        match self.machine {
+        let rule = match self.machine {
             Machine::X86_64 => Rule::just_called::<X86_64>(0),
             Machine::Aarch64 => Rule::just_called::<Aarch64>(0),
+        };
+        Rule {
+            kind: Kind::Gap,
+            ..rule
         }
     }
 

@@ -125,6 +125,10 @@ impl<S: AddressSpace> Walk<'_, S> {
                     visit(self.frame::<A>(pc));
                     Err(Outcome::Rooted)
                 }
+                Kind::Gap => {
+                    visit(self.frame::<A>(pc));
+                    self.gap::<A>(rule)
+                }
                 Kind::None | Kind::Bad | Kind::Slow | Kind::Signal => {
                     let kind = rule.kind;
                     self.unusual::<A>(kind, at, scratch, &mut visit)
@@ -185,6 +189,23 @@ impl<S: AddressSpace> Walk<'_, S> {
         }
     }
 
+    /// Leaves a frame that ends a function, or begins a thread: what lies on the new stack is the function
+    /// to call, and its argument, and nobody returns to those.
+    #[cold]
+    fn gap<A: Arch>(&mut self, rule: &Rule) -> Result<(), Outcome> {
+        self.plain::<A>(rule)?;
+        let pc = self.registers.pc();
+        match self.space.find(pc) {
+            Mapped::Image { table, bias, .. } => {
+                let pc = Svma(pc.wrapping_sub(bias));
+                let is_return = table.function(pc) != Some(pc);
+                is_return.then_some(()).ok_or(Outcome::Rooted)
+            }
+            Mapped::Code { .. } => Ok(()),
+            Mapped::Nothing => Err(Outcome::Rooted),
+        }
+    }
+
     /// Only the innermost frame may have no size: its return address is in a register.
     fn may_be_empty(&self) -> bool {
         !self.is_return
@@ -225,7 +246,9 @@ impl<S: AddressSpace> Walk<'_, S> {
                 self.slot = caller.slot;
                 // A signal may have come on another stack, a call never does.
                 let has_gone_up = self.registers.get(A::SP) > before;
-                if !has_gone_up && !caller.is_interrupted && !self.may_be_empty() {
+                if caller.is_interrupted {
+                    self.go_to_interrupted_stack::<A>();
+                } else if !has_gone_up && !self.may_be_empty() {
                     return Err(Outcome::Loop);
                 }
                 self.go_to(caller.registers.pc(), !caller.is_interrupted)
@@ -234,6 +257,7 @@ impl<S: AddressSpace> Walk<'_, S> {
                 let interrupted = signal::interrupted(&self.registers, &self.stack);
                 self.registers = interrupted.map_err(|unread| self.unread(unread))?;
                 self.slot = 0;
+                self.go_to_interrupted_stack::<A>();
                 self.go_to(self.registers.pc(), false)
             }
             (Kind::Bad, _) => Err(self.bad_info()),
@@ -248,6 +272,12 @@ impl<S: AddressSpace> Walk<'_, S> {
                     Led::Nowhere => Err(Outcome::NoInfo { image, avma: pc }),
                 }
             }
+        }
+    }
+
+    fn go_to_interrupted_stack<A: Arch>(&mut self) {
+        if let Some(sp) = self.registers.get(A::SP) {
+            self.stack = self.stack.interrupted_at(sp);
         }
     }
 

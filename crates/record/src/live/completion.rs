@@ -72,21 +72,18 @@ impl Completion {
         }
         rest.begin(cut);
         let outcome = walk(unwinder, space, registers, stack.with(&*rest), found);
+        match outcome {
+            Outcome::Rooted => {}
+            Outcome::Cut => return Completed::Cut,
+            _ => return Completed::Ends,
+        }
         // From the outermost frame that the copy has.
         let n_copied = frames.len();
         let behind = found.get(n_copied.saturating_sub(1)..).unwrap_or_default();
         let whose = (registers.machine(), space.number());
-        let is_likely = outcome.is_rooted()
-            && rest.are_calls(whose, cut, behind, |frame| space.function(frame));
-        if !is_likely {
-            let is_cut = outcome.is_rooted() || outcome == Outcome::Cut;
-            return if is_cut {
-                Completed::Cut
-            } else {
-                Completed::Ends
-            };
-        }
         let outermost = frozen.outermost(cut, behind);
+        let outermost =
+            outermost.filter(|_| rest.are_calls(whose, cut, behind, |frame| space.function(frame)));
         frozen.watch(cut, found, rest);
         let Some(n_outermost) = outermost else {
             return Completed::Cut;

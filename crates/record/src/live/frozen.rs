@@ -57,19 +57,12 @@ struct Look {
     frames: Vec<StackFrame>,
 }
 
-/// What lies outside of a watched return address, and itself.
-#[derive(Debug)]
-struct Outside<'l> {
-    slot: u64,
-    look: &'l Look,
-}
-
-impl Beyond for Outside<'_> {
+impl Beyond for Look {
     fn word(&self, avma: u64) -> Option<u64> {
         let into = avma % PAGE as u64;
-        let page = self.look.pages.get(&(avma - into))?;
+        let page = self.pages.get(&(avma - into))?;
         let word = page.get(usize::try_from(into).ok()?..)?.first_chunk()?;
-        (avma >= self.slot).then(|| u64::from_le_bytes(*word))
+        Some(u64::from_le_bytes(*word))
     }
 }
 
@@ -91,8 +84,9 @@ fn callers(frames: &[StackFrame], slot: u64) -> Option<&[StackFrame]> {
 }
 
 impl Frozen {
-    /// Whether all that lies outside of a stack's copy is known: `walk` goes through the stack with it,
-    /// and says whether that led past the watched return address to the root.
+    /// Whether all that lies outside of a stack's copy is known, further out or on the stack that a signal
+    /// interrupted (what is within the watched return address is in the copy): `walk` goes through
+    /// the stack with it, and says whether that led past that address to the root.
     pub(crate) fn is_whole(
         &self,
         cut: CutStack<'_>,
@@ -100,11 +94,9 @@ impl Frozen {
     ) -> bool {
         let copy = cut.start..cut.copy_end();
         self.before(cut).any(|watched| {
-            let outside = Outside {
-                slot: watched.slot,
-                look: &watched.look,
-            };
-            copy.contains(&watched.slot) && watched.is_untouched() && walk(&outside, watched.slot)
+            copy.contains(&watched.slot)
+                && watched.is_untouched()
+                && walk(&*watched.look, watched.slot)
         })
     }
 
@@ -148,7 +140,9 @@ impl Frozen {
             let best = best_slot(band, cut, frames).filter(|slot| !taken.contains(slot));
             taken.extend(best);
             let stays = watched.as_ref().is_some_and(|watched| {
-                let is_good = best.is_some_and(|best| watched.slot >= best.saturating_sub(drift));
+                let is_behind = watched.slot >= cut.copy_end();
+                let is_good = is_behind == (band == BANDS - 1)
+                    && best.is_some_and(|best| watched.slot >= best.saturating_sub(drift));
                 is_good && callers(frames, watched.slot).is_some() && watched.is_untouched()
             });
             if !stays {

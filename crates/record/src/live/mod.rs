@@ -258,7 +258,7 @@ impl LiveUnwinder {
         let tid = sample.tid.unwrap_or(pid);
         let goes_on = match outcome {
             // So small a copy was cut by us: a deeper one would not be larger.
-            Outcome::Cut if copy.len() <= LITTLE => false,
+            Outcome::Cut if is_cut && copy.len() <= LITTLE => false,
             Outcome::Cut => {
                 self.seen.cut.fetch_add(1, Ordering::Relaxed);
                 true

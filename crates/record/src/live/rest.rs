@@ -1,11 +1,12 @@
 //! What a copy of a stack has no room for, read from the process right after.
 //!
 //! The kernel copies at most 64 KiB. Frames beyond that are suspended, and as a rule still there
-//! when the sample is looked at, milliseconds later: so they are read then. That they are still
-//! those of the sample is not taken on trust: every return address that is found must come after
-//! a call, and where that call says whom it calls, it must be the callee that was found. The
-//! first of them must say so, or the end of the copy must be as it was. And even so they count only
-//! for samples that come later, and where nothing can have changed in between ([`super::frozen`]).
+//! when the sample is looked at, milliseconds later: so they are read then. What is found counts only for
+//! samples that come later, and where nothing can have changed in between ([`super::frozen`]).
+//! Where that is known only of the outermost frames, those in between must make sense to begin
+//! with: every return address must come after a call, and where that says whom it calls, it must
+//! be the callee that was found; the first of them must say so, or the end of the copy must
+//! be as it was.
 
 use super::memory::Memory;
 use foldhash::HashMap;
@@ -17,13 +18,10 @@ use std::ops::Range;
 /// Bytes before the copy's end that are read again.
 const SEAM: usize = 4 << 10;
 
-/// Bytes from the start of a stack that are looked at. Stacks are 8 MiB as a rule.
-const MOST: u64 = 16 << 20;
-
 /// What was read is good for so long for other samples of that thread that were taken before.
 const FRESH_NS: u64 = 2_000_000;
 
-/// Pages that are read of one stack at once.
+/// Pages that are read of one stack at once: stacks are 8 MiB as a rule.
 const MAX_PAGES: usize = 2048;
 
 /// Return addresses that are remembered.
@@ -46,8 +44,6 @@ struct Pages {
     tid: i32,
     /// Before the first of them was read.
     at_ns: u64,
-    /// Where it is no more the stack.
-    end: u64,
     pages: HashMap<u64, Option<Box<[u8; PAGE]>>>,
 }
 
@@ -87,8 +83,8 @@ impl Beyond for Rest {
     fn word(&self, avma: u64) -> Option<u64> {
         let mut pages = self.pages.borrow_mut();
         let mut word = [0; 8];
-        let is_there = avma < pages.end && pages.read(avma, &mut word);
-        is_there.then(|| u64::from_le_bytes(word))
+        let is_read = pages.pages.len() < MAX_PAGES && pages.read(avma, &mut word);
+        is_read.then(|| u64::from_le_bytes(word))
     }
 }
 
@@ -121,7 +117,6 @@ impl Rest {
             (pages.pid, pages.tid, pages.at_ns) = (cut.pid, cut.tid, now_ns);
             pages.pages.clear();
         }
-        pages.end = cut.start.saturating_add(MOST);
     }
 
     /// The pages that the last walk led to, and those of some addresses, as they are now.
@@ -337,7 +332,6 @@ mod tests {
         old[59_000] ^= 1;
         cut.copy = &old;
         assert!(!rest.is_same(cut));
-        assert_eq!(rest.word(cut.start + MOST), None);
         cut.start = 8;
         rest.begin(cut);
         assert_eq!(rest.word(16), None);
