@@ -17,6 +17,7 @@ mod code;
 mod common;
 mod deep;
 mod events;
+mod go;
 mod modes;
 mod processes;
 mod recording;

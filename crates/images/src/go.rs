@@ -10,6 +10,7 @@ use crate::{Elf, SectionBytes, Svma};
 use object::ReadRef;
 use pcln::{Layout, Pcln};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// The functions of a Go program.
 #[derive(Debug)]
@@ -97,6 +98,27 @@ impl GoTable {
             line: self.pcln.line(&function, at),
         });
         Some((Svma(function.start), frames))
+    }
+
+    /// Bytes between the stack pointer at an address and where it was when the function was called: on
+    /// x86-64 what lies there is the return address. `None` for code that is not Go's.
+    pub fn frame_size(&self, address: Svma) -> Option<u32> {
+        let function = self.pcln.function(address.0)?;
+        u32::try_from(self.pcln.frame_size(&function, address.0)?).ok()
+    }
+
+    /// Where the functions are that have one of these names: the name's place, and the code.
+    pub fn named<'s>(
+        &'s self,
+        names: &'s [&str],
+    ) -> impl Iterator<Item = (usize, Range<Svma>)> + 's {
+        self.pcln.functions().filter_map(move |(name, range)| {
+            let name = self.pcln.name(name)?;
+            // Assembly has its calling convention in its name.
+            let name = name.strip_suffix(b".abi0").unwrap_or(name);
+            let place = names.iter().position(|one| one.as_bytes() == name)?;
+            Some((place, Svma(range.start)..Svma(range.end)))
+        })
     }
 
     fn inlined(&self, function: &pcln::Function, at: u64) -> Option<pcln::InlinedCall> {

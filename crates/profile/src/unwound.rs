@@ -25,8 +25,7 @@ pub enum StackEnd {
     MaxStack,
     /// There were more frames than a record holds: those in the middle are missing.
     Gap,
-    /// Frames in the middle are missing: the stack was deeper than its copy, and only its outermost
-    /// frames are known.
+    /// Frames in the middle are missing: only those around them are known.
     Hole,
     /// A 32-bit task.
     ThirtyTwoBit,
@@ -52,7 +51,7 @@ impl StackEnd {
             Self::Loop => "frames that go in a circle",
             Self::MaxStack => "no more frames were asked for",
             Self::Gap => "frames missing in the middle: more than a record holds",
-            Self::Hole => "frames missing in the middle: deeper than what was copied",
+            Self::Hole => "frames missing in the middle: only those around them are known",
             Self::Other => "for a reason that only a newer rprof knows",
             Self::ThirtyTwoBit => "a 32-bit task",
             Self::Unreadable => {

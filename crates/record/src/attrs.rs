@@ -272,7 +272,7 @@ fn sampling_attr(
             .with(BranchSampleType::NO_CYCLES);
     }
     if let Some(bytes) = stacks::size_of(chains) {
-        stacks::ask_for(&mut attr, bytes);
+        stacks::ask_for(&mut attr, bytes, chains == CallChains::Auto);
     }
     if event.sample_read {
         attr.sample_type = attr.sample_type.with(SampleType::READ);

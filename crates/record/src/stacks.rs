@@ -42,14 +42,17 @@ pub(crate) fn size_of(chains: CallChains) -> Option<u32> {
     }
 }
 
-/// Asks for kernel chains, user registers and so many bytes of stack with every sample.
-pub(crate) fn ask_for(attr: &mut PerfEventAttr, bytes: u32) {
+/// Asks for kernel chains, user registers and so many bytes of stack with every sample; for what frame
+/// pointers tell, too, or not.
+pub(crate) fn ask_for(attr: &mut PerfEventAttr, bytes: u32, has_user_chain: bool) {
     attr.sample_type = attr
         .sample_type
         .with(SampleType::CALLCHAIN)
         .with(SampleType::REGS_USER)
         .with(SampleType::STACK_USER);
-    attr.flags = attr.flags.with(AttrFlags::EXCLUDE_CALLCHAIN_USER);
+    if !has_user_chain {
+        attr.flags = attr.flags.with(AttrFlags::EXCLUDE_CALLCHAIN_USER);
+    }
     attr.sample_regs_user = RegisterTable::of(ARCH).map_or(0, |table| table.user_mask);
     attr.sample_stack_user = bytes;
 }
@@ -177,7 +180,7 @@ mod tests {
             sample_type: SampleType::IDENTIFIER.with(SampleType::IP),
             ..PerfEventAttr::default()
         };
-        ask_for(&mut attr, SHALLOW);
+        ask_for(&mut attr, SHALLOW, false);
         attr.sample_type = attr
             .sample_type
             .without(SampleType::REGS_USER)
@@ -244,7 +247,7 @@ mod tests {
     #[test]
     fn unwound_samples_have_chains_and_nothing_of_the_stack() {
         let mut asked = PerfEventAttr::default();
-        ask_for(&mut asked, DEEP);
+        ask_for(&mut asked, DEEP, true);
         let written = unwound(&asked);
         assert_eq!(written.sample_type, SampleType::CALLCHAIN);
         assert_eq!(

@@ -15,6 +15,7 @@
 mod arch;
 mod cache;
 mod frame_pointer;
+mod go;
 mod index;
 mod known;
 mod outcome;

@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     Gap,
     /// To what a signal interrupted, though nothing is said.
     Signal,
+    /// To another stack, of which nothing is known here.
+    Switch,
     /// What is said is damaged.
     Bad,
 }

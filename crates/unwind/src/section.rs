@@ -13,7 +13,7 @@ use rprof_images::{Elf, PackedSection, SectionBytes, Svma};
 /// One section of descriptions.
 #[derive(Debug)]
 pub(crate) struct Section {
-    is_eh_frame: bool,
+    pub(crate) is_eh_frame: bool,
     /// Whose instructions it may use.
     vendor: Vendor,
     bytes: SectionBytes,

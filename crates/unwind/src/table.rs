@@ -1,6 +1,7 @@
 //! What one image says about its frames.
 
 use crate::arch::{Aarch64, Arch, Machine, X86_64};
+use crate::go::Go;
 use crate::known::Known;
 use crate::rule::{Kind, Rule};
 use crate::section::{Section, debug_frame_of, eh_frame_of};
@@ -37,6 +38,7 @@ pub struct UnwindTable {
     base: u64,
     segments: Vec<Segment>,
     sections: Vec<Section>,
+    go: Option<Go>,
     /// Code that has no description although its frames are known.
     known: Vec<Known>,
     /// Where it returns from signal handlers, if that is easily seen.
@@ -89,7 +91,12 @@ impl UnwindTable {
         if elf.is_over_budget() || debug.is_some_and(Elf::is_over_budget) {
             return Err(TableError::Memory);
         }
-        if sections.is_empty() {
+        let is_described = sections.iter().any(|section| !section.is_eh_frame);
+        let go = Go::of(elf, base, is_described);
+        if elf.is_over_budget() {
+            return Err(TableError::Memory);
+        }
+        if sections.is_empty() && go.is_none() {
             return Err(TableError::NoSection);
         }
         let signal_return = signal::returns_in(elf, machine);
@@ -103,6 +110,7 @@ impl UnwindTable {
             segments: elf.segments().to_vec(),
             signal_return: signal_return.and_then(|at| u32::try_from(at.0.checked_sub(base)?).ok()),
             sections,
+            go,
             known: Known::of(elf, machine, base),
             compiled: RwLock::new(Compiled::nothing(&budget)),
         })
@@ -135,6 +143,12 @@ impl UnwindTable {
         Some(Svma(self.base + u64::from(start)))
     }
 
+    /// Whether goroutines, or the threads or programs of another runtime, begin at an address, by name.
+    pub fn is_named_root(&self, address: Svma) -> bool {
+        let special = || self.go.as_ref()?.special(self.relative(address)?);
+        special().is_some_and(|rule| rule.kind == Kind::Root)
+    }
+
     /// The rule that holds at an address.
     pub(crate) fn rule(&self, address: Svma, scratch: &mut Scratch) -> Rule {
         let Some(at) = self.relative(address) else {
@@ -145,6 +159,9 @@ impl UnwindTable {
             .is_some_and(|start| signal::holds(start, at))
         {
             return Rule::of(Kind::Signal);
+        }
+        if let Some(rule) = self.go.as_ref().and_then(|go| go.special(at)) {
+            return rule;
         }
         for (number, section) in (0u8..).zip(&self.sections) {
             let Some((function, _)) = section.index.find(at) else {
@@ -159,7 +176,8 @@ impl UnwindTable {
         }
         let mut known = self.known.iter();
         let rule = known.find_map(|known| known.rule(at, self.machine));
-        rule.unwrap_or_else(|| self.rule_of_gap(at))
+        let go = || self.go.as_ref()?.rule(address, self.machine);
+        rule.or_else(go).unwrap_or_else(|| self.rule_of_gap(at))
     }
 
     /// A few instructions between two descriptions have no frame: so C libraries leave out what is

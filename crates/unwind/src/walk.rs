@@ -129,6 +129,10 @@ impl<S: AddressSpace> Walk<'_, S> {
                     visit(self.frame::<A>(pc));
                     self.gap::<A>(rule)
                 }
+                Kind::Switch => {
+                    visit(self.frame::<A>(pc));
+                    Err(Outcome::OffStack { avma: pc })
+                }
                 Kind::None | Kind::Bad | Kind::Slow | Kind::Signal => {
                     let kind = rule.kind;
                     self.unusual::<A>(kind, at, scratch, &mut visit)

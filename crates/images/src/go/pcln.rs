@@ -1,6 +1,7 @@
 //! The table itself: bytes to functions, names and lines. Each offset in it may be wrong.
 
 use crate::SectionBytes;
+use std::ops::Range;
 
 /// Where the address of the program's first code is, from 1.18 on.
 pub(super) const TEXT_START: u64 = 24;
@@ -165,6 +166,20 @@ impl Pcln {
         let is_in = own == start && start <= address;
         let name = self.u32_at(at)?;
         is_in.then_some(Function { start, name, at })
+    }
+
+    /// All functions: names by their offsets, and where they are.
+    pub(super) fn functions(&self) -> impl Iterator<Item = (u32, Range<u64>)> {
+        (0..self.n_functions).filter_map(|idx| {
+            let start = self.start(idx)?;
+            let function = self.function(start)?;
+            Some((function.name, start..self.start(idx + 1)?))
+        })
+    }
+
+    /// How far the stack pointer is below where it was when the function was called.
+    pub(super) fn frame_size(&self, function: &Function, address: u64) -> Option<i64> {
+        self.value(self.field(function, 3)?, function.start, address)
     }
 
     /// A field of a function's description, counted from its name.

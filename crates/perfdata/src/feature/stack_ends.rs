@@ -32,7 +32,7 @@ pub enum StackEnd {
     /// Of a 32-bit task.
     ThirtyTwoBit,
     /// Frames in its middle are not known: it was larger than its copy, and only its outermost frames
-    /// had stayed as they were.
+    /// had stayed as they were; or it goes on on another stack.
     Hole,
     /// Of a process whose mappings the recorder could not see: another user's, or protected.
     Unreadable,

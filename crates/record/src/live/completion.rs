@@ -1,11 +1,12 @@
 //! Completes stacks that go on behind their copies, from what is read there afterwards.
 
 use super::frozen::Frozen;
+use super::goroutine;
 use super::rest::{CutStack, Rest};
 use super::space::LiveSpace;
 use super::walk;
 use rprof_ringbuf::sys::Clock;
-use rprof_unwind::{AddressSpace, Outcome, Registers, Stack, StackFrame, Unwinder};
+use rprof_unwind::{AddressSpace, Machine, Outcome, Registers, Stack, StackFrame, Unwinder};
 
 /// Completes stacks.
 #[derive(Debug, Default)]
@@ -90,6 +91,22 @@ impl Completion {
         };
         frames.extend_from_slice(&found[found.len() - n_outermost..]);
         Completed::Hole(n_copied)
+    }
+
+    /// Adds a goroutine's frames to those of the stack that it went to.
+    pub(crate) fn add_goroutine(
+        &mut self,
+        (machine, space): (Machine, &LiveSpace<'_>),
+        by_frame_pointers: &[u64],
+        frames: &mut Vec<StackFrame>,
+    ) -> Option<Completed> {
+        let n_inner = frames.len();
+        let whose = (machine, space, &mut self.rest);
+        let has_all = goroutine::append(whose, by_frame_pointers, frames)?;
+        Some(match has_all {
+            true => Completed::Whole,
+            false => Completed::Hole(n_inner),
+        })
     }
 
     /// A thread has ended.

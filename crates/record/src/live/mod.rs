@@ -4,6 +4,7 @@
 mod completion;
 mod ends;
 mod frozen;
+mod goroutine;
 mod memory;
 mod rest;
 mod space;
@@ -51,6 +52,8 @@ pub(crate) struct LiveUnwinder {
     undecodable: u64,
     frames: Vec<StackFrame>,
     chain: Vec<u8>,
+    /// The user part of the sample's chain as the kernel has it.
+    by_frame_pointers: Vec<u64>,
     body: Vec<u8>,
 }
 
@@ -104,6 +107,7 @@ impl LiveUnwinder {
             undecodable: 0,
             frames: Vec::new(),
             chain: Vec::new(),
+            by_frame_pointers: Vec::new(),
             body: Vec::new(),
         }
     }
@@ -168,8 +172,11 @@ impl LiveUnwinder {
         let sample = self.drained.of(event)?.parse_sample(raw.body).ok()?;
         self.frames.clear();
         self.chain.clear();
-        let kernel = sample.callchain.iter().flat_map(Callchain::entries);
+        self.by_frame_pointers.clear();
+        let mut entries = sample.callchain.iter().flat_map(Callchain::entries);
+        let kernel = entries.by_ref().take_while(|&entry| entry != context::USER);
         self.chain.extend(kernel.flat_map(u64::to_ne_bytes));
+        self.by_frame_pointers.extend(entries);
         let (outcome, hole) = self.walk(&sample).unzip();
         let gap = self.close_gap(hole.flatten(), sample.raw.map_or(0, <[u8]>::len));
         if !self.frames.is_empty() {
@@ -254,6 +261,17 @@ impl LiveUnwinder {
         let outcome = walk(unwinder, &space, &registers, stack, frames);
         if unwinder.reach() > u64::from(SHALLOW) {
             self.seen.deep.fetch_add(1, Ordering::Relaxed);
+        }
+        if let Outcome::OffStack { .. } = outcome {
+            let whose = (self.machine, &space);
+            let completed = self
+                .completion
+                .add_goroutine(whose, &self.by_frame_pointers, frames);
+            match completed {
+                Some(Completed::Hole(n_inner)) => return Some((Outcome::Cut, Some(n_inner))),
+                Some(_) => return Some((Outcome::Rooted, None)),
+                None => {}
+            }
         }
         let tid = sample.tid.unwrap_or(pid);
         let goes_on = match outcome {

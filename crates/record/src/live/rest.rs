@@ -181,7 +181,7 @@ impl Rest {
     }
 
     /// The call before a return address.
-    fn call(&mut self, (machine, pid, space): (Machine, i32, u32), avma: u64) -> Call {
+    pub(crate) fn call(&mut self, (machine, pid, space): (Machine, i32, u32), avma: u64) -> Call {
         let Self { pages, calls } = self;
         let memory = &mut pages.get_mut().memory;
         *calls.entry((space, avma)).or_insert_with(|| {
@@ -214,7 +214,7 @@ const LONGEST_CALL: usize = 8;
 
 /// What code calls just before a return address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Call {
+pub(crate) enum Call {
     /// Nothing: it is no return address.
     None,
     /// Code at an address (AVMA).

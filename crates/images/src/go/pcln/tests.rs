@@ -179,7 +179,10 @@ proptest! {
             bytes[at] = byte;
         }
         if let Some(pcln) = parse(bytes) {
+            prop_assert!(pcln.functions().count() <= 5);
             for address in addresses {
+                let function = pcln.function(address);
+                function.and_then(|function| pcln.frame_size(&function, address));
                 if let Some((start, name, _)) = ask(&pcln, address) {
                     prop_assert!(start <= address && !name.is_empty());
                 }

@@ -1,0 +1,52 @@
+//! Go's runtime goes to the stack of the thread for some of its work: `runtime.systemstack` and its like.
+//! The copy is of that stack. The goroutine's, which waits, the kernel has followed by frame pointers,
+//! which Go always keeps; they lead past the function that went to the other stack.
+
+use super::rest::{Call, Rest};
+use super::space::LiveSpace;
+use rprof_images::Svma;
+use rprof_unwind::{AddressSpace, Machine, Mapped, StackFrame};
+
+/// Appends the goroutine's frames to those of a stack that ended at a change of stacks; whether the one
+/// that went is among them. `None` if frame pointers do not lead from there to a goroutine's root.
+pub(crate) fn append(
+    (machine, space, rest): (Machine, &LiveSpace<'_>, &mut Rest),
+    by_frame_pointers: &[u64],
+    frames: &mut Vec<StackFrame>,
+) -> Option<bool> {
+    let switch = frames.last()?.avma;
+    let at = by_frame_pointers.iter().position(|&one| one == switch)?;
+    let callers = by_frame_pointers.get(at + 1..)?;
+    let (first, last) = (*callers.first()?, *callers.last()?);
+    if !is_root(space, last) {
+        return None;
+    }
+    // Whom the innermost of them called is the one that went.
+    let call = rest.call((machine, space.pid, space.number()), first);
+    let frame = |avma| StackFrame {
+        avma,
+        sp: 0,
+        slot: 0,
+        is_return: true,
+    };
+    let went = match call {
+        // Goroutines are made to return to their root: nothing there calls them.
+        Call::None if callers.len() > 1 => return None,
+        Call::None | Call::Somewhere => None,
+        // Where in it is not known. Callers are looked up one byte before.
+        Call::To(start) => Some(frame(start.wrapping_add(1))),
+    };
+    frames.extend(went);
+    frames.extend(callers.iter().map(|&avma| frame(avma)));
+    Some(went.is_some())
+}
+
+/// Whether a return address is where a goroutine begins.
+fn is_root(space: &LiveSpace<'_>, avma: u64) -> bool {
+    match space.find(avma.wrapping_sub(1)) {
+        Mapped::Image { table, bias, .. } => {
+            table.is_named_root(Svma(avma.wrapping_sub(1).wrapping_sub(bias)))
+        }
+        Mapped::Nothing | Mapped::Code { .. } => false,
+    }
+}
