@@ -197,10 +197,18 @@ fn call_stacks_of_branch_records_are_perfs() {
     ]);
     run(record.arg(&file).arg("--").arg(&program)).ok();
     let bytes = std::fs::read(&file).unwrap();
-    let (bytes, n) = with_branches(&bytes);
+    let fields = "comm,ip,dso";
+    let (through_stubs, _) = with_branches(&bytes, 64);
+    std::fs::write(&file, &through_stubs).unwrap();
+    let begins_where_it_was_sampled = our_script(&file, fields);
+    let (bytes, n) = with_branches(&bytes, 0);
     assert!(n > 10, "{n} samples with callers");
     std::fs::write(&file, &bytes).unwrap();
-    let fields = "comm,ip,dso";
+    assert_same(
+        test,
+        &our_script(&file, fields),
+        &begins_where_it_was_sampled,
+    );
     assert_same(
         test,
         &our_script(&file, fields),
@@ -210,9 +218,62 @@ fn call_stacks_of_branch_records_are_perfs() {
     assert!(report.stdout.contains("main"), "{}", report.stdout);
 }
 
+/// With precise events a chain begins some instructions behind the sample's own address. No such
+/// event is here: the samples' addresses are changed.
+#[test]
+fn names_of_chains_do_not_need_the_samples_own_address() {
+    let test = "names_of_chains_do_not_need_the_samples_own_address";
+    if !has(test, "cc", "gcc") {
+        return;
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let program = compile_c(dir.path(), "program", PROGRAM);
+    let file = dir.path().join("recording");
+    let mut record = rprof(["record", "-e", "cpu-clock:u", "-F", "4999", "-g", "-o"]);
+    run(record.arg(&file).arg("--").arg(&program)).ok();
+    let fields = "ip,sym,symoff,dso";
+    let before = our_script(&file, fields);
+    assert!(before.contains(" main+0x"), "{before}");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let n = set_addresses(&mut bytes);
+    assert!(n > 10, "{n} samples");
+    std::fs::write(&file, &bytes).unwrap();
+    assert_same(test, &our_script(&file, fields), &before);
+    // So are those that a recording brings along.
+    let embed = ["symbols", "--embed", "-i"];
+    run(rprof(embed).arg(&file)).ok();
+    std::fs::remove_file(&program).unwrap();
+    assert_same(test, &our_script(&file, fields), &before);
+}
+
+/// Gives all samples of a recording of rprof's the address of the first; returns how many there are.
+fn set_addresses(bytes: &mut [u8]) -> usize {
+    let word = |bytes: &[u8], at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().unwrap());
+    let place = |at| usize::try_from(word(bytes, at)).unwrap();
+    let (data, data_len) = (place(40), place(48));
+    let mut own = Vec::new();
+    let mut at = data;
+    while at < data + data_len {
+        if bytes[at..at + 4] == 9_u32.to_le_bytes() {
+            // Behind header and id.
+            own.push(at + 16);
+        }
+        at += usize::from(u16::from_le_bytes([bytes[at + 6], bytes[at + 7]]));
+    }
+    let first = word(bytes, own[0]).to_le_bytes();
+    for &at in &own {
+        bytes[at..at + 8].copy_from_slice(&first);
+    }
+    own.len()
+}
+
 /// A recording of `rprof record --call-graph fp` whose samples have their user callers in branch
-/// records, and in the chain only where they were; how many have any. Its features are left out.
-fn with_branches(bytes: &[u8]) -> (Vec<u8>, usize) {
+/// records, and in the chain only where they were; how many have any. The last call led so many
+/// bytes before where the sample was taken. Its features are left out.
+fn with_branches(bytes: &[u8], before: u64) -> (Vec<u8>, usize) {
     const USER: u64 = (-512_i64).cast_unsigned();
     let word = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().unwrap());
     let place = |at: usize| usize::try_from(word(at)).unwrap();
@@ -236,11 +297,11 @@ fn with_branches(bytes: &[u8]) -> (Vec<u8>, usize) {
             let callers = user.get(1..).unwrap_or_default();
             let callers = callers.iter().filter(|&&entry| entry != 0);
             let from: Vec<u64> = callers.map(|entry| entry - 1).collect();
-            let first = user.first().copied().unwrap_or(1);
+            let first = user.first().copied().unwrap_or(64);
             let from = if from.is_empty() { vec![first] } else { from };
             record.extend((from.len() as u64).to_le_bytes());
             for from in from {
-                record.extend([from, first, 0].map(u64::to_le_bytes).concat());
+                record.extend([from, first - before, 0].map(u64::to_le_bytes).concat());
             }
             let len = u16::try_from(record.len()).unwrap();
             record[6..8].copy_from_slice(&len.to_le_bytes());

@@ -1,7 +1,7 @@
 //! Names of all addresses that samples hit, as a section for the recording itself.
 
 use crate::Error;
-use crate::load::{Context, Embedded, Wanted, answer_all, avma, collect, has_stack, skim};
+use crate::load::{Context, Embedded, First, Wanted, answer_all, avma, collect, has_stack, skim};
 use foldhash::HashMap;
 use rprof_abi::Encoder;
 use rprof_images::Locator;
@@ -46,7 +46,8 @@ pub fn symbol_section(
         stacks: true,
         locator,
     };
-    let context = Context::new(reader, &skimmed, wanted);
+    let mut context = Context::new(reader, &skimmed, wanted);
+    context.chains.first = First::Both;
     let places = collect(&context, |_, _| {}, progress)?;
     let embedded = Embedded::behind_files(reader);
     let mut builder = Builder::default();

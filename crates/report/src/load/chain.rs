@@ -14,8 +14,19 @@ use rprof_unwind::StackFrame;
 pub(crate) struct ChainOptions {
     pub(crate) stacks: bool,
     pub(crate) max_stack: Option<usize>,
-    /// The sample's own address comes first also where the chain leaves its level out.
-    pub(crate) own_first: bool,
+    pub(crate) first: First,
+}
+
+/// Which address of a sample comes first. A chain begins where the sample was taken, but with
+/// precise events some instructions before; and it may leave the sample's level out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum First {
+    /// The sample's own.
+    Own,
+    /// That of the chain, if there is one.
+    OfChain,
+    /// The sample's own, and then that of the chain, too: all that is shown by either.
+    Both,
 }
 
 /// An address of a sample.
@@ -91,20 +102,23 @@ pub(crate) fn for_each_address(
     let mut left = options.max_stack.unwrap_or(usize::MAX);
     // The first entry of a chain is the sample's own address, which is visited before it; unless
     // the chain leaves that level out (exclude_callchain_kernel).
-    let own = sample.ip.filter(|_| options.own_first || chain.is_none());
+    let first = options.first;
+    let own = sample
+        .ip
+        .filter(|_| first != First::OfChain || chain.is_none());
     if let Some(ip) = own {
-        left = left.saturating_sub(1);
+        left = left.saturating_sub(usize::from(first != First::Both));
         visit(Address {
             level: Some(own_level),
             avma: Avma(ip),
             is_return: false,
         });
-    } else if options.own_first {
+    } else if first == First::Own {
         return;
     }
     let mut walk = Walk {
         level: own_level,
-        skips: own.map(|_| own_level),
+        skips: own.filter(|_| first != First::Both).map(|_| own_level),
         is_return: false,
         in_user: false,
         passes_user: matches!(user.part, UserPart::Unwound(_)),
@@ -164,8 +178,8 @@ impl Walk {
                 self.is_return = false;
                 continue;
             }
-            if self.in_user && entry == context::USER {
-                // simpleperf says it several times.
+            if self.in_user && entry == context::USER && !self.is_return {
+                // simpleperf says it several times, in front.
                 continue;
             }
             if self.passes_user && self.level == Level::User {
@@ -276,7 +290,7 @@ mod tests {
         let options = ChainOptions {
             stacks: true,
             max_stack,
-            own_first: true,
+            first: First::Own,
         };
         for_each_address(&sample, user, Misc::KERNEL, options, |address| {
             all.push((address.level.unwrap(), address.avma.0));
@@ -322,9 +336,43 @@ mod tests {
     #[test]
     fn the_user_parts_marker_is_one_however_often_it_is_said() {
         let chain = [context::USER, context::USER, 100, context::USER, 61];
-        let levels = addresses(100, &chain, None);
-        assert_eq!(levels.len(), 3, "{levels:?}");
-        assert_eq!(levels[1], (Level::User, 100));
+        // Behind frames it is what a broken frame pointer led to.
+        let garbage = context::USER - 1;
+        let user = [100, garbage, 60].map(|avma| (Level::User, avma));
+        assert_eq!(addresses(100, &chain, None)[1..], user);
+    }
+
+    #[test]
+    fn with_precise_events_the_chain_begins_elsewhere_than_the_sample() {
+        let bytes = encoded(&[context::USER, 50, 61]);
+        let sample = SampleHead {
+            ip: Some(47),
+            callchain: Some(Callchain::from_encoded(&bytes, Endian::Little)),
+            ..SampleHead::default()
+        };
+        let addresses = |first, max_stack| {
+            let mut all = Vec::new();
+            let options = ChainOptions {
+                stacks: true,
+                max_stack,
+                first,
+            };
+            for_each_address(
+                &sample,
+                of(UserPart::Recorded),
+                Misc::USER,
+                options,
+                |address| {
+                    all.push(address.avma.0);
+                },
+            );
+            all
+        };
+        assert_eq!(addresses(First::Own, None), [47, 60]);
+        assert_eq!(addresses(First::OfChain, None), [50, 60]);
+        assert_eq!(addresses(First::Both, None), [47, 50, 60]);
+        // As many as any of the others visits.
+        assert_eq!(addresses(First::Both, Some(1)), [47, 50]);
     }
 
     #[test]
@@ -349,12 +397,12 @@ mod tests {
             callchain: Some(Callchain::from_encoded(&bytes, Endian::Little)),
             ..SampleHead::default()
         };
-        let addresses = |misc, own_first, max_stack| {
+        let addresses = |misc, first, max_stack| {
             let mut all = Vec::new();
             let options = ChainOptions {
                 stacks: true,
                 max_stack,
-                own_first,
+                first,
             };
             let user = of(UserPart::Unwound(&frames));
             for_each_address(&sample, user, misc, options, |address| {
@@ -363,9 +411,15 @@ mod tests {
             all
         };
         // The call is before a return address, but not where a signal interrupted.
-        assert_eq!(addresses(Misc::KERNEL, true, None), [100, 200, 50, 60, 70]);
-        assert_eq!(addresses(Misc::KERNEL, false, None), [100, 200, 50, 60, 70]);
-        assert_eq!(addresses(Misc::KERNEL, true, Some(3)), [100, 200, 50]);
+        assert_eq!(
+            addresses(Misc::KERNEL, First::Own, None),
+            [100, 200, 50, 60, 70]
+        );
+        assert_eq!(
+            addresses(Misc::KERNEL, First::OfChain, None),
+            [100, 200, 50, 60, 70]
+        );
+        assert_eq!(addresses(Misc::KERNEL, First::Own, Some(3)), [100, 200, 50]);
     }
 
     #[test]
@@ -378,7 +432,12 @@ mod tests {
         };
         let frames = [frame(50, false), frame(61, true)];
         let bytes = encoded(&[]);
-        for (chain, own_first) in [(true, true), (true, false), (false, true)] {
+        let firsts = [
+            (true, First::Own),
+            (true, First::OfChain),
+            (false, First::Own),
+        ];
+        for (chain, first) in firsts {
             let chain = chain.then(|| Callchain::from_encoded(&bytes, Endian::Little));
             let sample = SampleHead {
                 ip: Some(50),
@@ -389,7 +448,7 @@ mod tests {
             let options = ChainOptions {
                 stacks: true,
                 max_stack: None,
-                own_first,
+                first,
             };
             let user = of(UserPart::Unwound(&frames));
             for_each_address(&sample, user, Misc::USER, options, |address| {
@@ -411,7 +470,7 @@ mod tests {
             let options = ChainOptions {
                 stacks: true,
                 max_stack: None,
-                own_first: true,
+                first: First::Own,
             };
             let user = UserStack {
                 part: UserPart::Recorded,

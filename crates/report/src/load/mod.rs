@@ -25,7 +25,7 @@ mod timeline;
 mod unwinding;
 mod values;
 
-pub(crate) use chain::{Address, Missing, UserPart, UserStack, for_each_address};
+pub(crate) use chain::{Address, First, Missing, UserPart, UserStack, for_each_address};
 pub(crate) use count::{count_places, shows_function};
 pub(crate) use embedded::{Embedded, avma};
 pub(crate) use kernel::Kernel;
@@ -136,7 +136,7 @@ impl<'a> Context<'a> {
             chains: ChainOptions {
                 stacks,
                 max_stack: filter.max_stack,
-                own_first: true,
+                first: First::Own,
             },
             values: Values::of(reader),
             locator,

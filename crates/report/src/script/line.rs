@@ -8,7 +8,7 @@ use super::spot::{Spot, address_of};
 use super::trace::Traces;
 use super::{bpf_output, branches, head, memory, registers, text};
 use crate::load::{
-    Context, Ends, Missing, Seen, Space, Tasks, Unwinding, UserPart, UserStack, comm_text,
+    Context, Ends, First, Missing, Seen, Space, Tasks, Unwinding, UserPart, UserStack, comm_text,
     for_each_address, has_stack, shows_function, task_name,
 };
 use rprof_abi::registers::RegisterTable;
@@ -237,7 +237,10 @@ impl<'a> Lines<'a> {
         // Of stacks that could not be unwound the first frame is known.
         let event = context.reader.events().get(seen.event);
         let has_stack = event.is_some_and(has_stack);
-        options.own_first = has_stack && matches!(user.part, UserPart::Recorded);
+        options.first = match has_stack && matches!(user.part, UserPart::Recorded) {
+            true => First::Own,
+            false => First::OfChain,
+        };
         let start = out.len();
         let (sample, misc) = (&seen.sample, seen.raw.misc);
         for_each_address(sample, user, misc, options, |address| {
@@ -311,7 +314,7 @@ impl Layout<'_> {
             return true;
         }
         let mut options = context.chains;
-        (options.own_first, options.stacks) = (true, false);
+        (options.first, options.stacks) = (First::Own, false);
         let mut shows = true;
         for_each_address(
             &seen.sample,

@@ -19,7 +19,7 @@ pub use choice::{Choice, ColumnsError};
 
 use crate::Error;
 use crate::load::{
-    Address, Context, Ends, Kernel, Names, Seen, Unused, Wanted, check_filter, collect, skim,
+    Address, Context, Ends, First, Kernel, Names, Seen, Unused, Wanted, check_filter, collect, skim,
 };
 use columns::{Column, Columns};
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -104,7 +104,8 @@ pub fn write_script(
         stacks: options.chains,
         locator: &options.locator,
     };
-    let context = Context::new(reader, &skimmed, wanted);
+    let mut context = Context::new(reader, &skimmed, wanted);
+    context.chains.first = First::Both;
     let mut profile = Profile::default();
     let names = names_of(&context, options, &columns, &mut profile)?;
     let named = names.as_ref().map(|names| Named {
