@@ -129,7 +129,7 @@ impl HistoryBuilder {
                 map.addr.saturating_add(map.len)
             },
             // Of memory without a file only the address itself says anything.
-            pgoff: if is_kernel || is_memory {
+            pgoff: if is_kernel || is_memory || map.is_listed_by_address {
                 map.addr
             } else {
                 map.pgoff
@@ -302,6 +302,11 @@ const MAP_HUGETLB: u32 = 0x4_0000;
 /// `PROT_EXEC`, include/uapi/asm-generic/mman-common.h (v6.12).
 const PROT_EXEC: u32 = 4;
 
+/// Code that was compiled at run time, whose names simpleperf found; the kernel has no such bit.
+///
+/// Source: AOSP, simpleperf/thread_tree.h, `map_flags`.
+const PROT_JIT_SYMFILE_MAP: u32 = 0x4000;
+
 /// What MMAP and MMAP2 have in common.
 struct Mapping<'a> {
     pid: i32,
@@ -312,6 +317,8 @@ struct Mapping<'a> {
     identity: Option<FileIdentity>,
     is_code: bool,
     is_huge: bool,
+    /// Whether simpleperf lists the functions of its file by their addresses in memory.
+    is_listed_by_address: bool,
 }
 
 impl<'a> From<&Mmap<'a>> for Mapping<'a> {
@@ -325,6 +332,7 @@ impl<'a> From<&Mmap<'a>> for Mapping<'a> {
             identity: None,
             is_code: true,
             is_huge: false,
+            is_listed_by_address: false,
         }
     }
 }
@@ -340,6 +348,7 @@ impl<'a> From<&Mmap2<'a>> for Mapping<'a> {
             identity: Some(map.identity),
             is_code: map.prot & PROT_EXEC != 0,
             is_huge: map.flags & MAP_HUGETLB != 0,
+            is_listed_by_address: map.prot & PROT_JIT_SYMFILE_MAP != 0,
         }
     }
 }

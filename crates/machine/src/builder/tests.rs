@@ -258,3 +258,32 @@ fn a_mapping_of_data_is_a_place_but_no_code() {
     assert_eq!(code(0x2010), Place::Unmapped(Avma(0x2010)));
     assert_eq!(code(0x1010), place(0x1010));
 }
+
+#[test]
+fn code_that_simpleperf_lists_by_address_is_placed_by_address() {
+    let mut script = Script::new();
+    let file = b"/data/perf.data_jit_app_cache:0-784";
+    script.add(
+        1,
+        Misc::USER,
+        Record::Mmap2(Mmap2 {
+            pid: 7,
+            tid: 7,
+            addr: 0x9c9e_b7f0,
+            len: 0x14c,
+            pgoff: 0x3c78,
+            identity: FileIdentity::Inode(Inode::default()),
+            prot: 0x4000,
+            flags: 0,
+            filename: file,
+        }),
+    );
+    let history = script.build();
+    let epoch = history.moment(7, 7, Key::LAST).user;
+    let place = history.place(epoch, Avma(0x9c9e_b800));
+    let Place::User { image, offset } = place else {
+        panic!("{place:?}");
+    };
+    assert_eq!(offset, FileOffset(0x9c9e_b800));
+    assert_eq!(history.images().of(image).unwrap().path, file);
+}

@@ -168,7 +168,12 @@ impl Embedded {
 
     /// Whether simpleperf listed the functions of an image.
     pub(crate) fn lists(&self, image: &RecordedImage) -> bool {
-        self.listed.contains_key(&image.path)
+        self.listed_of(image).is_some()
+    }
+
+    /// The kernel is listed without its reference symbol.
+    fn listed_of(&self, image: &RecordedImage) -> Option<&SimpleperfFile> {
+        self.listed.get(image.long_name())
     }
 
     fn merged(
@@ -259,13 +264,18 @@ impl Embedded {
         places: &[PlaceKey],
         demangling: Demangling,
     ) -> Option<Answers> {
-        let file = self.listed.get(&image.path)?;
+        let file = self.listed_of(image)?;
         let symbols = file.symbols.iter().map(|symbol| Listed {
             start: Svma(symbol.vaddr),
             len: symbol.len.into(),
             name: &symbol.name,
         });
-        let addresses = places.iter().map(|place| Svma(svma(file, place.address)));
+        let start = match image.kind {
+            ImageKind::Module { start_avma } => start_avma,
+            _ => 0,
+        };
+        let offset = |place: &PlaceKey| place.address.wrapping_sub(start);
+        let addresses = places.iter().map(|place| Svma(svma(file, offset(place))));
         Some(symbolize_listed(symbols, addresses, demangling))
     }
 }
@@ -294,7 +304,8 @@ fn known<'s>(image: &'s SymbolImage, place: &PlaceKey) -> Option<&'s SymbolAddre
     all.get(at.ok()?)
 }
 
-/// Where an offset in the file is in its address space. The kernel's places are addresses already.
+/// Where an offset in the file, or in a module's memory, is in its address space. The kernel's
+/// places are addresses already.
 fn svma(file: &SimpleperfFile, offset: u64) -> u64 {
     let is_offset = matches!(
         file.kind,

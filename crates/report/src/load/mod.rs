@@ -6,6 +6,7 @@ mod chain;
 mod chunks;
 mod count;
 mod embedded;
+mod exact_chains;
 mod fetching;
 mod freeze;
 mod kernel;
@@ -42,6 +43,7 @@ use crate::Error;
 use branch_calls::has_calls;
 use chain::ChainOptions;
 use count::count;
+use exact_chains::has_exact_chains;
 use freeze::freeze;
 use lives::WallClock;
 use locate::Holders;
@@ -102,6 +104,8 @@ pub(crate) struct Context<'a> {
     pub(crate) locator: &'a Locator,
     /// Whether branch records are call stacks, of any event.
     pub(crate) has_branch_calls: bool,
+    /// Whether simpleperf unwound stacks, of any event.
+    pub(crate) has_exact_chains: bool,
     /// Who has what mapped still: asked for files that are not found otherwise.
     pub(crate) holders: OnceLock<Holders>,
     clock: OnceLock<Option<WallClock>>,
@@ -141,6 +145,7 @@ impl<'a> Context<'a> {
             values: Values::of(reader),
             locator,
             has_branch_calls: stacks && reader.events().iter().any(has_calls),
+            has_exact_chains: stacks && has_exact_chains(reader),
             holders: OnceLock::new(),
             clock: OnceLock::new(),
             tables: tables.flatten(),

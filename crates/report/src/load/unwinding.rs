@@ -7,8 +7,9 @@
 //! rule is known costs less than the look-up of its name.
 
 use super::Context;
-use super::branch_calls::append_frames;
+use super::branch_calls;
 use super::chain::{Missing, UserPart, UserStack};
+use super::exact_chains;
 use super::resolve::Space;
 use super::samples::Seen;
 use foldhash::HashMap;
@@ -184,9 +185,9 @@ impl Unwinding {
     /// Walks the stack of a sample.
     #[inline]
     pub(crate) fn walk(&mut self, context: &Context<'_>, seen: &Seen<'_>, space: Space) -> Walked {
-        if context.has_branch_calls {
+        if context.has_branch_calls || context.has_exact_chains {
             let start = self.frames.len();
-            if append_frames(context, seen, &mut self.frames).is_some() {
+            if self.take_recorded(context, seen).is_some() {
                 return Walked {
                     frames: start..self.frames.len(),
                     missing: Missing::Nothing,
@@ -206,6 +207,18 @@ impl Unwinding {
                 }
             }
         }
+    }
+
+    /// Takes the frames of a sample that needs no walk.
+    fn take_recorded(&mut self, context: &Context<'_>, seen: &Seen<'_>) -> Option<()> {
+        let frames = &mut self.frames;
+        let calls = context
+            .has_branch_calls
+            .then(|| branch_calls::append_frames(context, seen, frames));
+        calls.flatten().or_else(|| {
+            let is_exact = context.has_exact_chains;
+            is_exact.then(|| exact_chains::append_frames(context, seen, &mut self.frames))?
+        })
     }
 
     /// Where the user part of a sample's chain is.

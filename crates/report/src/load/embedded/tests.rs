@@ -2,7 +2,7 @@
 
 use super::*;
 use rprof_images::BuildId;
-use rprof_perfdata::feature::{AddressName, SymbolFrame};
+use rprof_perfdata::feature::{AddressName, SimpleperfSymbol, SymbolFrame};
 
 #[test]
 fn offsets_count_from_the_first_code() {
@@ -18,6 +18,58 @@ fn offsets_count_from_the_first_code() {
         ..file
     };
     assert_eq!(svma(&kernel, 0x948), 0x948);
+}
+
+/// The kernel's reference symbol is no part of its name, and modules count from where they are.
+#[test]
+fn kernels_and_modules_are_named_by_the_lists_of_simpleperf() {
+    let file = |path: &str, kind, (min_vaddr, offset), vaddr| SimpleperfFile {
+        path: path.as_bytes().to_vec(),
+        kind,
+        min_vaddr,
+        file_offset_of_min_vaddr: offset,
+        symbols: vec![SimpleperfSymbol {
+            vaddr,
+            len: 16,
+            name: b"found".to_vec(),
+        }],
+        dex_file_offsets: Vec::new(),
+    };
+    let unknown = SimpleperfFile::UNKNOWN_OFFSET;
+    let files = [
+        file(
+            "[kernel.kallsyms]",
+            SimpleperfFile::KERNEL,
+            (0, unknown),
+            0xffff_0040,
+        ),
+        file("/x.ko", SimpleperfFile::KERNEL_MODULE, (0x10, 0x1000), 0x50),
+    ];
+    let embedded = Embedded {
+        listed: files
+            .into_iter()
+            .map(|file| (file.path.clone(), file))
+            .collect(),
+        ..Embedded::default()
+    };
+    let kernel = ImageKind::Kernel {
+        reference_avma: Some(0xffff_0000),
+    };
+    let module = ImageKind::Module {
+        start_avma: 0xbf00_0000,
+    };
+    let asked = [
+        ("[kernel.kallsyms]_stext", kernel, 0xffff_0044),
+        ("/x.ko", module, 0xbf00_1044),
+    ];
+    for (path, kind, address) in asked {
+        let image = RecordedImage {
+            kind,
+            ..image(path.as_bytes(), 0)
+        };
+        let named = embedded.name(&image, &places(&[address]), Request::default(), |_| None);
+        assert_eq!(names(&named.unwrap().unwrap(), 1), [["found"]]);
+    }
 }
 
 fn image(path: &[u8], id: u8) -> RecordedImage {
