@@ -145,7 +145,7 @@ fn recordings_of_simpleperf_are_read_with_its_own_sections() {
     );
     assert_eq!(two["warnings"], Value::Array(Vec::new()));
     let lbr = info(&dir.join("perf_lbr.data"));
-    assert_eq!(events(&lbr), expected(&[("cycles:u", 19)]));
+    assert_eq!(events(&lbr), expected(&[("cpu-cycles:u", 19)]));
     assert_eq!(lbr["warnings"], Value::Array(Vec::new()));
     let meta = &lbr["features"]["simpleperf_meta_info"];
     let value = |key: &str| -> String {
@@ -163,6 +163,44 @@ fn recordings_of_simpleperf_are_read_with_its_own_sections() {
     };
     assert_eq!(file["path"], "/home/yabinc/lbr_test_loop");
     assert_eq!(file["symbols"][0]["name"], "main");
+}
+
+/// What simpleperf's own report of these files names, and no file of the phone is here.
+#[test]
+fn recordings_of_simpleperf_bring_their_names_along() {
+    let Some(corpus) = corpus("recordings_of_simpleperf_bring_their_names_along") else {
+        return;
+    };
+    let dir = corpus.join("simpleperf");
+    let script = |name: &str| {
+        let ran = run(rprof(["script", "-F", "event,ip,sym,dso,trace", "-i"]).arg(dir.join(name)));
+        let ran = ran.ok();
+        assert_eq!(ran.stderr, "", "{name}");
+        ran.stdout
+    };
+    let switches = info(&dir.join("perf_with_tracepoint_event.data"));
+    let counted = [("sched:sched_switch", 31), ("cpu-cycles", 14)];
+    assert_eq!(events(&switches), expected(&counted));
+    let text = script("perf_with_tracepoint_event.data");
+    assert!(text.contains("prev_comm=sleep prev_pid=9896"), "{text}");
+    assert!(
+        text.contains("perf_event_exec ([kernel.kallsyms])"),
+        "{text}"
+    );
+    let text = script("perf_with_jit_symbol.data");
+    let unnamed = text.lines().filter(|line| line.contains("[unknown]"));
+    let unnamed: Vec<_> = unnamed
+        .filter(|line| !line.contains("[kernel.kallsyms]"))
+        .collect();
+    assert_eq!(unnamed, [""; 0]);
+    for named in [
+        "java.lang.Thread.run (/apex/com.android.art/javalib/core-oj.jar)",
+        "java.lang.Thread.sleep (perf.data_jit_app_cache:15480-17544)",
+    ] {
+        assert!(text.contains(named), "{named}");
+    }
+    let text = script("two_process_perf.data");
+    assert!(!text.contains("[unknown]") && !text.contains("\tfffffffffffff"));
 }
 
 #[test]

@@ -105,6 +105,8 @@ pub enum Warning {
         /// Which.
         missing: Vec<FeatureId>,
     },
+    /// There are tracepoints, and nothing says what fields they have.
+    NoFormats,
     /// A feature section could not be decoded.
     BadFeature {
         /// Which.
@@ -146,6 +148,11 @@ impl std::fmt::Display for Warning {
                     names.join(", ")
                 )
             }
+            Self::NoFormats => write!(
+                f,
+                "the recording has no formats of its tracepoints (TRACING_DATA): their fields are \
+                 not shown"
+            ),
             Self::BadFeature { feature, what } => {
                 write!(f, "damaged feature section {feature} ({what}); ignored")
             }

@@ -70,6 +70,16 @@ impl TracingData {
         encode_file(&self.cmdlines, encoder);
     }
 
+    /// Names of tracepoints by their numbers, which are `config` in attrs.
+    pub fn names(&self) -> impl Iterator<Item = (u64, String)> {
+        let all = self.systems.iter().flat_map(|(system, formats)| {
+            formats
+                .iter()
+                .map(move |text| (system.as_str(), text.as_slice()))
+        });
+        all.filter_map(numbered_name)
+    }
+
     /// Parses the section (tools/perf/util/trace-event-read.c, v6.1). Byte order and size of a
     /// long are what the section says: it may be of another machine than the file.
     ///
@@ -119,6 +129,21 @@ impl TracingData {
         })
     }
 }
+
+/// The number of the tracepoint that a `format` file describes, and its name with its system's.
+fn numbered_name((system, text): (&str, &[u8])) -> Option<(u64, String)> {
+    let text = text.get(..MAX_HEAD).unwrap_or(text);
+    let text = String::from_utf8_lossy(text);
+    let field = |key: &str| {
+        let mut values = text.lines().filter_map(|line| line.strip_prefix(key));
+        values.next().map(str::trim)
+    };
+    let id = field("ID:")?.parse().ok()?;
+    Some((id, format!("{system}:{}", field("name:")?)))
+}
+
+/// Bytes of a `format` file that its name and number are in.
+const MAX_HEAD: usize = 4096;
 
 /// Of trace-cmd's format; command lines are there from 0.6 on.
 struct Version(u32, u32);

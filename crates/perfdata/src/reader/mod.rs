@@ -3,6 +3,7 @@
 mod ahead;
 mod attrs;
 mod bytes;
+mod names;
 mod open;
 mod pipe;
 mod source;

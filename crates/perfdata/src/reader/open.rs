@@ -5,12 +5,11 @@ use super::bytes::Bytes;
 use super::source::{self, Source};
 use super::stream::{Part, Stream};
 use super::unpack::{DEFAULT_LIMIT, How, unpack};
+use super::walk::{Step, tracing_data, walk_part};
 use super::{Form, PIPE_HEADER_LEN, Reader};
-use crate::feature::EventDesc;
 use crate::{Error, Feature, FeatureId, FileHeader, Section, Warning};
-use foldhash::HashMap;
-use rprof_abi::{Cursor, Endian};
-use rprof_untrusted::{Allowed, Budget, Limits, Untrusted};
+use rprof_abi::{Cursor, Endian, event_type};
+use rprof_untrusted::{Allowed, Budget, Limits};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -77,8 +76,11 @@ impl Reader {
         let events = self.read_attrs(&header)?;
         self.read_feature_table(&header);
         let mut is_compressed = header.feature_ids().any(|id| id == FeatureId::COMPRESSED);
-        self.take_events(events, &[]);
         let mut parts = vec![self.data_part(&header, source.is_directory)];
+        if let Some(part) = parts.first() {
+            self.find_tracing_data(part, &events)?;
+        }
+        self.take_events(events, &[]);
         for (name, bytes) in source.others {
             let start = parts.last().map_or(0, |part: &Part| part.range.end);
             parts.push(Part {
@@ -99,6 +101,32 @@ impl Reader {
             self.unpack()?;
         }
         self.header = Some(header);
+        Ok(())
+    }
+
+    /// simpleperf has the formats of tracepoints in a record, not in a section.
+    fn find_tracing_data(&mut self, part: &Part, events: &[Described]) -> Result<(), Error> {
+        let has = |id| self.features.iter().any(|&(other, _)| other == id);
+        let mut kinds = events.iter().map(|one| one.event.attr.kind);
+        if has(FeatureId::TRACING_DATA)
+            || !has(FeatureId::SIMPLEPERF_META_INFO)
+            || !kinds.any(|kind| kind == event_type::TRACEPOINT)
+        {
+            return Ok(());
+        }
+        let mut found = None;
+        let endian = self.endian;
+        let walked = walk_part(part, endian, part.range.clone(), |offset, raw| {
+            let at = part.at + (offset - part.range.start);
+            found = tracing_data(at, raw, endian);
+            match found {
+                Some(_) => Step::Stop,
+                None => Step::On,
+            }
+        });
+        walked.map_err(|source| self.io_error(source))?;
+        let section = found.map(|section| (FeatureId::TRACING_DATA, section));
+        self.features.extend(section);
         Ok(())
     }
 
@@ -230,53 +258,6 @@ impl Reader {
         let most = self.budget.limits().memory;
         let what = || format!("{size} bytes: more than fit into --mem {most}");
         self.budget.hold(size).is_err().then(what)
-    }
-
-    /// Takes the events, with names from EVENT_DESC and EVENT_UPDATE.
-    fn take_events(&mut self, described: Vec<Described>, updates: &[(u64, Vec<u8>)]) {
-        let names = self.described_names();
-        // Of two with the same id, the first description and the last update count.
-        let described_ids: HashMap<u64, &EventDesc> = names
-            .iter()
-            .rev()
-            .flat_map(|desc| desc.ids.iter().map(move |&id| (id, desc)))
-            .collect();
-        let places = updates.iter().zip(0usize..);
-        let updated_ids: HashMap<u64, usize> =
-            places.map(|((id, _), place)| (*id, place)).collect();
-        for (place, mut one) in described.into_iter().enumerate() {
-            // Matched by id where there are ids, else by place.
-            let same_id = one.ids.iter().find_map(|id| described_ids.get(id).copied());
-            let by_place = || names.get(place).filter(|_| one.ids.is_empty());
-            let desc = same_id.or_else(by_place);
-            let update = one.ids.iter().filter_map(|id| updated_ids.get(id)).max();
-            let update = update.and_then(|&place| updates.get(place));
-            let name = update.map(|(_, name)| name);
-            if let Some(name) = name.or(desc.map(|desc| &desc.name)) {
-                one.event.name = Untrusted::new(String::from_utf8_lossy(name).into_owned());
-            }
-            self.event_by_id
-                .extend(one.ids.iter().map(|&id| (id, place)));
-            self.events.push(one.event);
-        }
-        self.find_id_layouts();
-    }
-
-    /// What EVENT_DESC says, or nothing and a warning.
-    fn described_names(&mut self) -> Vec<EventDesc> {
-        let what = match self.feature(FeatureId::EVENT_DESC) {
-            Ok(None) => return Vec::new(),
-            Ok(Some(section)) => match EventDesc::parse_all(&section, self.endian) {
-                Ok(described) => return described,
-                Err(error) => error.to_string(),
-            },
-            Err(error) => error.to_string(),
-        };
-        self.warnings.push(Warning::BadFeature {
-            feature: FeatureId::EVENT_DESC.name(),
-            what,
-        });
-        Vec::new()
     }
 }
 

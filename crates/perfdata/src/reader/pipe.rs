@@ -3,10 +3,10 @@
 
 use super::attrs::Described;
 use super::stream::Part;
-use super::walk::{payload_len, walk_part};
+use super::walk::{tracing_data, walk_part};
 use super::{PIPE_HEADER_LEN, Reader, Step};
 use crate::feature::BuildIdEntry;
-use crate::file_record::{FileRecord, Update};
+use crate::file_record::{FileRecord, SimpleperfRecord, Update};
 use crate::{Error, FeatureId, FileHeader, Section, file_kind};
 use rprof_abi::{RawRecord, RecordHeader, WireError};
 use std::sync::Arc;
@@ -85,12 +85,11 @@ impl Reader {
                 };
                 found.features.push((id, section));
             }
-            FileRecord::HeaderTracingData { .. } => {
-                let section = Section {
-                    offset: offset + raw.len_bytes() as u64,
-                    size: payload_len(raw, self.endian),
-                };
-                found.features.push((FeatureId::TRACING_DATA, section));
+            FileRecord::HeaderTracingData { .. }
+            | FileRecord::Simpleperf(SimpleperfRecord::TracingData(_)) => {
+                let section = tracing_data(offset, raw, self.endian);
+                let section = section.map(|section| (FeatureId::TRACING_DATA, section));
+                found.features.extend(section);
             }
             FileRecord::HeaderBuildId(entry) => found.build_ids.push(entry),
             FileRecord::Compressed(_) => found.is_compressed = true,

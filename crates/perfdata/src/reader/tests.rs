@@ -183,6 +183,108 @@ fn a_piped_feature_that_no_file_has_a_bit_for_is_a_damaged_record() {
     assert_eq!(reader.warnings(), [Warning::Undecodable { records: 1 }]);
 }
 
+/// What came through a pipe: events of these attrs, without names, then records.
+fn piped(attrs: &[PerfEventAttr], records: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut head = rprof_abi::Encoder::new(&mut bytes, Endian::NATIVE);
+    head.u64(u64::from_le_bytes(FileHeader::MAGIC));
+    head.u64(PIPE_HEADER_LEN);
+    for attr in attrs {
+        let mut body = Vec::new();
+        attr.encode(&mut body, Endian::NATIVE, rprof_abi::AttrSize::VER0);
+        bytes.extend(with_body(file_kind::HEADER_ATTR, &body));
+    }
+    bytes.extend(records.concat());
+    bytes
+}
+
+fn with_body(kind: RecordKind, body: &[u8]) -> Vec<u8> {
+    let len = u16::try_from(8 + body.len()).unwrap();
+    let mut bytes = record(kind.0, 8, 0);
+    bytes[6..].copy_from_slice(&len.to_ne_bytes());
+    bytes.extend(body);
+    bytes
+}
+
+fn attr(kind: u32, config: u64) -> PerfEventAttr {
+    PerfEventAttr {
+        kind,
+        config,
+        ..PerfEventAttr::default()
+    }
+}
+
+fn names(reader: &Reader) -> Vec<&str> {
+    let events = reader.events().iter();
+    events.map(|event| event.name.raw()).collect()
+}
+
+/// The formats of `probe_x:main`, number 1329, behind their length.
+fn formats() -> Vec<u8> {
+    let text = b"name: main\nID: 1329\nformat:\n";
+    let data = feature::TracingData {
+        systems: vec![("probe_x".to_owned(), vec![text.to_vec()])],
+        ..feature::TracingData::default()
+    };
+    let mut bytes = Vec::new();
+    data.encode(&mut rprof_abi::Encoder::new(&mut bytes, Endian::NATIVE));
+    let len = u32::try_from(bytes.len()).unwrap();
+    [&len.to_ne_bytes()[..], &bytes].concat()
+}
+
+#[test]
+fn tracepoints_without_a_name_have_that_of_their_format() {
+    let attrs = [
+        attr(event_type::TRACEPOINT, 1329),
+        attr(event_type::TRACEPOINT, 7),
+    ];
+    let (len, data) = formats()
+        .split_at_checked(4)
+        .map(|(a, b)| (a.to_vec(), b.to_vec()))
+        .unwrap();
+    let mut behind = with_body(file_kind::HEADER_TRACING_DATA, &len);
+    behind.extend(&data);
+    behind.resize(12 + data.len().next_multiple_of(8), 0);
+    let samples = record(9, 24, 0);
+    let reader = open(&piped(&attrs, &[behind, samples.clone()])).unwrap();
+    assert_eq!(names(&reader), ["probe_x:main", "tracepoint 7"]);
+    let perfs = [file_kind::HEADER_TRACING_DATA, RecordKind::SAMPLE];
+    assert_eq!(kinds(&reader).0[2..], perfs);
+    // simpleperf has them within its record, and no number of bytes is passed over behind it.
+    for kind in [
+        file_kind::HEADER_TRACING_DATA,
+        file_kind::SIMPLEPERF_TRACING_DATA,
+    ] {
+        let mut body = formats();
+        body.resize(body.len().next_multiple_of(8), 0);
+        let inside = with_body(kind, &body);
+        let reader = open(&piped(&attrs, &[inside, samples.clone()])).unwrap();
+        assert_eq!(names(&reader), ["probe_x:main", "tracepoint 7"]);
+        assert_eq!(kinds(&reader).0[2..], [kind, RecordKind::SAMPLE]);
+        assert_eq!(kinds(&reader).1, []);
+    }
+}
+
+#[test]
+fn events_have_the_names_that_simpleperf_gave_them() {
+    let info = b"event_type_info\0cpu-cycles,0,0\nraw-l1d,x,4,0x11\nsched:sched_switch,2,47\0";
+    let id = u64::from(FeatureId::SIMPLEPERF_META_INFO.0).to_ne_bytes();
+    let meta = with_body(file_kind::HEADER_FEATURE, &[&id, &info[..]].concat());
+    let of_user = PerfEventAttr {
+        flags: AttrFlags::EXCLUDE_KERNEL,
+        ..attr(0, 0)
+    };
+    let attrs = [attr(0, 0), of_user, attr(2, 47), attr(1, 0)];
+    let reader = open(&piped(&attrs, &[meta])).unwrap();
+    let expected = [
+        "cpu-cycles",
+        "cpu-cycles:u",
+        "sched:sched_switch",
+        "cpu-clock:HG",
+    ];
+    assert_eq!(names(&reader), expected);
+}
+
 #[test]
 fn a_recording_that_was_never_finished_is_read_to_the_end_of_the_file() {
     let mut bytes = recording();

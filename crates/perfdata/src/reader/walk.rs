@@ -3,7 +3,7 @@
 use super::Reader;
 use super::ahead::walk_part_ahead;
 use super::stream::Part;
-use crate::{Error, Warning, file_kind};
+use crate::{Error, Section, Warning, file_kind};
 use rprof_abi::{Cursor, Endian, Misc, RawRecord, RecordHeader, RecordKind, WireError};
 use std::io;
 use std::ops::Range;
@@ -129,6 +129,13 @@ impl Reader {
             }
         }
         Ok(warnings)
+    }
+}
+
+impl Reader {
+    /// Bytes behind a record of a walk that belong to it, and are passed over with it.
+    pub fn payload_len(&self, raw: RawRecord<'_>) -> u64 {
+        payload_len(raw, self.endian)
     }
 }
 
@@ -329,9 +336,34 @@ pub(super) fn payload_len(record: RawRecord<'_>, endian: Endian) -> u64 {
     let mut cursor = Cursor::new(record.body, endian);
     match record.kind {
         file_kind::AUXTRACE => cursor.u64("aux size").unwrap_or(0),
-        file_kind::HEADER_TRACING_DATA => {
-            u64::from(cursor.u32("tracing data size").unwrap_or(0)).next_multiple_of(8)
-        }
+        file_kind::HEADER_TRACING_DATA => match tracing_data(0, record, endian) {
+            Some(section) if section.offset == record.len_bytes() as u64 => {
+                section.size.next_multiple_of(8)
+            }
+            _ => 0,
+        },
         _ => 0,
     }
+}
+
+/// Where the tracepoint formats of a record at this offset are, if it is of that kind: perf writes
+/// them behind the record, simpleperf into it.
+pub(super) fn tracing_data(offset: u64, record: RawRecord<'_>, endian: Endian) -> Option<Section> {
+    let is_simpleperfs = record.kind == file_kind::SIMPLEPERF_TRACING_DATA;
+    if !is_simpleperfs && record.kind != file_kind::HEADER_TRACING_DATA {
+        return None;
+    }
+    let mut cursor = Cursor::new(record.body, endian);
+    let size = u64::from(cursor.u32("tracing data size").ok()?);
+    let inside = cursor.rest().len() as u64;
+    Some(match is_simpleperfs || (1..=inside).contains(&size) {
+        true => Section {
+            offset: offset + record.len_bytes() as u64 - inside,
+            size: size.min(inside),
+        },
+        false => Section {
+            offset: offset + record.len_bytes() as u64,
+            size,
+        },
+    })
 }

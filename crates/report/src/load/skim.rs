@@ -8,7 +8,7 @@ use super::unwinding;
 use crate::Error;
 use foldhash::HashMap;
 use rprof_abi::record::Record;
-use rprof_abi::{AttrFlags, Endian, Misc, RawRecord, RecordKind, SampleType};
+use rprof_abi::{AttrFlags, Misc, RawRecord, RecordKind, SampleType};
 use rprof_images::{BuildId, Locator};
 use rprof_machine::{History, HistoryBuilder, ImageId, Key};
 use rprof_perfdata::{FeatureId, FileRecord, Form, Reader, RecordedEvent, Warning, file_kind};
@@ -165,7 +165,7 @@ impl Skim<'_> {
         } else if raw.kind.name().is_some() {
             self.n_bad += u64::from(self.take_sideband(offset, raw).is_none());
         } else {
-            self.passed_over.take(raw, self.reader.endian());
+            self.passed_over.take(raw, self.reader);
         }
     }
 
@@ -212,20 +212,29 @@ struct PassedOver {
     n_aux: u64,
     aux_bytes: u64,
     n_compressed: u64,
+    /// Of kinds that nobody knows here.
+    n_unknown: u64,
+    /// Behind records, where nothing was looked for.
+    format_bytes: u64,
 }
 
 impl PassedOver {
-    fn take(&mut self, raw: RawRecord<'_>, endian: Endian) {
+    fn take(&mut self, raw: RawRecord<'_>, reader: &Reader) {
         match raw.kind {
             file_kind::AUXTRACE => {
                 self.n_aux += 1;
-                if let Ok(FileRecord::Auxtrace(aux)) = FileRecord::parse(raw, endian) {
+                if let Ok(FileRecord::Auxtrace(aux)) = FileRecord::parse(raw, reader.endian()) {
                     self.aux_bytes = self.aux_bytes.saturating_add(aux.len_bytes);
                 }
             }
             // Unpacked when the file was opened, unless its header does not say that it is
             // compressed.
             file_kind::COMPRESSED | file_kind::COMPRESSED2 => self.n_compressed += 1,
+            file_kind::HEADER_TRACING_DATA if reader.form() != Form::Pipe => {
+                let len = reader.payload_len(raw);
+                self.format_bytes = self.format_bytes.saturating_add(len);
+            }
+            kind if file_kind::name(kind).is_none() => self.n_unknown += 1,
             _ => {}
         }
     }
@@ -244,6 +253,19 @@ impl PassedOver {
                 "{} compressed records in a file whose header does not say that it is \
                  compressed: they are not read",
                 self.n_compressed
+            ));
+        }
+        if self.format_bytes > 0 {
+            notes.push(format!(
+                "{} bytes behind records of tracepoint formats are passed over: a file has those \
+                 in a section of their own",
+                self.format_bytes
+            ));
+        }
+        if self.n_unknown > 0 {
+            notes.push(format!(
+                "{} records of kinds that are not known are passed over",
+                self.n_unknown
             ));
         }
         notes

@@ -44,7 +44,7 @@ impl Formats {
                 Ok(data) => data,
                 Err(error) => return warning(error.to_string()),
             },
-            Ok(None) => return warning("tracepoints without formats: no fields".to_owned()),
+            Ok(None) => return (Self::default(), Some(Warning::NoFormats)),
             Err(_) => return warning("it lies outside of the file".to_owned()),
         };
         let texts = data.systems.iter().flat_map(|(_, formats)| formats);
