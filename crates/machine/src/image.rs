@@ -1,7 +1,7 @@
 //! The images of a recording, each once.
 
 use foldhash::HashMap;
-use rprof_images::{Avma, BuildId};
+use rprof_images::{Avma, BuildId, module_name};
 use std::borrow::Cow;
 
 /// Number of an image within one recording.
@@ -82,12 +82,17 @@ impl RecordedImage {
         self.kind == ImageKind::User && self.path.starts_with(b"/") && pid.is_some_and(is_pid)
     }
 
-    /// perf's short name: the path's last part; names in brackets as they are.
+    /// perf's short name: the path's last part; names in brackets as they are, and modules'
+    /// names in brackets.
     ///
-    /// Source: `dso__set_basename`, tools/perf/util/dsos.c (v6.1).
+    /// Source: `dso__set_basename`, tools/perf/util/dsos.c, and `__kmod_path__parse`,
+    /// tools/perf/util/dso.c (v6.1).
     pub fn short_name(&self) -> Cow<'_, [u8]> {
         if let Some(pid) = self.process_of_map() {
             return format!("[JIT] tid {pid}").into_bytes().into();
+        }
+        if self.is_module_file() {
+            return [b"[", &module_name(&self.path)[..], b"]"].concat().into();
         }
         self.name_in_path().into()
     }
@@ -98,6 +103,13 @@ impl RecordedImage {
             ImageKind::Kernel { .. } => self.name_in_path(),
             _ => &self.path,
         }
+    }
+
+    /// Whether it is a file of a kernel module, packed or not.
+    fn is_module_file(&self) -> bool {
+        let is_kernels = matches!(self.kind, ImageKind::Module { .. } | ImageKind::GuestKernel);
+        let endings: [&[u8]; 4] = [b".ko", b".ko.gz", b".ko.xz", b".ko.zst"];
+        is_kernels && endings.iter().any(|ending| self.path.ends_with(ending))
     }
 
     fn name_in_path(&self) -> &[u8] {
@@ -221,6 +233,30 @@ impl Images {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn modules_are_called_as_perf_calls_them() {
+        let module = ImageKind::Module { start_avma: 0x1000 };
+        let called = |path: &str, kind| {
+            let image = RecordedImage {
+                path: path.as_bytes().to_vec(),
+                build_id: None,
+                inode: None,
+                device: None,
+                kind,
+            };
+            String::from_utf8(image.short_name().into_owned()).unwrap()
+        };
+        let folder = "/lib/modules/6.1/kernel/net";
+        assert_eq!(called(&format!("{folder}/ath9k.ko"), module), "[ath9k]");
+        assert_eq!(
+            called(&format!("{folder}/nf-nat.ko.xz"), module),
+            "[nf_nat]"
+        );
+        assert_eq!(called("[nf_nat]", module), "[nf_nat]");
+        assert_eq!(called("/boot/vmlinux", module), "vmlinux");
+        assert_eq!(called("/home/me/x.ko", ImageKind::User), "x.ko");
+    }
 
     #[test]
     fn images_that_do_not_fit_any_more_are_one() {
