@@ -253,6 +253,26 @@ fn an_address_is_called_what_was_there_at_the_time() {
     );
     let symfs = [FLAT.as_slice(), &["--symfs", "/"]].concat();
     assert!(report(&file, &symfs).contains("wanderer"));
+    let bytes = std::fs::read(&log).unwrap();
+    let said = |damaged: &[u8]| {
+        std::fs::write(&log, damaged).unwrap();
+        let mut report = rprof(["report", "--symfs", "/", "-i"]);
+        run(report.arg(&file).args(FLAT)).ok()
+    };
+    let cut = said(&bytes[..bytes.len() - 3]);
+    assert!(cut.stdout.contains("wanderer") && !cut.stdout.contains("successor"));
+    assert!(cut.stderr.contains("no whole record"), "{}", cut.stderr);
+    let name = bytes.windows(10).position(|text| text == b"successor\0");
+    let mut torn = bytes.clone();
+    torn[name.unwrap() + 9] = b'x';
+    let torn = said(&torn);
+    assert!(!torn.stdout.contains("successor"), "{}", torn.stdout);
+    assert!(
+        torn.stderr.contains("1 records are damaged"),
+        "{}",
+        torn.stderr
+    );
+    assert!(!said(&bytes).stderr.contains("damaged"));
     // A recording that carries its names does without the log, and still knows the times.
     run(rprof(["symbols", "--embed", "--symfs", "/", "-i"]).arg(&file)).ok();
     std::fs::remove_file(&log).unwrap();

@@ -25,6 +25,15 @@ pub enum JitDumpError {
     NotJitDump,
 }
 
+/// What could not be used of a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JitDamage {
+    /// Records that make no sense, or are of unknown kinds.
+    pub n_bad: u64,
+    /// Where a record begins that is not whole, or leads nowhere: nothing is read from there on.
+    pub cut_at: Option<u64>,
+}
+
 /// Such a log, open.
 #[derive(Debug)]
 pub struct JitDump {
@@ -37,6 +46,7 @@ pub struct JitDump {
     is_big_endian: bool,
     records_at: u64,
     next_at: u64,
+    damage: JitDamage,
     /// The process, by its own count.
     pub pid: u32,
     /// Whether times are of a CPU's counter, not of `CLOCK_MONOTONIC`.
@@ -120,6 +130,7 @@ const JIT_CODE_LOAD: u32 = 0;
 const JIT_CODE_MOVE: u32 = 1;
 const JIT_CODE_DEBUG_INFO: u32 = 2;
 const JIT_CODE_CLOSE: u32 = 3;
+const JIT_CODE_UNWINDING_INFO: u32 = 4;
 
 /// Bytes read at once.
 const WINDOW: usize = 1 << 16;
@@ -144,6 +155,7 @@ impl JitDump {
             is_big_endian: false,
             records_at: 0,
             next_at: 0,
+            damage: JitDamage::default(),
             pid: 0,
             has_arch_times: false,
         };
@@ -179,6 +191,12 @@ impl JitDump {
     /// Goes back to the first record.
     pub fn rewind(&mut self) {
         self.next_at = self.records_at;
+        self.damage = JitDamage::default();
+    }
+
+    /// What could not be used of the records so far.
+    pub fn damage(&self) -> JitDamage {
+        self.damage
     }
 
     /// The next record that says something of code, and `None` at the end. Code without a name or
@@ -189,19 +207,27 @@ impl JitDump {
     pub fn next_record(&mut self) -> io::Result<Option<JitRecord>> {
         loop {
             let at = self.next_at;
-            if self.len.saturating_sub(at) < PREFIX_LEN.into() {
+            if at >= self.len {
                 return Ok(None);
+            }
+            if self.len - at < PREFIX_LEN.into() {
+                return Ok(self.end_at(at));
             }
             let kind = self.u32_at(at)?;
             let len = self.u32_at(at + 4)?;
             let end = at + u64::from(len);
-            // The last record may be half written. One that is too short leads nowhere.
-            if kind == JIT_CODE_CLOSE || len < PREFIX_LEN || end > self.len {
+            if kind == JIT_CODE_CLOSE {
                 self.next_at = self.len;
                 return Ok(None);
             }
+            // The last record may be half written. One that is too short leads nowhere.
+            if len < PREFIX_LEN || end > self.len {
+                return Ok(self.end_at(at));
+            }
             self.next_at = end;
             let record = match kind {
+                JIT_CODE_UNWINDING_INFO => continue,
+                JIT_CODE_LOAD if len > LOAD_LEN && self.u64_at(at + 40)? == 0 => continue,
                 JIT_CODE_LOAD if len > LOAD_LEN => self.load(at, end)?,
                 JIT_CODE_MOVE if len >= MOVE_LEN => self.moved(at)?,
                 JIT_CODE_DEBUG_INFO if len >= LINES_LEN => self.lines(at, end)?,
@@ -210,7 +236,15 @@ impl JitDump {
             if record.is_some() {
                 return Ok(record);
             }
+            self.damage.n_bad += 1;
         }
+    }
+
+    /// Nothing can be read from here on.
+    fn end_at(&mut self, at: u64) -> Option<JitRecord> {
+        self.damage.cut_at = Some(at);
+        self.next_at = self.len;
+        None
     }
 
     fn load(&mut self, at: u64, end: u64) -> io::Result<Option<JitRecord>> {
@@ -219,9 +253,12 @@ impl JitDump {
         // The name has an end of its own.
         let code = end.checked_sub(len).filter(|&code| code > name_at);
         let start = self.u64_at(at + 32)?;
-        let (Some(code), Some(_)) = (code.filter(|_| len > 0), start.checked_add(len)) else {
+        let (Some(code), Some(_)) = (code, start.checked_add(len)) else {
             return Ok(None);
         };
+        if self.bytes(code - 1, 1)? != [0] {
+            return Ok(None);
+        }
         Ok(Some(JitRecord::Load(JitLoad {
             time_ns: self.u64_at(at + 8)?,
             start: Avma(start),

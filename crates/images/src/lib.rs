@@ -29,7 +29,9 @@ pub use build_id::BuildId;
 pub use debuginfod::{Debuginfod, DebuginfodSettings, Downloads, Kind as DebuginfodKind, Watch};
 pub use elf::{DebugLink, Elf, ElfError, ElfMachine, ElfSymbol, SymbolTable};
 pub use go::{GoFrame, GoTable};
-pub use jitdump::{JitDump, JitDumpError, JitLine, JitLines, JitLoad, JitMove, JitRecord};
+pub use jitdump::{
+    JitDamage, JitDump, JitDumpError, JitLine, JitLines, JitLoad, JitMove, JitRecord,
+};
 pub use kallsyms::{Kallsym, Kallsyms};
 pub use kernel::{kernel_build_id, running_vdso};
 pub use kernel_files::{Depth, KernelFiles, Servers, module_name};

@@ -161,21 +161,50 @@ fn code_without_bytes_or_at_no_address_is_passed_over() {
     maker.load(6, 0x7000, 4, b"good");
     let mut dump = open(&maker.bytes).unwrap();
     assert_eq!(read(&mut dump).unwrap(), ["6 7000+8 good"]);
+    // Code of no bytes is no damage.
+    let damage = JitDamage {
+        n_bad: 2,
+        cut_at: None,
+    };
+    assert_eq!(dump.damage(), damage);
 }
 
 #[test]
 fn a_log_that_is_being_written_ends_with_its_last_whole_record() {
     let bytes = sample(false);
+    let mut whole = open(&bytes).unwrap();
+    let mut ends = vec![whole.next_at];
+    while whole.next_record().unwrap().is_some() {
+        ends.push(whole.next_at);
+    }
+    // Of the record that is passed over, too.
+    ends.push(ends[2] + 16);
+    assert_eq!(whole.damage(), JitDamage::default());
     let whole = read(&mut open(&bytes).unwrap()).unwrap();
     for len in 0..bytes.len() {
         match open(&bytes[..len]) {
             Ok(mut dump) => {
                 let all = read(&mut dump).unwrap();
                 assert!(len >= 40 && all.len() < whole.len() && whole.starts_with(&all));
+                let is_cut = !ends.contains(&(len as u64));
+                assert_eq!(dump.damage().cut_at.is_some(), is_cut, "{len} bytes");
             }
             Err(error) => assert!(len < 40 && matches!(error, JitDumpError::NotJitDump)),
         }
     }
+}
+
+#[test]
+fn a_name_without_an_end_is_damage_and_no_name() {
+    let mut maker = Maker::new(false);
+    maker
+        .load(5, 0x7000, 1, b"torn")
+        .load(6, 0x7000, 2, b"good");
+    let end = maker.bytes.windows(5).position(|five| five == b"torn\0");
+    maker.bytes[end.unwrap() + 4] = b'x';
+    let mut dump = open(&maker.bytes).unwrap();
+    assert_eq!(read(&mut dump).unwrap(), ["6 7000+8 good"]);
+    assert_eq!(dump.damage().n_bad, 1);
 }
 
 #[test]

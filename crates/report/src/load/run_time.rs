@@ -14,7 +14,8 @@ use foldhash::HashMap;
 use rprof_abi::AttrFlags;
 use rprof_images::Reason as NoFile;
 use rprof_images::{
-    Avma, FileOffset, JitDump, JitDumpError, JitMove, JitRecord, Living, Locator, PerfMap, own_user,
+    Avma, FileOffset, JitDamage, JitDump, JitDumpError, JitMove, JitRecord, Living, Locator,
+    PerfMap, own_user,
 };
 use rprof_machine::{CodeLog, CompiledCode, HistoryBuilder, ImageId, RecordedImage};
 use rprof_perfdata::{FeatureId, Reader};
@@ -286,7 +287,10 @@ impl Added<'_> {
                     "{path}: more code than fits into --mem {most}: the rest has no names"
                 ));
             }
-            Ok(()) => {}
+            Ok(()) => {
+                let damage = damage_in_words(dump.damage());
+                damage.for_each(|what| self.note(format!("{path}: {what}")));
+            }
             Err(error) => self.note(format!("{path}: read in part: {error}")),
         }
     }
@@ -308,6 +312,20 @@ impl Added<'_> {
         }
         ControlFlow::Continue(())
     }
+}
+
+fn damage_in_words(damage: JitDamage) -> impl Iterator<Item = String> {
+    let bad = (damage.n_bad > 0).then(|| {
+        let n = damage.n_bad;
+        format!("{n} records are damaged or of unknown kinds: no names from them")
+    });
+    let cut = damage.cut_at.map(|at| {
+        format!(
+            "at offset {at} is no whole record (the file is cut, damaged, or still being written): \
+             no names from there on"
+        )
+    });
+    bad.into_iter().chain(cut)
 }
 
 /// Goes through a log: all code that was loaded or moved, with its time if that is by the clock of
