@@ -184,6 +184,20 @@ fn what_has_no_place_for_names_says_so_and_stays_as_it_is() {
     let error = embed(&file).fails(1);
     assert!(error.contains("never finished"), "{error}");
     assert!(std::fs::read(&file).unwrap() == bytes);
+    // A new file has it, with all that the old one had.
+    let script = |path: &Path| {
+        let fields = ["script", "-F", "comm,pid,tid,time,event,ip,dso", "-i"];
+        run(rprof(fields).arg(path)).ok().stdout
+    };
+    for old in [&file, &forms.join("piped-compressed.data")] {
+        let new = dir.path().join("new");
+        let mut embed = rprof(["symbols", "--embed", "-i"]);
+        run(embed.arg(old).arg("-o").arg(&new)).ok();
+        let info = run(rprof(["info", "-i"]).arg(&new)).ok();
+        assert!(info.stdout.contains("symbols:"), "{}", info.stdout);
+        assert_eq!(info.stderr, "");
+        assert_eq!(script(&new), script(old));
+    }
     // Compressed, and a directory: they have.
     std::fs::copy(forms.join("compressed.data"), &file).unwrap();
     embed(&file).ok();

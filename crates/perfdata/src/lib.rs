@@ -24,6 +24,7 @@ pub mod file_record;
 mod kinds;
 mod ranges;
 mod reader;
+mod rewrite;
 #[cfg(test)]
 mod testing;
 mod writer;
@@ -35,4 +36,5 @@ pub use file_header::{FileHeader, Section};
 pub use file_record::FileRecord;
 pub use kinds::file_kind;
 pub use reader::{Form, Reader, RecordedEvent, Records, Step};
+pub use rewrite::rewrite_with;
 pub use writer::{Finished, Writer, WrittenEvent};

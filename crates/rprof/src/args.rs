@@ -321,6 +321,10 @@ pub(crate) struct SymbolsArgs {
     /// Put the names of all that was hit into the recording: it opens anywhere with names
     #[arg(long)]
     pub(crate) embed: bool,
+
+    /// Write a new file with the names in it: also for what went through a pipe, or was cut
+    #[arg(short = 'o', long, value_name = "FILE", requires = "embed")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 impl SymbolsArgs {

@@ -1,7 +1,7 @@
 //! The file that a command writes: whole, or not at all. Where links are followed is said in
 //! `rprof_untrusted`.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use rprof_untrusted::{Goal, NewFile, Place, Seen};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -34,16 +34,32 @@ fn into_place(seen: &Seen, write: impl FnOnce(&mut dyn Write) -> io::Result<()>)
     out.flush()
 }
 
+/// Makes a file in which bytes are written at any place; it has its name when all are there.
+pub(crate) fn make<T>(path: &Path, make: impl FnOnce(File) -> Result<T>) -> Result<T> {
+    let doing = || format!("writing {}", path.display());
+    let Goal::Place(place) = Goal::of(path).with_context(doing)? else {
+        bail!("{}: it is no file", path.display());
+    };
+    let new = beside(place).with_context(doing)?;
+    let made = make(new.file().try_clone().with_context(doing)?)?;
+    new.put().with_context(doing)?;
+    Ok(made)
+}
+
 fn replace(place: Place, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    if let Some(old) = place.seen().filter(|old| old.meta().is_file()) {
-        // What may not be written is not replaced either.
-        old.open_regular(OpenOptions::new().write(true))?;
-    }
-    let mode = place.own_mode().unwrap_or(0o666);
-    let new = NewFile::beside(place, mode)?;
+    let new = beside(place)?;
     let mut out: BufWriter<&File> = BufWriter::with_capacity(1 << 16, new.file());
     write(&mut out)?;
     out.flush()?;
     drop(out);
     new.put()
+}
+
+fn beside(place: Place) -> io::Result<NewFile> {
+    if let Some(old) = place.seen().filter(|old| old.meta().is_file()) {
+        // What may not be written is not replaced either.
+        old.open_regular(OpenOptions::new().write(true))?;
+    }
+    let mode = place.own_mode().unwrap_or(0o666);
+    NewFile::beside(place, mode)
 }

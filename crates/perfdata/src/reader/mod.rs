@@ -201,6 +201,15 @@ impl Reader {
         (!has_id && !self.events.is_empty()).then_some(0)
     }
 
+    /// The ids of an event, sorted.
+    pub fn ids_of(&self, place: usize) -> Vec<u64> {
+        let all = self.event_by_id.iter();
+        let own = all.filter(|&(_, &event)| event == place);
+        let mut ids: Vec<u64> = own.map(|(&id, _)| id).collect();
+        ids.sort_unstable();
+        ids
+    }
+
     /// The event with this id.
     pub fn event_of_id(&self, id: u64) -> Option<usize> {
         self.event_by_id.get(&id).copied()

@@ -137,6 +137,39 @@ impl Reader {
     pub fn payload_len(&self, raw: RawRecord<'_>) -> u64 {
         payload_len(raw, self.endian)
     }
+
+    /// Appends those bytes; `false` if the file does not have all of them.
+    pub(crate) fn read_payload(
+        &self,
+        offset: u64,
+        raw: RawRecord<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Error> {
+        let mut at = offset + raw.len_bytes() as u64;
+        let Some(part) = self.stream.part_at(offset) else {
+            return Ok(false);
+        };
+        if !part.has_payloads {
+            return Ok(true);
+        }
+        let end = at.saturating_add(self.payload_len(raw));
+        if end > part.range.end {
+            return Ok(false);
+        }
+        let mut window = Vec::new();
+        while at < end {
+            let want = (end - at).min(WINDOW as u64);
+            window.resize(usize::try_from(want).unwrap_or(WINDOW), 0);
+            let got = part.read(&mut window, at);
+            let got = got.map_err(|source| self.io_error(source))?;
+            if got == 0 {
+                return Ok(false);
+            }
+            out.extend_from_slice(window.get(..got).unwrap_or_default());
+            at += got as u64;
+        }
+        Ok(true)
+    }
 }
 
 /// How the walk of a part ended.

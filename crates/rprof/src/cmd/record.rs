@@ -52,7 +52,7 @@ pub(crate) fn run(args: &RecordArgs, rights: Rights) -> Result<ExitCode> {
             budget: reader.budget().clone(),
             ..Locator::default()
         };
-        match embed(path, LimitArgs::default(), locator) {
+        match embed(path, None, LimitArgs::default(), locator) {
             Ok(done) => {
                 summary.size_bytes = done.size_bytes;
                 if !args.quiet {

@@ -3,10 +3,10 @@
 use super::record::size;
 use super::report::open;
 use crate::args::{LimitArgs, SymbolsArgs};
-use crate::say;
+use crate::{say, target};
 use anyhow::{Context, Result, bail};
 use rprof_images::Locator;
-use rprof_perfdata::{FeatureId, Form, Reader, add_feature_to};
+use rprof_perfdata::{FeatureId, Form, Reader, add_feature_to, rewrite_with};
 use rprof_report::format::{JsonFields, visit_symbols, write_symbols};
 use rprof_report::{load_symbols, symbol_section};
 use std::fmt;
@@ -16,9 +16,9 @@ use std::process::ExitCode;
 
 pub(crate) fn run(args: &SymbolsArgs) -> Result<ExitCode> {
     if args.embed {
-        say::line(embed(&args.input, args.limits, |reader| {
-            args.locator(reader)
-        })?);
+        let output = args.output.as_deref();
+        let locator = |reader: &Reader| args.locator(reader);
+        say::line(embed(&args.input, output, args.limits, locator)?);
         return Ok(ExitCode::SUCCESS);
     }
     let reader = open(&args.input, args.limits)?;
@@ -67,26 +67,34 @@ impl fmt::Display for Embedded {
     }
 }
 
-/// Puts the names of all that samples hit into a recording.
+/// Puts the names of all that samples hit into a recording, or into a new file of its records.
 pub(crate) fn embed(
     path: &Path,
+    output: Option<&Path>,
     limits: LimitArgs,
     locator: impl Fn(&Reader) -> Locator,
 ) -> Result<Embedded> {
     let reader = open(path, limits)?;
-    if reader.form() == Form::Pipe {
+    if reader.form() == Form::Pipe && output.is_none() {
         bail!(
-            "{}: it went through a pipe and has no place for names; record into a file",
+            "{}: it went through a pipe and has no place for names; -o FILE writes a file that has",
             path.display()
         );
     }
     let section = symbol_section(&reader, &locator(&reader), &mut |_| {})?;
     section.warnings.iter().for_each(say::warning);
-    let finished = add_feature_to(&reader, FeatureId::SYMBOLS, &section.bytes)
-        .context("adding names to the recording")?;
+    let section_bytes = section.bytes.len() as u64;
+    let finished = match output {
+        Some(new) => target::make(new, |file| {
+            let names = (FeatureId::SYMBOLS, section.bytes);
+            rewrite_with(&reader, (file, new), names).context("writing the recording anew")
+        })?,
+        None => add_feature_to(&reader, FeatureId::SYMBOLS, &section.bytes)
+            .context("adding names to the recording (-o FILE writes them into a new one)")?,
+    };
     Ok(Embedded {
         size_bytes: finished.size_bytes,
-        section_bytes: section.bytes.len() as u64,
+        section_bytes,
         addresses: section.addresses,
         named: section.named,
     })
