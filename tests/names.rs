@@ -186,6 +186,19 @@ fn stubs_of_all_kinds_have_the_names_that_objdump_gives_them() {
             let (address, label) = line.strip_suffix("@plt>:")?.split_once(" <")?;
             Some((u64::from_str_radix(address, 16).ok()?, label))
         });
+        // In front of the stubs, or of none, is what calls the loader.
+        let plt = text
+            .split_once("section .plt:")
+            .map(|(_, code)| code.trim_start());
+        let first = plt.and_then(|code| code.lines().next()?.split_once(" <"));
+        if let Some((address, label)) = first.filter(|(_, label)| !label.ends_with("@plt>:")) {
+            let address = u64::from_str_radix(address, 16).unwrap();
+            let ours = frames(&program, &[address, address + 6], 1);
+            assert!(
+                ours.iter().all(|one| one[0].0 == ".plt"),
+                "{name} {label}: {ours:?}"
+            );
+        }
         let (asked, expected): (Vec<u64>, Vec<&str>) = labels.unzip();
         assert!(expected.len() > 3, "{name}: {text}");
         let ours = frames(&program, &asked, 1);

@@ -13,9 +13,13 @@ pub struct PltEntry {
     pub address: Svma,
     /// Bytes.
     pub size: u64,
-    /// Name of the function that it jumps to, mangled.
-    pub function: Vec<u8>,
+    /// Name of the function that it jumps to, mangled; `None` for the code in front of the others,
+    /// which calls the loader.
+    pub function: Option<Vec<u8>>,
 }
+
+/// Bytes of the code in front on x86-64: `push`, `jmp`, and a rest.
+const X86_HEADER: u64 = 16;
 
 /// Bytes of a stub on aarch64. Before the first one stands code that calls the loader.
 const ARM_ENTRY: u64 = 16;
@@ -92,15 +96,20 @@ impl Elf {
     /// put them in any order, and in three sections.
     fn x86_64_stubs(&self) -> Vec<PltEntry> {
         let mut stubs: Vec<(Svma, u64, u64)> = Vec::new();
+        let mut header = None;
         for section in [".plt", ".plt.got", ".plt.sec"] {
             let (Some(code), Some(range)) = (self.section(section), self.section_range(section))
             else {
                 continue;
             };
+            // Linkers put it in front of one section only: it pushes a word of the table of slots.
+            if section == ".plt" && code.starts_with(b"\xff\x35") {
+                header = Some(plt_header(range.start, X86_HEADER));
+            }
             stubs.extend(jumps(&code, range.start));
         }
         if stubs.is_empty() {
-            return Vec::new();
+            return header.into_iter().collect();
         }
         let mut slots: HashMap<u64, Relocation> = HashMap::new();
         for section in [".rela.dyn", ".rela.plt"] {
@@ -126,10 +135,10 @@ impl Elf {
             Some(PltEntry {
                 address,
                 size,
-                function: name(slot)?,
+                function: Some(name(slot)?),
             })
         });
-        let mut entries: Vec<PltEntry> = entries.collect();
+        let mut entries: Vec<PltEntry> = header.into_iter().chain(entries).collect();
         entries.sort_by_key(|entry| entry.address);
         entries
     }
@@ -163,10 +172,19 @@ impl Elf {
             Some(PltEntry {
                 address: Svma(address),
                 size: ARM_ENTRY,
-                function: self.dynamic_name(slot.symbol)?,
+                function: Some(self.dynamic_name(slot.symbol)?),
             })
         });
-        Some(entries.collect())
+        let header = plt_header(range.start, ARM_HEADER);
+        Some([header].into_iter().chain(entries).collect())
+    }
+}
+
+fn plt_header(address: Svma, size: u64) -> PltEntry {
+    PltEntry {
+        address,
+        size,
+        function: None,
     }
 }
 
@@ -209,7 +227,9 @@ mod tests {
         let entries = elf.plt_entries();
         // Some systems link everything without stubs.
         if elf.has_section(".rela.plt") && elf.has_section(".plt") {
-            assert!(entries.iter().all(|entry| !entry.function.is_empty()));
+            let named =
+                |entry: &PltEntry| entry.function.as_ref().is_none_or(|name| !name.is_empty());
+            assert!(entries.iter().all(named));
             assert!(
                 entries
                     .windows(2)

@@ -10,13 +10,24 @@ const STT_GNU_IFUNC: u8 = 10;
 const STV_INTERNAL: u8 = 1;
 const STV_HIDDEN: u8 = 2;
 
-/// Stubs under the names that perf gives them: `memcpy@plt`.
-pub(crate) fn stubs_of(binary: &Elf) -> Vec<PltEntry> {
-    let mut entries = binary.plt_entries();
-    for entry in &mut entries {
-        entry.function.extend_from_slice(b"@plt");
-    }
-    entries
+/// A stub under the name that perf gives it: `memcpy@plt`, and since 6.3 `.plt` for the code in front
+/// of them.
+#[derive(Debug)]
+pub(crate) struct Stub {
+    place: PltEntry,
+    name: Vec<u8>,
+}
+
+/// All stubs.
+pub(crate) fn stubs_of(binary: &Elf) -> Vec<Stub> {
+    let named = |mut place: PltEntry| Stub {
+        name: match place.function.take() {
+            Some(function) => [&function, &b"@plt"[..]].concat(),
+            None => b".plt".to_vec(),
+        },
+        place,
+    };
+    binary.plt_entries().into_iter().map(named).collect()
 }
 
 /// Everything that has a name: `.symtab` and `.dynsym`, of the debug file first, what the program
@@ -24,15 +35,15 @@ pub(crate) fn stubs_of(binary: &Elf) -> Vec<PltEntry> {
 pub(crate) fn table_of<'e>(
     located: &'e Located,
     mini: Option<&'e Elf>,
-    stubs: &'e [PltEntry],
+    stubs: &'e [Stub],
 ) -> Table<'e> {
     let mut entries: Vec<Entry<'e>> = stubs
         .iter()
         .map(|stub| Entry {
-            start: stub.address.0,
-            end: stub.address.0.saturating_add(stub.size),
+            start: stub.place.address.0,
+            end: stub.place.address.0.saturating_add(stub.place.size),
             has_size: true,
-            name: &stub.function,
+            name: &stub.name,
             binding: STB_GLOBAL,
             in_module: false,
         })
