@@ -11,6 +11,8 @@ mod common;
 #[allow(dead_code, reason = "its other answers are for other tests")]
 #[path = "debuginfod/server.rs"]
 mod server;
+#[path = "kernel/unfinished.rs"]
+mod unfinished;
 
 use common::{has, is_x86_64, rprof, run, scratch, tool};
 use rprof_abi::{

@@ -4,6 +4,7 @@
 //! are opened where there is no list of this kernel, and for inlined functions and lines.
 
 use super::Context;
+use foldhash::HashMap;
 use rprof_images::{
     Avma, BuildId, Depth, Elf, Kallsyms, KernelFiles, MODULE_BASE, Servers, module_name,
 };
@@ -43,17 +44,19 @@ impl<'c> Kernel<'c> {
         let place = found.as_ref().ok().and_then(place);
         let is_same_boot = reference.is_some_and(|(_, avma)| place == Some(avma.0));
         let id = context.kernel_id();
-        // Without a recorded build id, release and address together must do; of a list that the
-        // user names, that it has the reference symbol at all.
+        let release = context.reader.feature_text(FeatureId::OSRELEASE);
+        // Without a recorded build id, release and address together must do; where a recording
+        // was never finished and has no release either, all that it says of places; of a list that
+        // the user names, that it has the reference symbol at all.
+        let has_places = |list| release.is_some() || has_recorded_places(context, list);
         let is_another = match context.locator.kallsyms {
             Some(_) => reference.is_some() && place.is_none(),
-            None => id.is_none() && !is_same_boot,
+            None => id.is_none() && !(is_same_boot && found.as_ref().is_ok_and(has_places)),
         };
         let symbols = match found {
             Ok(_) if is_another => Err(no_symbols("recorded with another kernel, or boot")),
             found => found,
         };
-        let release = context.reader.feature_text(FeatureId::OSRELEASE);
         Self {
             symbols,
             is_same_boot,
@@ -246,8 +249,36 @@ fn wanted<'e>(code: KernelCode<'e>, detail: Detail) -> Option<KernelCode<'e>> {
     (detail != Detail::Functions).then_some(code)
 }
 
+/// Whether a list has the end of the kernel where it was recorded, and every module that it has:
+/// kernels are loaded at one of few addresses, or always at the same, but are not of one length.
+fn has_recorded_places(context: &Context<'_>, list: &Kallsyms) -> bool {
+    /// Before the first function of a module there is little.
+    const NEAR: u64 = 1 << 16;
+    let skimmed = context.skimmed;
+    let mut modules: HashMap<Vec<u8>, u64> = HashMap::default();
+    let mut has_end = false;
+    for symbol in list.symbols() {
+        let is_end = matches!(symbol.name, b"_etext" | b"_edata");
+        has_end |= is_end && skimmed.kernel_end == Some(Avma(symbol.address));
+        if let (Some(module), b'T' | b't') = (symbol.module, symbol.kind) {
+            let first = modules.entry(module_name(module)).or_insert(u64::MAX);
+            *first = (*first).min(symbol.address);
+        }
+    }
+    let mut images = skimmed.history.images().iter();
+    has_end
+        && images.all(|(_, image)| match image.kind {
+            // One that has been unloaded since says nothing.
+            ImageKind::Module { start_avma } => match modules.get(&module_name(&image.path)) {
+                Some(&first) => (start_avma..start_avma.saturating_add(NEAR)).contains(&first),
+                None => true,
+            },
+            _ => true,
+        })
+}
+
 /// The symbol list of the kernel with the recorded build id, or for recordings without one the
-/// running kernel's if it is of the same release.
+/// running kernel's if it is not of another release.
 fn kallsyms_of(context: &Context<'_>) -> Result<Kallsyms, Reason> {
     if let Some(path) = &context.locator.kallsyms {
         let list = Kallsyms::read(path);
@@ -267,7 +298,8 @@ fn kallsyms_of(context: &Context<'_>) -> Result<Kallsyms, Reason> {
         });
     }
     let running = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    if context.reader.feature_text(FeatureId::OSRELEASE).as_deref() != Some(running.trim()) {
+    let release = context.reader.feature_text(FeatureId::OSRELEASE);
+    if release.is_some_and(|release| release != running.trim()) {
         return Err(no_symbols("recorded with another kernel, or boot"));
     }
     Kallsyms::running().map_err(|error| Reason::NoKernelSymbols(error.to_string()))

@@ -8,8 +8,8 @@ use super::unwinding;
 use crate::Error;
 use foldhash::HashMap;
 use rprof_abi::record::Record;
-use rprof_abi::{AttrFlags, Misc, RawRecord, RecordKind, SampleType};
-use rprof_images::{BuildId, Locator};
+use rprof_abi::{AttrFlags, CpuMode, Misc, RawRecord, RecordKind, SampleType};
+use rprof_images::{Avma, BuildId, Locator};
 use rprof_machine::{History, HistoryBuilder, ImageId, Key};
 use rprof_perfdata::{FeatureId, FileRecord, Form, Reader, RecordedEvent, Warning, file_kind};
 use rprof_profile::Loss;
@@ -36,6 +36,8 @@ pub(crate) struct Skimmed {
     pub(crate) deferred: DeferredChains,
     /// Paths of control groups by id.
     pub(crate) cgroups: HashMap<u64, Vec<u8>>,
+    /// Where the kernel's code ended, if the recording says so.
+    pub(crate) kernel_end: Option<Avma>,
     /// By event.
     pub(crate) losses: Vec<Loss>,
     /// Moments of losses, as far as they have one.
@@ -100,6 +102,7 @@ fn skim_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<Skimmed, Erro
         lost: vec![Lost::default(); reader.events().len()],
         deferred: DeferredChains::default(),
         cgroups: HashMap::default(),
+        kernel_end: None,
         chunks: Chunks::new(cut, &reader.data()),
         n_samples: 0,
         lost_at: Vec::new(),
@@ -130,6 +133,7 @@ fn skim_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<Skimmed, Erro
         newest_ns,
         deferred: skim.deferred,
         cgroups: skim.cgroups,
+        kernel_end: skim.kernel_end,
         losses: skim.lost.into_iter().map(Lost::into_loss).collect(),
         lost_at: skim.lost_at,
         warnings: warnings
@@ -148,6 +152,7 @@ struct Skim<'r> {
     lost: Vec<Lost>,
     deferred: DeferredChains,
     cgroups: HashMap<u64, Vec<u8>>,
+    kernel_end: Option<Avma>,
     chunks: Chunks,
     n_samples: u64,
     lost_at: Vec<TimedLoss>,
@@ -199,11 +204,25 @@ impl Skim<'_> {
             }
             _ => {
                 self.lives.see(raw.misc, &record, id.time_ns);
+                if raw.misc.cpu_mode() == CpuMode::Kernel {
+                    self.kernel_end = self.kernel_end.or_else(|| kernel_end(&record));
+                }
                 self.builder.add(offset, raw.misc, &record, &id);
             }
         }
         Some(())
     }
+}
+
+/// Where the kernel's own mapping ends.
+fn kernel_end(record: &Record<'_>) -> Option<Avma> {
+    let (addr, len, name) = match record {
+        Record::Mmap(map) => (map.addr, map.len, map.filename),
+        Record::Mmap2(map) => (map.addr, map.len, map.filename),
+        _ => return None,
+    };
+    let is_kernel = name.starts_with(b"[kernel.kallsyms]");
+    addr.checked_add(len).filter(|_| is_kernel).map(Avma)
 }
 
 /// Records that hold samples in a form that is not read.
