@@ -82,12 +82,21 @@ fn the_picture_holds_every_function_once_a_level() {
 }
 
 #[test]
-fn filters_choose_samples_and_keep_the_total() {
+fn filters_choose_samples_and_percentages_are_of_all() {
     let all = number_after(&report(&[]), "# Samples: ").unwrap();
     let rows = |args: &[&str]| -> Vec<String> {
         let flat = [&["--no-children", "-g", "none"], args].concat();
         let table = report(&flat);
-        assert_eq!(number_after(&table, "# Samples: "), Some(all));
+        let shown = number_after(&table, "# Samples: ").unwrap();
+        let of_all = format!("# Of all {all} samples, event count ");
+        assert_eq!(table.contains(&of_all), shown < all, "{table}");
+        let filters: Vec<&str> = args.to_vec();
+        let is_layout = args
+            .iter()
+            .any(|arg| matches!(*arg, "--percent-limit" | "--sort"));
+        let filters = if is_layout { Vec::new() } else { filters };
+        let each = read("script", &[&["-F", "tid"], &filters[..]].concat()).ok();
+        assert_eq!(shown, each.stdout.lines().count() as u64);
         table
             .lines()
             .filter(|line| line.contains("% "))
@@ -106,6 +115,8 @@ fn filters_choose_samples_and_keep_the_total() {
     // Times and CPUs choose what is looked at, totals too.
     let none = report(&["--time", "0,1"]);
     assert_eq!(number_after(&none, "# Samples: "), Some(0));
+    let warning = read("report", &["--time", "0,1"]).ok().stderr;
+    assert!(warning.contains("no samples match the filter"), "{warning}");
     let deepest = read("flame", &["--folded", "--max-stack", "1", "--no-inline"])
         .ok()
         .stdout;

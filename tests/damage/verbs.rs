@@ -114,6 +114,7 @@ fn report(reader: &Reader, root: &Path) -> Said {
         children: has_chains,
         graph: has_chains.then_some(graph),
         percent_limit: 0.0,
+        is_filtered: false,
         show_samples: true,
         colors: false,
     };

@@ -55,6 +55,15 @@ impl Filter {
             && (self.comms.is_empty() || self.comms.iter().any(|wanted| wanted == comm))
     }
 
+    /// Whether no sample is left out.
+    pub fn lets_all_through(&self) -> bool {
+        let all = Self {
+            max_stack: self.max_stack,
+            ..Self::default()
+        };
+        *self == all
+    }
+
     /// Whether it asks for functions or images.
     pub fn has_functions(&self) -> bool {
         !self.dsos.is_empty() || !self.symbols.is_empty()

@@ -38,6 +38,7 @@ fuzz_target!(|bytes: &[u8]| {
             children: reader.has_call_chains(),
             graph: None,
             percent_limit: 0.0,
+            is_filtered: false,
             show_samples: true,
             colors: false,
         };

@@ -28,6 +28,8 @@ pub struct TableOptions {
     pub graph: Option<Graph>,
     /// Rows below so many percent are left out.
     pub percent_limit: f64,
+    /// Count in the heading what a filter lets through; percentages are of all.
+    pub is_filtered: bool,
     /// A column with the number of samples.
     pub show_samples: bool,
     /// Colour heavy rows, as perf does, by terminal sequences.
@@ -73,6 +75,17 @@ pub(super) fn left_out(profile: &Profile) -> Option<String> {
     }
 }
 
+/// Samples and their weight, as far as the filter lets them through.
+fn shown_sums(event: &EventProfile) -> (u64, u64) {
+    let nodes = event.tree.nodes().iter();
+    nodes.fold((0, 0), |(samples, weight): (u64, u64), node| {
+        (
+            samples.saturating_add(node.self_samples),
+            weight.saturating_add(node.self_weight),
+        )
+    })
+}
+
 fn write_event(
     profile: &Profile,
     event: &EventProfile,
@@ -90,12 +103,19 @@ fn write_event(
         writeln!(out, "# Left out: {left_out}")?;
     }
     writeln!(out, "#")?;
-    writeln!(
-        out,
-        "# Samples: {} of event '{}'",
-        event.samples, event.name
-    )?;
-    writeln!(out, "# Event count (approx.): {}", event.weight)?;
+    let (samples, weight) = match options.is_filtered {
+        true => shown_sums(event),
+        false => (event.samples, event.weight),
+    };
+    writeln!(out, "# Samples: {samples} of event '{}'", event.name)?;
+    writeln!(out, "# Event count (approx.): {weight}")?;
+    if samples != event.samples {
+        writeln!(
+            out,
+            "# Of all {} samples, event count {}: percentages are of these",
+            event.samples, event.weight
+        )?;
+    }
     writeln!(out, "#")?;
     let rows = Rows::new(profile, event, &options.keys, options.children);
     let shown: Vec<&Row> = rows

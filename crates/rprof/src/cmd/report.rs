@@ -83,7 +83,7 @@ pub(crate) fn warn(profile: &Profile, input: &InputArgs) {
 pub(crate) fn warn_of(profile: &Profile, input: &InputArgs, shown: bool) {
     profile.warnings.iter().for_each(say::warning);
     let samples: u64 = profile.events.iter().map(|event| event.samples).sum();
-    if samples == 0 {
+    if samples == 0 && input.filter().lets_all_through() {
         say::warning(format_args!("no samples in {}", input.input.display()));
     } else if !shown {
         say::warning("no samples match the filter");
@@ -113,6 +113,7 @@ fn table_options(args: &ReportArgs, has_chains: bool) -> Result<TableOptions> {
         children,
         graph: graph.filter(|_| has_chains),
         percent_limit: args.percent_limit,
+        is_filtered: !args.input.filter().lets_all_through(),
         show_samples: args.show_nr_samples,
         colors: std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
     })
