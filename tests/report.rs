@@ -38,6 +38,18 @@ fn the_table_with_trees_is_as_reviewed() {
 }
 
 #[test]
+fn a_recording_is_a_plain_word_or_that_of_i() {
+    let file = spin().join("perf.data");
+    for reader in ["script", "dump", "info", "symbols"] {
+        let plain = run(rprof([reader]).arg(&file)).ok().stdout;
+        let named = run(rprof([reader, "-i"]).arg(&file)).ok().stdout;
+        assert!(!plain.is_empty() && plain == named, "{reader}");
+    }
+    let both = run(rprof(["report", "other.data", "-i"]).arg(&file)).fails(2);
+    assert!(both.contains("'other.data', or '"), "{both}");
+}
+
+#[test]
 fn the_flat_table_is_as_reviewed() {
     golden(
         &spin().join("flat.txt"),

@@ -2,11 +2,13 @@
 
 mod limits;
 mod record;
+mod recording;
 mod sources;
 pub(crate) mod unknown;
 
 pub(crate) use limits::LimitArgs;
 pub(crate) use record::{CallGraph, RecordArgs};
+pub(crate) use recording::Recording;
 
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use rprof_images::Locator;
@@ -26,7 +28,7 @@ use std::path::PathBuf;
 )]
 #[command(
     after_help = "Start with:\n  rprof record -- COMMAND   run COMMAND and sample it into perf.data\n  \
-    rprof report              see where the time went\n  rprof flame > flame.svg   see it as a flame graph"
+    rprof report [FILE]       see where the time went\n  rprof flame > flame.svg   see it as a flame graph"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -56,9 +58,8 @@ pub(crate) enum Command {
 /// Which recording, and what of it: the same for all readers.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InputArgs {
-    /// Recording to read: a file, a directory, or - for standard input
-    #[arg(short = 'i', long, value_name = "FILE", default_value = "perf.data")]
-    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) recording: Recording,
 
     /// Only threads of these names
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -300,9 +301,8 @@ pub(crate) struct ScriptArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SymbolsArgs {
-    /// Recording to read: a file, a directory, or - for standard input
-    #[arg(short = 'i', long, value_name = "FILE", default_value = "perf.data")]
-    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) recording: Recording,
 
     #[command(flatten)]
     sources: sources::SourceArgs,
@@ -335,9 +335,8 @@ impl SymbolsArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DumpArgs {
-    /// Recording to read: a file, a directory, or - for standard input
-    #[arg(short = 'i', long, value_name = "FILE", default_value = "perf.data")]
-    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) recording: Recording,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,

@@ -9,7 +9,7 @@ use std::io::BufWriter;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &DumpArgs) -> Result<ExitCode> {
-    let reader = open(&args.input, args.limits)?;
+    let reader = open(args.recording.path(), args.limits)?;
     let form = match args.json {
         true => DumpForm::Json,
         false => DumpForm::Text,

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     if is_compressed && output.is_none() && std::io::stdout().is_terminal() {
         bail!("compressed output is not for a terminal: give a file with -o");
     }
-    let reader = open(&args.input.input, args.input.limits)?;
+    let reader = open(args.input.recording.path(), args.input.limits)?;
     let options = Options {
         filter: args.input.filter(),
         inlines: !args.input.no_inline,

@@ -15,7 +15,7 @@ pub(crate) fn run(args: &FlameArgs) -> Result<ExitCode> {
     if !args.folded && std::io::stdout().is_terminal() {
         bail!("the picture goes to stdout: rprof flame > flame.svg");
     }
-    let reader = open(&args.input.input, args.input.limits)?;
+    let reader = open(args.input.recording.path(), args.input.limits)?;
     let options = Options {
         filter: args.input.filter(),
         inlines: !args.input.no_inline,

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &DumpArgs) -> Result<ExitCode> {
-    let reader = open(&args.input, args.limits)?;
+    let reader = open(args.recording.path(), args.limits)?;
     let text = if args.json {
         let mut json = JsonFields::new();
         visit_info(&reader, &mut json)?;

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 const GRAPH_THRESHOLD: f64 = 0.5;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
-    let reader = open(&args.input.input, args.input.limits)?;
+    let reader = open(args.input.recording.path(), args.input.limits)?;
     let has_chains = reader.has_call_chains();
     let table = table_options(args, has_chains)?;
     let (by_pid, by_tid, by_cpu) = SortKey::group_parts(&table.keys);
@@ -41,12 +41,13 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     written
         .and_then(|()| out.flush())
         .context("writing the report")?;
-    match args.input.input.to_str() {
-        Some("perf.data") => say::next("rprof flame > flame.svg"),
+    let recording = &args.input.recording;
+    match recording.path().to_str() {
+        _ if recording.is_default() => say::next("rprof flame > flame.svg"),
         // What came through a pipe is gone.
         Some("-") => {}
         _ => {
-            let input = quoted(args.input.input.as_os_str());
+            let input = quoted(recording.path().as_os_str());
             say::next(format_args!("rprof flame -i {input} > flame.svg"));
         }
     }
@@ -84,7 +85,8 @@ pub(crate) fn warn_of(profile: &Profile, input: &InputArgs, shown: bool) {
     profile.warnings.iter().for_each(say::warning);
     let samples: u64 = profile.events.iter().map(|event| event.samples).sum();
     if samples == 0 && input.filter().lets_all_through() {
-        say::warning(format_args!("no samples in {}", input.input.display()));
+        let path = input.recording.path().display();
+        say::warning(format_args!("no samples in {path}"));
     } else if !shown {
         say::warning("no samples match the filter");
     }

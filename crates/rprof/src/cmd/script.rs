@@ -10,7 +10,7 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
     let mut columns = Choice::default();
     args.fields.iter().try_for_each(|text| columns.add(text))?;
-    let reader = open(&args.input.input, args.input.limits)?;
+    let reader = open(args.input.recording.path(), args.input.limits)?;
     let options = ScriptOptions {
         filter: args.input.filter(),
         columns,

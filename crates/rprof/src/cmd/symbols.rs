@@ -18,10 +18,11 @@ pub(crate) fn run(args: &SymbolsArgs) -> Result<ExitCode> {
     if args.embed {
         let output = args.output.as_deref();
         let locator = |reader: &Reader| args.locator(reader);
-        say::line(embed(&args.input, output, args.limits, locator)?);
+        let path = args.recording.path();
+        say::line(embed(path, output, args.limits, locator)?);
         return Ok(ExitCode::SUCCESS);
     }
-    let reader = open(&args.input, args.limits)?;
+    let reader = open(args.recording.path(), args.limits)?;
     let symbols = load_symbols(&reader, &args.locator(&reader), &mut |_| {})?;
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     let written = if args.json {

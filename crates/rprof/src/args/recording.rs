@@ -1,0 +1,119 @@
+//! Which recording a reader reads: a plain word, or `-i` as perf has it.
+
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Command, Error, FromArgMatches};
+use std::path::{Path, PathBuf};
+
+/// What `rprof record` and perf write to.
+const DEFAULT: &str = "perf.data";
+
+/// The path of a recording: a file, a directory, or `-` for standard input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Recording(PathBuf);
+
+/// What can be typed.
+#[derive(Debug, clap::Args)]
+struct Words {
+    /// Recording to read: a file, a directory, or - for standard input [default: perf.data]
+    #[arg(value_name = "FILE")]
+    plain: Option<PathBuf>,
+
+    /// The same, as perf has it
+    #[arg(short = 'i', long, value_name = "FILE")]
+    input: Option<PathBuf>,
+}
+
+impl Recording {
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Whether it is read without being named.
+    pub(crate) fn is_default(&self) -> bool {
+        self.0.as_os_str() == DEFAULT
+    }
+}
+
+impl FromArgMatches for Recording {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        match Words::from_arg_matches(matches)? {
+            Words {
+                plain: Some(plain),
+                input: Some(input),
+            } if plain != input => Err(Error::raw(
+                ErrorKind::ArgumentConflict,
+                format!(
+                    "one recording is read: '{}', or '{}' of -i\n",
+                    plain.display(),
+                    input.display()
+                ),
+            )),
+            words => {
+                let path = words.plain.or(words.input);
+                Ok(Self(path.unwrap_or_else(|| DEFAULT.into())))
+            }
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl clap::Args for Recording {
+    fn augment_args(command: Command) -> Command {
+        Words::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Words::augment_args_for_update(command)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::args::{Args, Command};
+    use clap::Parser;
+
+    /// What each reader reads with these words behind it.
+    fn paths(words: &[&str]) -> Result<Vec<String>, clap::Error> {
+        let readers = [
+            "report", "flame", "export", "script", "dump", "info", "symbols",
+        ];
+        let path = |reader: &&str| {
+            let args = Args::try_parse_from([&["rprof", *reader], words].concat())?;
+            let recording = match args.command {
+                Command::Report(args) => args.input.recording,
+                Command::Flame(args) => args.input.recording,
+                Command::Export(args) => args.input.recording,
+                Command::Script(args) => args.input.recording,
+                Command::Dump(args) | Command::Info(args) => args.recording,
+                Command::Symbols(args) => args.recording,
+                Command::Record(_) => panic!(),
+            };
+            Ok(recording.path().display().to_string())
+        };
+        readers.iter().map(path).collect()
+    }
+
+    #[test]
+    fn every_reader_takes_the_recording_as_a_word_or_as_perf_does() {
+        for (words, path) in [
+            (&[][..], "perf.data"),
+            (&["a"], "a"),
+            (&["-"], "-"),
+            (&["-i", "a"], "a"),
+            (&["-ia"], "a"),
+            (&["--input=a", "a"], "a"),
+            (&["--", "-a"], "-a"),
+        ] {
+            assert!(paths(words).unwrap().iter().all(|one| one == path));
+        }
+        let error = paths(&["a", "-i", "b"]).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        let said = error.to_string();
+        assert!(said.contains("'a'") && said.contains("'b' of -i"), "{said}");
+        assert!(paths(&["a", "b"]).is_err());
+    }
+}
