@@ -223,16 +223,68 @@ fn names_with_control_characters_reach_no_terminal() {
 
 #[test]
 fn wrong_words_are_usage_errors_with_the_right_ones() {
-    let unknown = read("report", &["--sort", "nonsense"]).fails(1);
+    let unknown = read("report", &["--sort", "nonsense"]).fails(2);
     assert!(
         unknown.contains("comm, pid, tid, cpu, dso, sym"),
         "{unknown}"
     );
     assert!(
         read("report", &["-g", "sideways"])
-            .fails(1)
+            .fails(2)
             .contains("caller")
     );
     read("report", &["--time", "yesterday"]).fails(2);
     read("flame", &["--event", "nothing"]).fails(1);
+}
+
+#[test]
+fn whatever_is_typed_wrong_is_said_in_one_form() {
+    let dir = scratch();
+    for words in [
+        "bogus",
+        "report --bogus",
+        "report --sort nonsense",
+        "report -g sideways",
+        "report --time x",
+        "report a -i b",
+        "script -F nonsense",
+        "export",
+        "export -o profile.svg",
+        "export --format json --event x",
+        "flame -i",
+        "record",
+        "record --bogus",
+        "record -F 0 true",
+        "record -m x true",
+        "record -C x true",
+        "record -e no-such-event true",
+        "record --duration 0 true",
+        "record --call-graph fp --post-unwind true",
+        "record -o - --embed-symbols true",
+    ] {
+        let mut command = rprof(words.split(' '));
+        let said = run(command.current_dir(dir.path())).fails(2);
+        assert!(said.starts_with("rprof: error: "), "{words}: {said}");
+        assert!(
+            said.lines().all(|line| line.starts_with("rprof: ")),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn help_is_as_wide_as_a_page_where_there_is_no_terminal() {
+    let wide = |words: &[&str], columns: Option<&str>| {
+        let mut command = rprof(words);
+        command.env_remove("COLUMNS");
+        columns.map(|columns| command.env("COLUMNS", columns));
+        let help = run(&mut command).ok().stdout;
+        help.lines().map(|line| line.chars().count()).max().unwrap()
+    };
+    for verb in ["record", "report", "export", "script", "symbols"] {
+        let widest = wide(&[verb, "--help"], None);
+        assert!((60..=80).contains(&widest), "{verb}: {widest}");
+        assert!(wide(&[verb, "--help"], Some("120")) > 80, "{verb}");
+    }
+    assert!(wide(&["--help"], None) <= 80);
 }

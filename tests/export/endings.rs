@@ -120,15 +120,15 @@ fn a_closed_pipe_is_no_error() {
 
 #[test]
 fn a_format_that_is_not_said_is_asked_for() {
-    let error = run(&mut fixture("spin").command("export", &[])).fails(1);
+    let error = run(&mut fixture("spin").command("export", &[])).fails(2);
     assert!(error.contains("--format firefox, speedscope"), "{error}");
-    let error = run(&mut fixture("spin").command("export", &["-o", "/tmp/a.svg"])).fails(1);
+    let error = run(&mut fixture("spin").command("export", &["-o", "/tmp/a.svg"])).fails(2);
     assert!(
         error.contains("'a.svg' does not tell the format"),
         "{error}"
     );
     let args = ["--format", "pprof", "--event", "cycles"];
-    let error = run(&mut fixture("spin").command("export", &args)).fails(1);
+    let error = run(&mut fixture("spin").command("export", &args)).fails(2);
     assert!(error.contains("--event is for folded stacks"), "{error}");
 }
 

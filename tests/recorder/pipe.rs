@@ -113,6 +113,6 @@ fn tracepoints_in_a_pipe_keep_their_formats() {
 
 #[test]
 fn names_are_not_put_into_a_pipe() {
-    let error = run(&mut rprof(["record", "-o", "-", "--embed-symbols", "true"])).fails(1);
+    let error = run(&mut rprof(["record", "-o", "-", "--embed-symbols", "true"])).fails(2);
     assert!(error.contains("-o FILE"), "{error}");
 }

@@ -241,7 +241,7 @@ fn what_is_no_way_to_record_callers_is_said() {
         );
     }
     for value in ["fp", "none"] {
-        let stderr = error(&["--post-unwind", "--call-graph", value], 1);
+        let stderr = error(&["--post-unwind", "--call-graph", value], 2);
         assert_eq!(stderr.trim_end().lines().count(), 1, "{stderr}");
         assert!(stderr.contains("--post-unwind"), "{stderr}");
     }

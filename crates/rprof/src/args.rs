@@ -4,17 +4,18 @@ mod limits;
 mod record;
 mod recording;
 mod sources;
-pub(crate) mod unknown;
+mod unknown;
 
 pub(crate) use limits::LimitArgs;
 pub(crate) use record::{CallGraph, RecordArgs};
 pub(crate) use recording::Recording;
 
-use clap::{ArgAction, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use rprof_images::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::Filter;
 use rprof_symbols::Demangling;
+use std::io::IsTerminal;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -33,6 +34,29 @@ use std::path::PathBuf;
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Args {
+    /// Columns of help where nobody says how many there are.
+    const WIDTH: usize = 80;
+
+    /// Reads what was typed.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        let mut command = Self::command();
+        if !is_width_known() {
+            command = command.term_width(Self::WIDTH);
+        }
+        let matches = command.try_get_matches_from_mut(std::env::args_os());
+        let matches = matches.map_err(unknown::explained)?;
+        Self::from_arg_matches(&matches)
+    }
+}
+
+/// Whether clap finds out how wide help may be.
+fn is_width_known() -> bool {
+    use std::io::{stderr, stdin, stdout};
+    let is_terminal = stdout().is_terminal() || stderr().is_terminal() || stdin().is_terminal();
+    is_terminal || std::env::var_os("COLUMNS").is_some()
 }
 
 #[derive(Debug, Subcommand)]
@@ -349,7 +373,6 @@ pub(crate) struct DumpArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_sound() {

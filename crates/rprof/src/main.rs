@@ -5,13 +5,14 @@ mod args;
 mod cmd;
 mod say;
 mod target;
+mod usage;
 
 use anyhow::anyhow;
 use args::{Args, Command};
-use clap::Parser;
 use rprof_ringbuf::sys::Rights;
 use std::io;
 use std::process::ExitCode;
+use usage::Usage;
 
 fn main() -> ExitCode {
     let rights = match Rights::settle() {
@@ -28,9 +29,9 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let args = match Args::try_parse() {
+    let args = match Args::read() {
         Ok(args) => args,
-        Err(error) => args::unknown::explained(error).exit(),
+        Err(error) => return usage::answer(&error),
     };
     let done = match args.command {
         Command::Record(args) => cmd::record::run(&args, rights),
@@ -50,6 +51,8 @@ fn main() -> ExitCode {
             match error.downcast_ref() {
                 // As a shell says that SIGINT ended something.
                 Some(rprof_record::Error::Interrupted) => ExitCode::from(128 + 2),
+                Some(rprof_record::Error::NothingToRecord) => ExitCode::from(usage::CODE),
+                _ if error.is::<Usage>() => ExitCode::from(usage::CODE),
                 _ => ExitCode::FAILURE,
             }
         }

@@ -3,8 +3,9 @@
 use super::flame::choose;
 use super::report::{open, read, warn, warn_of};
 use crate::args::{ExportArgs, ExportFormat};
+use crate::usage::usage;
 use crate::{say, target};
-use anyhow::{Result, bail};
+use anyhow::Result;
 use rprof_export::{Firefox, Folded, Format, Json, Pprof, Speedscope, write_gzip};
 use rprof_perfdata::Reader;
 use rprof_profile::Profile;
@@ -34,7 +35,8 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     let format = format_of(args, output)?;
     let is_compressed = is_compressed(format, output);
     if is_compressed && output.is_none() && std::io::stdout().is_terminal() {
-        bail!("compressed output is not for a terminal: give a file with -o");
+        let why = "compressed output is not for a terminal: give a file with -o";
+        return Err(usage(why));
     }
     let reader = open(args.input.recording.path(), args.input.limits)?;
     let options = Options {
@@ -81,18 +83,26 @@ fn format_of(args: &ExportArgs, output: Option<&Path>) -> Result<ExportFormat> {
     let known = "firefox, speedscope, pprof, folded or json";
     let format = match (args.format, output) {
         (Some(format), _) => format,
-        (None, None) => bail!("say what to write: --format {known}, or a file with -o"),
+        (None, None) => {
+            let why = format_args!("say what to write: --format {known}, or a file with -o");
+            return Err(usage(why));
+        }
         (None, Some(path)) => {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let mut endings = ENDINGS.iter();
             match endings.find(|(ending, _)| name.ends_with(ending)) {
                 Some(&(_, format)) => format,
-                None => bail!("'{name}' does not tell the format: say --format {known}"),
+                None => {
+                    let why =
+                        format_args!("'{name}' does not tell the format: say --format {known}");
+                    return Err(usage(why));
+                }
             }
         }
     };
     if args.event.is_some() && format != ExportFormat::Folded {
-        bail!("--event is for folded stacks: the other formats have all events");
+        let why = "--event is for folded stacks: the other formats have all events";
+        return Err(usage(why));
     }
     Ok(format)
 }

@@ -3,6 +3,7 @@
 use super::report::{open, read, warn};
 use crate::args::FlameArgs;
 use crate::say;
+use crate::usage::usage;
 use anyhow::{Context, Result, bail};
 use rprof_export::{Folded, Format};
 use rprof_profile::Profile;
@@ -13,7 +14,8 @@ use std::process::ExitCode;
 
 pub(crate) fn run(args: &FlameArgs) -> Result<ExitCode> {
     if !args.folded && std::io::stdout().is_terminal() {
-        bail!("the picture goes to stdout: rprof flame > flame.svg");
+        let why = "the picture goes to stdout: rprof flame > flame.svg";
+        return Err(usage(why));
     }
     let reader = open(args.input.recording.path(), args.input.limits)?;
     let options = Options {

@@ -3,7 +3,8 @@
 use super::symbols::embed;
 use crate::args::{CallGraph, LimitArgs, RecordArgs};
 use crate::say;
-use anyhow::{Context, Result, bail};
+use crate::usage::{of_event, usage};
+use anyhow::{Context, Result};
 use rprof_events::{Event, EventError, Sources, parse_cpu_list, parse_events};
 use rprof_images::Locator;
 use rprof_perfdata::Reader;
@@ -120,7 +121,8 @@ fn tell(summary: &Summary, is_quiet: bool) {
 }
 
 fn settings(args: &RecordArgs) -> Result<Settings> {
-    let cpus = args.cpu.as_deref().map(parse_cpu_list).transpose()?;
+    let cpus = args.cpu.as_deref().map(parse_cpu_list).transpose();
+    let cpus = cpus.map_err(of_event)?;
     let watch = if !args.pid.is_empty() {
         Watch::Processes(args.pid.clone())
     } else if !args.tid.is_empty() {
@@ -161,7 +163,10 @@ fn call_chains(args: &RecordArgs) -> Result<CallChains> {
             bytes: MOST_STACK_BYTES,
             keep,
         },
-        _ if keep => bail!("--post-unwind needs copies of stacks: --call-graph auto or dwarf"),
+        _ if keep => {
+            let why = "--post-unwind needs copies of stacks: --call-graph auto or dwarf";
+            return Err(usage(why));
+        }
         CallGraph::Auto => CallChains::Auto,
         CallGraph::Fp => CallChains::FramePointers,
         CallGraph::Lbr => CallChains::BranchRecords,
@@ -175,13 +180,15 @@ fn output(args: &RecordArgs) -> Result<Output> {
         return Ok(Output::File(args.output.clone()));
     }
     if args.embed_symbols {
-        bail!("--embed-symbols needs a file: a pipe cannot be added to (-o FILE)");
+        let why = "--embed-symbols needs a file: a pipe cannot be added to (-o FILE)";
+        return Err(usage(why));
     }
     let stdout = std::io::stdout();
     if stdout.is_terminal() {
-        bail!(
-            "-o - is for a program or a file, not for a terminal: rprof record -o - ... | rprof report -i -"
-        );
+        return Err(usage(
+            "-o - is for a program or a file, not for a terminal: \
+             rprof record -o - ... | rprof report -i -",
+        ));
     }
     let pipe = stdout.as_fd().try_clone_to_owned();
     let pipe = pipe.context("duplicating standard output")?;
@@ -202,7 +209,7 @@ fn events(lists: &[String], is_quiet: bool) -> Result<Vec<Event>> {
             }
             parsed => parsed,
         };
-        events.extend(parsed?);
+        events.extend(parsed.map_err(of_event)?);
     }
     Ok(events)
 }
@@ -216,7 +223,9 @@ fn rate(args: &RecordArgs) -> Result<Option<Rate>> {
         // The kernel's limit lowers it.
         Some("max") => Ok(Some(Rate::Frequency(u64::MAX))),
         Some(text) => match text.parse() {
-            Ok(0) | Err(_) => bail!("-F takes samples a second, at least 1, or max; not '{text}'"),
+            Ok(0) | Err(_) => Err(usage(format_args!(
+                "-F takes samples a second, at least 1, or max; not '{text}'"
+            ))),
             Ok(hz) => Ok(Some(Rate::Frequency(hz))),
         },
     }
@@ -226,29 +235,33 @@ fn duration(seconds: f64) -> Result<Duration> {
     Duration::try_from_secs_f64(seconds)
         .ok()
         .filter(|time| !time.is_zero())
-        .with_context(|| format!("--duration takes seconds, not {seconds}"))
+        .ok_or_else(|| usage(format_args!("--duration takes seconds, not {seconds}")))
 }
 
 /// Pages, or bytes with a unit; rounded up to a power of two of pages, as perf does.
 fn ring_pages(text: &str) -> Result<usize> {
-    let bad = || format!("-m takes pages, or a size such as 512K; not '{text}'");
+    let bad = || {
+        usage(format_args!(
+            "-m takes pages, or a size such as 512K; not '{text}'"
+        ))
+    };
     let units = [("B", 1), ("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30)];
     let unit = units
         .iter()
         .find_map(|(name, bytes)| Some((text.strip_suffix(name)?, *bytes)));
     let pages = match unit {
         Some((number, bytes)) => {
-            let number: usize = number.parse().ok().with_context(bad)?;
+            let number: usize = number.parse().ok().ok_or_else(bad)?;
             number
                 .checked_mul(bytes)
-                .with_context(bad)?
+                .ok_or_else(bad)?
                 .div_ceil(page_size())
         }
-        None => text.parse().ok().with_context(bad)?,
+        None => text.parse().ok().ok_or_else(bad)?,
     };
     match pages {
-        0 => bail!(bad()),
-        pages => pages.checked_next_power_of_two().with_context(bad),
+        0 => Err(bad()),
+        pages => pages.checked_next_power_of_two().ok_or_else(bad),
     }
 }
 

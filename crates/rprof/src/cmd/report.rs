@@ -2,7 +2,8 @@
 
 use crate::args::{InputArgs, LimitArgs, ReportArgs};
 use crate::say;
-use anyhow::{Context, Result, bail};
+use crate::usage::usage;
+use anyhow::{Context, Result};
 use rprof_perfdata::Reader;
 use rprof_profile::Profile;
 use rprof_profile::view::{Order, SortKey};
@@ -17,9 +18,12 @@ use std::process::ExitCode;
 const GRAPH_THRESHOLD: f64 = 0.5;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
+    let mut table = table_options(args)?;
     let reader = open(args.input.recording.path(), args.input.limits)?;
-    let has_chains = reader.has_call_chains();
-    let table = table_options(args, has_chains)?;
+    if !reader.has_call_chains() {
+        // There is nothing to count beside a row's own samples.
+        (table.children, table.graph) = (false, None);
+    }
     let (by_pid, by_tid, by_cpu) = SortKey::group_parts(&table.keys);
     let options = Options {
         filter: args.input.filter(),
@@ -92,9 +96,8 @@ pub(crate) fn warn_of(profile: &Profile, input: &InputArgs, shown: bool) {
     }
 }
 
-fn table_options(args: &ReportArgs, has_chains: bool) -> Result<TableOptions> {
-    // Without call chains there is nothing to count beside a row's own samples.
-    let children = has_chains && !args.no_children;
+fn table_options(args: &ReportArgs) -> Result<TableOptions> {
+    let children = !args.no_children;
     let graph = match &args.graph {
         Some(how) => graph(how, children)?,
         None => graph("", children)?,
@@ -103,7 +106,9 @@ fn table_options(args: &ReportArgs, has_chains: bool) -> Result<TableOptions> {
     for name in &args.sort {
         let Some(key) = SortKey::parse(name) else {
             let known: Vec<&str> = SortKey::names().collect();
-            bail!("unknown sort key '{name}'; known are {}", known.join(", "));
+            let known = known.join(", ");
+            let why = format_args!("unknown sort key '{name}'; known are {known}");
+            return Err(usage(why));
         };
         keys.push(key);
     }
@@ -113,7 +118,7 @@ fn table_options(args: &ReportArgs, has_chains: bool) -> Result<TableOptions> {
     Ok(TableOptions {
         keys,
         children,
-        graph: graph.filter(|_| has_chains),
+        graph,
         percent_limit: args.percent_limit,
         is_filtered: !args.input.filter().lets_all_through(),
         show_samples: args.show_nr_samples,
@@ -140,7 +145,9 @@ fn graph(how: &str, children: bool) -> Result<Option<Graph>> {
             number => match number.parse::<f64>() {
                 Ok(percent) if (0.0..=100.0).contains(&percent) => graph.min_percent = percent,
                 _ => {
-                    bail!("-g takes none, caller, callee and a threshold in percent, not '{word}'")
+                    return Err(usage(format_args!(
+                        "-g takes none, caller, callee and a threshold in percent, not '{word}'"
+                    )));
                 }
             },
         }

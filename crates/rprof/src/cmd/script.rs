@@ -3,13 +3,15 @@
 use super::report::open;
 use crate::args::ScriptArgs;
 use crate::say;
+use crate::usage::usage;
 use anyhow::Result;
 use rprof_report::script::{Choice, ScriptOptions, write_script};
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
     let mut columns = Choice::default();
-    args.fields.iter().try_for_each(|text| columns.add(text))?;
+    let added = args.fields.iter().try_for_each(|text| columns.add(text));
+    added.map_err(usage)?;
     let reader = open(args.input.recording.path(), args.input.limits)?;
     let options = ScriptOptions {
         filter: args.input.filter(),
