@@ -152,7 +152,7 @@ impl Recording {
         let ends = &info["features"]["stack_ends"];
         let number = |value: &Value| value.as_u64().unwrap();
         Ends {
-            rooted: number(&ends["rooted"]),
+            rooted: number(&ends["whole"]),
             completed: number(&ends["completed"]),
             others: ends["reasons"]
                 .as_array()

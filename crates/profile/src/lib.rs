@@ -20,7 +20,7 @@ pub mod view;
 pub use about::{About, EventKind, Sampling, WallClock};
 pub use filter::{Filter, FilterError};
 pub use frames::{Frame, FrameId, Frames, Level};
-pub use percent::percent;
+pub use percent::{Percent, percent};
 pub use profile::{EventProfile, Group, Loss, Profile, UnnamedImage};
 pub use strings::{StrId, Strings};
 pub use tally::Tally;

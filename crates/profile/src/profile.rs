@@ -1,6 +1,6 @@
 //! A frozen profile.
 
-use crate::{About, EventKind, Frames, Sampling, StrId, Strings, Tree, Unwound, percent};
+use crate::{About, EventKind, Frames, Percent, Sampling, StrId, Strings, Tree, Unwound, percent};
 use rprof_untrusted::Untrusted;
 
 /// What tasks are told apart by; a part that was not asked for is `None`.
@@ -81,13 +81,13 @@ pub struct Profile {
 
 impl Profile {
     /// Images below have too few samples to be worth a line, percent.
-    const MIN_UNNAMED: f64 = 0.5;
+    const MIN_UNNAMED: Percent = Percent(0.5);
     /// Images that are worth one, at most.
     const MAX_UNNAMED: usize = 5;
 
-    /// Images without names that a reader should know of, with their share in percent, and how many
+    /// Images without names that a reader should know of, with their share, and how many
     /// others there are.
-    pub fn listed_unnamed(&self) -> (Vec<(f64, &UnnamedImage)>, usize) {
+    pub fn listed_unnamed(&self) -> (Vec<(Percent, &UnnamedImage)>, usize) {
         let weights = self.events.iter().map(|event| event.weight);
         let total = weights.fold(0u64, u64::saturating_add);
         let shares = self.unnamed.iter();

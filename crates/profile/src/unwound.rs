@@ -41,7 +41,7 @@ impl StackEnd {
     /// For a list: what it means.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Rooted => "rooted",
+            Self::Rooted => "whole: to where the thread began",
             Self::Cut => "cut: the stack was deeper than what was copied of it",
             Self::NotCopied => "nothing was copied of the stack: not in memory, or exec at work",
             Self::NoInfo => "no unwind information for the code",
@@ -64,7 +64,7 @@ impl StackEnd {
     /// One word.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Rooted => "rooted",
+            Self::Rooted => "whole",
             Self::Cut => "cut",
             Self::NotCopied => "not-copied",
             Self::NoInfo => "no-info",
@@ -138,7 +138,7 @@ impl Unwound {
         let rooted = self.sum(|end| end == StackEnd::Rooted);
         let cut = self.sum(|end| end == StackEnd::Cut);
         let lacking = self.sum(StackEnd::lacks_info);
-        let mut line = format!("{} rooted", share(rooted));
+        let mut line = format!("{} whole", share(rooted));
         if cut > 0 {
             line += &format!(", {} cut", share(cut));
         }
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(
             all.summary().as_deref(),
             Some(
-                "98.2 % rooted, 1.1 % cut, 0.7 % without unwind info (libfoo.so 0.5 %, \
+                "98.2 % whole, 1.1 % cut, 0.7 % without unwind info (libfoo.so 0.5 %, \
                  [anon] 0.2 %)"
             )
         );
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(few.ends, [ended(StackEnd::Loop, None, 2)]);
         assert_eq!(
             few.summary().as_deref(),
-            Some("0.0 % rooted, 100.0 % ended otherwise")
+            Some("0.0 % whole, 100.0 % ended otherwise")
         );
     }
 

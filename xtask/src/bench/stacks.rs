@@ -141,7 +141,7 @@ fn watch(
     };
     let first = text.lines().next().unwrap_or("");
     let lost = first.split(", ").last().unwrap_or("");
-    let rooted = text.lines().find(|line| line.ends_with("  rooted"));
+    let rooted = text.lines().find(|line| line.contains("  whole: "));
     Ok(Watched {
         cost,
         samples: number(first, 1),

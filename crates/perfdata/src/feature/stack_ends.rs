@@ -179,7 +179,7 @@ impl StackEnds {
     }
 
     pub(super) fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("rooted", Value::Unsigned(self.rooted));
+        fields.field("whole", Value::Unsigned(self.rooted));
         fields.field("completed", Value::Unsigned(self.completed));
         fields.list("reasons", &self.reasons, |fields, reason| {
             fields.object("", |fields| {

@@ -41,7 +41,7 @@ pub fn write_symbols(
     Ok(())
 }
 
-/// How much has a name, all images together. Not rounded up to all of it.
+/// How much has a name, all images together.
 fn named_shares(symbols: &RecordingSymbols) -> String {
     let (mut unnamed, mut addresses, mut named) = (0u64, 0, 0);
     for image in &symbols.images {
@@ -49,14 +49,10 @@ fn named_shares(symbols: &RecordingSymbols) -> String {
         addresses += image.addresses as u64;
         named += image.named as u64;
     }
-    let share = |part: u64, whole: u64| match percent(part, whole) {
-        share if share > 99.99 && part < whole => 99.99,
-        share => share,
-    };
     format!(
         "{:.2}% of samples, {:.2}% of {addresses} addresses",
-        share(symbols.weight.saturating_sub(unnamed), symbols.weight),
-        share(named, addresses)
+        percent(symbols.weight.saturating_sub(unnamed), symbols.weight),
+        percent(named, addresses)
     )
 }
 

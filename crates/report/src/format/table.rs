@@ -126,7 +126,7 @@ fn write_event(
             } else {
                 row.self_weight
             };
-            percent(weight, event.weight) >= options.percent_limit
+            percent(weight, event.weight).0 >= options.percent_limit
         })
         .collect();
     let widths = write_heading(profile, &shown, options, out)?;
@@ -221,7 +221,7 @@ fn write_row(
 /// A percentage; from 5 % on red, from 0.5 % on green.
 fn share(weight: u64, event: &EventProfile, options: &TableOptions) -> String {
     let share = percent(weight, event.weight);
-    match share {
+    match share.0 {
         _ if !options.colors => format!("  {share:>7.2}%"),
         5.0.. => format!("  \x1b[31m{share:>7.2}%\x1b[0m"),
         0.5.. => format!("  \x1b[32m{share:>7.2}%\x1b[0m"),

@@ -10,6 +10,7 @@ use rprof_images::Locator;
 use rprof_perfdata::Reader;
 use rprof_perfdata::feature::{StackEnd, StackEnds};
 use rprof_process::exit_code;
+use rprof_profile::percent;
 use rprof_record::{
     CallChains, EventCount, MOST_STACK_BYTES, Note, Output, Rate, Settings, Summary, Tool, Watch,
     record,
@@ -346,9 +347,8 @@ fn whole_stacks(ends: &StackEnds) -> Option<String> {
         (0, 0) => None,
         (_, 0) => Some("all stacks whole".to_owned()),
         (rooted, others) => {
-            // Not rounded up to all of them.
-            let tenths = rooted.saturating_mul(1000) / (rooted + others);
-            Some(format!("{}.{} % of stacks whole", tenths / 10, tenths % 10))
+            let share = percent(rooted, rooted + others);
+            Some(format!("{share:.1} % of stacks whole"))
         }
     }
 }
@@ -389,6 +389,40 @@ pub(super) fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rprof_perfdata::feature::EndReason;
+    use rprof_profile::{self as profile, Unwound};
+
+    #[test]
+    fn stacks_are_counted_as_in_a_report() {
+        let cut = |stacks| EndReason {
+            end: StackEnd::Cut,
+            image: Vec::new(),
+            stacks,
+        };
+        let ended = |end, samples| profile::EndedStacks {
+            end,
+            image: None,
+            samples,
+        };
+        for (rooted, others) in [(99_999, 1), (982, 18), (2, 1), (0, 1)] {
+            let ends = StackEnds {
+                rooted,
+                reasons: vec![cut(others)],
+                ..StackEnds::default()
+            };
+            let both = [
+                (profile::StackEnd::Rooted, rooted),
+                (profile::StackEnd::Cut, others),
+            ];
+            let report = Unwound::of(both.map(|(end, samples)| ended(end, samples)).into_iter());
+            let (ours, theirs) = (whole_stacks(&ends).unwrap(), report.summary().unwrap());
+            let share = ours.strip_suffix(" of stacks whole").unwrap();
+            assert!(
+                theirs.starts_with(&format!("{share} whole, ")),
+                "{ours}: {theirs}"
+            );
+        }
+    }
 
     #[test]
     fn ring_sizes_are_pages_or_bytes_rounded_up() {
