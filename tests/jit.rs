@@ -73,6 +73,13 @@ fn share(table: &str, symbol: &str) -> f64 {
 
 const FLAT: [&str; 3] = ["--no-children", "-g", "none"];
 
+/// The next colour in a picture.
+fn fill(svg: &str) -> [u8; 3] {
+    let rgb = svg.split("fill=\"rgb(").nth(1).unwrap();
+    let mut parts = rgb.split([',', ')']).map(|part| part.parse().unwrap());
+    [(); 3].map(|()| parts.next().unwrap())
+}
+
 #[test]
 fn functions_of_a_map_have_its_names_and_perf_agrees() {
     let test = "functions_of_a_map_have_its_names_and_perf_agrees";
@@ -96,6 +103,10 @@ fn functions_of_a_map_have_its_names_and_perf_agrees() {
     let mut warned = rprof(["report", "-i"]);
     let warned = run(warned.arg(&file)).ok().stderr;
     assert!(warned.contains(".map: 1 lines make no sense"), "{warned}");
+    let picture = run(rprof(["flame"]).arg(&file)).ok().stdout;
+    let first = picture.split("<title>first function (").nth(1).unwrap();
+    let [red, green, blue] = fill(first);
+    assert!(green > red && green > blue, "{first}");
     if has(test, "perf", "linux-perf") {
         let mut perf = common::perf(["report", "--stdio", "-i"]);
         let perf = run(perf.arg(&file).args(FLAT)).ok();

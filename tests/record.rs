@@ -243,6 +243,15 @@ fn several_events_are_recorded_side_by_side() {
         table.contains("event 'cpu-clock") && table.contains("event 'page-faults"),
         "{table}"
     );
+    let first = run(rprof(["flame"]).arg(&out)).ok();
+    let said = "rprof: event: cpu-clock";
+    assert!(first.stderr.starts_with(said), "{}", first.stderr);
+    assert!(first.stdout.contains("cpu-clock"), "{}", first.stdout);
+    let names = table.split("event '").skip(1);
+    let faults = names.last().unwrap().split('\'').next().unwrap();
+    let other = run(rprof(["flame", "-e", faults]).arg(&out)).ok();
+    assert!(!other.stderr.contains("event: "), "{}", other.stderr);
+    assert!(other.stdout.contains(&format!("{faults} of ")), "{faults}");
 }
 
 #[test]

@@ -14,7 +14,8 @@
 //! let mut function = |name: &str| {
 //!     let name = Some(profile.strings.intern(name));
 //!     let level = Level::User;
-//!     profile.frames.intern(Frame { name, image, start: None, level, is_inlined: false })
+//!     let (is_inlined, is_run_time) = (false, false);
+//!     profile.frames.intern(Frame { name, image, start: None, level, is_inlined, is_run_time })
 //! };
 //! let stack = [function("main"), function("work")];
 //! let mut tally = Tally::default();

@@ -82,6 +82,15 @@ impl RecordedImage {
         self.kind == ImageKind::User && self.path.starts_with(b"/") && pid.is_some_and(is_pid)
     }
 
+    /// Whether it is code that was made while a process ran: by its map or log, in memory without a
+    /// file, or as `perf inject` writes it (`jitted-PID-N.so`).
+    pub fn is_run_time_code(&self) -> bool {
+        let is_memory = self.path.starts_with(b"//anon") || self.path.starts_with(b"/memfd:");
+        let is_injected = || self.name_in_path().starts_with(b"jitted-");
+        self.kind == ImageKind::User
+            && (is_memory || self.process_of_map().is_some() || self.is_code_log() || is_injected())
+    }
+
     /// perf's short name: the path's last part; names in brackets as they are, and modules'
     /// names in brackets.
     ///

@@ -62,6 +62,8 @@ pub struct Frame {
     pub level: Level,
     /// Whether it was inlined into its caller.
     pub is_inlined: bool,
+    /// Whether the code was made while the program ran (JIT).
+    pub is_run_time: bool,
 }
 
 /// All frames of a profile. Two addresses in one function are one frame.

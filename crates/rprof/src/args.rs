@@ -255,7 +255,7 @@ pub(crate) struct FlameArgs {
     pub(crate) inverted: bool,
 
     /// Event to draw, of a recording with several [default: the first]
-    #[arg(long, value_name = "NAME")]
+    #[arg(short = 'e', long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 }
 
@@ -281,7 +281,7 @@ pub(crate) struct ExportArgs {
 
     /// Event of folded stacks, of a recording with several [default: the first]; the other formats
     /// have all events
-    #[arg(long, value_name = "NAME")]
+    #[arg(short = 'e', long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 }
 

@@ -18,9 +18,9 @@ pub enum FirstFrame {
 pub enum Audience {
     /// Other tools: every frame by its name.
     Tools,
-    /// A picture: frames say what they are by FlameGraph's suffixes, `_[k]` for the kernel and
-    /// `_[i]` for inlined code, by which they are coloured; a run of nameless frames, as broken
-    /// frame pointers make it, is one.
+    /// A picture: frames say what they are by FlameGraph's suffixes, `_[k]` for the kernel, `_[i]`
+    /// for inlined code and `_[j]` for code made at run time, by which they are coloured; a run of
+    /// nameless frames, as broken frame pointers make it, is one.
     Picture,
 }
 
@@ -57,6 +57,11 @@ impl Folded {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.stacks.is_empty()
+    }
+
+    /// What frames and threads are called in lines, each once.
+    pub fn labels(&self) -> &[String] {
+        &self.labels
     }
 
     /// A line for each stack.
@@ -158,6 +163,7 @@ fn label(profile: &Profile, id: FrameId, audience: Audience) -> String {
     let suffix = match audience {
         Audience::Picture if frame.level == Level::Kernel => "_[k]",
         Audience::Picture if frame.is_inlined => "_[i]",
+        Audience::Picture if frame.is_run_time => "_[j]",
         _ => "",
     };
     name + suffix

@@ -25,6 +25,7 @@ fn profile(stacks: &[(&str, u64)]) -> Profile {
                     start: Some(0),
                     level: Level::User,
                     is_inlined,
+                    is_run_time: false,
                 })
             })
             .collect();
@@ -181,6 +182,7 @@ fn merged_tallies_are_the_same_as_one() {
                         start: Some(0),
                         level: Level::User,
                         is_inlined: false,
+                        is_run_time: false,
                     })
                 })
                 .collect();

@@ -177,6 +177,9 @@ impl Names {
         {
             self.unnamed.push((id, lack.clone()));
         }
+        let is_run_time = task
+            .image
+            .is_some_and(|(_, image)| image.is_run_time_code());
         for (idx, place) in own.iter().enumerate() {
             let level = level_of(place, task.image.map(|(_, image)| image));
             let named = answers.frames(idx);
@@ -194,6 +197,7 @@ impl Names {
                     start: Some(frame.start),
                     level,
                     is_inlined: frame.is_inlined,
+                    is_run_time,
                 }));
             }
             if named.is_empty() {
@@ -209,6 +213,7 @@ impl Names {
                     image,
                     level,
                     is_inlined: false,
+                    is_run_time,
                 }));
             }
             self.offsets

@@ -6,7 +6,7 @@ use crate::say;
 use crate::usage::usage;
 use anyhow::{Context, Result, bail};
 use rprof_export::{Folded, Format};
-use rprof_profile::Profile;
+use rprof_profile::{EventProfile, Profile};
 use rprof_report::Options;
 use rprof_report::format::{FlameOptions, write_flame};
 use std::io::{IsTerminal, Write};
@@ -30,6 +30,9 @@ pub(crate) fn run(args: &FlameArgs) -> Result<ExitCode> {
     let number = choose(&profile, args.event.as_deref())?;
     let event = number.and_then(|number| profile.events.get(number));
     let event = event.context("the recording has no events to draw")?;
+    if args.event.is_none() {
+        say_which(&profile, event);
+    }
     let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     if args.folded {
         let folded = Folded {
@@ -53,6 +56,20 @@ pub(crate) fn run(args: &FlameArgs) -> Result<ExitCode> {
         say::next("open the picture in a browser");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says which event is drawn, if others have samples, too.
+fn say_which(profile: &Profile, drawn: &EventProfile) {
+    let others = profile.events.iter().filter(|event| event.samples > 0);
+    let others = others.filter(|event| event.name.raw() != drawn.name.raw());
+    let others: Vec<String> = others.map(|event| event.name.to_string()).collect();
+    if !others.is_empty() {
+        say::line(format_args!(
+            "event: {}; -e draws another: {}",
+            drawn.name,
+            others.join(", ")
+        ));
+    }
 }
 
 /// Index of the event with this name, or of the first that has samples; `None` if there are none.

@@ -161,13 +161,9 @@ fn kind_of(image: &RecordedImage) -> ImageKind {
 
 fn user_kind_of(image: &RecordedImage) -> ImageKind {
     let path = &image.path;
-    let is_run_time = image.process_of_map().is_some()
-        || image.is_code_log()
-        || path.starts_with(b"//anon")
-        || path.starts_with(b"/memfd:");
     let name = image.short_name();
     let is_library = path == b"[vdso]" || name.windows(3).any(|part| part == b".so");
-    match (is_run_time, is_library) {
+    match (image.is_run_time_code(), is_library) {
         (true, _) => ImageKind::RunTime,
         (_, true) => ImageKind::Library,
         _ if path.starts_with(b"[") => ImageKind::Unknown,
