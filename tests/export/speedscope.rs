@@ -59,6 +59,17 @@ fn stacks_are_outermost_first_and_weights_have_a_unit() {
         names,
         ["[unknown]", "_start", "work", "hot", "helper (inlined)"]
     );
+    let frames = file["shared"]["frames"].as_array().unwrap();
+    let place = |name: &str| {
+        let mut all = frames.iter().filter(|frame| frame["name"] == name);
+        let (frame, others) = (all.next().unwrap(), all.count());
+        assert_eq!(others, 0, "{name}");
+        (frame["file"].as_str().unwrap(), frame["line"].as_u64())
+    };
+    for (name, line) in [("hot", 9), ("helper (inlined)", 6), ("work", 17)] {
+        assert_eq!(place(name), ("./spin.c", Some(line)));
+    }
+    assert_eq!(place("[unknown]"), ("[unknown]", None));
     let packed = fixture("spin").export(dir.path(), "spin.speedscope.json.gz", &[]);
     let unpacked: Value = serde_json::from_slice(&unpacked(&packed)).unwrap();
     assert_eq!(unpacked, file);

@@ -5,6 +5,7 @@
 use crate::Format;
 use crate::json::Json;
 use foldhash::HashMap;
+use rprof_profile::StrId;
 use rprof_profile::timeline::Timeline;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -100,10 +101,18 @@ fn profile_name(timeline: &Timeline, event: u32, thread: u32) -> String {
     name
 }
 
+/// A function, once, whatever its lines were: viewers take others for other functions.
+struct Function {
+    name: String,
+    /// Its source file, or its image.
+    file: String,
+    /// The first line of it that is in a stack, if its file is the source.
+    line: Option<u32>,
+}
+
 /// Functions by number, in the order in which stacks have them.
 struct Frames {
-    /// Names and images.
-    all: Vec<(String, String)>,
+    all: Vec<Function>,
     /// By code, the numbers of its functions, outermost first.
     of_code: Vec<Vec<u32>>,
 }
@@ -111,18 +120,40 @@ struct Frames {
 impl Frames {
     fn of(timeline: &Timeline) -> Self {
         let profile = &timeline.profile;
-        let mut all = Vec::new();
+        let mut all: Vec<Function> = Vec::new();
         let mut numbers = HashMap::default();
+        let mut sources: Vec<Option<StrId>> = Vec::new();
         let code = timeline.code.iter().map(|code| {
             let image = timeline.images.get(code.image as usize);
             let path = image.map_or("", |image| profile.strings.of(image.path).into_raw());
             let frames = code.frames.iter().rev().map(|one| {
                 let next = u32::try_from(all.len()).unwrap_or(u32::MAX);
-                *numbers.entry((one.frame, code.image)).or_insert_with(|| {
-                    let label = profile.frames.label(one.frame, &profile.strings).into_raw();
-                    all.push((label, path.to_owned()));
-                    next
-                })
+                let number = *numbers.entry((one.frame, code.image)).or_insert(next);
+                if number == next {
+                    sources.push(None);
+                    all.push(Function {
+                        name: profile.frames.label(one.frame, &profile.strings).into_raw(),
+                        file: path.to_owned(),
+                        line: None,
+                    });
+                }
+                let known = sources.get_mut(number as usize);
+                if let (Some((file, line)), Some(source), Some(function)) =
+                    (one.line, known, all.get_mut(number as usize))
+                {
+                    if source.is_none() {
+                        *source = Some(file);
+                        profile
+                            .strings
+                            .of(file)
+                            .into_raw()
+                            .clone_into(&mut function.file);
+                    }
+                    if *source == Some(file) {
+                        function.line = Some(function.line.map_or(line, |first| first.min(line)));
+                    }
+                }
+                number
             });
             frames.collect()
         });
@@ -131,10 +162,13 @@ impl Frames {
     }
 
     fn write(&self, json: &mut Json<'_>) {
-        json.column("frames", &self.all, |json, (name, path)| {
+        json.column("frames", &self.all, |json, one| {
             json.object(|json| {
-                json.key("name").text(name);
-                json.key("file").text(path);
+                json.key("name").text(&one.name);
+                json.key("file").text(&one.file);
+                if let Some(line) = one.line {
+                    json.key("line").number(line.into());
+                }
             });
         });
     }

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
             writer.timeline(&Firefox, &timeline)?;
         }
         ExportFormat::Speedscope => {
-            let timeline = read_timeline(&reader, &options, detail(false, false))?;
+            let timeline = read_timeline(&reader, &options, detail(true, false))?;
             writer.timeline(&Speedscope, &timeline)?;
         }
         ExportFormat::Pprof => {
