@@ -145,6 +145,8 @@ impl Us {
 /// A path that is being walked.
 struct Walk {
     folder: File,
+    /// What it is called, for errors.
+    passed: PathBuf,
     /// What is left of it, the next name last.
     left: Vec<OsString>,
     n_links: u32,
@@ -157,6 +159,7 @@ impl Walk {
         }
         let mut walk = Self {
             folder: look_at(rustix::fs::CWD, OsStr::new("."))?,
+            passed: PathBuf::new(),
             left: Vec::new(),
             n_links: 0,
         };
@@ -179,11 +182,17 @@ impl Walk {
         while let Some(name) = self.left.pop() {
             let is_last = self.left.is_empty();
             let seen = match look_at(&self.folder, &name) {
-                Err(error) if is_last && error.kind() == io::ErrorKind::NotFound => None,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => match is_last {
+                    true => None,
+                    false => return Err(self.no_folder(&name)),
+                },
                 handle => Some(Seen::of(handle?)?),
             };
             match seen {
-                Some(seen) if seen.meta().is_dir() => self.folder = seen.into_handle(),
+                Some(seen) if seen.meta().is_dir() => {
+                    self.folder = seen.into_handle();
+                    self.passed.push(name);
+                }
                 Some(seen) if seen.meta().is_symlink() && self.may_follow(&name, &seen, us)? => {
                     if let Some(goal) = self.follow(&name, &seen)? {
                         return Ok(goal);
@@ -239,7 +248,15 @@ impl Walk {
             return Ok(Some(Goal::There(there)));
         }
         self.folder = there.into_handle();
+        self.passed.push(name);
         Ok(None)
+    }
+
+    /// There is nothing of a name on the way.
+    fn no_folder(&self, name: &OsStr) -> io::Error {
+        let path = self.passed.join(name);
+        let why = format!("there is no folder {}", path.display());
+        io::Error::new(io::ErrorKind::NotFound, why)
     }
 
     fn at(&self, name: OsString, seen: Option<Seen>) -> io::Result<Place> {
