@@ -213,6 +213,49 @@ fn stubs_of_all_kinds_have_the_names_that_objdump_gives_them() {
     }
 }
 
+/// Functions without a size: one before a function that strip takes the name of, and one that no
+/// unwind table knows.
+const SIZELESS: &str = r#"
+    __asm__(
+        ".text\n.p2align 6\n.globl sizeless\nsizeless:\n"
+        ".cfi_startproc\nnop\nnop\nret\n.cfi_endproc\n"
+        ".p2align 4\nhidden:\n.cfi_startproc\nnop\nnop\nret\n.cfi_endproc\n"
+        ".p2align 4\n.globl bare\nbare:\nnop\nret\n.p2align 6\nnop\nret\n"
+        ".globl last\n.type last, %function\nlast:\nret\n.size last, . - last\n");
+    "#;
+
+#[test]
+fn a_symbol_without_size_ends_where_another_function_begins() {
+    let test = "a_symbol_without_size_ends_where_another_function_begins";
+    if !has(test, "cc", "gcc") || !has(test, "strip", "binutils") {
+        return;
+    }
+    let dir = scratch();
+    let options = ["-shared", "-fPIC", "-nostdlib", "-Wl,--eh-frame-hdr"];
+    let library = compile(dir.path(), "sizeless.so", SIZELESS, &options);
+    // The others are told by their alignment.
+    let last = addresses(&library, |symbol| symbol == "last")[0];
+    let sizeless = (last & !63) - 64;
+    let hidden = sizeless + 16;
+    let asked = [
+        sizeless + 4,
+        hidden,
+        hidden + 4,
+        hidden + 20,
+        last - 4,
+        last,
+    ];
+    run(tool("strip").arg(&library)).ok();
+    let frames = frames(&library, &asked, 1);
+    let names = frames.iter().map(|frames| frames.first());
+    let names: Vec<Option<&str>> = names
+        .map(|frame| frame.map(|(name, _)| name.as_str()))
+        .collect();
+    let bare = Some("bare");
+    let expected = [Some("sizeless"), None, None, bare, bare, Some("last")];
+    assert_eq!(names, expected);
+}
+
 #[test]
 fn shards_answer_as_one_thread_does() {
     let path = PathBuf::from(env!("CARGO_BIN_EXE_rprof"));
