@@ -8,7 +8,7 @@
 
 mod common;
 
-use common::{fixtures, has, live, report, rprof, run, scratch, tool, work};
+use common::{fixtures, has, is_x86_64, live, report, rprof, run, scratch, tool, work};
 use rprof_images::{Elf, FileOffset, Located, Locator, Recorded, Svma, SymbolTable};
 use rprof_symbols::{Demangling, Detail, Request, symbolize_user};
 use std::os::unix::ffi::OsStrExt;
@@ -254,6 +254,55 @@ fn a_symbol_without_size_ends_where_another_function_begins() {
     let bare = Some("bare");
     let expected = [Some("sizeless"), None, None, bare, bare, Some("last")];
     assert_eq!(names, expected);
+}
+
+/// A signal handler that takes all of the time.
+const HANDLED: &str = r#"
+    #include <signal.h>
+    static volatile unsigned long sink;
+    static void handler(int signal) {
+        for (int n = 0; n < 30; n++)
+            for (unsigned long k = 0; k < 1000000; k++) sink += k;
+    }
+    int main(void) {
+        signal(SIGUSR1, handler);
+        return raise(SIGUSR1);
+    }"#;
+
+#[test]
+fn what_a_signal_handler_returns_to_has_a_name() {
+    let test = "what_a_signal_handler_returns_to_has_a_name";
+    if !has(test, "cc", "gcc") || !is_x86_64(test) {
+        return;
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    // A static program has libc's own symbols.
+    let options = ["-O0", "-static"];
+    let program = compile(dir.path(), "handled", HANDLED, &options);
+    for how in ["fp", "auto"] {
+        let file = dir.path().join(how);
+        let mut record = rprof([
+            "record",
+            "-q",
+            "-e",
+            "cpu-clock:u",
+            "--call-graph",
+            how,
+            "-o",
+        ]);
+        run(record.arg(&file).arg(&program)).ok();
+        let script = run(rprof(["script", "-F", "ip,sym"]).arg(&file))
+            .ok()
+            .stdout;
+        let mut lines = script
+            .lines()
+            .skip_while(|line| !line.ends_with(" handler"));
+        let callers: Vec<&str> = lines.by_ref().take(2).collect();
+        assert!(callers[1].ends_with(" __restore_rt"), "{how}: {script}");
+    }
 }
 
 #[test]

@@ -57,7 +57,8 @@ pub struct Frame {
     /// Start of the function whose code this is; inlined functions have their host's. An SVMA,
     /// for kernel code the address in memory.
     pub start: u64,
-    /// Bytes from there to the address.
+    /// Bytes from there to the address; one less than none where nothing calls the function, and the
+    /// address is one before a return address.
     pub offset: u64,
     /// Whether the function was inlined into the next frame's.
     pub is_inlined: bool,

@@ -38,7 +38,7 @@ pub fn symbolize_listed<'a>(
             collector.frame(Frame {
                 name,
                 start: symbol.start,
-                offset: address.0 - symbol.start,
+                offset: address.0.wrapping_sub(symbol.start),
                 is_inlined: false,
                 line: None,
             });

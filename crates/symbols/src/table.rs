@@ -67,9 +67,17 @@ impl<'a> Table<'a> {
         self.entries.is_empty()
     }
 
-    /// The innermost symbol that covers an address.
+    /// The innermost symbol that covers an address, or that begins right behind it and is entered
+    /// without a call.
     pub(crate) fn find(&self, address: u64) -> Option<&Entry<'a>> {
         let after = self.entries.partition_point(|entry| entry.start <= address);
+        let before = after.checked_sub(1).and_then(|at| self.entries.get(at));
+        if let Some(next) = self.entries.get(after)
+            && address.checked_add(1) == Some(next.start)
+            && (is_signal_return(next.name) || before.is_some_and(|entry| is_padding(entry.name)))
+        {
+            return Some(next);
+        }
         let mut at = after.checked_sub(1)?;
         loop {
             let entry = self.entries.get(at)?;
@@ -79,6 +87,20 @@ impl<'a> Table<'a> {
             at = self.around[at] as usize;
         }
     }
+}
+
+/// Code that a signal handler returns to, and that nothing has called: one byte before the return
+/// address nobody is.
+fn is_signal_return(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"__restore_rt" | b"__restore" | b"__kernel_rt_sigreturn" | b"__kernel_sigreturn"
+    )
+}
+
+/// The kernel's symbols for what it puts in front of functions, where nothing is executed.
+fn is_padding(name: &[u8]) -> bool {
+    name.starts_with(b"__pfx_")
 }
 
 /// Whatever covers an address and starts before an entry was still open at its start: so the
@@ -221,6 +243,23 @@ mod tests {
         };
         let table = Table::new(vec![init, entry(100, 110, "main", 1)]);
         assert_eq!((name(&table, 29), name(&table, 30)), (Some("_init"), None));
+    }
+
+    #[test]
+    fn one_before_what_nothing_calls_is_that_itself() {
+        let table = Table::new(vec![
+            entry(10, 20, "before", 1),
+            entry(32, 41, "__restore_rt", 0),
+            entry(48, 64, "__pfx_ret_from_fork_asm", 0),
+            entry(64, 80, "ret_from_fork_asm", 1),
+            entry(80, 96, "next", 1),
+        ]);
+        assert_eq!(name(&table, 31), Some("__restore_rt"));
+        assert_eq!(name(&table, 63), Some("ret_from_fork_asm"));
+        assert_eq!((name(&table, 30), name(&table, 41)), (None, None));
+        assert_eq!(name(&table, 62), Some("__pfx_ret_from_fork_asm"));
+        assert_eq!(name(&table, 79), Some("ret_from_fork_asm"));
+        assert_eq!((name(&table, 9), name(&table, u64::MAX)), (None, None));
     }
 
     #[test]
