@@ -81,7 +81,7 @@ pub struct Profile {
 
 impl Profile {
     /// Images below have too few samples to be worth a line, percent.
-    const MIN_UNNAMED: Percent = Percent(0.5);
+    pub const MIN_UNNAMED: Percent = Percent(0.5);
     /// Images that are worth one, at most.
     const MAX_UNNAMED: usize = 5;
 

@@ -91,8 +91,14 @@ fn map_maker(comm: &str) -> &'static str {
         ("MainThread", "node --perf-basic-prof"),
         (
             "java",
-            "java -XX:+DumpPerfMapAtExit (JDK 17), or perf-map-agent",
+            "java -XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit (JDK 17), or perf-map-agent",
         ),
+        // Regular expressions: PCRE writes no map.
+        (
+            "php",
+            "php -d pcre.jit=0 (PCRE's code has no names), -d opcache.jit_debug=16 for PHP's own",
+        ),
+        ("nginx", "pcre_jit off (PCRE's code has no names)"),
         ("python", "python -X perf (3.12)"),
         ("dotnet", "DOTNET_PerfMapEnabled=1"),
         (".NET", "DOTNET_PerfMapEnabled=1"),
@@ -228,6 +234,8 @@ mod tests {
     fn who_made_the_code_is_told_how_to_name_it() {
         assert_eq!(map_maker("node"), "node --perf-basic-prof");
         assert_eq!(map_maker("python3.12"), "python -X perf (3.12)");
+        assert!(map_maker("php-fpm8.2").contains("pcre.jit=0"));
+        assert!(map_maker("java").contains("-XX:+PreserveFramePointer"));
         assert!(map_maker("spin").contains("java"));
     }
 }
