@@ -1,7 +1,17 @@
 //! C++ names (Itanium ABI), however deep they nest.
+//!
+//! What is shown is what binutils show (`c++filt --no-verbose`), letter by letter.
 
-use super::Bounded;
-use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
+mod expressions;
+mod names;
+mod operators;
+mod parser;
+mod print;
+mod tree;
+mod types;
+
+use parser::Parser;
+use print::Printer;
 
 /// What names of programs stay below: read on the stack that is there.
 const USUAL_DEPTH: u32 = 96;
@@ -15,95 +25,39 @@ const LEVELS_PER_BYTE: usize = 8;
 /// Beyond that a name stays as it is: half a gigabyte of stack, of which only what is used counts.
 const DEEPEST: usize = 1 << 18;
 
-/// Arguments of what was named before (`S_I..E`): the parser tries two readings of each, one in the
-/// other, so in broken names the time doubles with every one. Deep names may have so many.
-const MAX_BRANCHES: usize = 4;
-
-/// The readable form, if it is a C++ name.
-pub(super) fn readable(text: &str, is_full: bool) -> Option<String> {
-    // Compilers append suffixes to clones (.cold, .part.0, .isra.0); perf leaves them out.
-    let core = text.split_once('.').map_or(text, |(core, _)| core);
-    let name = match read(core, is_full, USUAL_DEPTH) {
-        Ok(name) => name,
-        Err(Failure::NotMangled) => return None,
-        Err(Failure::TooDeep) if n_branches(core) > MAX_BRANCHES => return None,
-        Err(Failure::TooDeep) => read_deep(core, is_full)?,
-    };
-    // Of an empty argument pack a comma is left.
-    let name = match is_full {
-        true => &name,
-        false => without_qualifiers(&name),
-    };
-    Some(name.replace(", >", ">"))
-}
-
-#[derive(Debug)]
-enum Failure {
+/// Why there is no readable form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fail {
     NotMangled,
     TooDeep,
+    /// There is, and more of it than is shown.
+    Full,
 }
 
-fn read(core: &str, is_full: bool, depth: u32) -> Result<String, Failure> {
-    let options = ParseOptions::default().recursion_limit(depth);
-    let symbol = match Symbol::new_with_options(core, &options) {
-        Ok(symbol) => symbol,
-        Err(cpp_demangle::error::Error::TooMuchRecursion) => return Err(Failure::TooDeep),
-        Err(_) => return Err(Failure::NotMangled),
-    };
-    let options = DemangleOptions::new().recursion_limit(depth);
-    let options = match is_full {
-        true => options,
-        false => options.no_params().no_return_type(),
-    };
-    let mut out = Bounded::default();
-    match symbol.structured_demangle(&mut out, &options) {
-        // What repeats parts of itself grows beyond all bounds: the rest is left.
-        Ok(()) => Ok(out.text),
-        Err(_) if out.is_full => Ok(out.text),
-        Err(_) => Err(Failure::TooDeep),
+/// The readable form, if it is a C++ name. What stands behind a method's parameters goes with them,
+/// as in perf.
+pub(super) fn readable(text: &str, is_full: bool) -> Option<String> {
+    match read(text, is_full, USUAL_DEPTH) {
+        Err(Fail::TooDeep) => read_deep(text, is_full),
+        name => name.ok(),
     }
 }
 
-/// How often arguments may follow something that was named before.
-fn n_branches(core: &str) -> usize {
-    let pairs = core.as_bytes().windows(2);
-    let letters = |letter| {
-        matches!(
-            letter,
-            b'_' | b't' | b'a' | b'b' | b's' | b'i' | b'o' | b'd'
-        )
-    };
-    pairs
-        .filter(|pair| matches!(pair, [before, b'I'] if letters(*before)))
-        .count()
+fn read(text: &str, is_full: bool, levels: u32) -> Result<String, Fail> {
+    let (tree, root) = Parser::new(text, levels).read()?;
+    Printer::print(&tree, root, is_full, levels)
 }
 
 /// On a thread whose stack is deep enough for whatever a name of this length can nest.
-fn read_deep(core: &str, is_full: bool) -> Option<String> {
-    let levels = core.len().saturating_mul(LEVELS_PER_BYTE).min(DEEPEST);
+fn read_deep(text: &str, is_full: bool) -> Option<String> {
+    let levels = text.len().saturating_mul(LEVELS_PER_BYTE).min(DEEPEST);
     let depth = u32::try_from(levels).ok()?;
     let thread = std::thread::Builder::new().stack_size(levels * STACK_BYTES_PER_LEVEL);
     std::thread::scope(|scope| {
-        let read = || read(core, is_full, depth).ok();
+        let read = || read(text, is_full, depth).ok();
         thread.spawn_scoped(scope, read).ok()?.join().ok()?
     })
 }
 
-/// What stands behind a method's parameters goes with them, as in perf.
-fn without_qualifiers(mut name: &str) -> &str {
-    // `operator T const` would be a conversion.
-    let is_conversion = name
-        .rsplit_once("operator ")
-        .is_some_and(|(_, of)| !of.contains("::"));
-    if is_conversion {
-        return name;
-    }
-    let qualifiers = [" const", " volatile", " &&", " &"];
-    while let Some(shorter) = qualifiers
-        .iter()
-        .find_map(|qualifier| name.strip_suffix(qualifier))
-    {
-        name = shorter;
-    }
-    name
-}
+#[cfg(test)]
+mod tests;

@@ -110,7 +110,8 @@ fn deep_templates_are_read_on_any_stack() {
         }
         // Types that nest otherwise.
         for opener in [
-            "P", "R", "K", "A1_", "F", "PFv", "M1A", "DpT", "N1A", "XL", "Xcv", "Dt",
+            "P", "R", "K", "A1_", "F", "PFv", "M1A", "DpT", "N1A", "XL", "Xcv", "Dt", "Z", "ZN1A",
+            "UlP", "Z1f1aE", "XadL_Z", "Xsr1A", "XplLi1E", "TpTp", "U1a", "DOL", "X1aI", "Xsr1aI",
         ] {
             let name = format!("_Z1f{}", opener.repeat(10_000));
             let _ = demangle(name.as_bytes());
