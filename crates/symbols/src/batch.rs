@@ -54,6 +54,11 @@ impl<'a> Batch<'a> {
         number
     }
 
+    /// The number of a function's name that the file has in parts.
+    pub(crate) fn made(&mut self, name: Vec<u8>) -> u32 {
+        self.number((Kind::Function, Cow::Owned(name)))
+    }
+
     /// The number of a source file's name.
     pub(crate) fn file(&mut self, path: &str) -> u32 {
         let numbers: &HashMap<Name<'_>, u32> = &self.numbers;

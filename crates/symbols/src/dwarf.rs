@@ -1,6 +1,7 @@
 //! Inlined functions and lines, by addr2line's `Context`.
 
 mod abbreviations;
+mod scopes;
 mod slice;
 
 pub(crate) use slice::{Slice, is_stopped};
@@ -10,9 +11,16 @@ use crate::batch::Batch;
 use crate::split::Split;
 use gimli::{AbbreviationsCacheStrategy, Reader as _, RunTimeEndian, Section, SectionId};
 use rprof_images::{Elf, PackedSection, SectionBytes, Svma};
+use scopes::{Scopes, may_be_scoped};
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
-pub(crate) type Context<'a> = addr2line::Context<Slice<'a>>;
+/// What one thread looks addresses up in.
+pub(crate) struct Context<'a> {
+    lines: addr2line::Context<Slice<'a>>,
+    scopes: RefCell<Scopes>,
+}
+
 /// The sections as one, to be shared by contexts.
 pub(crate) type Dwarf<'a> = Arc<gimli::Dwarf<Slice<'a>>>;
 
@@ -180,7 +188,11 @@ fn steps(dwarf: &Dwarf<'_>) -> u64 {
 /// A context over sections, for one thread; `None` if they are damaged.
 pub(crate) fn context<'a>(dwarf: &Dwarf<'a>) -> Option<Context<'a>> {
     slice::allow(steps(dwarf));
-    Context::from_arc_dwarf(Arc::clone(dwarf)).ok()
+    let lines = addr2line::Context::from_arc_dwarf(Arc::clone(dwarf)).ok()?;
+    Some(Context {
+        lines,
+        scopes: RefCell::default(),
+    })
 }
 
 /// Adds the inlined frames at an address, innermost first; returns the function they were
@@ -192,11 +204,18 @@ pub(crate) fn inlined_frames<'a>(
     batch: &mut Batch<'a>,
 ) -> Option<Frame> {
     slice::allow_stack();
-    let mut frames = split.resolve(context.find_frames(address.0)).ok()?;
+    let mut frames = split.resolve(context.lines.find_frames(address.0)).ok()?;
     let mut chain = Chain::new(address, start);
     while let Ok(Some(frame)) = frames.next() {
         let function = frame.function.as_ref();
-        let name = function.map(|function| batch.function(function.name.slice()));
+        let name = function.map(|function| {
+            let name = function.name.slice();
+            let scoped = frame
+                .dw_die_offset
+                .filter(|_| may_be_scoped(function.language, name))
+                .and_then(|entry| scoped_name((context, split), address, (entry, name), batch));
+            scoped.unwrap_or_else(|| batch.function(name))
+        });
         let line = frame.location.as_ref().and_then(|location| {
             Some(Line {
                 file: batch.file(location.file?),
@@ -206,6 +225,18 @@ pub(crate) fn inlined_frames<'a>(
         chain.add(name, line, batch);
     }
     chain.outermost(batch)
+}
+
+/// The number of a function's name with all that it stands in, if that is known.
+fn scoped_name<'a>(
+    (context, split): (&Context<'a>, &'a Split),
+    address: Svma,
+    function: (gimli::UnitOffset, &'a [u8]),
+    batch: &mut Batch<'a>,
+) -> Option<u32> {
+    let unit = split.resolve(context.lines.find_dwarf_and_unit(address.0))?;
+    let mut scopes = context.scopes.try_borrow_mut().ok()?;
+    scopes.name(unit, function, batch)
 }
 
 /// Frames at one address, each inlined into the next.
