@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 /// What one thread looks addresses up in.
 pub(crate) struct Context<'a> {
     lines: addr2line::Context<Slice<'a>>,
-    scopes: RefCell<Scopes>,
+    scopes: RefCell<Scopes<'a>>,
 }
 
 /// The sections as one, to be shared by contexts.

@@ -5,8 +5,10 @@ use super::Slice;
 use crate::batch::Batch;
 use foldhash::HashMap;
 use gimli::{
-    AttributeValue, DebugInfoOffset, DwLang, DwTag, DwoId, UnitOffset, UnitRef, constants,
+    AttributeValue, DebugInfoOffset, DwLang, DwTag, DwoId, UnitHeader, UnitOffset, UnitRef,
+    constants,
 };
+use std::rc::Rc;
 
 /// Entries that stand around each other, or are followed to one another.
 const MOST_ENTRIES: usize = 32;
@@ -19,8 +21,12 @@ type UnitKey = (Option<DebugInfoOffset>, Option<DwoId>);
 
 /// Units that were read for their scopes, and names that were made of them, by one thread.
 #[derive(Debug, Default)]
-pub(super) struct Scopes {
+pub(super) struct Scopes<'a> {
     units: HashMap<UnitKey, Unit>,
+    /// All units, in the order of the file, once one refers to another.
+    headers: Option<Vec<UnitHeader<Slice<'a>>>>,
+    /// Those of them that were referred to.
+    others: HashMap<usize, Option<Rc<gimli::Unit<Slice<'a>>>>>,
 }
 
 #[derive(Debug, Default)]
@@ -37,6 +43,8 @@ struct Scope {
     start: usize,
     end: usize,
     around: Option<usize>,
+    /// A function whose inside was passed over.
+    is_closed: bool,
 }
 
 /// Whether a name may need its scopes: linkage names say them. The language of split units is not
@@ -72,9 +80,27 @@ fn language_of(unit: UnitRef<'_, Slice<'_>>) -> Option<DwLang> {
     None
 }
 
-impl Scopes {
+impl<'a> Scopes<'a> {
     /// The number of the name of a function with its scopes; `None` if it stands in none.
-    pub(super) fn name<'a>(
+    pub(super) fn name(
+        &mut self,
+        unit: UnitRef<'_, Slice<'a>>,
+        (entry, name): (UnitOffset, &'a [u8]),
+        batch: &mut Batch<'a>,
+    ) -> Option<u32> {
+        // Programs that were optimized at link time have all code in one unit.
+        match origin(unit, entry)? {
+            AttributeValue::UnitRef(entry) => self.name_in(unit, (entry, name), batch),
+            AttributeValue::DebugInfoRef(origin) => {
+                let (other, entry) = self.other(unit, origin)?;
+                let other = UnitRef::new(unit.dwarf, &other);
+                self.name_in(other, (entry, name), batch)
+            }
+            _ => None,
+        }
+    }
+
+    fn name_in(
         &mut self,
         unit: UnitRef<'_, Slice<'a>>,
         (entry, name): (UnitOffset, &'a [u8]),
@@ -82,9 +108,8 @@ impl Scopes {
     ) -> Option<u32> {
         let key = (unit.header.debug_info_offset(), unit.dwo_id);
         let known = self.units.entry(key).or_insert_with(|| Unit {
-            // As much of them as can be read.
             scopes: match language_of(unit).is_some_and(is_cpp) {
-                true => scopes_of(unit),
+                true => scopes_of(unit, None),
                 false => Vec::new(),
             },
             names: HashMap::default(),
@@ -96,39 +121,109 @@ impl Scopes {
             Some(batch.made(whole))
         })
     }
+
+    /// The unit of another entry, and where in it that is.
+    fn other(
+        &mut self,
+        unit: UnitRef<'_, Slice<'a>>,
+        entry: DebugInfoOffset,
+    ) -> Option<(Rc<gimli::Unit<Slice<'a>>>, UnitOffset)> {
+        let headers = self.headers.get_or_insert_with(|| {
+            let mut headers = Vec::new();
+            let mut units = unit.dwarf.units();
+            while let Ok(Some(header)) = units.next() {
+                headers.push(header);
+            }
+            headers
+        });
+        let begins = |header: &UnitHeader<_>| header.debug_info_offset().map(|start| start.0);
+        let n_before = headers.partition_point(|header| begins(header) <= Some(entry.0));
+        let idx = n_before.checked_sub(1)?;
+        let header = headers.get(idx)?;
+        let at = entry.to_unit_offset(header)?;
+        let read = || unit.dwarf.unit(*header).ok().map(Rc::new);
+        let other = self.others.entry(idx).or_insert_with(read);
+        Some((other.clone()?, at))
+    }
 }
 
-/// All entries of a unit that others stand in.
-fn scopes_of(unit: UnitRef<'_, Slice<'_>>) -> Vec<Scope> {
-    let mut scopes: Vec<Scope> = Vec::new();
-    let mut open: Vec<(usize, isize)> = Vec::new();
-    let mut read = || -> gimli::Result<()> {
-        let mut entries = unit.entries_raw(None)?;
-        while !entries.is_empty() {
-            let (start, depth) = (entries.next_offset().0, entries.next_depth());
-            let Some(abbreviation) = entries.read_abbreviation()? else {
-                continue;
-            };
-            while let Some((idx, _)) = open.pop_if(|(_, around)| *around >= depth) {
-                if let Some(scope) = scopes.get_mut(idx) {
-                    scope.end = start;
-                }
-            }
-            if abbreviation.has_children() && is_scope(abbreviation.tag()) {
-                let around = open.last().map(|(idx, _)| *idx);
-                open.push((scopes.len(), depth));
-                scopes.push(Scope {
-                    start,
-                    end: usize::MAX,
-                    around,
-                });
-            }
-            entries.skip_attributes(abbreviation.attributes())?;
+/// What an inlined function is a copy of; a function that is none of itself.
+fn origin<'a>(
+    unit: UnitRef<'_, Slice<'a>>,
+    entry: UnitOffset,
+) -> Option<AttributeValue<Slice<'a>>> {
+    let mut entries = unit.entries_raw(Some(entry)).ok()?;
+    let abbreviation = entries.read_abbreviation().ok()??;
+    for attribute in abbreviation.attributes() {
+        let attribute = entries.read_attribute(*attribute).ok()?;
+        if attribute.name() == constants::DW_AT_abstract_origin {
+            return Some(attribute.value());
         }
-        Ok(())
-    };
-    let _ = read();
+    }
+    Some(AttributeValue::UnitRef(entry))
+}
+
+/// All entries that others stand in: of a unit without what is inside functions, or of one function.
+fn scopes_of(unit: UnitRef<'_, Slice<'_>>, function: Option<UnitOffset>) -> Vec<Scope> {
+    let mut scopes = Vec::new();
+    // As much as can be read.
+    let _ = read_scopes(unit, function, &mut scopes);
     scopes
+}
+
+fn read_scopes(
+    unit: UnitRef<'_, Slice<'_>>,
+    function: Option<UnitOffset>,
+    scopes: &mut Vec<Scope>,
+) -> gimli::Result<()> {
+    let mut open: Vec<(usize, isize)> = Vec::new();
+    let mut entries = unit.entries_raw(function)?;
+    let mut depth_there = 0;
+    while !entries.is_empty() {
+        let start = entries.next_offset().0;
+        let depth = depth_there + entries.next_depth();
+        let Some(abbreviation) = entries.read_abbreviation()? else {
+            continue;
+        };
+        while let Some((idx, _)) = open.pop_if(|(_, around)| *around >= depth) {
+            if let Some(scope) = scopes.get_mut(idx) {
+                scope.end = start;
+            }
+        }
+        if function.is_some() && open.is_empty() && !scopes.is_empty() {
+            break;
+        }
+        let is_function = abbreviation.tag() == constants::DW_TAG_subprogram;
+        let mut behind = None;
+        for attribute in abbreviation.attributes() {
+            // Most of a unit is inside functions.
+            if is_function && function.is_none() && attribute.name() == constants::DW_AT_sibling {
+                behind = match entries.read_attribute(*attribute)?.value() {
+                    AttributeValue::UnitRef(behind) if behind.0 > start => Some(behind),
+                    _ => None,
+                };
+            } else {
+                entries.skip_attributes(&[*attribute])?;
+            }
+        }
+        if abbreviation.has_children() && is_scope(abbreviation.tag()) {
+            let around = open.last().map(|(idx, _)| *idx);
+            if behind.is_none() {
+                open.push((scopes.len(), depth));
+            }
+            scopes.push(Scope {
+                start,
+                end: behind.map_or(usize::MAX, |behind| behind.0),
+                around,
+                is_closed: behind.is_some(),
+            });
+        }
+        if let Some(behind) = behind {
+            entries = unit.entries_raw(Some(behind))?;
+            depth_there = depth;
+        }
+    }
+    Ok(())
 }
 
 fn is_scope(tag: DwTag) -> bool {
@@ -149,16 +244,27 @@ fn is_class(tag: DwTag) -> bool {
 }
 
 /// The innermost scope that an entry stands in.
-fn around(scopes: &[Scope], entry: usize) -> Option<UnitOffset> {
+fn innermost(scopes: &[Scope], entry: usize) -> Option<&Scope> {
     let n_before = scopes.partition_point(|scope| scope.start < entry);
     let mut idx = n_before.checked_sub(1)?;
     loop {
         let scope = scopes.get(idx)?;
         if entry < scope.end {
-            return Some(UnitOffset(scope.start));
+            return Some(scope);
         }
         idx = scope.around?;
     }
+}
+
+/// The same, also inside functions.
+fn around(unit: UnitRef<'_, Slice<'_>>, scopes: &[Scope], entry: usize) -> Option<UnitOffset> {
+    let scope = innermost(scopes, entry)?;
+    let start = UnitOffset(scope.start);
+    if !scope.is_closed {
+        return Some(start);
+    }
+    let inside = scopes_of(unit, Some(start));
+    innermost(&inside, entry).map(|scope| UnitOffset(scope.start))
 }
 
 /// What an entry says of itself, or what it is a copy of.
@@ -213,7 +319,7 @@ fn whole_name<'a>(
     let mut whole = name.to_vec();
     let mut inner = function;
     for _ in 0..MOST_ENTRIES {
-        let Some(outer) = around(scopes, inner.at.0) else {
+        let Some(outer) = around(unit, scopes, inner.at.0) else {
             return (whole.len() > name.len()).then_some(whole);
         };
         let outer = declared(unit, outer)?;
@@ -315,7 +421,13 @@ mod tests {
 
     #[test]
     fn inlined_functions_have_their_scopes() {
-        for options in [&["-gdwarf-4"][..], &["-gdwarf-5"], &["-gsplit-dwarf"]] {
+        for options in [
+            &["-gdwarf-4"][..],
+            &["-gdwarf-5"],
+            &["-gsplit-dwarf"],
+            &["-flto"],
+            &["-flto"],
+        ] {
             let dir = tempfile::tempdir().unwrap();
             let Some(names) = inlined(dir.path(), options) else {
                 return;
