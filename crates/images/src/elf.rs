@@ -124,7 +124,12 @@ impl Elf {
         Self::over(Source::Memory(Cursor::new(bytes)), Path::new(name), budget)
     }
 
-    fn over(source: Source, path: &Path, budget: &Budget) -> Result<Self, ElfError> {
+    /// What is open of it; `None` for one in memory.
+    pub(crate) fn opened(&self) -> Option<Opened> {
+        self.opened.clone()
+    }
+
+    pub(crate) fn over(source: Source, path: &Path, budget: &Budget) -> Result<Self, ElfError> {
         let in_memory = match &source {
             Source::File { .. } => 0,
             Source::Memory(bytes) => bytes.get_ref().len() as u64,

@@ -37,7 +37,7 @@ pub use kernel::{kernel_build_id, running_vdso};
 pub use kernel_files::{Depth, KernelFiles, Servers, module_name};
 pub use kernel_module::{MODULE_BASE, module_from_memory};
 pub use living::{Living, own_user};
-pub use locate::{Located, Locator, Reason, Recorded, SplitFiles};
+pub use locate::{KeptFiles, Located, Locator, Reason, Recorded, SplitFiles};
 pub use packed::{PackedSection, SectionBytes};
 pub use perf_map::{PerfMap, PerfMapEntry};
 pub use plt::PltEntry;

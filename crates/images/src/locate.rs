@@ -4,11 +4,13 @@
 //! named by build id ([`places`]).
 
 mod debug_file;
+mod kept;
 mod mapped;
 mod mini;
 mod places;
 mod shared;
 
+pub use kept::KeptFiles;
 pub use shared::SplitFiles;
 
 use crate::debuginfod::{Debuginfod, Kind};
@@ -163,6 +165,8 @@ pub struct Locator {
     pub kallsyms: Option<PathBuf>,
     /// Servers that are asked for what is not found here.
     pub debuginfod: Option<Arc<Debuginfod>>,
+    /// Files that were found before.
+    pub kept: Option<Arc<KeptFiles>>,
     /// What all files together may cost.
     pub budget: Budget,
 }
@@ -176,6 +180,7 @@ impl Default for Locator {
             vmlinux: None,
             kallsyms: None,
             debuginfod: None,
+            kept: None,
             budget: Budget::default(),
         }
     }

@@ -49,6 +49,15 @@ impl Source {
 }
 
 impl Source {
+    /// A file that is open already, from its start.
+    pub(crate) fn again(opened: &Opened) -> Self {
+        Self::File {
+            file: Arc::clone(&opened.file),
+            meta: opened.meta,
+            at: 0,
+        }
+    }
+
     /// Inode of the open file.
     pub(crate) fn inode(&self) -> Option<u64> {
         self.meta().map(|meta| meta.inode)
@@ -94,7 +103,7 @@ impl Source {
 pub(crate) type Device = (u32, u32);
 
 /// A file that is open.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Opened {
     file: Arc<File>,
     meta: Meta,

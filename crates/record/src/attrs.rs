@@ -41,6 +41,14 @@ impl Attrs {
         let mut all = self.sampling.iter().chain([&self.sideband]);
         is_of_tasks && all.all(may)
     }
+
+    /// The same where everybody is sampled.
+    pub(crate) fn for_everybody(&self, settings: &Settings) -> Self {
+        let mut attrs = self.clone();
+        let flags = &mut attrs.sideband.attr.flags;
+        *flags = for_everybody(*flags, settings);
+        attrs
+    }
 }
 
 /// Decides on the events and fits their settings to kernel and user.
@@ -319,6 +327,9 @@ fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<P
     if !settings.bpf_events {
         attr.flags = attr.flags.without(AttrFlags::BPF_EVENT);
     }
+    if settings.watch == Watch::All {
+        attr.flags = for_everybody(attr.flags, settings);
+    }
     common(&mut attr);
     let fitted = fit(&attr, |attr| probe.open(attr))
         .map_err(|why| Error::open(SIDEBAND, &attr, why, probe.target))?;
@@ -330,6 +341,14 @@ fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<P
         attr: fitted.attr,
         cpus: None,
     })
+}
+
+/// Flags of an event that would be among those of other tools on a CPU.
+fn for_everybody(flags: AttrFlags, settings: &Settings) -> AttrFlags {
+    match settings.kernel_build_ids {
+        true => flags,
+        false => flags.without(AttrFlags::BUILD_ID),
+    }
 }
 
 /// What all events of a recording share: events in one ring must have one clock, and readers

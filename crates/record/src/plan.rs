@@ -5,7 +5,7 @@ use crate::live::{LiveUnwinder, Unreadable};
 use crate::open::Opened;
 use crate::stacks::{self, Layouts};
 use crate::{CallChains, Error, Settings};
-use rprof_abi::SampleLayout;
+use rprof_abi::{AttrFlags, PerfEventAttr, SampleLayout};
 use rprof_perfdata::WrittenEvent;
 use rprof_ringbuf::Counter;
 use rprof_unwind::Machine;
@@ -57,8 +57,10 @@ impl Plan {
         let both = (layouts(&drained), layouts(&written));
         Ok(Self {
             stacks: has_stacks.then(|| both.0.clone()),
-            unwinder: machine
-                .map(|machine| LiveUnwinder::new(machine, both, sideband.clone(), told, is_auto)),
+            unwinder: machine.map(|machine| {
+                let how = (is_auto, settings.kept_files.clone());
+                LiveUnwinder::new(machine, both, sideband.clone(), told, how)
+            }),
             depth: is_auto.then(|| Depth::new(Instant::now())),
             seen,
             unreadable,
@@ -70,12 +72,17 @@ impl Plan {
 /// All events as they are opened, with the ids of all their counters.
 fn drained_events(opened: &Opened) -> Result<Vec<WrittenEvent>, Error> {
     let mut events = Vec::new();
-    for group in [&opened.sampling, &opened.sideband] {
+    // Mappings have build ids in the file, whoever put them there.
+    let sideband = (&opened.sideband, AttrFlags::BUILD_ID);
+    for (group, more) in [(&opened.sampling, AttrFlags::default()), sideband] {
         for event in &group.events {
             let ids: Result<Vec<u64>, _> = event.all().map(Counter::id).collect();
             events.push(WrittenEvent {
                 name: event.name.clone(),
-                attr: event.attr.clone(),
+                attr: PerfEventAttr {
+                    flags: event.attr.flags.with(more),
+                    ..event.attr.clone()
+                },
                 ids: ids.map_err(Error::system("asking for an event's id"))?,
             });
         }

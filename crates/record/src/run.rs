@@ -16,7 +16,7 @@ use crate::plan::Plan;
 use crate::side::{Load, Side};
 use crate::sink::Sink;
 use crate::{CallChains, Error, Note, Output, Settings, Summary, Watch, running, stacks};
-use rprof_abi::{Endian, SampleLayout, SampleType};
+use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
 use rprof_process::{Child, Gated, Stdout};
 use rprof_ringbuf::{Poller, Target, sys};
@@ -69,7 +69,12 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     if less != Less::default() {
         note(Note::Less(less));
     }
-    let sideband_layout = SampleLayout::new(&attrs.sideband.attr, Endian::NATIVE);
+    let sideband = opened.sideband.events.first();
+    let mut sideband = sideband.map_or_else(PerfEventAttr::default, |event| event.attr.clone());
+    // As the kernel writes it, and as the file has it.
+    let drained_layout = SampleLayout::new(&sideband, Endian::NATIVE);
+    sideband.flags = sideband.flags.with(AttrFlags::BUILD_ID);
+    let sideband_layout = SampleLayout::new(&sideband, Endian::NATIVE);
     let plan = Plan::new(settings, &opened, &sideband_layout)?;
     let mut known = features::of_machine(&settings.tool);
     known.extend(features::of_tracepoints(&settings.events));
@@ -84,11 +89,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let mut run = Run {
         settings,
         sink,
-        drain: Drain::new(
-            sideband_layout.clone(),
-            plan.stacks,
-            left_out(settings, &attrs),
-        ),
+        drain: Drain::new(drained_layout, plan.stacks, left_out(settings, &attrs)),
         depth: plan.depth,
         side,
         seen: plan.seen,
@@ -130,7 +131,8 @@ fn open_all(
             scope.targets = vec![Target::All];
             scope.two_depths = settings.call_chains == CallChains::Auto;
             file_limit::fit(attrs, &mut scope)?;
-            Ok((Opened::open(attrs, &scope)?, true))
+            let attrs = attrs.for_everybody(settings);
+            Ok((Opened::open(&attrs, &scope)?, true))
         }
         opened => Ok((opened?, false)),
     }

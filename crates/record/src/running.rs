@@ -6,7 +6,7 @@ use crate::run::Run;
 use crate::{Error, Settings, Watch};
 use foldhash::HashSet;
 use rprof_abi::record::{Mmap, Record};
-use rprof_abi::{AttrFlags, Misc, SampleId};
+use rprof_abi::{Misc, SampleId};
 use rprof_ringbuf::sys;
 
 impl Run<'_> {
@@ -52,9 +52,6 @@ impl Run<'_> {
         let (sink, layout) = (&mut self.sink, &self.sideband_layout);
         let unnamed = &mut self.drain.unnamed;
         let has_data = self.settings.call_chains.keeps_copies();
-        // As the kernel has it in mappings that are made from now on, or not.
-        let sideband = self.opened.sideband.events.first();
-        let has_ids = sideband.is_some_and(|event| event.attr.flags.has(AttrFlags::BUILD_ID));
         let mut unreadable = HashSet::default();
         let mut gone = Ok(());
         for pid in processes {
@@ -66,7 +63,7 @@ impl Run<'_> {
                     return;
                 }
                 let (mut misc, mut record) = (one.misc, one.record);
-                if has_ids && !is_data && unnamed.identify(&mut record) {
+                if !is_data && unnamed.identify(&mut record) {
                     misc = Misc(misc.0 | Misc::MMAP_BUILD_ID.0);
                 }
                 unnamed.see_record(&record);

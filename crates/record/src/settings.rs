@@ -1,6 +1,7 @@
 //! What to record, and what came of it: plain data.
 
 use rprof_events::Event;
+use rprof_images::KeptFiles;
 use rprof_perfdata::feature::StackEnds;
 use std::ffi::OsString;
 use std::fs::File;
@@ -107,6 +108,11 @@ pub struct Settings {
     pub strict_rate: bool,
     /// Record what BPF programs are loaded.
     pub bpf_events: bool,
+    /// Keeps open what stacks were unwound with, for names at the end.
+    pub kept_files: Option<Arc<KeptFiles>>,
+    /// Of everybody, let the kernel put build ids into mappings: it then says of other tools' records that
+    /// they have some, too, which makes perf fail. Else they are read from the files.
+    pub kernel_build_ids: bool,
     /// Of everybody, also the recorder itself.
     pub include_self: bool,
     /// Wait for all that the command started, not only for the command.

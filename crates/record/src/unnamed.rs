@@ -45,14 +45,21 @@ impl Default for Unnamed {
 type FileKey = (Vec<u8>, (u32, u32, u64, u64));
 
 impl Unnamed {
-    /// Looks at a mapping that the kernel announced.
-    pub(crate) fn see(&mut self, raw: RawRecord<'_>, layout: &SampleLayout) {
-        if raw.misc.has(Misc::MMAP_BUILD_ID) {
-            return;
-        }
-        if let Ok((record, _)) = Record::parse(raw, layout) {
-            self.see_record(&record);
-        }
+    /// Looks at a mapping that the kernel announced; returns the build id that its record lacks.
+    pub(crate) fn see(
+        &mut self,
+        raw: RawRecord<'_>,
+        layout: &SampleLayout,
+    ) -> Option<BuildIdBytes> {
+        let (record, _) = Record::parse(raw, layout).ok()?;
+        self.see_record(&record);
+        let Record::Mmap2(map) = &record else {
+            return None;
+        };
+        let FileIdentity::Inode(inode) = map.identity else {
+            return None;
+        };
+        self.id_of(map, &inode)
     }
 
     /// Looks at a mapping.

@@ -3,14 +3,15 @@
 
 use crate::arch::{Aarch64, Arch, Machine, X86_64};
 use crate::rule::{Kind, Rule, WORD};
-use rprof_images::{Elf, GoTable, Svma};
+use rprof_images::{Elf, ElfMachine, GoTable, Svma};
+use std::ops::Range;
 
 /// A Go program's frames.
 #[derive(Debug)]
 pub(crate) struct Go {
     /// Only where no DWARF describes them.
     table: Option<GoTable>,
-    /// Functions that are none of the usual ones, sorted by where they begin, from the image's start.
+    /// Code that is none of the usual: where it begins and ends, from the image's start.
     special: Vec<(u32, u32, Kind)>,
 }
 
@@ -26,28 +27,35 @@ const ROOTS: &[&str] = &[
     "_rt0_arm64_linux",
 ];
 
-/// What they call has the stack of the thread, they themselves that of a goroutine.
-const SWITCHES: &[&str] = &[
-    "runtime.systemstack",
-    "runtime.morestack",
-    "runtime.asmcgocall",
-];
+/// What they call through a register has the stack of the thread, they themselves that of a goroutine.
+const SWITCHES: &[&str] = &["runtime.systemstack", "runtime.asmcgocall"];
+
+/// All that it calls has.
+const MORE_STACK: &str = "runtime.morestack";
 
 impl Go {
     /// Of a program in Go; `is_described` by DWARF.
     pub(crate) fn of(elf: &Elf, base: u64, is_described: bool) -> Option<Self> {
         let table = GoTable::of(elf)?;
         let relative = |address: Svma| u32::try_from(address.0.checked_sub(base)?).ok();
-        let names = [ROOTS, SWITCHES].concat();
-        let special = table.named(&names).filter_map(|(name, range)| {
-            let kind = match name < ROOTS.len() {
-                true => Kind::Root,
-                false => Kind::Switch,
+        let names = [ROOTS, &[MORE_STACK], SWITCHES].concat();
+        let mut special = Vec::new();
+        for (name, range) in table.named(&names) {
+            let (Some(start), Some(end)) = (relative(range.start), relative(range.end)) else {
+                continue;
             };
-            Some((relative(range.start)?, relative(range.end)?, kind))
-        });
+            match name.checked_sub(ROOTS.len()) {
+                None => special.push((start, end, Kind::Root)),
+                Some(0) => special.push((start, end, Kind::Switch)),
+                Some(_) => {
+                    let calls = indirect_calls(elf, range)
+                        .filter_map(|call| Some((relative(call.start)?, relative(call.end)?)));
+                    special.extend(calls.map(|(start, end)| (start, end, Kind::Switch)));
+                }
+            }
+        }
         Some(Self {
-            special: special.collect(),
+            special,
             table: (!is_described).then_some(table),
         })
     }
@@ -67,6 +75,32 @@ impl Go {
             Machine::Aarch64 => rule_of::<Aarch64>(size),
         }
     }
+}
+
+/// Where code calls through a register: the instructions. Return addresses are looked up in those.
+fn indirect_calls(elf: &Elf, range: Range<Svma>) -> impl Iterator<Item = Range<Svma>> {
+    let text = elf.section_range(".text");
+    let code = text.and_then(|text| {
+        let code = elf.packed_section(".text")?.unpack()?;
+        let at = |address: Svma| usize::try_from(address.0.checked_sub(text.start.0)?).ok();
+        Some(code.get(at(range.start)?..at(range.end)?)?.to_vec())
+    });
+    let machine = elf.machine();
+    let code = code.unwrap_or_default();
+    (0..code.len()).filter_map(move |at| {
+        let len = match (machine?, code.get(at..)?) {
+            // FF /2 with a register.
+            (ElfMachine::X86_64, [0xff, 0xd0..=0xd7, ..]) => 2,
+            (ElfMachine::Aarch64, &[a, b, c, d, ..]) if at % 4 == 0 => {
+                // BLR.
+                let word = u32::from_le_bytes([a, b, c, d]);
+                (word & 0xffff_fc1f == 0xd63f_0000).then_some(4)?
+            }
+            _ => return None,
+        };
+        let start = range.start.0 + at as u64;
+        Some(Svma(start)..Svma(start + len))
+    })
 }
 
 /// A frame of so many bytes: on x86-64 the return address lies above it, and the frame pointer at its upper

@@ -197,7 +197,11 @@ impl<S: AddressSpace> Walk<'_, S> {
     /// to call, and its argument, and nobody returns to those.
     #[cold]
     fn gap<A: Arch>(&mut self, rule: &Rule) -> Result<(), Outcome> {
+        let may_begin = self.may_be_empty();
         self.plain::<A>(rule)?;
+        if !may_begin {
+            return Ok(());
+        }
         let pc = self.registers.pc();
         match self.space.find(pc) {
             Mapped::Image { table, bias, .. } => {

@@ -1,6 +1,6 @@
 //! MMAP and MMAP2: a file (or anonymous memory) appeared in an address space.
 
-use crate::{Cursor, Encoder, Fields, Misc, Value, WireError};
+use crate::{Cursor, Encoder, Fields, Misc, SampleLayout, Value, WireError};
 
 /// `PERF_RECORD_MMAP`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +62,31 @@ pub struct Inode {
     pub ino: u64,
     /// Generation of the inode.
     pub generation: u64,
+}
+
+impl Inode {
+    fn parse(mut cursor: Cursor<'_>) -> Result<Self, WireError> {
+        let what = "mmap2";
+        Ok(Self {
+            maj: cursor.u32(what)?,
+            min: cursor.u32(what)?,
+            ino: cursor.u64(what)?,
+            generation: cursor.u64(what)?,
+        })
+    }
+}
+
+/// The build id in the place of an inode, if there is one: an event of another tool that asks for build
+/// ids makes the kernel (5.12 to 6.19 at least) say of all events' records that they have one.
+/// `perf inject` puts them into recordings that did not ask: of the lengths that linkers make.
+///
+/// Source: `perf_event_mmap_output`, kernel/events/core.c (v6.18).
+fn build_id(bytes: &[u8], is_asked: bool) -> Option<BuildIdBytes> {
+    let (&[len, a, b, c], id) = bytes.split_first_chunk()?;
+    let (id, rest) = id.split_at_checked(len.into())?;
+    let is_whole = [a, b, c] == [0; 3] && rest.iter().all(|&byte| byte == 0);
+    let is_usual = is_asked || matches!(len, 16 | 20);
+    (is_whole && is_usual && len > 0).then(|| BuildIdBytes::new(id))
 }
 
 /// A GNU build id as records carry it: up to 20 bytes.
@@ -135,7 +160,11 @@ pub struct Mmap2<'a> {
 }
 
 impl<'a> Mmap2<'a> {
-    pub(crate) fn parse(cursor: &mut Cursor<'a>, misc: Misc) -> Result<Self, WireError> {
+    pub(crate) fn parse(
+        cursor: &mut Cursor<'a>,
+        misc: Misc,
+        layout: &SampleLayout,
+    ) -> Result<Self, WireError> {
         let what = "mmap2";
         Ok(Self {
             pid: cursor.i32(what)?,
@@ -143,18 +172,15 @@ impl<'a> Mmap2<'a> {
             addr: cursor.u64(what)?,
             len: cursor.u64(what)?,
             pgoff: cursor.u64(what)?,
-            identity: if misc.has(Misc::MMAP_BUILD_ID) {
-                let size = usize::from(cursor.u8(what)?);
-                cursor.bytes(3, what)?;
-                let bytes = cursor.bytes(BuildIdBytes::MAX as u64, what)?;
-                FileIdentity::BuildId(BuildIdBytes::new(bytes.get(..size).unwrap_or(bytes)))
-            } else {
-                FileIdentity::Inode(Inode {
-                    maj: cursor.u32(what)?,
-                    min: cursor.u32(what)?,
-                    ino: cursor.u64(what)?,
-                    generation: cursor.u64(what)?,
-                })
+            identity: {
+                let bytes = cursor.bytes(4 + BuildIdBytes::MAX as u64, what)?;
+                let id = misc
+                    .has(Misc::MMAP_BUILD_ID)
+                    .then(|| build_id(bytes, layout.has_build_ids));
+                match id.flatten() {
+                    Some(id) => FileIdentity::BuildId(id),
+                    None => FileIdentity::Inode(Inode::parse(Cursor::new(bytes, cursor.endian()))?),
+                }
             },
             prot: cursor.u32(what)?,
             flags: cursor.u32(what)?,
@@ -206,5 +232,28 @@ impl<'a> Mmap2<'a> {
         encoder.u32(self.prot);
         encoder.u32(self.flags);
         encoder.c_str_padded(self.filename);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_inode_is_none_although_the_kernel_says_that_it_is_a_build_id() {
+        let id = |head: [u8; 4], id: [u8; 20], is_asked| {
+            let found = build_id(&[&head[..], &id].concat(), is_asked);
+            found.map(|id| id.as_bytes().len())
+        };
+        let mut short = [0; 20];
+        short[..8].fill(7);
+        assert_eq!(id([20, 0, 0, 0], [7; 20], false), Some(20));
+        assert_eq!(id([8, 0, 0, 0], short, true), Some(8));
+        // Of a disk whose major number is 8, of one with 259, and of an overlay.
+        assert_eq!(id([8, 0, 0, 0], short, false), None);
+        assert_eq!(id([8, 0, 0, 0], [7; 20], true), None);
+        assert_eq!(id([3, 1, 0, 0], [7; 20], true), None);
+        assert_eq!(id([0, 0, 0, 0], [7; 20], true), None);
+        assert_eq!(id([254, 0, 0, 0], [7; 20], true), None);
     }
 }

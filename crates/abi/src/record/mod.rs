@@ -109,7 +109,7 @@ impl<'a> Record<'a> {
             RecordKind::UNTHROTTLE => Self::Unthrottle(Throttle::parse(cursor)?),
             RecordKind::FORK => Self::Fork(Task::parse(cursor)?),
             RecordKind::READ => Self::Read(ReadRecord::parse(cursor, layout)?),
-            RecordKind::MMAP2 => Self::Mmap2(Mmap2::parse(cursor, raw.misc)?),
+            RecordKind::MMAP2 => Self::Mmap2(Mmap2::parse(cursor, raw.misc, layout)?),
             RecordKind::AUX => Self::Aux(Aux::parse(cursor)?),
             RecordKind::ITRACE_START => Self::ItraceStart(ItraceStart::parse(cursor)?),
             RecordKind::LOST_SAMPLES => Self::LostSamples(LostSamples::parse(cursor)?),

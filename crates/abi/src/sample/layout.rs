@@ -19,6 +19,8 @@ pub struct SampleLayout {
     id_at: Option<usize>,
     time_at: Option<usize>,
     trailer_len: usize,
+    /// Whether mappings were asked to have build ids.
+    pub(crate) has_build_ids: bool,
     endian: Endian,
 }
 
@@ -55,6 +57,7 @@ impl SampleLayout {
             0
         };
         Self {
+            has_build_ids: attr.flags.has(AttrFlags::BUILD_ID),
             sample_type: attr.sample_type,
             read_format: attr.read_format,
             branches: attr.branch_sample_type,

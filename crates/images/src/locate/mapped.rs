@@ -19,6 +19,10 @@ impl Locator {
         if here.is_ok() || recorded.build_id.is_none() && self.symfs.is_some() {
             return here;
         }
+        let kept = self.kept.as_ref();
+        if let Some(elf) = kept.and_then(|kept| kept.find(recorded, &self.budget)) {
+            return Ok(elf);
+        }
         let processes = recorded.processes.iter().take(MAX_PROCESSES);
         let mut inside = processes.filter_map(|&pid| open_inside(pid, recorded, &self.budget));
         inside.next().map_or(here, Ok)

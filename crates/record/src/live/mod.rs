@@ -21,6 +21,7 @@ use rprof_abi::sample::StackDump;
 use rprof_abi::{
     Callchain, Encoder, Endian, RawRecord, Record, RecordKind, Sample, SampleLayout, context,
 };
+use rprof_images::KeptFiles;
 use rprof_machine::Live;
 use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
@@ -82,13 +83,13 @@ const MAX_FRAMES: usize = 1 << 16;
 
 impl LiveUnwinder {
     /// For events that are drained as one attr says and written as another; what the largest
-    /// copies of stacks have no room for is read from the process, or not.
+    /// copies of stacks have no room for is read from the process, or not; files may be kept open.
     pub(crate) fn new(
         machine: Machine,
         (drained, written): (Layouts, Layouts),
         sideband: SampleLayout,
         (seen, unreadable): (Arc<depth::Seen>, Arc<Unreadable>),
-        completes: bool,
+        (completes, kept): (bool, Option<Arc<KeptFiles>>),
     ) -> Self {
         Self {
             machine,
@@ -97,7 +98,7 @@ impl LiveUnwinder {
             sideband,
             live: Live::default(),
             generation: 0,
-            tables: Tables::new(Arc::clone(&seen)),
+            tables: Tables::new(Arc::clone(&seen), kept),
             unwinder: Unwinder::new(),
             ends: Ends::default(),
             seen,

@@ -1,7 +1,7 @@
 //! The unwind tables of images, each read when a stack first leads into it.
 
 use crate::depth::Seen;
-use rprof_images::{Located, Locator, Reason, Recorded};
+use rprof_images::{KeptFiles, Located, Locator, Reason, Recorded};
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_untrusted::{Budget, Limits};
 use rprof_unwind::{TableError, UnwindTable};
@@ -38,13 +38,14 @@ const ENOUGH: u32 = 3;
 
 impl Tables {
     /// Tells what it reads.
-    pub(crate) fn new(seen: Arc<Seen>) -> Self {
+    pub(crate) fn new(seen: Arc<Seen>, kept: Option<Arc<KeptFiles>>) -> Self {
         Self {
             of: Vec::new(),
             is_full: Cell::new(false),
             refused: BTreeMap::new(),
             locator: Locator {
                 budget: Budget::new(Limits::RECORDER),
+                kept,
                 ..Locator::default()
             },
             seen,
@@ -109,12 +110,17 @@ impl Tables {
     /// The file with the recorded contents: at its path, or wherever the process has it from.
     fn locate(&self, image: &RecordedImage, pid: i32) -> Result<Located, Reason> {
         let processes = [pid];
-        self.locator.locate(Recorded {
+        let recorded = Recorded {
             path: &image.path,
             build_id: image.build_id.as_ref(),
             inode: image.inode,
             device: image.device,
             processes: if pid > 0 { &processes } else { &[] },
-        })
+        };
+        let located = self.locator.locate(recorded)?;
+        if let Some(kept) = &self.locator.kept {
+            kept.keep(&located.binary, recorded);
+        }
+        Ok(located)
     }
 }

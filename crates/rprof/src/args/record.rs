@@ -133,9 +133,9 @@ pub(crate) struct PerfArgs {
     #[arg(short = 'k', long, value_name = "CLOCK", value_parser = parse_clock)]
     clockid: Option<()>,
 
-    /// Mappings have build ids (always)
+    /// Mappings have build ids (always); with -a, from the kernel: perf may fail meanwhile
     #[arg(long)]
-    buildid_mmap: bool,
+    pub(crate) buildid_mmap: bool,
 
     /// Build ids of all that is mapped, hit or not (always)
     #[arg(long)]

@@ -51,6 +51,7 @@ pub(crate) fn run(args: &RecordArgs, rights: Rights) -> Result<ExitCode> {
         && summary.samples > 0
     {
         let locator = |reader: &Reader| Locator {
+            kept: settings.kept_files.clone(),
             budget: reader.budget().clone(),
             ..Locator::default()
         };
@@ -145,6 +146,8 @@ fn settings(args: &RecordArgs) -> Result<Settings> {
         output: output(args)?,
         strict_rate: args.perfs.strict_freq,
         bpf_events: !args.perfs.no_bpf_event,
+        kernel_build_ids: args.perfs.buildid_mmap,
+        kept_files: args.embed_symbols.then(Arc::default),
         include_self: args.include_self,
         wait_all: args.wait_all,
         tool: Tool {

@@ -1,0 +1,60 @@
+//! Other tools that record at the same time.
+
+use crate::common::{Running, has, live, perf, records_all, report, rprof, run, scratch, tool};
+use crate::{both, until};
+
+#[test]
+fn perf_records_everybody_while_rprof_does() {
+    let test = "perf_records_everybody_while_rprof_does";
+    if !has(test, "perf", "linux-perf") {
+        return;
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if !records_all(test) {
+        return;
+    }
+    let dir = scratch();
+    let (ours, theirs) = (dir.path().join("ours"), dir.path().join("theirs"));
+    let mut record = rprof(["record", "-a", "-e", "cpu-clock", "-F", "499", "-o"]);
+    record.arg(&ours);
+    let mut recorder = Running::start(&mut both(&record));
+    until(&mut recorder, "Ctrl-C stops");
+    // New mappings of many files, and work in between.
+    let script = "for n in 1 2 3 4 5 6 7 8 9 10; do /bin/ls / >/dev/null; /bin/cat /dev/null; done; \
+                  n=0; while [ $n -lt 100000 ]; do n=$((n + 1)); done";
+    let mut other = perf([
+        "record",
+        "-q",
+        "-a",
+        "-e",
+        "cpu-clock",
+        "-F",
+        "499",
+        "-g",
+        "-o",
+    ]);
+    other.arg(&theirs).args(["--", "sh", "-c", script]);
+    run(&mut other).ok();
+    run(tool("kill").arg("-INT").arg(recorder.pid().to_string())).ok();
+    recorder.finish().ok();
+    for file in [&ours, &theirs] {
+        run(perf(["script", "-i"]).arg(file)).ok();
+        let names = run(rprof([
+            "report",
+            "--no-children",
+            "-g",
+            "none",
+            "--sort",
+            "dso",
+            "-i",
+        ])
+        .arg(file));
+        let names = names.ok();
+        assert!(!names.stderr.contains("changed"), "{}", names.stderr);
+        assert!(!names.stderr.contains("damaged"), "{}", names.stderr);
+    }
+    let table = report(&theirs, &["--no-children", "-g", "none", "--sort", "comm"]);
+    assert!(table.contains("sh"), "{table}");
+}
