@@ -1,7 +1,6 @@
 //! Other tools that record at the same time.
 
-use crate::common::{Running, has, live, perf, records_all, report, rprof, run, scratch, tool};
-use crate::{both, until};
+use crate::common::{Running, has, live, perf, records_all, report, rprof, run, scratch};
 
 #[test]
 fn perf_records_everybody_while_rprof_does() {
@@ -17,13 +16,7 @@ fn perf_records_everybody_while_rprof_does() {
     }
     let dir = scratch();
     let (ours, theirs) = (dir.path().join("ours"), dir.path().join("theirs"));
-    let mut record = rprof(["record", "-a", "-e", "cpu-clock", "-F", "499", "-o"]);
-    record.arg(&ours);
-    let mut recorder = Running::start(&mut both(&record));
-    until(&mut recorder, "Ctrl-C stops");
-    // New mappings of many files, and work in between.
-    let script = "for n in 1 2 3 4 5 6 7 8 9 10; do /bin/ls / >/dev/null; /bin/cat /dev/null; done; \
-                  n=0; while [ $n -lt 100000 ]; do n=$((n + 1)); done";
+    // Events that were opened last come first in what the kernel goes through.
     let mut other = perf([
         "record",
         "-q",
@@ -35,10 +28,18 @@ fn perf_records_everybody_while_rprof_does() {
         "-g",
         "-o",
     ]);
-    other.arg(&theirs).args(["--", "sh", "-c", script]);
-    run(&mut other).ok();
-    run(tool("kill").arg("-INT").arg(recorder.pid().to_string())).ok();
-    recorder.finish().ok();
+    other.arg(&theirs);
+    other.args(["--", "sh", "-c", "echo ready; read -r line"]);
+    let mut other = Running::start(&mut other);
+    assert_eq!(other.line(), "ready");
+    // New mappings of many files, and work in between.
+    let script = "for n in 1 2 3 4 5 6 7 8 9 10; do /bin/ls / >/dev/null; /bin/cat /dev/null; done; \
+                  n=0; while [ $n -lt 100000 ]; do n=$((n + 1)); done";
+    let mut record = rprof(["record", "-q", "-a", "-e", "cpu-clock", "-F", "499", "-o"]);
+    record.arg(&ours);
+    run(record.args(["--", "sh", "-c", script])).ok();
+    other.type_in(b"\n");
+    other.finish().ok();
     for file in [&ours, &theirs] {
         run(perf(["script", "-i"]).arg(file)).ok();
         let names = run(rprof([
