@@ -92,6 +92,8 @@ fn locator(root: &Path) -> Locator {
         symfs: Some(root.to_owned()),
         cache: None,
         debug_dir: root.to_owned(),
+        // Each would read all of the running kernel's.
+        kallsyms: Some(root.join("kallsyms")),
         ..Locator::default()
     }
 }

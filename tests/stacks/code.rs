@@ -80,6 +80,50 @@ fn libraries_at_the_same_address_are_told_apart() {
 }
 
 #[test]
+fn code_made_at_run_time_without_frame_pointers_is_left_by_its_own_instructions() {
+    let test = "code_made_at_run_time_without_frame_pointers_is_left_by_its_own_instructions";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if !is_x86_64(test) {
+        return;
+    }
+    let source = r"
+        #include <string.h>
+        #include <sys/mman.h>
+        typedef void any(void);
+        static any *page[2];
+        NOINLINE void leaf(void) { spin(300); sink++; }
+        NOINLINE void middle(void) { ((void (*)(any *))page[1])(leaf); sink++; }
+        int main(void) {
+            /* As Python's: sub $8, %rsp; call *%rdi; add $8, %rsp; ret */
+            static const unsigned char first[] = {0x48, 0x83, 0xec, 8, 0xff, 0xd7, 0x48, 0x83, 0xc4, 8, 0xc3};
+            /* push %rbx; push %rbp; sub $24, %rsp; xor %ebp, %ebp; call *%rdi; add $24, %rsp; pop %rbp; pop %rbx; ret */
+            static const unsigned char second[] = {0x53, 0x55, 0x48, 0x83, 0xec, 24, 0x31, 0xed, 0xff, 0xd7,
+                                                   0x48, 0x83, 0xc4, 24, 0x5d, 0x5b, 0xc3};
+            char *code = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            page[0] = (any *)memcpy(code, first, sizeof first);
+            page[1] = (any *)memcpy(code + 64, second, sizeof second);
+            ((void (*)(any *))page[0])(middle);
+            sink++;
+            return 0;
+        }";
+    let Some(dir) = program(test, source) else {
+        return;
+    };
+    let recording = record(&dir, &["-F", "999"], &[]);
+    for sample in recording.samples_in("spin") {
+        if sample.is_excused(&recording) {
+            continue;
+        }
+        assert!(sample.is_whole(), "{sample:#?}");
+        let names = sample.names();
+        let expected = ["spin", "leaf", "[unknown]", "middle", "[unknown]", "main"];
+        assert_eq!(names[..6], expected, "{sample:#?}");
+    }
+}
+
+#[test]
 fn code_made_at_run_time_is_followed_to_main() {
     let test = "code_made_at_run_time_is_followed_to_main";
     let Some(_live) = live(test) else {

@@ -14,6 +14,7 @@
 
 mod arch;
 mod cache;
+mod epilogue;
 mod frame_pointer;
 mod go;
 mod index;

@@ -10,6 +10,12 @@ pub trait AddressSpace {
 
     /// What an address points to.
     fn find(&self, avma: u64) -> Mapped<'_>;
+
+    /// Reads code that nothing describes from an address on; returns how many bytes could be had.
+    fn code(&self, avma: u64, into: &mut [u8]) -> usize {
+        let _ = (avma, into);
+        0
+    }
 }
 
 /// What an address points to.

@@ -2,6 +2,7 @@
 
 use crate::arch::{Aarch64, Arch, Machine, X86_64};
 use crate::cache::Cache;
+use crate::epilogue;
 use crate::frame_pointer::{self, Led};
 use crate::rule::{Kind, Rule, WORD};
 use crate::signal;
@@ -270,6 +271,9 @@ impl<S: AddressSpace> Walk<'_, S> {
             }
             (Kind::Bad, _) => Err(self.bad_info()),
             (_, Mapped::Code { image } | Mapped::Image { image, .. }) => {
+                if self.leave_by_code::<A>(pc)? {
+                    return Ok(());
+                }
                 match frame_pointer::follow::<A>(self.space, &mut self.registers, &self.stack) {
                     Led::Caller { slot } => {
                         (self.is_return, self.slot) = (true, slot);
@@ -281,6 +285,26 @@ impl<S: AddressSpace> Walk<'_, S> {
                 }
             }
         }
+    }
+
+    /// Leaves a frame by what its code does from here to its return; whether it could be.
+    fn leave_by_code<A: Arch>(&mut self, pc: u64) -> Result<bool, Outcome> {
+        if A::MACHINE != Machine::X86_64 {
+            return Ok(false);
+        }
+        let mut code = [0; epilogue::MAX_CODE];
+        let len = self.space.code(pc, &mut code);
+        let caller = epilogue::follow(&code[..len], &self.registers, &self.stack);
+        let Some(caller) = caller.map_err(|unread| self.unread(unread))? else {
+            return Ok(false);
+        };
+        let pc = caller.registers.pc();
+        if matches!(self.space.find(pc.wrapping_sub(1)), Mapped::Nothing) {
+            return Ok(false);
+        }
+        (self.registers, self.slot) = (caller.registers, caller.slot);
+        self.go_to(pc, true)?;
+        Ok(true)
     }
 
     fn go_to_interrupted_stack<A: Arch>(&mut self) {

@@ -23,7 +23,9 @@ fuzz_target!(|bytes: &[u8]| {
     let locator = Locator {
         symfs: Some(nowhere.clone()),
         cache: None,
-        debug_dir: nowhere,
+        debug_dir: nowhere.clone(),
+        // Each run would read all of the running kernel's.
+        kallsyms: Some(nowhere),
         ..Locator::default()
     };
     let options = Options {

@@ -1,6 +1,7 @@
 //! Unwinding while recording: drained samples with copies of their stacks go in, samples with
 //! whole call chains come out.
 
+mod code;
 mod completion;
 mod ends;
 mod frozen;
@@ -12,6 +13,7 @@ mod tables;
 
 use crate::depth;
 use crate::stacks::{LITTLE, Layouts, SHALLOW};
+use code::Code;
 use completion::{Completed, Completion};
 use ends::Ends;
 use foldhash::HashSet;
@@ -27,6 +29,7 @@ use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
 use rprof_unwind::{Machine, Outcome, Registers, Stack, StackFrame, Unwinder};
 use space::LiveSpace;
+use std::cell::RefCell;
 use std::env::consts::ARCH;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
@@ -42,6 +45,7 @@ pub(crate) struct LiveUnwinder {
     live: Live,
     generation: u32,
     tables: Tables,
+    code: RefCell<Code>,
     unwinder: Unwinder,
     ends: Ends,
     seen: Arc<depth::Seen>,
@@ -99,6 +103,7 @@ impl LiveUnwinder {
             live: Live::default(),
             generation: 0,
             tables: Tables::new(Arc::clone(&seen), kept),
+            code: RefCell::default(),
             unwinder: Unwinder::new(),
             ends: Ends::default(),
             seen,
@@ -165,6 +170,7 @@ impl LiveUnwinder {
             self.completion.forget_spaces();
         }
         self.tables.trim();
+        self.code.get_mut().end_round();
     }
 
     /// Appends a sample with its whole chain; `None` if it cannot be decoded.
@@ -250,6 +256,7 @@ impl LiveUnwinder {
         let space = LiveSpace {
             live: &self.live,
             tables: &self.tables,
+            code: &self.code,
             epoch,
             pid,
         };

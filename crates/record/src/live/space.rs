@@ -1,14 +1,17 @@
 //! What a walk is told of the process whose stack it is.
 
+use super::code::Code;
 use super::tables::Tables;
 use rprof_images::{Avma, Svma};
 use rprof_machine::{Epoch, Live, Place};
 use rprof_unwind::{AddressSpace, Mapped, StackFrame};
+use std::cell::RefCell;
 
 /// A process at the moment of a sample.
 pub(crate) struct LiveSpace<'l> {
     pub(crate) live: &'l Live,
     pub(crate) tables: &'l Tables,
+    pub(crate) code: &'l RefCell<Code>,
     pub(crate) epoch: Epoch,
     pub(crate) pid: i32,
 }
@@ -41,5 +44,9 @@ impl AddressSpace for LiveSpace<'_> {
             Some(table) => table.mapped(image.0, avma, offset),
             None => Mapped::Code { image: image.0 },
         }
+    }
+
+    fn code(&self, avma: u64, into: &mut [u8]) -> usize {
+        self.code.borrow_mut().read(self.pid, avma, into)
     }
 }

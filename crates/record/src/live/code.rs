@@ -1,0 +1,62 @@
+//! Code of processes, where nothing describes it.
+
+use super::memory::Memory;
+use foldhash::HashMap;
+
+const PAGE: usize = 4096;
+
+/// Pages that are kept.
+const MAX_PAGES: usize = 256;
+
+/// Code that was looked at. It may be replaced while a process runs, so it is read once in each round; a
+/// process that has ended has what it had.
+#[derive(Debug, Default)]
+pub(crate) struct Code {
+    memory: Memory,
+    /// By process and address.
+    pages: HashMap<(i32, u64), Page>,
+    round: u64,
+}
+
+#[derive(Debug)]
+struct Page {
+    /// When it was looked at last.
+    round: u64,
+    bytes: Option<Box<[u8; PAGE]>>,
+}
+
+impl Code {
+    /// A round of recording is over.
+    pub(crate) fn end_round(&mut self) {
+        self.round += 1;
+    }
+
+    /// Reads code of a process from an address on, up to the end of its page; returns how many bytes.
+    pub(crate) fn read(&mut self, pid: i32, avma: u64, into: &mut [u8]) -> usize {
+        if self.pages.len() >= MAX_PAGES {
+            self.pages.clear();
+        }
+        let at = usize::try_from(avma % PAGE as u64).unwrap_or(0);
+        let page = self.page(pid, avma - at as u64);
+        let code = page.and_then(|page| page.get(at..)).unwrap_or_default();
+        let len = code.len().min(into.len());
+        into[..len].copy_from_slice(&code[..len]);
+        len
+    }
+
+    fn page(&mut self, pid: i32, avma: u64) -> Option<&[u8; PAGE]> {
+        let round = self.round;
+        let page = self.pages.entry((pid, avma)).or_insert(Page {
+            round: u64::MAX,
+            bytes: None,
+        });
+        if page.round != round {
+            page.round = round;
+            let mut bytes = Box::new([0; PAGE]);
+            if self.memory.read(pid, avma, bytes.as_mut()) == Some(PAGE) {
+                page.bytes = Some(bytes);
+            }
+        }
+        page.bytes.as_deref()
+    }
+}
