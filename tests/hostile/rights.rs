@@ -96,7 +96,10 @@ fn capabilities_that_everybody_could_use_are_dropped() {
         &installed.dir.path().join("theirs/perf.data"),
         &["-g", "none"],
     );
-    let own = Running::start(&mut as_user(NOBODY, NOBODY, "cat"));
+    let mut own = Running::start(&mut as_user(NOBODY, NOBODY, "cat"));
+    // Until then it may be root's still.
+    own.type_in(b"theirs\n");
+    assert_eq!(own.line(), "theirs");
     let own = own.pid().to_string();
     run(&mut installed.record(NOBODY, &["-p", &own, "--duration", "0.1"])).ok();
 }
