@@ -128,11 +128,11 @@ impl Rest {
         let others = (first..addresses.end).step_by(PAGE);
         let mut again: HashMap<u64, Box<[u8; PAGE]>> = HashMap::default();
         for avma in pages.keys().copied().chain(others).take(MAX_PAGES) {
-            again.entry(avma).or_insert_with(|| {
-                let mut page = Box::new([0; PAGE]);
-                memory.read(*pid, avma, page.as_mut());
-                page
-            });
+            let mut page = Box::new([0; PAGE]);
+            // What cannot be read is not there: zeros would look like the end of a stack.
+            if memory.read(*pid, avma, page.as_mut()) == Some(PAGE) {
+                again.insert(avma, page);
+            }
         }
         again
     }
