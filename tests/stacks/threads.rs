@@ -68,6 +68,48 @@ fn stacks_of_handlers_with_a_stack_of_their_own_go_on_where_the_signal_came() {
 }
 
 #[test]
+fn handlers_that_come_to_two_callers_by_turns_never_have_the_others() {
+    let test = "handlers_that_come_to_two_callers_by_turns_never_have_the_others";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    // The kernel puts each signal's frame where the last one was. Nothing is called in the leaf.
+    let source = r"
+        #include <signal.h>
+        static char other[1 << 16];
+        static volatile int which;
+        NOINLINE void handler_a(int signal) { WORK(3, sink += i) }
+        NOINLINE void handler_b(int signal) { WORK(3, sink += i) }
+        NOINLINE void outer_a(void) { raise(SIGUSR1); sink++; }
+        NOINLINE void outer_b(void) { raise(SIGUSR2); sink++; }
+        int main(void) {
+            stack_t stack = { .ss_sp = other, .ss_size = sizeof other };
+            struct sigaction action = { .sa_handler = handler_a, .sa_flags = SA_ONSTACK };
+            sigaltstack(&stack, 0);
+            sigaction(SIGUSR1, &action, 0);
+            action.sa_handler = handler_b;
+            sigaction(SIGUSR2, &action, 0);
+            for (int i = 0; i < 100; i++) { outer_a(); outer_b(); }
+            return 0;
+        }";
+    let Some(dir) = program(test, source) else {
+        return;
+    };
+    let recording = record(&dir, &["-F", "4000"], &[]);
+    let mut n_seen = 0;
+    for sample in recording.samples() {
+        let names = sample.names();
+        let Some(leaf) = names.first().and_then(|name| name.strip_prefix("handler_")) else {
+            continue;
+        };
+        n_seen += 1;
+        let mut outer = names.iter().filter_map(|name| name.strip_prefix("outer_"));
+        assert!(outer.all(|outer| outer == leaf), "{sample:#?}");
+    }
+    assert!(n_seen > 20, "{recording:?}");
+}
+
+#[test]
 fn stacks_of_handlers_after_an_overflow_go_on_on_the_one_that_overflowed() {
     let test = "stacks_of_handlers_after_an_overflow_go_on_on_the_one_that_overflowed";
     let Some(_live) = live(test) else {

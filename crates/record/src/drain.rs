@@ -76,6 +76,16 @@ fn with_build_id(record: &[u8], id: &BuildIdBytes) -> Vec<u8> {
     record
 }
 
+/// A record of a mapping that does not say that it has a build id.
+fn without_build_id(record: &[u8]) -> Vec<u8> {
+    let mut record = record.to_vec();
+    if let Some(misc) = record.get_mut(4..6) {
+        let all = u16::from_ne_bytes([misc[0], misc[1]]) & !Misc::MMAP_BUILD_ID.0;
+        misc.copy_from_slice(&all.to_ne_bytes());
+    }
+    record
+}
+
 /// When something happened, by the end of a sideband record: TID, TIME, CPU and IDENTIFIER.
 fn sideband_time_ns(record: &[u8]) -> u64 {
     let at = record.len().checked_sub(24);
@@ -244,8 +254,15 @@ impl Drain {
             && let Ok(raw) = RawRecord::parse(record, Endian::NATIVE)
         {
             let id = self.unnamed.see(raw, &self.sideband_layout);
-            if let Some(id) = id.filter(|_| kind == RecordKind::MMAP2) {
-                return sink.push(&with_build_id(record, &id));
+            match id {
+                Some(id) if kind == RecordKind::MMAP2 => {
+                    return sink.push(&with_build_id(record, &id));
+                }
+                // Another tool's event made the kernel say that it has one.
+                None if self.unnamed.is_inode(raw, &self.sideband_layout) => {
+                    return sink.push(&without_build_id(record));
+                }
+                _ => {}
             }
         }
         sink.push(record)

@@ -4,7 +4,7 @@
 
 use foldhash::HashMap;
 use rprof_abi::record::{BuildIdBytes, FileIdentity, Inode, Mmap2, Record};
-use rprof_abi::{Encoder, Endian, Misc, RawRecord, SampleLayout};
+use rprof_abi::{Encoder, Endian, Misc, RawRecord, RecordKind, SampleLayout};
 use rprof_images::{Elf, kernel_build_id, running_vdso};
 use rprof_perfdata::feature::BuildIdEntry;
 use rprof_untrusted::{Budget, Limits};
@@ -60,6 +60,22 @@ impl Unnamed {
             return None;
         };
         self.id_of(map, &inode)
+    }
+
+    /// Whether a record says that it has a build id, and has an inode.
+    pub(crate) fn is_inode(&self, raw: RawRecord<'_>, layout: &SampleLayout) -> bool {
+        let says_so = raw.kind == RecordKind::MMAP2 && raw.misc.has(Misc::MMAP_BUILD_ID);
+        says_so
+            && matches!(
+                Record::parse(raw, layout),
+                Ok((
+                    Record::Mmap2(Mmap2 {
+                        identity: FileIdentity::Inode(_),
+                        ..
+                    }),
+                    _
+                ))
+            )
     }
 
     /// Looks at a mapping.

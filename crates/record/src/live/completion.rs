@@ -78,6 +78,13 @@ impl Completion {
             Outcome::Cut => return Completed::Cut,
             _ => return Completed::Ends,
         }
+        // Goroutines go on in other threads, where nobody watches.
+        if found
+            .last()
+            .is_some_and(|last| goroutine::is_root(space, last.avma))
+        {
+            return Completed::Cut;
+        }
         // From the outermost frame that the copy has.
         let n_copied = frames.len();
         let behind = found.get(n_copied.saturating_sub(1)..).unwrap_or_default();

@@ -6,7 +6,8 @@
 //! shows a frame with a watched return address that nobody has written to until then, has what
 //! was read around it: whatever the program did in between, and however often.
 //!
-//! (A stack that moves between threads while it is deep, as coroutines' may, is watched in one of them.)
+//! (A stack that moves between threads while it is deep, as coroutines' may, is watched in one of them;
+//! goroutines are not completed for that.)
 
 use super::rest::{CutStack, PAGE, Rest};
 use foldhash::HashMap;
@@ -205,7 +206,13 @@ impl Frozen {
 /// in all of it, the middle one of those behind it.
 fn best_slot(band: usize, cut: CutStack<'_>, frames: &[StackFrame]) -> Option<u64> {
     let slots = |range: Range<u64>| {
-        let slots = frames.iter().map(|frame| frame.slot);
+        let callers = frames.iter().skip(1).map(Some).chain([None]);
+        // What a handler returns to was written by the kernel, whose writing is not seen.
+        let by_calls = frames
+            .iter()
+            .zip(callers)
+            .filter(|(_, caller)| caller.is_none_or(|caller| caller.is_return));
+        let slots = by_calls.map(|(frame, _)| frame.slot);
         slots.filter(move |slot| range.contains(slot) && slot % 8 == 0)
     };
     let (start, end) = (cut.start, cut.copy_end());

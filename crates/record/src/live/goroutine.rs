@@ -42,7 +42,7 @@ pub(crate) fn append(
 }
 
 /// Whether a return address is where a goroutine begins.
-fn is_root(space: &LiveSpace<'_>, avma: u64) -> bool {
+pub(crate) fn is_root(space: &LiveSpace<'_>, avma: u64) -> bool {
     match space.find(avma.wrapping_sub(1)) {
         Mapped::Image { table, bias, .. } => {
             table.is_named_root(Svma(avma.wrapping_sub(1).wrapping_sub(bias)))
