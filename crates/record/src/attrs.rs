@@ -42,11 +42,13 @@ impl Attrs {
         is_of_tasks && all.all(may)
     }
 
-    /// The same where everybody is sampled.
+    /// The same where everybody is sampled: events would be among those of other tools on a CPU.
     pub(crate) fn for_everybody(&self, settings: &Settings) -> Self {
         let mut attrs = self.clone();
-        let flags = &mut attrs.sideband.attr.flags;
-        *flags = for_everybody(*flags, settings);
+        if !settings.kernel_build_ids {
+            let flags = &mut attrs.sideband.attr.flags;
+            *flags = flags.without(AttrFlags::BUILD_ID);
+        }
         attrs
     }
 }
@@ -97,9 +99,13 @@ pub(crate) fn prepare(
         let clock = cpu_clock();
         sampling.push(prepare_event(&clock, rate, settings, less, note)?);
     }
-    Ok(Attrs {
+    let attrs = Attrs {
         sampling,
         sideband: prepare_sideband(settings, note)?,
+    };
+    Ok(match settings.watch {
+        Watch::All => attrs.for_everybody(settings),
+        _ => attrs,
     })
 }
 
@@ -327,9 +333,6 @@ fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<P
     if !settings.bpf_events {
         attr.flags = attr.flags.without(AttrFlags::BPF_EVENT);
     }
-    if settings.watch == Watch::All {
-        attr.flags = for_everybody(attr.flags, settings);
-    }
     common(&mut attr);
     let fitted = fit(&attr, |attr| probe.open(attr))
         .map_err(|why| Error::open(SIDEBAND, &attr, why, probe.target))?;
@@ -341,14 +344,6 @@ fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<P
         attr: fitted.attr,
         cpus: None,
     })
-}
-
-/// Flags of an event that would be among those of other tools on a CPU.
-fn for_everybody(flags: AttrFlags, settings: &Settings) -> AttrFlags {
-    match settings.kernel_build_ids {
-        true => flags,
-        false => flags.without(AttrFlags::BUILD_ID),
-    }
 }
 
 /// What all events of a recording share: events in one ring must have one clock, and readers

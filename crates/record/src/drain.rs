@@ -8,7 +8,7 @@ use crate::open::Opened;
 use crate::sink::Sink;
 use crate::stacks::{Kept, Layouts};
 use crate::unnamed::Unnamed;
-use rprof_abi::record::BuildIdBytes;
+use rprof_abi::record::Record;
 use rprof_abi::{Endian, Misc, RawRecord, RecordHeader, RecordKind, SampleLayout};
 use rprof_perfdata::file_kind;
 use rprof_ringbuf::sys::Clock;
@@ -57,34 +57,6 @@ const PID_AT: usize = 24;
 const TID_AT: usize = 28;
 /// Bytes before the time in such a sample.
 const TIME_AT: usize = 32;
-
-/// An MMAP2 record with a build id in the place of its inode.
-fn with_build_id(record: &[u8], id: &BuildIdBytes) -> Vec<u8> {
-    /// Behind the header: pid, tid, address, length and offset.
-    const ID_AT: usize = RecordHeader::LEN + 32;
-    let mut record = record.to_vec();
-    if let Some(misc) = record.get_mut(4..6) {
-        let all = u16::from_ne_bytes([misc[0], misc[1]]) | Misc::MMAP_BUILD_ID.0;
-        misc.copy_from_slice(&all.to_ne_bytes());
-    }
-    if let Some(place) = record.get_mut(ID_AT..ID_AT + 4 + BuildIdBytes::MAX) {
-        let bytes = id.as_bytes();
-        place.fill(0);
-        place[0] = u8::try_from(bytes.len()).unwrap_or(0);
-        place[4..4 + bytes.len()].copy_from_slice(bytes);
-    }
-    record
-}
-
-/// A record of a mapping that does not say that it has a build id.
-fn without_build_id(record: &[u8]) -> Vec<u8> {
-    let mut record = record.to_vec();
-    if let Some(misc) = record.get_mut(4..6) {
-        let all = u16::from_ne_bytes([misc[0], misc[1]]) & !Misc::MMAP_BUILD_ID.0;
-        misc.copy_from_slice(&all.to_ne_bytes());
-    }
-    record
-}
 
 /// When something happened, by the end of a sideband record: TID, TIME, CPU and IDENTIFIER.
 fn sideband_time_ns(record: &[u8]) -> u64 {
@@ -250,19 +222,17 @@ impl Drain {
                 return Ok(());
             }
         }
-        if matches!(kind, RecordKind::MMAP | RecordKind::MMAP2)
+        if kind == RecordKind::MMAP2
             && let Ok(raw) = RawRecord::parse(record, Endian::NATIVE)
+            && let Ok((mut map, id)) = Record::parse(raw, &self.sideband_layout)
+            && let Some(misc) = self.unnamed.take(&mut map, raw.misc)
         {
-            let id = self.unnamed.see(raw, &self.sideband_layout);
-            match id {
-                Some(id) if kind == RecordKind::MMAP2 => {
-                    return sink.push(&with_build_id(record, &id));
-                }
-                // Another tool's event made the kernel say that it has one.
-                None if self.unnamed.is_inode(raw, &self.sideband_layout) => {
-                    return sink.push(&without_build_id(record));
-                }
-                _ => {}
+            let mut bytes = Vec::with_capacity(record.len());
+            if map
+                .encode(misc, &id, &self.sideband_layout, &mut bytes)
+                .is_ok()
+            {
+                return sink.push(&bytes);
             }
         }
         sink.push(record)

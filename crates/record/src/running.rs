@@ -62,11 +62,8 @@ impl Run<'_> {
                 if is_data && !has_data {
                     return;
                 }
-                let (mut misc, mut record) = (one.misc, one.record);
-                if !is_data && unnamed.identify(&mut record) {
-                    misc = Misc(misc.0 | Misc::MMAP_BUILD_ID.0);
-                }
-                unnamed.see_record(&record);
+                let mut record = one.record;
+                let misc = unnamed.take(&mut record, one.misc).unwrap_or(one.misc);
                 match sink.buffer() {
                     // Paths are at most 4 KiB: below the format's limit.
                     Ok(buffer) => drop(record.encode(misc, &one.id, layout, buffer)),

@@ -4,7 +4,7 @@
 
 use foldhash::HashMap;
 use rprof_abi::record::{BuildIdBytes, FileIdentity, Inode, Mmap2, Record};
-use rprof_abi::{Encoder, Endian, Misc, RawRecord, RecordKind, SampleLayout};
+use rprof_abi::{Encoder, Endian, Misc};
 use rprof_images::{Elf, kernel_build_id, running_vdso};
 use rprof_perfdata::feature::BuildIdEntry;
 use rprof_untrusted::{Budget, Limits};
@@ -45,50 +45,28 @@ impl Default for Unnamed {
 type FileKey = (Vec<u8>, (u32, u32, u64, u64));
 
 impl Unnamed {
-    /// Looks at a mapping that the kernel announced; returns the build id that its record lacks.
-    pub(crate) fn see(
-        &mut self,
-        raw: RawRecord<'_>,
-        layout: &SampleLayout,
-    ) -> Option<BuildIdBytes> {
-        let (record, _) = Record::parse(raw, layout).ok()?;
-        self.see_record(&record);
-        let Record::Mmap2(map) = &record else {
+    /// Puts the build id of a mapped file into the record that announces it, or notes the path of
+    /// one without; returns the record's `misc` if that has to change.
+    pub(crate) fn take(&mut self, record: &mut Record<'_>, misc: Misc) -> Option<Misc> {
+        let Record::Mmap2(map) = record else {
             return None;
         };
         let FileIdentity::Inode(inode) = map.identity else {
             return None;
         };
-        self.id_of(map, &inode)
-    }
-
-    /// Whether a record says that it has a build id, and has an inode.
-    pub(crate) fn is_inode(&self, raw: RawRecord<'_>, layout: &SampleLayout) -> bool {
-        let says_so = raw.kind == RecordKind::MMAP2 && raw.misc.has(Misc::MMAP_BUILD_ID);
-        says_so
-            && matches!(
-                Record::parse(raw, layout),
-                Ok((
-                    Record::Mmap2(Mmap2 {
-                        identity: FileIdentity::Inode(_),
-                        ..
-                    }),
-                    _
-                ))
-            )
-    }
-
-    /// Looks at a mapping.
-    pub(crate) fn see_record(&mut self, record: &Record<'_>) {
-        let Record::Mmap2(map) = record else { return };
-        let FileIdentity::Inode(inode) = map.identity else {
-            return;
-        };
+        let is_code = !misc.has(Misc::MMAP_DATA);
+        if let Some(id) = is_code.then(|| self.id_of(map, &inode)).flatten() {
+            map.identity = FileIdentity::BuildId(id);
+            return Some(Misc(misc.0 | Misc::MMAP_BUILD_ID.0));
+        }
         let has_contents = map.filename == b"[vdso]" || is_file(map);
         if has_contents && !self.paths.contains_key(map.filename) && self.has_room(map) {
             let id = self.id_of(map, &inode);
             self.paths.insert(map.filename.to_vec(), id);
         }
+        // Another tool's event makes the kernel say that this has one, too.
+        let says_so = misc.has(Misc::MMAP_BUILD_ID);
+        says_so.then_some(Misc(misc.0 & !Misc::MMAP_BUILD_ID.0))
     }
 
     /// Takes memory for a path, if there is some left.
@@ -98,21 +76,6 @@ impl Unnamed {
         let left = self.left.checked_sub(map.filename.len() + EACH);
         self.left = left.unwrap_or(self.left);
         left.is_some()
-    }
-
-    /// Puts the build id into a mapping of a process that runs; returns whether it has one.
-    pub(crate) fn identify(&mut self, record: &mut Record<'_>) -> bool {
-        let Record::Mmap2(map) = record else {
-            return false;
-        };
-        let FileIdentity::Inode(inode) = map.identity else {
-            return false;
-        };
-        let id = self.id_of(map, &inode);
-        if let Some(id) = id {
-            map.identity = FileIdentity::BuildId(id);
-        }
-        id.is_some()
     }
 
     /// The build id of what is mapped.
