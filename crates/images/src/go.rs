@@ -100,6 +100,11 @@ impl GoTable {
         Some((Svma(function.start), frames))
     }
 
+    /// Where the function begins that an address is in. `None` for code that is not Go's.
+    pub fn start(&self, address: Svma) -> Option<Svma> {
+        Some(Svma(self.pcln.function(address.0)?.start))
+    }
+
     /// Bytes between the stack pointer at an address and where it was when the function was called: on
     /// x86-64 what lies there is the return address. `None` for code that is not Go's.
     pub fn frame_size(&self, address: Svma) -> Option<u32> {

@@ -99,9 +99,8 @@ fn decode(code: &[u8]) -> Option<(usize, Does)> {
         [0xf3, 0xc3, ..] => (2, Does::Return),
         [0xc9, ..] => (1, Does::Leave),
         [0x90, ..] => (1, Does::Nothing),
-        // vzeroupper, endbr64
+        // vzeroupper
         [0xc5, 0xf8, 0x77, ..] => (3, Does::Nothing),
-        [0xf3, 0x0f, 0x1e, 0xfa, ..] => (4, Does::Nothing),
         // add $n, %rsp; lea n(%rsp), %rsp
         [0x48, 0x83, 0xc4, n, ..] => (4, Does::Add(byte(n))),
         [0x48, 0x81, 0xc4, a, b, c, d, ..] => (7, Does::Add(word(&[a, b, c, d]))),
@@ -175,6 +174,8 @@ mod tests {
             &[0x49, 0x8b, 0xe0, 0xc3],
             &[0x48, 0x83, 0xc4, 0xf8, 0xc3],
             &[0x90; 64],
+            // A function begins: what came before does not return.
+            &[0xf3, 0x0f, 0x1e, 0xfa, 0xc3],
         ] {
             assert_eq!(caller(code), None, "{code:x?}");
         }

@@ -67,6 +67,11 @@ impl Go {
         found.map(|&(_, _, kind)| Rule::of(kind))
     }
 
+    /// Where the function at an address begins.
+    pub(crate) fn function(&self, address: Svma) -> Option<Svma> {
+        self.table.as_ref()?.start(address)
+    }
+
     /// The rule that holds at an address.
     pub(crate) fn rule(&self, address: Svma, machine: Machine) -> Option<Rule> {
         let size = self.table.as_ref()?.frame_size(address)?;

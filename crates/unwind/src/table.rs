@@ -139,11 +139,14 @@ impl UnwindTable {
     pub fn function(&self, address: Svma) -> Option<Svma> {
         let at = self.relative(address)?;
         let mut sections = self.sections.iter();
-        let start = sections.find_map(|section| section.function(at))?;
-        Some(Svma(self.base + u64::from(start)))
+        match sections.find_map(|section| section.function(at)) {
+            Some(start) => Some(Svma(self.base + u64::from(start))),
+            None => self.go.as_ref()?.function(address),
+        }
     }
 
-    /// Whether goroutines, or the threads or programs of another runtime, begin at an address, by name.
+    /// Whether an address is in one of the functions of Go's runtime that nothing calls: where goroutines,
+    /// threads and programs begin.
     pub fn is_named_root(&self, address: Svma) -> bool {
         let special = || self.go.as_ref()?.special(self.relative(address)?);
         special().is_some_and(|rule| rule.kind == Kind::Root)

@@ -26,8 +26,8 @@ pub(crate) enum Completed {
     Hole(usize),
     /// It is as it was.
     Cut,
-    /// It ends where the copy does: nothing can be read behind it.
-    Ends,
+    /// It is as it was, and whether it goes on is not known: nothing could be read behind its copy.
+    Unknown,
 }
 
 impl Completion {
@@ -41,7 +41,7 @@ impl Completion {
     ) -> Completed {
         let begin_ns = Clock::Monotonic.now_ns();
         if !self.budget.has_some(begin_ns) {
-            return Completed::Cut;
+            return Completed::Unknown;
         }
         let completed = self.try_to((unwinder, space), registers, cut, frames);
         self.budget
@@ -76,7 +76,7 @@ impl Completion {
         match outcome {
             Outcome::Rooted => {}
             Outcome::Cut => return Completed::Cut,
-            _ => return Completed::Ends,
+            _ => return Completed::Unknown,
         }
         // Goroutines go on in other threads, where nobody watches.
         if found

@@ -32,8 +32,26 @@ const MAX_BYTES: usize = 32 << 20;
 #[derive(Debug)]
 struct Thread {
     pid: i32,
-    looked_ns: u64,
     watched: [Option<Watched>; BANDS],
+}
+
+impl Thread {
+    fn new(pid: i32) -> Self {
+        Self {
+            pid,
+            watched: [const { None }; BANDS],
+        }
+    }
+
+    /// What was looked at, each once: return addresses that were set together share it.
+    fn looks(&self) -> impl Iterator<Item = &Look> {
+        let looks = || self.watched.iter().flatten().map(|watched| &watched.look);
+        let is_first = move |n: usize, look| !looks().take(n).any(|other| Arc::ptr_eq(other, look));
+        looks()
+            .enumerate()
+            .filter(move |&(n, look)| is_first(n, look))
+            .map(|(_, look)| &**look)
+    }
 }
 
 /// Return addresses that are watched in a stack. That in the middle of its copy lasts less long than that
@@ -124,15 +142,9 @@ impl Frozen {
 
     /// Watches a stack from now on; its frames are those of a walk that ended at the root.
     pub(crate) fn watch(&mut self, cut: CutStack<'_>, frames: &[StackFrame], rest: &mut Rest) {
-        self.make_room(cut.tid);
-        let thread = self.threads.entry(cut.tid).or_insert_with(|| Thread {
-            pid: cut.pid,
-            looked_ns: 0,
-            watched: [const { None }; BANDS],
-        });
-        if thread.pid != cut.pid {
-            (thread.pid, thread.watched) = (cut.pid, [const { None }; BANDS]);
-        }
+        let thread = self.threads.remove(&cut.tid);
+        let thread = thread.filter(|thread| thread.pid == cut.pid);
+        let mut thread = thread.unwrap_or_else(|| Thread::new(cut.pid));
         // A stack that has become a little deeper or shallower needs no others.
         let drift = cut.copy.len() as u64 / 4;
         let mut taken: Vec<u64> = Vec::with_capacity(BANDS);
@@ -151,25 +163,26 @@ impl Frozen {
                 *new = best.and_then(|slot| Some((slot, Watchpoint::set(cut.tid, slot).ok()?)));
             }
         }
-        if set.iter().all(Option::is_none) {
-            return;
-        }
-        let innermost = set.iter().flatten().map(|(slot, _)| *slot).min();
-        let pages = rest.pages_again(innermost.unwrap_or(0)..cut.copy_end());
-        let look = Arc::new(Look {
-            pages,
-            frames: frames.to_vec(),
-            at_ns: Clock::Monotonic.now_ns(),
-        });
-        thread.looked_ns = look.at_ns;
-        for (watched, new) in thread.watched.iter_mut().zip(set) {
-            if let Some((slot, watchpoint)) = new {
-                *watched = Some(Watched {
-                    slot,
-                    watchpoint,
-                    look: Arc::clone(&look),
-                });
+        if let Some(innermost) = set.iter().flatten().map(|(slot, _)| *slot).min() {
+            let pages = rest.pages_again(innermost..cut.copy_end());
+            let look = Arc::new(Look {
+                pages,
+                frames: frames.to_vec(),
+                at_ns: Clock::Monotonic.now_ns(),
+            });
+            for (watched, new) in thread.watched.iter_mut().zip(set) {
+                if let Some((slot, watchpoint)) = new {
+                    *watched = Some(Watched {
+                        slot,
+                        watchpoint,
+                        look: Arc::clone(&look),
+                    });
+                }
             }
+        }
+        if thread.watched.iter().any(Option::is_some) {
+            self.make_room();
+            self.threads.insert(cut.tid, thread);
         }
     }
 
@@ -179,21 +192,18 @@ impl Frozen {
     }
 
     fn n_bytes(&self) -> usize {
-        let all = self.threads.values().flat_map(|thread| &thread.watched);
-        let bytes = all.flatten().map(|watched| {
-            let look = &watched.look;
-            look.pages.len() * PAGE + look.frames.len() * size_of::<StackFrame>()
-        });
+        let looks = self.threads.values().flat_map(Thread::looks);
+        let bytes =
+            looks.map(|look| look.pages.len() * PAGE + look.frames.len() * size_of::<StackFrame>());
         bytes.sum()
     }
 
-    /// Forgets the threads that were looked at longest ago.
-    fn make_room(&mut self, tid: i32) {
-        while self.threads.len() >= MAX_THREADS && !self.threads.contains_key(&tid)
-            || self.n_bytes() > MAX_BYTES
-        {
+    /// Forgets the threads that were looked at longest ago, so that there is room for one.
+    fn make_room(&mut self) {
+        while self.threads.len() >= MAX_THREADS || self.n_bytes() > MAX_BYTES {
+            let last_look = |thread: &Thread| thread.looks().map(|look| look.at_ns).max();
             let all = self.threads.iter();
-            let oldest = all.min_by_key(|(tid, one)| (one.looked_ns, **tid));
+            let oldest = all.min_by_key(|(tid, thread)| (last_look(thread), **tid));
             let Some(oldest) = oldest.map(|(&tid, _)| tid) else {
                 return;
             };

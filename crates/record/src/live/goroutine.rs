@@ -34,7 +34,10 @@ pub(crate) fn append(
         Call::None if callers.len() > 1 => return None,
         Call::None | Call::Somewhere => None,
         // Where in it is not known. Callers are looked up one byte before.
-        Call::To(start) => Some(frame(start.wrapping_add(1))),
+        Call::To(start) => {
+            let function = frame(start.wrapping_add(1));
+            (space.function(function) == Some(start)).then_some(function)
+        }
     };
     frames.extend(went);
     frames.extend(callers.iter().map(|&avma| frame(avma)));

@@ -57,8 +57,6 @@ pub(crate) struct LiveUnwinder {
     undecodable: u64,
     frames: Vec<StackFrame>,
     chain: Vec<u8>,
-    /// The user part of the sample's chain as the kernel has it.
-    by_frame_pointers: Vec<u64>,
     body: Vec<u8>,
 }
 
@@ -113,7 +111,6 @@ impl LiveUnwinder {
             undecodable: 0,
             frames: Vec::new(),
             chain: Vec::new(),
-            by_frame_pointers: Vec::new(),
             body: Vec::new(),
         }
     }
@@ -179,11 +176,9 @@ impl LiveUnwinder {
         let sample = self.drained.of(event)?.parse_sample(raw.body).ok()?;
         self.frames.clear();
         self.chain.clear();
-        self.by_frame_pointers.clear();
-        let mut entries = sample.callchain.iter().flat_map(Callchain::entries);
-        let kernel = entries.by_ref().take_while(|&entry| entry != context::USER);
+        let entries = sample.callchain.iter().flat_map(Callchain::entries);
+        let kernel = entries.take_while(|&entry| entry != context::USER);
         self.chain.extend(kernel.flat_map(u64::to_ne_bytes));
-        self.by_frame_pointers.extend(entries);
         let (outcome, hole) = self.walk(&sample).unzip();
         let gap = self.close_gap(hole.flatten(), sample.raw.map_or(0, <[u8]>::len));
         if !self.frames.is_empty() {
@@ -271,11 +266,11 @@ impl LiveUnwinder {
             self.seen.deep.fetch_add(1, Ordering::Relaxed);
         }
         if let Outcome::OffStack { .. } = outcome {
+            let entries = sample.callchain.iter().flat_map(Callchain::entries);
+            let user = entries.skip_while(|&entry| entry != context::USER);
+            let callers: Vec<u64> = user.skip(1).collect();
             let whose = (self.machine, &space);
-            let completed = self
-                .completion
-                .add_goroutine(whose, &self.by_frame_pointers, frames);
-            match completed {
+            match self.completion.add_goroutine(whose, &callers, frames) {
                 Some(Completed::Hole(n_inner)) => return Some((Outcome::Cut, Some(n_inner))),
                 Some(_) => return Some((Outcome::Rooted, None)),
                 None => {}
@@ -306,7 +301,7 @@ impl LiveUnwinder {
         let completed = self
             .completion
             .complete((unwinder, &space), &registers, cut, frames);
-        if completed != Completed::Ends && outcome != Outcome::Cut {
+        if completed != Completed::Unknown && outcome != Outcome::Cut {
             // There is more of it than was copied: it is to be looked at as often as a cut one.
             self.seen.cut.fetch_add(1, Ordering::Relaxed);
         }
@@ -317,7 +312,7 @@ impl LiveUnwinder {
             }
             Completed::Hole(n_inner) => (Outcome::Cut, Some(n_inner)),
             Completed::Cut => (Outcome::Cut, None),
-            Completed::Ends => (outcome, None),
+            Completed::Unknown => (outcome, None),
         })
     }
 
