@@ -226,6 +226,78 @@ fn code_made_at_run_time_is_followed_by_frame_pointers() {
     assert!(n_samples > 5, "{text}");
 }
 
+/// A function without a frame pointer in a library, called by those that have one.
+const LEAF: [&str; 2] = [
+    "static volatile unsigned long sink;
+    void leaf(unsigned long n) { for (unsigned long i = 0; i < n; i++) sink += i; }",
+    "void leaf(unsigned long n);
+    static volatile unsigned long sink;
+    __attribute__((noinline)) void middle(void) { leaf(20000); sink++; }
+    __attribute__((noinline)) void outer(void) { middle(); sink++; }
+    int main(void) { for (long end = CPU_US() + 300000; CPU_US() < end;) outer(); return 0; }",
+];
+
+#[test]
+fn callers_that_frame_pointers_may_have_missed_are_not_called_whole() {
+    let test = "callers_that_frame_pointers_may_have_missed_are_not_called_whole";
+    if !is_x86_64(test) || !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
+        return;
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let library = dir.path().join("libleaf.so");
+    let program = dir.path().join("p");
+    let sources = ["leaf.c", "p.c"].map(|name| dir.path().join(name));
+    std::fs::write(&sources[0], LEAF[0]).unwrap();
+    std::fs::write(&sources[1], format!("{}{}", work::C, LEAF[1])).unwrap();
+    let mut cc = tool("cc");
+    cc.args(["-O1", "-fomit-frame-pointer", "-shared", "-fPIC", "-o"]);
+    run(cc.arg(&library).arg(&sources[0])).ok();
+    let mut cc = tool("cc");
+    cc.args(["-O1", "-g", "-fno-omit-frame-pointer"]);
+    cc.args(["-fno-optimize-sibling-calls", "-o"]);
+    run(cc.arg(&program).arg(&sources[1]).arg(&library)).ok();
+    let file = dir.path().join("recording");
+    let mut perf = common::perf(["record", "-q", "-N", "-F", "299", "-e", "cpu-clock:u"]);
+    perf.args(["--call-graph", "dwarf", "-o"]);
+    run(perf.arg(&file).arg("--").arg(&program)).ok();
+    let fields = "comm,tid,time,event,ip,sym,dso,stackend";
+    let script = || {
+        let mut rprof = rprof(["script", "--no-inline", "-F", fields, "-i"]);
+        run(rprof.arg(&file)).ok().stdout
+    };
+    let text = script();
+    let all = blocks(&text);
+    let of_leaf = |block: &&Vec<&str>| block[1].contains("libleaf.so");
+    let n_whole = all.iter().filter(of_leaf).filter(|block| {
+        assert!(
+            block[2].contains(" middle (") && is_whole(block),
+            "{block:#?}"
+        );
+        true
+    });
+    let n_whole = n_whole.count();
+    assert!(n_whole > 5, "{text}");
+    std::fs::remove_file(&library).unwrap();
+    let text = script();
+    let guesses: Vec<_> = blocks(&text).into_iter().filter(|b| of_leaf(&b)).collect();
+    assert_eq!(guesses.len(), n_whole, "{text}");
+    for block in guesses {
+        assert!(block[2].contains(" outer ("), "{block:#?}");
+        let last = block.last().unwrap();
+        assert!(last.contains("[stack ends here: guess]"), "{block:#?}");
+    }
+    let report = run(rprof(["report", "--stats", "-i"]).arg(&file)).ok();
+    let said = "by frame pointers alone";
+    assert!(report.stdout.contains(said), "{}", report.stdout);
+    let report = run(rprof(["report", "-i"]).arg(&file)).ok();
+    let line = report.stdout.lines().find(|line| line.contains(said));
+    let line = line.unwrap_or_else(|| panic!("{}", report.stdout));
+    assert!(line.contains("(libleaf.so "), "{line}");
+}
+
 /// Compiles a program without frame pointers.
 #[track_caller]
 fn compile(dir: &Path, source: &str) -> PathBuf {

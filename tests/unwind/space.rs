@@ -104,9 +104,12 @@ impl AddressSpace for Space {
             return Mapped::Nothing;
         };
         let (range, number) = (&self.ranges[at], u32::try_from(at).unwrap());
-        let of_code = Mapped::Code { image: number };
+        let of_code = |is_file| Mapped::Code {
+            image: number,
+            is_file,
+        };
         let Some(image) = &range.image else {
-            return of_code;
+            return of_code(false);
         };
         let offset = FileOffset(avma - range.start + range.offset);
         match (&image.table, image.elf.svma(offset)) {
@@ -115,7 +118,7 @@ impl AddressSpace for Space {
                 table,
                 bias: avma.wrapping_sub(svma.0),
             },
-            _ => of_code,
+            _ => of_code(true),
         }
     }
 }

@@ -91,6 +91,11 @@ impl RecordedImage {
             && (is_memory || self.process_of_map().is_some() || self.is_code_log() || is_injected())
     }
 
+    /// Whether it is of a file that a process has mapped.
+    pub fn is_file(&self) -> bool {
+        self.kind == ImageKind::User && self.path.starts_with(b"/") && !self.is_run_time_code()
+    }
+
     /// perf's short name: the path's last part; names in brackets as they are, and modules'
     /// names in brackets.
     ///

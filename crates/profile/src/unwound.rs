@@ -7,6 +7,9 @@ use crate::percent;
 pub enum StackEnd {
     /// It is whole: the thread began there.
     Rooted,
+    /// The thread began there, but frame pointers led through code that nothing describes: callers of
+    /// functions that keep none are missing.
+    Guess,
     /// The stack was deeper than its copy.
     Cut,
     /// Nothing was copied: the stack was not in memory, or being replaced by exec.
@@ -42,6 +45,7 @@ impl StackEnd {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Rooted => "whole: to where the thread began",
+            Self::Guess => "by frame pointers alone through code without unwind information",
             Self::Cut => "cut: the stack was deeper than what was copied of it",
             Self::NotCopied => "nothing was copied of the stack: not in memory, or exec at work",
             Self::NoInfo => "no unwind information for the code",
@@ -65,6 +69,7 @@ impl StackEnd {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rooted => "whole",
+            Self::Guess => "guess",
             Self::Cut => "cut",
             Self::NotCopied => "not-copied",
             Self::NoInfo => "no-info",
@@ -137,38 +142,48 @@ impl Unwound {
         let share = |samples| format!("{:.1} %", percent(samples, all));
         let rooted = self.sum(|end| end == StackEnd::Rooted);
         let cut = self.sum(|end| end == StackEnd::Cut);
+        let guessed = self.sum(|end| end == StackEnd::Guess);
         let lacking = self.sum(StackEnd::lacks_info);
         let mut line = format!("{} whole", share(rooted));
+        if guessed > 0 {
+            let images = self.images(|end| end == StackEnd::Guess, share);
+            line += &format!(", {} by frame pointers alone ({images})", share(guessed));
+        }
         if cut > 0 {
             line += &format!(", {} cut", share(cut));
         }
         if lacking > 0 {
-            let mut images: Vec<(&str, u64)> = Vec::new();
-            for one in self.ends.iter().filter(|one| one.end.lacks_info()) {
-                let name = one.image.as_deref().unwrap_or("[unknown]");
-                match images.iter_mut().find(|(known, _)| *known == name) {
-                    Some((_, samples)) => *samples += one.samples,
-                    None => images.push((name, one.samples)),
-                }
-            }
-            images.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-            let rest = if images.len() > MAX_IMAGES {
-                ", ..."
-            } else {
-                ""
-            };
-            let images = images.iter().take(MAX_IMAGES);
-            let images: Vec<String> = images
-                .map(|&(name, samples)| format!("{name} {}", share(samples)))
-                .collect();
-            let images = images.join(", ");
-            line += &format!(", {} without unwind info ({images}{rest})", share(lacking));
+            let images = self.images(StackEnd::lacks_info, share);
+            line += &format!(", {} without unwind info ({images})", share(lacking));
         }
-        let others = all - rooted - cut - lacking;
+        let others = all - rooted - guessed - cut - lacking;
         if others > 0 {
             line += &format!(", {} ended otherwise", share(others));
         }
         Some(line)
+    }
+
+    /// The images to blame for some ends, the most first, each with its share.
+    fn images(&self, is_meant: impl Fn(StackEnd) -> bool, share: impl Fn(u64) -> String) -> String {
+        let mut images: Vec<(&str, u64)> = Vec::new();
+        for one in self.ends.iter().filter(|one| is_meant(one.end)) {
+            let name = one.image.as_deref().unwrap_or("[unknown]");
+            match images.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, samples)) => *samples += one.samples,
+                None => images.push((name, one.samples)),
+            }
+        }
+        images.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        let rest = if images.len() > MAX_IMAGES {
+            ", ..."
+        } else {
+            ""
+        };
+        let images = images.iter().take(MAX_IMAGES);
+        let images: Vec<String> = images
+            .map(|&(name, samples)| format!("{name} {}", share(samples)))
+            .collect();
+        images.join(", ") + rest
     }
 
     fn sum(&self, is_meant: impl Fn(StackEnd) -> bool) -> u64 {
@@ -194,9 +209,10 @@ mod tests {
         let all = Unwound::of(
             [
                 ended(StackEnd::NoInfo, Some("[anon]"), 2),
-                ended(StackEnd::Rooted, None, 982),
+                ended(StackEnd::Rooted, None, 973),
                 ended(StackEnd::NoInfo, Some("libfoo.so"), 4),
                 ended(StackEnd::BadInfo, Some("libfoo.so"), 1),
+                ended(StackEnd::Guess, Some("libm.so.6"), 9),
                 ended(StackEnd::Cut, Some("a"), 6),
                 ended(StackEnd::Cut, Some("b"), 5),
                 ended(StackEnd::NoRegisters, None, 500),
@@ -206,8 +222,8 @@ mod tests {
         assert_eq!(
             all.summary().as_deref(),
             Some(
-                "98.2 % whole, 1.1 % cut, 0.7 % without unwind info (libfoo.so 0.5 %, \
-                 [anon] 0.2 %)"
+                "97.3 % whole, 0.9 % by frame pointers alone (libm.so.6 0.9 %), 1.1 % cut, \
+                 0.7 % without unwind info (libfoo.so 0.5 %, [anon] 0.2 %)"
             )
         );
         let few = Unwound::of(

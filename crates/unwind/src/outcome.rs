@@ -6,6 +6,12 @@ pub enum Outcome {
     /// At the frame where the thread began: its return address is undefined by CFI or zero, or it
     /// is the program's entry point.
     Rooted,
+    /// There, too; but frame pointers led through code of this image, whose file is missing: where a
+    /// function does not keep one, its caller is missing.
+    Guessed {
+        /// The caller's number of the image: the innermost.
+        image: u32,
+    },
     /// The copy of the stack ended, the stack did not.
     Cut,
     /// What the frame says lies outside of the stack, although all of that was copied.

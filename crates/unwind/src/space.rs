@@ -27,6 +27,9 @@ pub enum Mapped<'t> {
     Code {
         /// The caller's number of the image.
         image: u32,
+        /// Whether it is a file's: compilers at run time keep frame pointers everywhere or nowhere,
+        /// files have single functions that keep none.
+        is_file: bool,
     },
     /// To an image whose frames are described.
     Image {

@@ -126,7 +126,10 @@ impl UnwindTable {
                 table: self,
                 bias: avma.wrapping_sub(svma.0),
             },
-            None => Mapped::Code { image },
+            None => Mapped::Code {
+                image,
+                is_file: true,
+            },
         }
     }
 

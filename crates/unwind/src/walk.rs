@@ -71,6 +71,7 @@ impl Unwinder {
             stack,
             slot: 0,
             is_return: false,
+            guessed: None,
         };
         match registers.machine() {
             Machine::X86_64 => walk.run::<X86_64>(self, max_frames, visit),
@@ -89,6 +90,8 @@ struct Walk<'w, S> {
     slot: u64,
     /// Whether the program counter is a return address.
     is_return: bool,
+    /// The first image that frame pointers led through, of those whose files are missing.
+    guessed: Option<u32>,
 }
 
 impl<S: AddressSpace> Walk<'_, S> {
@@ -102,7 +105,10 @@ impl<S: AddressSpace> Walk<'_, S> {
         let outcome = self.frames::<A>(unwinder, max_frames, visit);
         let end = self.registers.get(A::SP).unwrap_or(start);
         unwinder.reach = end.saturating_sub(start);
-        outcome
+        match (outcome, self.guessed) {
+            (Outcome::Rooted, Some(image)) => Outcome::Guessed { image },
+            _ => outcome,
+        }
     }
 
     fn frames<A: Arch>(
@@ -270,13 +276,16 @@ impl<S: AddressSpace> Walk<'_, S> {
                 self.go_to(self.registers.pc(), false)
             }
             (Kind::Bad, _) => Err(self.bad_info()),
-            (_, Mapped::Code { image } | Mapped::Image { image, .. }) => {
+            (_, Mapped::Code { image, .. } | Mapped::Image { image, .. }) => {
                 if self.leave_by_code::<A>(pc)? {
                     return Ok(());
                 }
                 match frame_pointer::follow::<A>(self.space, &mut self.registers, &self.stack) {
                     Led::Caller { slot } => {
                         (self.is_return, self.slot) = (true, slot);
+                        // What a described image does not describe (V8's builtins) keeps them.
+                        let is_lacking = matches!(mapped, Mapped::Code { is_file: true, .. });
+                        self.guessed = self.guessed.or(is_lacking.then_some(image));
                         Ok(())
                     }
                     Led::Root => Err(Outcome::Rooted),
@@ -339,7 +348,7 @@ impl<S: AddressSpace> Walk<'_, S> {
             .find(avma.wrapping_sub(u64::from(self.is_return)))
         {
             Mapped::Nothing => Outcome::Unmapped { avma },
-            Mapped::Code { image } | Mapped::Image { image, .. } => {
+            Mapped::Code { image, .. } | Mapped::Image { image, .. } => {
                 Outcome::BadInfo { image, avma }
             }
         }

@@ -34,6 +34,9 @@ pub enum StackEnd {
     /// Frames in its middle are not known: it was larger than its copy, and only its outermost frames
     /// had stayed as they were; or it goes on on another stack.
     Hole,
+    /// It leads to where its thread began, but through some code by frame pointers alone: callers of
+    /// functions that keep none are missing.
+    Guess,
     /// Of a process whose mappings the recorder could not see: another user's, or protected.
     Unreadable,
     /// What a newer rprof wrote.
@@ -53,6 +56,7 @@ impl StackEnd {
         (Self::ThirtyTwoBit, 9, "32_bit"),
         (Self::Unreadable, 10, "unreadable"),
         (Self::Hole, 11, "hole"),
+        (Self::Guess, 12, "guess"),
     ];
 
     fn number(self) -> u32 {

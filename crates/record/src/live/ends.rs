@@ -33,6 +33,8 @@ impl Ends {
                 self.all.rooted += 1;
                 return;
             }
+            (Outcome::Guessed { .. }, Some(_)) => (StackEnd::Gap, None),
+            (Outcome::Guessed { image }, None) => (StackEnd::Guess, Some(image)),
             (Outcome::Cut, Some(_)) => (StackEnd::Hole, None),
             (Outcome::Cut | Outcome::OffStack { .. }, _) if !is_copied => {
                 (StackEnd::NotCopied, None)

@@ -3,7 +3,7 @@
 use super::code::Code;
 use super::tables::Tables;
 use rprof_images::{Avma, Svma};
-use rprof_machine::{Epoch, Live, Place};
+use rprof_machine::{Epoch, Live, Place, RecordedImage};
 use rprof_unwind::{AddressSpace, Mapped, StackFrame};
 use std::cell::RefCell;
 
@@ -42,7 +42,10 @@ impl AddressSpace for LiveSpace<'_> {
         let recorded = self.live.images().of(image);
         match recorded.and_then(|recorded| self.tables.of(image, recorded, self.pid)) {
             Some(table) => table.mapped(image.0, avma, offset),
-            None => Mapped::Code { image: image.0 },
+            None => Mapped::Code {
+                image: image.0,
+                is_file: recorded.is_some_and(RecordedImage::is_file),
+            },
         }
     }
 

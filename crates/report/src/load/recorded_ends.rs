@@ -79,6 +79,7 @@ impl RecordedEnds {
 fn meaning(end: feature::StackEnd) -> StackEnd {
     use feature::StackEnd as Recorded;
     match end {
+        Recorded::Guess => StackEnd::Guess,
         Recorded::Cut => StackEnd::Cut,
         Recorded::OffStack => StackEnd::OffStack,
         Recorded::NoInfo => StackEnd::NoInfo,

@@ -16,7 +16,7 @@ use foldhash::HashMap;
 use rprof_abi::sample::StackDump;
 use rprof_abi::{Callchain, Endian, SampleType, context as marker};
 use rprof_images::Avma;
-use rprof_machine::{Epoch, ImageId, ImageKind, Place};
+use rprof_machine::{Epoch, ImageId, ImageKind, Place, RecordedImage};
 use rprof_perfdata::{FeatureId, Reader, RecordedEvent};
 use rprof_profile::{EndedStacks, StackEnd, Unwound};
 use rprof_unwind::{
@@ -136,7 +136,13 @@ impl AddressSpace for UserCode<'_> {
         };
         match self.tables.table(self.context, image) {
             Some(table) => table.mapped(image.0, avma, offset),
-            None => Mapped::Code { image: image.0 },
+            None => {
+                let recorded = self.context.skimmed.history.images().of(image);
+                Mapped::Code {
+                    image: image.0,
+                    is_file: recorded.is_some_and(RecordedImage::is_file),
+                }
+            }
         }
     }
 }
@@ -286,7 +292,9 @@ impl Unwinding {
         });
         let image = match outcome {
             Outcome::Rooted => None,
-            Outcome::NoInfo { image, .. } | Outcome::BadInfo { image, .. } => Some(ImageId(image)),
+            Outcome::Guessed { image }
+            | Outcome::NoInfo { image, .. }
+            | Outcome::BadInfo { image, .. } => Some(ImageId(image)),
             _ => frames.last().and_then(|last| code.image(*last)),
         };
         let end = match outcome {
@@ -317,6 +325,7 @@ impl UserCode<'_> {
 fn end_of(outcome: Outcome) -> StackEnd {
     match outcome {
         Outcome::Rooted => StackEnd::Rooted,
+        Outcome::Guessed { .. } => StackEnd::Guess,
         Outcome::Cut => StackEnd::Cut,
         Outcome::OffStack { .. } => StackEnd::OffStack,
         Outcome::NoInfo { .. } => StackEnd::NoInfo,
@@ -332,7 +341,9 @@ fn end_of(outcome: Outcome) -> StackEnd {
 /// Whether a stack that ended so has more frames than were found.
 pub(crate) fn missing(end: StackEnd) -> Missing {
     match end {
-        StackEnd::Rooted | StackEnd::MaxStack | StackEnd::NoRegisters => Missing::Nothing,
+        StackEnd::Rooted | StackEnd::Guess | StackEnd::MaxStack | StackEnd::NoRegisters => {
+            Missing::Nothing
+        }
         _ => Missing::Outermost,
     }
 }

@@ -368,6 +368,7 @@ fn why_not_whole(summary: &Summary) -> Option<String> {
     let why = match most.end {
         StackEnd::Cut => "deeper than what was copied of them".to_owned(),
         StackEnd::NoInfo => format!("code without unwind tables in {image}"),
+        StackEnd::Guess => format!("by frame pointers alone through {image}"),
         StackEnd::BadInfo => format!("unwind tables of no use in {image}"),
         StackEnd::NotCopied => "not in memory, or exec was at work".to_owned(),
         StackEnd::Unreadable => "of processes that may not be looked into (sudo may)".to_owned(),
