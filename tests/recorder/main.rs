@@ -10,6 +10,7 @@
 mod common;
 
 mod advice;
+mod coverage;
 mod ends;
 mod fallbacks;
 mod files;

@@ -21,6 +21,8 @@ pub struct About {
     pub own_samples: u64,
     /// Samples of others than those to be recorded, which it left out.
     pub others_samples: u64,
+    /// Periods of all samples, and what the first event counted, where much of that is missing.
+    pub coverage: Option<(u64, u64)>,
     /// What time it was by the recording's clock.
     pub wall_clock: Option<WallClock>,
 }

@@ -27,9 +27,8 @@ pub(crate) struct Attrs {
 }
 
 impl Attrs {
-    /// Whether everybody may be sampled instead of the processes or threads that were asked for.
+    /// Whether everybody may be sampled instead of those that were asked for.
     pub(crate) fn can_watch_all(&self, settings: &Settings) -> bool {
-        let is_of_tasks = matches!(settings.watch, Watch::Processes(_) | Watch::Threads(_));
         let probe = Probe::of(&Settings {
             watch: Watch::All,
             ..settings.clone()
@@ -39,7 +38,7 @@ impl Attrs {
             !event.attr.sample_type.has(SampleType::READ) && probe.open(&event.attr).is_ok()
         };
         let mut all = self.sampling.iter().chain([&self.sideband]);
-        is_of_tasks && all.all(may)
+        settings.watch != Watch::All && all.all(may)
     }
 
     /// The same where everybody is sampled: events would be among those of other tools on a CPU.

@@ -51,6 +51,11 @@ impl Depth {
         }
     }
 
+    /// Whether copies are deep just now.
+    pub(crate) fn is_deep(&self) -> bool {
+        self.is_deep
+    }
+
     /// Whether there are stacks just now that the deepest copies do not hold.
     pub(crate) fn is_cutting(&self, now: Instant) -> bool {
         let since = self.cut_at.map(|at| now.duration_since(at));

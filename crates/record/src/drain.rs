@@ -2,6 +2,7 @@
 //! samples that need it; and counting on the way.
 
 use crate::Note;
+use crate::coverage::Coverage;
 use crate::interrupts::NoAnswer;
 use crate::lineage::Lineage;
 use crate::open::Opened;
@@ -43,6 +44,8 @@ pub(crate) struct Drain {
     own_pid: Option<u32>,
     /// Whose records are kept, where everybody is sampled.
     pub(crate) lineage: Option<Lineage>,
+    /// What samples stand for, where that is worth knowing.
+    pub(crate) coverage: Option<Coverage>,
     /// Sideband that is newer than what is known to be complete, in order of time.
     waiting: Vec<(u64, RecordKind, Vec<u8>)>,
     heads: Vec<u64>,
@@ -79,6 +82,7 @@ impl Drain {
             stacks,
             own_pid,
             lineage: None,
+            coverage: None,
             waiting: Vec::new(),
             heads: Vec::new(),
             fullest: 0,
@@ -110,6 +114,9 @@ impl Drain {
             any |= self.drain(batch, sink, Self::sample)?;
         }
         self.heads = heads;
+        if let Some(coverage) = &mut self.coverage {
+            coverage.end_pass();
+        }
         if any {
             let mut round = Vec::new();
             let record = RawRecord {
@@ -192,6 +199,12 @@ impl Drain {
                 return Ok(());
             }
         }
+        if let Some(coverage) = &mut self.coverage
+            && !coverage.takes(record)
+        {
+            self.counts.others_samples += 1;
+            return Ok(());
+        }
         self.counts.samples += 1;
         let time = record.get(TIME_AT..).and_then(|rest| rest.first_chunk());
         if let Some(time) = time {
@@ -221,6 +234,9 @@ impl Drain {
             if !lineage.see(kind, body) {
                 return Ok(());
             }
+        }
+        if let Some(coverage) = &mut self.coverage {
+            coverage.see(kind, record.get(RecordHeader::LEN..).unwrap_or_default());
         }
         if kind == RecordKind::MMAP2
             && let Ok(raw) = RawRecord::parse(record, Endian::NATIVE)

@@ -5,13 +5,13 @@ use crate::features;
 use crate::interrupts::{Interrupts, Wish};
 use crate::live::Unwound;
 use crate::losses;
-use crate::open::EventCounters;
+use crate::open::{EventCounters, Group};
 use crate::output::Created;
 use crate::run::{Over, Run};
 use crate::sink::{Written, in_background};
 use crate::{Error, EventCount, Note, Summary};
 use rprof_abi::AttrFlags;
-use rprof_perfdata::feature::StackEnds;
+use rprof_perfdata::feature::Coverage;
 use rprof_perfdata::{FeatureId, Writer};
 use rprof_process::Child;
 use rprof_ringbuf::Poller;
@@ -92,22 +92,20 @@ impl Run<'_> {
         ended: Result<Over, Error>,
         note: &mut dyn FnMut(Note),
     ) -> Result<Summary, Error> {
-        let disabled = self
-            .opened
-            .sampling
-            .disable()
-            .and_then(|()| self.opened.sideband.disable());
+        let disabled = {
+            let mut groups = self.opened.samplers().chain([&self.opened.sideband]);
+            groups.try_for_each(Group::disable)
+        };
         let drained = self.drain.rest(&mut self.opened, &mut self.sink);
         self.drain.take_notes().for_each(&mut *note);
-        let (lost, lost_sideband) = (
-            self.opened.sampling.lost_by_event(),
-            self.opened.sideband.lost_by_event(),
-        );
+        let lost = self.opened.samplers().flat_map(Group::lost_by_event);
+        let lost: Vec<_> = lost.collect();
+        let lost_sideband = self.opened.sideband.lost_by_event();
         let last_ns = self.drain.counts.span_ns.map(|(_, last)| last);
         let lost_samples = losses::write(&lost, last_ns, &mut self.sink);
         let lost_sideband = losses::write(&lost_sideband, last_ns, &mut self.sink);
         self.created.keep(self.drain.counts.samples > 0);
-        let summary = self.summary();
+        let (summary, coverage) = (self.summary(), self.coverage());
         let Written {
             writer,
             result,
@@ -140,11 +138,11 @@ impl Run<'_> {
             lost_samples: lost_samples?,
             lost_sideband: lost_sideband?.unwrap_or(0),
             stacks: unwound.map(|unwound| unwound.ends),
+            coverage,
             ..summary
         };
-        let ends = summary.stacks.as_ref();
         let waiting = (&self.created, &*self.interrupts);
-        let size_bytes = write_end(writer, ends, &mut self.drain, waiting)?;
+        let size_bytes = write_end(writer, &summary, &mut self.drain, waiting)?;
         Ok(Summary {
             size_bytes,
             ..summary
@@ -170,22 +168,31 @@ impl Run<'_> {
                 None => self.opened.sampling.events.iter().map(counted).collect(),
                 Some(_) => Vec::new(),
             },
+            coverage: None,
+            is_by_cpu: self.opened.is_by_cpu(),
             status: None,
         }
+    }
+
+    /// What samples stand for, if that is worth a word.
+    fn coverage(&self) -> Option<Coverage> {
+        let coverage = self.drain.coverage.as_ref()?;
+        coverage.finish(&self.opened.sampling)
     }
 }
 
 /// Writes what is known at the end only; returns the size of all, bytes.
 fn write_end(
     writer: Writer,
-    ends: Option<&StackEnds>,
+    summary: &Summary,
     drain: &mut Drain,
     (created, interrupts): (&Created, &Interrupts),
 ) -> Result<u64, Error> {
     let size_bytes = writer.data_len();
     let counts = &drain.counts;
     let mut sections = features::of_samples(counts);
-    sections.extend(ends.map(features::of_stacks));
+    sections.extend(summary.stacks.as_ref().map(features::of_stacks));
+    sections.extend(summary.coverage.map(features::of_coverage));
     sections.extend(features::of_left_out(counts));
     let unnamed = std::mem::take(&mut drain.unnamed);
     // The reader of a pipe may not read just now.

@@ -6,8 +6,8 @@ use rprof_abi::{Encoder, Endian, event_type};
 use rprof_events::{Event, Sources, online_cpus, parse_cpu_list};
 use rprof_perfdata::FeatureId;
 use rprof_perfdata::feature::{
-    ClockData, CpuPlace, CpuTopology, LeftOut, NumaNode, SampleTime, StackEnds, TracingData,
-    encode_cpu_topology, encode_nr_cpus, encode_numa, encode_string, encode_strings,
+    ClockData, Coverage, CpuPlace, CpuTopology, LeftOut, NumaNode, SampleTime, StackEnds,
+    TracingData, encode_cpu_topology, encode_nr_cpus, encode_numa, encode_string, encode_strings,
 };
 use rprof_ringbuf::sys::{Clock, page_size};
 use std::collections::BTreeMap;
@@ -120,6 +120,13 @@ pub(crate) fn of_stacks(ends: &StackEnds) -> (FeatureId, Vec<u8>) {
     let mut bytes = Vec::new();
     ends.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
     (FeatureId::STACK_ENDS, bytes)
+}
+
+/// What samples stand for.
+pub(crate) fn of_coverage(coverage: Coverage) -> (FeatureId, Vec<u8>) {
+    let mut bytes = Vec::new();
+    coverage.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
+    (FeatureId::COVERAGE, bytes)
 }
 
 /// How many samples were left out; nothing if there were none.

@@ -10,7 +10,8 @@ use rprof_ringbuf::sys::OpenFilesLimit;
 /// Files that are open beside events: the recording, binaries and what `/proc` says, a moment each.
 const RESERVE: u64 = 6;
 
-/// Raises the limit if need be; if that does not do, copies of stacks have one depth.
+/// Raises the limit if need be; if that does not do, nobody else is sampled later, and copies of stacks
+/// have one depth.
 ///
 /// # Errors
 /// [`Error::OpenFiles`] if all that is still too much.
@@ -20,6 +21,10 @@ pub(crate) fn fit(attrs: &Attrs, scope: &mut Scope<'_>) -> Result<(), Error> {
     let mut limit = OpenFilesLimit::now().soft;
     if needed > limit && OpenFilesLimit::raise() {
         limit = OpenFilesLimit::now().soft;
+    }
+    if needed > limit && scope.also_by_cpu {
+        scope.also_by_cpu = false;
+        needed = others + events(attrs, scope);
     }
     if needed > limit && scope.two_depths {
         scope.two_depths = false;
@@ -80,7 +85,8 @@ fn events(attrs: &Attrs, scope: &Scope<'_>) -> u64 {
     };
     let sampling: u64 = attrs.sampling.iter().map(on_cpus).sum();
     let sideband = on_cpus(&attrs.sideband);
-    n_targets * (sampling * depths(scope) + sideband)
+    let by_cpu = if scope.also_by_cpu { sampling } else { 0 };
+    n_targets * (sampling * depths(scope) + sideband) + by_cpu * depths(scope)
 }
 
 /// Events of each thread on each CPU.

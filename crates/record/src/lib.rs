@@ -13,6 +13,8 @@
 
 mod advice;
 mod attrs;
+mod by_cpu;
+mod coverage;
 mod depth;
 mod drain;
 mod ending;

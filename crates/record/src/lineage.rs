@@ -2,7 +2,7 @@
 //! files, everybody is sampled, and what is not of the watched threads, and of those that they
 //! start, is left out while draining.
 
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 use rprof_abi::RecordKind;
 
 /// The threads that are watched.
@@ -12,6 +12,10 @@ pub(crate) struct Lineage {
     threads: HashSet<i32>,
     processes: HashSet<i32>,
     alive: HashSet<i32>,
+    /// Of those that nobody else is told of: the pass in which they ended.
+    ended: HashMap<i32, u64>,
+    pass: u64,
+    n_exits: u64,
 }
 
 impl Lineage {
@@ -20,6 +24,53 @@ impl Lineage {
         self.processes.insert(pid);
         self.threads.extend(threads);
         self.alive.extend(threads);
+    }
+
+    /// Adds threads that are there already, of whatever process.
+    pub(crate) fn add_threads(&mut self, threads: &[i32]) {
+        self.threads.extend(threads);
+    }
+
+    /// Looks at what happened to one of them, where nothing is told of others, in any order.
+    pub(crate) fn see_own(&mut self, kind: RecordKind, body: &[u8]) {
+        let (pid, tid) = match kind {
+            RecordKind::FORK | RecordKind::EXIT => (word(body, 0), word(body, 2)),
+            RecordKind::COMM | RecordKind::MMAP | RecordKind::MMAP2 => {
+                (word(body, 0), word(body, 1))
+            }
+            _ => return,
+        };
+        if kind == RecordKind::EXIT {
+            self.ended.insert(tid, self.pass);
+            self.n_exits += u64::from(pid == tid);
+        } else if pid >= 0 {
+            self.threads.insert(tid);
+            self.ended.remove(&tid);
+        }
+    }
+
+    /// A pass over all rings has ended. The last samples of who ended in it may come with the next one;
+    /// after that the id may be another's.
+    pub(crate) fn end_pass(&mut self) {
+        let Self {
+            threads,
+            ended,
+            pass,
+            ..
+        } = self;
+        ended.retain(|tid, ended_in| {
+            let stays = *ended_in == *pass;
+            if !stays {
+                threads.remove(tid);
+            }
+            stays
+        });
+        *pass += 1;
+    }
+
+    /// How many processes have ended.
+    pub(crate) fn n_exits(&self) -> u64 {
+        self.n_exits
     }
 
     /// Whether all have ended.
@@ -36,15 +87,10 @@ impl Lineage {
     /// Looks at what happened to a task: the record's bytes behind its header. Returns whether it is
     /// about one of them, or about nobody.
     pub(crate) fn see(&mut self, kind: RecordKind, body: &[u8]) -> bool {
-        let word = |n: usize| {
-            let bytes = body.get(n * 4..).and_then(|rest| rest.first_chunk());
-            bytes.map_or(-1, |bytes| i32::from_ne_bytes(*bytes))
-        };
-        let pid = word(0);
+        let pid = word(body, 0);
         match kind {
-            // pid, ppid, tid, ptid
             RecordKind::FORK => {
-                let (tid, parent) = (word(2), word(3));
+                let (tid, parent) = (word(body, 2), word(body, 3));
                 let is_ours = self.threads.contains(&parent);
                 if is_ours {
                     self.add(pid, &[tid]);
@@ -58,8 +104,8 @@ impl Lineage {
                 is_ours
             }
             RecordKind::EXIT => {
-                self.alive.remove(&word(2));
-                self.threads.contains(&word(2))
+                self.alive.remove(&word(body, 2));
+                self.threads.contains(&word(body, 2))
             }
             RecordKind::MMAP | RecordKind::MMAP2 | RecordKind::COMM => {
                 pid < 0 || self.processes.contains(&pid)
@@ -67,6 +113,13 @@ impl Lineage {
             _ => true,
         }
     }
+}
+
+/// A word of a record: FORK and EXIT have process, parent's process, thread and parent's thread, others
+/// begin with process and thread.
+fn word(body: &[u8], n: usize) -> i32 {
+    let bytes = body.get(n * 4..).and_then(|rest| rest.first_chunk());
+    bytes.map_or(-1, |bytes| i32::from_ne_bytes(*bytes))
 }
 
 #[cfg(test)]
@@ -91,6 +144,27 @@ mod tests {
         assert!(lineage.see(RecordKind::MMAP2, &task([20, 20, 0, 0])));
         assert!(!lineage.see(RecordKind::COMM, &task([30, 30, 0, 0])));
         assert!(lineage.see(RecordKind::MMAP, &task([-1, 0, 0, 0])));
+    }
+
+    #[test]
+    fn of_those_that_alone_are_told_of_the_order_does_not_matter() {
+        let mut lineage = Lineage::default();
+        lineage.add_threads(&[10]);
+        // The child of a child that is not known yet; a name tells of it, too.
+        lineage.see_own(RecordKind::FORK, &task([12, 11, 12, 11]));
+        lineage.see_own(RecordKind::COMM, &task([11, 11, 0, 0]));
+        lineage.see_own(RecordKind::EXIT, &task([12, 11, 12, 11]));
+        lineage.end_pass();
+        let known = |lineage: &Lineage| [10, 11, 12].map(|tid| lineage.has_thread(tid));
+        assert_eq!((known(&lineage), lineage.n_exits()), ([true; 3], 1));
+        lineage.end_pass();
+        assert_eq!(known(&lineage), [true, true, false]);
+        // An id that is given anew before it is forgotten.
+        lineage.see_own(RecordKind::EXIT, &task([11, 10, 11, 10]));
+        lineage.see_own(RecordKind::FORK, &task([11, 10, 11, 10]));
+        lineage.end_pass();
+        lineage.end_pass();
+        assert_eq!(known(&lineage), [true, true, false]);
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub enum Note {
         /// Files that may be.
         limit: u64,
     },
+    /// Many processes end before their first sample: CPUs are sampled from now on.
+    ShortProcesses,
     /// Ctrl-C came, and the command, which has it, too, lives on.
     CommandHasSignal,
     /// The recording has ended, the command has not.
@@ -145,6 +147,11 @@ impl fmt::Display for Note {
                 f,
                 "{needed} open files would be needed, the limit is {limit}: sampling everybody, \
                  and keeping what was asked for"
+            ),
+            Self::ShortProcesses => write!(
+                f,
+                "many processes end before their first sample: sampling all CPUs from now on, and \
+                 keeping what was asked for"
             ),
             Self::CommandHasSignal => write!(
                 f,

@@ -30,14 +30,15 @@ pub(crate) struct EventCounters {
     pub(crate) attr: PerfEventAttr,
     pub(crate) counters: Vec<Counter>,
     /// The same with shallow copies of stacks, one counter for each of those above.
-    shallow: Option<Shallow>,
-    cpus: Option<Vec<u32>>,
+    pub(crate) shallow: Option<Shallow>,
+    pub(crate) cpus: Option<Vec<u32>>,
 }
 
+/// Counters with shallow copies of stacks.
 #[derive(Debug)]
-struct Shallow {
-    attr: PerfEventAttr,
-    counters: Vec<Counter>,
+pub(crate) struct Shallow {
+    pub(crate) attr: PerfEventAttr,
+    pub(crate) counters: Vec<Counter>,
 }
 
 impl EventCounters {
@@ -45,6 +46,12 @@ impl EventCounters {
     pub(crate) fn all(&self) -> impl Iterator<Item = &Counter> {
         let shallow = self.shallow.iter().flat_map(|shallow| &shallow.counters);
         self.counters.iter().chain(shallow)
+    }
+
+    /// How often it happened, as far as counters can be read.
+    pub(crate) fn count(&self) -> u64 {
+        let values = self.all().filter_map(|counter| counter.read().ok());
+        values.map(|value| value.count).sum()
     }
 
     /// Records lost, by the kernel's own count.
@@ -73,8 +80,11 @@ pub(crate) struct Group {
 pub(crate) struct Opened {
     pub(crate) sampling: Group,
     pub(crate) sideband: Group,
+    /// The sampling ones of everybody, off, with the same rings; if they may be had.
+    pub(crate) by_cpu: Option<Group>,
     /// Sample rings that are smaller than asked for, if that matters.
     pub(crate) small_rings: Option<SmallRings>,
+    pub(crate) is_by_cpu: bool,
 }
 
 /// Whom and where.
@@ -91,8 +101,21 @@ pub(crate) struct Scope<'a> {
     pub(crate) is_size_asked: bool,
     /// Copies of stacks are deep or shallow, as needed.
     pub(crate) two_depths: bool,
+    /// Everybody may be sampled later.
+    pub(crate) also_by_cpu: bool,
     /// Opening many files takes its time.
     pub(crate) interrupts: &'a Interrupts,
+}
+
+impl Scope<'_> {
+    /// The threads among the targets.
+    pub(crate) fn threads(&self) -> Vec<i32> {
+        let threads = self.targets.iter().filter_map(|target| match target {
+            Target::Thread(tid) => Some(*tid),
+            Target::All => None,
+        });
+        threads.collect()
+    }
 }
 
 impl Opened {
@@ -102,6 +125,7 @@ impl Opened {
         let plain = Scope {
             until_exec: false,
             two_depths: false,
+            also_by_cpu: false,
             targets: scope.targets.clone(),
             cpus: scope.cpus.clone(),
             ..*scope
@@ -111,10 +135,16 @@ impl Opened {
         let pages = scope.ring_pages;
         let sampling = open_halving(&attrs.sampling, scope, pages)?;
         let small_rings = small_rings(&sampling, scope);
+        let by_cpu = match scope.also_by_cpu {
+            true => sampling.of_everybody(scope)?,
+            false => None,
+        };
         Ok(Self {
             sampling,
             sideband,
+            by_cpu,
             small_rings,
+            is_by_cpu: false,
         })
     }
 
@@ -124,8 +154,9 @@ impl Opened {
         let new: Vec<Target> = targets.iter().filter(new).copied().collect();
         for &cpu in &scope.cpus {
             let interrupts = scope.interrupts;
-            self.sideband.add(&new, cpu, SIDEBAND_PAGES, interrupts)?;
-            self.sampling.add(&new, cpu, scope.ring_pages, interrupts)?;
+            let (sideband, sampling) = (Rings::Of(SIDEBAND_PAGES), Rings::Of(scope.ring_pages));
+            self.sideband.add(&new, cpu, sideband, interrupts)?;
+            self.sampling.add(&new, cpu, sampling, interrupts)?;
         }
         Ok(!new.is_empty())
     }
@@ -234,7 +265,7 @@ fn open_group(events: &[Prepared], scope: &Scope<'_>, pages: usize) -> Result<Gr
         ..Group::default()
     };
     for &cpu in &scope.cpus {
-        group.add(&scope.targets, cpu, pages, scope.interrupts)?;
+        group.add(&scope.targets, cpu, Rings::Of(pages), scope.interrupts)?;
     }
     if group.counters().next().is_none()
         && let Some(event) = events.first()
@@ -250,13 +281,22 @@ fn open_group(events: &[Prepared], scope: &Scope<'_>, pages: usize) -> Result<Gr
     Ok(group)
 }
 
+/// Where counters write to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Rings<'g> {
+    /// Rings of their own, of so many data pages.
+    Of(usize),
+    /// Those of a group.
+    In(&'g Group),
+}
+
 impl Group {
     /// Opens all events for some targets on one CPU.
-    fn add(
+    pub(crate) fn add(
         &mut self,
         targets: &[Target],
         cpu: u32,
-        pages: usize,
+        rings: Rings<'_>,
         interrupts: &Interrupts,
     ) -> Result<(), Error> {
         for idx in 0..self.events.len() {
@@ -278,10 +318,10 @@ impl Group {
                     // The thread has ended.
                     continue;
                 };
-                self.share_ring(&deep, (idx, cpu), pages)?;
+                self.share_ring(&deep, (idx, cpu), rings)?;
                 self.events[idx].counters.push(deep);
                 if let Some(counter) = shallow.flatten() {
-                    self.share_ring(&counter, (idx, cpu), pages)?;
+                    self.share_ring(&counter, (idx, cpu), rings)?;
                     if let Some(shallow) = &mut self.events[idx].shallow {
                         shallow.counters.push(counter);
                     }
@@ -297,18 +337,24 @@ impl Group {
         &mut self,
         counter: &Counter,
         (event, cpu): (usize, u32),
-        pages: usize,
+        rings: Rings<'_>,
     ) -> Result<(), Error> {
-        match self.owners.iter().find(|owner| owner.0 == cpu) {
-            None => {
+        let group = match rings {
+            Rings::Of(_) => &*self,
+            Rings::In(other) => other,
+        };
+        match (group.owners.iter().find(|owner| owner.0 == cpu), rings) {
+            // No event that was to be recorded is there on that CPU.
+            (None, Rings::In(_)) => Ok(()),
+            (None, Rings::Of(pages)) => {
                 let ring = Ring::map(counter, pages).map_err(|why| Error::Map { cpu, why })?;
                 self.rings.push(ring);
                 let place = (event, self.events[event].counters.len());
                 self.owners.push((cpu, place));
                 Ok(())
             }
-            Some(&(_, (event, nth))) => counter
-                .write_into(&self.events[event].counters[nth])
+            (Some(&(_, (event, nth))), _) => counter
+                .write_into(&group.events[event].counters[nth])
                 .map_err(Error::system("sharing a ring")),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::depth::{self, Depth};
 use crate::live::{LiveUnwinder, Unreadable};
-use crate::open::Opened;
+use crate::open::{EventCounters, Opened};
 use crate::stacks::{self, Layouts};
 use crate::{CallChains, Error, Settings};
 use rprof_abi::{AttrFlags, PerfEventAttr, SampleLayout};
@@ -75,8 +75,16 @@ fn drained_events(opened: &Opened) -> Result<Vec<WrittenEvent>, Error> {
     // Mappings have build ids in the file, whoever put them there.
     let sideband = (&opened.sideband, AttrFlags::BUILD_ID);
     for (group, more) in [(&opened.sampling, AttrFlags::default()), sideband] {
-        for event in &group.events {
-            let ids: Result<Vec<u64>, _> = event.all().map(Counter::id).collect();
+        for (nth, event) in group.events.iter().enumerate() {
+            let by_cpu = opened
+                .by_cpu
+                .as_ref()
+                .filter(|_| more == AttrFlags::default());
+            let by_cpu = by_cpu.and_then(|by_cpu| by_cpu.events.get(nth));
+            let all = event
+                .all()
+                .chain(by_cpu.into_iter().flat_map(EventCounters::all));
+            let ids: Result<Vec<u64>, _> = all.map(Counter::id).collect();
             events.push(WrittenEvent {
                 name: event.name.clone(),
                 attr: PerfEventAttr {

@@ -1,6 +1,7 @@
 //! A recording from start to end.
 
 use crate::attrs::{self, Attrs};
+use crate::coverage::Coverage;
 use crate::depth::{self, Depth};
 use crate::drain::Drain;
 use crate::ending::GracePeriod;
@@ -55,16 +56,17 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         false => Some(Gated::spawn(&settings.command, stdout_of(settings))?),
     };
     let child = gated.as_ref().map(Gated::pid);
-    let scope = Scope {
+    let mut scope = Scope {
         targets: targets_of(&settings.watch, child)?,
         until_exec: settings.watch == Watch::Command,
         ring_pages: open::ring_pages(settings, cpus.len()),
         is_size_asked: settings.ring_pages.is_some(),
         two_depths: settings.call_chains == CallChains::Auto,
+        also_by_cpu: attrs.can_watch_all(settings),
         interrupts: &interrupts,
         cpus,
     };
-    let (opened, is_by_cpu) = open_all(&attrs, scope, settings, child, note)?;
+    let (opened, is_by_cpu) = open_all(&attrs, &mut scope, settings, child, note)?;
     less.rings = opened.small_rings;
     if less != Less::default() {
         note(Note::Less(less));
@@ -101,6 +103,11 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         created,
     };
     run.drain.lineage = is_by_cpu.then(Lineage::default);
+    if settings.watch != Watch::All && !is_by_cpu {
+        let (threads, is_command) = (scope.threads(), settings.watch == Watch::Command);
+        let (by_thread, by_cpu) = (&run.opened.sampling, run.opened.by_cpu.as_ref());
+        run.drain.coverage = Coverage::of(by_thread, by_cpu, (&threads, is_command));
+    }
     let ended = run
         .start(gated, note)
         .and_then(|()| run.until_stopped(note));
@@ -120,19 +127,22 @@ fn left_out(settings: &Settings, attrs: &Attrs) -> Option<u32> {
 /// part of the answer.
 fn open_all(
     attrs: &Attrs,
-    mut scope: Scope<'_>,
+    scope: &mut Scope<'_>,
     settings: &Settings,
     child: Option<i32>,
     note: &mut dyn FnMut(Note),
 ) -> Result<(Opened, bool), Error> {
-    match open_threads(attrs, &mut scope, settings, child) {
-        Err(Error::OpenFiles { needed, limit, .. }) if attrs.can_watch_all(settings) => {
+    match open_threads(attrs, scope, settings, child) {
+        Err(Error::OpenFiles { needed, limit, .. })
+            if settings.watch != Watch::Command && attrs.can_watch_all(settings) =>
+        {
             note(Note::SampledByCpu { needed, limit });
             scope.targets = vec![Target::All];
             scope.two_depths = settings.call_chains == CallChains::Auto;
-            file_limit::fit(attrs, &mut scope)?;
+            scope.also_by_cpu = false;
+            file_limit::fit(attrs, scope)?;
             let attrs = attrs.for_everybody(settings);
-            Ok((Opened::open(&attrs, &scope)?, true))
+            Ok((Opened::open(&attrs, scope)?, true))
         }
         opened => Ok((opened?, false)),
     }
@@ -265,6 +275,7 @@ impl Run<'_> {
                 true => LOOK_AT_DEEP_EVERY,
                 false => LOOK_EVERY,
             };
+            let look_every = self.coverage_looks_in(now).min(look_every);
             let timeout = deadline.map_or(look_every, |deadline| {
                 deadline.saturating_duration_since(now).min(look_every)
             });
@@ -273,6 +284,7 @@ impl Run<'_> {
             self.drain.pass(&mut self.opened, &mut self.sink)?;
             self.drain.take_notes().for_each(&mut *note);
             self.copy_as_deep_as_needed()?;
+            self.cover_short_processes(now, note)?;
             self.unwind_where_it_pays(writer_idles)?;
             let wish = self.interrupts.wish();
             match wish {
@@ -308,6 +320,25 @@ impl Run<'_> {
         }
     }
 
+    /// Samples CPUs where processes are too short for samples of their own.
+    fn cover_short_processes(
+        &mut self,
+        now: Instant,
+        note: &mut dyn FnMut(Note),
+    ) -> Result<(), Error> {
+        let Some(coverage) = &mut self.drain.coverage else {
+            return Ok(());
+        };
+        let may = self.opened.by_cpu.is_some() && !self.opened.is_by_cpu();
+        if may && coverage.is_lacking(now, &self.opened.sampling) {
+            let is_deep = self.depth.as_ref().is_none_or(Depth::is_deep);
+            let switched = self.opened.go_by_cpu(is_deep);
+            switched.map_err(Error::system("switching events"))?;
+            note(Note::ShortProcesses);
+        }
+        Ok(())
+    }
+
     fn copy_as_deep_as_needed(&mut self) -> Result<(), Error> {
         let Some(depth) = &mut self.depth else {
             return Ok(());
@@ -315,10 +346,18 @@ impl Run<'_> {
         match depth.change(Instant::now(), &self.seen) {
             None => Ok(()),
             Some(to_deep) => {
-                let switched = self.opened.sampling.switch(to_deep);
+                let switched = self.opened.on().switch(to_deep);
                 switched.map_err(Error::system("switching events"))
             }
         }
+    }
+
+    /// After how long it is to be found out whether processes are too short for samples.
+    fn coverage_looks_in(&self, now: Instant) -> Duration {
+        let coverage = self.drain.coverage.as_ref();
+        let may = self.opened.by_cpu.is_some() && !self.opened.is_by_cpu();
+        let coverage = coverage.filter(|_| may);
+        coverage.map_or(LOOK_EVERY, |coverage| coverage.look_every(now))
     }
 
     /// Whether there are stacks just now that the deepest copies do not hold.

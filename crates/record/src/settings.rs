@@ -2,7 +2,7 @@
 
 use rprof_events::Event;
 use rprof_images::KeptFiles;
-use rprof_perfdata::feature::StackEnds;
+use rprof_perfdata::feature::{Coverage, StackEnds};
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -141,6 +141,13 @@ pub struct EventCount {
     pub period: Option<u64>,
 }
 
+impl EventCount {
+    /// Whether it counts CPU time, by its name.
+    pub fn is_clock(&self) -> bool {
+        self.name.starts_with("cpu-clock") || self.name.starts_with("task-clock")
+    }
+}
+
 /// What came of a recording.
 #[derive(Debug)]
 pub struct Summary {
@@ -169,6 +176,10 @@ pub struct Summary {
     /// What each event counted, whether or not samples were taken; nothing where that is also of
     /// others.
     pub event_counts: Vec<EventCount>,
+    /// What samples stand for, if much is missing: of processes that ended before their first one.
+    pub coverage: Option<Coverage>,
+    /// Since that was found out, CPUs were sampled.
+    pub is_by_cpu: bool,
     /// The command's end; `None` if there is none, or if it was ended because the time was over.
     pub status: Option<ExitStatus>,
 }

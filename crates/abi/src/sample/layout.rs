@@ -88,6 +88,22 @@ impl SampleLayout {
         self.read_format
     }
 
+    /// Where the period is in a sample's body, bytes; `None` if it has none.
+    pub fn period_place(&self) -> Option<usize> {
+        let before = [
+            SampleType::IDENTIFIER,
+            SampleType::IP,
+            SampleType::TID,
+            SampleType::TIME,
+            SampleType::ADDR,
+            SampleType::ID,
+            SampleType::STREAM_ID,
+            SampleType::CPU,
+        ];
+        let has = |&bit: &SampleType| self.sample_type.has(bit);
+        has(&SampleType::PERIOD).then(|| before.iter().filter(|bit| has(bit)).count() * 8)
+    }
+
     /// Where samples and other records hold the event id: equal for events of which either can find
     /// the other's id.
     pub fn id_places(&self) -> (Option<usize>, SampleType) {

@@ -7,6 +7,7 @@ mod auxtrace;
 mod bpf;
 mod build_id;
 mod compressed;
+mod coverage;
 mod domains;
 mod event_desc;
 mod groups;
@@ -31,6 +32,7 @@ pub use auxtrace::AuxtraceIndexEntry;
 pub use bpf::{BpfBtf, BpfFunction, BpfProgram};
 pub use build_id::BuildIdEntry;
 pub use compressed::Compression;
+pub use coverage::Coverage;
 pub use domains::{CpuDomainList, CpuDomains, SchedDomain};
 pub use event_desc::EventDesc;
 pub use groups::EventGroup;
@@ -120,4 +122,5 @@ features! {
     STACK_ENDS = 200, "How stacks ended that rprof unwound while recording.";
     SYMBOLS = 201, "Names of the addresses that samples hit.";
     LEFT_OUT = 202, "How many samples the recorder left out.";
+    COVERAGE = 204, "How much of what was counted the samples stand for.";
 }

@@ -2,7 +2,7 @@
 
 use super::text::take_owned;
 use super::{
-    AuxtraceIndexEntry, BpfBtf, BpfProgram, BuildIdEntry, Caches, ClockData, Compression,
+    AuxtraceIndexEntry, BpfBtf, BpfProgram, BuildIdEntry, Caches, ClockData, Compression, Coverage,
     CpuDomains, CpuTopology, DebugUnwindFile, ElfMachine, EventDesc, EventGroup, FeatureId,
     HybridPmu, LeftOut, MemTopology, MetaInfo, NrCpus, NumaNode, PmuCap, PmuCaps, PmuMapping,
     SampleTime, SimpleperfFile, StackEnds, Symbols, decode_strings,
@@ -103,6 +103,8 @@ pub enum Feature {
     Symbols(Symbols),
     /// Samples that the recorder did not keep.
     LeftOut(LeftOut),
+    /// What the samples stand for.
+    Coverage(Coverage),
     /// A section that is not decoded here: unknown, or a stream of its own.
     Opaque {
         /// Which.
@@ -126,6 +128,9 @@ impl Feature {
         }
         if id == FeatureId::LEFT_OUT {
             return Ok(Self::LeftOut(LeftOut::parse(section, endian)?));
+        }
+        if id == FeatureId::COVERAGE {
+            return Ok(Self::Coverage(Coverage::parse(section, endian)?));
         }
         if id.0 >= FeatureId::SIMPLEPERF_FILE.0 {
             return Self::parse_simpleperf(id, section, endian);

@@ -4,7 +4,7 @@ use super::text::{padded, width};
 use super::tree::write_tree;
 use super::unnamed::unnamed_lines;
 use rprof_profile::view::{Order, Row, Rows, SortKey};
-use rprof_profile::{EventProfile, Profile, percent};
+use rprof_profile::{EventKind, EventProfile, Profile, percent};
 use rprof_untrusted::printable;
 use std::io::{self, Write};
 
@@ -75,6 +75,20 @@ pub(super) fn left_out(profile: &Profile) -> Option<String> {
     }
 }
 
+/// What samples stand for, where much is missing.
+pub(super) fn coverage(profile: &Profile) -> Option<String> {
+    let (covered, count) = profile.about.coverage?;
+    let of = match profile.events.first() {
+        Some(first) if first.kind == EventKind::CpuTime => "the CPU time".to_owned(),
+        Some(first) => format!("what '{}' counted", first.name),
+        None => return None,
+    };
+    Some(format!(
+        "{:.1} % of {of}: many processes ended before their first sample",
+        percent(covered, count)
+    ))
+}
+
 /// Samples and their weight, as far as the filter lets them through.
 fn shown_sums(event: &EventProfile) -> (u64, u64) {
     let nodes = event.tree.nodes().iter();
@@ -101,6 +115,9 @@ fn write_event(
     writeln!(out, "# Total Lost Samples: {bound}{}", event.loss.samples)?;
     if let Some(left_out) = left_out(profile) {
         writeln!(out, "# Left out: {left_out}")?;
+    }
+    if let Some(coverage) = coverage(profile) {
+        writeln!(out, "# Samples cover {}", printable(&coverage))?;
     }
     writeln!(out, "#")?;
     let (samples, weight) = match options.is_filtered {

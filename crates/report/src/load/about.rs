@@ -39,6 +39,10 @@ pub(crate) fn of(reader: &Reader) -> About {
             .collect(),
         own_samples: left_out.own,
         others_samples: left_out.others,
+        coverage: match feature(FeatureId::COVERAGE) {
+            Some(Feature::Coverage(coverage)) => Some((coverage.covered, coverage.count)),
+            _ => None,
+        },
         wall_clock: match feature(FeatureId::CLOCK_DATA) {
             Some(Feature::ClockData(clock)) => Some(WallClock {
                 wall_ns: clock.wall_ns,

@@ -15,7 +15,7 @@ use rprof_record::{
     CallChains, EventCount, MOST_STACK_BYTES, Note, Output, Rate, Settings, Summary, Tool, Watch,
     record,
 };
-use rprof_ringbuf::sys::{Rights, mount_tracefs, page_size};
+use rprof_ringbuf::sys::{Rights, effective_uid, mount_tracefs, page_size};
 use rprof_untrusted::{Untrusted, quoted};
 use std::fs::File;
 use std::io::{ErrorKind, IsTerminal};
@@ -101,6 +101,11 @@ fn reader_gone(error: &rprof_record::Error) -> ExitCode {
 fn tell(summary: &Summary, is_quiet: bool) {
     if !is_quiet || summary.lost_samples.is_some_and(|lost| lost > 0) {
         say::line(sentence(summary));
+    }
+    if let Some(how_much) = coverage(summary)
+        && !is_quiet
+    {
+        say::line(how_much);
     }
     if let Some(why) = why_not_whole(summary)
         && !is_quiet
@@ -328,7 +333,7 @@ fn why_none(event: &EventCount) -> String {
         count,
         period,
     } = event;
-    let is_clock = name.starts_with("cpu-clock") || name.starts_with("task-clock");
+    let is_clock = event.is_clock();
     match (count, period) {
         _ if name.starts_with("dummy") => format!("'{name}' takes none, it counts nothing"),
         (_, None) if is_clock => "too short, or idle; a higher -F may help".to_owned(),
@@ -354,6 +359,25 @@ fn whole_stacks(ends: &StackEnds) -> Option<String> {
             Some(format!("{share:.1} % of stacks whole"))
         }
     }
+}
+
+/// How much the samples cover, if that is little, and what covers more.
+fn coverage(summary: &Summary) -> Option<String> {
+    let coverage = summary.coverage?;
+    let event = summary.event_counts.first()?;
+    let of = match event.is_clock() {
+        true => "the CPU time".to_owned(),
+        false => format!("what '{}' counted", event.name),
+    };
+    let more = match (summary.is_by_cpu, effective_uid()) {
+        (true, _) => "a higher -F may cover more",
+        (false, 0) => "-a covers them",
+        (false, _) => "sudo rprof record covers them",
+    };
+    Some(format!(
+        "samples cover {:.1} % of {of}: many processes ended before their first one ({more})",
+        percent(coverage.covered, coverage.count)
+    ))
 }
 
 /// Why others are not, if they are more than a few: the reason of most of them.

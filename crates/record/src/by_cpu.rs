@@ -1,0 +1,82 @@
+//! Sampling CPUs in place of threads, from some moment on: the same events of everybody are open from
+//! the start, and off. Their clocks go on from process to process, however short those are.
+
+use crate::Error;
+use crate::open::{EventCounters, Group, Opened, Rings, Scope, Shallow};
+use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
+use rprof_ringbuf::Target;
+use std::io;
+
+impl Opened {
+    /// Samples by CPU from now on, with deep or shallow copies of stacks.
+    pub(crate) fn go_by_cpu(&mut self, is_deep: bool) -> io::Result<()> {
+        let Some(by_cpu) = &self.by_cpu else {
+            return Ok(());
+        };
+        self.sampling.disable()?;
+        by_cpu.enable()?;
+        if !is_deep {
+            by_cpu.switch(false)?;
+        }
+        self.is_by_cpu = true;
+        Ok(())
+    }
+
+    /// Whether CPUs are sampled by now.
+    pub(crate) fn is_by_cpu(&self) -> bool {
+        self.is_by_cpu
+    }
+
+    /// What samples just now.
+    pub(crate) fn on(&self) -> &Group {
+        let by_cpu = self.by_cpu.as_ref().filter(|_| self.is_by_cpu);
+        by_cpu.unwrap_or(&self.sampling)
+    }
+
+    /// All groups that sample, now or at another time.
+    pub(crate) fn samplers(&self) -> impl Iterator<Item = &Group> {
+        [&self.sampling].into_iter().chain(&self.by_cpu)
+    }
+}
+
+impl Group {
+    /// The same events of everybody, off, which write into this group's rings; `None` if they
+    /// cannot be had.
+    pub(crate) fn of_everybody(&self, scope: &Scope<'_>) -> Result<Option<Self>, Error> {
+        let mut group = Self::default();
+        let events = self.events.iter().map(EventCounters::of_everybody);
+        group.events.extend(events);
+        for &cpu in &scope.cpus {
+            match group.add(&[Target::All], cpu, Rings::In(self), scope.interrupts) {
+                Ok(()) => {}
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                Err(_) => return Ok(None),
+            }
+        }
+        Ok(Some(group))
+    }
+}
+
+impl EventCounters {
+    /// The same of everybody.
+    fn of_everybody(&self) -> Self {
+        let changed = |attr: &PerfEventAttr| {
+            let mut attr = attr.clone();
+            attr.flags = attr.flags.without(AttrFlags::ENABLE_ON_EXEC);
+            if attr.kind == event_type::SOFTWARE {
+                attr.flags = attr.flags.with(AttrFlags::EXCLUDE_IDLE);
+            }
+            attr
+        };
+        Self {
+            name: self.name.clone(),
+            attr: changed(&self.attr),
+            counters: Vec::new(),
+            shallow: self.shallow.as_ref().map(|shallow| Shallow {
+                attr: changed(&shallow.attr),
+                counters: Vec::new(),
+            }),
+            cpus: self.cpus.clone(),
+        }
+    }
+}
