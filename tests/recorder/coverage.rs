@@ -1,7 +1,10 @@
 //! Processes that end before their first sample.
 
 use crate::common::nobody::{Nobody, Sysctl};
-use crate::common::{Ran, compile_c, has, live, records_all, report, rprof, run, scratch};
+use crate::common::{
+    Ran, Running, compile_c, fixtures, has, live, records_all, report, rprof, run, scratch, signal,
+    tool,
+};
 use std::path::{Path, PathBuf};
 
 /// Processes of a fifth of a millisecond, one after the other, for a second of CPU time.
@@ -113,4 +116,85 @@ fn of_longer_processes_nothing_is_missing() {
         assert!(!ran.stderr.contains(said), "{}", ran.stderr);
     }
     assert!(!table(dir.path()).contains("cover"));
+}
+
+/// A process that works, with a child that does.
+const FAMILY: &str = r#"
+    #include <stdio.h>
+    #include <sys/wait.h>
+    #include <unistd.h>
+    static volatile unsigned long sink;
+    __attribute__((noinline)) static void child_works(void) { WORK(200, sink += i) }
+    __attribute__((noinline)) static void parent_works(void) { WORK(200, sink += i) }
+    int main(int argc, char **argv) {
+        (void)argv;
+        if (argc > 1) { puts("ready"); fflush(stdout); getchar(); }
+        if (fork() == 0) { child_works(); _exit(0); }
+        parent_works();
+        wait(0);
+        return 0;
+    }"#;
+
+#[test]
+fn of_everybody_the_commands_descendants_alone_are_shown() {
+    let test = "of_everybody_the_commands_descendants_alone_are_shown";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if !has(test, "cc", "gcc") || !records_all(test) {
+        return;
+    }
+    let dir = scratch();
+    let program = compile_c(dir.path(), "mine", FAMILY);
+    let theirs = dir.path().join("theirs");
+    std::fs::copy(&program, &theirs).unwrap();
+    let mut other = Running::start(tool(&theirs).arg("waits"));
+    assert_eq!(other.line(), "ready");
+    let pid = other.pid();
+    // It works once the recording runs.
+    signal(pid, "STOP");
+    other.type_in(b"\n");
+    let mut record = rprof(["record", "-a", "-F", "299", "-e", "cpu-clock", "-o"]);
+    record.current_dir(dir.path()).args(["perf.data", "--"]);
+    record.args([
+        "sh",
+        "-c",
+        "kill -CONT $0; ./mine; ./mine",
+        &pid.to_string(),
+    ]);
+    run(&mut record).ok();
+    let path = dir.path().join("perf.data");
+    let rows = |filter: &str| {
+        let args = ["--no-children", "-g", "none", "--sort", "comm,sym", filter];
+        let table = report(&path, &args);
+        let rows = table.lines().map(str::trim);
+        let rows = rows.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let rows: Vec<String> = rows.map(str::to_owned).collect();
+        assert!(!rows.is_empty(), "{table}");
+        rows
+    };
+    let has = |rows: &[String], words: [&str; 2]| {
+        let mut rows = rows.iter();
+        rows.any(|row| words.iter().all(|word| row.contains(word)))
+    };
+    let all = rows("--children");
+    assert!(has(&all, ["theirs", "_works"]), "{all:#?}");
+    let mine = rows("--descendants");
+    for name in ["child_works", "parent_works"] {
+        assert!(has(&mine, ["mine", name]), "{mine:#?}");
+    }
+    let is_other = |row: &String| !["%  mine ", "%  sh "].iter().any(|comm| row.contains(comm));
+    assert!(!mine.iter().any(is_other), "{mine:#?}");
+    let others = rows(&format!("--descendants={pid}"));
+    assert!(has(&others, ["theirs", "child_works"]), "{others:#?}");
+    assert!(
+        !others.iter().any(|row| row.contains(" mine ")),
+        "{others:#?}"
+    );
+    let mut none = rprof(["report", "--descendants=999999999", "-i"]);
+    assert!(run(none.arg(&path)).ok().stdout.contains("Samples: 0"));
+    // perf does not say which process the command was.
+    let mut unknown = rprof(["report", "--descendants", "-i"]);
+    let error = run(unknown.arg(fixtures().join("dwarf/perf.data"))).fails(1);
+    assert!(error.contains("--descendants=PID"), "{error}");
 }

@@ -13,6 +13,8 @@ pub struct Filter {
     pub symbols: Vec<String>,
     /// Processes.
     pub pids: Vec<i32>,
+    /// One process and all that it, and they, started: others are not in any total.
+    pub descendants_of: Option<Ancestor>,
     /// Threads.
     pub tids: Vec<i32>,
     /// CPUs.
@@ -21,6 +23,15 @@ pub struct Filter {
     pub time_ns: Option<RangeInclusive<u64>>,
     /// At most so many frames of a stack, innermost first.
     pub max_stack: Option<usize>,
+}
+
+/// Whose descendants are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ancestor {
+    /// The command that was recorded.
+    Command,
+    /// A process.
+    Process(i32),
 }
 
 /// A filter's text cannot be read.

@@ -18,7 +18,7 @@ mod unwound;
 pub mod view;
 
 pub use about::{About, EventKind, Sampling, WallClock};
-pub use filter::{Filter, FilterError};
+pub use filter::{Ancestor, Filter, FilterError};
 pub use frames::{Frame, FrameId, Frames, Level};
 pub use percent::{Percent, percent};
 pub use profile::{EventProfile, Group, Loss, Profile, UnnamedImage};

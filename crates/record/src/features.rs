@@ -122,6 +122,13 @@ pub(crate) fn of_stacks(ends: &StackEnds) -> (FeatureId, Vec<u8>) {
     (FeatureId::STACK_ENDS, bytes)
 }
 
+/// Which process the command is.
+pub(crate) fn of_command(pid: i32) -> Option<(FeatureId, Vec<u8>)> {
+    let mut bytes = Vec::new();
+    Encoder::new(&mut bytes, Endian::NATIVE).u32(u32::try_from(pid).ok()?);
+    Some((FeatureId::COMMAND, bytes))
+}
+
 /// What samples stand for.
 pub(crate) fn of_coverage(coverage: Coverage) -> (FeatureId, Vec<u8>) {
     let mut bytes = Vec::new();

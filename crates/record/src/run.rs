@@ -80,6 +80,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let plan = Plan::new(settings, &opened, &sideband_layout)?;
     let mut known = features::of_machine(&settings.tool);
     known.extend(features::of_tracepoints(&settings.events));
+    known.extend(child.and_then(features::of_command));
     let created = Created::new(&settings.output)?;
     let writer = created.start(&plan.written, known, &interrupts)?;
     // The command is forked already, and runs as it would. What is drained late is lost, what is

@@ -18,6 +18,9 @@ pub enum Error {
         /// The option that needs it.
         option: &'static str,
     },
+    /// Whose descendants are meant is not known.
+    #[error("the recording does not say which process its command was: --descendants=PID does")]
+    NoCommand,
     /// The output cannot be written.
     #[error("writing the samples")]
     Write(#[source] std::io::Error),

@@ -13,7 +13,7 @@ pub(crate) use recording::Recording;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use rprof_images::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::Filter;
+use rprof_profile::{Ancestor, Filter};
 use rprof_symbols::Demangling;
 use std::io::IsTerminal;
 use std::ops::RangeInclusive;
@@ -101,6 +101,17 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "PID", value_delimiter = ',')]
     pid: Vec<i32>,
 
+    /// Only the command that was recorded and what it started; or this process and what it started
+    #[arg(
+        long,
+        value_name = "PID",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "command",
+        value_parser = parse_ancestor
+    )]
+    descendants: Option<Ancestor>,
+
     /// Only these threads
     #[arg(long, value_name = "TID", value_delimiter = ',')]
     tid: Vec<i32>,
@@ -152,6 +163,16 @@ fn parse_cpus(text: &str) -> Result<CpuList, rprof_events::EventError> {
     rprof_events::parse_cpu_list(text).map(CpuList)
 }
 
+fn parse_ancestor(text: &str) -> Result<Ancestor, String> {
+    match text {
+        "command" => Ok(Ancestor::Command),
+        pid => match pid.parse() {
+            Ok(pid) if pid > 0 => Ok(Ancestor::Process(pid)),
+            _ => Err("a process id".to_owned()),
+        },
+    }
+}
+
 fn parse_demangling(text: &str) -> Result<Demangling, String> {
     match text {
         "short" => Ok(Demangling::Short),
@@ -187,6 +208,7 @@ impl InputArgs {
             dsos: self.dsos.clone(),
             symbols: self.symbols.clone(),
             pids: self.pid.clone(),
+            descendants_of: self.descendants,
             tids: self.tid.clone(),
             cpus: self.cpu.clone().map(|list| list.0).unwrap_or_default(),
             time_ns: self.time.clone(),

@@ -123,4 +123,5 @@ features! {
     SYMBOLS = 201, "Names of the addresses that samples hit.";
     LEFT_OUT = 202, "How many samples the recorder left out.";
     COVERAGE = 204, "How much of what was counted the samples stand for.";
+    COMMAND = 205, "The process that the recorded command was.";
 }

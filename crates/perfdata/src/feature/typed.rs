@@ -103,6 +103,8 @@ pub enum Feature {
     Symbols(Symbols),
     /// Samples that the recorder did not keep.
     LeftOut(LeftOut),
+    /// The process that the recorded command was.
+    Command(u32),
     /// What the samples stand for.
     Coverage(Coverage),
     /// A section that is not decoded here: unknown, or a stream of its own.
@@ -128,6 +130,9 @@ impl Feature {
         }
         if id == FeatureId::LEFT_OUT {
             return Ok(Self::LeftOut(LeftOut::parse(section, endian)?));
+        }
+        if id == FeatureId::COMMAND {
+            return Ok(Self::Command(Cursor::new(section, endian).u32("command")?));
         }
         if id == FeatureId::COVERAGE {
             return Ok(Self::Coverage(Coverage::parse(section, endian)?));

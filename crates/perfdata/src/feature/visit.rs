@@ -78,6 +78,9 @@ impl Feature {
             Self::StackEnds(ends) => fields.object("stack_ends", |fields| ends.visit(fields)),
             Self::Symbols(symbols) => fields.object("symbols", |fields| symbols.visit(fields)),
             Self::LeftOut(left_out) => fields.object("left_out", |fields| left_out.visit(fields)),
+            Self::Command(pid) => fields.object("command", |fields| {
+                fields.field("pid", Value::Unsigned((*pid).into()));
+            }),
             Self::Coverage(coverage) => fields.object("coverage", |fields| coverage.visit(fields)),
             Self::Opaque { id, len_bytes } => {
                 fields.object(&name_of(*id), |fields| {

@@ -1,5 +1,6 @@
 //! Which process a process id meant: files that are named by it may be another one's by now.
 
+use super::descent::Fork;
 use foldhash::HashMap;
 use rprof_abi::Misc;
 use rprof_abi::record::Record;
@@ -10,7 +11,11 @@ use std::time::{Duration, SystemTime};
 
 /// When processes began and ended, as far as that was recorded.
 #[derive(Debug, Default)]
-pub(crate) struct Lives(HashMap<i32, Life>);
+pub(crate) struct Lives {
+    lives: HashMap<i32, Life>,
+    /// Who made whom, in the file's order.
+    pub(crate) forks: Vec<Fork>,
+}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Life {
@@ -25,18 +30,28 @@ struct Life {
 impl Lives {
     /// Takes note of a record of this time.
     pub(crate) fn see(&mut self, misc: Misc, record: &Record<'_>, time_ns: Option<u64>) {
+        if let Record::Fork(task) = record
+            && task.pid != task.ppid
+        {
+            let is_before = misc.has(Misc::FORK_EXEC);
+            self.forks.push(Fork {
+                time_ns: if is_before { 0 } else { task.time_ns },
+                pid: task.pid,
+                parent: task.ppid,
+            });
+        }
         match record {
             // Those made up for what runs already say nothing of its beginning.
             Record::Fork(task) if task.pid != task.ppid && !misc.has(Misc::FORK_EXEC) => {
-                let life = self.0.entry(task.pid).or_default();
+                let life = self.lives.entry(task.pid).or_default();
                 life.n_forks += 1;
                 life.forked_ns = Some(task.time_ns);
             }
             Record::Comm(comm) if misc.has(Misc::COMM_EXEC) && time_ns.is_some() => {
-                self.0.entry(comm.pid).or_default().executed_ns = time_ns;
+                self.lives.entry(comm.pid).or_default().executed_ns = time_ns;
             }
             Record::Exit(task) => {
-                let life = self.0.entry(task.pid).or_default();
+                let life = self.lives.entry(task.pid).or_default();
                 life.ended_ns = life.ended_ns.max(Some(task.time_ns));
             }
             _ => {}
@@ -46,7 +61,7 @@ impl Lives {
     /// When a process began and when it ended, as far as that is known; of an id that several
     /// had, nothing.
     pub(crate) fn span_ns(&self, pid: i32) -> (Option<u64>, Option<u64>) {
-        match self.0.get(&pid) {
+        match self.lives.get(&pid) {
             Some(life) if life.n_forks <= 1 => (life.forked_ns, life.ended_ns),
             _ => (None, None),
         }
@@ -112,7 +127,7 @@ impl Process {
     }
 
     fn with(living: Option<Living>, pid: i32, lives: &Lives, clock: Option<WallClock>) -> Self {
-        let life = lives.0.get(&pid).copied().unwrap_or_default();
+        let life = lives.lives.get(&pid).copied().unwrap_or_default();
         let wall = |time_ns| clock.and_then(|clock| clock.wall(time_ns));
         let forked = life.forked_ns.and_then(wall);
         let ended = life.ended_ns.and_then(wall);

@@ -5,6 +5,7 @@ mod branch_calls;
 mod chain;
 mod chunks;
 mod count;
+mod descent;
 mod embedded;
 mod exact_chains;
 mod fetching;
@@ -43,6 +44,7 @@ use crate::Error;
 use branch_calls::has_calls;
 use chain::ChainOptions;
 use count::count;
+use descent::Descendants;
 use exact_chains::has_exact_chains;
 use freeze::freeze;
 use lives::WallClock;
@@ -50,8 +52,8 @@ use locate::Holders;
 use recorded_ends::RecordedEnds;
 use rprof_abi::SampleType;
 use rprof_images::Locator;
-use rprof_perfdata::Reader;
-use rprof_profile::{Filter, Profile};
+use rprof_perfdata::{Feature, FeatureId, Reader};
+use rprof_profile::{Ancestor, Filter, Profile};
 use rprof_symbols::{Demangling, Detail, Request};
 use skim::Skimmed;
 use std::sync::OnceLock;
@@ -99,6 +101,8 @@ pub(crate) struct Context<'a> {
     pub(crate) reader: &'a Reader,
     pub(crate) skimmed: &'a Skimmed,
     pub(crate) filter: &'a Filter,
+    /// The processes that are asked for by an ancestor.
+    pub(crate) descendants: Option<Descendants>,
     pub(crate) chains: ChainOptions,
     pub(crate) values: Values,
     pub(crate) locator: &'a Locator,
@@ -137,6 +141,8 @@ impl<'a> Context<'a> {
             reader,
             skimmed,
             filter,
+            descendants: ancestor(reader, filter)
+                .map(|pid| Descendants::of(pid, &skimmed.lives.forks)),
             chains: ChainOptions {
                 stacks,
                 max_stack: filter.max_stack,
@@ -220,6 +226,20 @@ pub fn load(
     Ok(profile)
 }
 
+/// The process whose descendants a filter asks for.
+fn ancestor(reader: &Reader, filter: &Filter) -> Option<i32> {
+    match filter.descendants_of? {
+        Ancestor::Process(pid) => Some(pid),
+        Ancestor::Command => {
+            let section = reader.feature(FeatureId::COMMAND).ok()??;
+            match Feature::parse(FeatureId::COMMAND, &section, reader.endian()) {
+                Ok(Feature::Command(pid)) => i32::try_from(pid).ok(),
+                _ => None,
+            }
+        }
+    }
+}
+
 /// A filter by what no sample has would leave nothing, and not say why.
 pub(crate) fn check_filter(reader: &Reader, filter: &Filter) -> Result<(), Error> {
     let is_recorded = |bit| {
@@ -232,6 +252,14 @@ pub(crate) fn check_filter(reader: &Reader, filter: &Filter) -> Result<(), Error
     }
     if filter.time_ns.is_some() && !is_recorded(SampleType::TIME) {
         return missing("times", "--time");
+    }
+    if filter.descendants_of.is_some() {
+        if !is_recorded(SampleType::TID) {
+            return missing("processes", "--descendants");
+        }
+        if ancestor(reader, filter).is_none() {
+            return Err(Error::NoCommand);
+        }
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 
 use super::Context;
 use super::chain::deferred_cookie;
+use super::descent::Descendants;
 use super::parallel::Threads;
 use super::values::{Gain, LastValues, holds_values};
 use crate::Error;
@@ -142,7 +143,7 @@ impl Context<'_> {
                     visit(&batch);
                     batch.clear();
                 }
-                let is_seen = self.filter.sees(seen.sample.cpu, seen.sample.time_ns);
+                let is_seen = self.sees(&seen);
                 if is_plain {
                     batch.extend(is_seen.then_some(seen));
                     continue;
@@ -167,6 +168,14 @@ impl Context<'_> {
             Step::On
         })?;
         Ok(unused)
+    }
+
+    /// Whether the filter counts a sample at all.
+    #[inline]
+    fn sees(&self, seen: &Seen<'_>) -> bool {
+        let (cpu, time_ns) = (seen.sample.cpu, seen.sample.time_ns);
+        let descends = |all: &Descendants| all.has(seen.pid, time_ns);
+        self.filter.sees(cpu, time_ns) && self.descendants.as_ref().is_none_or(descends)
     }
 
     /// Decodes one sample; `None` if its event is not known, or it is shorter than its fields.
