@@ -58,10 +58,7 @@ const STUBS: &str = r#"
 fn locate(path: &Path) -> Located {
     let recorded = Recorded {
         path: path.as_os_str().as_bytes(),
-        build_id: None,
-        inode: None,
-        device: None,
-        processes: &[],
+        ..Recorded::default()
     };
     Locator::default().locate(recorded).unwrap()
 }

@@ -17,5 +17,6 @@ mod common;
 mod damage;
 mod living;
 mod program;
+mod rewritten;
 mod separate;
 mod split;

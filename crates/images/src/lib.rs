@@ -10,6 +10,7 @@ mod build_id;
 mod contents;
 mod debuginfod;
 mod elf;
+mod fingerprint;
 mod go;
 mod jitdump;
 mod kallsyms;
@@ -28,6 +29,7 @@ pub use address::{Avma, FileOffset, Svma};
 pub use build_id::BuildId;
 pub use debuginfod::{Debuginfod, DebuginfodSettings, Downloads, Kind as DebuginfodKind, Watch};
 pub use elf::{DebugLink, Elf, ElfError, ElfMachine, ElfSymbol, SymbolTable};
+pub use fingerprint::Fingerprint;
 pub use go::{GoFrame, GoTable};
 pub use jitdump::{
     JitDamage, JitDump, JitDumpError, JitLine, JitLines, JitLoad, JitMove, JitRecord,

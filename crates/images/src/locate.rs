@@ -14,12 +14,13 @@ pub use kept::KeptFiles;
 pub use shared::SplitFiles;
 
 use crate::debuginfod::{Debuginfod, Kind};
-use crate::{BuildId, Elf, running_vdso};
+use crate::{BuildId, Elf, Fingerprint, running_vdso};
 use places::Places;
 use rprof_untrusted::Budget;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// Why there is no file for an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +41,10 @@ pub enum Reason {
     },
     /// There is a file, but not the one that was mapped; the recording has no build id of it.
     Replaced,
+    /// It is the file that was mapped, but with other contents; the recording has no build id of it.
+    Rewritten,
+    /// It is the file that was mapped, written to later; nothing tells whether its contents are others.
+    Modified,
     /// There is a file, but it cannot be read.
     Unreadable(io::ErrorKind),
     /// There is a file, but it is not ELF.
@@ -69,6 +74,15 @@ impl std::fmt::Display for Reason {
             Self::Replaced => write!(
                 f,
                 "another file has its name now (another inode or device; no build id was recorded)"
+            ),
+            Self::Rewritten => write!(
+                f,
+                "changed since the recording: it was rewritten in place (no build id was recorded)"
+            ),
+            Self::Modified => write!(
+                f,
+                "changed since the recording, or only touched: it was written to later, and no \
+                 build id was recorded"
             ),
             Self::Unreadable(io::ErrorKind::InvalidInput) => write!(f, "not a regular file"),
             Self::Unreadable(kind) => write!(f, "cannot be read: {kind}"),
@@ -146,8 +160,30 @@ pub struct Recorded<'r> {
     pub inode: Option<u64>,
     /// Major and minor number of the device that the inode is on.
     pub device: Option<(u32, u32)>,
+    /// Its contents, where it has no build id.
+    pub fingerprint: Option<Fingerprint>,
+    /// When the recording was over: what was written to later, and has neither build id nor fingerprint,
+    /// may be anything by now.
+    pub ended: Option<SystemTime>,
     /// Processes that live and have it mapped.
     pub processes: &'r [i32],
+}
+
+impl Recorded<'_> {
+    /// Whether this is the file, as far as can be told without a build id.
+    fn check_file(&self, elf: &Elf) -> Result<(), Reason> {
+        if !elf.is_inode(self.inode, self.device) {
+            return Err(Reason::Replaced);
+        }
+        let modified = elf.opened().and_then(|opened| opened.modified());
+        match (self.fingerprint, self.ended, modified) {
+            // Nothing tells that it is the one.
+            _ if self.inode.is_none() => Ok(()),
+            (Some(fingerprint), ..) => fingerprint.check(elf),
+            (None, Some(ended), Some(modified)) if modified >= ended => Err(Reason::Modified),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Where to look.

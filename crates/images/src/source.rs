@@ -114,6 +114,11 @@ impl Opened {
         &self.file
     }
 
+    /// When it was last written to.
+    pub(crate) fn modified(&self) -> Option<SystemTime> {
+        self.file.metadata().ok()?.modified().ok()
+    }
+
     /// Whether it was written to, or cut, since.
     pub(crate) fn has_changed(&self) -> bool {
         self.file.metadata().is_ok_and(|now| {

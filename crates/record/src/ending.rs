@@ -198,6 +198,7 @@ fn write_end(
     // The reader of a pipe may not read just now.
     let finishing = in_background("rprof-end", move || {
         sections.push((FeatureId::BUILD_ID, unnamed.section()));
+        sections.extend(features::of_contents(&unnamed.contents()));
         writer.finish(sections)
     })?;
     let progress = || created.progress();

@@ -6,8 +6,9 @@ use rprof_abi::{Encoder, Endian, event_type};
 use rprof_events::{Event, Sources, online_cpus, parse_cpu_list};
 use rprof_perfdata::FeatureId;
 use rprof_perfdata::feature::{
-    ClockData, Coverage, CpuPlace, CpuTopology, LeftOut, NumaNode, SampleTime, StackEnds,
-    TracingData, encode_cpu_topology, encode_nr_cpus, encode_numa, encode_string, encode_strings,
+    ClockData, Coverage, CpuPlace, CpuTopology, FileContents, LeftOut, NumaNode, SampleTime,
+    StackEnds, TracingData, encode_cpu_topology, encode_nr_cpus, encode_numa, encode_string,
+    encode_strings,
 };
 use rprof_ringbuf::sys::{Clock, page_size};
 use std::collections::BTreeMap;
@@ -120,6 +121,13 @@ pub(crate) fn of_stacks(ends: &StackEnds) -> (FeatureId, Vec<u8>) {
     let mut bytes = Vec::new();
     ends.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
     (FeatureId::STACK_ENDS, bytes)
+}
+
+/// What was in files that have no build id; nothing if all have one.
+pub(crate) fn of_contents(files: &[FileContents]) -> Option<(FeatureId, Vec<u8>)> {
+    let mut bytes = Vec::new();
+    FileContents::encode_all(files, &mut Encoder::new(&mut bytes, Endian::NATIVE));
+    (!files.is_empty()).then_some((FeatureId::CONTENTS, bytes))
 }
 
 /// Which process the command is.

@@ -1,12 +1,13 @@
 //! Files that were mapped without a build id in their record: it is taken from the file when that is
 //! first seen, while the process lives that has it. The file gets a section with those ids, so that
-//! any perf finds the right contents later.
+//! any perf finds the right contents later. Of files that have none, it is noted what is in them:
+//! perf refuses files that lack an id that the recording has, so none is made up.
 
 use foldhash::HashMap;
 use rprof_abi::record::{BuildIdBytes, FileIdentity, Inode, Mmap2, Record};
 use rprof_abi::{Encoder, Endian, Misc};
-use rprof_images::{Elf, kernel_build_id, running_vdso};
-use rprof_perfdata::feature::BuildIdEntry;
+use rprof_images::{Elf, Fingerprint, kernel_build_id, running_vdso};
+use rprof_perfdata::feature::{BuildIdEntry, FileContents};
 use rprof_untrusted::{Budget, Limits};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -21,6 +22,8 @@ pub(crate) struct Unnamed {
     /// Ids by path, device and inode, also of files that have none: inodes are given anew, and file
     /// systems say the same device for several that have them.
     ids: HashMap<FileKey, Option<BuildIdBytes>>,
+    /// Those that have none; the first stay open, until there is time to read them.
+    contents: Vec<(FileKey, Fingerprint, Option<Elf>)>,
     /// For the files that ids are read from.
     budget: Budget,
     /// Memory that is left for paths, bytes.
@@ -35,11 +38,15 @@ impl Default for Unnamed {
         Self {
             paths: BTreeMap::new(),
             ids: HashMap::default(),
+            contents: Vec::new(),
             budget: Budget::new(Limits::BUILD_IDS),
             left: MAX_PATH_BYTES,
         }
     }
 }
+
+/// So many files stay open.
+const MAX_OPEN: usize = 32;
 
 /// Path; device, inode and its generation.
 type FileKey = (Vec<u8>, (u32, u32, u64, u64));
@@ -91,9 +98,39 @@ impl Unnamed {
         if !self.has_room(map) {
             return None;
         }
-        let id = read_id(map, inode, &self.budget);
+        let elf = open_mapped(map, inode, &self.budget);
+        let id = elf.as_ref().and_then(Elf::build_id);
+        let id = id.map(|id| BuildIdBytes::new(id.as_bytes()));
+        if let (None, Some(elf)) = (id, elf)
+            && let Some(fingerprint) = Fingerprint::of(&elf)
+            && self.has_room(map)
+        {
+            let elf = (self.contents.len() < MAX_OPEN).then_some(elf);
+            self.contents.push((key.clone(), fingerprint, elf));
+        }
         self.ids.insert(key, id);
         id
+    }
+
+    /// What was in files that have no build id. Those that were written to meanwhile have no
+    /// checksum: what was mapped is not there any more.
+    pub(crate) fn contents(&self) -> Vec<FileContents> {
+        let contents = self.contents.iter().map(|(key, fingerprint, elf)| {
+            let (path, (major, minor, inode, _)) = key;
+            let fingerprint = elf.as_ref().map_or(*fingerprint, |elf| {
+                fingerprint.with_checksum(elf, &self.budget)
+            });
+            FileContents {
+                path: path.clone(),
+                device: (*major, *minor),
+                inode: *inode,
+                len: fingerprint.len,
+                modified_ns: fingerprint.modified_ns,
+                changed_ns: fingerprint.changed_ns,
+                crc: fingerprint.crc,
+            }
+        });
+        contents.collect()
     }
 
     /// The BUILD_ID section: the kernel, and every file that is still the one that was mapped.
@@ -133,9 +170,9 @@ fn is_file(map: &Mmap2<'_>) -> bool {
     map.filename.starts_with(b"/") && !map.filename.starts_with(b"//")
 }
 
-/// Reads the file that a process has mapped: what it has there (which only root may open), or what
+/// Opens the file that a process has mapped: what it has there (which only root may open), or what
 /// its path leads to in its mount namespace, or in ours, if that is the same file.
-fn read_id(map: &Mmap2<'_>, inode: &Inode, budget: &Budget) -> Option<BuildIdBytes> {
+fn open_mapped(map: &Mmap2<'_>, inode: &Inode, budget: &Budget) -> Option<Elf> {
     let (pid, end) = (map.pid, map.addr.saturating_add(map.len));
     let mapped = PathBuf::from(format!("/proc/{pid}/map_files/{:x}-{end:x}", map.addr));
     let path = Path::new(OsStr::from_bytes(map.filename));
@@ -144,6 +181,5 @@ fn read_id(map: &Mmap2<'_>, inode: &Inode, budget: &Budget) -> Option<BuildIdByt
     let mut files = [mapped.as_path(), &below_root, path]
         .into_iter()
         .filter_map(|path| Elf::open(path, budget).ok());
-    let elf = files.find(|elf| elf.inode() == Some(inode.ino))?;
-    Some(BuildIdBytes::new(elf.build_id()?.as_bytes()))
+    files.find(|elf| elf.inode() == Some(inode.ino))
 }

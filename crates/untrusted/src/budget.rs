@@ -23,8 +23,12 @@ impl Limits {
     /// For unwinding while recording: the recorder stays small, whatever is mapped.
     pub const RECORDER: Self = Self::of_memory(96 << 20);
 
-    /// For build ids of what is mapped while recording: headers and notes are small.
-    pub const BUILD_IDS: Self = Self::of_memory(16 << 20);
+    /// For build ids of what is mapped while recording, whose headers and notes are small, and for
+    /// checksums of what has none.
+    pub const BUILD_IDS: Self = Self {
+        read: 256 << 20,
+        ..Self::of_memory(16 << 20)
+    };
 
     /// Memory for reading a recording of no size.
     const LEAST_MEMORY: u64 = 512 << 20;

@@ -58,6 +58,8 @@ impl KeptFiles {
     pub(super) fn find(&self, recorded: &Recorded<'_>, budget: &Budget) -> Option<Elf> {
         let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = files.iter().find(|kept| kept.is(recorded))?;
-        Elf::over(Source::again(&kept.opened), &kept.path, budget).ok()
+        let elf = Elf::over(Source::again(&kept.opened), &kept.path, budget).ok()?;
+        let is_it = recorded.build_id.is_some() || recorded.check_file(&elf).is_ok();
+        is_it.then_some(elf)
     }
 }

@@ -56,9 +56,7 @@ impl Locator {
                     found: elf.build_id().cloned(),
                 })
             }
-            None if self.symfs.is_none() && !elf.is_inode(recorded.inode, recorded.device) => {
-                Err(Reason::Replaced)
-            }
+            None if self.symfs.is_none() => recorded.check_file(&elf).map(|()| elf),
             _ => Ok(elf),
         }
     }
@@ -79,7 +77,7 @@ fn open_inside(pid: i32, recorded: &Recorded<'_>, budget: &Budget) -> Option<Elf
         .find(|elf| match (recorded.build_id, recorded.inode) {
             (Some(wanted), _) => elf.build_id().is_some_and(|found| found.same(wanted)),
             // Without an inode, nothing tells that it is the one.
-            (None, inode) => inode.is_some() && elf.is_inode(inode, recorded.device),
+            (None, inode) => inode.is_some() && recorded.check_file(elf).is_ok(),
         })
 }
 

@@ -7,6 +7,7 @@ mod auxtrace;
 mod bpf;
 mod build_id;
 mod compressed;
+mod contents;
 mod coverage;
 mod domains;
 mod event_desc;
@@ -32,6 +33,7 @@ pub use auxtrace::AuxtraceIndexEntry;
 pub use bpf::{BpfBtf, BpfFunction, BpfProgram};
 pub use build_id::BuildIdEntry;
 pub use compressed::Compression;
+pub use contents::FileContents;
 pub use coverage::Coverage;
 pub use domains::{CpuDomainList, CpuDomains, SchedDomain};
 pub use event_desc::EventDesc;
@@ -122,6 +124,7 @@ features! {
     STACK_ENDS = 200, "How stacks ended that rprof unwound while recording.";
     SYMBOLS = 201, "Names of the addresses that samples hit.";
     LEFT_OUT = 202, "How many samples the recorder left out.";
+    CONTENTS = 203, "What was in mapped files that have no build id.";
     COVERAGE = 204, "How much of what was counted the samples stand for.";
     COMMAND = 205, "The process that the recorded command was.";
 }

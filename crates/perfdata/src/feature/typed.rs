@@ -4,8 +4,8 @@ use super::text::take_owned;
 use super::{
     AuxtraceIndexEntry, BpfBtf, BpfProgram, BuildIdEntry, Caches, ClockData, Compression, Coverage,
     CpuDomains, CpuTopology, DebugUnwindFile, ElfMachine, EventDesc, EventGroup, FeatureId,
-    HybridPmu, LeftOut, MemTopology, MetaInfo, NrCpus, NumaNode, PmuCap, PmuCaps, PmuMapping,
-    SampleTime, SimpleperfFile, StackEnds, Symbols, decode_strings,
+    FileContents, HybridPmu, LeftOut, MemTopology, MetaInfo, NrCpus, NumaNode, PmuCap, PmuCaps,
+    PmuMapping, SampleTime, SimpleperfFile, StackEnds, Symbols, decode_strings,
 };
 use rprof_abi::{Cursor, Endian, WireError};
 
@@ -103,6 +103,8 @@ pub enum Feature {
     Symbols(Symbols),
     /// Samples that the recorder did not keep.
     LeftOut(LeftOut),
+    /// What was in mapped files.
+    Contents(Vec<FileContents>),
     /// The process that the recorded command was.
     Command(u32),
     /// What the samples stand for.
@@ -130,6 +132,9 @@ impl Feature {
         }
         if id == FeatureId::LEFT_OUT {
             return Ok(Self::LeftOut(LeftOut::parse(section, endian)?));
+        }
+        if id == FeatureId::CONTENTS {
+            return Ok(Self::Contents(FileContents::parse_all(section, endian)?));
         }
         if id == FeatureId::COMMAND {
             return Ok(Self::Command(Cursor::new(section, endian).u32("command")?));

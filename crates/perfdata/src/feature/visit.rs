@@ -2,7 +2,7 @@
 
 use super::{
     BpfProgram, BuildIdEntry, DebugUnwindFile, EventDesc, EventGroup, Feature, FeatureId,
-    HybridPmu, MetaInfo, NumaNode, PmuCap, PmuCaps, PmuMapping, SimpleperfFile,
+    FileContents, HybridPmu, MetaInfo, NumaNode, PmuCap, PmuCaps, PmuMapping, SimpleperfFile,
 };
 use rprof_abi::{Fields, Value};
 
@@ -77,6 +77,7 @@ impl Feature {
             }
             Self::StackEnds(ends) => fields.object("stack_ends", |fields| ends.visit(fields)),
             Self::Symbols(symbols) => fields.object("symbols", |fields| symbols.visit(fields)),
+            Self::Contents(files) => objects("contents", files, fields, FileContents::visit),
             Self::LeftOut(left_out) => fields.object("left_out", |fields| left_out.visit(fields)),
             Self::Command(pid) => fields.object("command", |fields| {
                 fields.field("pid", Value::Unsigned((*pid).into()));

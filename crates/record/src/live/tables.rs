@@ -116,6 +116,7 @@ impl Tables {
             inode: image.inode,
             device: image.device,
             processes: if pid > 0 { &processes } else { &[] },
+            ..Recorded::default()
         };
         let located = self.locator.locate(recorded)?;
         if let Some(kept) = &self.locator.kept {

@@ -103,6 +103,17 @@ impl WallClock {
     }
 }
 
+/// When a recording was over at the latest, by the clock of files: what is in files that were written to
+/// later was not recorded.
+pub(crate) fn ended(reader: &Reader, clock: Option<WallClock>) -> Option<SystemTime> {
+    let written = std::fs::metadata(reader.path()).ok();
+    let written = written.filter(std::fs::Metadata::is_file);
+    let written = written.and_then(|meta| meta.modified().ok());
+    let last = clock.and_then(|clock| clock.wall(clock.last_ns?));
+    let last = last.and_then(|last| last.checked_add(SLACK));
+    written.into_iter().chain(last).min()
+}
+
 /// Clocks are set, and files' times are those of the last timer tick.
 const SLACK: Duration = Duration::from_secs(1);
 

@@ -2,11 +2,16 @@
 //! a wrong one.
 
 use super::Context;
-use super::lives::Process;
+use super::lives::{Process, ended};
 use super::run_time::other_machine;
 use foldhash::{HashMap, HashSet};
-use rprof_images::{BuildId, Located, Reason, Recorded, kernel_build_id};
+use rprof_images::{BuildId, Fingerprint, Located, Reason, Recorded, kernel_build_id};
 use rprof_machine::{ImageId, ImageKind, Key, RecordedImage};
+use rprof_perfdata::{Feature, FeatureId, Reader};
+use std::time::SystemTime;
+
+/// What was in files that have no build id, by path, inode and device.
+pub(crate) type Contents = HashMap<(Vec<u8>, u64, (u32, u32)), Fingerprint>;
 
 /// For each image, the recorded processes that live and had it mapped when the recording ended.
 pub(crate) type Holders = HashMap<ImageId, Vec<i32>>;
@@ -20,6 +25,8 @@ impl Context<'_> {
             build_id: build_id.as_ref(),
             inode: image.inode,
             device: image.device,
+            fingerprint: self.fingerprint_of(image),
+            ended: self.ended_for(image),
             processes: &[],
         };
         let here = self.locator.locate(recorded);
@@ -38,6 +45,18 @@ impl Context<'_> {
             let on_servers = id.and_then(|id| self.locator.locate_on_servers(id));
             on_servers.ok_or(reason)
         })
+    }
+
+    /// When files were recorded at the latest; `perf inject` writes those of compiled code later.
+    fn ended_for(&self, image: &RecordedImage) -> Option<SystemTime> {
+        let is_dated = image.build_id.is_none() && !image.is_run_time_code();
+        is_dated.then(|| ended(self.reader, self.clock()))?
+    }
+
+    fn fingerprint_of(&self, image: &RecordedImage) -> Option<Fingerprint> {
+        let contents = self.contents.get_or_init(|| contents_of(self.reader));
+        let key = (image.path.clone(), image.inode?, image.device?);
+        contents.get(&key).copied()
     }
 
     fn find_holders(&self) -> Holders {
@@ -125,4 +144,22 @@ impl Context<'_> {
             .filter(|(_, image)| matches!(image.kind, ImageKind::Kernel { .. }));
         kernels.find_map(|(_, image)| image.build_id.clone())
     }
+}
+
+fn contents_of(reader: &Reader) -> Contents {
+    let id = FeatureId::CONTENTS;
+    let section = reader.feature(id).ok().flatten().unwrap_or_default();
+    let Ok(Feature::Contents(files)) = Feature::parse(id, &section, reader.endian()) else {
+        return Contents::default();
+    };
+    let files = files.into_iter().map(|file| {
+        let fingerprint = Fingerprint {
+            len: file.len,
+            modified_ns: file.modified_ns,
+            changed_ns: file.changed_ns,
+            crc: file.crc,
+        };
+        ((file.path, file.inode, file.device), fingerprint)
+    });
+    files.collect()
 }

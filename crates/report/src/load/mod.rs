@@ -48,7 +48,7 @@ use descent::Descendants;
 use exact_chains::has_exact_chains;
 use freeze::freeze;
 use lives::WallClock;
-use locate::Holders;
+use locate::{Contents, Holders};
 use recorded_ends::RecordedEnds;
 use rprof_abi::SampleType;
 use rprof_images::Locator;
@@ -113,6 +113,8 @@ pub(crate) struct Context<'a> {
     /// Who has what mapped still: asked for files that are not found otherwise.
     pub(crate) holders: OnceLock<Holders>,
     clock: OnceLock<Option<WallClock>>,
+    /// What was in files that have no build id.
+    contents: OnceLock<Contents>,
     /// For stacks that are to be unwound, if there are any.
     pub(crate) tables: Option<Tables>,
     /// How stacks ended that were unwound while recording.
@@ -154,6 +156,7 @@ impl<'a> Context<'a> {
             has_exact_chains: stacks && has_exact_chains(reader),
             holders: OnceLock::new(),
             clock: OnceLock::new(),
+            contents: OnceLock::new(),
             tables: tables.flatten(),
             recorded_ends: stacks.then(|| RecordedEnds::of(reader, skimmed)).flatten(),
         }

@@ -59,7 +59,7 @@ pub(crate) fn mends(
 
 fn of_file(reason: &NoFile) -> Option<String> {
     let text = match reason {
-        NoFile::Changed { .. } | NoFile::Replaced => {
+        NoFile::Changed { .. } | NoFile::Replaced | NoFile::Rewritten | NoFile::Modified => {
             "record again, or --symfs DIR with the old file below it"
         }
         NoFile::Missing | NoFile::Deleted => {
