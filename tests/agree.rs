@@ -10,9 +10,11 @@ mod common;
 
 use common::{
     Live, Ran, compile_c, has, is_x86_64, live, number_after, number_before, rprof, run, scratch,
+    tracefs,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Two busy functions below common callers, and some work of the kernel's.
 const PROGRAM: &str = r#"
@@ -203,4 +205,46 @@ fn perf_sees_the_header_we_wrote() {
         number_after(&table, "# Total Lost Samples: "),
         Some(recorded.lost)
     );
+}
+
+/// What perf calls the event that a recorder writes into a pipe, and the sideband.
+fn names_in_pipe(recorder: &Command, dir: &Path) -> Vec<String> {
+    let file = dir.join("piped");
+    let mut shell = common::tool("sh");
+    shell
+        .args(["-c", "exec \"$@\" -o - true > \"$0\""])
+        .arg(&file);
+    shell.arg(recorder.get_program()).args(recorder.get_args());
+    run(&mut shell).ok();
+    let names = perf(&["evlist"], &file).stdout;
+    let names = names.lines().filter(|name| !name.starts_with('#'));
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn events_are_called_the_same_where_only_their_attrs_name_them() {
+    let test = "events_are_called_the_same_where_only_their_attrs_name_them";
+    if !has(test, "perf", "linux-perf") {
+        return;
+    }
+    let Some(tracefs) = tracefs(test) else {
+        return;
+    };
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    for event in [
+        "cpu-clock",
+        "page-faults",
+        "sched:sched_switch",
+        "cpu-clock:u",
+        "cpu-clock:GH",
+    ] {
+        let record = ["record", "-q", "-e", event];
+        let names = |recorder| names_in_pipe(&tracefs.within(&recorder), dir.path());
+        let (ours, theirs) = (names(rprof(record)), names(common::perf(record)));
+        assert_eq!(ours[..ours.len() - 1], theirs[..], "{event}");
+        assert_eq!(ours[0].contains('G'), event.contains('G'), "{ours:?}");
+    }
 }

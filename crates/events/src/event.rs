@@ -8,7 +8,8 @@ pub struct Event {
     /// As perf would print it: what was written, with modifiers, or what the term `name` says.
     /// A tracepoint is `system:name`, without modifiers.
     pub name: String,
-    /// Kind, config and breakpoint fields, `exclude_*` and other flags of the modifiers, and
+    /// Kind, config and breakpoint fields, `exclude_*` and other flags of the modifiers (without any,
+    /// guests are excluded), and
     /// `sample_period` (with [`AttrFlags::FREQ`]: a frequency) where the event itself says so;
     /// nothing else. A `sample_period` of 0 means that the recorder chooses.
     pub attr: PerfEventAttr,
@@ -27,6 +28,8 @@ impl Event {
             attr: PerfEventAttr {
                 kind,
                 config,
+                // As perf (`event_attr_init` in tools/perf/util/util.c, v6.1).
+                flags: AttrFlags::EXCLUDE_GUEST,
                 ..PerfEventAttr::default()
             },
             max_precise: false,
@@ -44,24 +47,22 @@ impl Event {
         if !is_cycles {
             return None;
         }
-        // What is not excluded of those of whom some are.
-        let letters = |group: &[(char, AttrFlags)]| -> String {
+        // What is not excluded, unless that is what it would be without letters.
+        let letters = |group: &[(char, AttrFlags)], usual: &str| -> String {
             let is_in = |one: &&(char, AttrFlags)| !self.attr.flags.has(one.1);
             let left: String = group.iter().filter(is_in).map(|one| one.0).collect();
-            if left.len() == group.len() {
-                String::new()
-            } else {
-                left
-            }
+            if left == usual { String::new() } else { left }
         };
-        let letters = letters(&[
+        let levels = [
             ('u', AttrFlags::EXCLUDE_USER),
             ('k', AttrFlags::EXCLUDE_KERNEL),
             ('h', AttrFlags::EXCLUDE_HV),
-        ]) + &letters(&[
+        ];
+        let machines = [
             ('H', AttrFlags::EXCLUDE_HOST),
             ('G', AttrFlags::EXCLUDE_GUEST),
-        ]);
+        ];
+        let letters = letters(&levels, "ukh") + &letters(&machines, "H");
         let mut event = self.clone();
         event.name = match letters.is_empty() {
             true => "cpu-clock".to_owned(),
@@ -113,6 +114,9 @@ mod tests {
             ("cpu-cycles:u", "cpu-clock:u"),
             ("cycles:k", "cpu-clock:k"),
             ("cycles:uppp", "cpu-clock:u"),
+            ("cycles:H", "cpu-clock"),
+            ("cycles:kG", "cpu-clock:kG"),
+            ("cycles:GH", "cpu-clock:HG"),
             ("cycles:P", "cpu-clock"),
             ("cycles/name=a:bc/", "cpu-clock"),
         ] {

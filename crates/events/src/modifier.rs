@@ -9,6 +9,8 @@ use crate::{Event, EventError};
 pub(crate) struct Modifiers {
     /// With `precise_ip`.
     flags: AttrFlags,
+    /// Whether they say which of host and guests.
+    names_machines: bool,
     max_precise: bool,
     sample_read: bool,
 }
@@ -54,6 +56,7 @@ impl Modifiers {
         }
         Ok(Self {
             flags: flags.with_precise_ip(count(letters, 'p')),
+            names_machines: has('H') || has('G'),
             max_precise: has('P'),
             sample_read: has('S'),
         })
@@ -65,7 +68,11 @@ impl Modifiers {
     }
 
     pub(crate) fn apply(self, event: &mut Event) {
-        event.attr.flags = event.attr.flags.with(self.flags);
+        let mut flags = event.attr.flags;
+        if self.names_machines {
+            flags = flags.without(AttrFlags::EXCLUDE_GUEST);
+        }
+        event.attr.flags = flags.with(self.flags);
         event.max_precise = self.max_precise;
         event.sample_read = self.sample_read;
     }

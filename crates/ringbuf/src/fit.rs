@@ -70,11 +70,26 @@ pub struct Fitted {
 }
 
 /// Drops optional settings, newest first, until `open` takes the rest. `open` is tried on a
-/// scratch event (a dummy of one's own), so that only settings matter, not the event.
+/// scratch event (a dummy of one's own), so that only settings matter, not the event. PMUs that
+/// cannot exclude guests count them, without a word, as in perf.
 ///
 /// # Errors
 /// What `open` says if it says anything but "unknown setting", or when nothing is left to drop.
 pub fn fit(
+    wanted: &PerfEventAttr,
+    mut open: impl FnMut(&PerfEventAttr) -> Result<(), OpenError>,
+) -> Result<Fitted, OpenError> {
+    let fitted = fit_to_kernel(wanted, &mut open);
+    let excludes_guests = wanted.flags.has(AttrFlags::EXCLUDE_GUEST);
+    if !excludes_guests || !matches!(fitted, Err(OpenError::Invalid)) {
+        return fitted;
+    }
+    let mut with_guests = wanted.clone();
+    with_guests.flags = wanted.flags.without(AttrFlags::EXCLUDE_GUEST);
+    fit_to_kernel(&with_guests, open)
+}
+
+fn fit_to_kernel(
     wanted: &PerfEventAttr,
     mut open: impl FnMut(&PerfEventAttr) -> Result<(), OpenError>,
 ) -> Result<Fitted, OpenError> {
@@ -136,6 +151,20 @@ mod tests {
         );
         assert_eq!(tries, 3);
         assert!(fitted.attr.flags.has(AttrFlags::BUILD_ID));
+    }
+
+    #[test]
+    fn who_cannot_exclude_guests_keeps_all_else() {
+        let mut attr = wanted();
+        attr.flags = attr.flags.with(AttrFlags::EXCLUDE_GUEST);
+        let fitted = fit(&attr, |attr| {
+            match attr.flags.has(AttrFlags::EXCLUDE_GUEST) {
+                true => Err(OpenError::Invalid),
+                false => Ok(()),
+            }
+        });
+        let fitted = fitted.unwrap();
+        assert_eq!((fitted.attr, fitted.dropped.len()), (wanted(), 0));
     }
 
     #[test]

@@ -5,7 +5,9 @@ use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
 use super::machine::Machine;
 use crate::{cpu_clock, default_events, online_cpus};
 
-const USER_ONLY: AttrFlags = AttrFlags::EXCLUDE_KERNEL.with(AttrFlags::EXCLUDE_HV);
+const USER_ONLY: AttrFlags = AttrFlags::EXCLUDE_KERNEL
+    .with(AttrFlags::EXCLUDE_HV)
+    .with(AttrFlags::EXCLUDE_GUEST);
 
 #[test]
 fn generic_events_have_their_kind_and_config() {
@@ -73,6 +75,25 @@ fn modifiers_reach_the_event_in_each_form() {
     let precise = machine.one("cycles:P");
     assert!(precise.max_precise);
     assert_eq!(machine.one("cycles:ppp").attr.flags.precise_ip(), 3);
+}
+
+#[test]
+fn guests_are_left_out_unless_they_are_named() {
+    let machine = Machine::usual();
+    let none = AttrFlags::default();
+    for (letters, flags) in [
+        ("", AttrFlags::EXCLUDE_GUEST),
+        ("H", AttrFlags::EXCLUDE_GUEST),
+        ("G", AttrFlags::EXCLUDE_HOST),
+        ("GH", none),
+        ("I", AttrFlags::EXCLUDE_GUEST.with(AttrFlags::EXCLUDE_IDLE)),
+    ] {
+        for name in ["cycles", "cpu-clock", "sched:sched_switch", "mem:0x1000"] {
+            let text = format!("{name}:{letters}");
+            let event = machine.one(text.trim_end_matches(':'));
+            assert_eq!(event.attr.flags, flags, "{text}");
+        }
+    }
 }
 
 #[test]
