@@ -10,6 +10,7 @@
 mod common;
 
 mod advice;
+mod children;
 mod coverage;
 mod ends;
 mod fallbacks;

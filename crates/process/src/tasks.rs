@@ -52,6 +52,28 @@ pub fn parent_of(pid: i32) -> io::Result<i32> {
     status_field(pid, "PPid:", 0)
 }
 
+/// Ids of the processes that these have started, and of those that they have started in turn; not of
+/// those whose parent has ended, and nothing of `left_out` or below it. Unordered.
+pub fn descendants_of(pids: &[i32], left_out: i32) -> Vec<i32> {
+    let all = all_processes().unwrap_or_default();
+    // Also of a thread's children, that is its process.
+    let parents = all.into_iter().filter(|&pid| pid != left_out);
+    let parents: Vec<(i32, i32)> = parents
+        .filter_map(|pid| Some((pid, parent_of(pid).ok()?)))
+        .collect();
+    let mut found = pids.to_vec();
+    let mut n_seen = 0;
+    while let Some(&parent) = found.get(n_seen) {
+        n_seen += 1;
+        for &(pid, of) in &parents {
+            if of == parent && !found.contains(&pid) {
+                found.push(pid);
+            }
+        }
+    }
+    found.split_off(pids.len())
+}
+
 /// The process that a thread belongs to.
 ///
 /// # Errors
@@ -96,4 +118,42 @@ fn status_field<T: FromStr>(pid: i32, name: &str, nth: usize) -> io::Result<T> {
                 .ok()
         })
         .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn descendants_are_found_at_any_depth_and_without_a_branch() {
+        let own = std::process::id().cast_signed();
+        // A shell with a shell below it, which says both ids and waits.
+        let script = "sh -c 'echo $PPID $$; read x; :'; :";
+        let mut shell = Command::new("sh")
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut said = BufReader::new(shell.stdout.take().unwrap());
+        said.read_line(&mut line).unwrap();
+        let ids: Vec<i32> = line
+            .split(' ')
+            .map(|id| id.trim().parse().unwrap())
+            .collect();
+        let mut of_test = descendants_of(&[own], 0);
+        of_test.retain(|pid| ids.contains(pid));
+        assert_eq!(of_test, ids);
+        assert_eq!(descendants_of(&ids[..1], 0), ids[1..]);
+        assert!(descendants_of(&ids, 0).is_empty());
+        assert!(descendants_of(&ids[..1], ids[1]).is_empty());
+        let mut without = descendants_of(&[own], ids[0]);
+        without.retain(|pid| ids.contains(pid));
+        assert!(without.is_empty());
+        drop(shell.stdin.take());
+        shell.wait().unwrap();
+    }
 }

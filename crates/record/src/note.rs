@@ -16,6 +16,11 @@ pub enum Note {
         /// For so long, if it ends by itself.
         duration: Option<Duration>,
     },
+    /// Processes that are watched have started others before, which are not.
+    ChildrenUnrecorded {
+        /// How many.
+        processes: usize,
+    },
     /// Each event of each thread would be too many open files: everybody is sampled.
     SampledByCpu {
         /// Files that would be open.
@@ -143,6 +148,16 @@ impl fmt::Display for Note {
                 }
                 write!(f, "; Ctrl-C stops")
             }
+            Self::ChildrenUnrecorded { processes: 1 } => {
+                write!(
+                    f,
+                    "1 child process runs already, unrecorded (--children records it, too)"
+                )
+            }
+            Self::ChildrenUnrecorded { processes } => write!(
+                f,
+                "{processes} child processes run already, unrecorded (--children records them, too)"
+            ),
             Self::SampledByCpu { needed, limit } => write!(
                 f,
                 "{needed} open files would be needed, the limit is {limit}: sampling everybody, \

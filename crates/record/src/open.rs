@@ -409,8 +409,8 @@ fn open_one(attr: &PerfEventAttr, target: Target, cpu: u32) -> Result<Option<Cou
 
 /// The threads to open events for, as they are now. A thread made meanwhile by one without open
 /// events is missed: so list again after opening, until nothing is new.
-pub(crate) fn targets_of(watch: &Watch, child: Option<i32>) -> Result<Vec<Target>, Error> {
-    let mut threads = match watch {
+pub(crate) fn targets_of(settings: &Settings, child: Option<i32>) -> Result<Vec<Target>, Error> {
+    let mut threads = match &settings.watch {
         Watch::All => return Ok(vec![Target::All]),
         Watch::Command => child.into_iter().collect(),
         Watch::Threads(tids) => {
@@ -425,10 +425,20 @@ pub(crate) fn targets_of(watch: &Watch, child: Option<i32>) -> Result<Vec<Target
                 let threads = rprof_process::threads_of(pid);
                 all.extend(threads.map_err(|_| Error::NoSuchTask { id: pid })?);
             }
+            let children = settings.children.then(|| started_by(pids));
+            for pid in children.into_iter().flatten() {
+                all.extend(rprof_process::threads_of(pid).unwrap_or_default());
+            }
             all
         }
     };
     threads.sort_unstable();
     threads.dedup();
     Ok(threads.into_iter().map(Target::Thread).collect())
+}
+
+/// The processes that these have started; without this recorder, which a shell among them may have
+/// started, and its command.
+pub(crate) fn started_by(pids: &[i32]) -> Vec<i32> {
+    rprof_process::descendants_of(pids, std::process::id().cast_signed())
 }

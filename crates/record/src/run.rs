@@ -56,8 +56,9 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         false => Some(Gated::spawn(&settings.command, stdout_of(settings))?),
     };
     let child = gated.as_ref().map(Gated::pid);
+    note_children(settings, note);
     let mut scope = Scope {
-        targets: targets_of(&settings.watch, child)?,
+        targets: targets_of(settings, child)?,
         until_exec: settings.watch == Watch::Command,
         ring_pages: open::ring_pages(settings, cpus.len()),
         is_size_asked: settings.ring_pages.is_some(),
@@ -115,6 +116,18 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     run.finish(ended, note)
 }
 
+/// What watched processes start from now on is recorded, what they have started is not, unless that is
+/// asked for.
+fn note_children(settings: &Settings, note: &mut dyn FnMut(Note)) {
+    let (Watch::Processes(pids), false) = (&settings.watch, settings.children) else {
+        return;
+    };
+    let processes = open::started_by(pids).len();
+    if processes > 0 {
+        note(Note::ChildrenUnrecorded { processes });
+    }
+}
+
 /// The recorder's own process, where its samples are left out. Values of counters are differences from
 /// sample to sample: none may be missing of those.
 fn left_out(settings: &Settings, attrs: &Attrs) -> Option<u32> {
@@ -159,7 +172,7 @@ fn open_threads(
     file_limit::fit(attrs, scope)?;
     let mut opened = Opened::open(attrs, scope)?;
     for _ in 0..MAX_LISTINGS {
-        let now = targets_of(&settings.watch, child).unwrap_or_default();
+        let now = targets_of(settings, child).unwrap_or_default();
         let is_new = |target: &&Target| !scope.targets.contains(*target);
         file_limit::extend(attrs, scope, now.iter().filter(is_new).count())?;
         if !opened.extend(&now, scope)? {

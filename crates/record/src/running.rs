@@ -2,6 +2,7 @@
 
 use crate::interrupts::NoAnswer;
 use crate::note::Note;
+use crate::open::started_by;
 use crate::run::Run;
 use crate::{Error, Settings, Watch};
 use foldhash::HashSet;
@@ -35,6 +36,9 @@ impl Run<'_> {
     pub(crate) fn describe_running(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
         let processes = match &self.settings.watch {
             Watch::Command => Vec::new(),
+            Watch::Processes(pids) if self.settings.children => {
+                processes_of(&[&pids[..], &started_by(pids)].concat())
+            }
             Watch::Processes(pids) => processes_of(pids),
             Watch::All => rprof_process::all_processes().map_err(Error::system("listing /proc"))?,
             Watch::Threads(tids) => processes_of(tids),
@@ -110,7 +114,13 @@ pub(crate) fn who(settings: &Settings) -> String {
         Watch::Command => "the command".to_owned(),
         Watch::All if on.is_empty() => "all CPUs".to_owned(),
         Watch::All => format!("everybody{on}"),
-        Watch::Processes(pids) => format!("{}{on}", named("process", pids)),
+        Watch::Processes(pids) => {
+            let children = match settings.children {
+                true => " with child processes",
+                false => "",
+            };
+            format!("{}{children}{on}", named("process", pids))
+        }
         Watch::Threads(tids) => format!("{}{on}", named("thread", tids)),
     }
 }

@@ -94,6 +94,8 @@ pub struct Settings {
     pub call_chains: CallChains,
     /// Whom.
     pub watch: Watch,
+    /// Of processes, also what they have started before the recording.
+    pub children: bool,
     /// On which CPUs; `None` for all that are online.
     pub cpus: Option<Vec<u32>>,
     /// Command to start; empty for none.

@@ -58,6 +58,10 @@ pub(crate) struct RecordArgs {
     )]
     pub(crate) pid: Vec<i32>,
 
+    /// With -p: also the processes that those have started before, and theirs
+    #[arg(long, requires = "pid", conflicts_with = "tid")]
+    pub(crate) children: bool,
+
     /// Threads to watch, by id
     #[arg(short = 't', long, value_name = "TID", value_delimiter = ',')]
     pub(crate) tid: Vec<i32>,

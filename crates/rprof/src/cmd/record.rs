@@ -144,6 +144,7 @@ fn settings(args: &RecordArgs) -> Result<Settings> {
         rate: rate(args)?,
         call_chains: call_chains(args)?,
         watch,
+        children: args.children,
         cpus,
         command: args.command.clone(),
         duration: args.duration.map(duration).transpose()?,

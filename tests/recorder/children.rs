@@ -1,0 +1,183 @@
+//! What a watched process has started before: recorded only if that is asked for, and said not to be.
+
+use crate::common::{
+    Running, compile_c, has, live, record_while, records_all, report, rprof, run, samples, scratch,
+    tool, work::burn,
+};
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// A server with two workers, one of them started by a thread, and one below a worker. It says their
+/// ids; all of them work when it is told to.
+const SERVER: &str = r#"
+    #include <pthread.h>
+    #include <stdio.h>
+    #include <unistd.h>
+    static int go[3][2], done[2], ids[2];
+    static volatile unsigned long sink;
+    static void work(void) { WORK(60, sink += i); }
+    static void start(int n) {
+        if (fork() != 0)
+            return;
+        if (n == 1)
+            start(2);
+        int pid = getpid();
+        write(ids[1], &pid, sizeof pid);
+        for (char c; read(go[n][0], &c, 1) == 1; write(done[1], &c, 1))
+            work();
+        _exit(0);
+    }
+    static void *thread(void *unused) {
+        start(1);
+        return pause(), unused;
+    }
+    int main(void) {
+        char c[64];
+        for (int n = 0; n < 3; n++)
+            pipe(go[n]);
+        pipe(done);
+        pipe(ids);
+        start(0);
+        pthread_t id;
+        pthread_create(&id, 0, thread, 0);
+        for (int pid, n = 0; n < 3; n++) {
+            read(ids[0], &pid, sizeof pid);
+            printf("%d ", pid);
+        }
+        puts("");
+        fflush(stdout);
+        while (read(0, c, 1) == 1) {
+            for (int n = 0; n < 3; n++)
+                write(go[n][1], c, 1);
+            work();
+            for (int n = 0; n < 3; n++)
+                read(done[0], c, 1);
+            puts("done");
+            fflush(stdout);
+        }
+        return 0;
+    }"#;
+
+const NOT_RECORDED: &str =
+    "3 child processes run already, unrecorded (--children records them, too)";
+
+struct Server {
+    dir: TempDir,
+    server: Running,
+    workers: Vec<String>,
+}
+
+impl Server {
+    fn start() -> Self {
+        let dir = scratch();
+        let mut server = Running::start(&mut tool(compile_c(dir.path(), "server", SERVER)));
+        let workers = server.line();
+        let workers: Vec<String> = workers.split(' ').map(str::to_owned).collect();
+        assert_eq!(workers.len(), 3, "{workers:?}");
+        Self {
+            dir,
+            server,
+            workers,
+        }
+    }
+
+    /// Records it at work; returns what was said.
+    fn record(&mut self, limits: &str, args: &[&str]) -> String {
+        let mut record = rprof(["record", "-e", "cpu-clock", "-F", "999", "-o"]);
+        record.arg(self.file()).args(args);
+        record.args(["-p", &self.server.pid().to_string()]);
+        let script = format!("{limits} exec \"$@\"");
+        let mut shell = tool("sh");
+        shell.args(["-c", &script, "sh"]).arg(record.get_program());
+        let server = &mut self.server;
+        let ran = record_while(shell.args(record.get_args()), || server.work());
+        ran.ok().stderr
+    }
+
+    fn file(&self) -> PathBuf {
+        self.dir.path().join("perf.data")
+    }
+
+    /// Whose samples there are.
+    fn recorded(&self) -> Vec<String> {
+        let args = ["--no-children", "-g", "none", "--sort", "pid"];
+        let table = report(&self.file(), &args);
+        let rows = table.lines().filter(|line| line.contains('%'));
+        let mut pids: Vec<String> = rows
+            .filter_map(|row| Some(row.split_whitespace().nth(1)?.to_owned()))
+            .collect();
+        pids.sort_unstable();
+        pids
+    }
+
+    fn all(&self) -> Vec<String> {
+        let mut pids = self.workers.clone();
+        pids.push(self.server.pid().to_string());
+        pids.sort_unstable();
+        pids
+    }
+}
+
+#[test]
+fn what_a_process_has_started_is_recorded_with_children_and_said_not_to_be_without() {
+    let test = "what_a_process_has_started_is_recorded_with_children_and_said_not_to_be_without";
+    if !has(test, "cc", "gcc") {
+        return;
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let mut server = Server::start();
+    let said = server.record("", &[]);
+    assert!(said.contains(NOT_RECORDED), "{said}");
+    assert_eq!(server.recorded(), [server.server.pid().to_string()]);
+    let said = server.record("", &["--children"]);
+    assert!(!said.contains("child process"), "{said}");
+    assert_eq!(server.recorded(), server.all());
+    if !records_all(test) {
+        return;
+    }
+    // 15 for each CPU would be needed, 3 where everybody is sampled.
+    let limit = "ulimit -n $((9 * $(getconf _NPROCESSORS_ONLN) + 12));";
+    let said = server.record(limit, &["--children"]);
+    assert!(said.contains("sampling everybody"), "{said}");
+    assert_eq!(server.recorded(), server.all());
+}
+
+#[test]
+fn a_recorder_is_no_child_of_those_whom_it_watches() {
+    let test = "a_recorder_is_no_child_of_those_whom_it_watches";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let shell = |flags: &str| {
+        let rprof = env!("CARGO_BIN_EXE_rprof");
+        let script = format!(
+            "{rprof} record -e cpu-clock -p $$ {flags} --duration 0.1; {}",
+            burn(1)
+        );
+        let mut shell = tool("sh");
+        run(shell.args(["-c", &script]).current_dir(dir.path())).ok()
+    };
+    let said = shell("").stderr;
+    assert!(
+        said.contains("watching process ") && !said.contains("child"),
+        "{said}"
+    );
+    let said = shell("--children").stderr;
+    assert!(
+        said.contains("(sh) with child processes for 0.1 s"),
+        "{said}"
+    );
+    // It did nothing but wait for the recorder.
+    assert_eq!(samples(&said), 0, "{said}");
+}
+
+#[test]
+fn children_are_those_of_processes() {
+    for args in [["--children", "true"], ["--children", "-t1"]] {
+        let error = run(rprof(["record"]).args(args)).fails(2);
+        assert!(error.contains("--children"), "{error}");
+    }
+}
