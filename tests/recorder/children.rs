@@ -4,6 +4,8 @@ use crate::common::{
     Running, compile_c, has, live, record_while, records_all, report, rprof, run, samples, scratch,
     tool, work::burn,
 };
+use crate::{both, until};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -172,6 +174,73 @@ fn a_recorder_is_no_child_of_those_whom_it_watches() {
     );
     // It did nothing but wait for the recorder.
     assert_eq!(samples(&said), 0, "{said}");
+}
+
+/// Starts processes, one after the other, up to a line; then each of them works for 10 ms.
+const BREEDER: &str = r#"
+    #include <poll.h>
+    #include <stdio.h>
+    #include <sys/wait.h>
+    #include <unistd.h>
+    static volatile unsigned long sink;
+    int main(void) {
+        int go[2];
+        pipe(go);
+        puts("ready");
+        fflush(stdout);
+        for (int n = 0; poll(&(struct pollfd){ .events = POLLIN }, 1, 2) == 0; n++)
+            if (n < 300 && fork() == 0) {
+                char c;
+                close(go[1]);
+                read(go[0], &c, 1);
+                WORK(10, sink += i);
+                _exit(0);
+            }
+        close(go[1]);
+        while (wait(0) > 0)
+            ;
+        return 0;
+    }"#;
+
+#[test]
+fn what_is_started_while_events_are_opened_counts_once() {
+    let test = "what_is_started_while_events_are_opened_counts_once";
+    if !has(test, "cc", "gcc") {
+        return;
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let program = compile_c(dir.path(), "breeder", BREEDER);
+    let out = dir.path().join("perf.data");
+    let mut breeder = Running::start(&mut tool(&program));
+    assert_eq!(breeder.line(), "ready");
+    let pid = breeder.pid().to_string();
+    let mut record = rprof([
+        "record",
+        "-e",
+        "cpu-clock",
+        "-F",
+        "999",
+        "--children",
+        "-p",
+        &pid,
+    ]);
+    let mut recorder = Running::start(&mut both(record.arg("-o").arg(&out)));
+    until(&mut recorder, "Ctrl-C stops");
+    breeder.type_in(b"\n");
+    breeder.finish().ok();
+    recorder.finish().ok();
+    let script = run(rprof(["script", "-F", "pid", "-i"]).arg(&out))
+        .ok()
+        .stdout;
+    let mut samples = BTreeMap::<&str, u32>::new();
+    for of in script.lines().map(str::trim).filter(|of| *of != pid) {
+        *samples.entry(of).or_default() += 1;
+    }
+    assert!(samples.len() > 1, "{script}");
+    assert!(samples.values().all(|&n| n < 15), "{samples:?}");
 }
 
 #[test]

@@ -72,6 +72,7 @@ impl EventCounters {
             name: self.name.clone(),
             attr: changed(&self.attr),
             counters: Vec::new(),
+            targets: Vec::new(),
             shallow: self.shallow.as_ref().map(|shallow| Shallow {
                 attr: changed(&shallow.attr),
                 counters: Vec::new(),

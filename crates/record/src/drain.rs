@@ -8,6 +8,7 @@ use crate::lineage::Lineage;
 use crate::open::Opened;
 use crate::sink::Sink;
 use crate::stacks::{Kept, Layouts};
+use crate::streams::Streams;
 use crate::unnamed::Unnamed;
 use rprof_abi::record::Record;
 use rprof_abi::{Endian, Misc, RawRecord, RecordHeader, RecordKind, SampleLayout};
@@ -46,6 +47,8 @@ pub(crate) struct Drain {
     pub(crate) lineage: Option<Lineage>,
     /// What samples stand for, where that is worth knowing.
     pub(crate) coverage: Option<Coverage>,
+    /// Where threads may have events twice.
+    pub(crate) streams: Option<Streams>,
     /// Sideband that is newer than what is known to be complete, in order of time.
     waiting: Vec<(u64, RecordKind, Vec<u8>)>,
     heads: Vec<u64>,
@@ -54,12 +57,16 @@ pub(crate) struct Drain {
     notes: Vec<Note>,
 }
 
+/// Bytes before the id in a sample with IDENTIFIER: the header.
+const ID_AT: usize = 8;
 /// Bytes before the process in a sample with IDENTIFIER, IP and TID: header and two words.
 const PID_AT: usize = 24;
 /// Bytes before the thread in such a sample.
 const TID_AT: usize = 28;
 /// Bytes before the time in such a sample.
 const TIME_AT: usize = 32;
+/// Bytes before the CPU in such a sample, if it has no address.
+const CPU_AT: usize = 40;
 
 /// When something happened, by the end of a sideband record: TID, TIME, CPU and IDENTIFIER.
 fn sideband_time_ns(record: &[u8]) -> u64 {
@@ -83,6 +90,7 @@ impl Drain {
             own_pid,
             lineage: None,
             coverage: None,
+            streams: None,
             waiting: Vec::new(),
             heads: Vec::new(),
             fullest: 0,
@@ -199,6 +207,19 @@ impl Drain {
                 return Ok(());
             }
         }
+        if let Some(streams) = &mut self.streams {
+            let word = |at: usize| record.get(at..).and_then(|rest| rest.first_chunk());
+            let id = record.get(ID_AT..).and_then(|rest| rest.first_chunk());
+            if let (Some(id), Some(tid), Some(cpu)) = (id, word(TID_AT), word(CPU_AT))
+                && streams.is_double(
+                    u64::from_ne_bytes(*id),
+                    i32::from_ne_bytes(*tid),
+                    u32::from_ne_bytes(*cpu),
+                )
+            {
+                return Ok(());
+            }
+        }
         if let Some(coverage) = &mut self.coverage
             && !coverage.takes(record)
         {
@@ -237,6 +258,11 @@ impl Drain {
         }
         if let Some(coverage) = &mut self.coverage {
             coverage.see(kind, record.get(RecordHeader::LEN..).unwrap_or_default());
+        }
+        if let (Some(streams), RecordKind::FORK) = (&mut self.streams, kind) {
+            // header, pid, ppid, tid
+            let tid = record.get(16..).and_then(|rest| rest.first_chunk());
+            streams.begins(tid.map_or(0, |tid| i32::from_ne_bytes(*tid)));
         }
         if kind == RecordKind::MMAP2
             && let Ok(raw) = RawRecord::parse(record, Endian::NATIVE)

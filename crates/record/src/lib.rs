@@ -35,6 +35,7 @@ mod settings;
 mod side;
 mod sink;
 mod stacks;
+mod streams;
 mod unnamed;
 
 pub use error::Error;

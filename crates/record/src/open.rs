@@ -3,6 +3,7 @@
 use crate::attrs::{Attrs, Prepared};
 use crate::interrupts::Interrupts;
 use crate::note::SmallRings;
+use crate::streams::Streams;
 use crate::{Error, Rate, Settings, Watch, stacks};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_ringbuf::sys::OpenFilesLimit;
@@ -29,6 +30,8 @@ pub(crate) struct EventCounters {
     /// As it is opened.
     pub(crate) attr: PerfEventAttr,
     pub(crate) counters: Vec<Counter>,
+    /// Whom each of them was opened for.
+    pub(crate) targets: Vec<Target>,
     /// The same with shallow copies of stacks, one counter for each of those above.
     pub(crate) shallow: Option<Shallow>,
     pub(crate) cpus: Option<Vec<u32>>,
@@ -85,6 +88,8 @@ pub(crate) struct Opened {
     /// Sample rings that are smaller than asked for, if that matters.
     pub(crate) small_rings: Option<SmallRings>,
     pub(crate) is_by_cpu: bool,
+    /// Threads came while events were opened: they may have inherited others.
+    pub(crate) is_extended: bool,
 }
 
 /// Whom and where.
@@ -145,6 +150,7 @@ impl Opened {
             by_cpu,
             small_rings,
             is_by_cpu: false,
+            is_extended: false,
         })
     }
 
@@ -152,6 +158,7 @@ impl Opened {
     pub(crate) fn extend(&mut self, targets: &[Target], scope: &Scope<'_>) -> Result<bool, Error> {
         let new = |target: &&Target| !scope.targets.contains(*target);
         let new: Vec<Target> = targets.iter().filter(new).copied().collect();
+        self.is_extended |= !new.is_empty();
         for &cpu in &scope.cpus {
             let interrupts = scope.interrupts;
             let (sideband, sampling) = (Rings::Of(SIDEBAND_PAGES), Rings::Of(scope.ring_pages));
@@ -159,6 +166,22 @@ impl Opened {
             self.sampling.add(&new, cpu, sampling, interrupts)?;
         }
         Ok(!new.is_empty())
+    }
+
+    /// The counters of threads, by id.
+    pub(crate) fn streams(&self) -> Result<Streams, Error> {
+        let mut streams = Streams::default();
+        for (idx, event) in self.sampling.events.iter().enumerate() {
+            // There are as many with shallow copies of stacks, or none.
+            for (counter, target) in event.all().zip(event.targets.iter().cycle()) {
+                if let Target::Thread(tid) = *target {
+                    let id = counter.id();
+                    let id = id.map_err(Error::system("asking for an event's id"))?;
+                    streams.add(id, idx, tid);
+                }
+            }
+        }
+        Ok(streams)
     }
 
     /// A poller over all counters, sampling ones first.
@@ -320,6 +343,7 @@ impl Group {
                 };
                 self.share_ring(&deep, (idx, cpu), rings)?;
                 self.events[idx].counters.push(deep);
+                self.events[idx].targets.push(target);
                 if let Some(counter) = shallow.flatten() {
                     self.share_ring(&counter, (idx, cpu), rings)?;
                     if let Some(shallow) = &mut self.events[idx].shallow {
@@ -389,6 +413,7 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
         name: event.name.clone(),
         attr,
         counters: Vec::new(),
+        targets: Vec::new(),
         shallow,
         cpus: event.cpus.clone(),
     }

@@ -1,0 +1,94 @@
+//! Threads that were made while events were opened: whoever made them may have passed its events on to
+//! them, and others were opened for them when they were listed. Their samples would count twice.
+
+use foldhash::HashMap;
+
+/// An event on a CPU.
+type Place = (usize, u32);
+
+/// A thread's samples of an event on a CPU are those of one counter: of the first that has any.
+#[derive(Debug, Default)]
+pub(crate) struct Streams {
+    /// By id: the event, and the thread that its counter was opened for.
+    counters: HashMap<u64, (usize, i32)>,
+    /// For whom the counters were opened that threads have their samples from.
+    owners: HashMap<i32, Vec<(Place, i32)>>,
+}
+
+/// Threads that are remembered.
+const MAX_THREADS: usize = 1 << 16;
+
+impl Streams {
+    /// Adds a counter of an event.
+    pub(crate) fn add(&mut self, id: u64, event: usize, opened_for: i32) {
+        self.counters.insert(id, (event, opened_for));
+    }
+
+    /// Whether a sample of a thread is there a second time.
+    pub(crate) fn is_double(&mut self, id: u64, tid: i32, cpu: u32) -> bool {
+        let Some(&(event, owner)) = self.counters.get(&id) else {
+            return false;
+        };
+        if self.owners.len() >= MAX_THREADS {
+            self.owners.clear();
+        }
+        let place = (event, cpu);
+        let owners = self.owners.entry(tid).or_default();
+        if let Some(&(_, first)) = owners.iter().find(|one| one.0 == place) {
+            return first != owner;
+        }
+        owners.push((place, owner));
+        false
+    }
+
+    /// A thread begins, whatever had its id before.
+    pub(crate) fn begins(&mut self, tid: i32) {
+        self.owners.remove(&tid);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_with_events_of_its_own_and_inherited_ones_counts_once() {
+        let mut streams = Streams::default();
+        // Of two events, for a thread 10 and its child 11, which was listed later; deep and shallow.
+        for (id, event, opened_for) in [
+            (1, 0, 10),
+            (2, 0, 10),
+            (3, 1, 10),
+            (4, 0, 11),
+            (5, 0, 11),
+            (6, 1, 11),
+        ] {
+            streams.add(id, event, opened_for);
+        }
+        for (id, tid, cpu, is_double) in [
+            (1, 10, 0, false),
+            (2, 10, 0, false),
+            (1, 11, 0, false),
+            (4, 11, 0, true),
+            (5, 11, 0, true),
+            (2, 11, 0, false),
+            // Passed on of one event, or on one CPU, only.
+            (6, 11, 0, false),
+            (4, 11, 1, false),
+            (1, 11, 1, true),
+            // What that one has started in turn.
+            (5, 12, 0, false),
+            (1, 12, 0, true),
+            (99, 12, 0, false),
+        ] {
+            assert_eq!(
+                streams.is_double(id, tid, cpu),
+                is_double,
+                "{id} {tid} {cpu}"
+            );
+        }
+        streams.begins(12);
+        assert!(!streams.is_double(1, 12, 0));
+        assert!(streams.is_double(5, 12, 0));
+    }
+}
