@@ -6,6 +6,7 @@ use flate2::Crc;
 use rprof_untrusted::Budget;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
+use std::time::Instant;
 
 /// A file's contents, at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +34,13 @@ impl Fingerprint {
         })
     }
 
-    /// With the checksum, if the file is still as it was and may be read as a whole.
+    /// With the checksum, if the file is still as it was, and can be read as a whole until then.
     #[must_use]
-    pub fn with_checksum(self, elf: &Elf, budget: &Budget) -> Self {
+    pub fn with_checksum(self, elf: &Elf, budget: &Budget, until: Option<Instant>) -> Self {
         let crc = elf
             .opened()
             .filter(|_| self.is_untouched(elf))
-            .and_then(|opened| checksum(Source::again(&opened), budget).ok())
+            .and_then(|opened| checksum(Source::again(&opened), budget, until).ok())
             .filter(|_| self.is_untouched(elf));
         Self { crc, ..self }
     }
@@ -61,7 +62,7 @@ impl Fingerprint {
         }
         let now = Self::of(elf).filter(|now| now.len == self.len);
         let now = now.ok_or(Reason::Rewritten)?;
-        match (self.crc, now.with_checksum(elf, &elf.budget()).crc) {
+        match (self.crc, now.with_checksum(elf, &elf.budget(), None).crc) {
             (Some(recorded), Some(found)) if recorded == found => Ok(()),
             (Some(_), Some(_)) => Err(Reason::Rewritten),
             _ if now.modified_ns == self.modified_ns => Ok(()),
@@ -71,7 +72,11 @@ impl Fingerprint {
 }
 
 /// CRC-32 (IEEE, reflected) of a file, as `.gnu_debuglink` has it.
-pub(crate) fn checksum(mut file: Source, budget: &Budget) -> io::Result<u32> {
+pub(crate) fn checksum(
+    mut file: Source,
+    budget: &Budget,
+    until: Option<Instant>,
+) -> io::Result<u32> {
     if file.is_mostly_hole() {
         return Err(io::Error::from(io::ErrorKind::InvalidData));
     }
@@ -81,6 +86,9 @@ pub(crate) fn checksum(mut file: Source, budget: &Budget) -> io::Result<u32> {
     let mut bytes = vec![0; 1 << 16];
     let mut crc = Crc::new();
     loop {
+        if until.is_some_and(|until| Instant::now() > until) {
+            return Err(io::Error::from(io::ErrorKind::TimedOut));
+        }
         let n = file.read(&mut bytes)?;
         if n == 0 {
             return Ok(crc.sum());
@@ -112,7 +120,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x");
         std::fs::write(&path, b"123456789").unwrap();
-        let crc = |path| checksum(Source::open(path)?, &Budget::default());
+        let crc = |path| checksum(Source::open(path)?, &Budget::default(), None);
         assert_eq!(crc(&path).unwrap(), 0xcbf4_3926);
         assert!(crc(dir.path()).is_err(), "a folder has none");
     }
@@ -125,7 +133,7 @@ mod tests {
         std::fs::write(&path, &bytes).unwrap();
         date(&path, 1000);
         let quick = Fingerprint::of(&open(&path)).unwrap();
-        let whole = quick.with_checksum(&open(&path), &Budget::default());
+        let whole = quick.with_checksum(&open(&path), &Budget::default(), None);
         assert_eq!(
             (quick.len, quick.modified_ns),
             (bytes.len() as u64, 1000 * 1_000_000_000)
@@ -149,15 +157,19 @@ mod tests {
     }
 
     #[test]
-    fn what_was_touched_since_or_is_too_large_gets_no_checksum() {
+    fn what_was_touched_since_is_too_large_or_takes_too_long_gets_no_checksum() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("program");
         std::fs::copy("/bin/sh", &path).unwrap();
         let elf = open(&path);
         let print = Fingerprint::of(&elf).unwrap();
+        let crc = |budget: &Budget, until| print.with_checksum(&elf, budget, until).crc;
+        let usual = Budget::default();
         let small = Budget::new(rprof_untrusted::Limits::of_memory(1));
-        assert_eq!(print.with_checksum(&elf, &small).crc, None);
+        assert_eq!(crc(&small, None), None);
+        assert_eq!(crc(&usual, Some(Instant::now())), None);
+        assert!(crc(&usual, None).is_some());
         date(&path, 1000);
-        assert_eq!(print.with_checksum(&elf, &Budget::default()).crc, None);
+        assert_eq!(crc(&usual, None), None);
     }
 }

@@ -50,6 +50,11 @@ pub(crate) fn extend(attrs: &Attrs, scope: &Scope<'_>, n_new: usize) -> Result<(
     }
 }
 
+/// Whether so many more files can be open, beside what is needed.
+pub(crate) fn leaves(n_files: usize) -> bool {
+    open_now() + RESERVE + n_files as u64 <= OpenFilesLimit::now().soft
+}
+
 /// The error for this number.
 fn too_many(attrs: &Attrs, scope: &Scope<'_>, needed: u64) -> Error {
     let others = needed.saturating_sub(events(attrs, scope));

@@ -3,6 +3,7 @@
 //! any perf finds the right contents later. Of files that have none, it is noted what is in them:
 //! perf refuses files that lack an id that the recording has, so none is made up.
 
+use crate::file_limit;
 use foldhash::HashMap;
 use rprof_abi::record::{BuildIdBytes, FileIdentity, Inode, Mmap2, Record};
 use rprof_abi::{Encoder, Endian, Misc};
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// What was seen so far.
 #[derive(Debug)]
@@ -45,8 +47,11 @@ impl Default for Unnamed {
     }
 }
 
-/// So many files stay open.
+/// So many files stay open, where so many may.
 const MAX_OPEN: usize = 32;
+
+/// The end is not kept waiting for checksums.
+const CHECKSUMS_TAKE: Duration = Duration::from_secs(1);
 
 /// Path; device, inode and its generation.
 type FileKey = (Vec<u8>, (u32, u32, u64, u64));
@@ -105,7 +110,8 @@ impl Unnamed {
             && let Some(fingerprint) = Fingerprint::of(&elf)
             && self.has_room(map)
         {
-            let elf = (self.contents.len() < MAX_OPEN).then_some(elf);
+            let may_stay = self.contents.len() < MAX_OPEN && file_limit::leaves(MAX_OPEN);
+            let elf = may_stay.then_some(elf);
             self.contents.push((key.clone(), fingerprint, elf));
         }
         self.ids.insert(key, id);
@@ -115,10 +121,11 @@ impl Unnamed {
     /// What was in files that have no build id. Those that were written to meanwhile have no
     /// checksum: what was mapped is not there any more.
     pub(crate) fn contents(&self) -> Vec<FileContents> {
+        let until = Instant::now().checked_add(CHECKSUMS_TAKE);
         let contents = self.contents.iter().map(|(key, fingerprint, elf)| {
             let (path, (major, minor, inode, _)) = key;
             let fingerprint = elf.as_ref().map_or(*fingerprint, |elf| {
-                fingerprint.with_checksum(elf, &self.budget)
+                fingerprint.with_checksum(elf, &self.budget, until)
             });
             FileContents {
                 path: path.clone(),

@@ -36,7 +36,7 @@ impl Places {
         self.first_debug(places, |elf| match (binary.build_id(), elf.build_id()) {
             (Some(wanted), Some(found)) => found.same(wanted),
             _ => Source::open(elf.path())
-                .and_then(|file| checksum(file, &self.budget))
+                .and_then(|file| checksum(file, &self.budget, None))
                 .is_ok_and(|crc| crc == link.crc),
         })
     }
