@@ -153,7 +153,7 @@ pub fn has(test: &str, tool: &str, package: &str) -> bool {
     let asks = |word: &str| run(super::tool(tool).arg(word)).status.success();
     let is_here = in_path(tool).is_some()
         && match tool {
-            "perf" | "node" | "rustc" => asks("--version"),
+            "perf" | "node" | "rustc" | "python3.13" => asks("--version"),
             "go" => asks("version"),
             _ => true,
         };

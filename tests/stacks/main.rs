@@ -18,6 +18,7 @@ mod common;
 mod deep;
 mod events;
 mod go;
+mod logged;
 mod modes;
 mod processes;
 mod recording;

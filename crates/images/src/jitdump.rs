@@ -1,17 +1,23 @@
 //! `jit-PID.dump`: a log of the code that a compiler at run time made, with the code itself, its
-//! names and lines, and when it was made.
+//! names and lines, how its frames are left, and when it was made.
 //!
 //! A file goes in, records come out in the file's order. It may be large and may be written while
 //! it is read: it is read in windows, code is not read at all, and the end is where the last whole
-//! record ended when the file was opened. Either byte order.
+//! record ended when the file was opened, or looked at again. Either byte order.
 //!
 //! Source: tools/perf/Documentation/jitdump-specification.txt (v6.1).
 
+mod record;
+
+use crate::locate::Reason;
 use crate::source::Source;
-use crate::{Avma, FileOffset};
+use crate::{Avma, ElfMachine, FileOffset};
+use object::elf;
 use rprof_untrusted::Budget;
 use std::io;
 use std::path::Path;
+
+pub use record::{JitFrames, JitLine, JitLines, JitLoad, JitMove, JitRecord};
 
 /// A file is no such log.
 #[derive(Debug, thiserror::Error)]
@@ -47,73 +53,14 @@ pub struct JitDump {
     records_at: u64,
     next_at: u64,
     damage: JitDamage,
+    /// Of the code that is loaded next.
+    frames: Option<JitFrames>,
+    /// `e_machine` of its code; 0 if it does not say.
+    machine: u32,
     /// The process, by its own count.
     pub pid: u32,
     /// Whether times are of a CPU's counter, not of `CLOCK_MONOTONIC`.
     pub has_arch_times: bool,
-}
-
-/// What records say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum JitRecord {
-    /// Code was made.
-    Load(JitLoad),
-    /// Code was moved.
-    Move(JitMove),
-    /// Lines of the code that is loaded next.
-    Lines(JitLines),
-}
-
-/// `JIT_CODE_LOAD`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct JitLoad {
-    /// When, in nanoseconds.
-    pub time_ns: u64,
-    /// Address of the code.
-    pub start: Avma,
-    /// Its bytes.
-    pub len: u64,
-    /// A number of its own.
-    pub index: u64,
-    /// Where the code is in this file: no two have the same place, so it stands for the function.
-    pub code: FileOffset,
-    /// Where its name is in this file.
-    name_at: u64,
-}
-
-/// `JIT_CODE_MOVE`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct JitMove {
-    /// When, in nanoseconds.
-    pub time_ns: u64,
-    /// Address that the code has now.
-    pub start: Avma,
-    /// Its bytes.
-    pub len: u64,
-    /// The number of the code that was moved.
-    pub index: u64,
-}
-
-/// `JIT_CODE_DEBUG_INFO`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct JitLines {
-    /// Address of the function.
-    pub start: Avma,
-    n_entries: u64,
-    entries_at: u64,
-    end: u64,
-}
-
-/// From an address on, code is of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct JitLine<'a> {
-    /// The address.
-    pub start: Avma,
-    /// Line, from 1.
-    pub line: u32,
-    /// File; empty where it is the one before.
-    pub file: &'a [u8],
 }
 
 const MAGIC: u32 = 0x4a69_5444;
@@ -125,6 +72,7 @@ const LOAD_LEN: u32 = PREFIX_LEN + 40;
 const MOVE_LEN: u32 = PREFIX_LEN + 48;
 const LINES_LEN: u32 = PREFIX_LEN + 16;
 const LINE_LEN: u64 = 16;
+const FRAMES_LEN: u32 = PREFIX_LEN + 24;
 
 const JIT_CODE_LOAD: u32 = 0;
 const JIT_CODE_MOVE: u32 = 1;
@@ -134,6 +82,9 @@ const JIT_CODE_UNWINDING_INFO: u32 = 4;
 
 /// Bytes read at once.
 const WINDOW: usize = 1 << 16;
+
+/// Bytes of `.eh_frame` for one piece of code: that of the largest functions has some thousand.
+const MAX_FRAMES: u32 = 1 << 15;
 
 /// Names are cut here.
 const MAX_NAME: u64 = 1 << 14;
@@ -156,6 +107,8 @@ impl JitDump {
             records_at: 0,
             next_at: 0,
             damage: JitDamage::default(),
+            frames: None,
+            machine: 0,
             pid: 0,
             has_arch_times: false,
         };
@@ -176,10 +129,61 @@ impl JitDump {
         if header_len < HEADER_LEN {
             return Err(JitDumpError::NotJitDump);
         }
+        self.machine = self.u32_at(12)?;
         self.pid = self.u32_at(20)?;
         self.has_arch_times = self.u64_at(32)? & ARCH_TIMESTAMP != 0;
         self.records_at = header_len.into();
         self.next_at = self.records_at;
+        Ok(())
+    }
+
+    /// Opens a log that was recorded with this inode.
+    ///
+    /// # Errors
+    /// Why it is not there.
+    pub fn open_recorded(path: &Path, inode: Option<u64>, budget: &Budget) -> Result<Self, Reason> {
+        let dump = Self::open(path, budget).map_err(|error| match error {
+            JitDumpError::Io(error) if error.kind() == io::ErrorKind::NotFound => Reason::Missing,
+            JitDumpError::Io(error) => Reason::Unreadable(error.kind()),
+            JitDumpError::NotJitDump => Reason::NotJitDump,
+        })?;
+        match inode {
+            Some(inode) if dump.inode() != Some(inode) => Err(Reason::Replaced),
+            _ => Ok(dump),
+        }
+    }
+
+    /// User id of the file's owner.
+    pub fn owner(&self) -> Option<u32> {
+        self.source.meta().map(|meta| meta.owner)
+    }
+
+    /// Whether code in it is for this machine, as far as it says (Python 3.13 does not).
+    pub fn is_for(&self, machine: ElfMachine) -> bool {
+        let number = match machine {
+            ElfMachine::X86_64 => elf::EM_X86_64,
+            ElfMachine::Aarch64 => elf::EM_AARCH64,
+        };
+        !self.is_big_endian && (self.machine == 0 || self.machine == u32::from(number.0))
+    }
+
+    /// Looks how long the file is by now: what came since is read next.
+    ///
+    /// # Errors
+    /// If that cannot be found out, or the file was cut.
+    pub fn look_again(&mut self) -> io::Result<()> {
+        let len = self.source.len_now()?;
+        if len < self.len {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
+        }
+        if len > self.len {
+            self.len = len;
+            // What was not whole may be now.
+            self.window.clear();
+            if let Some(at) = self.damage.cut_at.take() {
+                self.next_at = at;
+            }
+        }
         Ok(())
     }
 
@@ -192,6 +196,7 @@ impl JitDump {
     pub fn rewind(&mut self) {
         self.next_at = self.records_at;
         self.damage = JitDamage::default();
+        self.frames = None;
     }
 
     /// What could not be used of the records so far.
@@ -217,7 +222,7 @@ impl JitDump {
             let len = self.u32_at(at + 4)?;
             let end = at + u64::from(len);
             if kind == JIT_CODE_CLOSE {
-                self.next_at = self.len;
+                self.next_at = u64::MAX;
                 return Ok(None);
             }
             // The last record may be half written. One that is too short leads nowhere.
@@ -225,10 +230,14 @@ impl JitDump {
                 return Ok(self.end_at(at));
             }
             self.next_at = end;
+            let frames = match kind {
+                JIT_CODE_LOAD => self.frames.take(),
+                _ => None,
+            };
             let record = match kind {
-                JIT_CODE_UNWINDING_INFO => continue,
+                JIT_CODE_UNWINDING_INFO if self.note_frames(at, end)? => continue,
                 JIT_CODE_LOAD if len > LOAD_LEN && self.u64_at(at + 40)? == 0 => continue,
-                JIT_CODE_LOAD if len > LOAD_LEN => self.load(at, end)?,
+                JIT_CODE_LOAD if len > LOAD_LEN => self.load((at, end), frames)?,
                 JIT_CODE_MOVE if len >= MOVE_LEN => self.moved(at)?,
                 JIT_CODE_DEBUG_INFO if len >= LINES_LEN => self.lines(at, end)?,
                 _ => None,
@@ -247,7 +256,31 @@ impl JitDump {
         None
     }
 
-    fn load(&mut self, at: u64, end: u64) -> io::Result<Option<JitRecord>> {
+    /// Takes note of what is said of the code that is loaded next; whether it makes sense.
+    fn note_frames(&mut self, at: u64, end: u64) -> io::Result<bool> {
+        self.frames = None;
+        let from = at + u64::from(FRAMES_LEN);
+        if end < from {
+            return Ok(false);
+        }
+        // `.eh_frame` comes first, whatever the specification says (`jit_add_eh_frame_info` in
+        // tools/perf/util/genelf.c, v6.1).
+        let (len, header_len) = (self.u64_at(at + 16)?, self.u64_at(at + 24)?);
+        let frames_len = len.checked_sub(header_len).filter(|_| len <= end - from);
+        let frames_len = frames_len.and_then(|len| u32::try_from(len).ok());
+        let Some(len) = frames_len.filter(|&len| len <= MAX_FRAMES) else {
+            return Ok(false);
+        };
+        // Code that nothing is known of has a header alone.
+        self.frames = (len > 0).then_some(JitFrames { at: from, len });
+        Ok(true)
+    }
+
+    fn load(
+        &mut self,
+        (at, end): (u64, u64),
+        frames: Option<JitFrames>,
+    ) -> io::Result<Option<JitRecord>> {
         let len = self.u64_at(at + 40)?;
         let name_at = at + u64::from(LOAD_LEN);
         // The name has an end of its own.
@@ -266,6 +299,7 @@ impl JitDump {
             index: self.u64_at(at + 48)?,
             code: FileOffset(code),
             name_at,
+            frames,
         })))
     }
 
@@ -297,6 +331,26 @@ impl JitDump {
     /// If the file cannot be read any more.
     pub fn name(&mut self, load: &JitLoad) -> io::Result<&[u8]> {
         self.text_at(load.name_at, load.code.0)
+    }
+
+    /// `.eh_frame` of a piece of code.
+    ///
+    /// # Errors
+    /// If the file cannot be read any more.
+    pub fn eh_frame(&mut self, frames: JitFrames) -> io::Result<Vec<u8>> {
+        let len = usize::try_from(frames.len).unwrap_or(0);
+        Ok(self.bytes(frames.at, len)?.to_vec())
+    }
+
+    /// A piece of code itself; `None` if it is larger than what is read at once.
+    ///
+    /// # Errors
+    /// If the file cannot be read any more.
+    pub fn code(&mut self, load: &JitLoad) -> io::Result<Option<&[u8]>> {
+        match usize::try_from(load.len) {
+            Ok(len) if len <= WINDOW => self.bytes(load.code.0, len).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// Shows lines in the file's order.

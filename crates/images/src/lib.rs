@@ -32,13 +32,13 @@ pub use elf::{DebugLink, Elf, ElfError, ElfMachine, ElfSymbol, SymbolTable};
 pub use fingerprint::Fingerprint;
 pub use go::{GoFrame, GoTable};
 pub use jitdump::{
-    JitDamage, JitDump, JitDumpError, JitLine, JitLines, JitLoad, JitMove, JitRecord,
+    JitDamage, JitDump, JitDumpError, JitFrames, JitLine, JitLines, JitLoad, JitMove, JitRecord,
 };
 pub use kallsyms::{Kallsym, Kallsyms};
 pub use kernel::{kernel_build_id, running_vdso};
 pub use kernel_files::{Depth, KernelFiles, Servers, module_name};
 pub use kernel_module::{MODULE_BASE, module_from_memory};
-pub use living::{Living, own_user};
+pub use living::{Living, is_trusted_owner};
 pub use locate::{KeptFiles, Located, Locator, Reason, Recorded, SplitFiles};
 pub use packed::{PackedSection, SectionBytes};
 pub use perf_map::{PerfMap, PerfMapEntry};

@@ -44,8 +44,14 @@ impl Living {
 }
 
 /// Our user, as far as files count.
-pub fn own_user() -> Option<u32> {
+fn own_user() -> Option<u32> {
     Some(std::fs::metadata("/proc/self").ok()?.uid())
+}
+
+/// Whose maps and logs of code count: ours and root's, as in perf (`dso__load`,
+/// tools/perf/util/symbol.c, v6.1), and those of the process's own user while it lives.
+pub fn is_trusted_owner(owner: u32, living: Option<Living>) -> bool {
+    owner == 0 || own_user() == Some(owner) || living.is_some_and(|living| living.owner == owner)
 }
 
 /// `NSpid:` lists ids from the outermost namespace that we see to the innermost.

@@ -82,6 +82,14 @@ impl Source {
         }
     }
 
+    /// Bytes that a file has by now.
+    pub(crate) fn len_now(&self) -> io::Result<u64> {
+        match self {
+            Self::File { file, .. } => Ok(file.metadata()?.len()),
+            Self::Memory(_) => Err(io::Error::from(io::ErrorKind::Unsupported)),
+        }
+    }
+
     /// Whether a file claims to be long, and is a hole for the most part: no text, log or program is.
     pub(crate) fn is_mostly_hole(&self) -> bool {
         match self {

@@ -1,7 +1,7 @@
 //! One section of descriptions: which function is where in it, and its rows.
 
 use crate::Registers;
-use crate::arch::Arch;
+use crate::arch::{Arch, Machine};
 use crate::index::{Bytes, Entry, Index, offset_of};
 use crate::rule::{Kind, Rule};
 use crate::slow::{Caller, Frame, Step};
@@ -189,6 +189,60 @@ pub(crate) fn eh_frame_of(elf: &Elf, base: u64) -> Option<Section> {
         bases,
         index,
     })
+}
+
+/// The `.eh_frame` of a piece of code at address 0, if there are functions in it. Its pointers mean what they
+/// would in the file that perf makes of the piece: behind the code, at the next multiple of 8 (`jit_write_elf`
+/// in tools/perf/util/genelf.c, v6.1).
+pub(crate) fn eh_frame_of_piece(
+    code_len: u64,
+    mut bytes: Vec<u8>,
+    machine: Machine,
+) -> Option<Section> {
+    drop_empty_lsda(&mut bytes);
+    let start = code_len.checked_next_multiple_of(8)?;
+    let bases = BaseAddresses::default().set_eh_frame(start).set_text(0);
+    let vendor = match machine {
+        Machine::X86_64 => Vendor::Default,
+        Machine::Aarch64 => Vendor::AArch64,
+    };
+    let mut section = EhFrame::new(&bytes, LittleEndian);
+    section.set_address_size(8);
+    section.set_vendor(vendor);
+    let index = Index::of_section(&section, &bases, 0);
+    (!index.is_empty()).then(|| Section {
+        is_eh_frame: true,
+        vendor,
+        bytes: bytes.into(),
+        bases,
+        index,
+    })
+}
+
+/// V8 announces language-specific data that is left out everywhere (`EhFrameWriter::WriteCie` in
+/// src/diagnostics/eh-frame.cc), which gimli expects nevertheless: a first CIE like that does without.
+fn drop_empty_lsda(bytes: &mut [u8]) {
+    // Behind length, id and version: what there is, three numbers, 2 bytes of data: none, and how addresses are written.
+    if let Some(
+        [
+            b'z',
+            b'L',
+            b'R',
+            0,
+            a @ ..0x80,
+            b @ ..0x80,
+            c @ ..0x80,
+            2,
+            0xff,
+            encoding,
+        ],
+    ) = bytes.get_mut(9..19)
+    {
+        let cie = [b'z', b'R', 0, *a, *b, *c, 1, *encoding, 0, 0];
+        if let Some(old) = bytes.get_mut(9..19) {
+            old.copy_from_slice(&cie);
+        }
+    }
 }
 
 /// `.debug_frame`, if an image has one with functions in it.

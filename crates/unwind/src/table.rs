@@ -4,14 +4,14 @@ use crate::arch::{Aarch64, Arch, Machine, X86_64};
 use crate::go::Go;
 use crate::known::Known;
 use crate::rule::{Kind, Rule};
-use crate::section::{Section, debug_frame_of, eh_frame_of};
+use crate::section::{Section, debug_frame_of, eh_frame_of, eh_frame_of_piece};
 use crate::signal;
 use crate::slow::{Caller, Step};
 use crate::stack::Stack;
 use crate::{Mapped, Registers};
 use foldhash::HashMap;
 use gimli::UnwindContext;
-use rprof_images::{Elf, FileOffset, Segment, Svma};
+use rprof_images::{Elf, ElfMachine, FileOffset, JitDump, JitLoad, Segment, Svma};
 use rprof_untrusted::{Budget, Held};
 use std::sync::{PoisonError, RwLock};
 
@@ -78,8 +78,8 @@ impl UnwindTable {
     /// [`TableError`].
     pub fn of(elf: &Elf, debug: Option<&Elf>) -> Result<Self, TableError> {
         let machine = match elf.machine() {
-            Some(rprof_images::ElfMachine::X86_64) => Machine::X86_64,
-            Some(rprof_images::ElfMachine::Aarch64) => Machine::Aarch64,
+            Some(ElfMachine::X86_64) => Machine::X86_64,
+            Some(ElfMachine::Aarch64) => Machine::Aarch64,
             _ => return Err(TableError::Machine),
         };
         let base = elf.segments().iter().map(|segment| segment.address.0).min();
@@ -113,6 +113,58 @@ impl UnwindTable {
             go,
             known: Known::of(elf, machine, base),
             compiled: RwLock::new(Compiled::nothing(&budget)),
+        })
+    }
+
+    /// Reads what a log says of a piece of code that was made at run time. It is where its code is looked
+    /// up: at its place in the log, or in memory.
+    ///
+    /// # Errors
+    /// [`TableError`].
+    pub fn of_logged(
+        machine: Machine,
+        log: &mut JitDump,
+        piece: &JitLoad,
+        place: FileOffset,
+        budget: &Budget,
+    ) -> Result<Self, TableError> {
+        let own = match machine {
+            Machine::X86_64 => ElfMachine::X86_64,
+            Machine::Aarch64 => ElfMachine::Aarch64,
+        };
+        if !log.is_for(own) {
+            return Err(TableError::Machine);
+        }
+        let eh_frame = piece.frames.and_then(|frames| log.eh_frame(frames).ok());
+        let eh_frame = eh_frame.ok_or(TableError::NoSection)?;
+        Self::of_piece(machine, (place, piece.len), eh_frame, budget)
+    }
+
+    /// Of a piece of code at a place, by its `.eh_frame`.
+    pub(crate) fn of_piece(
+        machine: Machine,
+        (offset, len): (FileOffset, u64),
+        eh_frame: Vec<u8>,
+        budget: &Budget,
+    ) -> Result<Self, TableError> {
+        let n_bytes = eh_frame.len();
+        let section = eh_frame_of_piece(len, eh_frame, machine).ok_or(TableError::NoSection)?;
+        let held = size_of::<Self>() + size_of::<Section>() + n_bytes + section.index.size_bytes();
+        let held = budget.hold(held as u64);
+        Ok(Self {
+            _indexes: held.map_err(|_| TableError::Memory)?,
+            machine,
+            base: 0,
+            segments: vec![Segment {
+                offset,
+                file_size: len,
+                address: Svma(0),
+            }],
+            sections: vec![section],
+            go: None,
+            known: Vec::new(),
+            signal_return: None,
+            compiled: RwLock::new(Compiled::nothing(budget)),
         })
     }
 

@@ -60,6 +60,16 @@ impl Maker {
         self.u32(&[77, 78]).u64(&[to, from, to, 8, index])
     }
 
+    /// `.eh_frame` and its header of so many bytes.
+    fn frames(&mut self, frames: &[u8], header_len: usize) -> &mut Self {
+        let len = frames.len() + header_len;
+        self.prefix(JIT_CODE_UNWINDING_INFO, 40 + len + 4, 0);
+        self.u64(&[len as u64, header_len as u64, 0]);
+        self.bytes.extend_from_slice(frames);
+        self.bytes.extend(std::iter::repeat_n(0x1b, header_len + 4));
+        self
+    }
+
     fn lines(&mut self, start: u64, lines: &[(u64, u32, &[u8])]) -> &mut Self {
         let len: usize = lines.iter().map(|(_, _, file)| 17 + file.len()).sum();
         self.prefix(JIT_CODE_DEBUG_INFO, 32 + len, 0);
@@ -86,7 +96,11 @@ fn read(dump: &mut JitDump) -> io::Result<Vec<String>> {
         all.push(match record {
             JitRecord::Load(load) => {
                 let name = String::from_utf8_lossy(dump.name(&load)?).into_owned();
-                format!("{} {:x}+{} {name}", load.time_ns, load.start.0, load.len)
+                let mut text = format!("{} {:x}+{} {name}", load.time_ns, load.start.0, load.len);
+                if let Some(frames) = load.frames {
+                    text += &format!(" {:x?}", dump.eh_frame(frames)?);
+                }
+                text
             }
             JitRecord::Move(moved) => {
                 let JitMove { time_ns, index, .. } = moved;
@@ -110,7 +124,7 @@ fn sample(is_big_endian: bool) -> Vec<u8> {
     maker
         .lines(0x7000, &[(0x7000, 3, b"a.js"), (0x7004, 4, b"\xff")])
         .load(2000, 0x7000, 1, b"JS:*hot a.js:3")
-        .prefix(4, 16, 2100)
+        .frames(b"\x10\x20\x30", 20)
         .moved(2500, 0x7000, 0x8000, 1)
         .load(3000, 0x7000, 2, b"next");
     maker.bytes
@@ -126,7 +140,7 @@ fn records_are_read_in_both_byte_orders() {
             "7000 7000 a.js:3 7004 :4",
             "2000 7000+8 JS:*hot a.js:3",
             "2500 8000+8 =1",
-            "3000 7000+8 next",
+            "3000 7000+8 next [10, 20, 30]",
         ];
         assert_eq!(read(&mut dump).unwrap(), expected);
         assert_eq!(read(&mut dump).unwrap(), [""; 0]);
@@ -178,7 +192,7 @@ fn a_log_that_is_being_written_ends_with_its_last_whole_record() {
         ends.push(whole.next_at);
     }
     // Of the record that is passed over, too.
-    ends.push(ends[2] + 16);
+    ends.push(ends[2] + 40 + 27);
     assert_eq!(whole.damage(), JitDamage::default());
     let whole = read(&mut open(&bytes).unwrap()).unwrap();
     for len in 0..bytes.len() {
@@ -221,6 +235,70 @@ fn a_log_that_gets_shorter_is_an_error() {
 }
 
 #[test]
+fn how_frames_are_left_belongs_to_the_next_code_alone() {
+    let mut maker = Maker::new(false);
+    maker
+        .frames(b"old", 4)
+        .frames(b"ab", 4)
+        .lines(0x7000, &[])
+        .load(1, 0x7000, 1, b"its")
+        .load(2, 0x8000, 2, b"other")
+        .frames(b"", 20)
+        .load(3, 0x9000, 3, b"only a header");
+    let mut dump = open(&maker.bytes).unwrap();
+    let all = read(&mut dump).unwrap();
+    let loads = [
+        "1 7000+8 its [61, 62]",
+        "2 8000+8 other",
+        "3 9000+8 only a header",
+    ];
+    assert_eq!(all[1..], loads);
+    assert_eq!(dump.damage(), JitDamage::default());
+}
+
+#[test]
+fn lengths_that_lie_describe_no_frames_and_are_damage() {
+    // More than the record has, a header of more than all, more than any code needs.
+    for (len, header_len) in [
+        (100, 4),
+        (4, 5),
+        (u64::MAX, 0),
+        (u64::from(MAX_FRAMES) + 1, 0),
+    ] {
+        let mut maker = Maker::new(false);
+        let room = usize::try_from(MAX_FRAMES).unwrap() + 8;
+        let room = if len > 100 { room } else { 8 };
+        maker.prefix(JIT_CODE_UNWINDING_INFO, 40 + room, 0);
+        maker.u64(&[len, header_len, 0]).bytes.extend(vec![7; room]);
+        maker.load(1, 0x7000, 1, b"bare");
+        let mut dump = open(&maker.bytes).unwrap();
+        assert_eq!(read(&mut dump).unwrap(), ["1 7000+8 bare"]);
+        assert_eq!(dump.damage().n_bad, 1);
+    }
+}
+
+#[test]
+fn a_log_that_grows_is_read_on() {
+    let whole = sample(false);
+    let expected = read(&mut open(&whole).unwrap()).unwrap();
+    for step in [1, 7, 50] {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&whole[..40]).unwrap();
+        let mut dump = JitDump::open(file.path(), &Budget::default()).unwrap();
+        let mut all = read(&mut dump).unwrap();
+        for more in whole[40..].chunks(step) {
+            file.write_all(more).unwrap();
+            dump.look_again().unwrap();
+            all.extend(read(&mut dump).unwrap());
+        }
+        assert_eq!(all, expected);
+        assert_eq!(dump.damage(), JitDamage::default());
+        file.as_file().set_len(100).unwrap();
+        assert!(dump.look_again().is_err());
+    }
+}
+
+#[test]
 fn damage_is_never_a_panic_or_an_endless_loop() {
     for is_big_endian in [false, true] {
         let bytes = sample(is_big_endian);
@@ -230,7 +308,8 @@ fn damage_is_never_a_panic_or_an_endless_loop() {
                 damaged[at] = value;
                 if let Ok(mut dump) = open(&damaged) {
                     let all = read(&mut dump).unwrap();
-                    assert!(all.len() <= 4);
+                    // What describes frames may have become code.
+                    assert!(all.len() <= 5);
                 }
             }
         }

@@ -16,6 +16,7 @@ mod locate;
 mod memo;
 mod names;
 mod parallel;
+mod pieces;
 mod places;
 mod recorded_ends;
 mod resolve;

@@ -14,13 +14,13 @@ use foldhash::HashMap;
 use rprof_abi::AttrFlags;
 use rprof_images::Reason as NoFile;
 use rprof_images::{
-    Avma, FileOffset, JitDamage, JitDump, JitDumpError, JitMove, JitRecord, Living, Locator,
-    PerfMap, own_user,
+    Avma, FileOffset, JitDamage, JitDump, JitMove, JitRecord, Living, Locator, PerfMap,
+    is_trusted_owner,
 };
 use rprof_machine::{CodeLog, CompiledCode, HistoryBuilder, ImageId, RecordedImage};
 use rprof_perfdata::{FeatureId, Reader};
 use rprof_symbols::{Answers, Reason, Request, symbolize_jitdump, symbolize_perf_map};
-use rprof_untrusted::{Budget, Held};
+use rprof_untrusted::Held;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
@@ -28,6 +28,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 impl Context<'_> {
+    /// A log that says how its code is unwound at any time.
+    pub(super) fn log_to_unwind(&self, id: ImageId, image: &RecordedImage) -> Option<JitDump> {
+        let log = self.skimmed.logs.get(&id).filter(|log| log.has_times)?;
+        let inode = image.inode.filter(|_| self.locator.symfs.is_none());
+        JitDump::open_recorded(&log.path, inode, self.reader.budget()).ok()
+    }
+
     /// Names places of such an image; `None` for files of any other sort.
     pub(super) fn name_run_time_code(
         &self,
@@ -42,10 +49,11 @@ impl Context<'_> {
             return Some(map.and_then(|map| symbolize_perf_map(&map, &addresses)));
         }
         image.is_code_log().then(|| {
-            let found = self.skimmed.logs.get(&id).map(PathBuf::as_path);
+            let found = self.skimmed.logs.get(&id).map(|log| log.path.as_path());
             let path = found.unwrap_or(Path::new(OsStr::from_bytes(&image.path)));
             let inode = image.inode.filter(|_| self.locator.symfs.is_none());
-            let mut dump = open_log(path, inode, self.reader.budget()).map_err(Reason::NoFile)?;
+            let mut dump = JitDump::open_recorded(path, inode, self.reader.budget())
+                .map_err(Reason::NoFile)?;
             symbolize_jitdump(&mut dump, offsets, request)
         })
     }
@@ -62,7 +70,7 @@ impl Context<'_> {
         let logs = &self.skimmed.logs;
         let dump = logs
             .get(&id)
-            .map(|path| JitDump::open(path, self.reader.budget()));
+            .map(|log| JitDump::open(&log.path, self.reader.budget()));
         let Some(Ok(mut dump)) = dump else {
             return embedded.pieces(image);
         };
@@ -103,7 +111,7 @@ impl Context<'_> {
             return Err(Reason::NotItsMap(why.to_owned()));
         }
         let owner = map.owner();
-        if !is_trusted(owner, process.living) {
+        if !is_trusted_owner(owner, process.living) {
             return Err(Reason::NotItsMap(format!(
                 "the file is user {owner}'s, neither yours nor root's: sudo chown root it if you \
                  trust it"
@@ -118,12 +126,6 @@ fn no_map(kind: ErrorKind) -> Reason {
         ErrorKind::NotFound => Reason::NoMap,
         kind => Reason::NoFile(NoFile::Unreadable(kind)),
     }
-}
-
-/// Whose maps count: ours and root's, as in perf (`dso__load`, tools/perf/util/symbol.c, v6.1), and
-/// those of the process's own user while it lives.
-fn is_trusted(owner: u32, living: Option<Living>) -> bool {
-    owner == 0 || own_user() == Some(owner) || living.is_some_and(|living| living.owner == owner)
 }
 
 fn below(root: &Path, path: &str) -> PathBuf {
@@ -142,18 +144,6 @@ pub(super) fn other_machine(reader: &Reader) -> Option<String> {
     (there.trim() != here.trim()).then_some(there)
 }
 
-fn open_log(path: &Path, inode: Option<u64>, budget: &Budget) -> Result<JitDump, NoFile> {
-    let dump = JitDump::open(path, budget).map_err(|error| match error {
-        JitDumpError::Io(error) if error.kind() == ErrorKind::NotFound => NoFile::Missing,
-        JitDumpError::Io(error) => NoFile::Unreadable(error.kind()),
-        _ => NoFile::NotJitDump,
-    })?;
-    match inode {
-        Some(inode) if dump.inode() != Some(inode) => Err(NoFile::Replaced),
-        _ => Ok(dump),
-    }
-}
-
 /// Finds the log that was recorded: as its process sees it, if that lives, or as we do.
 fn find_log(
     reader: &Reader,
@@ -165,7 +155,7 @@ fn find_log(
     let budget = reader.budget();
     if let Some(root) = &locator.symfs {
         let path = below(root, &path);
-        return open_log(&path, None, budget).map(|dump| (path, dump));
+        return JitDump::open_recorded(&path, None, budget).map(|dump| (path, dump));
     }
     if other_machine(reader).is_some() {
         return Err(NoFile::Missing);
@@ -173,23 +163,31 @@ fn find_log(
     let living = logs.iter().find_map(|log| Living::of(log.pid));
     let inside = living.map(|living| living.path(&path));
     if let Some(inside) = inside
-        && let Ok(dump) = open_log(&inside, image.inode, budget)
+        && let Ok(dump) = JitDump::open_recorded(&inside, image.inode, budget)
     {
         return Ok((inside, dump));
     }
     let path = PathBuf::from(&*path);
-    open_log(&path, image.inode, budget).map(|dump| (path, dump))
+    JitDump::open_recorded(&path, image.inode, budget).map(|dump| (path, dump))
 }
 
 /// Memory that a piece of code takes for each process that has it, bytes: as measured, with the
 /// history that it is put into.
 const PIECE_BYTES: u64 = 1100;
 
+/// Where a log was found.
+#[derive(Debug)]
+pub(crate) struct FoundLog {
+    pub(super) path: PathBuf,
+    /// Whether its times are the recording's: it is known what was at an address at the time of a sample.
+    pub(super) has_times: bool,
+}
+
 /// What is known of logs.
 #[derive(Debug, Default)]
 pub(super) struct Logs {
     /// Where they were found.
-    pub(super) paths: HashMap<ImageId, PathBuf>,
+    pub(super) found: HashMap<ImageId, FoundLog>,
     /// What is to be said of them.
     pub(super) notes: Vec<String>,
     /// The memory of their pieces.
@@ -223,8 +221,8 @@ pub(super) fn add_compiled_code(
         let shown = String::from_utf8_lossy(&image.path);
         match find_log(reader, locator, &image, logs) {
             Ok((path, dump)) => {
-                added.logs.paths.insert(id, path);
-                added.add_log(&shown, dump, logs);
+                let has_times = added.add_log(&shown, dump, logs);
+                added.logs.found.insert(id, FoundLog { path, has_times });
             }
             Err(reason) => {
                 let embedded = embedded.get_or_insert_with(|| Embedded::of(reader));
@@ -269,7 +267,8 @@ impl Added<'_> {
         self.logs.notes.push(note);
     }
 
-    fn add_log(&mut self, path: &str, mut dump: JitDump, logs: &[CodeLog]) {
+    /// Takes all of a log; whether its times are the recording's.
+    fn add_log(&mut self, path: &str, mut dump: JitDump, logs: &[CodeLog]) -> bool {
         let has_times = self.has_times && !dump.has_arch_times;
         if !has_times {
             self.note(format!(
@@ -293,6 +292,7 @@ impl Added<'_> {
             }
             Err(error) => self.note(format!("{path}: read in part: {error}")),
         }
+        has_times
     }
 
     /// Adds a piece to the processes that have its log, unless there are too many.

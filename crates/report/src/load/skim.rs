@@ -2,7 +2,7 @@
 
 use super::chunks::{Chunks, Cut};
 use super::lives::Lives;
-use super::run_time::add_compiled_code;
+use super::run_time::{FoundLog, add_compiled_code};
 use super::samples::DeferredChains;
 use super::unwinding;
 use crate::Error;
@@ -16,7 +16,6 @@ use rprof_profile::Loss;
 use rprof_profile::timeline::TimedLoss;
 use rprof_untrusted::Held;
 use std::ops::Range;
-use std::path::PathBuf;
 
 /// What the first pass found.
 #[derive(Debug)]
@@ -24,7 +23,7 @@ pub(crate) struct Skimmed {
     pub(crate) history: History,
     pub(crate) lives: Lives,
     /// Where logs of compiled code were found.
-    pub(crate) logs: HashMap<ImageId, PathBuf>,
+    pub(crate) logs: HashMap<ImageId, FoundLog>,
     /// The memory of what they say.
     _logs_held: Option<Held>,
     pub(crate) has_times: bool,
@@ -125,7 +124,7 @@ fn skim_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<Skimmed, Erro
     Ok(Skimmed {
         history: skim.builder.build(),
         lives: skim.lives,
-        logs: logs.paths,
+        logs: logs.found,
         _logs_held: logs.held,
         has_times,
         n_samples: skim.n_samples,

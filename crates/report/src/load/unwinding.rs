@@ -10,15 +10,17 @@ use super::Context;
 use super::branch_calls;
 use super::chain::{Missing, UserPart, UserStack};
 use super::exact_chains;
+use super::pieces::Pieces;
 use super::resolve::Space;
 use super::samples::Seen;
 use foldhash::HashMap;
 use rprof_abi::sample::StackDump;
 use rprof_abi::{Callchain, Endian, SampleType, context as marker};
-use rprof_images::Avma;
+use rprof_images::{Avma, FileOffset};
 use rprof_machine::{Epoch, ImageId, ImageKind, Place, RecordedImage};
 use rprof_perfdata::{FeatureId, Reader, RecordedEvent};
 use rprof_profile::{EndedStacks, StackEnd, Unwound};
+use rprof_untrusted::OverBudget;
 use rprof_unwind::{
     AddressSpace, Machine, Mapped, Outcome, Registers, Stack, StackFrame, TableError, UnwindTable,
     Unwinder,
@@ -32,7 +34,7 @@ use std::sync::{Mutex, OnceLock};
 pub(crate) struct Tables {
     machine: Machine,
     /// By number of the image.
-    images: Vec<OnceLock<Option<UnwindTable>>>,
+    images: Vec<OnceLock<Described>>,
     /// Paths of images for which the budget had no room.
     refused: Mutex<BTreeSet<Vec<u8>>>,
 }
@@ -63,28 +65,85 @@ impl Tables {
         refused.map(warning).collect()
     }
 
-    fn table(&self, context: &Context<'_>, id: ImageId) -> Option<&UnwindTable> {
-        let slot = self.images.get(id.0 as usize)?;
-        slot.get_or_init(|| self.open(context, id)).as_ref()
+    fn mapped(&self, context: &Context<'_>, id: ImageId, avma: Avma, at: FileOffset) -> Mapped<'_> {
+        let slot = self.images.get(id.0 as usize);
+        let table = match slot.map(|slot| slot.get_or_init(|| self.open(context, id))) {
+            Some(Described::Image(table)) => Some(&**table),
+            Some(Described::Log(pieces)) => pieces.table(at, || self.refuse(context, id)),
+            Some(Described::Nowhere) | None => None,
+        };
+        match table {
+            Some(table) => table.mapped(id.0, avma.0, at),
+            None => {
+                let recorded = context.skimmed.history.images().of(id);
+                Mapped::Code {
+                    image: id.0,
+                    is_file: recorded.is_some_and(RecordedImage::is_file),
+                }
+            }
+        }
     }
 
-    fn open(&self, context: &Context<'_>, id: ImageId) -> Option<UnwindTable> {
-        let image = context.skimmed.history.images().of(id)?;
-        if image.kind != ImageKind::User {
-            return None;
+    fn open(&self, context: &Context<'_>, id: ImageId) -> Described {
+        let image = context.skimmed.history.images().of(id);
+        let Some(image) = image.filter(|image| image.kind == ImageKind::User) else {
+            return Described::Nowhere;
+        };
+        let described = match image.is_code_log() {
+            true => self.open_log(context, id, image),
+            false => self.open_image(context, id, image),
+        };
+        described.unwrap_or_else(|error| {
+            if error == TableError::Memory {
+                self.refuse(context, id);
+            }
+            Described::Nowhere
+        })
+    }
+
+    fn open_log(
+        &self,
+        context: &Context<'_>,
+        id: ImageId,
+        image: &RecordedImage,
+    ) -> Result<Described, TableError> {
+        let log = context.log_to_unwind(id, image);
+        let log = log.ok_or(TableError::NoSection)?;
+        let pieces = Pieces::of(log, self.machine, context.reader.budget());
+        let pieces = pieces.map_err(|OverBudget| TableError::Memory)?;
+        Ok(Described::Log(Box::new(pieces)))
+    }
+
+    fn open_image(
+        &self,
+        context: &Context<'_>,
+        id: ImageId,
+        image: &RecordedImage,
+    ) -> Result<Described, TableError> {
+        let located = context.locate_to_unwind(id, image);
+        let located = located.map_err(|_| TableError::NoSection)?;
+        let table = UnwindTable::of(&located.binary, located.debug.as_ref())?;
+        if table.machine() != self.machine {
+            return Err(TableError::Machine);
         }
-        let located = context.locate_to_unwind(id, image).ok()?;
-        let table = UnwindTable::of(&located.binary, located.debug.as_ref());
-        if table
-            .as_ref()
-            .is_err_and(|&error| error == TableError::Memory)
-            && let Ok(mut refused) = self.refused.lock()
-        {
+        Ok(Described::Image(Box::new(table)))
+    }
+
+    fn refuse(&self, context: &Context<'_>, id: ImageId) {
+        let image = context.skimmed.history.images().of(id);
+        if let (Some(image), Ok(mut refused)) = (image, self.refused.lock()) {
             refused.insert(image.path.clone());
         }
-        let table = table.ok()?;
-        (table.machine() == self.machine).then_some(table)
     }
+}
+
+/// What is known of an image's frames.
+#[derive(Debug)]
+enum Described {
+    Image(Box<UnwindTable>),
+    /// By the log that the image is.
+    Log(Box<Pieces>),
+    Nowhere,
 }
 
 /// The machine whose stacks a recording holds; `None` if those are not walked.
@@ -134,16 +193,7 @@ impl AddressSpace for UserCode<'_> {
         let Place::User { image, offset } = place else {
             return Mapped::Nothing;
         };
-        match self.tables.table(self.context, image) {
-            Some(table) => table.mapped(image.0, avma, offset),
-            None => {
-                let recorded = self.context.skimmed.history.images().of(image);
-                Mapped::Code {
-                    image: image.0,
-                    is_file: recorded.is_some_and(RecordedImage::is_file),
-                }
-            }
-        }
+        self.tables.mapped(self.context, image, Avma(avma), offset)
     }
 }
 

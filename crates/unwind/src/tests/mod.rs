@@ -1,6 +1,7 @@
 //! Descriptions and stacks of all kinds, most of them nonsense: each walk ends, and says why.
 
 mod elf;
+mod piece;
 
 use crate::{AddressSpace, Machine, Mapped, Outcome, Registers, Stack, UnwindTable, Unwinder};
 use elf::{AARCH64, X86_64, debug_frame, elf};
