@@ -2,7 +2,7 @@
 //! compiler keeps says how.
 
 use crate::common::{has, is_x86_64, live, perf, rprof, run, scratch};
-use crate::recording::{Recording, Sample, program};
+use crate::recording::{Recording, Sample, program, record};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -109,6 +109,31 @@ fn count(recording: &Recording) -> [(u32, u32); 3] {
     counts
 }
 
+#[test]
+fn code_is_left_as_its_log_says_while_recording() {
+    let test = "code_is_left_as_its_log_says_while_recording";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if !is_x86_64(test) {
+        return;
+    }
+    let Some(dir) = program(test, ENDLESS) else {
+        return;
+    };
+    let here = dir.path().to_str().unwrap();
+    // While the third function ran the log had another one there, and what has been replaced when a stack is
+    // walked is not known any more.
+    let [first, second, third] = count(&record(&dir, &["-F", "999"], &[here]));
+    assert!(first.0 > 20 && second.0 > 20 && third.1 > 20);
+    let counts = count(&record(&dir, &["-F", "999"], &[here, "names only"]));
+    assert!(
+        counts
+            .iter()
+            .all(|&(whole, others)| whole == 0 && others > 20)
+    );
+}
+
 /// A recording by perf, with copies of stacks.
 fn by_perf(dir: &TempDir, clock: &str, args: &[&str]) -> Recording {
     let file = dir.path().join("perf.data");
@@ -190,10 +215,12 @@ def outer(n): return middle(n) + 1
 while time.process_time() < 0.7: outer(20000)
 print(os.getpid())";
     let python = ["-X", "perf_jit", "-c", script];
+    let mut rprof = rprof(["record", "-q", "-e", "cpu-clock", "-F", "999", "-o"]);
+    rprof.arg(&file).arg("python3.13").args(python);
     let mut perf = perf(["record", "-q", "-e", "cpu-clock", "-k", "mono", "-F", "999"]);
     perf.args(["--call-graph", "dwarf,32768", "-o"]).arg(&file);
     perf.arg("python3.13").args(python);
-    for (recorder, is_there) in [(&mut perf, has_perf)] {
+    for (recorder, is_there) in [(&mut rprof, true), (&mut perf, has_perf)] {
         if !is_there {
             continue;
         }

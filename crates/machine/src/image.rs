@@ -37,6 +37,17 @@ pub enum ImageKind {
     GuestUser,
 }
 
+/// Whether a log of compiled code is named so, `jit-PID.dump`, as perf wants it (`jit_detect` in
+/// tools/perf/util/jitdump.c, v6.1).
+pub fn is_path_of_code_log(path: &[u8]) -> bool {
+    let name = path.rsplit(|&byte| byte == b'/').next();
+    let pid = name
+        .and_then(|name| name.strip_prefix(b"jit-"))
+        .and_then(|rest| rest.strip_suffix(b".dump"));
+    let is_pid = |pid: &[u8]| !pid.is_empty() && pid.iter().all(u8::is_ascii_digit);
+    path.starts_with(b"/") && pid.is_some_and(is_pid)
+}
+
 /// One image as the recording names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedImage {
@@ -71,15 +82,9 @@ impl RecordedImage {
         pid.parse().ok().filter(|&pid| pid > 0)
     }
 
-    /// Whether it is a log of compiled code, `jit-PID.dump`, as perf wants it (`jit_detect` in
-    /// tools/perf/util/jitdump.c, v6.1).
+    /// Whether it is a log of compiled code.
     pub fn is_code_log(&self) -> bool {
-        let name = self.path.rsplit(|&byte| byte == b'/').next();
-        let pid = name
-            .and_then(|name| name.strip_prefix(b"jit-"))
-            .and_then(|rest| rest.strip_suffix(b".dump"));
-        let is_pid = |pid: &[u8]| !pid.is_empty() && pid.iter().all(u8::is_ascii_digit);
-        self.kind == ImageKind::User && self.path.starts_with(b"/") && pid.is_some_and(is_pid)
+        self.kind == ImageKind::User && is_path_of_code_log(&self.path)
     }
 
     /// Whether it is code that was made while a process ran: by its map or log, in memory without a

@@ -26,6 +26,6 @@ mod timeline;
 
 pub use builder::{CodeLog, CompiledCode, HistoryBuilder};
 pub use history::{Comm, Epoch, History, Moment, Place};
-pub use image::{ImageId, ImageKind, Images, RecordedImage};
+pub use image::{ImageId, ImageKind, Images, RecordedImage, is_path_of_code_log};
 pub use live::Live;
 pub use timeline::Key;

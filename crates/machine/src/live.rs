@@ -181,6 +181,11 @@ impl Live {
         self.overfull.len()
     }
 
+    /// Whether a process has threads, as far as it was said to have any.
+    pub fn is_alive(&self, pid: i32) -> bool {
+        self.n_threads.contains_key(&pid)
+    }
+
     /// The mappings of a process at a moment.
     pub fn epoch(&self, pid: i32, time_ns: u64) -> Epoch {
         let key = Key {

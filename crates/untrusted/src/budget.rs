@@ -30,6 +30,12 @@ impl Limits {
         ..Self::of_memory(16 << 20)
     };
 
+    /// For logs of code made at run time, read while recording: some 50,000 pieces of code.
+    pub const CODE_LOGS: Self = Self {
+        read: 1 << 30,
+        ..Self::of_memory(16 << 20)
+    };
+
     /// Memory for reading a recording of no size.
     const LEAST_MEMORY: u64 = 512 << 20;
     /// What a recording of no size may be unpacked to.

@@ -44,6 +44,20 @@ impl Code {
         len
     }
 
+    /// Reads code of a process; whether all of it could be had.
+    pub(crate) fn read_all(&mut self, pid: i32, avma: u64, mut into: &mut [u8]) -> bool {
+        let mut at = avma;
+        while !into.is_empty() {
+            let n = self.read(pid, at, into);
+            if n == 0 {
+                return false;
+            }
+            into = into.split_at_mut(n).1;
+            at = at.saturating_add(n as u64);
+        }
+        true
+    }
+
     fn page(&mut self, pid: i32, avma: u64) -> Option<&[u8; PAGE]> {
         let round = self.round;
         let page = self.pages.entry((pid, avma)).or_insert(Page {

@@ -6,6 +6,8 @@ mod completion;
 mod ends;
 mod frozen;
 mod goroutine;
+mod log;
+mod logs;
 mod memory;
 mod rest;
 mod space;
@@ -17,6 +19,7 @@ use code::Code;
 use completion::{Completed, Completion};
 use ends::Ends;
 use foldhash::HashSet;
+use logs::Logs;
 use rest::CutStack;
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::sample::StackDump;
@@ -28,7 +31,7 @@ use rprof_machine::Live;
 use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
 use rprof_unwind::{Machine, Outcome, Registers, Stack, StackFrame, Unwinder};
-use space::LiveSpace;
+use space::{LiveSpace, LogNow};
 use std::cell::RefCell;
 use std::env::consts::ARCH;
 use std::sync::atomic::Ordering;
@@ -46,6 +49,7 @@ pub(crate) struct LiveUnwinder {
     generation: u32,
     tables: Tables,
     code: RefCell<Code>,
+    logs: Logs,
     unwinder: Unwinder,
     ends: Ends,
     seen: Arc<depth::Seen>,
@@ -102,6 +106,7 @@ impl LiveUnwinder {
             generation: 0,
             tables: Tables::new(Arc::clone(&seen), kept),
             code: RefCell::default(),
+            logs: Logs::new(machine),
             unwinder: Unwinder::new(),
             ends: Ends::default(),
             seen,
@@ -147,6 +152,7 @@ impl LiveUnwinder {
                         if let Record::Exit(task) = &record {
                             self.completion.forget_thread(task.tid);
                         }
+                        self.logs.see(raw.misc, &record, &id);
                         self.live.add(raw.misc, &record, &id);
                     }
                 }
@@ -161,7 +167,8 @@ impl LiveUnwinder {
         self.live.settle(complete_until_ns);
         self.live
             .forget(complete_until_ns.saturating_sub(MARGIN_NS));
-        if self.live.generation() != self.generation {
+        let begins_anew = self.logs.end_round(&self.live);
+        if begins_anew || self.live.generation() != self.generation {
             self.generation = self.live.generation();
             self.unwinder = Unwinder::new();
             self.completion.forget_spaces();
@@ -248,10 +255,18 @@ impl LiveUnwinder {
         let (pid, time_ns) = (sample.pid.unwrap_or(-1), sample.time_ns.unwrap_or(0));
         let epoch = self.live.epoch(pid, time_ns);
         self.tables.make_room(self.live.images().len());
+        let number = self.logs.look(pid, time_ns, epoch);
+        let log = self.logs.of(pid).zip(number);
         let space = LiveSpace {
             live: &self.live,
             tables: &self.tables,
             code: &self.code,
+            log: log.map(|((log, round), number)| LogNow {
+                log,
+                round,
+                time_ns,
+                number,
+            }),
             epoch,
             pid,
         };

@@ -1,10 +1,11 @@
 //! What a walk is told of the process whose stack it is.
 
 use super::code::Code;
+use super::log::Log;
 use super::tables::Tables;
-use rprof_images::{Avma, Svma};
+use rprof_images::{Avma, FileOffset, Svma};
 use rprof_machine::{Epoch, Live, Place, RecordedImage};
-use rprof_unwind::{AddressSpace, Mapped, StackFrame};
+use rprof_unwind::{AddressSpace, Mapped, StackFrame, UnwindTable};
 use std::cell::RefCell;
 
 /// A process at the moment of a sample.
@@ -12,11 +13,31 @@ pub(crate) struct LiveSpace<'l> {
     pub(crate) live: &'l Live,
     pub(crate) tables: &'l Tables,
     pub(crate) code: &'l RefCell<Code>,
+    /// The process's log of code made at run time.
+    pub(crate) log: Option<LogNow<'l>>,
     pub(crate) epoch: Epoch,
     pub(crate) pid: i32,
 }
 
-impl LiveSpace<'_> {
+/// A log at the moment of a sample.
+#[derive(Clone, Copy)]
+pub(crate) struct LogNow<'l> {
+    pub(crate) log: &'l Log,
+    pub(crate) round: u64,
+    pub(crate) time_ns: u64,
+    /// Stands for the mappings and the code in them.
+    pub(crate) number: u32,
+}
+
+impl<'l> LiveSpace<'l> {
+    /// The table of a piece of code made at run time.
+    fn logged(&self, now: LogNow<'l>, avma: u64) -> Option<&'l UnwindTable> {
+        now.log
+            .table(avma, (now.time_ns, now.round), |start, into| {
+                self.code.borrow_mut().read_all(self.pid, start, into)
+            })
+    }
+
     /// Where the function of a frame begins (AVMA), if its image says so.
     pub(crate) fn function(&self, frame: StackFrame) -> Option<u64> {
         let at = frame.avma.wrapping_sub(u64::from(frame.is_return));
@@ -32,7 +53,7 @@ impl LiveSpace<'_> {
 
 impl AddressSpace for LiveSpace<'_> {
     fn number(&self) -> u32 {
-        self.epoch.number()
+        self.log.map_or(self.epoch.number(), |log| log.number)
     }
 
     fn find(&self, avma: u64) -> Mapped<'_> {
@@ -40,8 +61,13 @@ impl AddressSpace for LiveSpace<'_> {
             return Mapped::Nothing;
         };
         let recorded = self.live.images().of(image);
-        match recorded.and_then(|recorded| self.tables.of(image, recorded, self.pid)) {
-            Some(table) => table.mapped(image.0, avma, offset),
+        if let Some(table) = recorded.and_then(|one| self.tables.of(image, one, self.pid)) {
+            return table.mapped(image.0, avma, offset);
+        }
+        let is_run_time = || recorded.is_some_and(RecordedImage::is_run_time_code);
+        let log = self.log.filter(|_| is_run_time());
+        match log.and_then(|now| self.logged(now, avma)) {
+            Some(table) => table.mapped(image.0, avma, FileOffset(avma)),
             None => Mapped::Code {
                 image: image.0,
                 is_file: recorded.is_some_and(RecordedImage::is_file),

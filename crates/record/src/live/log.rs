@@ -1,0 +1,231 @@
+//! The log of one process's code made at run time, read while it is written.
+//!
+//! What it says of a piece of code counts only while the piece is what is in memory: writers keep records
+//! back, so code may have been replaced before the log says so.
+
+use foldhash::fast::FixedState;
+use rprof_images::{
+    Avma, FileOffset, JitDump, JitLoad, JitRecord, Living, Reason, is_trusted_owner,
+};
+use rprof_ringbuf::sys::Clock;
+use rprof_untrusted::{Budget, Held};
+use rprof_unwind::{Machine, UnwindTable};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
+
+/// Where a process has its log.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) pid: i32,
+    pub(crate) path: String,
+    pub(crate) inode: Option<u64>,
+}
+
+/// The log of one process.
+#[derive(Debug)]
+pub(crate) struct Log {
+    place: Place,
+    machine: Machine,
+    budget: Budget,
+    dump: Option<RefCell<JitDump>>,
+    /// It is of no use, or not to be trusted.
+    is_void: bool,
+    /// When it was last looked at.
+    looked_ns: u64,
+    /// When the newest code that it has was made.
+    newest_ns: u64,
+    /// Changes when what it says does.
+    version: u64,
+    /// By address.
+    pieces: BTreeMap<u64, Piece>,
+    held: Held,
+}
+
+/// A piece of code of which the log says how its frames are left.
+#[derive(Debug)]
+struct Piece {
+    load: JitLoad,
+    /// Of its bytes.
+    hash: u64,
+    /// The round in which it was last compared with what is in memory, and whether it was that.
+    compared: Cell<Option<(u64, bool)>>,
+    table: OnceCell<Option<Box<UnwindTable>>>,
+}
+
+/// Memory of a piece, with its place in the tree.
+const PIECE_BYTES: u64 = 2 * size_of::<Piece>() as u64;
+
+impl Log {
+    pub(crate) fn new(place: Place, machine: Machine, budget: &Budget) -> Self {
+        Self {
+            place,
+            machine,
+            held: budget.hold_nothing(),
+            budget: budget.clone(),
+            dump: None,
+            is_void: false,
+            looked_ns: 0,
+            newest_ns: 0,
+            version: 0,
+            pieces: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn pid(&self) -> i32 {
+        self.place.pid
+    }
+
+    pub(crate) fn version(&self) -> u64 {
+        self.version
+    }
+
+    pub(crate) fn looked_ns(&self) -> u64 {
+        self.looked_ns
+    }
+
+    pub(crate) fn newest_ns(&self) -> u64 {
+        self.newest_ns
+    }
+
+    /// Reads what was written by the time of a sample.
+    pub(crate) fn look(&mut self, time_ns: u64) {
+        if self.is_void || time_ns <= self.looked_ns {
+            return;
+        }
+        self.looked_ns = Clock::Monotonic.now_ns();
+        if self.dump.is_none() {
+            self.open();
+        }
+        let Some(dump) = self.dump.take() else {
+            return;
+        };
+        let mut dump = dump.into_inner();
+        if self.read(&mut dump).is_some() {
+            self.dump = Some(RefCell::new(dump));
+        } else {
+            self.give_up();
+        }
+    }
+
+    /// What is not known any more must not be taken for what is there.
+    fn give_up(&mut self) {
+        self.is_void = true;
+        self.version += 1;
+        self.dump = None;
+        self.pieces.clear();
+        self.held = self.budget.hold_nothing();
+    }
+
+    fn open(&mut self) {
+        let Place { pid, path, inode } = &self.place;
+        let Some(living) = Living::of(*pid) else {
+            return;
+        };
+        let opened = JitDump::open_recorded(&living.path(path), *inode, &self.budget);
+        match opened {
+            // Children have their parent's log mapped.
+            Ok(dump) if is_of(&dump, living) => self.dump = Some(RefCell::new(dump)),
+            // Its first bytes may not be written yet.
+            Err(Reason::NotJitDump) => {}
+            _ => self.is_void = true,
+        }
+    }
+
+    /// Reads on; `None` if it cannot be followed any more.
+    fn read(&mut self, dump: &mut JitDump) -> Option<()> {
+        dump.look_again().ok()?;
+        while let Some(record) = dump.next_record().ok()? {
+            match record {
+                JitRecord::Load(load) => {
+                    self.replace((load.start, load.len), load.time_ns);
+                    self.load(dump, load)?;
+                }
+                JitRecord::Move(moved) => self.replace((moved.start, moved.len), moved.time_ns),
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    fn load(&mut self, dump: &mut JitDump, load: JitLoad) -> Option<()> {
+        if load.frames.is_none() {
+            return Some(());
+        }
+        let Some(code) = dump.code(&load).ok()? else {
+            return Some(());
+        };
+        self.held.grow(PIECE_BYTES).ok()?;
+        let piece = Piece {
+            load,
+            hash: hash_of(code),
+            compared: Cell::new(None),
+            table: OnceCell::new(),
+        };
+        self.pieces.insert(load.start.0, piece);
+        Some(())
+    }
+
+    /// Forgets what was where there is other code now.
+    fn replace(&mut self, (start, len): (Avma, u64), time_ns: u64) {
+        self.version += 1;
+        self.newest_ns = self.newest_ns.max(time_ns);
+        let end = start.0.saturating_add(len);
+        while let Some((&old, piece)) = self.pieces.range(..end).next_back()
+            && old.saturating_add(piece.load.len) > start.0
+        {
+            self.pieces.remove(&old);
+            self.held.give_back(PIECE_BYTES);
+        }
+    }
+
+    /// The table of the code at an address at the time of a sample, if that is what `read` finds there;
+    /// that is compared once in each round.
+    pub(crate) fn table(
+        &self,
+        avma: u64,
+        (time_ns, round): (u64, u64),
+        read: impl FnOnce(u64, &mut [u8]) -> bool,
+    ) -> Option<&UnwindTable> {
+        let (_, piece) = self.pieces.range(..=avma).next_back()?;
+        let load = &piece.load;
+        if avma - load.start.0 >= load.len || load.time_ns > time_ns {
+            return None;
+        }
+        let is_there = match piece.compared.get() {
+            Some((compared, is_there)) if compared == round => is_there,
+            _ => {
+                let mut code = vec![0; usize::try_from(load.len).ok()?];
+                let is_there = read(load.start.0, &mut code) && hash_of(&code) == piece.hash;
+                piece.compared.set(Some((round, is_there)));
+                is_there
+            }
+        };
+        if !is_there {
+            return None;
+        }
+        let table = piece.table.get_or_init(|| {
+            let mut dump = self.dump.as_ref()?.borrow_mut();
+            let place = FileOffset(load.start.0);
+            let table = UnwindTable::of_logged(self.machine, &mut dump, load, place, &self.budget);
+            table.ok().map(Box::new)
+        });
+        table.as_deref()
+    }
+}
+
+/// Whether a log is of a process, by somebody who may say what that does, and by its clock.
+fn is_of(dump: &JitDump, living: Living) -> bool {
+    let is_trusted = dump
+        .owner()
+        .is_some_and(|owner| is_trusted_owner(owner, Some(living)));
+    let is_own = i32::try_from(dump.pid) == Ok(living.own_pid);
+    is_trusted && is_own && !dump.has_arch_times
+}
+
+fn hash_of(code: &[u8]) -> u64 {
+    FixedState::default().hash_one(code)
+}
+
+#[cfg(test)]
+mod tests;
