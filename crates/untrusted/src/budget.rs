@@ -32,7 +32,7 @@ impl Limits {
 
     /// For logs of code made at run time, read while recording: some 50,000 pieces of code.
     pub const CODE_LOGS: Self = Self {
-        read: 1 << 30,
+        read: 256 << 20,
         ..Self::of_memory(16 << 20)
     };
 

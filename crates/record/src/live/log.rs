@@ -56,6 +56,9 @@ struct Piece {
 /// Memory of a piece, with its place in the tree.
 const PIECE_BYTES: u64 = 2 * size_of::<Piece>() as u64;
 
+/// Records that are read at one look: samples wait meanwhile.
+const MAX_RECORDS: usize = 2000;
+
 impl Log {
     pub(crate) fn new(place: Place, machine: Machine, budget: &Budget) -> Self {
         Self {
@@ -135,7 +138,10 @@ impl Log {
     /// Reads on; `None` if it cannot be followed any more.
     fn read(&mut self, dump: &mut JitDump) -> Option<()> {
         dump.look_again().ok()?;
-        while let Some(record) = dump.next_record().ok()? {
+        for _ in 0..MAX_RECORDS {
+            let Some(record) = dump.next_record().ok()? else {
+                break;
+            };
             match record {
                 JitRecord::Load(load) => {
                     self.replace((load.start, load.len), load.time_ns);

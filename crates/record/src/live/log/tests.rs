@@ -137,6 +137,15 @@ fn a_log_that_cannot_be_followed_says_nothing_any_more() {
     log.look(1);
     assert!(log.is_void && !says(&log, 0x7000, 100));
 
+    let mut given = own();
+    given.frames().load(50, 0x7000);
+    // Only root may give files away.
+    if std::os::unix::fs::chown(given.0.path(), Some(65_534), None).is_ok() {
+        let mut log = given.log(&Budget::default());
+        log.look(1);
+        assert!(log.is_void);
+    }
+
     let mut cut = own();
     cut.frames().load(50, 0x7000);
     let mut log = cut.log(&Budget::default());
@@ -159,6 +168,22 @@ fn a_log_that_cannot_be_followed_says_nothing_any_more() {
     log.look(1);
     assert!(log.is_void && !says(&log, 0x7000, 100));
     assert!(budget.hold(50 * PIECE_BYTES).is_ok());
+}
+
+#[test]
+fn a_long_log_is_read_a_part_at_a_time() {
+    let mut many = own();
+    for n in 0..5000 {
+        many.load(n, 0x7000);
+    }
+    many.frames().load(5000, 0x7000);
+    let mut log = many.log(&Budget::default());
+    let mut n_looks = 0;
+    while log.newest_ns() < 5000 {
+        log.look(log.looked_ns() + 1);
+        n_looks += 1;
+    }
+    assert!(n_looks > 1 && says(&log, 0x7000, 6000));
 }
 
 #[test]
