@@ -247,6 +247,59 @@ print(os.getpid())";
     }
 }
 
+/// Where a function makes and takes back its frame, frame pointers leave out its caller.
+#[test]
+fn functions_of_node_have_their_callers_from_their_first_instruction_to_the_last() {
+    let test = "functions_of_node_have_their_callers_from_their_first_instruction_to_the_last";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if !is_x86_64(test) || !has(test, "node", "nodejs") || !has(test, "perf", "linux-perf") {
+        return;
+    }
+    let dir = scratch();
+    let script = "const compare = (x, y) => x - y;
+        let t = 0;
+        while (process.cpuUsage().user < 1500000) {
+            const all = [];
+            for (let i = 0; i < 3000; i++) all.push((t * i + i * i) % 1013);
+            all.sort(compare);
+            t += all[5] + 1;
+        }";
+    std::fs::write(dir.path().join("sort.js"), script).unwrap();
+    let file = dir.path().join("perf.data");
+    let mut perf = perf([
+        "record",
+        "-q",
+        "-e",
+        "cpu-clock",
+        "-k",
+        "mono",
+        "-F",
+        "1999",
+    ]);
+    perf.args(["--call-graph", "dwarf,8192", "-o"]).arg(&file);
+    perf.args([
+        "node",
+        "--perf-prof",
+        "--perf-prof-unwinding-info",
+        "sort.js",
+    ]);
+    let ran = run(perf.current_dir(dir.path())).ok();
+    let recording = Recording::new(file, ran);
+    let mut n_inside = 0;
+    for sample in recording.samples() {
+        let names = sample.names();
+        if let [first, caller, ..] = names[..]
+            && first.starts_with("JS:*compare ")
+        {
+            assert!(caller.ends_with("SortCompareUserFn"), "{sample:#?}");
+            n_inside += 1;
+        }
+    }
+    assert!(n_inside > 20, "{n_inside}");
+}
+
 fn log_in(dir: &Path) -> PathBuf {
     let mut all = std::fs::read_dir(dir).unwrap().flatten();
     let log = all.find(|entry| entry.path().extension().is_some_and(|end| end == "dump"));
