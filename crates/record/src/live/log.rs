@@ -15,11 +15,11 @@ use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 
 /// Where a process has its log.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) pid: i32,
     pub(crate) path: String,
-    pub(crate) inode: Option<u64>,
+    pub(crate) inode: u64,
 }
 
 /// The log of one process.
@@ -75,8 +75,8 @@ impl Log {
         }
     }
 
-    pub(crate) fn pid(&self) -> i32 {
-        self.place.pid
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
     }
 
     pub(crate) fn version(&self) -> u64 {
@@ -125,7 +125,7 @@ impl Log {
         let Some(living) = Living::of(*pid) else {
             return;
         };
-        let opened = JitDump::open_recorded(&living.path(path), *inode, &self.budget);
+        let opened = JitDump::open_recorded(&living.path(path), Some(*inode), &self.budget);
         match opened {
             // Children have their parent's log mapped.
             Ok(dump) if is_of(&dump, living) => self.dump = Some(RefCell::new(dump)),

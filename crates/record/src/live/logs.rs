@@ -56,19 +56,16 @@ impl Logs {
             Record::Mmap2(map)
                 if map.prot & PROT_EXEC != 0 && is_path_of_code_log(map.filename) =>
             {
-                let Ok(path) = str::from_utf8(map.filename) else {
-                    return;
-                };
-                let inode = match &map.identity {
-                    FileIdentity::Inode(inode) => Some(inode.ino),
-                    FileIdentity::BuildId(_) => None,
-                };
-                let place = Place {
-                    pid: map.pid,
-                    path: path.to_owned(),
-                    inode,
-                };
-                self.follow(place, time_ns);
+                if let (Ok(path), FileIdentity::Inode(inode)) =
+                    (str::from_utf8(map.filename), &map.identity)
+                {
+                    let place = Place {
+                        pid: map.pid,
+                        path: path.to_owned(),
+                        inode: inode.ino,
+                    };
+                    self.follow(place, time_ns);
+                }
             }
             Record::Fork(task) if task.pid != task.ppid => self.forget(task.pid, time_ns),
             Record::Comm(comm) if misc.has(Misc::COMM_EXEC) => self.forget(comm.pid, time_ns),
@@ -77,6 +74,14 @@ impl Logs {
     }
 
     fn follow(&mut self, place: Place, mapped_ns: u64) {
+        let pid = place.pid;
+        if self
+            .of
+            .get(&pid)
+            .is_some_and(|one| *one.log.place() == place)
+        {
+            return;
+        }
         if self.of.len() >= MAX_LOGS {
             let all = self.of.iter();
             let oldest = all.min_by_key(|(pid, one)| (one.log.looked_ns(), **pid));
@@ -90,7 +95,7 @@ impl Logs {
             is_ending: false,
             log: Log::new(place, self.machine, &self.budget),
         };
-        self.of.insert(followed.log.pid(), followed);
+        self.of.insert(pid, followed);
     }
 
     /// A process begins, or executes another program.
@@ -145,5 +150,101 @@ impl Logs {
     pub(crate) fn of(&self, pid: i32) -> Option<(&Log, u64)> {
         let followed = self.of.get(&pid)?;
         Some((&followed.log, self.round))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_abi::record::{Comm, Inode, Mmap2, Task};
+
+    fn at(time_ns: u64) -> SampleId {
+        SampleId {
+            time_ns: Some(time_ns),
+            ..SampleId::default()
+        }
+    }
+
+    fn map(logs: &mut Logs, pid: i32, prot: u32, filename: &[u8], time_ns: u64) {
+        let map = Record::Mmap2(Mmap2 {
+            pid,
+            tid: pid,
+            addr: 0x5000,
+            len: 0x1000,
+            pgoff: 0,
+            identity: FileIdentity::Inode(Inode::default()),
+            prot,
+            flags: 2,
+            filename,
+        });
+        logs.see(Misc::USER, &map, &at(time_ns));
+    }
+
+    fn logs_of(pids: std::ops::Range<i32>) -> Logs {
+        let mut logs = Logs::new(Machine::X86_64);
+        for pid in pids {
+            map(&mut logs, pid, 5, b"/nowhere/jit-7.dump", 100);
+        }
+        logs
+    }
+
+    #[test]
+    fn logs_are_files_of_that_name_that_are_mapped_as_code() {
+        let mut logs = logs_of(7..8);
+        map(&mut logs, 8, 1, b"/nowhere/jit-8.dump", 100);
+        map(&mut logs, 9, 5, b"/nowhere/libjit-8.so", 100);
+        assert!(logs.of(7).is_some() && logs.of(8).is_none() && logs.of(9).is_none());
+        let many = logs_of(1000..2000);
+        assert_eq!(many.of.len(), MAX_LOGS);
+    }
+
+    #[test]
+    fn a_process_that_begins_or_executes_has_no_log() {
+        let exec = |time_ns| {
+            let mut logs = logs_of(7..8);
+            let comm = Record::Comm(Comm {
+                pid: 7,
+                tid: 7,
+                comm: b"",
+            });
+            logs.see(Misc::COMM_EXEC, &comm, &at(time_ns));
+            logs.of(7).is_some()
+        };
+        assert_eq!((exec(99), exec(100)), (true, false));
+        let fork = |ppid| {
+            let mut logs = logs_of(7..8);
+            let task = Task {
+                pid: 7,
+                ppid,
+                tid: 8,
+                ptid: ppid,
+                time_ns: 200,
+            };
+            logs.see(Misc(0), &Record::Fork(task), &at(200));
+            logs.of(7).is_some()
+        };
+        assert_eq!((fork(7), fork(6)), (true, false), "a thread, a process");
+        let mut logs = logs_of(7..8);
+        let live = Live::default();
+        assert!(!logs.end_round(&live) && logs.of(7).is_some());
+        assert!(
+            !logs.end_round(&live) && logs.of(7).is_none(),
+            "it has ended"
+        );
+    }
+
+    #[test]
+    fn numbers_stand_for_what_is_known_at_a_moment() {
+        let live = Live::default();
+        let epoch = live.epoch(7, 100);
+        let mut logs = logs_of(7..9);
+        let first = logs.look(7, 100, epoch);
+        assert!(first.is_some() && logs.look(6, 100, epoch).is_none());
+        assert_eq!(logs.look(7, 110, epoch), first);
+        assert_ne!(logs.look(8, 100, epoch), first);
+        logs.end_round(&live);
+        assert_ne!(logs.look(7, 120, epoch), first);
+        logs.next_number = u32::MAX;
+        assert!(logs.end_round(&live));
     }
 }

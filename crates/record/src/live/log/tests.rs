@@ -3,6 +3,7 @@
 use super::*;
 use rprof_untrusted::Limits;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use tempfile::NamedTempFile;
 
 const CODE: [u8; 11] = [0x48, 0x83, 0xec, 8, 0xff, 0xd1, 0x48, 0x83, 0xc4, 8, 0xc3];
@@ -52,7 +53,7 @@ impl Written {
         let place = Place {
             pid: std::process::id().cast_signed(),
             path: self.0.path().to_str().unwrap().to_owned(),
-            inode: None,
+            inode: self.0.as_file().metadata().unwrap().ino(),
         };
         Log::new(place, Machine::X86_64, budget)
     }
@@ -136,6 +137,13 @@ fn a_log_that_cannot_be_followed_says_nothing_any_more() {
     let mut log = of_another.log(&Budget::default());
     log.look(1);
     assert!(log.is_void && !says(&log, 0x7000, 100));
+
+    let mut other = own();
+    other.frames().load(50, 0x7000);
+    let mut log = other.log(&Budget::default());
+    log.place.inode += 1;
+    log.look(1);
+    assert!(log.is_void);
 
     let mut given = own();
     given.frames().load(50, 0x7000);
