@@ -124,6 +124,53 @@ fn code_made_at_run_time_without_frame_pointers_is_left_by_its_own_instructions(
 }
 
 #[test]
+fn code_made_at_run_time_has_its_caller_before_it_has_a_frame_pointer() {
+    let test = "code_made_at_run_time_has_its_caller_before_it_has_a_frame_pointer";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if !is_x86_64(test) {
+        return;
+    }
+    let source = r"
+        #include <string.h>
+        #include <sys/mman.h>
+        static char *page;
+        NOINLINE void middle(void) {
+            for (long end = CPU_US() + 300000; CPU_US() < end;)
+                for (int i = 0; i < 50000; i++) ((void (*)(volatile unsigned long *))page)(&sink);
+        }
+        int main(void) {
+            /* push %rbp; mov %rsp, %rbp; pop %rbp; ret */
+            static const unsigned char frame[] = {0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3};
+            page = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            /* mov (%rdi), %rax */
+            for (int i = 0; i < 15; i++) memcpy(page + 3 * i, (char[]){0x48, (char)0x8b, 7}, 3);
+            memcpy(page + 45, frame, sizeof frame);
+            middle();
+            return 0;
+        }";
+    let Some(dir) = program(test, source) else {
+        return;
+    };
+    let recording = record(&dir, &["-F", "1999"], &[]);
+    let mut n_inside = 0;
+    for sample in recording.samples() {
+        let names = sample.names();
+        let is_inside = sample
+            .user()
+            .next()
+            .is_some_and(|frame| frame.image.contains("/perf-"));
+        if is_inside && !sample.is_excused(&recording) {
+            assert!(sample.is_whole(), "{sample:#?}");
+            assert_eq!(names[1..3], ["middle", "main"], "{sample:#?}");
+            n_inside += 1;
+        }
+    }
+    assert!(n_inside > 20, "{n_inside}");
+}
+
+#[test]
 fn code_made_at_run_time_is_followed_to_main() {
     let test = "code_made_at_run_time_is_followed_to_main";
     let Some(_live) = live(test) else {

@@ -20,6 +20,7 @@ mod go;
 mod index;
 mod known;
 mod outcome;
+mod prologue;
 mod registers;
 mod rule;
 mod section;

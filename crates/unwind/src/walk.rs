@@ -4,6 +4,7 @@ use crate::arch::{Aarch64, Arch, Machine, X86_64};
 use crate::cache::Cache;
 use crate::epilogue;
 use crate::frame_pointer::{self, Led};
+use crate::prologue;
 use crate::rule::{Kind, Rule, WORD};
 use crate::signal;
 use crate::slow::Step;
@@ -277,7 +278,7 @@ impl<S: AddressSpace> Walk<'_, S> {
             }
             (Kind::Bad, _) => Err(self.bad_info()),
             (_, Mapped::Code { image, .. } | Mapped::Image { image, .. }) => {
-                if self.leave_by_code::<A>(pc)? {
+                if self.leave_by_code::<A>(pc)? || self.leave_before_frame::<A>(pc)? {
                     return Ok(());
                 }
                 match frame_pointer::follow::<A>(self.space, &mut self.registers, &self.stack) {
@@ -313,6 +314,44 @@ impl<S: AddressSpace> Walk<'_, S> {
         }
         (self.registers, self.slot) = (caller.registers, caller.slot);
         self.go_to(pc, true)?;
+        Ok(true)
+    }
+
+    /// Leaves code that has not made its frame yet; whether it is such code.
+    fn leave_before_frame<A: Arch>(&mut self, pc: u64) -> Result<bool, Outcome> {
+        if A::MACHINE != Machine::X86_64 || self.is_return {
+            return Ok(false);
+        }
+        let (Some(sp), Some(fp)) = (self.registers.get(A::SP), self.registers.get(A::FP)) else {
+            return Ok(false);
+        };
+        let mut code = [0; prologue::MAX_CODE];
+        let len = self.space.code(pc, &mut code);
+        let code = code.get(..len).unwrap_or_default();
+        let word = |at| self.stack.word(at).ok();
+        let slot = if prologue::is_before_frame(code) {
+            sp
+        } else if prologue::makes_frame(code) && word(sp) == Some(fp) {
+            // It has just been pushed.
+            let mut push = [0];
+            if self.space.code(pc.wrapping_sub(1), &mut push) != 1 || push != [0x55] {
+                return Ok(false);
+            }
+            sp.wrapping_add(8)
+        } else {
+            return Ok(false);
+        };
+        let Some(caller) = word(slot) else {
+            return Ok(false);
+        };
+        if matches!(self.space.find(caller.wrapping_sub(1)), Mapped::Nothing) {
+            return Ok(false);
+        }
+        self.registers.keep(0);
+        self.registers.set(A::SP, slot.wrapping_add(8));
+        self.registers.set(A::FP, fp);
+        self.slot = slot;
+        self.go_to(caller, true)?;
         Ok(true)
     }
 
