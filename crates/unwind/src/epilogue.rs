@@ -31,7 +31,8 @@ enum Does {
     /// The stack pointer becomes the frame pointer's value.
     FromFramePointer,
     Leave,
-    Return,
+    /// The caller's stack pointer is so many bytes above the return address.
+    Return(u16),
     /// It writes to a register that a caller's frame may be found by.
     Writes(u16),
     Nothing,
@@ -69,10 +70,10 @@ pub(crate) fn follow(
             }
             Does::Writes(register) => registers.forget(register),
             Does::Nothing => {}
-            Does::Return => {
+            Does::Return(bytes) => {
                 let pc = stack.word(sp)?;
                 registers.keep(X86_64::KEPT);
-                registers.set(RSP, sp.wrapping_add(8));
+                registers.set(RSP, sp.wrapping_add(8 + u64::from(bytes)));
                 registers.set_pc(pc);
                 let caller = Caller {
                     registers,
@@ -95,8 +96,10 @@ fn decode(code: &[u8]) -> Option<(usize, Does)> {
     let byte = |byte: u8| i32::from(byte.cast_signed());
     let word = |bytes: &[u8; 4]| i32::from_le_bytes(*bytes);
     Some(match *code {
-        [0xc3, ..] => (1, Does::Return),
-        [0xf3, 0xc3, ..] => (2, Does::Return),
+        [0xc3, ..] => (1, Does::Return(0)),
+        [0xf3, 0xc3, ..] => (2, Does::Return(0)),
+        // With the arguments: V8's functions do so.
+        [0xc2, a, b, ..] => (3, Does::Return(u16::from_le_bytes([a, b]))),
         [0xc9, ..] => (1, Does::Leave),
         [0x90, ..] => (1, Does::Nothing),
         // vzeroupper
@@ -153,6 +156,7 @@ mod tests {
     #[test]
     fn epilogues_lead_to_the_caller() {
         assert_eq!(caller(&[0xc3]), Some((0, 0x1008, Some(0x1050))));
+        assert_eq!(caller(&[0xc2, 0x18, 0]), Some((0, 0x1020, Some(0x1050))));
         let python = [0x48, 0x83, 0xc4, 8, 0xc3];
         assert_eq!(caller(&python), Some((1, 0x1010, Some(0x1050))));
         let pops = [0x48, 0x81, 0xc4, 16, 0, 0, 0, 0x5b, 0x41, 0x5c, 0x5d, 0xc3];
