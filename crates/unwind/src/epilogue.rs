@@ -101,7 +101,6 @@ fn decode(code: &[u8]) -> Option<(usize, Does)> {
         // With the arguments: V8's functions do so.
         [0xc2, a, b, ..] => (3, Does::Return(u16::from_le_bytes([a, b]))),
         [0xc9, ..] => (1, Does::Leave),
-        [0x90, ..] => (1, Does::Nothing),
         // vzeroupper
         [0xc5, 0xf8, 0x77, ..] => (3, Does::Nothing),
         // add $n, %rsp; lea n(%rsp), %rsp
@@ -178,6 +177,8 @@ mod tests {
             &[0x49, 0x8b, 0xe0, 0xc3],
             &[0x48, 0x83, 0xc4, 0xf8, 0xc3],
             &[0x90; 64],
+            // Padding behind a call that does not return.
+            &[0x90, 0xc3],
             // A function begins: what came before does not return.
             &[0xf3, 0x0f, 0x1e, 0xfa, 0xc3],
         ] {
