@@ -1,5 +1,8 @@
 //! What a recording says of itself: where, when and how it was made.
 
+use crate::percent;
+use std::fmt;
+
 /// Where and how a recording was made, as far as it says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
@@ -21,10 +24,33 @@ pub struct About {
     pub own_samples: u64,
     /// Samples of others than those to be recorded, which it left out.
     pub others_samples: u64,
-    /// Periods of all samples, and what the first event counted, where much of that is missing.
-    pub coverage: Option<(u64, u64)>,
+    /// How much samples stand for, where that is little.
+    pub coverage: Option<Coverage>,
     /// What time it was by the recording's clock.
     pub wall_clock: Option<WallClock>,
+}
+
+/// How much of what an event counted its samples stand for: tasks that end before their first sample are
+/// counted, and not sampled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coverage {
+    /// Periods of samples.
+    pub covered: u64,
+    /// What was counted.
+    pub count: u64,
+    /// What that is, in words.
+    pub of: String,
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = percent(self.covered, self.count);
+        write!(
+            f,
+            "samples cover {share:.1} % of {}: many processes or threads ended before their first one",
+            self.of
+        )
+    }
 }
 
 /// The recording's clock and wall time, read at one moment.

@@ -17,7 +17,7 @@ mod tree;
 mod unwound;
 pub mod view;
 
-pub use about::{About, EventKind, Sampling, WallClock};
+pub use about::{About, Coverage, EventKind, Sampling, WallClock};
 pub use filter::{Ancestor, Filter, FilterError};
 pub use frames::{Frame, FrameId, Frames, Level};
 pub use percent::{Percent, percent};

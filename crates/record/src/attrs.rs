@@ -35,6 +35,7 @@ impl Attrs {
         });
         // A CPU's counter values are not those of who runs on it.
         let may = |event: &Prepared| {
+            let probe = probe.on_cpus_of(event.cpus.as_deref());
             !event.attr.sample_type.has(SampleType::READ) && probe.open(&event.attr).is_ok()
         };
         let mut all = self.sampling.iter().chain([&self.sideband]);
@@ -146,10 +147,7 @@ fn prepare_event(
         cpus: event.cpus.clone(),
     };
     // An event that is on some CPUs only is tried on one of them.
-    let mut probe = Probe::of(settings);
-    if let (Target::All, Some(first)) = (probe.target, event.cpus.iter().flatten().next()) {
-        probe.cpu = Cpu::On(*first);
-    }
+    let probe = Probe::of(settings).on_cpus_of(event.cpus.as_deref());
     let levels = if event.max_precise { 3 } else { 0 };
     let asked = prepared.attr.flags.precise_ip();
     let mut error = OpenError::NoSuchEvent;
@@ -228,6 +226,17 @@ impl Probe {
                 target: Target::Thread(0),
                 cpu: Cpu::Any,
             },
+        }
+    }
+
+    /// The same where an event's PMU has its CPUs.
+    fn on_cpus_of(self, cpus: Option<&[u32]>) -> Self {
+        match (self.target, cpus.and_then(<[u32]>::first)) {
+            (Target::All, Some(&first)) => Self {
+                cpu: Cpu::On(first),
+                ..self
+            },
+            _ => self,
         }
     }
 

@@ -1,61 +1,61 @@
 //! How much of what an event counted its samples stand for, and what is done where that is little.
 //!
-//! The clocks that a process inherits begin with a whole period each: of processes that end sooner
-//! there are no samples. The kernel counts them all the same. Where many samples are missing and
-//! rights allow it, CPUs are sampled instead, whose clocks go on from process to process, and what is
+//! The clocks that a thread inherits begin with a whole period each: of processes and threads that end
+//! sooner there are no samples. The kernel counts them all the same. Where many samples are missing
+//! and rights allow it, CPUs are sampled instead, whose clocks go on from task to task, and what is
 //! of others is left out.
 
+use crate::head::Head;
 use crate::lineage::Lineage;
 use crate::open::{EventCounters, Group};
 use foldhash::HashSet;
 use rprof_abi::{
     AttrFlags, Endian, PerfEventAttr, RecordHeader, RecordKind, SampleLayout, event_type, sw,
 };
-use rprof_perfdata::feature;
+use rprof_perfdata::feature::{self, CoverageUnit};
+use rprof_process::user_time_of_children;
 use rprof_ringbuf::Counter;
 use std::time::{Duration, Instant};
 
-/// What the samples of a recording's first event stand for.
+/// What the samples of one of a recording's events stand for.
 #[derive(Debug)]
 pub(crate) struct Coverage {
-    /// Ids of the first event's counters.
-    first: HashSet<u64>,
+    /// Which event: the first of which it can be told.
+    event: usize,
+    /// Ids of its counters.
+    ids: HashSet<u64>,
     /// Ids of the counters by CPU, of all events.
     by_cpu: HashSet<u64>,
     /// Whose samples those are to be.
     lineage: Lineage,
-    counted: Counted,
+    unit: CoverageUnit,
     period: Period,
     samples: u64,
     /// What samples stand for: by thread, and by CPU.
     covered: [u64; 2],
+    /// User time of our children that ended before.
+    before: Duration,
     started: Instant,
-    looked: Instant,
+    look_at: Instant,
     n_exits: u64,
 }
 
 /// What one sample stands for.
 #[derive(Clone, Copy, Debug)]
 enum Period {
-    /// Each says it, at a place in its body.
+    /// Each says it, at a place in its record.
     At(usize),
     Fixed(u64),
 }
 
-/// Where it is known how much there was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Counted {
-    /// The event's counters have it.
-    ByEvent,
-    /// Clocks count all time, also that in the kernel, which is not sampled.
-    UserTime,
-}
-
-/// How soon it is found out that processes are short, and how often it is looked for later.
+/// How soon it is found out that tasks are short, and how often it is looked for later.
 const LOOK_EVERY: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(250)];
 const SOON: Duration = Duration::from_secs(2);
 
-/// Fewer samples that are missing are not worth a word.
+/// A look takes a fiftieth of the time at most.
+const PAUSE: u32 = 50;
+
+/// Fewer samples that are missing are not worth a word, and fewer tasks that ended are not why.
 const MANY: u64 = 20;
 
 /// User time is known by ticks of the kernel's clock: less of it may be chance, ns.
@@ -67,80 +67,76 @@ const ENOUGH: u64 = 90;
 /// Of clocks, before there is any sample, ns.
 const USUAL_PERIOD: u64 = 1_000_000;
 
-/// Where a sample's thread is in its body: behind IDENTIFIER, IP and the process.
-const TID_AT: usize = 20;
-
 impl Coverage {
-    /// Of a group by thread, and the same by CPU; `None` if it is not known how much there is of what its
-    /// first event samples. These threads are there already, or a command that was started.
+    /// Of a group by thread, and the same by CPU; `None` if of no event it is known how much there is of
+    /// what it samples. These threads are there already, or a command that was started.
     pub(crate) fn of(
         group: &Group,
         by_cpu: Option<&Group>,
         (threads, is_command): (&[i32], bool),
     ) -> Option<Self> {
-        let first = group.events.first()?;
-        let counted = counted_of(&first.attr)?;
-        if counted == Counted::UserTime && !is_command {
-            return None;
-        }
-        let layout = SampleLayout::new(&first.attr, Endian::NATIVE);
-        let period = match layout.period_place() {
-            Some(at) => Period::At(at),
-            None => Period::Fixed(first.attr.sample_period),
+        let mut units = group.events.iter().map(|event| unit_of(&event.attr));
+        let judged = |unit: &Option<CoverageUnit>| match unit {
+            Some(CoverageUnit::UserTime) => is_command,
+            Some(_) => true,
+            None => false,
         };
-        let same = by_cpu.and_then(|group| group.events.first());
-        let firsts = first
+        let event = units.position(|unit| judged(&unit))?;
+        let counters = group.events.get(event)?;
+        let layout = SampleLayout::new(&counters.attr, Endian::NATIVE);
+        let same = by_cpu.and_then(|group| group.events.get(event));
+        let all = counters
             .all()
             .chain(same.into_iter().flat_map(EventCounters::all));
         let by_cpu = by_cpu.into_iter().flat_map(Group::counters);
-        let (first, by_cpu) = (firsts.map(Counter::id), by_cpu.map(Counter::id));
+        let (ids, by_cpu) = (all.map(Counter::id), by_cpu.map(Counter::id));
         let mut lineage = Lineage::default();
         lineage.add_threads(threads);
         let now = Instant::now();
         Some(Self {
-            first: first.collect::<Result<_, _>>().ok()?,
+            event,
+            ids: ids.collect::<Result<_, _>>().ok()?,
             by_cpu: by_cpu.collect::<Result<_, _>>().ok()?,
             lineage,
-            counted,
-            period,
+            unit: unit_of(&counters.attr)?,
+            period: match layout.period_place() {
+                Some(at) => Period::At(RecordHeader::LEN + at),
+                None => Period::Fixed(counters.attr.sample_period),
+            },
             samples: 0,
             covered: [0; 2],
+            before: user_time_of_children().unwrap_or_default(),
             started: now,
-            looked: now,
+            look_at: now,
             n_exits: 0,
         })
     }
 
     /// Takes a sample into account, if it is of those who are recorded.
     #[inline]
-    pub(crate) fn takes(&mut self, sample: &[u8]) -> bool {
-        let body = sample.get(RecordHeader::LEN..).unwrap_or_default();
-        let word = |at: usize| {
-            let bytes = body.get(at..).and_then(|rest| rest.first_chunk());
-            bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
-        };
-        let id = word(0);
-        let is_by_cpu = self.by_cpu.contains(&id);
-        let tid = || {
-            let bytes = body.get(TID_AT..).and_then(|rest| rest.first_chunk());
-            bytes.map_or(-1, |bytes| i32::from_ne_bytes(*bytes))
-        };
-        if is_by_cpu && !self.lineage.has_thread(tid()) {
+    pub(crate) fn takes(&mut self, head: &Head, sample: &[u8]) -> bool {
+        let is_by_cpu = self.by_cpu.contains(&head.id);
+        if is_by_cpu && !self.lineage.has_thread(head.tid) {
             return false;
         }
-        if self.first.contains(&id) {
+        if self.ids.contains(&head.id) {
             self.samples += 1;
-            self.covered[usize::from(is_by_cpu)] += match self.period {
-                Period::At(at) => word(at),
+            let period = match self.period {
+                Period::At(at) => {
+                    let bytes = sample.get(at..).and_then(|rest| rest.first_chunk());
+                    bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+                }
                 Period::Fixed(period) => period,
             };
+            let covered = &mut self.covered[usize::from(is_by_cpu)];
+            *covered = covered.saturating_add(period);
         }
         true
     }
 
-    /// Looks at what happened to one of the tasks: the record's bytes behind its header.
-    pub(crate) fn see(&mut self, kind: RecordKind, body: &[u8]) {
-        self.lineage.see_own(kind, body);
+    /// Looks at what happened to one of the tasks at a time: the record's bytes behind its header.
+    pub(crate) fn see(&mut self, kind: RecordKind, body: &[u8], time_ns: u64) {
+        self.lineage.see_own(kind, body, time_ns);
     }
 
     /// A pass over all rings has ended.
@@ -157,27 +153,31 @@ impl Coverage {
         }
     }
 
-    /// Whether many samples are missing just now, as processes have ended.
+    /// Whether many samples are missing just now, as tasks have ended.
     pub(crate) fn is_lacking(&mut self, now: Instant, by_thread: &Group) -> bool {
         let n_exits = self.lineage.n_exits();
-        if n_exits == self.n_exits || now.duration_since(self.looked) < self.look_every(now) {
+        let is_worth_a_look = n_exits >= self.n_exits + MANY && now >= self.look_at;
+        if !is_worth_a_look || self.unit == CoverageUnit::UserTime {
             return false;
         }
-        (self.looked, self.n_exits) = (now, n_exits);
-        self.counted == Counted::ByEvent
-            && self
-                .count(by_thread)
-                .is_some_and(|count| self.is_short_of(count))
+        self.n_exits = n_exits;
+        let is_lacking = self.count(by_thread).is_some_and(|n| self.is_short_of(n));
+        // Every counter of every thread is read.
+        let pause = now.elapsed() * PAUSE;
+        self.look_at = now + pause.max(self.look_every(now));
+        is_lacking
     }
 
     /// How much there was by thread, without what was lost: that is another matter.
     fn count(&self, by_thread: &Group) -> Option<u64> {
-        let event = by_thread.events.first()?;
-        let count = match self.counted {
-            Counted::ByEvent => event.count(),
-            Counted::UserTime => nanoseconds(rprof_process::user_time_of_children()?),
+        let (count, lost) = by_thread.events.get(self.event)?.totals();
+        let count = match self.unit {
+            CoverageUnit::UserTime => {
+                let user = user_time_of_children()?.saturating_sub(self.before);
+                u64::try_from(user.as_nanos()).unwrap_or(u64::MAX)
+            }
+            _ => count,
         };
-        let lost = event.lost().ok().flatten().unwrap_or(0);
         Some(count.saturating_sub(lost.saturating_mul(self.period())))
     }
 
@@ -185,10 +185,18 @@ impl Coverage {
     pub(crate) fn finish(&self, by_thread: &Group) -> Option<feature::Coverage> {
         let count = self.count(by_thread)?;
         let [sampled, by_cpu] = self.covered;
-        self.is_short_of(count).then_some(feature::Coverage {
+        let is_little = self.lineage.n_exits() >= MANY && self.is_short_of(count);
+        is_little.then_some(feature::Coverage {
             covered: sampled.saturating_add(by_cpu),
             count: count.saturating_add(by_cpu),
+            event: u32::try_from(self.event).unwrap_or(u32::MAX),
+            unit: self.unit,
         })
+    }
+
+    /// Whether samples were taken by CPU.
+    pub(crate) fn has_any_by_cpu(&self) -> bool {
+        self.covered[1] > 0
     }
 
     /// Whether much is missing of what counters by thread have.
@@ -196,10 +204,10 @@ impl Coverage {
         let [sampled, by_cpu] = self.covered;
         let missing = count.saturating_sub(sampled);
         let all = count.saturating_add(by_cpu);
-        let many = match self.counted {
-            Counted::ByEvent => self.period().saturating_mul(MANY),
-            Counted::UserTime => self.period().saturating_mul(MANY).max(MUCH_USER_TIME),
-        };
+        let mut many = self.period().saturating_mul(MANY);
+        if self.unit == CoverageUnit::UserTime {
+            many = many.max(MUCH_USER_TIME);
+        }
         missing > many && u128::from(missing) * 100 > u128::from(all) * u128::from(100 - ENOUGH)
     }
 
@@ -215,7 +223,9 @@ impl Coverage {
     }
 }
 
-fn counted_of(attr: &PerfEventAttr) -> Option<Counted> {
+/// What is known of what an event samples; `None` if that is not what it counts. Clocks count all time,
+/// whatever of it is sampled.
+fn unit_of(attr: &PerfEventAttr) -> Option<CoverageUnit> {
     let excludes = |flag| attr.flags.has(flag);
     let is_clock = matches!(attr.config, sw::CPU_CLOCK | sw::TASK_CLOCK);
     let excluded = (
@@ -224,13 +234,11 @@ fn counted_of(attr: &PerfEventAttr) -> Option<Counted> {
     );
     match (attr.kind, excluded) {
         (event_type::TRACEPOINT | event_type::BREAKPOINT, _) => None,
-        (event_type::SOFTWARE, (false, false)) => Some(Counted::ByEvent),
-        (event_type::SOFTWARE, (false, true)) if is_clock => Some(Counted::UserTime),
+        (event_type::SOFTWARE, _) if attr.config == sw::DUMMY => None,
+        (event_type::SOFTWARE, (false, false)) if is_clock => Some(CoverageUnit::CpuTime),
+        (event_type::SOFTWARE, (false, true)) if is_clock => Some(CoverageUnit::UserTime),
+        (event_type::SOFTWARE, (false, false)) => Some(CoverageUnit::Event),
         (event_type::SOFTWARE, _) => None,
-        _ => Some(Counted::ByEvent),
+        _ => Some(CoverageUnit::Event),
     }
-}
-
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -3,6 +3,7 @@
 
 use crate::Note;
 use crate::coverage::Coverage;
+use crate::head::Head;
 use crate::interrupts::NoAnswer;
 use crate::lineage::Lineage;
 use crate::open::Opened;
@@ -56,17 +57,6 @@ pub(crate) struct Drain {
     pub(crate) fullest: u64,
     notes: Vec<Note>,
 }
-
-/// Bytes before the id in a sample with IDENTIFIER: the header.
-const ID_AT: usize = 8;
-/// Bytes before the process in a sample with IDENTIFIER, IP and TID: header and two words.
-const PID_AT: usize = 24;
-/// Bytes before the thread in such a sample.
-const TID_AT: usize = 28;
-/// Bytes before the time in such a sample.
-const TIME_AT: usize = 32;
-/// Bytes before the CPU in such a sample, if it has no address.
-const CPU_AT: usize = 40;
 
 /// When something happened, by the end of a sideband record: TID, TIME, CPU and IDENTIFIER.
 fn sideband_time_ns(record: &[u8]) -> u64 {
@@ -193,46 +183,30 @@ impl Drain {
             self.other(kind, record);
             return sink.push(record);
         }
-        if let Some(own_pid) = self.own_pid {
-            let pid = record.get(PID_AT..).and_then(|rest| rest.first_chunk());
-            if pid.is_some_and(|pid| u32::from_ne_bytes(*pid) == own_pid) {
-                self.counts.own_samples += 1;
-                return Ok(());
-            }
+        // All of ours have it: the kernel writes whole records.
+        let head = Head::of(record).unwrap_or_default();
+        if self.own_pid == Some(head.pid) {
+            self.counts.own_samples += 1;
+            return Ok(());
         }
-        if let Some(lineage) = &self.lineage {
-            let tid = record.get(TID_AT..).and_then(|rest| rest.first_chunk());
-            if !tid.is_some_and(|tid| lineage.has_thread(i32::from_ne_bytes(*tid))) {
-                self.counts.others_samples += 1;
-                return Ok(());
-            }
-        }
-        if let Some(streams) = &mut self.streams {
-            let word = |at: usize| record.get(at..).and_then(|rest| rest.first_chunk());
-            let id = record.get(ID_AT..).and_then(|rest| rest.first_chunk());
-            if let (Some(id), Some(tid), Some(cpu)) = (id, word(TID_AT), word(CPU_AT))
-                && streams.is_double(
-                    u64::from_ne_bytes(*id),
-                    i32::from_ne_bytes(*tid),
-                    u32::from_ne_bytes(*cpu),
-                )
-            {
-                return Ok(());
-            }
-        }
-        if let Some(coverage) = &mut self.coverage
-            && !coverage.takes(record)
-        {
+        let is_others = match (&self.lineage, &mut self.coverage) {
+            (Some(lineage), _) => !lineage.has_thread(head.tid),
+            (None, Some(coverage)) => !coverage.takes(&head, record),
+            (None, None) => false,
+        };
+        if is_others {
             self.counts.others_samples += 1;
             return Ok(());
         }
-        self.counts.samples += 1;
-        let time = record.get(TIME_AT..).and_then(|rest| rest.first_chunk());
-        if let Some(time) = time {
-            let time = u64::from_ne_bytes(*time);
-            let (first, last) = self.counts.span_ns.unwrap_or((time, time));
-            self.counts.span_ns = Some((first.min(time), last.max(time)));
+        if let Some(streams) = &mut self.streams
+            && streams.is_double(head.id, head.tid, head.cpu)
+        {
+            return Ok(());
         }
+        self.counts.samples += 1;
+        let time = head.time_ns;
+        let (first, last) = self.counts.span_ns.unwrap_or((time, time));
+        self.counts.span_ns = Some((first.min(time), last.max(time)));
         let body = record.get(RecordHeader::LEN..).unwrap_or_default();
         let event_of = |stacks: &Layouts| stacks.event_of(body);
         let event = self.stacks.as_ref().and_then(event_of);
@@ -257,7 +231,8 @@ impl Drain {
             }
         }
         if let Some(coverage) = &mut self.coverage {
-            coverage.see(kind, record.get(RecordHeader::LEN..).unwrap_or_default());
+            let body = record.get(RecordHeader::LEN..).unwrap_or_default();
+            coverage.see(kind, body, sideband_time_ns(record));
         }
         if let (Some(streams), RecordKind::FORK) = (&mut self.streams, kind) {
             // header, pid, ppid, tid

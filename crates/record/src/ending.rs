@@ -1,5 +1,6 @@
 //! How a recording ends: what is left in the rings, the file's end, the command's.
 
+use crate::coverage::Coverage as Covered;
 use crate::drain::Drain;
 use crate::features;
 use crate::interrupts::{Interrupts, Wish};
@@ -169,14 +170,20 @@ impl Run<'_> {
                 Some(_) => Vec::new(),
             },
             coverage: None,
-            is_by_cpu: self.opened.is_by_cpu(),
+            is_by_cpu: self
+                .drain
+                .coverage
+                .as_ref()
+                .is_some_and(Covered::has_any_by_cpu),
             status: None,
         }
     }
 
     /// What samples stand for, if that is worth a word.
     fn coverage(&self) -> Option<Coverage> {
-        let coverage = self.drain.coverage.as_ref()?;
+        // The kernel's own limits may be why.
+        let coverage = self.drain.coverage.as_ref();
+        let coverage = coverage.filter(|_| self.drain.counts.throttled == 0)?;
         coverage.finish(&self.opened.sampling)
     }
 }

@@ -41,7 +41,13 @@ pub(crate) fn fit(attrs: &Attrs, scope: &mut Scope<'_>) -> Result<(), Error> {
 /// # Errors
 /// [`Error::OpenFiles`] if not.
 pub(crate) fn extend(attrs: &Attrs, scope: &Scope<'_>, n_new: usize) -> Result<(), Error> {
-    let each = events(attrs, scope) / scope.targets.len().max(1) as u64;
+    let once = Scope {
+        also_by_cpu: false,
+        targets: scope.targets.clone(),
+        cpus: scope.cpus.clone(),
+        ..*scope
+    };
+    let each = events(attrs, &once) / scope.targets.len().max(1) as u64;
     let needed = open_now() + RESERVE + each * n_new as u64;
     let fits = || needed <= OpenFilesLimit::now().soft;
     match fits() || OpenFilesLimit::raise() && fits() {

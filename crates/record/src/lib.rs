@@ -21,6 +21,7 @@ mod ending;
 mod error;
 mod features;
 mod file_limit;
+mod head;
 mod interrupts;
 mod lineage;
 mod live;

@@ -12,8 +12,10 @@ pub(crate) struct Lineage {
     threads: HashSet<i32>,
     processes: HashSet<i32>,
     alive: HashSet<i32>,
-    /// Of those that nobody else is told of: the pass in which they ended.
-    ended: HashMap<i32, u64>,
+    /// Of those of whom alone is told: when they were alive, at least.
+    alive_at: HashMap<i32, u64>,
+    /// And when they ended, and in which pass that was seen.
+    ended: HashMap<i32, (u64, u64)>,
     pass: u64,
     n_exits: u64,
 }
@@ -31,44 +33,54 @@ impl Lineage {
         self.threads.extend(threads);
     }
 
-    /// Looks at what happened to one of them, where nothing is told of others, in any order.
-    pub(crate) fn see_own(&mut self, kind: RecordKind, body: &[u8]) {
-        let (pid, tid) = match kind {
-            RecordKind::FORK | RecordKind::EXIT => (word(body, 0), word(body, 2)),
-            RecordKind::COMM | RecordKind::MMAP | RecordKind::MMAP2 => {
-                (word(body, 0), word(body, 1))
+    /// Looks at what happened to one of them at a time, where nothing is told of others: CPU after CPU, so
+    /// that a thread's end may come before its beginning, or before what its id did afterwards (the thread
+    /// that executes another program takes over the main thread's).
+    pub(crate) fn see_own(&mut self, kind: RecordKind, body: &[u8], time_ns: u64) {
+        let tid = match kind {
+            RecordKind::FORK | RecordKind::EXIT => word(body, 2),
+            RecordKind::COMM | RecordKind::MMAP | RecordKind::MMAP2 if word(body, 0) >= 0 => {
+                word(body, 1)
             }
             _ => return,
         };
         if kind == RecordKind::EXIT {
-            self.ended.insert(tid, self.pass);
-            self.n_exits += u64::from(pid == tid);
-        } else if pid >= 0 {
-            self.threads.insert(tid);
+            self.n_exits += 1;
+            if self.alive_at.get(&tid).is_none_or(|&at| at <= time_ns) {
+                self.ended.insert(tid, (time_ns, self.pass));
+            }
+            return;
+        }
+        self.threads.insert(tid);
+        let alive_at = self.alive_at.entry(tid).or_default();
+        *alive_at = time_ns.max(*alive_at);
+        if self.ended.get(&tid).is_some_and(|&(at, _)| at < time_ns) {
             self.ended.remove(&tid);
         }
     }
 
-    /// A pass over all rings has ended. The last samples of who ended in it may come with the next one;
-    /// after that the id may be another's.
+    /// A pass over all rings has ended. The last samples of those whose end was seen in it may come with the
+    /// next one; after that the id may be another's.
     pub(crate) fn end_pass(&mut self) {
         let Self {
             threads,
+            alive_at,
             ended,
             pass,
             ..
         } = self;
-        ended.retain(|tid, ended_in| {
-            let stays = *ended_in == *pass;
+        ended.retain(|tid, (_, seen_in)| {
+            let stays = seen_in == pass;
             if !stays {
                 threads.remove(tid);
+                alive_at.remove(tid);
             }
             stays
         });
         *pass += 1;
     }
 
-    /// How many processes have ended.
+    /// How many threads have ended.
     pub(crate) fn n_exits(&self) -> u64 {
         self.n_exits
     }
@@ -147,23 +159,27 @@ mod tests {
     }
 
     #[test]
-    fn of_those_that_alone_are_told_of_the_order_does_not_matter() {
+    fn of_those_of_whom_alone_is_told_times_count_and_not_the_order() {
         let mut lineage = Lineage::default();
         lineage.add_threads(&[10]);
-        // The child of a child that is not known yet; a name tells of it, too.
-        lineage.see_own(RecordKind::FORK, &task([12, 11, 12, 11]));
-        lineage.see_own(RecordKind::COMM, &task([11, 11, 0, 0]));
-        lineage.see_own(RecordKind::EXIT, &task([12, 11, 12, 11]));
-        lineage.end_pass();
         let known = |lineage: &Lineage| [10, 11, 12].map(|tid| lineage.has_thread(tid));
+        // The child of a child that is not known yet, and has ended before it began; a name tells of one, too.
+        lineage.see_own(RecordKind::EXIT, &task([12, 11, 12, 11]), 30);
+        lineage.see_own(RecordKind::FORK, &task([12, 11, 12, 11]), 20);
+        lineage.see_own(RecordKind::COMM, &task([11, 11, 0, 0]), 10);
+        lineage.end_pass();
         assert_eq!((known(&lineage), lineage.n_exits()), ([true; 3], 1));
+        lineage.see_own(RecordKind::MMAP2, &task([12, 12, 0, 0]), 25);
         lineage.end_pass();
         assert_eq!(known(&lineage), [true, true, false]);
-        // An id that is given anew before it is forgotten.
-        lineage.see_own(RecordKind::EXIT, &task([11, 10, 11, 10]));
-        lineage.see_own(RecordKind::FORK, &task([11, 10, 11, 10]));
-        lineage.end_pass();
-        lineage.end_pass();
+        // An id that is given anew, and one that another thread takes over by an exec: in both orders.
+        lineage.see_own(RecordKind::EXIT, &task([11, 10, 11, 10]), 40);
+        lineage.see_own(RecordKind::FORK, &task([11, 10, 11, 10]), 50);
+        lineage.see_own(RecordKind::COMM, &task([10, 10, 0, 0]), 60);
+        lineage.see_own(RecordKind::EXIT, &task([10, 1, 10, 1]), 55);
+        for _ in 0..3 {
+            lineage.end_pass();
+        }
         assert_eq!(known(&lineage), [true, true, false]);
     }
 

@@ -28,7 +28,7 @@ pub enum Note {
         /// Files that may be.
         limit: u64,
     },
-    /// Many processes end before their first sample: CPUs are sampled from now on.
+    /// Many processes or threads end before their first sample: CPUs are sampled from now on.
     ShortProcesses,
     /// Ctrl-C came, and the command, which has it, too, lives on.
     CommandHasSignal,
@@ -165,8 +165,8 @@ impl fmt::Display for Note {
             ),
             Self::ShortProcesses => write!(
                 f,
-                "many processes end before their first sample: sampling all CPUs from now on, and \
-                 keeping what was asked for"
+                "many processes or threads end before their first sample: sampling all CPUs from now \
+                 on, and keeping what was asked for"
             ),
             Self::CommandHasSignal => write!(
                 f,

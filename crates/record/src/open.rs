@@ -51,10 +51,12 @@ impl EventCounters {
         self.counters.iter().chain(shallow)
     }
 
-    /// How often it happened, as far as counters can be read.
-    pub(crate) fn count(&self) -> u64 {
+    /// How often it happened, and how many of its records were lost, as far as counters can be read.
+    pub(crate) fn totals(&self) -> (u64, u64) {
         let values = self.all().filter_map(|counter| counter.read().ok());
-        values.map(|value| value.count).sum()
+        values.fold((0, 0), |(count, lost), value| {
+            (count + value.count, lost + value.lost.unwrap_or(0))
+        })
     }
 
     /// Records lost, by the kernel's own count.

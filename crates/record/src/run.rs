@@ -107,7 +107,8 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     run.drain.lineage = is_by_cpu.then(Lineage::default);
     if run.opened.is_extended {
         run.drain.streams = Some(run.opened.streams()?);
-    } else if settings.watch != Watch::All && !is_by_cpu {
+    }
+    if settings.watch != Watch::All && !is_by_cpu {
         let (threads, is_command) = (scope.threads(), settings.watch == Watch::Command);
         let (by_thread, by_cpu) = (&run.opened.sampling, run.opened.by_cpu.as_ref());
         run.drain.coverage = Coverage::of(by_thread, by_cpu, (&threads, is_command));

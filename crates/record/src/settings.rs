@@ -143,13 +143,6 @@ pub struct EventCount {
     pub period: Option<u64>,
 }
 
-impl EventCount {
-    /// Whether it counts CPU time, by its name.
-    pub fn is_clock(&self) -> bool {
-        self.name.starts_with("cpu-clock") || self.name.starts_with("task-clock")
-    }
-}
-
 /// What came of a recording.
 #[derive(Debug)]
 pub struct Summary {
@@ -180,7 +173,7 @@ pub struct Summary {
     pub event_counts: Vec<EventCount>,
     /// What samples stand for, if much is missing: of processes that ended before their first one.
     pub coverage: Option<Coverage>,
-    /// Since that was found out, CPUs were sampled.
+    /// Whether CPUs were sampled since that was found out.
     pub is_by_cpu: bool,
     /// The command's end; `None` if there is none, or if it was ended because the time was over.
     pub status: Option<ExitStatus>,

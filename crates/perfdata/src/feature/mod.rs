@@ -34,7 +34,7 @@ pub use bpf::{BpfBtf, BpfFunction, BpfProgram};
 pub use build_id::BuildIdEntry;
 pub use compressed::Compression;
 pub use contents::FileContents;
-pub use coverage::Coverage;
+pub use coverage::{Coverage, CoverageUnit};
 pub use domains::{CpuDomainList, CpuDomains, SchedDomain};
 pub use event_desc::EventDesc;
 pub use groups::EventGroup;

@@ -1,6 +1,6 @@
 //! What a recording is worth: samples, losses, and how stacks ended that were unwound.
 
-use super::table::{coverage, left_out};
+use super::table::left_out;
 use super::unnamed::unnamed_lines;
 use rprof_profile::{EndedStacks, Profile, StackEnd, Unwound, percent};
 use rprof_untrusted::printable;
@@ -25,8 +25,8 @@ pub fn write_stats(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
     if let Some(left_out) = left_out(profile) {
         writeln!(out, "Left out: {left_out}")?;
     }
-    if let Some(coverage) = coverage(profile) {
-        writeln!(out, "Samples cover {}", printable(&coverage))?;
+    if let Some(coverage) = &profile.about.coverage {
+        writeln!(out, "Coverage: {}", printable(&coverage.to_string()))?;
     }
     write_unwound(&profile.unwound, out)?;
     let unnamed = unnamed_lines(profile);

@@ -4,7 +4,7 @@ use super::text::{padded, width};
 use super::tree::write_tree;
 use super::unnamed::unnamed_lines;
 use rprof_profile::view::{Order, Row, Rows, SortKey};
-use rprof_profile::{EventKind, EventProfile, Profile, percent};
+use rprof_profile::{EventProfile, Profile, percent};
 use rprof_untrusted::printable;
 use std::io::{self, Write};
 
@@ -52,6 +52,9 @@ pub fn write_table(
     if let Some(summary) = profile.unwound.summary() {
         writeln!(out, "# Stacks: {}", printable(&summary))?;
     }
+    if let Some(coverage) = &profile.about.coverage {
+        writeln!(out, "# Coverage: {}", printable(&coverage.to_string()))?;
+    }
     let unnamed = unnamed_lines(profile);
     if !unnamed.is_empty() {
         writeln!(out, "# Without names:")?;
@@ -73,20 +76,6 @@ pub(super) fn left_out(profile: &Profile) -> Option<String> {
         )),
         (own, others) => Some(format!("{own} samples of rprof itself, {others} of others")),
     }
-}
-
-/// What samples stand for, where much is missing.
-pub(super) fn coverage(profile: &Profile) -> Option<String> {
-    let (covered, count) = profile.about.coverage?;
-    let of = match profile.events.first() {
-        Some(first) if first.kind == EventKind::CpuTime => "the CPU time".to_owned(),
-        Some(first) => format!("what '{}' counted", first.name),
-        None => return None,
-    };
-    Some(format!(
-        "{:.1} % of {of}: many processes ended before their first sample",
-        percent(covered, count)
-    ))
 }
 
 /// Samples and their weight, as far as the filter lets them through.
@@ -115,9 +104,6 @@ fn write_event(
     writeln!(out, "# Total Lost Samples: {bound}{}", event.loss.samples)?;
     if let Some(left_out) = left_out(profile) {
         writeln!(out, "# Left out: {left_out}")?;
-    }
-    if let Some(coverage) = coverage(profile) {
-        writeln!(out, "# Samples cover {}", printable(&coverage))?;
     }
     writeln!(out, "#")?;
     let (samples, weight) = match options.is_filtered {

@@ -1,9 +1,9 @@
 //! What a recording says of itself and of its events.
 
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type, hw, sw};
-use rprof_perfdata::feature::LeftOut;
+use rprof_perfdata::feature::{self, LeftOut};
 use rprof_perfdata::{Feature, FeatureId, Reader};
-use rprof_profile::{About, EventKind, Sampling, WallClock};
+use rprof_profile::{About, Coverage, EventKind, Sampling, WallClock};
 
 /// Where and how a recording was made.
 pub(crate) fn of(reader: &Reader) -> About {
@@ -40,7 +40,11 @@ pub(crate) fn of(reader: &Reader) -> About {
         own_samples: left_out.own,
         others_samples: left_out.others,
         coverage: match feature(FeatureId::COVERAGE) {
-            Some(Feature::Coverage(coverage)) => Some((coverage.covered, coverage.count)),
+            Some(Feature::Coverage(coverage)) => Some(Coverage {
+                covered: coverage.covered,
+                count: coverage.count,
+                of: covered(coverage, reader),
+            }),
             _ => None,
         },
         wall_clock: match feature(FeatureId::CLOCK_DATA) {
@@ -51,6 +55,15 @@ pub(crate) fn of(reader: &Reader) -> About {
             _ => None,
         },
     }
+}
+
+/// What samples cover, in words.
+fn covered(coverage: feature::Coverage, reader: &Reader) -> String {
+    let event = usize::try_from(coverage.event).ok();
+    let event = event.and_then(|event| reader.events().get(event));
+    coverage
+        .unit
+        .words(event.map_or("?", |event| event.name.raw()))
 }
 
 /// What an event counts.

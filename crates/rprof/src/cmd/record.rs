@@ -10,7 +10,7 @@ use rprof_images::Locator;
 use rprof_perfdata::Reader;
 use rprof_perfdata::feature::{StackEnd, StackEnds};
 use rprof_process::exit_code;
-use rprof_profile::percent;
+use rprof_profile::{Coverage, percent};
 use rprof_record::{
     CallChains, EventCount, MOST_STACK_BYTES, Note, Output, Rate, Settings, Summary, Tool, Watch,
     record,
@@ -334,7 +334,7 @@ fn why_none(event: &EventCount) -> String {
         count,
         period,
     } = event;
-    let is_clock = event.is_clock();
+    let is_clock = name.starts_with("cpu-clock") || name.starts_with("task-clock");
     match (count, period) {
         _ if name.starts_with("dummy") => format!("'{name}' takes none, it counts nothing"),
         (_, None) if is_clock => "too short, or idle; a higher -F may help".to_owned(),
@@ -365,20 +365,19 @@ fn whole_stacks(ends: &StackEnds) -> Option<String> {
 /// How much the samples cover, if that is little, and what covers more.
 fn coverage(summary: &Summary) -> Option<String> {
     let coverage = summary.coverage?;
-    let event = summary.event_counts.first()?;
-    let of = match event.is_clock() {
-        true => "the CPU time".to_owned(),
-        false => format!("what '{}' counted", event.name),
+    let event = usize::try_from(coverage.event).ok();
+    let event = event.and_then(|event| summary.event_counts.get(event));
+    let coverage = Coverage {
+        covered: coverage.covered,
+        count: coverage.count,
+        of: coverage.unit.words(event.map_or("?", |event| &event.name)),
     };
     let more = match (summary.is_by_cpu, effective_uid()) {
         (true, _) => "a higher -F may cover more",
         (false, 0) => "-a covers them",
         (false, _) => "sudo rprof record covers them",
     };
-    Some(format!(
-        "samples cover {:.1} % of {of}: many processes ended before their first one ({more})",
-        percent(coverage.covered, coverage.count)
-    ))
+    Some(format!("{coverage} ({more})"))
 }
 
 /// Why others are not, if they are more than a few: the reason of most of them.
