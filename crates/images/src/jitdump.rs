@@ -339,7 +339,23 @@ impl JitDump {
     /// If the file cannot be read any more.
     pub fn eh_frame(&mut self, frames: JitFrames) -> io::Result<Vec<u8>> {
         let len = usize::try_from(frames.len).unwrap_or(0);
-        Ok(self.bytes(frames.at, len)?.to_vec())
+        let (end, window_end) = (
+            frames.at.saturating_add(frames.len.into()),
+            self.window_at + self.window.len() as u64,
+        );
+        if frames.at >= self.window_at && end <= window_end {
+            return Ok(self.bytes(frames.at, len)?.to_vec());
+        }
+        // Not by the window: what comes next is read there.
+        if end > self.len {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
+        }
+        self.budget
+            .read(frames.len.into())
+            .map_err(io::Error::other)?;
+        let mut bytes = vec![0; len];
+        self.source.read_exact_at(&mut bytes, frames.at)?;
+        Ok(bytes)
     }
 
     /// A piece of code itself; `None` if it is larger than what is read at once.

@@ -23,6 +23,9 @@ use std::time::{Duration, Instant};
 /// How long a command may take to end before the user is told, or it is killed.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
+/// How long checksums of files may take: a little more than they take by themselves.
+const CONTENTS_TAKE: Duration = Duration::from_millis(1500);
+
 /// Signals end the wait for a command; a look now and then does no harm.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
@@ -205,7 +208,12 @@ fn write_end(
     // The reader of a pipe may not read just now.
     let finishing = in_background("rprof-end", move || {
         sections.push((FeatureId::BUILD_ID, unnamed.section()));
-        sections.extend(features::of_contents(&unnamed.contents()));
+        // Files may be where reading takes its time; all else is worth more.
+        let contents = in_background("rprof-contents", move || unnamed.contents());
+        let contents = contents
+            .ok()
+            .and_then(|all| all.recv_timeout(CONTENTS_TAKE).ok());
+        sections.extend(contents.and_then(|all| features::of_contents(&all)));
         writer.finish(sections)
     })?;
     let progress = || created.progress();

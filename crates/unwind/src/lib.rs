@@ -14,6 +14,7 @@
 
 mod arch;
 mod cache;
+mod call;
 mod epilogue;
 mod frame_pointer;
 mod go;
@@ -35,6 +36,7 @@ mod walk;
 mod tests;
 
 pub use arch::Machine;
+pub use call::{Call, LONGEST_CALL, call_before};
 pub use outcome::Outcome;
 pub use registers::Registers;
 pub use space::{AddressSpace, Mapped};

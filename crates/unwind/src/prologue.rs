@@ -21,6 +21,20 @@ pub(crate) fn is_before_frame(mut code: &[u8]) -> bool {
     }
 }
 
+/// Whether the code of a function, from its start to where it is, has moved the stack pointer by no more than
+/// the push of a frame pointer.
+pub(crate) fn is_start(mut code: &[u8]) -> bool {
+    loop {
+        match code {
+            [] | [0x55] => return true,
+            _ => match skipped(code).and_then(|len| code.get(len..)) {
+                Some(rest) => code = rest,
+                None => return false,
+            },
+        }
+    }
+}
+
 /// Whether code makes the stack pointer the frame pointer.
 pub(crate) fn makes_frame(code: &[u8]) -> bool {
     MAKES_FRAME.iter().any(|bytes| code.starts_with(bytes))
@@ -96,6 +110,7 @@ mod tests {
         ] {
             let code = [before, &[0x55, 0x48, 0x8b, 0xec]].concat();
             assert!(is_before_frame(&code), "{before:x?}");
+            assert!(is_start(before) && is_start(&code[..=before.len()]));
             for cut in 0..code.len() {
                 assert!(!is_before_frame(&code[..cut]));
             }
@@ -116,7 +131,7 @@ mod tests {
             &[0x89, 0x84, 0x24, 0, 0xc0, 0xfe, 0x7f],
         ] {
             let code = [before, &[0x55, 0x48, 0x89, 0xe5]].concat();
-            assert!(!is_before_frame(&code), "{before:x?}");
+            assert!(!is_before_frame(&code) && !is_start(before), "{before:x?}");
         }
         assert!(!is_before_frame(&[0x55, 0x48, 0x83, 0xec, 8]));
         assert!(!is_before_frame(&[0x90; MAX_CODE]));

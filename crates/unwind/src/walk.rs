@@ -2,6 +2,7 @@
 
 use crate::arch::{Aarch64, Arch, Machine, X86_64};
 use crate::cache::Cache;
+use crate::call::{Call, LONGEST_CALL, call_before};
 use crate::epilogue;
 use crate::frame_pointer::{self, Led};
 use crate::prologue;
@@ -344,7 +345,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         let Some(caller) = word(slot) else {
             return Ok(false);
         };
-        if matches!(self.space.find(caller.wrapping_sub(1)), Mapped::Nothing) {
+        if !self.is_called::<A>(caller, pc) {
             return Ok(false);
         }
         self.registers.keep(0);
@@ -353,6 +354,40 @@ impl<S: AddressSpace> Walk<'_, S> {
         self.slot = slot;
         self.go_to(caller, true)?;
         Ok(true)
+    }
+
+    /// Whether a word may be the return address of the function that has come to a program counter and has
+    /// not made its frame yet: it comes after a call, and where that says what it calls, that is this.
+    fn is_called<A: Arch>(&self, word: u64, pc: u64) -> bool {
+        let mut call = [0; LONGEST_CALL];
+        if !self.read_code(word.wrapping_sub(LONGEST_CALL as u64), &mut call) {
+            return false;
+        }
+        match call_before(A::MACHINE, word, &call) {
+            Call::None => false,
+            Call::Somewhere => !matches!(self.space.find(word.wrapping_sub(1)), Mapped::Nothing),
+            Call::To(start) => {
+                let mut code = [0; prologue::MAX_CODE];
+                let len = usize::try_from(pc.wrapping_sub(start)).ok();
+                let code = len.and_then(|len| code.get_mut(..len));
+                code.is_some_and(|code| self.read_code(start, code) && prologue::is_start(code))
+            }
+        }
+    }
+
+    /// Reads code; whether all of it could be had.
+    fn read_code(&self, avma: u64, into: &mut [u8]) -> bool {
+        let mut done = 0;
+        while done < into.len() {
+            match self
+                .space
+                .code(avma.wrapping_add(done as u64), &mut into[done..])
+            {
+                0 => return false,
+                n => done += n,
+            }
+        }
+        true
     }
 
     fn go_to_interrupted_stack<A: Arch>(&mut self) {

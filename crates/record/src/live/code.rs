@@ -20,8 +20,9 @@ pub(crate) struct Code {
 
 #[derive(Debug)]
 struct Page {
-    /// When it was looked at last.
+    /// When it was looked at last, and whether it could be read then.
     round: u64,
+    is_read: bool,
     bytes: Option<Box<[u8; PAGE]>>,
 }
 
@@ -44,12 +45,13 @@ impl Code {
         len
     }
 
-    /// Reads code of a process; whether all of it could be had.
+    /// Reads code of a process as it is in this round; whether all of it could be had.
     pub(crate) fn read_all(&mut self, pid: i32, avma: u64, mut into: &mut [u8]) -> bool {
         let mut at = avma;
         while !into.is_empty() {
             let n = self.read(pid, at, into);
-            if n == 0 {
+            let page = self.pages.get(&(pid, at - at % PAGE as u64));
+            if n == 0 || page.is_none_or(|page| !page.is_read) {
                 return false;
             }
             into = into.split_at_mut(n).1;
@@ -62,12 +64,14 @@ impl Code {
         let round = self.round;
         let page = self.pages.entry((pid, avma)).or_insert(Page {
             round: u64::MAX,
+            is_read: false,
             bytes: None,
         });
         if page.round != round {
             page.round = round;
             let mut bytes = Box::new([0; PAGE]);
-            if self.memory.read(pid, avma, bytes.as_mut()) == Some(PAGE) {
+            page.is_read = self.memory.read(pid, avma, bytes.as_mut()) == Some(PAGE);
+            if page.is_read {
                 page.bytes = Some(bytes);
             }
         }

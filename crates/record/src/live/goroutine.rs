@@ -2,10 +2,10 @@
 //! The copy is of that stack. The goroutine's, which waits, the kernel has followed by frame pointers,
 //! which Go always keeps; they lead past the function that went to the other stack.
 
-use super::rest::{Call, Rest};
+use super::rest::Rest;
 use super::space::LiveSpace;
 use rprof_images::Svma;
-use rprof_unwind::{AddressSpace, Machine, Mapped, StackFrame};
+use rprof_unwind::{AddressSpace, Call, Machine, Mapped, StackFrame};
 
 /// Appends the goroutine's frames to those of a stack that ended at a change of stacks; whether the one
 /// that went is among them. `None` if frame pointers do not lead from there to a goroutine's root.

@@ -40,6 +40,8 @@ pub(crate) struct Log {
     /// By address.
     pieces: BTreeMap<u64, Piece>,
     held: Held,
+    /// Bytes that were compared with memory in a round.
+    compared: Cell<(u64, u64)>,
 }
 
 /// A piece of code of which the log says how its frames are left.
@@ -72,6 +74,7 @@ impl Log {
             newest_ns: 0,
             version: 0,
             pieces: BTreeMap::new(),
+            compared: Cell::default(),
         }
     }
 
@@ -201,6 +204,9 @@ impl Log {
         let is_there = match piece.compared.get() {
             Some((compared, is_there)) if compared == round => is_there,
             _ => {
+                if !self.may_compare(load.len, round) {
+                    return None;
+                }
                 let mut code = vec![0; usize::try_from(load.len).ok()?];
                 let is_there = read(load.start.0, &mut code) && hash_of(&code) == piece.hash;
                 piece.compared.set(Some((round, is_there)));
@@ -218,7 +224,19 @@ impl Log {
         });
         table.as_deref()
     }
+
+    /// Whether so many bytes may be compared with memory yet in a round: samples wait meanwhile.
+    fn may_compare(&self, n_bytes: u64, round: u64) -> bool {
+        let (last, compared) = self.compared.get();
+        let compared = if last == round { compared } else { 0 };
+        let may = compared < MOST_COMPARED;
+        self.compared.set((round, compared + n_bytes));
+        may
+    }
 }
+
+/// Bytes of code that are compared with what is in memory in a round.
+const MOST_COMPARED: u64 = 4 << 20;
 
 /// Whether a log is of a process, by somebody who may say what that does, and by its clock.
 fn is_of(dump: &JitDump, living: Living) -> bool {

@@ -8,6 +8,7 @@ use foldhash::{HashMap, HashSet};
 use rprof_images::{BuildId, Fingerprint, Located, Reason, Recorded, kernel_build_id};
 use rprof_machine::{ImageId, ImageKind, Key, RecordedImage};
 use rprof_perfdata::{Feature, FeatureId, Reader};
+use std::collections::hash_map::Entry;
 use std::time::SystemTime;
 
 /// What was in files that have no build id, by path, inode and device.
@@ -152,14 +153,32 @@ fn contents_of(reader: &Reader) -> Contents {
     let Ok(Feature::Contents(files)) = Feature::parse(id, &section, reader.endian()) else {
         return Contents::default();
     };
-    let files = files.into_iter().map(|file| {
+    let mut contents = Contents::default();
+    for file in files {
         let fingerprint = Fingerprint {
             len: file.len,
             modified_ns: file.modified_ns,
             changed_ns: file.changed_ns,
             crc: file.crc,
         };
-        ((file.path, file.inode, file.device), fingerprint)
-    });
-    files.collect()
+        match contents.entry((file.path, file.inode, file.device)) {
+            Entry::Vacant(entry) => {
+                entry.insert(fingerprint);
+            }
+            // One after the other had that inode: which of them was sampled is not known.
+            Entry::Occupied(mut entry) if *entry.get() != fingerprint => {
+                entry.insert(NO_FILE);
+            }
+            Entry::Occupied(_) => {}
+        }
+    }
+    contents
 }
+
+/// What no file is like.
+const NO_FILE: Fingerprint = Fingerprint {
+    len: u64::MAX,
+    modified_ns: i64::MIN,
+    changed_ns: i64::MIN,
+    crc: None,
+};
