@@ -101,7 +101,7 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "PID", value_delimiter = ',')]
     pid: Vec<i32>,
 
-    /// Only the command that was recorded and what it started; or this process and what it started
+    /// Only the recorded command and what it started; with =PID, that process and what it started
     #[arg(
         long,
         value_name = "PID",
