@@ -1,7 +1,8 @@
 //! A process's mappings as the walk asks for them: `/proc/PID/maps`, and a table for each file.
 
 use crate::gdb::Maps;
-use rprof_images::{Elf, FileOffset};
+use rprof_base::FileOffset;
+use rprof_images::Elf;
 use rprof_unwind::{AddressSpace, Mapped, UnwindTable};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

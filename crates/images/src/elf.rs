@@ -1,11 +1,12 @@
 //! One ELF file: segments, sections, symbols, build id, links to its debug file.
 
+use crate::Segment;
 use crate::contents::Contents;
 use crate::segments::segments_of;
 use crate::source::{Device, Opened, Source};
-use crate::{BuildId, FileOffset, Segment, Svma};
 use object::read::elf::{SectionHeader as _, Sym as _};
 use object::{CompressedFileRange, Endianness, Object, ObjectSection, ReadRef, elf};
+use rprof_base::{BuildId, FileOffset, Svma};
 use rprof_untrusted::Budget;
 use std::borrow::Cow;
 use std::ffi::{CStr, OsStr};
@@ -185,6 +186,11 @@ impl Elf {
     /// Whether something of it was left out because it takes more memory than the budget had.
     pub fn is_over_budget(&self) -> bool {
         self.data.is_over_budget()
+    }
+
+    /// Whether its contents are those with a build id.
+    pub fn has_build_id(&self, wanted: &BuildId) -> bool {
+        self.build_id().is_some_and(|found| found.matches(wanted))
     }
 
     /// Its build id.

@@ -6,9 +6,10 @@
 
 mod pcln;
 
-use crate::{Elf, SectionBytes, Svma};
+use crate::{Elf, SectionBytes};
 use object::ReadRef;
 use pcln::{Layout, Pcln};
+use rprof_base::Svma;
 use std::collections::HashMap;
 use std::ops::Range;
 

@@ -9,10 +9,11 @@
 
 mod record;
 
+use crate::ElfMachine;
 use crate::locate::Reason;
 use crate::source::Source;
-use crate::{Avma, ElfMachine, FileOffset};
 use object::elf;
+use rprof_base::{Avma, FileOffset};
 use rprof_untrusted::Budget;
 use std::io;
 use std::path::Path;

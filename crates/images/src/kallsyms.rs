@@ -1,6 +1,6 @@
 //! `/proc/kallsyms` and its copies.
 
-use crate::BuildId;
+use rprof_base::BuildId;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,7 @@ impl Kallsyms {
         {
             return Ok(Self { text });
         }
-        if !crate::kernel_build_id().is_some_and(|running| running.same(build_id)) {
+        if !crate::kernel_build_id().is_some_and(|running| running.matches(build_id)) {
             return Err(io::Error::from(io::ErrorKind::NotFound));
         }
         Self::running()
@@ -101,11 +101,9 @@ fn parse_line(line: &[u8]) -> Option<Kallsym<'_>> {
 
 /// `~/.debug/.build-id/ab/cdef.../kallsyms`.
 fn cached_path(build_id: &BuildId) -> Option<PathBuf> {
-    let hex = build_id.to_string();
-    let (first, rest) = hex.split_at_checked(2)?;
     let home = std::env::var_os("HOME")?;
-    let dir = Path::new(&home).join(".debug/.build-id").join(first);
-    Some(dir.join(rest).join("kallsyms"))
+    let dir = Path::new(&home).join(".debug").join(build_id.path()?);
+    Some(dir.join("kallsyms"))
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! The running kernel: its build id, and the vdso it maps into every process.
 
-use crate::{BuildId, Elf};
+use crate::Elf;
+use rprof_base::BuildId;
 use rprof_untrusted::Budget;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 /// Build id of the running kernel.
 pub fn kernel_build_id() -> Option<BuildId> {
-    BuildId::in_notes(&std::fs::read("/sys/kernel/notes").ok()?)
+    build_id_in(&std::fs::read("/sys/kernel/notes").ok()?)
 }
 
 /// The vdso of the running kernel, copied out of our own memory.
@@ -26,6 +27,26 @@ pub fn running_vdso() -> Option<Elf> {
     Elf::from_memory(bytes, "[vdso]", &Budget::default()).ok()
 }
 
+/// Finds the build id in ELF notes (`NT_GNU_BUILD_ID` of owner `GNU`), native byte order.
+fn build_id_in(mut notes: &[u8]) -> Option<BuildId> {
+    const NT_GNU_BUILD_ID: u32 = 3;
+    loop {
+        let (head, rest) = notes.split_first_chunk::<12>()?;
+        let word = |at: usize| {
+            let bytes = [head[at], head[at + 1], head[at + 2], head[at + 3]];
+            u32::from_ne_bytes(bytes)
+        };
+        let padded = |len: u32| usize::try_from(len).ok()?.checked_next_multiple_of(4);
+        let (name_len, desc_len, kind) = (word(0), word(4), word(8));
+        let (name, rest) = rest.split_at_checked(padded(name_len)?)?;
+        let (desc, rest) = rest.split_at_checked(padded(desc_len)?)?;
+        if kind == NT_GNU_BUILD_ID && name == b"GNU\0" {
+            return BuildId::new(desc.get(..usize::try_from(desc_len).ok()?)?);
+        }
+        notes = rest;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,5 +59,22 @@ mod tests {
         vdso.for_each_symbol(crate::SymbolTable::Dynamic, |_| n += 1)
             .unwrap();
         assert!(n > 0);
+    }
+
+    #[test]
+    fn the_note_is_found_behind_others_and_damage_is_none() {
+        let mut notes = Vec::new();
+        for (kind, desc) in [(1u32, &b"abcde\0\0\0"[..]), (3, b"idid")] {
+            let desc_len = if kind == 1 { 5u32 } else { 4 };
+            notes.extend(4u32.to_ne_bytes());
+            notes.extend(desc_len.to_ne_bytes());
+            notes.extend(kind.to_ne_bytes());
+            notes.extend(b"GNU\0");
+            notes.extend(desc);
+        }
+        assert_eq!(build_id_in(&notes).unwrap().as_bytes(), b"idid");
+        for len in 0..notes.len() {
+            assert_eq!(build_id_in(&notes[..len]), None);
+        }
     }
 }

@@ -3,7 +3,8 @@
 
 use crate::debuginfod::Kind;
 use crate::locate::{Located, Locator, Reason};
-use crate::{BuildId, Elf, ElfError, kernel_module};
+use crate::{Elf, ElfError, kernel_module};
+use rprof_base::{BuildId, is_module_file, module_name};
 use rprof_untrusted::Budget;
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -134,7 +135,7 @@ impl<'l> KernelFiles<'l> {
     fn module_candidates(&self, path: &[u8], id: &BuildId) -> Vec<PathBuf> {
         let mut all = Vec::new();
         // A recording may name any file here: whatever it is would be read whole.
-        if let Some(below) = path.strip_prefix(b"/").filter(|path| is_module(path)) {
+        if let Some(below) = path.strip_prefix(b"/").filter(|path| is_module_file(path)) {
             all.push(self.root().join(OsStr::from_bytes(below)));
         }
         // Files without DWARF are smaller, and come first.
@@ -168,14 +169,13 @@ impl<'l> KernelFiles<'l> {
     }
 
     fn by_build_id(&self, id: &BuildId) -> Vec<PathBuf> {
-        let hex = id.to_string();
-        let Some((first, rest)) = hex.split_at_checked(2) else {
+        let Some(path) = id.path() else {
             return Vec::new();
         };
-        let debug = self.locator.debug_dir.join(".build-id").join(first);
-        let mut all = vec![debug.join(format!("{rest}.debug")), debug.join(rest)];
+        let debug = self.locator.debug_dir.join(&path);
+        let mut all = vec![debug.with_extension("debug"), debug];
         if let Some(cache) = &self.locator.cache {
-            let dir = cache.join(".build-id").join(first).join(rest);
+            let dir = cache.join(path);
             all.extend(["vmlinux", "elf", "debug"].map(|name| dir.join(name)));
         }
         all
@@ -206,27 +206,13 @@ fn walk(dir: &Path, depth: usize, left: &mut usize, modules: &mut Modules) {
         let path = entry.path();
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && depth > 0 => walk(&path, depth - 1, left, modules),
-            Ok(kind) if kind.is_file() && is_module(entry.file_name().as_bytes()) => {
+            Ok(kind) if kind.is_file() && is_module_file(entry.file_name().as_bytes()) => {
                 let name = module_name(path.as_os_str().as_bytes());
                 modules.entry(name).or_default().push(path);
             }
             _ => {}
         }
     }
-}
-
-fn is_module(path: &[u8]) -> bool {
-    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
-    name.ends_with(b".ko") || name.windows(4).any(|part| part == b".ko.")
-}
-
-/// `/lib/modules/6.1/kernel/net/nf-nat.ko.xz` and `[nf_nat]` are both `nf_nat`.
-pub fn module_name(path: &[u8]) -> Vec<u8> {
-    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-    let name = name.strip_prefix(b"[").unwrap_or(name);
-    let name = name.split(|&byte| byte == b'.' || byte == b']').next();
-    let same = |&byte: &u8| if byte == b'-' { b'_' } else { byte };
-    name.unwrap_or_default().iter().map(same).collect()
 }
 
 /// The file, if it is the one that was recorded.
@@ -239,12 +225,10 @@ fn checked(elf: Result<Elf, ElfError>, id: Option<&BuildId>) -> Result<Elf, Reas
         ElfError::Malformed { .. } => Reason::NotElf,
     })?;
     match id {
-        Some(wanted) if !elf.build_id().is_some_and(|found| found.same(wanted)) => {
-            Err(Reason::Changed {
-                wanted: wanted.clone(),
-                found: elf.build_id().cloned(),
-            })
-        }
+        Some(wanted) if !elf.has_build_id(wanted) => Err(Reason::Changed {
+            wanted: wanted.clone(),
+            found: elf.build_id().cloned(),
+        }),
         _ => Ok(elf),
     }
 }
@@ -252,20 +236,6 @@ fn checked(elf: Result<Elf, ElfError>, id: Option<&BuildId>) -> Result<Elf, Reas
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn modules_have_one_name() {
-        for path in [
-            "[nf_nat]",
-            "/lib/x/nf-nat.ko",
-            "nf_nat.ko.xz",
-            "a/nf-nat.ko.debug",
-        ] {
-            assert_eq!(module_name(path.as_bytes()), b"nf_nat");
-        }
-        assert!(is_module(b"/lib/a.ko") && is_module(b"a.ko.zst"));
-        assert!(!is_module(b"a.ko.d/modules.dep"));
-    }
 
     #[test]
     fn releases_that_lead_elsewhere_are_none() {

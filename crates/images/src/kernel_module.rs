@@ -5,9 +5,10 @@
 //! everything else reads it like any other file.
 
 use crate::source::Source;
-use crate::{BuildId, Elf, ElfError, Svma};
+use crate::{Elf, ElfError};
 use object::read::elf::{FileHeader as _, SectionHeader as _, Sym as _};
 use object::{LittleEndian, Object as _, elf};
+use rprof_base::{BuildId, Svma};
 use rprof_untrusted::{Budget, Held, read_all};
 use std::io;
 use std::path::Path;
@@ -75,7 +76,7 @@ fn has_build_id(bytes: &[u8], wanted: &BuildId) -> bool {
     let file = object::File::parse(bytes).ok();
     let id = file.as_ref().and_then(|file| file.build_id().ok()?);
     id.and_then(BuildId::new)
-        .is_some_and(|found| found.same(wanted))
+        .is_some_and(|found| found.matches(wanted))
 }
 
 /// Why a module cannot be laid out.

@@ -5,8 +5,6 @@
 //! why not. A file is taken for the recorded one only if its build id matches. Nothing is mapped:
 //! sections are read with `pread`.
 
-mod address;
-mod build_id;
 mod contents;
 mod debuginfod;
 mod elf;
@@ -25,8 +23,6 @@ mod plt;
 mod segments;
 mod source;
 
-pub use address::{Avma, FileOffset, Svma};
-pub use build_id::BuildId;
 pub use debuginfod::{Debuginfod, DebuginfodSettings, Downloads, Kind as DebuginfodKind, Watch};
 pub use elf::{DebugLink, Elf, ElfError, ElfMachine, ElfSymbol, SymbolTable};
 pub use fingerprint::Fingerprint;
@@ -36,7 +32,7 @@ pub use jitdump::{
 };
 pub use kallsyms::{Kallsym, Kallsyms};
 pub use kernel::{kernel_build_id, running_vdso};
-pub use kernel_files::{Depth, KernelFiles, Servers, module_name};
+pub use kernel_files::{Depth, KernelFiles, Servers};
 pub use kernel_module::{MODULE_BASE, module_from_memory};
 pub use living::{Living, is_trusted_owner};
 pub use locate::{KeptFiles, Located, Locator, Reason, Recorded, SplitFiles};

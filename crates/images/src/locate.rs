@@ -14,8 +14,9 @@ pub use kept::KeptFiles;
 pub use shared::SplitFiles;
 
 use crate::debuginfod::{Debuginfod, Kind};
-use crate::{BuildId, Elf, Fingerprint, running_vdso};
+use crate::{Elf, Fingerprint, running_vdso};
 use places::Places;
+use rprof_base::BuildId;
 use rprof_untrusted::Budget;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -293,12 +294,10 @@ fn locate_vdso(build_id: Option<&BuildId>) -> Result<Located, Reason> {
     // the recording is of this kernel, and says so with the vdso's own id or none.
     let vdso = running_vdso().ok_or(Reason::Missing)?;
     match build_id {
-        Some(wanted) if !vdso.build_id().is_some_and(|found| found.same(wanted)) => {
-            Err(Reason::Changed {
-                wanted: wanted.clone(),
-                found: vdso.build_id().cloned(),
-            })
-        }
+        Some(wanted) if !vdso.has_build_id(wanted) => Err(Reason::Changed {
+            wanted: wanted.clone(),
+            found: vdso.build_id().cloned(),
+        }),
         _ => Ok(Located::from(vdso)),
     }
 }

@@ -2,8 +2,9 @@
 //! a resolver chooses (GNU ifunc). They have no symbols; the relocations of the slots that they jump
 //! through say whose they are.
 
-use crate::{Elf, Svma, SymbolTable};
+use crate::{Elf, SymbolTable};
 use object::{Object, ObjectSymbol, ObjectSymbolTable, SymbolIndex};
+use rprof_base::Svma;
 use std::collections::HashMap;
 
 /// One stub.

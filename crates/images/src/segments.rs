@@ -1,8 +1,8 @@
 //! Loaded ranges of a file, and what they were where a debug file only hints at it.
 
-use crate::{FileOffset, Svma};
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader as _, SectionHeader as _};
 use object::{ReadRef, elf};
+use rprof_base::{FileOffset, Svma};
 
 /// A loaded range of the file (`PT_LOAD`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use compiled::Compiled;
 use foldhash::HashMap;
 use rprof_abi::record::{FileIdentity, Ksymbol, Mmap, Mmap2, Record};
 use rprof_abi::{CpuMode, Misc, SampleId};
-use rprof_images::BuildId;
+use rprof_base::BuildId;
 use std::cmp::Reverse;
 
 /// Takes sideband records in the file's order.

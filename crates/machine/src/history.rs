@@ -5,7 +5,7 @@ use crate::ranges::{Range, Ranges, Root};
 use crate::timeline::{Journal, Key, Timelines};
 use crate::{ImageId, ImageKind, Images};
 use foldhash::HashSet;
-use rprof_images::{Avma, FileOffset};
+use rprof_base::{Avma, FileOffset};
 
 /// A span in which an address space does not change. Equal epochs mean equal mappings, also of
 /// different processes and different times: what was looked up in one holds in the other.

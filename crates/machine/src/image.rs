@@ -1,7 +1,7 @@
 //! The images of a recording, each once.
 
 use foldhash::HashMap;
-use rprof_images::{Avma, BuildId, module_name};
+use rprof_base::{Avma, BuildId, module_name};
 use std::borrow::Cow;
 
 /// Number of an image within one recording.

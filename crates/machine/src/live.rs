@@ -6,7 +6,7 @@ use crate::{Epoch, HistoryBuilder, Images, Key, Place};
 use foldhash::{HashMap, HashSet};
 use rprof_abi::record::{Comm, Record};
 use rprof_abi::{Misc, SampleId};
-use rprof_images::{Avma, FileOffset};
+use rprof_base::{Avma, FileOffset};
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
 

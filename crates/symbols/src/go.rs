@@ -3,7 +3,8 @@
 use crate::Detail;
 use crate::answers::{Frame, Line};
 use crate::batch::Batch;
-use rprof_images::{GoTable, Svma};
+use rprof_base::Svma;
+use rprof_images::GoTable;
 
 /// Adds the inlined frames at an address, innermost first; returns the function they were
 /// inlined into. `start` is where that begins, if a symbol says so.

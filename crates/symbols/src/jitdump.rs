@@ -2,7 +2,8 @@
 
 use crate::answers::{Answers, Collector, Frame, Line};
 use crate::{Detail, Reason, Request};
-use rprof_images::{FileOffset, JitDump, JitLines, JitLoad, JitRecord};
+use rprof_base::FileOffset;
+use rprof_images::{JitDump, JitLines, JitLoad, JitRecord};
 use rprof_untrusted::OverBudget;
 use std::io;
 

@@ -6,7 +6,8 @@ use crate::functions::{STT_FUNC, STT_NOTYPE};
 use crate::split::Split;
 use crate::table::{Entry, Table};
 use crate::{Demangling, dwarf, threads};
-use rprof_images::{Avma, Elf, Kallsym, Kallsyms, SplitFiles, Svma, SymbolTable};
+use rprof_base::{Avma, Svma};
+use rprof_images::{Elf, Kallsym, Kallsyms, SplitFiles, SymbolTable};
 
 /// A file of the kernel, and how far from the file's addresses it was in memory.
 #[derive(Clone, Copy, Debug)]

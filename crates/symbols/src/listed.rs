@@ -3,7 +3,7 @@
 use crate::Demangling;
 use crate::answers::{Answers, Collector, Frame};
 use crate::table::{Entry, Table};
-use rprof_images::Svma;
+use rprof_base::Svma;
 
 /// A symbol of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

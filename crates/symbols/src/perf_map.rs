@@ -2,7 +2,8 @@
 
 use crate::Reason;
 use crate::answers::{Answers, Collector, Frame};
-use rprof_images::{Avma, PerfMap};
+use rprof_base::Avma;
+use rprof_images::PerfMap;
 use std::ops::ControlFlow;
 
 /// Names a batch: addresses must be sorted. Names are taken as they are, as perf does; where

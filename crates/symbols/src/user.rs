@@ -6,7 +6,8 @@ use crate::functions::{stubs_of, table_of};
 use crate::split::Split;
 use crate::table::Table;
 use crate::{Demangling, Reason, dwarf, go, threads};
-use rprof_images::{Elf, FileOffset, GoTable, Located, Svma};
+use rprof_base::{FileOffset, Svma};
+use rprof_images::{Elf, GoTable, Located};
 
 /// How much to find out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

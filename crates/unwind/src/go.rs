@@ -3,7 +3,8 @@
 
 use crate::arch::{Aarch64, Arch, Machine, X86_64};
 use crate::rule::{Kind, Rule, WORD};
-use rprof_images::{Elf, ElfMachine, GoTable, Svma};
+use rprof_base::Svma;
+use rprof_images::{Elf, ElfMachine, GoTable};
 use std::ops::Range;
 
 /// A Go program's frames.

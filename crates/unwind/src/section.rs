@@ -8,7 +8,8 @@ use crate::slow::{Caller, Frame, Step};
 use crate::stack::Stack;
 use crate::table::Scratch;
 use gimli::{BaseAddresses, DebugFrame, EhFrame, LittleEndian, UnwindSection, Vendor};
-use rprof_images::{Elf, PackedSection, SectionBytes, Svma};
+use rprof_base::Svma;
+use rprof_images::{Elf, PackedSection, SectionBytes};
 
 /// One section of descriptions.
 #[derive(Debug)]

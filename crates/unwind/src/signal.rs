@@ -4,7 +4,8 @@
 use crate::Registers;
 use crate::arch::Machine;
 use crate::stack::{Stack, Unread};
-use rprof_images::{Elf, Svma};
+use rprof_base::Svma;
+use rprof_images::Elf;
 
 /// What returning from handlers looks like on a machine.
 struct Layout {

@@ -9,7 +9,7 @@ use gimli::{
     BaseAddresses, CfaRule, Encoding, EvaluationResult, Format, RegisterRule, UnwindExpression,
     UnwindSection, Value,
 };
-use rprof_images::Svma;
+use rprof_base::Svma;
 
 /// The frame that is left.
 pub(crate) struct Frame<'f> {

@@ -11,7 +11,8 @@ use crate::stack::Stack;
 use crate::{Mapped, Registers};
 use foldhash::HashMap;
 use gimli::UnwindContext;
-use rprof_images::{Elf, ElfMachine, FileOffset, JitDump, JitLoad, Segment, Svma};
+use rprof_base::{FileOffset, Svma};
+use rprof_images::{Elf, ElfMachine, JitDump, JitLoad, Segment};
 use rprof_untrusted::{Budget, Held};
 use std::sync::{PoisonError, RwLock};
 

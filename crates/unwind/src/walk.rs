@@ -12,7 +12,7 @@ use crate::slow::Step;
 use crate::stack::{Stack, Unread};
 use crate::table::Scratch;
 use crate::{AddressSpace, Mapped, Outcome, Registers};
-use rprof_images::Svma;
+use rprof_base::Svma;
 
 /// A frame of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rprof_images::{Elf, FileOffset, Located};
+use rprof_images::{Elf, Located};
+use rprof_base::FileOffset;
 use rprof_symbols::{Demangling, Detail, Request, symbolize_user};
 
 const FORMS: [Demangling; 4] = [

@@ -11,7 +11,7 @@ use crate::files::File;
 
 /// The folders under `crates/`, lowest layer first.
 const LAYERS: &[&[&str]] = &[
-    &["abi", "untrusted"],
+    &["base", "abi", "untrusted"],
     &["ringbuf", "events", "process", "perfdata", "images"],
     &["machine", "unwind", "symbols", "profile"],
     &["record", "report", "export"],

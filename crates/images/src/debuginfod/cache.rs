@@ -2,7 +2,8 @@
 //! 0.188): `BUILDID/debuginfo`, `BUILDID/executable`; an empty file for what no server has.
 
 use super::Kind;
-use crate::{BuildId, Elf};
+use crate::Elf;
+use rprof_base::BuildId;
 use rprof_untrusted::Budget;
 use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io;
@@ -114,9 +115,7 @@ impl Cache {
 
 fn open_checked(path: &Path, id: &BuildId, budget: &Budget) -> Option<Elf> {
     let elf = Elf::open(path, budget).ok()?;
-    elf.build_id()
-        .is_some_and(|found| found.same(id))
-        .then_some(elf)
+    elf.has_build_id(id).then_some(elf)
 }
 
 /// Build ids that are shorter than records have room for are filled up with zeros there.

@@ -3,7 +3,7 @@
 use super::Kind;
 use super::cache::{Cache, hex};
 use super::settings::DebuginfodSettings;
-use crate::BuildId;
+use rprof_base::BuildId;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -19,8 +19,9 @@ mod work;
 
 pub use settings::DebuginfodSettings;
 
-use crate::{BuildId, Elf};
+use crate::Elf;
 use cache::{Cache, Cached};
+use rprof_base::BuildId;
 use rprof_untrusted::Budget;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -294,7 +295,7 @@ impl State {
     fn of<'s>(&'s self, id: &'s BuildId) -> impl Iterator<Item = &'s Asked> {
         let all = self.asked.iter();
         // Recorded ids may be cut.
-        all.filter(move |((asked, _), _)| asked.same(id))
+        all.filter(move |((asked, _), _)| asked.matches(id))
             .map(|(_, asked)| asked)
     }
 

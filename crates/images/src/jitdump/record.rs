@@ -1,6 +1,6 @@
 //! What records of a log say.
 
-use crate::{Avma, FileOffset};
+use rprof_base::{Avma, FileOffset};
 
 /// What records say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,9 +15,7 @@ impl Places {
         let by_build_id = binary.build_id().and_then(|id| {
             let mut places = self.by_build_id(id);
             places.extend(self.by_name());
-            self.first_debug(places, |elf| {
-                elf.build_id().is_some_and(|found| found.same(id))
-            })
+            self.first_debug(places, |elf| elf.has_build_id(id))
         });
         by_build_id.or_else(|| self.debug_by_link(binary))
     }
@@ -34,7 +32,7 @@ impl Places {
         }
         places.extend(self.in_debug_dir(&self.path_beside(name)));
         self.first_debug(places, |elf| match (binary.build_id(), elf.build_id()) {
-            (Some(wanted), Some(found)) => found.same(wanted),
+            (Some(wanted), Some(found)) => found.matches(wanted),
             _ => Source::open(elf.path())
                 .and_then(|file| checksum(file, &self.budget, None))
                 .is_ok_and(|crc| crc == link.crc),

@@ -2,8 +2,9 @@
 //! gone, is still there.
 
 use super::Recorded;
+use crate::Elf;
 use crate::source::{Device, Opened, Source};
-use crate::{BuildId, Elf};
+use rprof_base::BuildId;
 use rprof_untrusted::Budget;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -28,7 +29,7 @@ struct Kept {
 impl Kept {
     fn is(&self, recorded: &Recorded<'_>) -> bool {
         match (recorded.build_id, &self.build_id) {
-            (Some(wanted), found) => found.as_ref().is_some_and(|found| found.same(wanted)),
+            (Some(wanted), found) => found.as_ref().is_some_and(|found| found.matches(wanted)),
             (None, _) => {
                 let file = (self.inode, self.device);
                 recorded.inode.is_some() && file == (recorded.inode, recorded.device)

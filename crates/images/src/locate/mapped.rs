@@ -50,12 +50,10 @@ impl Locator {
             Err(ElfError::Malformed { .. }) => return Err(Reason::NotElf),
         };
         match recorded.build_id {
-            Some(wanted) if !elf.build_id().is_some_and(|found| found.same(wanted)) => {
-                Err(Reason::Changed {
-                    wanted: wanted.clone(),
-                    found: elf.build_id().cloned(),
-                })
-            }
+            Some(wanted) if !elf.has_build_id(wanted) => Err(Reason::Changed {
+                wanted: wanted.clone(),
+                found: elf.build_id().cloned(),
+            }),
             None if self.symfs.is_none() => recorded.check_file(&elf).map(|()| elf),
             _ => Ok(elf),
         }
@@ -75,7 +73,7 @@ fn open_inside(pid: i32, recorded: &Recorded<'_>, budget: &Budget) -> Option<Elf
         .chain(mapped)
         .filter_map(|path| Elf::open(&path, budget).ok())
         .find(|elf| match (recorded.build_id, recorded.inode) {
-            (Some(wanted), _) => elf.build_id().is_some_and(|found| found.same(wanted)),
+            (Some(wanted), _) => elf.has_build_id(wanted),
             // Without an inode, nothing tells that it is the one.
             (None, inode) => inode.is_some() && recorded.check_file(elf).is_ok(),
         })

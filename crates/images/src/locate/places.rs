@@ -1,6 +1,7 @@
 //! Where files may be that belong to one image.
 
-use crate::{BuildId, Elf, Locator, Recorded};
+use crate::{Elf, Locator, Recorded};
+use rprof_base::BuildId;
 use rprof_untrusted::Budget;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -80,14 +81,14 @@ impl Places {
     /// Files that are named by a build id: perf's cache, then folders of debug files. In this
     /// order they are tried; the first that has the build id counts.
     pub(super) fn by_build_id(&self, id: &BuildId) -> Vec<PathBuf> {
-        let Some((dir, rest)) = folder_of(id) else {
+        let Some(path) = id.path() else {
             return Vec::new();
         };
         let cached = self.cache.iter().flat_map(|cache| {
-            let dir = cache.join(&dir).join(&rest);
+            let dir = cache.join(&path);
             [dir.join("elf"), dir.join("debug")]
         });
-        let debug = self.in_debug_dir(&dir.join(format!("{rest}.debug")));
+        let debug = self.in_debug_dir(&appended(&path, ".debug"));
         cached.chain(debug).collect()
     }
 
@@ -110,16 +111,15 @@ impl Places {
 
     /// The first of these paths that leads to a file with this build id.
     pub(super) fn first_with(&self, id: &BuildId, paths: Vec<PathBuf>) -> Option<Elf> {
-        self.open(paths)
-            .find(|elf| elf.build_id().is_some_and(|found| found.same(id)))
+        self.open(paths).find(|elf| elf.has_build_id(id))
     }
 
     /// Packages of split DWARF that are named by the build id.
     pub(super) fn packages(&self, id: &BuildId) -> Vec<PathBuf> {
-        let Some((dir, rest)) = folder_of(id) else {
+        let Some(path) = id.path() else {
             return Vec::new();
         };
-        let names = [".dwp", ".debug.dwp"].map(|ending| dir.join(format!("{rest}{ending}")));
+        let names = [".dwp", ".debug.dwp"].map(|ending| appended(&path, ending));
         names
             .iter()
             .flat_map(|name| self.in_debug_dir(name))
@@ -132,11 +132,4 @@ pub(super) fn appended(path: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(ending);
     PathBuf::from(name)
-}
-
-/// `.build-id/ab` and the rest of the id.
-fn folder_of(id: &BuildId) -> Option<(PathBuf, String)> {
-    let hex = id.to_string();
-    let (first, rest) = hex.split_at_checked(2)?;
-    (!rest.is_empty()).then(|| (Path::new(".build-id").join(first), rest.to_owned()))
 }

@@ -10,7 +10,7 @@ use crate::change::{Change, Space};
 use crate::ranges::{Backing, Range};
 use crate::{ImageId, Images, Key, RecordedImage};
 use foldhash::HashSet;
-use rprof_images::{Avma, FileOffset};
+use rprof_base::{Avma, FileOffset};
 
 /// A log that a process has mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

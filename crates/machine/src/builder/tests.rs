@@ -3,7 +3,7 @@
 use super::*;
 use crate::{Epoch, Place};
 use rprof_abi::record::{Comm, Inode, Mmap2, Task};
-use rprof_images::{Avma, FileOffset};
+use rprof_base::{Avma, FileOffset};
 
 mod compiled;
 mod guest;

@@ -4,7 +4,7 @@
 
 use super::rest::Rest;
 use super::space::LiveSpace;
-use rprof_images::Svma;
+use rprof_base::Svma;
 use rprof_unwind::{AddressSpace, Call, Machine, Mapped, StackFrame};
 
 /// Appends the goroutine's frames to those of a stack that ended at a change of stacks; whether the one

@@ -4,9 +4,8 @@
 //! back, so code may have been replaced before the log says so.
 
 use foldhash::fast::FixedState;
-use rprof_images::{
-    Avma, FileOffset, JitDump, JitLoad, JitRecord, Living, Reason, is_trusted_owner,
-};
+use rprof_base::{Avma, FileOffset};
+use rprof_images::{JitDump, JitLoad, JitRecord, Living, Reason, is_trusted_owner};
 use rprof_ringbuf::sys::Clock;
 use rprof_untrusted::{Budget, Held};
 use rprof_unwind::{Machine, UnwindTable};

@@ -3,7 +3,7 @@
 use super::code::Code;
 use super::log::Log;
 use super::tables::Tables;
-use rprof_images::{Avma, FileOffset, Svma};
+use rprof_base::{Avma, FileOffset, Svma};
 use rprof_machine::{Epoch, Live, Place, RecordedImage};
 use rprof_unwind::{AddressSpace, Mapped, StackFrame, UnwindTable};
 use std::cell::RefCell;

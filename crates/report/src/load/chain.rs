@@ -5,7 +5,7 @@
 //! function, so looking up the return address itself would name the next one.
 
 use rprof_abi::{Callchain, CpuMode, Misc, SampleHead, context};
-use rprof_images::Avma;
+use rprof_base::Avma;
 use rprof_profile::Level;
 use rprof_unwind::StackFrame;
 

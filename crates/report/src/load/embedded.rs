@@ -9,7 +9,7 @@
 use super::names::Answered;
 use super::resolve::PlaceKey;
 use foldhash::HashMap;
-use rprof_images::{Avma, FileOffset, Svma};
+use rprof_base::{Avma, FileOffset, Svma};
 use rprof_machine::{CompiledCode, ImageKind, RecordedImage};
 use rprof_perfdata::feature::{SimpleperfFile, SymbolAddress, SymbolImage, SymbolPiece, Symbols};
 use rprof_perfdata::{Feature, FeatureId, Reader};

@@ -5,9 +5,8 @@
 
 use super::Context;
 use foldhash::HashMap;
-use rprof_images::{
-    Avma, BuildId, Depth, Elf, Kallsyms, KernelFiles, MODULE_BASE, Servers, module_name,
-};
+use rprof_base::{Avma, BuildId, module_name};
+use rprof_images::{Depth, Elf, Kallsyms, KernelFiles, MODULE_BASE, Servers};
 use rprof_machine::{ImageKind, RecordedImage};
 use rprof_perfdata::FeatureId;
 use rprof_symbols::{Answers, Detail, KernelCode, KernelSymbols, Reason, Request};

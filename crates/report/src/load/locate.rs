@@ -5,7 +5,8 @@ use super::Context;
 use super::lives::{Process, ended};
 use super::run_time::other_machine;
 use foldhash::{HashMap, HashSet};
-use rprof_images::{BuildId, Fingerprint, Located, Reason, Recorded, kernel_build_id};
+use rprof_base::BuildId;
+use rprof_images::{Fingerprint, Located, Reason, Recorded, kernel_build_id};
 use rprof_machine::{ImageId, ImageKind, Key, RecordedImage};
 use rprof_perfdata::{Feature, FeatureId, Reader};
 use std::collections::hash_map::Entry;
@@ -132,7 +133,7 @@ impl Context<'_> {
 
     fn is_this_kernel(&self) -> bool {
         match (self.kernel_id(), kernel_build_id()) {
-            (Some(recorded), Some(running)) => recorded.same(&running),
+            (Some(recorded), Some(running)) => recorded.matches(&running),
             _ => false,
         }
     }

@@ -7,7 +7,7 @@ use super::parallel::{self, Threads};
 use super::resolve::{PlaceKey, TRUNCATED, UNMAPPED_KERNEL, UNMAPPED_OTHER};
 use crate::Error;
 use foldhash::HashMap;
-use rprof_images::{Avma, FileOffset};
+use rprof_base::{Avma, FileOffset};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_profile::{Frame, FrameId, Level, Profile, StrId};
 use rprof_symbols::{Answers, Detail, Reason, Request, symbolize_user};

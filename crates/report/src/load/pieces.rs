@@ -1,6 +1,7 @@
 //! How code made at run time is unwound: by the log that its compiler kept of it.
 
-use rprof_images::{FileOffset, JitDump, JitLoad, JitRecord};
+use rprof_base::FileOffset;
+use rprof_images::{JitDump, JitLoad, JitRecord};
 use rprof_untrusted::{Budget, Held, OverBudget};
 use rprof_unwind::{Machine, TableError, UnwindTable};
 use std::sync::{Mutex, OnceLock};

@@ -1,7 +1,7 @@
 //! From an address in a task at a moment to a place, with a cache in front.
 
 use super::chain::Address;
-use rprof_images::Avma;
+use rprof_base::Avma;
 use rprof_machine::{Comm, Epoch, History, Key, Moment, Place};
 use rprof_profile::Level;
 

@@ -12,10 +12,10 @@ use super::lives::Process;
 use super::resolve::PlaceKey;
 use foldhash::HashMap;
 use rprof_abi::AttrFlags;
+use rprof_base::{Avma, FileOffset};
 use rprof_images::Reason as NoFile;
 use rprof_images::{
-    Avma, FileOffset, JitDamage, JitDump, JitMove, JitRecord, Living, Locator, PerfMap,
-    is_trusted_owner,
+    JitDamage, JitDump, JitMove, JitRecord, Living, Locator, PerfMap, is_trusted_owner,
 };
 use rprof_machine::{CodeLog, CompiledCode, HistoryBuilder, ImageId, RecordedImage};
 use rprof_perfdata::{FeatureId, Reader};

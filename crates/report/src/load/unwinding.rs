@@ -16,7 +16,7 @@ use super::samples::Seen;
 use foldhash::HashMap;
 use rprof_abi::sample::StackDump;
 use rprof_abi::{Callchain, Endian, SampleType, context as marker};
-use rprof_images::{Avma, FileOffset};
+use rprof_base::{Avma, FileOffset};
 use rprof_machine::{Epoch, ImageId, ImageKind, Place, RecordedImage};
 use rprof_perfdata::{FeatureId, Reader, RecordedEvent};
 use rprof_profile::{EndedStacks, StackEnd, Unwound};

@@ -6,7 +6,7 @@ use super::text;
 use crate::load::{Address, Context, PlaceKey, Seen, Space};
 use rprof_abi::CpuMode;
 use rprof_abi::sample::BranchStack;
-use rprof_images::Avma;
+use rprof_base::Avma;
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_profile::Level;
 

@@ -5,7 +5,7 @@ use crate::load::{Context, Kernel};
 use foldhash::HashMap;
 use rprof_abi::tracepoint::{TracepointData, TracepointFormat, TracepointNames};
 use rprof_abi::{Endian, Fields, event_type};
-use rprof_images::Avma;
+use rprof_base::Avma;
 use rprof_machine::{Key, Place};
 use rprof_perfdata::feature::TracingData;
 use rprof_perfdata::{FeatureId, Reader, Warning};

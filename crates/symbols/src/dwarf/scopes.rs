@@ -344,7 +344,8 @@ fn whole_name<'a>(
 #[cfg(test)]
 mod tests {
     use crate::{Detail, Request, symbolize_user};
-    use rprof_images::{FileOffset, Locator, Recorded, SymbolTable};
+    use rprof_base::FileOffset;
+    use rprof_images::{Locator, Recorded, SymbolTable};
     use std::collections::BTreeSet;
     use std::os::unix::ffi::OsStrExt;
     use std::path::Path;

@@ -4,7 +4,7 @@ use super::{BIAS, MAX_FRAMES, STACK, edit, edits, standing, thread, walk};
 use crate::{Machine, Mapped, Outcome, UnwindTable};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use rprof_images::FileOffset;
+use rprof_base::FileOffset;
 use rprof_untrusted::{Budget, Limits};
 
 /// Of one of Python's trampolines: `sub $8, %rsp; call *%rcx; add $8, %rsp; ret`, by Python 3.13.0.

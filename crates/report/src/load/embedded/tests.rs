@@ -1,7 +1,7 @@
 //! What is embedded names what was recorded, and nothing else.
 
 use super::*;
-use rprof_images::BuildId;
+use rprof_base::BuildId;
 use rprof_perfdata::feature::{AddressName, SimpleperfSymbol, SymbolFrame};
 
 #[test]
