@@ -25,4 +25,4 @@ pub use profile::{EventProfile, Group, Loss, Profile, UnnamedImage};
 pub use strings::{StrId, Strings};
 pub use tally::Tally;
 pub use tree::{Node, Tree};
-pub use unwound::{EndedStacks, StackEnd, Unwound};
+pub use unwound::{EndedStacks, Unwound};

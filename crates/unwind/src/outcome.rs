@@ -1,5 +1,7 @@
 //! Why a walk ended.
 
+use rprof_base::StackEnd;
+
 /// Why a walk along a stack ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
@@ -50,6 +52,33 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// The same without where it was.
+    pub fn end(self) -> StackEnd {
+        match self {
+            Self::Rooted => StackEnd::Rooted,
+            Self::Guessed { .. } => StackEnd::Guess,
+            Self::Cut => StackEnd::Cut,
+            Self::OffStack { .. } => StackEnd::OffStack,
+            Self::NoInfo { .. } => StackEnd::NoInfo,
+            Self::Unmapped { .. } => StackEnd::Unmapped,
+            Self::Loop => StackEnd::Loop,
+            Self::BadInfo { .. } => StackEnd::BadInfo,
+            Self::Full => StackEnd::MaxStack,
+            Self::NoRegisters => StackEnd::NoRegisters,
+            Self::ThirtyTwoBit => StackEnd::ThirtyTwoBit,
+        }
+    }
+
+    /// The image to blame, by the caller's number.
+    pub fn image(self) -> Option<u32> {
+        match self {
+            Self::Guessed { image } | Self::NoInfo { image, .. } | Self::BadInfo { image, .. } => {
+                Some(image)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether the stack is whole.
     pub fn is_rooted(self) -> bool {
         self == Self::Rooted

@@ -44,7 +44,7 @@ pub use memory::{Cache, Caches, MemNode, MemTopology};
 pub use pmu::{HybridPmu, PmuCap, PmuCaps, PmuMapping};
 pub use simpleperf::{DebugUnwindFile, MetaInfo};
 pub use simpleperf_file::{SimpleperfFile, SimpleperfSymbol};
-pub use stack_ends::{EndReason, EndedStack, StackEnd, StackEnds};
+pub use stack_ends::{EndReason, EndedStack, StackEnds};
 pub use symbols::{AddressName, SymbolAddress, SymbolFrame, SymbolImage, SymbolPiece, Symbols};
 pub use text::{decode_string, decode_strings, encode_string, encode_strings};
 pub use time::{ClockData, SampleTime};

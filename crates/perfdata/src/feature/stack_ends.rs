@@ -8,78 +8,7 @@
 
 use super::text::{encode_string, take_owned};
 use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
-
-/// Why a stack is not whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum StackEnd {
-    /// It was larger than what was copied of it.
-    Cut,
-    /// Its frames led to somewhere else.
-    OffStack,
-    /// Nothing describes the frames of some code.
-    NoInfo,
-    /// A return address pointed to no code.
-    Unmapped,
-    /// A frame did not lie above its callee's.
-    Loop,
-    /// A description was damaged, or asked for what was not recorded.
-    BadInfo,
-    /// It had more frames than a record holds: there is a gap in it.
-    Gap,
-    /// Nothing was copied of it: it was not in memory, exec was at work, or the recorder was too
-    /// busy.
-    NotCopied,
-    /// Of a 32-bit task.
-    ThirtyTwoBit,
-    /// Frames in its middle are not known: it was larger than its copy, and only its outermost frames
-    /// had stayed as they were; or it goes on on another stack.
-    Hole,
-    /// It leads to where its thread began, but through some code by frame pointers alone: callers of
-    /// functions that keep none are missing.
-    Guess,
-    /// Of a process whose mappings the recorder could not see: another user's, or protected.
-    Unreadable,
-    /// What a newer rprof wrote.
-    Other(u32),
-}
-
-impl StackEnd {
-    const ALL: &[(Self, u32, &str)] = &[
-        (Self::Cut, 1, "cut"),
-        (Self::OffStack, 2, "off_stack"),
-        (Self::NoInfo, 3, "no_info"),
-        (Self::Unmapped, 4, "unmapped"),
-        (Self::Loop, 5, "loop"),
-        (Self::BadInfo, 6, "bad_info"),
-        (Self::Gap, 7, "gap"),
-        (Self::NotCopied, 8, "not_copied"),
-        (Self::ThirtyTwoBit, 9, "32_bit"),
-        (Self::Unreadable, 10, "unreadable"),
-        (Self::Hole, 11, "hole"),
-        (Self::Guess, 12, "guess"),
-    ];
-
-    fn number(self) -> u32 {
-        match self {
-            Self::Other(number) => number,
-            known => {
-                let mut all = Self::ALL.iter();
-                all.find(|one| one.0 == known).map_or(0, |one| one.1)
-            }
-        }
-    }
-
-    fn of_number(number: u32) -> Self {
-        let mut all = Self::ALL.iter();
-        let known = all.find(|one| one.1 == number);
-        known.map_or(Self::Other(number), |one| one.0)
-    }
-
-    fn name(self) -> &'static str {
-        let mut all = Self::ALL.iter();
-        all.find(|one| one.0 == self).map_or("other", |one| one.2)
-    }
-}
+use rprof_base::StackEnd;
 
 /// Stacks that ended for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,7 +56,7 @@ impl StackEnds {
         encoder.u64(self.rooted);
         encoder.u64(self.completed);
         for reason in &self.reasons {
-            encoder.u32(reason.end.number());
+            encoder.u32(reason.end.code().unwrap_or(0));
             encoder.u64(reason.stacks);
             encode_string(&reason.image, encoder);
         }
@@ -159,7 +88,7 @@ impl StackEnds {
         let completed = cursor.u64(what)?;
         let reason = |cursor: &mut Cursor<'_>| {
             Ok(EndReason {
-                end: StackEnd::of_number(cursor.u32(what)?),
+                end: StackEnd::of_code(cursor.u32(what)?),
                 stacks: cursor.u64(what)?,
                 image: take_owned(cursor)?,
             })
@@ -208,7 +137,8 @@ mod tests {
             image: b"/lib/x.so".to_vec(),
             stacks: 3,
         };
-        let known = StackEnd::ALL.iter().map(|one| reason(one.0));
+        let known = StackEnd::ALL.iter().filter(|end| end.code().is_some());
+        let known = known.map(|&end| reason(end));
         let ends = StackEnds {
             rooted: 7,
             completed: 2,

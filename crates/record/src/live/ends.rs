@@ -1,8 +1,9 @@
 //! How stacks ended: counted by reason, and noted for those that are not whole.
 
 use foldhash::HashMap;
+use rprof_base::StackEnd;
 use rprof_machine::{ImageId, Images};
-use rprof_perfdata::feature::{EndReason, EndedStack, StackEnd, StackEnds};
+use rprof_perfdata::feature::{EndReason, EndedStack, StackEnds};
 use rprof_unwind::Outcome;
 
 /// Ends so far.
@@ -27,27 +28,19 @@ impl Ends {
         offset: u64,
         images: &Images,
     ) {
-        let (end, image) = match (outcome, gap) {
-            (Outcome::Rooted, Some(_)) => (StackEnd::Gap, None),
-            (Outcome::Rooted, None) => {
+        let end = match (outcome.end(), gap) {
+            (StackEnd::Rooted, None) => {
                 self.all.rooted += 1;
                 return;
             }
-            (Outcome::Guessed { .. }, Some(_)) => (StackEnd::Gap, None),
-            (Outcome::Guessed { image }, None) => (StackEnd::Guess, Some(image)),
-            (Outcome::Cut, Some(_)) => (StackEnd::Hole, None),
-            (Outcome::Cut | Outcome::OffStack { .. }, _) if !is_copied => {
-                (StackEnd::NotCopied, None)
-            }
-            (Outcome::NoInfo { image, .. }, _) => (StackEnd::NoInfo, Some(image)),
-            (Outcome::BadInfo { image, .. }, _) => (StackEnd::BadInfo, Some(image)),
-            (Outcome::OffStack { .. }, _) => (StackEnd::OffStack, None),
-            (Outcome::Unmapped { .. }, _) if !is_readable => (StackEnd::Unreadable, None),
-            (Outcome::Unmapped { .. }, _) => (StackEnd::Unmapped, None),
-            (Outcome::Loop, _) => (StackEnd::Loop, None),
-            (Outcome::ThirtyTwoBit, _) => (StackEnd::ThirtyTwoBit, None),
-            (Outcome::Cut | Outcome::Full | Outcome::NoRegisters, _) => (StackEnd::Cut, None),
+            (StackEnd::Rooted | StackEnd::Guess, Some(_)) => StackEnd::Gap,
+            (StackEnd::Cut, Some(_)) => StackEnd::Hole,
+            (StackEnd::Cut | StackEnd::OffStack, _) if !is_copied => StackEnd::NotCopied,
+            (StackEnd::Unmapped, _) if !is_readable => StackEnd::Unreadable,
+            (StackEnd::MaxStack | StackEnd::NoRegisters, _) => StackEnd::Cut,
+            (end, _) => end,
         };
+        let image = outcome.image().filter(|_| end == outcome.end());
         let all = &mut self.all;
         let reason = *self.reasons.entry((end, image)).or_insert_with(|| {
             let image = image.and_then(|image| images.of(ImageId(image)));

@@ -2,7 +2,8 @@
 
 use super::table::left_out;
 use super::unnamed::unnamed_lines;
-use rprof_profile::{EndedStacks, Profile, StackEnd, Unwound, percent};
+use rprof_base::StackEnd;
+use rprof_profile::{EndedStacks, Profile, Unwound, percent};
 use rprof_untrusted::printable;
 use std::io::{self, Write};
 

@@ -6,10 +6,10 @@ use super::skim::Skimmed;
 use super::unwinding::{End, missing};
 use foldhash::HashMap;
 use rprof_abi::{Callchain, context};
+use rprof_base::StackEnd;
 use rprof_machine::ImageId;
-use rprof_perfdata::feature::{self, EndedStack, StackEnds};
+use rprof_perfdata::feature::{EndedStack, StackEnds};
 use rprof_perfdata::{FeatureId, Reader};
-use rprof_profile::StackEnd;
 
 /// Ends by sample.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl RecordedEnds {
             .map(|(id, image)| (image.path.as_slice(), id))
             .collect();
         let reasons = ends.reasons.iter().map(|reason| End {
-            end: meaning(reason.end),
+            end: reason.end,
             image: images.get(reason.image.as_slice()).copied(),
         });
         // Written in this order, as a rule.
@@ -73,24 +73,5 @@ impl RecordedEnds {
             image: None,
         };
         has_user(chain).then_some((rooted, Missing::Nothing))
-    }
-}
-
-fn meaning(end: feature::StackEnd) -> StackEnd {
-    use feature::StackEnd as Recorded;
-    match end {
-        Recorded::Guess => StackEnd::Guess,
-        Recorded::Cut => StackEnd::Cut,
-        Recorded::OffStack => StackEnd::OffStack,
-        Recorded::NoInfo => StackEnd::NoInfo,
-        Recorded::Unmapped => StackEnd::Unmapped,
-        Recorded::Loop => StackEnd::Loop,
-        Recorded::BadInfo => StackEnd::BadInfo,
-        Recorded::Gap => StackEnd::Gap,
-        Recorded::Hole => StackEnd::Hole,
-        Recorded::NotCopied => StackEnd::NotCopied,
-        Recorded::ThirtyTwoBit => StackEnd::ThirtyTwoBit,
-        Recorded::Unreadable => StackEnd::Unreadable,
-        Recorded::Other(_) => StackEnd::Other,
     }
 }

@@ -16,10 +16,11 @@ use super::samples::Seen;
 use foldhash::HashMap;
 use rprof_abi::sample::StackDump;
 use rprof_abi::{Callchain, Endian, SampleType, context as marker};
+use rprof_base::StackEnd;
 use rprof_base::{Avma, FileOffset};
 use rprof_machine::{Epoch, ImageId, ImageKind, Place, RecordedImage};
 use rprof_perfdata::{FeatureId, Reader, RecordedEvent};
-use rprof_profile::{EndedStacks, StackEnd, Unwound};
+use rprof_profile::{EndedStacks, Unwound};
 use rprof_untrusted::OverBudget;
 use rprof_unwind::{
     AddressSpace, Machine, Mapped, Outcome, Registers, Stack, StackFrame, TableError, UnwindTable,
@@ -307,7 +308,7 @@ impl Unwinding {
         };
         let registers = match Registers::of_sample(tables.machine, &registers) {
             Ok(registers) => registers,
-            Err(outcome) => return Walked::nowhere(end_of(outcome)),
+            Err(outcome) => return Walked::nowhere(outcome.end()),
         };
         let has_user = |chain: Callchain<'_>| chain.entries().any(|entry| entry == marker::USER);
         if dump.stack().is_empty() && sample.callchain.is_some_and(has_user) {
@@ -342,14 +343,12 @@ impl Unwinding {
         });
         let image = match outcome {
             Outcome::Rooted => None,
-            Outcome::Guessed { image }
-            | Outcome::NoInfo { image, .. }
-            | Outcome::BadInfo { image, .. } => Some(ImageId(image)),
+            _ if outcome.image().is_some() => outcome.image().map(ImageId),
             _ => frames.last().and_then(|last| code.image(*last)),
         };
         let end = match outcome {
             Outcome::Cut | Outcome::OffStack { .. } if bytes.is_empty() => StackEnd::NotCopied,
-            _ => end_of(outcome),
+            _ => outcome.end(),
         };
         Walked {
             frames: start..frames.len(),
@@ -369,22 +368,6 @@ impl UserCode<'_> {
             Place::User { image, .. } => Some(image),
             _ => None,
         }
-    }
-}
-
-fn end_of(outcome: Outcome) -> StackEnd {
-    match outcome {
-        Outcome::Rooted => StackEnd::Rooted,
-        Outcome::Guessed { .. } => StackEnd::Guess,
-        Outcome::Cut => StackEnd::Cut,
-        Outcome::OffStack { .. } => StackEnd::OffStack,
-        Outcome::NoInfo { .. } => StackEnd::NoInfo,
-        Outcome::Unmapped { .. } => StackEnd::Unmapped,
-        Outcome::Loop => StackEnd::Loop,
-        Outcome::BadInfo { .. } => StackEnd::BadInfo,
-        Outcome::Full => StackEnd::MaxStack,
-        Outcome::NoRegisters => StackEnd::NoRegisters,
-        Outcome::ThirtyTwoBit => StackEnd::ThirtyTwoBit,
     }
 }
 

@@ -13,9 +13,9 @@ use crate::load::{
 };
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::{CpuMode, PerfEventAttr, Sample, SampleType};
+use rprof_base::StackEnd;
 use rprof_perfdata::RecordedEvent;
 use rprof_perfdata::feature::ClockData;
-use rprof_profile::StackEnd;
 
 /// What all lines share.
 pub(super) struct Layout<'a> {

@@ -5,10 +5,11 @@ use crate::args::{CallGraph, LimitArgs, RecordArgs};
 use crate::say;
 use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
+use rprof_base::StackEnd;
 use rprof_events::{Event, EventError, Sources, parse_cpu_list, parse_events};
 use rprof_images::Locator;
 use rprof_perfdata::Reader;
-use rprof_perfdata::feature::{StackEnd, StackEnds};
+use rprof_perfdata::feature::StackEnds;
 use rprof_process::exit_code;
 use rprof_profile::{Coverage, percent};
 use rprof_record::{
@@ -438,10 +439,7 @@ mod tests {
                 reasons: vec![cut(others)],
                 ..StackEnds::default()
             };
-            let both = [
-                (profile::StackEnd::Rooted, rooted),
-                (profile::StackEnd::Cut, others),
-            ];
+            let both = [(StackEnd::Rooted, rooted), (StackEnd::Cut, others)];
             let report = Unwound::of(both.map(|(end, samples)| ended(end, samples)).into_iter());
             let (ours, theirs) = (whole_stacks(&ends).unwrap(), report.summary().unwrap());
             let share = ours.strip_suffix(" of stacks whole").unwrap();
