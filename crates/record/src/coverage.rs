@@ -154,7 +154,8 @@ impl Coverage {
     }
 
     /// Whether many samples are missing just now, as tasks have ended.
-    pub(crate) fn is_lacking(&mut self, now: Instant, by_thread: &Group) -> bool {
+    pub(crate) fn is_lacking(&mut self, by_thread: &Group) -> bool {
+        let now = Instant::now();
         let n_exits = self.lineage.n_exits();
         let is_worth_a_look = n_exits >= self.n_exits + MANY && now >= self.look_at;
         if !is_worth_a_look || self.unit == CoverageUnit::UserTime {

@@ -301,7 +301,7 @@ impl Run<'_> {
             self.drain.pass(&mut self.opened, &mut self.sink)?;
             self.drain.take_notes().for_each(&mut *note);
             self.copy_as_deep_as_needed()?;
-            self.cover_short_processes(now, note)?;
+            self.cover_short_processes(note)?;
             self.unwind_where_it_pays(writer_idles)?;
             let wish = self.interrupts.wish();
             match wish {
@@ -338,16 +338,12 @@ impl Run<'_> {
     }
 
     /// Samples CPUs where processes are too short for samples of their own.
-    fn cover_short_processes(
-        &mut self,
-        now: Instant,
-        note: &mut dyn FnMut(Note),
-    ) -> Result<(), Error> {
+    fn cover_short_processes(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
         let Some(coverage) = &mut self.drain.coverage else {
             return Ok(());
         };
         let may = self.opened.by_cpu.is_some() && !self.opened.is_by_cpu();
-        if may && coverage.is_lacking(now, &self.opened.sampling) {
+        if may && coverage.is_lacking(&self.opened.sampling) {
             let is_deep = self.depth.as_ref().is_none_or(Depth::is_deep);
             let switched = self.opened.go_by_cpu(is_deep);
             switched.map_err(Error::system("switching events"))?;
