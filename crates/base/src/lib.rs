@@ -3,10 +3,12 @@
 
 mod address;
 mod build_id;
+mod code_address;
 mod module;
 mod stack_end;
 
 pub use address::{Avma, FileOffset, Svma};
 pub use build_id::BuildId;
+pub use code_address::CodeAddress;
 pub use module::{is_module_file, module_name};
 pub use stack_end::StackEnd;

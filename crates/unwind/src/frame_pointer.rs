@@ -2,7 +2,8 @@
 
 use crate::arch::Arch;
 use crate::stack::{Stack, Unread};
-use crate::{AddressSpace, Mapped, Registers};
+use crate::walk::is_code;
+use crate::{AddressSpace, Registers};
 
 /// Where frame pointers led.
 pub(crate) enum Led {
@@ -37,7 +38,7 @@ pub(crate) fn follow<A: Arch>(
     if (outer, pc) == (0, 0) {
         return Led::Root;
     }
-    if matches!(space.find(pc.wrapping_sub(1)), Mapped::Nothing) {
+    if !is_code(space, pc) {
         return Led::Nowhere;
     }
     registers.keep(0);

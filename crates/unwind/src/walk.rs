@@ -12,7 +12,7 @@ use crate::slow::Step;
 use crate::stack::{Stack, Unread};
 use crate::table::Scratch;
 use crate::{AddressSpace, Mapped, Outcome, Registers};
-use rprof_base::Svma;
+use rprof_base::{Avma, CodeAddress, Svma};
 
 /// A frame of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,14 @@ pub struct StackFrame {
     pub slot: u64,
     /// Whether that is a return address: the call is before it.
     pub is_return: bool,
+}
+
+impl StackFrame {
+    /// Its program counter, by what it is.
+    #[inline]
+    pub fn code(&self) -> CodeAddress {
+        CodeAddress::new(Avma(self.avma), self.is_return)
+    }
 }
 
 /// Walks stacks. One for each thread: it remembers what it found out.
@@ -122,7 +130,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         let Unwinder { cache, scratch, .. } = unwinder;
         for _ in 0..max_frames {
             let pc = self.registers.pc();
-            let at = pc.wrapping_sub(u64::from(self.is_return));
+            let at = CodeAddress::new(Avma(pc), self.is_return).lookup().0;
             let (space, number) = (self.space, self.number);
             let rule = cache.rule(number, at, || rule_at::<A>(space, at, scratch));
             let stepped = match rule.kind {
@@ -310,7 +318,7 @@ impl<S: AddressSpace> Walk<'_, S> {
             return Ok(false);
         };
         let pc = caller.registers.pc();
-        if matches!(self.space.find(pc.wrapping_sub(1)), Mapped::Nothing) {
+        if !is_code(self.space, pc) {
             return Ok(false);
         }
         (self.registers, self.slot) = (caller.registers, caller.slot);
@@ -365,7 +373,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         }
         match call_before(A::MACHINE, word, &call) {
             Call::None => false,
-            Call::Somewhere => !matches!(self.space.find(word.wrapping_sub(1)), Mapped::Nothing),
+            Call::Somewhere => is_code(self.space, word),
             Call::To(start) => {
                 let mut code = [0; prologue::MAX_CODE];
                 let len = usize::try_from(pc.wrapping_sub(start)).ok();
@@ -419,7 +427,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         let avma = self.registers.pc();
         match self
             .space
-            .find(avma.wrapping_sub(u64::from(self.is_return)))
+            .find(CodeAddress::new(Avma(avma), self.is_return).lookup().0)
         {
             Mapped::Nothing => Outcome::Unmapped { avma },
             Mapped::Code { image, .. } | Mapped::Image { image, .. } => {
@@ -427,6 +435,12 @@ impl<S: AddressSpace> Walk<'_, S> {
             }
         }
     }
+}
+
+/// Whether a return address is in code.
+pub(crate) fn is_code(space: &impl AddressSpace, pc: u64) -> bool {
+    let call = CodeAddress::Return(Avma(pc)).lookup();
+    !matches!(space.find(call.0), Mapped::Nothing)
 }
 
 /// The rule at an address that was not asked for before, or is forgotten.

@@ -4,7 +4,7 @@
 
 use super::rest::Rest;
 use super::space::LiveSpace;
-use rprof_base::Svma;
+use rprof_base::{Avma, CodeAddress, Svma};
 use rprof_unwind::{AddressSpace, Call, Machine, Mapped, StackFrame};
 
 /// Appends the goroutine's frames to those of a stack that ended at a change of stacks; whether the one
@@ -46,10 +46,9 @@ pub(crate) fn append(
 
 /// Whether a return address is where a goroutine begins.
 pub(crate) fn is_root(space: &LiveSpace<'_>, avma: u64) -> bool {
-    match space.find(avma.wrapping_sub(1)) {
-        Mapped::Image { table, bias, .. } => {
-            table.is_named_root(Svma(avma.wrapping_sub(1).wrapping_sub(bias)))
-        }
+    let call = CodeAddress::Return(Avma(avma)).lookup().0;
+    match space.find(call) {
+        Mapped::Image { table, bias, .. } => table.is_named_root(Svma(call.wrapping_sub(bias))),
         Mapped::Nothing | Mapped::Code { .. } => false,
     }
 }

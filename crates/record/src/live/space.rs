@@ -40,7 +40,7 @@ impl<'l> LiveSpace<'l> {
 
     /// Where the function of a frame begins (AVMA), if its image says so.
     pub(crate) fn function(&self, frame: StackFrame) -> Option<u64> {
-        let at = frame.avma.wrapping_sub(u64::from(frame.is_return));
+        let at = frame.code().lookup().0;
         match self.find(at) {
             Mapped::Image { table, bias, .. } => {
                 let start = table.function(Svma(at.wrapping_sub(bias)))?;

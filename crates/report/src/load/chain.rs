@@ -5,7 +5,7 @@
 //! function, so looking up the return address itself would name the next one.
 
 use rprof_abi::{Callchain, CpuMode, Misc, SampleHead, context};
-use rprof_base::Avma;
+use rprof_base::{Avma, CodeAddress};
 use rprof_profile::Level;
 use rprof_unwind::StackFrame;
 
@@ -193,7 +193,7 @@ impl Walk {
                 self.left -= 1;
                 visit(Address {
                     level: Some(self.level),
-                    avma: Avma(entry.wrapping_sub(u64::from(self.is_return))),
+                    avma: CodeAddress::new(Avma(entry), self.is_return).lookup(),
                     is_return: self.is_return,
                 });
             }
@@ -213,7 +213,7 @@ impl Walk {
             self.left -= 1;
             visit(Address {
                 level: Some(Level::User),
-                avma: Avma(frame.avma.wrapping_sub(u64::from(frame.is_return))),
+                avma: frame.code().lookup(),
                 is_return: false,
             });
         }

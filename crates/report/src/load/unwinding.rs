@@ -363,7 +363,7 @@ const SIGNALS: usize = 64;
 
 impl UserCode<'_> {
     fn image(&self, frame: StackFrame) -> Option<ImageId> {
-        let avma = Avma(frame.avma.wrapping_sub(u64::from(frame.is_return)));
+        let avma = frame.code().lookup();
         match self.context.skimmed.history.place(self.epoch, avma) {
             Place::User { image, .. } => Some(image),
             _ => None,
