@@ -41,13 +41,7 @@ pub(crate) fn fit(attrs: &Attrs, scope: &mut Scope<'_>) -> Result<(), Error> {
 /// # Errors
 /// [`Error::OpenFiles`] if not.
 pub(crate) fn extend(attrs: &Attrs, scope: &Scope<'_>, n_new: usize) -> Result<(), Error> {
-    let once = Scope {
-        also_by_cpu: false,
-        targets: scope.targets.clone(),
-        cpus: scope.cpus.clone(),
-        ..*scope
-    };
-    let each = events(attrs, &once) / scope.targets.len().max(1) as u64;
+    let each = events_of_thread(attrs, scope);
     let needed = open_now() + RESERVE + each * n_new as u64;
     let fits = || needed <= OpenFilesLimit::now().soft;
     match fits() || OpenFilesLimit::raise() && fits() {
@@ -56,7 +50,7 @@ pub(crate) fn extend(attrs: &Attrs, scope: &Scope<'_>, n_new: usize) -> Result<(
     }
 }
 
-/// Whether so many more files can be open, beside what is needed.
+/// Whether `n_files` more can be open, beside what is needed.
 pub(crate) fn leaves(n_files: usize) -> bool {
     open_now() + RESERVE + n_files as u64 <= OpenFilesLimit::now().soft
 }
@@ -89,15 +83,30 @@ fn too_many(attrs: &Attrs, scope: &Scope<'_>, needed: u64) -> Error {
 
 /// Files of all events.
 fn events(attrs: &Attrs, scope: &Scope<'_>) -> u64 {
-    let n_targets = scope.targets.len() as u64;
-    let on_cpus = |event: &Prepared| match &event.cpus {
+    let by_cpu = match scope.also_by_cpu {
+        true => sampling(attrs, scope),
+        false => 0,
+    };
+    scope.targets.len() as u64 * events_of_thread(attrs, scope) + by_cpu
+}
+
+/// Files of one thread's events.
+fn events_of_thread(attrs: &Attrs, scope: &Scope<'_>) -> u64 {
+    sampling(attrs, scope) + on_cpus(&attrs.sideband, scope)
+}
+
+/// Files of the sampling ones.
+fn sampling(attrs: &Attrs, scope: &Scope<'_>) -> u64 {
+    let events = attrs.sampling.iter();
+    events.map(|event| on_cpus(event, scope)).sum::<u64>() * depths(scope)
+}
+
+/// CPUs that an event is opened on.
+fn on_cpus(event: &Prepared, scope: &Scope<'_>) -> u64 {
+    match &event.cpus {
         None => scope.cpus.len() as u64,
         Some(own) => scope.cpus.iter().filter(|cpu| own.contains(cpu)).count() as u64,
-    };
-    let sampling: u64 = attrs.sampling.iter().map(on_cpus).sum();
-    let sideband = on_cpus(&attrs.sideband);
-    let by_cpu = if scope.also_by_cpu { sampling } else { 0 };
-    n_targets * (sampling * depths(scope) + sideband) + by_cpu * depths(scope)
+    }
 }
 
 /// Events of each thread on each CPU.
