@@ -340,16 +340,10 @@ impl JitDump {
     /// If the file cannot be read any more.
     pub fn eh_frame(&mut self, frames: JitFrames) -> io::Result<Vec<u8>> {
         let len = usize::try_from(frames.len).unwrap_or(0);
-        let (end, window_end) = (
-            frames.at.saturating_add(frames.len.into()),
-            self.window_at + self.window.len() as u64,
-        );
-        if frames.at >= self.window_at && end <= window_end {
+        let end = frames.at.saturating_add(len as u64);
+        // What is not in the window does not move it: records are read there.
+        if end > self.len || self.is_in_window(frames.at, end) {
             return Ok(self.bytes(frames.at, len)?.to_vec());
-        }
-        // Not by the window: what comes next is read there.
-        if end > self.len {
-            return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
         }
         self.budget
             .read(frames.len.into())
@@ -425,11 +419,15 @@ impl JitDump {
         array.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))
     }
 
+    /// Whether a part of the file is at hand.
+    fn is_in_window(&self, at: u64, end: u64) -> bool {
+        at >= self.window_at && end <= self.window_at + self.window.len() as u64
+    }
+
     /// A part of the file, no longer than a window.
     fn bytes(&mut self, at: u64, len: usize) -> io::Result<&[u8]> {
         let end = at.saturating_add(len as u64);
-        let window_end = self.window_at + self.window.len() as u64;
-        if at < self.window_at || end > window_end {
+        if !self.is_in_window(at, end) {
             if end > self.len {
                 return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
             }

@@ -343,7 +343,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         } else if prologue::makes_frame(code) && word(sp) == Some(fp) {
             // It has just been pushed.
             let mut push = [0];
-            if self.space.code(pc.wrapping_sub(1), &mut push) != 1 || push != [0x55] {
+            if !self.read_code(pc.wrapping_sub(1), &mut push) || push != [0x55] {
                 return Ok(false);
             }
             sp.wrapping_add(8)

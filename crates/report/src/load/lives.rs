@@ -30,22 +30,20 @@ struct Life {
 impl Lives {
     /// Takes note of a record of this time.
     pub(crate) fn see(&mut self, misc: Misc, record: &Record<'_>, time_ns: Option<u64>) {
-        if let Record::Fork(task) = record
-            && task.pid != task.ppid
-        {
-            let is_before = misc.has(Misc::FORK_EXEC);
-            self.forks.push(Fork {
-                time_ns: if is_before { 0 } else { task.time_ns },
-                pid: task.pid,
-                parent: task.ppid,
-            });
-        }
         match record {
-            // Those made up for what runs already say nothing of its beginning.
-            Record::Fork(task) if task.pid != task.ppid && !misc.has(Misc::FORK_EXEC) => {
-                let life = self.lives.entry(task.pid).or_default();
-                life.n_forks += 1;
-                life.forked_ns = Some(task.time_ns);
+            Record::Fork(task) if task.pid != task.ppid => {
+                // Those made up for what runs already say nothing of its beginning.
+                let is_made_up = misc.has(Misc::FORK_EXEC);
+                self.forks.push(Fork {
+                    time_ns: if is_made_up { 0 } else { task.time_ns },
+                    pid: task.pid,
+                    parent: task.ppid,
+                });
+                if !is_made_up {
+                    let life = self.lives.entry(task.pid).or_default();
+                    life.n_forks += 1;
+                    life.forked_ns = Some(task.time_ns);
+                }
             }
             Record::Comm(comm) if misc.has(Misc::COMM_EXEC) && time_ns.is_some() => {
                 self.lives.entry(comm.pid).or_default().executed_ns = time_ns;
