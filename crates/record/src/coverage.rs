@@ -61,7 +61,7 @@ const MANY: u64 = 20;
 /// User time is known by ticks of the kernel's clock: less of it may be chance, ns.
 const MUCH_USER_TIME: u64 = 100_000_000;
 
-/// So many percent are enough.
+/// Percent that are enough.
 const ENOUGH: u64 = 90;
 
 /// Of clocks, before there is any sample, ns.

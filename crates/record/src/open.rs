@@ -309,7 +309,7 @@ fn open_group(events: &[Prepared], scope: &Scope<'_>, pages: usize) -> Result<Gr
 /// Where counters write to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rings<'g> {
-    /// Rings of their own, of so many data pages.
+    /// Rings of their own, with this number of data pages.
     Of(usize),
     /// Those of a group.
     In(&'g Group),

@@ -1,4 +1,4 @@
-//! Threads that were made while events were opened: whoever made them may have passed its events on to
+//! Threads that were made while events were opened: their parents may have passed their events on to
 //! them, and others were opened for them when they were listed. Their samples would count twice.
 
 use foldhash::HashMap;

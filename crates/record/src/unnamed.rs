@@ -47,7 +47,7 @@ impl Default for Unnamed {
     }
 }
 
-/// So many files stay open, where so many may.
+/// Files that stay open at most.
 const MAX_OPEN: usize = 32;
 
 /// The end is not kept waiting for checksums.

@@ -31,7 +31,7 @@ enum Does {
     /// The stack pointer becomes the frame pointer's value.
     FromFramePointer,
     Leave,
-    /// The caller's stack pointer is so many bytes above the return address.
+    /// Bytes of arguments between the return address and the caller's stack pointer.
     Return(u16),
     /// It writes to a register that a caller's frame may be found by.
     Writes(u16),

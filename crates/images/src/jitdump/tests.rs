@@ -60,7 +60,7 @@ impl Maker {
         self.u32(&[77, 78]).u64(&[to, from, to, 8, index])
     }
 
-    /// `.eh_frame` and its header of so many bytes.
+    /// `.eh_frame` and its header, with their length.
     fn frames(&mut self, frames: &[u8], header_len: usize) -> &mut Self {
         let len = frames.len() + header_len;
         self.prefix(JIT_CODE_UNWINDING_INFO, 40 + len + 4, 0);

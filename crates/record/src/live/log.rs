@@ -224,7 +224,7 @@ impl Log {
         table.as_deref()
     }
 
-    /// Whether so many bytes may be compared with memory yet in a round: samples wait meanwhile.
+    /// Whether `n_bytes` may still be compared with memory in a round: samples wait meanwhile.
     fn may_compare(&self, n_bytes: u64, round: u64) -> bool {
         let (last, compared) = self.compared.get();
         let compared = if last == round { compared } else { 0 };
