@@ -23,6 +23,6 @@ pub use frames::{Frame, FrameId, Frames, Level};
 pub use percent::{Percent, percent};
 pub use profile::{EventProfile, Group, Loss, Profile, UnnamedImage};
 pub use strings::{StrId, Strings};
-pub use tally::Tally;
+pub use tally::{Tally, TallyParts};
 pub use tree::{Node, Tree};
 pub use unwound::{EndedStacks, Unwound};

@@ -63,6 +63,11 @@ impl<G: Copy + Eq + Hash> Tally<G> {
         self.tree.count(node, weight, 1);
     }
 
+    /// Samples counted for the totals.
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
     /// The number of a group, new or seen before.
     #[inline]
     pub fn group(&mut self, group: G) -> u32 {
@@ -94,9 +99,27 @@ impl<G: Copy + Eq + Hash> Tally<G> {
         }
     }
 
-    /// Tree, groups by number, samples and weight.
-    pub fn into_parts(mut self) -> (Tree, Vec<G>, u64, u64) {
+    /// What was counted.
+    pub fn into_parts(mut self) -> TallyParts<G> {
         self.tree.freeze();
-        (self.tree, self.groups, self.samples, self.weight)
+        TallyParts {
+            tree: self.tree,
+            groups: self.groups,
+            samples: self.samples,
+            weight: self.weight,
+        }
     }
+}
+
+/// What a [`Tally`] counted.
+#[derive(Clone, Debug)]
+pub struct TallyParts<G> {
+    /// Stacks.
+    pub tree: Tree,
+    /// Groups by number.
+    pub groups: Vec<G>,
+    /// All samples, those without a stack included.
+    pub samples: u64,
+    /// Their weight.
+    pub weight: u64,
 }

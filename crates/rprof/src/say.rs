@@ -2,7 +2,7 @@
 
 use rprof_images::Downloads;
 use rprof_profile::{EventProfile, Profile, Unwound};
-use rprof_report::format::unnamed_lines;
+use rprof_report::unnamed_lines;
 use rprof_untrusted::printable;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};

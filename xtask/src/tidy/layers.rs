@@ -14,7 +14,8 @@ const LAYERS: &[&[&str]] = &[
     &["base", "abi", "untrusted"],
     &["ringbuf", "events", "process", "perfdata", "images"],
     &["machine", "unwind", "symbols", "profile"],
-    &["record", "report", "export"],
+    &["analysis"],
+    &["record", "report", "script", "inspect", "export"],
     &["rprof"],
 ];
 

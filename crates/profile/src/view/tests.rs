@@ -33,7 +33,8 @@ fn profile(stacks: &[(&str, u64)]) -> Profile {
         let group = tally.group(0);
         tally.add_stack(group, frames.into_iter(), (1, weight));
     }
-    let (tree, _, samples, weight) = tally.into_parts();
+    let counted = tally.into_parts();
+    let (tree, samples, weight) = (counted.tree, counted.samples, counted.weight);
     let comm = profile.strings.intern("prog");
     profile.events.push(EventProfile {
         name: rprof_untrusted::Untrusted::new("cycles".to_owned()),
@@ -192,7 +193,8 @@ fn merged_tallies_are_the_same_as_one() {
         }
         tally.merge(&one);
     }
-    let (tree, _, samples, weight) = tally.into_parts();
+    let counted = tally.into_parts();
+    let (tree, samples, weight) = (counted.tree, counted.samples, counted.weight);
     merged.events[0] = EventProfile {
         tree,
         samples,
