@@ -1,7 +1,7 @@
 //! What is done with each damaged recording: all that the sub-commands do, without their printing.
 
 use rprof_export::{Firefox, Folded, Format, Pprof, Speedscope};
-use rprof_images::Locator;
+use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::Filter;
 use rprof_profile::view::{Order, SortKey};

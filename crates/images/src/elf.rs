@@ -117,6 +117,14 @@ impl Elf {
         Self::over(source, path, budget)
     }
 
+    /// Reads a file that is open already; `path` is what messages call it.
+    ///
+    /// # Errors
+    /// [`ElfError`].
+    pub fn open_again(opened: &Opened, path: &Path, budget: &Budget) -> Result<Self, ElfError> {
+        Self::over(Source::again(opened), path, budget)
+    }
+
     /// Reads an ELF image that lies in memory; `name` stands for its path in messages.
     ///
     /// # Errors
@@ -126,11 +134,11 @@ impl Elf {
     }
 
     /// What is open of it; `None` for one in memory.
-    pub(crate) fn opened(&self) -> Option<Opened> {
+    pub fn opened(&self) -> Option<Opened> {
         self.opened.clone()
     }
 
-    pub(crate) fn over(source: Source, path: &Path, budget: &Budget) -> Result<Self, ElfError> {
+    fn over(source: Source, path: &Path, budget: &Budget) -> Result<Self, ElfError> {
         let in_memory = match &source {
             Source::File { .. } => 0,
             Source::Memory(bytes) => bytes.get_ref().len() as u64,
@@ -167,7 +175,7 @@ impl Elf {
     }
 
     /// Whether it is the file of this inode of this device; without one, any.
-    pub(crate) fn is_inode(&self, inode: Option<u64>, device: Option<Device>) -> bool {
+    pub fn is_inode(&self, inode: Option<u64>, device: Option<Device>) -> bool {
         let opened = self.opened.as_ref();
         inode.is_none_or(|inode| self.inode == Some(inode))
             && device.is_none_or(|device| opened.is_some_and(|opened| opened.is_on(device)))

@@ -30,7 +30,10 @@ const LE: LittleEndian = LittleEndian;
 
 /// Opens a module, compressed or not. One with another build id than `wanted` is left as it lies
 /// in its file.
-pub(crate) fn open(path: &Path, wanted: &BuildId, budget: &Budget) -> Result<Elf, ElfError> {
+///
+/// # Errors
+/// [`ElfError`].
+pub fn module_from_file(path: &Path, wanted: &BuildId, budget: &Budget) -> Result<Elf, ElfError> {
     let mut held = budget.hold_nothing();
     let source = Source::open(path).and_then(|source| read_all(source, MOST_BYTES, &mut held));
     let packed = source.map_err(|source| ElfError::Io {

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::load::{Context, Embedded, First, Wanted, answer_all, avma, collect, has_stack, skim};
 use foldhash::HashMap;
 use rprof_abi::Encoder;
-use rprof_images::Locator;
+use rprof_locate::Locator;
 use rprof_machine::{CompiledCode, RecordedImage};
 use rprof_perfdata::feature::{
     AddressName, SymbolAddress, SymbolFrame, SymbolImage, SymbolPiece, Symbols,

@@ -7,7 +7,8 @@ use crate::load::{
 };
 use crate::mend::mends;
 use foldhash::HashMap;
-use rprof_images::{Elf, Located, Locator};
+use rprof_images::{Elf, Located};
+use rprof_locate::Locator;
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_perfdata::Reader;
 use rprof_profile::{Filter, Profile};
@@ -268,7 +269,10 @@ fn add_files(located: &Located, found: &mut ImageSymbols) {
     }
     let others = [
         ("dwz", located.alternate()),
-        ("dwp", located.split_files().package()),
+        (
+            "dwp",
+            located.split_files().and_then(|split| split.package()),
+        ),
     ];
     for (gives, file) in others {
         if let Some(file) = file {

@@ -13,7 +13,7 @@ use crate::files::File;
 const LAYERS: &[&[&str]] = &[
     &["base", "abi", "untrusted"],
     &["ringbuf", "events", "process", "perfdata", "images"],
-    &["machine", "unwind", "symbols", "profile"],
+    &["machine", "locate", "unwind", "symbols", "profile"],
     &["record", "report", "export"],
     &["rprof"],
 ];
@@ -137,6 +137,7 @@ mod tests {
         assert_eq!(n_broken("process", &["ringbuf"]), 0);
         assert_eq!(n_broken("ringbuf", &["events"]), 1);
         assert_eq!(n_broken("symbols", &["profile"]), 1);
+        assert_eq!(n_broken("symbols", &["locate"]), 1);
         assert_eq!(n_broken("record", &["report"]), 1);
         assert_eq!(n_broken("report", &["record"]), 1);
     }

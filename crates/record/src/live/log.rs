@@ -5,7 +5,8 @@
 
 use foldhash::fast::FixedState;
 use rprof_base::{Avma, FileOffset};
-use rprof_images::{JitDump, JitLoad, JitRecord, Living, Reason, is_trusted_owner};
+use rprof_images::{JitDump, JitLoad, JitRecord, Reason};
+use rprof_locate::{Living, is_trusted_owner};
 use rprof_ringbuf::sys::Clock;
 use rprof_untrusted::{Budget, Held};
 use rprof_unwind::{Machine, UnwindTable};

@@ -4,7 +4,7 @@ use super::descent::Fork;
 use foldhash::HashMap;
 use rprof_abi::Misc;
 use rprof_abi::record::Record;
-use rprof_images::Living;
+use rprof_locate::Living;
 use rprof_perfdata::feature::ClockData;
 use rprof_perfdata::{Feature, FeatureId, Reader};
 use std::time::{Duration, SystemTime};

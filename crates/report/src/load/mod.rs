@@ -52,7 +52,7 @@ use lives::WallClock;
 use locate::{Contents, Holders};
 use recorded_ends::RecordedEnds;
 use rprof_abi::SampleType;
-use rprof_images::Locator;
+use rprof_locate::Locator;
 use rprof_perfdata::{Feature, FeatureId, Reader};
 use rprof_profile::{Ancestor, Filter, Profile};
 use rprof_symbols::{Demangling, Detail, Request};

@@ -14,9 +14,8 @@ use foldhash::HashMap;
 use rprof_abi::AttrFlags;
 use rprof_base::{Avma, FileOffset};
 use rprof_images::Reason as NoFile;
-use rprof_images::{
-    JitDamage, JitDump, JitMove, JitRecord, Living, Locator, PerfMap, is_trusted_owner,
-};
+use rprof_images::{JitDamage, JitDump, JitMove, JitRecord, PerfMap};
+use rprof_locate::{Living, Locator, is_trusted_owner};
 use rprof_machine::{CodeLog, CompiledCode, HistoryBuilder, ImageId, RecordedImage};
 use rprof_perfdata::{FeatureId, Reader};
 use rprof_symbols::{Answers, Reason, Request, symbolize_jitdump, symbolize_perf_map};

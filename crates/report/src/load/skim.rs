@@ -10,7 +10,7 @@ use foldhash::HashMap;
 use rprof_abi::record::Record;
 use rprof_abi::{AttrFlags, CpuMode, Misc, RawRecord, RecordKind, SampleType};
 use rprof_base::{Avma, BuildId};
-use rprof_images::Locator;
+use rprof_locate::Locator;
 use rprof_machine::{History, HistoryBuilder, ImageId, Key};
 use rprof_perfdata::{FeatureId, FileRecord, Form, Reader, RecordedEvent, Warning, file_kind};
 use rprof_profile::Loss;

@@ -28,7 +28,7 @@ use line::{Layout, Lines};
 use order::{Batch, for_each_batch};
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::sample::DataSource;
-use rprof_images::Locator;
+use rprof_locate::Locator;
 use rprof_perfdata::feature::ClockData;
 use rprof_perfdata::{FeatureId, Reader};
 use rprof_profile::{Filter, Profile, Unwound};

@@ -5,7 +5,7 @@ use super::report::open;
 use crate::args::{LimitArgs, SymbolsArgs};
 use crate::{say, target};
 use anyhow::{Context, Result, bail};
-use rprof_images::Locator;
+use rprof_locate::Locator;
 use rprof_perfdata::{FeatureId, Form, Reader, add_feature_to, rewrite_with};
 use rprof_report::format::{JsonFields, visit_symbols, write_symbols};
 use rprof_report::{load_symbols, symbol_section};

@@ -1,7 +1,6 @@
 //! MiniDebugInfo: a `.symtab` inside of the program itself, compressed (`.gnu_debugdata`).
 
-use super::Located;
-use crate::Elf;
+use crate::{Elf, Located};
 use lzma_rust2::XzReader;
 use rprof_untrusted::{Budget, read_all};
 use std::io;

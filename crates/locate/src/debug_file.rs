@@ -1,9 +1,8 @@
 //! The separate debug file: by build id, by the name in `.gnu_debuglink`, or named as its program.
 
-use super::places::Places;
-use crate::fingerprint::checksum;
-use crate::source::Source;
-use crate::{Elf, Recorded};
+use crate::Recorded;
+use crate::places::Places;
+use rprof_images::{Elf, file_checksum};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,7 @@ use std::path::{Path, PathBuf};
 impl Places {
     /// The debug file of a program. A name counts only if the build ids agree, or without build ids
     /// the checksum.
-    pub(super) fn debug_of(&self, binary: &Elf) -> Option<Elf> {
+    pub(crate) fn debug_of(&self, binary: &Elf) -> Option<Elf> {
         let by_build_id = binary.build_id().and_then(|id| {
             let mut places = self.by_build_id(id);
             places.extend(self.by_name());
@@ -33,14 +32,12 @@ impl Places {
         places.extend(self.in_debug_dir(&self.path_beside(name)));
         self.first_debug(places, |elf| match (binary.build_id(), elf.build_id()) {
             (Some(wanted), Some(found)) => found.matches(wanted),
-            _ => Source::open(elf.path())
-                .and_then(|file| checksum(file, &self.budget, None))
-                .is_ok_and(|crc| crc == link.crc),
+            _ => file_checksum(elf.path(), &self.budget).is_ok_and(|crc| crc == link.crc),
         })
     }
 
     /// What stands in for a program that is gone: a debug file has the same addresses.
-    pub(super) fn instead_of(&self, recorded: &Recorded<'_>) -> Option<Elf> {
+    pub(crate) fn instead_of(&self, recorded: &Recorded<'_>) -> Option<Elf> {
         let id = recorded.build_id?;
         let mut places = self.by_build_id(id);
         places.extend(self.by_name());

@@ -1,11 +1,9 @@
 //! The file that was mapped: at its path, or where a process that still lives has it.
 
-use super::places::{MAX_PROCESSES, path_of};
-use super::{Reason, Recorded};
-use crate::source::Device;
-use crate::{Elf, ElfError, Locator};
+use crate::places::{MAX_PROCESSES, path_of};
+use crate::{Locator, Recorded};
+use rprof_images::{Device, Elf, Reason};
 use rprof_untrusted::Budget;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// Of the files that a process maps under other names, so many are looked at.
@@ -13,7 +11,7 @@ const MAX_OTHERS: usize = 64;
 
 impl Locator {
     /// Opens the file at its path, or where the processes that map it see it.
-    pub(super) fn open_mapped(&self, recorded: &Recorded<'_>) -> Result<Elf, Reason> {
+    pub(crate) fn open_mapped(&self, recorded: &Recorded<'_>) -> Result<Elf, Reason> {
         let here = self.open_here(recorded);
         // Without a build id, who says where to look is asked alone.
         if here.is_ok() || recorded.build_id.is_none() && self.symfs.is_some() {
@@ -38,17 +36,10 @@ impl Locator {
             Some(root) => root.join(path.strip_prefix("/").unwrap_or(path)),
             None => path.to_owned(),
         };
-        let elf = match Elf::open(&path, &self.budget) {
-            Ok(elf) => elf,
-            Err(ElfError::Io { source, .. }) => {
-                return Err(match source.kind() {
-                    io::ErrorKind::NotFound if deleted => Reason::Deleted,
-                    io::ErrorKind::NotFound => Reason::Missing,
-                    kind => Reason::Unreadable(kind),
-                });
-            }
-            Err(ElfError::Malformed { .. }) => return Err(Reason::NotElf),
-        };
+        let elf = Elf::open(&path, &self.budget).map_err(|error| match Reason::from(error) {
+            Reason::Missing if deleted => Reason::Deleted,
+            reason => reason,
+        })?;
         match recorded.build_id {
             Some(wanted) if !elf.has_build_id(wanted) => Err(Reason::Changed {
                 wanted: wanted.clone(),

@@ -1,10 +1,12 @@
-//! The running kernel: its build id, and the vdso it maps into every process.
+//! The running kernel: its build id, its symbols, and the vdso it maps into every process.
 
-use crate::Elf;
 use rprof_base::BuildId;
+use rprof_images::{Elf, Kallsyms};
 use rprof_untrusted::Budget;
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 
 /// Build id of the running kernel.
 pub fn kernel_build_id() -> Option<BuildId> {
@@ -25,6 +27,43 @@ pub fn running_vdso() -> Option<Elf> {
     memory.read_exact_at(&mut bytes, start).ok()?;
     // It is ours: small, and no stranger's.
     Elf::from_memory(bytes, "[vdso]", &Budget::default()).ok()
+}
+
+/// The symbols of the kernel with this build id: perf's copy in `~/.debug` (a plain file, much
+/// faster to read), else the running kernel's own if it is that kernel.
+///
+/// # Errors
+/// `NotFound` if neither is that kernel's.
+pub fn kallsyms_of_kernel(build_id: &BuildId) -> io::Result<Kallsyms> {
+    if let Some(path) = cached_kallsyms(build_id)
+        && let Ok(list) = Kallsyms::read(&path)
+        && list.shows_addresses()
+    {
+        return Ok(list);
+    }
+    if !kernel_build_id().is_some_and(|running| running.matches(build_id)) {
+        return Err(io::Error::from(io::ErrorKind::NotFound));
+    }
+    running_kallsyms()
+}
+
+/// The running kernel's symbols.
+///
+/// # Errors
+/// `PermissionDenied` if the kernel hides addresses from this user.
+pub fn running_kallsyms() -> io::Result<Kallsyms> {
+    let list = Kallsyms::read(Path::new("/proc/kallsyms"))?;
+    if !list.shows_addresses() {
+        return Err(io::Error::from(io::ErrorKind::PermissionDenied));
+    }
+    Ok(list)
+}
+
+/// `~/.debug/.build-id/ab/cdef.../kallsyms`.
+fn cached_kallsyms(build_id: &BuildId) -> Option<PathBuf> {
+    let home = std::env::var_os("HOME")?;
+    let dir = Path::new(&home).join(".debug").join(build_id.path()?);
+    Some(dir.join("kallsyms"))
 }
 
 /// Finds the build id in ELF notes (`NT_GNU_BUILD_ID` of owner `GNU`), native byte order.
@@ -56,7 +95,7 @@ mod tests {
         let vdso = running_vdso().expect("every Linux process has one");
         assert!(vdso.build_id().is_some());
         let mut n = 0;
-        vdso.for_each_symbol(crate::SymbolTable::Dynamic, |_| n += 1)
+        vdso.for_each_symbol(rprof_images::SymbolTable::Dynamic, |_| n += 1)
             .unwrap();
         assert!(n > 0);
     }
