@@ -16,9 +16,14 @@ pub(crate) const MAX_PROCESSES: usize = 4;
 
 /// The path that a file had, and whether that was gone when it was mapped.
 pub(crate) fn path_of<'r>(recorded: &Recorded<'r>) -> (&'r Path, bool) {
-    let (path, deleted) = match recorded.path.strip_suffix(DELETED) {
+    without_deleted(recorded.path)
+}
+
+/// A path as the kernel shows it without what it says behind it, and whether it says so.
+pub(crate) fn without_deleted(shown: &[u8]) -> (&Path, bool) {
+    let (path, deleted) = match shown.strip_suffix(DELETED) {
         Some(path) => (path, true),
-        None => (recorded.path, false),
+        None => (shown, false),
     };
     (Path::new(OsStr::from_bytes(path)), deleted)
 }

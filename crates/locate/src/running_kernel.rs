@@ -1,5 +1,6 @@
 //! The running kernel: its build id, its symbols, and the vdso it maps into every process.
 
+use rprof_abi::parse_maps;
 use rprof_base::BuildId;
 use rprof_images::{Elf, Kallsyms};
 use rprof_untrusted::Budget;
@@ -16,15 +17,12 @@ pub fn kernel_build_id() -> Option<BuildId> {
 /// The vdso of the running kernel, copied out of our own memory.
 pub fn running_vdso() -> Option<Elf> {
     const LIMIT: u64 = 1 << 20;
-    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-    let line = maps.lines().find(|line| line.ends_with("[vdso]"))?;
-    let (start, end) = line.split_once(' ')?.0.split_once('-')?;
-    let hex = |text| u64::from_str_radix(text, 16).ok();
-    let (start, end) = (hex(start)?, hex(end)?);
-    let len = end.checked_sub(start).filter(|&len| len <= LIMIT)?;
+    let maps = std::fs::read("/proc/self/maps").ok()?;
+    let map = parse_maps(&maps).find(|map| map.name == b"[vdso]")?;
+    let len = Some(map.end - map.start).filter(|&len| len <= LIMIT)?;
     let mut bytes = vec![0; usize::try_from(len).ok()?];
     let memory = File::open("/proc/self/mem").ok()?;
-    memory.read_exact_at(&mut bytes, start).ok()?;
+    memory.read_exact_at(&mut bytes, map.start).ok()?;
     // It is ours: small, and no stranger's.
     Elf::from_memory(bytes, "[vdso]", &Budget::default()).ok()
 }
