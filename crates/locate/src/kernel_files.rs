@@ -3,7 +3,7 @@
 
 use crate::Locator;
 use crate::debuginfod::Kind;
-use crate::places::Places;
+use crate::search_paths::SearchPaths;
 use rprof_base::{BuildId, is_module_file, module_name};
 use rprof_images::{Elf, ElfError, Located, Reason, module_from_file};
 use rprof_untrusted::Budget;
@@ -126,8 +126,8 @@ impl<'l> KernelFiles<'l> {
             });
         }
         match (plain, debug) {
-            (Some(binary), debug) => Ok(Places::default().files(binary, debug)),
-            (None, Some(binary)) => Ok(Places::default().files(binary, None)),
+            (Some(binary), debug) => Ok(SearchPaths::default().files(binary, debug)),
+            (None, Some(binary)) => Ok(SearchPaths::default().files(binary, None)),
             (None, None) => Err(reason),
         }
     }

@@ -2,7 +2,7 @@
 //! debug files, in perf's cache, on servers.
 //!
 //! A path and a build id go in; open files come out, or a [`Reason`] why not. A file is taken for
-//! the recorded one only if its build id matches. Places are tried in one order: the mapped path,
+//! the recorded one only if its build id matches. Search paths have one order: the mapped path,
 //! what living processes have mapped, then what is named by build id.
 //!
 //! [`Reason`]: rprof_images::Reason
@@ -15,8 +15,8 @@ mod linked;
 mod living;
 mod locator;
 mod mapped;
-mod places;
 mod running_kernel;
+mod search_paths;
 
 pub use debuginfod::{Debuginfod, DebuginfodSettings, Downloads, Kind as DebuginfodKind, Watch};
 pub use kept::KeptFiles;

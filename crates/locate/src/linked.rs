@@ -1,20 +1,20 @@
 //! What a debug file leaves to others: what `dwz` found in several of them, and split DWARF.
 
-use crate::places::{Places, appended};
+use crate::search_paths::{SearchPaths, appended};
 use rprof_images::{Elf, LinkedFiles, Located, SplitFiles};
 use std::path::{Path, PathBuf};
 
-impl LinkedFiles for Places {
+impl LinkedFiles for SearchPaths {
     fn alternate(&self, dwarf: &Elf) -> Option<Elf> {
         let (name, id) = dwarf.alternate_link()?;
-        let mut places = Vec::new();
+        let mut paths = Vec::new();
         if name.is_absolute() {
-            places.extend(self.under(&name));
+            paths.extend(self.under(&name));
         } else {
             // Links in .build-id lead to the file that the name is relative to.
             let real = std::fs::canonicalize(dwarf.path()).ok();
             let files = [Some(dwarf.path().to_owned()), real].into_iter().flatten();
-            places.extend(files.filter_map(|file| Some(file.parent()?.join(&name))));
+            paths.extend(files.filter_map(|file| Some(file.parent()?.join(&name))));
         }
         // Behind `.dwz` there may be a folder for the machine.
         let mut parts = name.components();
@@ -22,10 +22,10 @@ impl LinkedFiles for Places {
         let below = below.map(|_| Path::new(".dwz").join(parts.as_path()));
         let plain = name.file_name().map(|name| Path::new(".dwz").join(name));
         for name in [below, plain].into_iter().flatten() {
-            places.extend(self.in_debug_dir(&name));
+            paths.extend(self.in_debug_dir(&name));
         }
-        places.extend(self.by_build_id(&id));
-        self.first_with(&id, places)
+        paths.extend(self.by_build_id(&id));
+        self.first_with(&id, paths)
     }
 
     fn split_files(&self, files: &Located) -> Box<dyn SplitFiles> {
@@ -47,7 +47,7 @@ impl LinkedFiles for Places {
         Box::new(SplitDwarf {
             packages,
             folders,
-            places: self.clone(),
+            paths: self.clone(),
         })
     }
 }
@@ -57,23 +57,23 @@ impl LinkedFiles for Places {
 struct SplitDwarf {
     packages: Vec<PathBuf>,
     folders: Vec<PathBuf>,
-    places: Places,
+    paths: SearchPaths,
 }
 
 impl SplitFiles for SplitDwarf {
     fn package(&self) -> Option<Elf> {
-        let mut open = self.places.open(self.packages.clone());
+        let mut open = self.paths.open(self.packages.clone());
         open.find(|elf| elf.has_section(".debug_info.dwo"))
     }
 
     fn units<'s>(&'s self, folder: &Path, name: &Path) -> Box<dyn Iterator<Item = Elf> + 's> {
-        let as_compiled = self.places.under(&folder.join(name));
+        let as_compiled = self.paths.under(&folder.join(name));
         let beside = self.folders.iter().flat_map(|folder| {
             let last = name.file_name().map(|last| folder.join(last));
             [Some(folder.join(name)), last].into_iter().flatten()
         });
-        let places: Vec<PathBuf> = as_compiled.into_iter().chain(beside).collect();
-        let open = self.places.open(places);
+        let paths: Vec<PathBuf> = as_compiled.into_iter().chain(beside).collect();
+        let open = self.paths.open(paths);
         Box::new(open.filter(|elf| elf.has_section(".debug_info.dwo")))
     }
 }

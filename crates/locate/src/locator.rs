@@ -1,7 +1,7 @@
 //! Finding the file that was recorded, and its debug file. Build ids decide.
 
 use crate::debuginfod::{Debuginfod, Kind};
-use crate::places::Places;
+use crate::search_paths::SearchPaths;
 use crate::{KeptFiles, running_vdso};
 use rprof_base::BuildId;
 use rprof_images::{Elf, Fingerprint, Located, Reason};
@@ -88,7 +88,7 @@ impl Locator {
     /// be the same, unless the user says where to look ([`Self::symfs`]).
     ///
     /// # Errors
-    /// A [`Reason`], of the place where it was most expected.
+    /// A [`Reason`], of the path where it was most expected.
     pub fn locate(&self, recorded: Recorded<'_>) -> Result<Located, Reason> {
         let Recorded { path, build_id, .. } = recorded;
         if path == b"[vdso]" {
@@ -99,18 +99,18 @@ impl Locator {
         if !path.starts_with(b"/") || path.starts_with(b"//anon") || is_memory {
             return Err(Reason::Anonymous);
         }
-        let places = Places::of(self, &recorded);
+        let paths = SearchPaths::of(self, &recorded);
         let binary = self
             .open_mapped(&recorded)
-            .or_else(|reason| places.instead_of(&recorded).ok_or(reason))?;
+            .or_else(|reason| paths.instead_of(&recorded).ok_or(reason))?;
         let debug = match binary.has_section(".debug_info") && binary.has_symtab() {
             true => None,
-            false => places.debug_of(&binary).or_else(|| {
+            false => paths.debug_of(&binary).or_else(|| {
                 let id = build_id.and(binary.build_id());
                 self.fetched(id?, Kind::Debuginfo)
             }),
         };
-        Ok(places.files(binary, debug))
+        Ok(paths.files(binary, debug))
     }
 
     /// What servers have of a build id, as far as it is here by now: for files that are nowhere
@@ -123,7 +123,7 @@ impl Locator {
             Some(executable) => (executable, debug),
             None => (debug?, None),
         };
-        Some(Places::default().files(binary, debug))
+        Some(SearchPaths::default().files(binary, debug))
     }
 
     /// The same with the program itself, for which a debug file stood in, as far as servers have
@@ -150,7 +150,7 @@ fn locate_vdso(build_id: Option<&BuildId>) -> Result<Located, Reason> {
             wanted: wanted.clone(),
             found: vdso.build_id().cloned(),
         }),
-        _ => Ok(Places::default().files(vdso, None)),
+        _ => Ok(SearchPaths::default().files(vdso, None)),
     }
 }
 

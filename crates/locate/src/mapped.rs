@@ -1,6 +1,6 @@
 //! The file that was mapped: at its path, or where a process that still lives has it.
 
-use crate::places::{MAX_PROCESSES, path_of, without_deleted};
+use crate::search_paths::{MAX_PROCESSES, path_of, without_deleted};
 use crate::{Locator, Recorded};
 use rprof_abi::{MapsLine, parse_maps};
 use rprof_images::{Elf, Reason};

@@ -28,9 +28,9 @@ pub(crate) fn without_deleted(shown: &[u8]) -> (&Path, bool) {
     (Path::new(OsStr::from_bytes(path)), deleted)
 }
 
-/// The places of one image's files.
+/// Where files of one image are looked for.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct SearchPaths {
     /// The image's path, absolute.
     path: PathBuf,
     /// What stands for `/`, the most expected first.
@@ -40,7 +40,7 @@ pub(crate) struct Places {
     pub(crate) budget: Budget,
 }
 
-impl Places {
+impl SearchPaths {
     pub(crate) fn of(locator: &Locator, recorded: &Recorded<'_>) -> Self {
         let processes = recorded.processes.iter().take(MAX_PROCESSES);
         let inside = processes.map(|pid| PathBuf::from(format!("/proc/{pid}/root")));
@@ -55,7 +55,7 @@ impl Places {
         }
     }
 
-    /// Files that were found, with those that they name where these places say.
+    /// Files that were found; those that they name are looked for on these paths.
     pub(crate) fn files(self, binary: Elf, debug: Option<Elf>) -> Located {
         Located::from(binary)
             .with_debug(debug)
@@ -108,12 +108,12 @@ impl Places {
     /// Debug files that are named as the image is.
     pub(crate) fn by_name(&self) -> Vec<PathBuf> {
         let with_ending = appended(&self.path, ".debug");
-        let mut places = self.in_debug_dir(&with_ending);
+        let mut paths = self.in_debug_dir(&with_ending);
         if let (Some(dir), Some(name)) = (with_ending.parent(), with_ending.file_name()) {
-            places.extend(self.under(&dir.join(".debug").join(name)));
+            paths.extend(self.under(&dir.join(".debug").join(name)));
         }
-        places.extend(self.under(&with_ending));
-        places
+        paths.extend(self.under(&with_ending));
+        paths
     }
 
     /// Those of these paths that lead to ELF files.
