@@ -26,7 +26,7 @@ pub struct Recorded<'r> {
     /// When the recording was over: what was written to later, and has neither build id nor fingerprint,
     /// may be anything by now.
     pub ended: Option<SystemTime>,
-    /// Processes that live and have it mapped.
+    /// Live processes that map it.
     pub processes: &'r [i32],
 }
 

@@ -1,4 +1,4 @@
-//! The file that was mapped: at its path, or where a process that still lives has it.
+//! The file that was mapped: at its path, or where a live process has it.
 
 use crate::search_paths::{MAX_PROCESSES, path_of, without_deleted};
 use crate::{Locator, Recorded};

@@ -4,7 +4,7 @@ use super::descent::Fork;
 use foldhash::HashMap;
 use rprof_abi::Misc;
 use rprof_abi::record::Record;
-use rprof_locate::Living;
+use rprof_locate::LiveProcess;
 use rprof_perfdata::feature::ClockData;
 use rprof_perfdata::{Feature, FeatureId, Reader};
 use std::time::{Duration, SystemTime};
@@ -123,25 +123,30 @@ pub(crate) struct Process {
     begun: Option<SystemTime>,
     ended: Option<SystemTime>,
     /// The same process, if it lives.
-    pub(crate) living: Option<Living>,
+    pub(crate) living: Option<LiveProcess>,
     /// Another process that has its id.
-    other: Option<Living>,
+    other: Option<LiveProcess>,
 }
 
 impl Process {
     /// All that is known of a process. Without times that can be compared, one that lives is taken
     /// for the one that was recorded, as perf does.
     pub(crate) fn of(pid: i32, lives: &Lives, clock: Option<WallClock>) -> Self {
-        Self::with(Living::of(pid), pid, lives, clock)
+        Self::with(LiveProcess::of(pid), pid, lives, clock)
     }
 
-    fn with(living: Option<Living>, pid: i32, lives: &Lives, clock: Option<WallClock>) -> Self {
+    fn with(
+        living: Option<LiveProcess>,
+        pid: i32,
+        lives: &Lives,
+        clock: Option<WallClock>,
+    ) -> Self {
         let life = lives.lives.get(&pid).copied().unwrap_or_default();
         let wall = |time_ns| clock.and_then(|clock| clock.wall(time_ns));
         let forked = life.forked_ns.and_then(wall);
         let ended = life.ended_ns.and_then(wall);
         let last = clock.and_then(|clock| clock.last_ns).and_then(wall);
-        let is_other = |living: &Living| match (forked, ended.or(last)) {
+        let is_other = |living: &LiveProcess| match (forked, ended.or(last)) {
             (Some(forked), _) if living.started + SLACK < forked => true,
             (_, Some(last)) => living.started > last + SLACK,
             _ => false,
@@ -202,10 +207,10 @@ mod tests {
         }
     }
 
-    fn living(seconds: u64) -> Option<Living> {
-        Some(Living {
+    fn living(seconds: u64) -> Option<LiveProcess> {
+        Some(LiveProcess {
             pid: 7,
-            own_pid: 7,
+            namespace_pid: 7,
             owner: 0,
             started: at(seconds),
         })

@@ -15,7 +15,7 @@ use rprof_abi::AttrFlags;
 use rprof_base::{Avma, FileOffset};
 use rprof_images::Reason as NoFile;
 use rprof_images::{JitDamage, JitDump, JitMove, JitRecord, PerfMap};
-use rprof_locate::{Living, Locator, is_trusted_owner};
+use rprof_locate::{LiveProcess, Locator, is_trusted_owner};
 use rprof_machine::{CodeLog, CompiledCode, HistoryBuilder, ImageId, RecordedImage};
 use rprof_perfdata::{FeatureId, Reader};
 use rprof_symbols::{Answers, Reason, Request, symbolize_jitdump, symbolize_perf_map};
@@ -93,7 +93,7 @@ impl Context<'_> {
         }
         let process = Process::of(pid, &self.skimmed.lives, self.clock());
         let inside = process.living.map(|living| {
-            let path = format!("/tmp/perf-{}.map", living.own_pid);
+            let path = format!("/tmp/perf-{}.map", living.namespace_pid);
             living.path(&path)
         });
         let map = match inside.map(|path| open(&path)) {
@@ -159,7 +159,7 @@ fn find_log(
     if other_machine(reader).is_some() {
         return Err(NoFile::Missing);
     }
-    let living = logs.iter().find_map(|log| Living::of(log.pid));
+    let living = logs.iter().find_map(|log| LiveProcess::of(log.pid));
     let inside = living.map(|living| living.path(&path));
     if let Some(inside) = inside
         && let Ok(dump) = JitDump::open_recorded(&inside, image.inode, budget)
