@@ -51,7 +51,7 @@ impl Located {
         Self { debug, ..self }
     }
 
-    /// With the program itself, for which a debug file stood in.
+    /// With the program itself, where only a debug file was found before.
     #[must_use]
     pub fn completed(self, binary: Elf) -> Self {
         let debug = self.debug.or(Some(self.binary));
@@ -92,9 +92,9 @@ impl Located {
             .find(|elf| elf.has_section(".debug_info"))
     }
 
-    /// Whether the program itself is gone, and only a debug file stands in for it: that has no
-    /// code, and does not say how stacks are unwound.
-    pub fn is_stand_in(&self) -> bool {
+    /// Whether only a debug file was found, not the program itself: it has no code, and does not say
+    /// how stacks are unwound.
+    pub fn is_debug_only(&self) -> bool {
         !self.binary.has_section(".text")
     }
 

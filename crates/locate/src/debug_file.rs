@@ -36,8 +36,8 @@ impl SearchPaths {
         })
     }
 
-    /// What stands in for a program that is gone: a debug file has the same addresses.
-    pub(crate) fn instead_of(&self, recorded: &Recorded<'_>) -> Option<Elf> {
+    /// The debug file of a program that is gone: it has the same addresses.
+    pub(crate) fn debug_only(&self, recorded: &Recorded<'_>) -> Option<Elf> {
         let id = recorded.build_id?;
         let mut paths = self.by_build_id(id);
         paths.extend(self.by_name());

@@ -102,7 +102,7 @@ impl Locator {
         let paths = SearchPaths::of(self, &recorded);
         let binary = self
             .open_mapped(&recorded)
-            .or_else(|reason| paths.instead_of(&recorded).ok_or(reason))?;
+            .or_else(|reason| paths.debug_only(&recorded).ok_or(reason))?;
         let debug = match binary.has_section(".debug_info") && binary.has_symtab() {
             true => None,
             false => paths.debug_of(&binary).or_else(|| {
@@ -126,7 +126,7 @@ impl Locator {
         Some(SearchPaths::default().files(binary, debug))
     }
 
-    /// The same with the program itself, for which a debug file stood in, as far as servers have
+    /// The same with the program itself, where only a debug file was found, as far as servers have
     /// sent it by now.
     pub fn complete_from_servers(&self, located: Located, id: &BuildId) -> Located {
         match self.fetched(id, Kind::Executable) {

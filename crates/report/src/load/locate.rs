@@ -33,7 +33,7 @@ impl Context<'_> {
             processes: &[],
         };
         let here = self.locator.locate(recorded);
-        if here.as_ref().is_ok_and(|files| !files.is_stand_in()) {
+        if here.as_ref().is_ok_and(|files| !files.is_debug_only()) {
             return here;
         }
         let processes = self.holders.get_or_init(|| self.find_holders()).get(&id);
@@ -107,9 +107,9 @@ impl Context<'_> {
             return located;
         };
         match located {
-            Ok(files) if files.is_stand_in() => {
+            Ok(files) if files.is_debug_only() => {
                 let files = self.locator.complete_from_servers(files, build_id);
-                if !files.is_stand_in() {
+                if !files.is_debug_only() {
                     return Ok(files);
                 }
                 servers.wait_for(build_id);
