@@ -268,11 +268,11 @@ impl Elf {
         section.compressed_data().ok()?.decompress().ok()
     }
 
-    /// Whether there is room for what a packed section claims to become, and a right to it.
+    /// Whether there is room for what a compressed section claims to become, and a right to it.
     pub(crate) fn make_room(&self, index: usize, range: &CompressedFileRange) -> Option<()> {
         let end = range.offset.checked_add(range.compressed_size)?;
-        let is_apart = self.data.is_packed_apart(index, range.offset..end);
-        let is_possible = range.uncompressed_size <= most_unpacked(range.compressed_size);
+        let is_apart = self.data.is_compressed_apart(index, range.offset..end);
+        let is_possible = range.uncompressed_size <= most_decompressed(range.compressed_size);
         (is_apart && is_possible).then_some(())
     }
 
@@ -354,8 +354,8 @@ impl Elf {
 const MAX_NAME: usize = 1 << 16;
 
 /// What so many bytes become at most: zlib does not do more, and nothing sensible does.
-pub(crate) fn most_unpacked(packed: u64) -> u64 {
-    packed.saturating_mul(1032).saturating_add(1 << 16)
+pub(crate) fn most_decompressed(compressed: u64) -> u64 {
+    compressed.saturating_mul(1032).saturating_add(1 << 16)
 }
 
 fn walk_symbols<'d, H, R>(

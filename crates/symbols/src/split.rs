@@ -4,7 +4,7 @@
 use crate::dwarf::Slice;
 use addr2line::{LookupContinuation, LookupResult, SplitDwarfLoad};
 use gimli::{Dwarf, DwarfPackageSections, DwarfSections, DwoId, RunTimeEndian, SectionId};
-use rprof_images::{Elf, PackedSection, SectionBytes, SplitFiles};
+use rprof_images::{Elf, RawSection, SectionBytes, SplitFiles};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -152,8 +152,8 @@ impl Split {
 
 /// A section of such a file; what is absent or damaged is empty.
 fn read(elf: &Elf, id: SectionId) -> Result<SectionBytes, gimli::Error> {
-    let section = id.dwo_name().and_then(|name| elf.packed_section(name));
-    Ok(section.and_then(PackedSection::unpack).unwrap_or_default())
+    let section = id.dwo_name().and_then(|name| elf.raw_section(name));
+    Ok(section.and_then(RawSection::decompress).unwrap_or_default())
 }
 
 #[cfg(test)]
