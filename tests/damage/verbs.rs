@@ -2,8 +2,8 @@
 
 use rprof_analysis::{Options, TimelineDetail, load, load_timeline};
 use rprof_export::{Firefox, Folded, Format, Pprof, Speedscope};
-use rprof_images::Locator;
 use rprof_inspect::{DumpForm, JsonFields, OutlineFields, visit_info, write_dump};
+use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::Filter;
 use rprof_profile::view::{Order, SortKey};

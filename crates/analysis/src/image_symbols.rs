@@ -11,7 +11,8 @@ use crate::recording::Recording;
 use crate::stacks::First;
 use crate::symbolize::{Kernel, Symbols};
 use foldhash::HashMap;
-use rprof_images::{Elf, Located, Locator};
+use rprof_images::{Elf, Located};
+use rprof_locate::Locator;
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_perfdata::Reader;
 use rprof_profile::Filter;
@@ -256,7 +257,10 @@ fn add_files(located: &Located, found: &mut ImageSymbols) {
     }
     let others = [
         ("dwz", located.alternate()),
-        ("dwp", located.split_files().package()),
+        (
+            "dwp",
+            located.split_files().and_then(|split| split.package()),
+        ),
     ];
     for (gives, file) in others {
         if let Some(file) = file {

@@ -3,7 +3,8 @@
 use crate::Error;
 use crate::index::{RecordingIndex, SampleOrder, WallClock};
 use foldhash::HashMap;
-use rprof_images::{Fingerprint, Locator};
+use rprof_images::Fingerprint;
+use rprof_locate::Locator;
 use rprof_machine::ImageId;
 use rprof_perfdata::Reader;
 use std::sync::OnceLock;

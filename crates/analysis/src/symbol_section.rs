@@ -8,7 +8,7 @@ use crate::stacks::First;
 use crate::symbolize::{sampled_functions, symbolize_all};
 use foldhash::HashMap;
 use rprof_abi::Encoder;
-use rprof_images::Locator;
+use rprof_locate::Locator;
 use rprof_machine::{CompiledCode, RecordedImage};
 use rprof_perfdata::feature::{
     AddressName, SymbolAddress, SymbolFrame, SymbolImage, SymbolPiece, Symbols,

@@ -1,6 +1,6 @@
 //! Lines for the user, on stderr. Text from a recording is made fit for a terminal first.
 
-use rprof_images::Downloads;
+use rprof_locate::Downloads;
 use rprof_profile::{EventProfile, Profile, Unwound};
 use rprof_report::unnamed_lines;
 use rprof_untrusted::printable;

@@ -28,7 +28,7 @@ use rprof_analysis::{
     StackEndCounts, Symbols, TracepointFormats, WantedFrames, check_filter, find_locations,
     for_each_batch,
 };
-use rprof_images::Locator;
+use rprof_locate::Locator;
 use rprof_perfdata::feature::ClockData;
 use rprof_perfdata::{FeatureId, Reader};
 use rprof_profile::{Filter, Unwound};

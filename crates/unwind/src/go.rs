@@ -87,7 +87,7 @@ impl Go {
 fn indirect_calls(elf: &Elf, range: Range<Svma>) -> impl Iterator<Item = Range<Svma>> {
     let text = elf.section_range(".text");
     let code = text.and_then(|text| {
-        let code = elf.packed_section(".text")?.unpack()?;
+        let code = elf.raw_section(".text")?.decompress()?;
         let at = |address: Svma| usize::try_from(address.0.checked_sub(text.start.0)?).ok();
         Some(code.get(at(range.start)?..at(range.end)?)?.to_vec())
     });

@@ -9,7 +9,7 @@ use crate::stack::Stack;
 use crate::table::Scratch;
 use gimli::{BaseAddresses, DebugFrame, EhFrame, LittleEndian, UnwindSection, Vendor};
 use rprof_base::Svma;
-use rprof_images::{Elf, PackedSection, SectionBytes};
+use rprof_images::{Elf, RawSection, SectionBytes};
 
 /// One section of descriptions.
 #[derive(Debug)]
@@ -167,7 +167,7 @@ where
 
 /// `.eh_frame`, if an image has one with functions in it.
 pub(crate) fn eh_frame_of(elf: &Elf, base: u64) -> Option<Section> {
-    let bytes = elf.packed_section(".eh_frame")?.unpack()?;
+    let bytes = elf.raw_section(".eh_frame")?.decompress()?;
     let start = |name: &str| elf.section_range(name).map(|range| range.start.0);
     let mut bases = BaseAddresses::default().set_eh_frame(start(".eh_frame")?);
     if let Some(address) = start(".text") {
@@ -176,8 +176,8 @@ pub(crate) fn eh_frame_of(elf: &Elf, base: u64) -> Option<Section> {
     if let Some(address) = start(".eh_frame_hdr") {
         bases = bases.set_eh_frame_hdr(address);
     }
-    let header = elf.packed_section(".eh_frame_hdr");
-    let header = header.and_then(PackedSection::unpack);
+    let header = elf.raw_section(".eh_frame_hdr");
+    let header = header.and_then(RawSection::decompress);
     let listed = header.and_then(|header| Index::of_header(&header, &bases, base));
     let index = listed.unwrap_or_else(|| {
         let section = EhFrame::new(&bytes, LittleEndian);
@@ -248,7 +248,7 @@ fn drop_empty_lsda(bytes: &mut [u8]) {
 
 /// `.debug_frame`, if an image has one with functions in it.
 pub(crate) fn debug_frame_of(elf: &Elf, base: u64) -> Option<Section> {
-    let bytes = elf.packed_section(".debug_frame")?.unpack()?;
+    let bytes = elf.raw_section(".debug_frame")?.decompress()?;
     let bases = BaseAddresses::default();
     let mut section = DebugFrame::new(&bytes, LittleEndian);
     section.set_address_size(8);

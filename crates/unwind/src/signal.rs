@@ -61,7 +61,10 @@ pub(crate) fn returns_in(elf: &Elf, machine: Machine) -> Option<Svma> {
     if range.end.0 - range.start.0 > most {
         return None;
     }
-    let (code, wanted) = (elf.packed_section(".text")?.unpack()?, layout(machine).code);
+    let (code, wanted) = (
+        elf.raw_section(".text")?.decompress()?,
+        layout(machine).code,
+    );
     let at = code
         .windows(wanted.len())
         .position(|bytes| bytes == wanted)?;

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rprof_images::Locator;
+use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::Filter;
 use rprof_profile::view::SortKey;

@@ -13,7 +13,7 @@ use crate::files::File;
 const LAYERS: &[&[&str]] = &[
     &["base", "abi", "untrusted"],
     &["ringbuf", "events", "process", "perfdata", "images"],
-    &["machine", "unwind", "symbols", "profile"],
+    &["machine", "locate", "unwind", "symbols", "profile"],
     &["analysis"],
     &["record", "report", "script", "inspect", "export"],
     &["rprof"],

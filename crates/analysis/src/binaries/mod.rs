@@ -9,7 +9,8 @@ use crate::index::{recorded_elsewhere, recording_ended};
 use crate::recording::{Contents, ProcessesByImage, Recording};
 use foldhash::HashSet;
 use rprof_base::BuildId;
-use rprof_images::{Fingerprint, JitDump, Located, Reason, Recorded, kernel_build_id};
+use rprof_images::{Fingerprint, JitDump, Located, Reason};
+use rprof_locate::{Recorded, kernel_build_id};
 use rprof_machine::{ImageId, ImageKind, Key, RecordedImage};
 use rprof_perfdata::{Feature, FeatureId, Reader};
 use std::collections::hash_map::Entry;
@@ -32,7 +33,7 @@ pub(crate) fn locate(
         processes: &[],
     };
     let here = recording.locator.locate(recorded);
-    if here.as_ref().is_ok_and(|files| !files.is_stand_in()) {
+    if here.as_ref().is_ok_and(|files| !files.is_debug_only()) {
         return here;
     }
     let processes = recording
@@ -111,9 +112,9 @@ pub(crate) fn locate_to_unwind(
         return located;
     };
     match located {
-        Ok(files) if files.is_stand_in() => {
+        Ok(files) if files.is_debug_only() => {
             let files = recording.locator.complete_from_servers(files, build_id);
-            if !files.is_stand_in() {
+            if !files.is_debug_only() {
                 return Ok(files);
             }
             servers.wait_for(build_id);

@@ -1,7 +1,7 @@
 //! Which process a process id meant: files that are named by it may be another one's by now.
 
 use crate::index::{ProcessLifetimes, SLACK, WallClock};
-use rprof_images::Living;
+use rprof_locate::LiveProcess;
 use std::time::SystemTime;
 
 /// A process of a recording, and what has its id now.
@@ -12,20 +12,20 @@ pub(crate) struct RecordedProcess {
     begun: Option<SystemTime>,
     ended: Option<SystemTime>,
     /// The same process, if it lifetimes.
-    pub(crate) living: Option<Living>,
+    pub(crate) living: Option<LiveProcess>,
     /// Another process that has its id.
-    other: Option<Living>,
+    other: Option<LiveProcess>,
 }
 
 impl RecordedProcess {
     /// All that is known of a process. Without times that can be compared, one that lifetimes is taken
     /// for the one that was recorded, as perf does.
     pub(crate) fn of(pid: i32, lifetimes: &ProcessLifetimes, clock: Option<WallClock>) -> Self {
-        Self::with(Living::of(pid), pid, lifetimes, clock)
+        Self::with(LiveProcess::of(pid), pid, lifetimes, clock)
     }
 
     fn with(
-        living: Option<Living>,
+        living: Option<LiveProcess>,
         pid: i32,
         lifetimes: &ProcessLifetimes,
         clock: Option<WallClock>,
@@ -35,7 +35,7 @@ impl RecordedProcess {
         let forked = life.forked_ns.and_then(wall);
         let ended = life.ended_ns.and_then(wall);
         let last = clock.and_then(|clock| clock.last_ns).and_then(wall);
-        let is_other = |living: &Living| match (forked, ended.or(last)) {
+        let is_other = |living: &LiveProcess| match (forked, ended.or(last)) {
             (Some(forked), _) if living.started + SLACK < forked => true,
             (_, Some(last)) => living.started > last + SLACK,
             _ => false,
@@ -100,10 +100,10 @@ mod tests {
         }
     }
 
-    fn living(seconds: u64) -> Option<Living> {
-        Some(Living {
+    fn living(seconds: u64) -> Option<LiveProcess> {
+        Some(LiveProcess {
             pid: 7,
-            own_pid: 7,
+            namespace_pid: 7,
             owner: 0,
             started: at(seconds),
         })

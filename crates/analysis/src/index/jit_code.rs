@@ -7,7 +7,8 @@ use foldhash::HashMap;
 use rprof_abi::AttrFlags;
 use rprof_base::FileOffset;
 use rprof_images::Reason as NoFile;
-use rprof_images::{JitDamage, JitDump, JitMove, JitRecord, Living, Locator};
+use rprof_images::{JitDamage, JitDump, JitMove, JitRecord};
+use rprof_locate::{LiveProcess, Locator};
 use rprof_machine::{CodeLog, CompiledCode, HistoryBuilder, ImageId, RecordedImage};
 use rprof_perfdata::Reader;
 use rprof_untrusted::Held;
@@ -35,7 +36,7 @@ fn find_log(
     if recorded_elsewhere(reader).is_some() {
         return Err(NoFile::Missing);
     }
-    let living = logs.iter().find_map(|log| Living::of(log.pid));
+    let living = logs.iter().find_map(|log| LiveProcess::of(log.pid));
     let inside = living.map(|living| living.path(&path));
     if let Some(inside) = inside
         && let Ok(dump) = JitDump::open_recorded(&inside, image.inode, budget)

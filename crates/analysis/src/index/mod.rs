@@ -30,7 +30,7 @@ use losses::{Lost, charge_shared_rings};
 use rprof_abi::record::Record;
 use rprof_abi::{AttrFlags, CpuMode, Misc, RawRecord, RecordKind, SampleType};
 use rprof_base::{Avma, BuildId};
-use rprof_images::Locator;
+use rprof_locate::Locator;
 use rprof_machine::{History, HistoryBuilder, ImageId, Key};
 use rprof_perfdata::{Form, Reader, Warning};
 use rprof_profile::Loss;

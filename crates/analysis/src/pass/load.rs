@@ -11,7 +11,7 @@ use crate::locations::TaskParts;
 use crate::recording::Recording;
 use crate::samples::check_filter;
 use crate::stacks::First;
-use rprof_images::Locator;
+use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::{Filter, Profile};
 use rprof_symbols::{Demangling, Detail, Request};

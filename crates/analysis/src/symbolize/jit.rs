@@ -11,7 +11,8 @@ use crate::locations::Location;
 use crate::recording::Recording;
 use rprof_base::{Avma, FileOffset};
 use rprof_images::Reason as NoFile;
-use rprof_images::{JitDump, PerfMap, is_trusted_owner};
+use rprof_images::{JitDump, PerfMap};
+use rprof_locate::is_trusted_owner;
 use rprof_machine::{CompiledCode, ImageId, RecordedImage};
 use rprof_symbols::{Answers, Reason, Request, symbolize_jitdump, symbolize_perf_map};
 use std::ffi::OsStr;
@@ -86,7 +87,7 @@ fn perf_map(recording: &Recording<'_>, pid: i32) -> Result<PerfMap, Reason> {
     }
     let process = RecordedProcess::of(pid, &recording.index.lifetimes, recording.clock());
     let inside = process.living.map(|living| {
-        let path = format!("/tmp/perf-{}.map", living.own_pid);
+        let path = format!("/tmp/perf-{}.map", living.namespace_pid);
         living.path(&path)
     });
     let map = match inside.map(|path| open(&path)) {

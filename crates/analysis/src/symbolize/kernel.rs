@@ -7,7 +7,8 @@ use crate::binaries::kernel_id;
 use crate::recording::Recording;
 use foldhash::HashMap;
 use rprof_base::{Avma, BuildId, module_name};
-use rprof_images::{Depth, Elf, Kallsyms, KernelFiles, MODULE_BASE, Servers};
+use rprof_images::{Elf, Kallsyms, MODULE_BASE};
+use rprof_locate::{Depth, KernelFiles, Servers, kallsyms_of_kernel, running_kallsyms};
 use rprof_machine::{ImageKind, RecordedImage};
 use rprof_perfdata::FeatureId;
 use rprof_symbols::{Answers, Detail, KernelCode, KernelSymbols, Reason, Request};
@@ -289,7 +290,7 @@ fn kallsyms_of(recording: &Recording<'_>) -> Result<Kallsyms, Reason> {
         return list.map_err(why);
     }
     if let Some(id) = kernel_id(recording) {
-        return Kallsyms::of_kernel(&id).map_err(|error| {
+        return kallsyms_of_kernel(&id).map_err(|error| {
             Reason::NoKernelSymbols(match error.kind() {
                 std::io::ErrorKind::PermissionDenied => {
                     "the kernel hides its symbols: sudo sysctl kernel.kptr_restrict=0 \
@@ -305,5 +306,5 @@ fn kallsyms_of(recording: &Recording<'_>) -> Result<Kallsyms, Reason> {
     if release.is_some_and(|release| release != running.trim()) {
         return Err(no_symbols("recorded with another kernel, or boot"));
     }
-    Kallsyms::running().map_err(|error| Reason::NoKernelSymbols(error.to_string()))
+    running_kallsyms().map_err(|error| Reason::NoKernelSymbols(error.to_string()))
 }

@@ -1,7 +1,6 @@
 //! MiniDebugInfo: a `.symtab` inside of the program itself, compressed (`.gnu_debugdata`).
 
-use super::Located;
-use crate::Elf;
+use crate::{Elf, Located};
 use lzma_rust2::XzReader;
 use rprof_untrusted::{Budget, read_all};
 use std::io;
@@ -19,22 +18,22 @@ impl Located {
         if files.any(Elf::has_symtab) {
             return None;
         }
-        let packed = self.binary.section(".gnu_debugdata")?;
+        let compressed = self.binary.section(".gnu_debugdata")?;
         let budget = self.binary.budget();
-        let bytes = match unpacked(&packed, &budget) {
+        let bytes = match decompressed(&compressed, &budget) {
             Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
                 self.binary.data().note_over_budget();
                 return None;
             }
-            unpacked => unpacked.ok()?,
+            decompressed => decompressed.ok()?,
         };
         let elf = Elf::from_memory(bytes, ".gnu_debugdata", &budget).ok()?;
         elf.has_symtab().then_some(elf)
     }
 }
 
-fn unpacked(packed: &[u8], budget: &Budget) -> io::Result<Vec<u8>> {
-    let most = (packed.len() as u64).saturating_mul(MOST_TIMES);
-    let reader = XzReader::new_mem_limit(packed, false, MEMORY_KIB);
+fn decompressed(compressed: &[u8], budget: &Budget) -> io::Result<Vec<u8>> {
+    let most = (compressed.len() as u64).saturating_mul(MOST_TIMES);
+    let reader = XzReader::new_mem_limit(compressed, false, MEMORY_KIB);
     read_all(reader, most, &mut budget.hold_nothing())
 }

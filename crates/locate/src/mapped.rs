@@ -1,11 +1,10 @@
-//! The file that was mapped: at its path, or where a process that still lives has it.
+//! The file that was mapped: at its path, or where a live process has it.
 
-use super::places::{MAX_PROCESSES, path_of};
-use super::{Reason, Recorded};
-use crate::source::Device;
-use crate::{Elf, ElfError, Locator};
+use crate::search_paths::{MAX_PROCESSES, path_of, without_deleted};
+use crate::{Locator, Recorded};
+use rprof_abi::{MapsLine, parse_maps};
+use rprof_images::{Elf, Reason};
 use rprof_untrusted::Budget;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// Of the files that a process maps under other names, so many are looked at.
@@ -13,7 +12,7 @@ const MAX_OTHERS: usize = 64;
 
 impl Locator {
     /// Opens the file at its path, or where the processes that map it see it.
-    pub(super) fn open_mapped(&self, recorded: &Recorded<'_>) -> Result<Elf, Reason> {
+    pub(crate) fn open_mapped(&self, recorded: &Recorded<'_>) -> Result<Elf, Reason> {
         let here = self.open_here(recorded);
         // Without a build id, who says where to look is asked alone.
         if here.is_ok() || recorded.build_id.is_none() && self.symfs.is_some() {
@@ -38,17 +37,10 @@ impl Locator {
             Some(root) => root.join(path.strip_prefix("/").unwrap_or(path)),
             None => path.to_owned(),
         };
-        let elf = match Elf::open(&path, &self.budget) {
-            Ok(elf) => elf,
-            Err(ElfError::Io { source, .. }) => {
-                return Err(match source.kind() {
-                    io::ErrorKind::NotFound if deleted => Reason::Deleted,
-                    io::ErrorKind::NotFound => Reason::Missing,
-                    kind => Reason::Unreadable(kind),
-                });
-            }
-            Err(ElfError::Malformed { .. }) => return Err(Reason::NotElf),
-        };
+        let elf = Elf::open(&path, &self.budget).map_err(|error| match Reason::from(error) {
+            Reason::Missing if deleted => Reason::Deleted,
+            reason => reason,
+        })?;
         match recorded.build_id {
             Some(wanted) if !elf.has_build_id(wanted) => Err(Reason::Changed {
                 wanted: wanted.clone(),
@@ -82,25 +74,28 @@ fn open_inside(pid: i32, recorded: &Recorded<'_>, budget: &Budget) -> Option<Elf
 /// What may be the file in a process's `map_files`, which only root may open.
 fn mapped_files(process: &Path, recorded: &Recorded<'_>) -> Vec<PathBuf> {
     let maps = std::fs::read(process.join("maps")).unwrap_or_default();
-    let maps = String::from_utf8_lossy(&maps);
+    let candidates = candidates(&maps, recorded).into_iter();
+    let entry = |map: MapsLine| format!("{:x}-{:x}", map.start, map.end);
+    let dir = process.join("map_files");
+    candidates.map(|map| dir.join(entry(map))).collect()
+}
+
+/// One mapping of each file that may be the recorded one, those of its name first.
+fn candidates(maps: &[u8], recorded: &Recorded<'_>) -> Vec<MapsLine> {
     let (path, _) = path_of(recorded);
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
     let (mut same_name, mut others, mut seen) = (Vec::new(), Vec::new(), Vec::new());
-    for map in maps.lines().filter_map(Map::parse) {
-        let file = (map.device, map.inode);
-        if !map.is_code || map.inode == 0 || seen.contains(&file) {
+    for map in parse_maps(maps) {
+        if !map.is_code() || map.inode.ino == 0 || seen.contains(&map.inode) {
             continue;
         }
-        if recorded.build_id.is_none() && recorded.inode != Some(map.inode) {
+        if recorded.build_id.is_none() && recorded.inode != Some(map.inode.ino) {
             continue;
         }
-        seen.push(file);
-        let entry = process.join("map_files").join(map.range);
-        let last = map.path.rsplit('/').next().unwrap_or_default();
-        match last.strip_suffix(" (deleted)").unwrap_or(last) == name {
-            true => same_name.push(entry),
+        seen.push(map.inode);
+        match without_deleted(&map.name).0.file_name() == path.file_name() {
+            true => same_name.push(map),
             // It may have been renamed.
-            false => others.push(entry),
+            false => others.push(map),
         }
     }
     others.truncate(MAX_OTHERS);
@@ -108,46 +103,48 @@ fn mapped_files(process: &Path, recorded: &Recorded<'_>) -> Vec<PathBuf> {
     same_name
 }
 
-/// A line of `/proc/PID/maps`.
-struct Map<'a> {
-    range: &'a str,
-    is_code: bool,
-    device: Device,
-    inode: u64,
-    path: &'a str,
-}
-
-impl<'a> Map<'a> {
-    fn parse(line: &'a str) -> Option<Self> {
-        let mut fields = line.splitn(6, ' ');
-        let (range, rights) = (fields.next()?, fields.next()?);
-        let device = fields.nth(1)?.split_once(':')?;
-        let hex = |text| u32::from_str_radix(text, 16).ok();
-        Some(Self {
-            range,
-            is_code: rights.contains('x'),
-            device: (hex(device.0)?, hex(device.1)?),
-            inode: fields.next()?.parse().ok()?,
-            path: fields.next()?.trim_start(),
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rprof_base::BuildId;
     use std::os::unix::ffi::OsStrExt;
 
     #[test]
-    fn lines_of_maps_are_read_and_nonsense_is_not() {
-        let line = "7f00-7fff r-xp 00001000 fe:10 4711                    /a b/c (deleted)";
-        let map = Map::parse(line).unwrap();
-        assert_eq!((map.range, map.is_code), ("7f00-7fff", true));
-        assert_eq!((map.device, map.inode), ((0xfe, 0x10), 4711));
-        assert_eq!(map.path, "/a b/c (deleted)");
-        for len in 0..30 {
-            assert!(Map::parse(&line[..len]).is_none(), "{len}");
-        }
+    fn files_of_the_same_name_are_looked_at_first() {
+        let maps = b"00400000-00401000 r-xp 00000000 fe:01 1    /other\n\
+            7f00-7f10 r--p 00000000 fe:01 2    /a/b\\012c\n\
+            7f10-7f20 r-xp 00000000 fe:01 2    /a/b\\012c (deleted)\n\
+            7f20-7f30 r-xp 00000000 fe:01 2    /a/b\\012c (deleted)\n\
+            7f30-7f40 r-xp 00000000 00:00 0\n";
+        let id = BuildId::new(&[1; 20]).unwrap();
+        let mut recorded = Recorded {
+            path: b"/x/b\nc",
+            build_id: Some(&id),
+            ..Recorded::default()
+        };
+        let starts = |recorded: &Recorded<'_>| -> Vec<u64> {
+            let found = candidates(maps, recorded);
+            found.iter().map(|map| map.start).collect()
+        };
+        assert_eq!(starts(&recorded), [0x7f10, 0x40_0000]);
+        recorded.build_id = None;
+        assert_eq!(starts(&recorded), []);
+        recorded.inode = Some(1);
+        assert_eq!(starts(&recorded), [0x40_0000]);
+    }
+
+    #[test]
+    fn entries_of_map_files_are_named_as_the_kernel_does() {
+        let dir = tempfile::tempdir().unwrap();
+        let line = "00400000-00401000 r-xp 00000000 fe:01 7    /a\n";
+        std::fs::write(dir.path().join("maps"), line).unwrap();
+        let recorded = Recorded {
+            path: b"/a",
+            inode: Some(7),
+            ..Recorded::default()
+        };
+        let expected = dir.path().join("map_files/400000-401000");
+        assert_eq!(mapped_files(dir.path(), &recorded), [expected]);
     }
 
     #[test]

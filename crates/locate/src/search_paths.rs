@@ -1,7 +1,8 @@
 //! Where files may be that belong to one image.
 
-use crate::{Elf, Locator, Recorded};
+use crate::{Locator, Recorded};
 use rprof_base::BuildId;
+use rprof_images::{Elf, Located};
 use rprof_untrusted::Budget;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -11,31 +12,36 @@ use std::path::{Path, PathBuf};
 const DELETED: &[u8] = b" (deleted)";
 
 /// Of processes that map an image, so many are asked: all see the same.
-pub(super) const MAX_PROCESSES: usize = 4;
+pub(crate) const MAX_PROCESSES: usize = 4;
 
 /// The path that a file had, and whether that was gone when it was mapped.
-pub(super) fn path_of<'r>(recorded: &Recorded<'r>) -> (&'r Path, bool) {
-    let (path, deleted) = match recorded.path.strip_suffix(DELETED) {
+pub(crate) fn path_of<'r>(recorded: &Recorded<'r>) -> (&'r Path, bool) {
+    without_deleted(recorded.path)
+}
+
+/// A path as the kernel shows it without what it says behind it, and whether it says so.
+pub(crate) fn without_deleted(shown: &[u8]) -> (&Path, bool) {
+    let (path, deleted) = match shown.strip_suffix(DELETED) {
         Some(path) => (path, true),
-        None => (recorded.path, false),
+        None => (shown, false),
     };
     (Path::new(OsStr::from_bytes(path)), deleted)
 }
 
-/// The places of one image's files.
+/// Where files of one image are looked for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Places {
+pub(crate) struct SearchPaths {
     /// The image's path, absolute.
     path: PathBuf,
     /// What stands for `/`, the most expected first.
     roots: Vec<PathBuf>,
     cache: Option<PathBuf>,
     debug_dir: PathBuf,
-    pub(super) budget: Budget,
+    pub(crate) budget: Budget,
 }
 
-impl Places {
-    pub(super) fn of(locator: &Locator, recorded: &Recorded<'_>) -> Self {
+impl SearchPaths {
+    pub(crate) fn of(locator: &Locator, recorded: &Recorded<'_>) -> Self {
         let processes = recorded.processes.iter().take(MAX_PROCESSES);
         let inside = processes.map(|pid| PathBuf::from(format!("/proc/{pid}/root")));
         let symfs = locator.symfs.iter().cloned();
@@ -49,8 +55,15 @@ impl Places {
         }
     }
 
+    /// Files that were found; those that they name are looked for on these paths.
+    pub(crate) fn files(self, binary: Elf, debug: Option<Elf>) -> Located {
+        Located::from(binary)
+            .with_debug(debug)
+            .with_linked(Box::new(self))
+    }
+
     /// The image's own name and folder, and those of the files that were found.
-    pub(super) fn names(&self, found: &[&Elf]) -> Vec<PathBuf> {
+    pub(crate) fn names(&self, found: &[&Elf]) -> Vec<PathBuf> {
         let here = self.under(&self.path);
         let found = found.iter().flat_map(|elf| {
             let real = std::fs::canonicalize(elf.path()).ok();
@@ -63,24 +76,24 @@ impl Places {
     }
 
     /// An absolute path below every root.
-    pub(super) fn under(&self, path: &Path) -> Vec<PathBuf> {
+    pub(crate) fn under(&self, path: &Path) -> Vec<PathBuf> {
         let path = path.strip_prefix("/").unwrap_or(path);
         self.roots.iter().map(|root| root.join(path)).collect()
     }
 
     /// Another name in the image's folder.
-    pub(super) fn path_beside(&self, name: &OsStr) -> PathBuf {
+    pub(crate) fn path_beside(&self, name: &OsStr) -> PathBuf {
         self.path.with_file_name(name)
     }
 
     /// A path in the folder of debug files.
-    pub(super) fn in_debug_dir(&self, path: &Path) -> Vec<PathBuf> {
+    pub(crate) fn in_debug_dir(&self, path: &Path) -> Vec<PathBuf> {
         self.under(&self.debug_dir.join(path.strip_prefix("/").unwrap_or(path)))
     }
 
     /// Files that are named by a build id: perf's cache, then folders of debug files. In this
     /// order they are tried; the first that has the build id counts.
-    pub(super) fn by_build_id(&self, id: &BuildId) -> Vec<PathBuf> {
+    pub(crate) fn by_build_id(&self, id: &BuildId) -> Vec<PathBuf> {
         let Some(path) = id.path() else {
             return Vec::new();
         };
@@ -93,29 +106,29 @@ impl Places {
     }
 
     /// Debug files that are named as the image is.
-    pub(super) fn by_name(&self) -> Vec<PathBuf> {
+    pub(crate) fn by_name(&self) -> Vec<PathBuf> {
         let with_ending = appended(&self.path, ".debug");
-        let mut places = self.in_debug_dir(&with_ending);
+        let mut paths = self.in_debug_dir(&with_ending);
         if let (Some(dir), Some(name)) = (with_ending.parent(), with_ending.file_name()) {
-            places.extend(self.under(&dir.join(".debug").join(name)));
+            paths.extend(self.under(&dir.join(".debug").join(name)));
         }
-        places.extend(self.under(&with_ending));
-        places
+        paths.extend(self.under(&with_ending));
+        paths
     }
 
     /// Those of these paths that lead to ELF files.
-    pub(super) fn open(&self, paths: Vec<PathBuf>) -> impl Iterator<Item = Elf> + use<'_> {
+    pub(crate) fn open(&self, paths: Vec<PathBuf>) -> impl Iterator<Item = Elf> + use<'_> {
         let paths = paths.into_iter();
         paths.filter_map(|path| Elf::open(&path, &self.budget).ok())
     }
 
     /// The first of these paths that leads to a file with this build id.
-    pub(super) fn first_with(&self, id: &BuildId, paths: Vec<PathBuf>) -> Option<Elf> {
+    pub(crate) fn first_with(&self, id: &BuildId, paths: Vec<PathBuf>) -> Option<Elf> {
         self.open(paths).find(|elf| elf.has_build_id(id))
     }
 
     /// Packages of split DWARF that are named by the build id.
-    pub(super) fn packages(&self, id: &BuildId) -> Vec<PathBuf> {
+    pub(crate) fn packages(&self, id: &BuildId) -> Vec<PathBuf> {
         let Some(path) = id.path() else {
             return Vec::new();
         };
@@ -128,7 +141,7 @@ impl Places {
 }
 
 /// A name with more behind it.
-pub(super) fn appended(path: &Path, ending: &str) -> PathBuf {
+pub(crate) fn appended(path: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(ending);
     PathBuf::from(name)

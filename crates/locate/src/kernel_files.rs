@@ -1,15 +1,15 @@
 //! Files of the kernel that was recorded, be it the running one or not: vmlinux and modules,
 //! found by build id where distributions and perf put them.
 
+use crate::Locator;
 use crate::debuginfod::Kind;
-use crate::locate::{Located, Locator, Reason};
-use crate::{Elf, ElfError, kernel_module};
+use crate::search_paths::SearchPaths;
 use rprof_base::{BuildId, is_module_file, module_name};
+use rprof_images::{Elf, ElfError, Located, Reason, module_from_file};
 use rprof_untrusted::Budget;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -91,7 +91,7 @@ impl<'l> KernelFiles<'l> {
     }
 
     /// A module by its recorded path or name (`[nf_nat]`), with its debug file if it has one.
-    /// Addresses in it count from [`crate::MODULE_BASE`].
+    /// Addresses in it count from [`rprof_images::MODULE_BASE`].
     ///
     /// # Errors
     /// A [`Reason`].
@@ -106,7 +106,7 @@ impl<'l> KernelFiles<'l> {
         let (mut plain, mut debug) = (None, None);
         let mut reason = Reason::Missing;
         for path in self.module_candidates(path, id) {
-            match checked(kernel_module::open(&path, id, self.budget()), Some(id)) {
+            match checked(module_from_file(&path, id, self.budget()), Some(id)) {
                 Ok(elf) if elf.has_section(".debug_info") => debug = debug.or(Some(elf)),
                 Ok(elf) => plain = plain.or(Some(elf)),
                 Err(Reason::Missing) => {}
@@ -122,12 +122,12 @@ impl<'l> KernelFiles<'l> {
             let servers = self.locator.debuginfod.as_ref();
             let path = servers.and_then(|servers| servers.find_path(id, Kind::Debuginfo));
             debug = path.and_then(|path| {
-                checked(kernel_module::open(&path, id, self.budget()), Some(id)).ok()
+                checked(module_from_file(&path, id, self.budget()), Some(id)).ok()
             });
         }
         match (plain, debug) {
-            (Some(binary), debug) => Ok(Located::from(binary).with(debug)),
-            (None, Some(binary)) => Ok(Located::from(binary)),
+            (Some(binary), debug) => Ok(SearchPaths::default().files(binary, debug)),
+            (None, Some(binary)) => Ok(SearchPaths::default().files(binary, None)),
             (None, None) => Err(reason),
         }
     }
@@ -217,13 +217,7 @@ fn walk(dir: &Path, depth: usize, left: &mut usize, modules: &mut Modules) {
 
 /// The file, if it is the one that was recorded.
 fn checked(elf: Result<Elf, ElfError>, id: Option<&BuildId>) -> Result<Elf, Reason> {
-    let elf = elf.map_err(|error| match error {
-        ElfError::Io { source, .. } => match source.kind() {
-            io::ErrorKind::NotFound => Reason::Missing,
-            kind => Reason::Unreadable(kind),
-        },
-        ElfError::Malformed { .. } => Reason::NotElf,
-    })?;
+    let elf = elf?;
     match id {
         Some(wanted) if !elf.has_build_id(wanted) => Err(Reason::Changed {
             wanted: wanted.clone(),

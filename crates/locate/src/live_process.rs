@@ -1,24 +1,24 @@
-//! What `/proc` says of a process that still lives: enough to tell it from another one that has
-//! its id by now, and to see files as it does.
+//! What `/proc` says of a live process: enough to tell whether it is the one that was recorded, and
+//! to see files as it does.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-/// A process that lives.
+/// A live process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Living {
+pub struct LiveProcess {
     /// Its id as we see it.
     pub pid: i32,
-    /// Its id as it sees it itself, in the innermost namespace.
-    pub own_pid: i32,
+    /// Its id in its own, innermost PID namespace.
+    pub namespace_pid: i32,
     /// Its user.
     pub owner: u32,
     /// When it was started, by the wall clock, to a hundredth of a second.
     pub started: SystemTime,
 }
 
-impl Living {
+impl LiveProcess {
     /// The process of this id, if there is one.
     pub fn of(pid: i32) -> Option<Self> {
         let dir = PathBuf::from(format!("/proc/{pid}"));
@@ -30,7 +30,7 @@ impl Living {
         let booted = SystemTime::now().checked_sub(since_boot)?;
         Some(Self {
             pid,
-            own_pid: own_pid(&status)?,
+            namespace_pid: namespace_pid(&status)?,
             owner: std::fs::metadata(&dir).ok()?.uid(),
             started: booted.checked_add(start_after_boot(&stat)?)?,
         })
@@ -49,13 +49,13 @@ fn own_user() -> Option<u32> {
 }
 
 /// Whose maps and logs of code count: ours and root's, as in perf (`dso__load`,
-/// tools/perf/util/symbol.c, v6.1), and those of the process's own user while it lives.
-pub fn is_trusted_owner(owner: u32, living: Option<Living>) -> bool {
-    owner == 0 || own_user() == Some(owner) || living.is_some_and(|living| living.owner == owner)
+/// tools/perf/util/symbol.c, v6.1), and those of the live process's own user.
+pub fn is_trusted_owner(owner: u32, process: Option<LiveProcess>) -> bool {
+    owner == 0 || own_user() == Some(owner) || process.is_some_and(|process| process.owner == owner)
 }
 
 /// `NSpid:` lists ids from the outermost namespace that we see to the innermost.
-fn own_pid(status: &str) -> Option<i32> {
+fn namespace_pid(status: &str) -> Option<i32> {
     let ids = status
         .lines()
         .find_map(|line| line.strip_prefix("NSpid:"))?;
@@ -78,19 +78,19 @@ mod tests {
     #[test]
     fn we_live_since_a_moment_ago() {
         let pid = std::process::id().cast_signed();
-        let living = Living::of(pid).unwrap();
-        assert_eq!(living.own_pid, pid);
-        assert_eq!(Some(living.owner), own_user());
-        let age = SystemTime::now().duration_since(living.started).unwrap();
+        let process = LiveProcess::of(pid).unwrap();
+        assert_eq!(process.namespace_pid, pid);
+        assert_eq!(Some(process.owner), own_user());
+        let age = SystemTime::now().duration_since(process.started).unwrap();
         assert!(age < Duration::from_secs(600), "{age:?}");
-        assert!(living.path("/proc").is_dir());
-        assert_eq!(Living::of(-1), None);
+        assert!(process.path("/proc").is_dir());
+        assert_eq!(LiveProcess::of(-1), None);
     }
 
     #[test]
     fn names_with_parentheses_hide_nothing() {
         let stat = "7 (a) b) c) S 1 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 250 9 8 7";
         assert_eq!(start_after_boot(stat), Some(Duration::from_millis(2500)));
-        assert_eq!(own_pid("Name:\tx\nNSpid:\t4711\t12\t3\n"), Some(3));
+        assert_eq!(namespace_pid("Name:\tx\nNSpid:\t4711\t12\t3\n"), Some(3));
     }
 }

@@ -1,10 +1,9 @@
 //! Files that were found once and are kept open: what was deleted or replaced since, and whose processes are
 //! gone, is still there.
 
-use super::Recorded;
-use crate::Elf;
-use crate::source::{Device, Opened, Source};
+use crate::Recorded;
 use rprof_base::BuildId;
+use rprof_images::{Device, Elf, Opened};
 use rprof_untrusted::Budget;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -56,10 +55,10 @@ impl KeptFiles {
     }
 
     /// The file of an image, if it is kept.
-    pub(super) fn find(&self, recorded: &Recorded<'_>, budget: &Budget) -> Option<Elf> {
+    pub(crate) fn find(&self, recorded: &Recorded<'_>, budget: &Budget) -> Option<Elf> {
         let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = files.iter().find(|kept| kept.is(recorded))?;
-        let elf = Elf::over(Source::again(&kept.opened), &kept.path, budget).ok()?;
+        let elf = Elf::open_again(&kept.opened, &kept.path, budget).ok()?;
         let is_it = recorded.build_id.is_some() || recorded.check_file(&elf).is_ok();
         is_it.then_some(elf)
     }

@@ -19,9 +19,9 @@ mod work;
 
 pub use settings::DebuginfodSettings;
 
-use crate::Elf;
 use cache::{Cache, Cached};
 use rprof_base::BuildId;
+use rprof_images::Elf;
 use rprof_untrusted::Budget;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;

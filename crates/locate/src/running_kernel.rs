@@ -1,10 +1,13 @@
-//! The running kernel: its build id, and the vdso it maps into every process.
+//! The running kernel: its build id, its symbols, and the vdso it maps into every process.
 
-use crate::Elf;
+use rprof_abi::parse_maps;
 use rprof_base::BuildId;
+use rprof_images::{Elf, Kallsyms};
 use rprof_untrusted::Budget;
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 
 /// Build id of the running kernel.
 pub fn kernel_build_id() -> Option<BuildId> {
@@ -14,17 +17,51 @@ pub fn kernel_build_id() -> Option<BuildId> {
 /// The vdso of the running kernel, copied out of our own memory.
 pub fn running_vdso() -> Option<Elf> {
     const LIMIT: u64 = 1 << 20;
-    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-    let line = maps.lines().find(|line| line.ends_with("[vdso]"))?;
-    let (start, end) = line.split_once(' ')?.0.split_once('-')?;
-    let hex = |text| u64::from_str_radix(text, 16).ok();
-    let (start, end) = (hex(start)?, hex(end)?);
-    let len = end.checked_sub(start).filter(|&len| len <= LIMIT)?;
+    let maps = std::fs::read("/proc/self/maps").ok()?;
+    let map = parse_maps(&maps).find(|map| map.name == b"[vdso]")?;
+    let len = Some(map.end - map.start).filter(|&len| len <= LIMIT)?;
     let mut bytes = vec![0; usize::try_from(len).ok()?];
     let memory = File::open("/proc/self/mem").ok()?;
-    memory.read_exact_at(&mut bytes, start).ok()?;
+    memory.read_exact_at(&mut bytes, map.start).ok()?;
     // It is ours: small, and no stranger's.
     Elf::from_memory(bytes, "[vdso]", &Budget::default()).ok()
+}
+
+/// The symbols of the kernel with this build id: perf's copy in `~/.debug` (a plain file, much
+/// faster to read), else the running kernel's own if it is that kernel.
+///
+/// # Errors
+/// `NotFound` if neither is that kernel's.
+pub fn kallsyms_of_kernel(build_id: &BuildId) -> io::Result<Kallsyms> {
+    if let Some(path) = cached_kallsyms(build_id)
+        && let Ok(list) = Kallsyms::read(&path)
+        && list.shows_addresses()
+    {
+        return Ok(list);
+    }
+    if !kernel_build_id().is_some_and(|running| running.matches(build_id)) {
+        return Err(io::Error::from(io::ErrorKind::NotFound));
+    }
+    running_kallsyms()
+}
+
+/// The running kernel's symbols.
+///
+/// # Errors
+/// `PermissionDenied` if the kernel hides addresses from this user.
+pub fn running_kallsyms() -> io::Result<Kallsyms> {
+    let list = Kallsyms::read(Path::new("/proc/kallsyms"))?;
+    if !list.shows_addresses() {
+        return Err(io::Error::from(io::ErrorKind::PermissionDenied));
+    }
+    Ok(list)
+}
+
+/// `~/.debug/.build-id/ab/cdef.../kallsyms`.
+fn cached_kallsyms(build_id: &BuildId) -> Option<PathBuf> {
+    let home = std::env::var_os("HOME")?;
+    let dir = Path::new(&home).join(".debug").join(build_id.path()?);
+    Some(dir.join("kallsyms"))
 }
 
 /// Finds the build id in ELF notes (`NT_GNU_BUILD_ID` of owner `GNU`), native byte order.
@@ -56,7 +93,7 @@ mod tests {
         let vdso = running_vdso().expect("every Linux process has one");
         assert!(vdso.build_id().is_some());
         let mut n = 0;
-        vdso.for_each_symbol(crate::SymbolTable::Dynamic, |_| n += 1)
+        vdso.for_each_symbol(rprof_images::SymbolTable::Dynamic, |_| n += 1)
             .unwrap();
         assert!(n > 0);
     }

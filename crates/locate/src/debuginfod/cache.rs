@@ -2,8 +2,8 @@
 //! 0.188): `BUILDID/debuginfo`, `BUILDID/executable`; an empty file for what no server has.
 
 use super::Kind;
-use crate::Elf;
 use rprof_base::BuildId;
+use rprof_images::Elf;
 use rprof_untrusted::Budget;
 use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io;

@@ -1,4 +1,5 @@
-//! A section on its way out of the file: found by one thread, read and unpacked by any.
+//! A section as it is in the file, compressed or not: found by one thread, read and decompressed
+//! by any.
 
 use crate::Elf;
 use object::{CompressedData, CompressionFormat, Object, ObjectSection, ReadRef};
@@ -9,13 +10,13 @@ use std::ops::Deref;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-/// A section that was not read yet. Its memory is taken already.
+/// A section that was not read yet. Its memory counts already.
 #[derive(Debug)]
-pub struct PackedSection {
+pub struct RawSection {
     bytes: Bytes,
     format: CompressionFormat,
-    /// Bytes of it when it is unpacked.
-    unpacked_len: u64,
+    /// Bytes of it when it is decompressed.
+    decompressed_len: u64,
     held: Held,
 }
 
@@ -50,7 +51,7 @@ impl Deref for SectionBytes {
 
 impl Elf {
     /// A section, to be read by whoever has time; `None` if there is none, or none in the file.
-    pub fn packed_section(&self, name: &str) -> Option<PackedSection> {
+    pub fn raw_section(&self, name: &str) -> Option<RawSection> {
         let file = self.object().ok()?;
         let section = file.section_by_name(name)?;
         let range = section.compressed_file_range().ok()?;
@@ -77,23 +78,23 @@ impl Elf {
                 Bytes::Memory(bytes.ok()?.to_vec())
             }
         };
-        Some(PackedSection {
+        Some(RawSection {
             bytes,
             format: range.format,
-            unpacked_len: range.uncompressed_size,
+            decompressed_len: range.uncompressed_size,
             held,
         })
     }
 }
 
-impl PackedSection {
-    /// Bytes of it when it is unpacked, as far as the file is right about that.
-    pub fn unpacked_len(&self) -> u64 {
-        self.unpacked_len
+impl RawSection {
+    /// Bytes of it when it is decompressed, as far as the file is right about that.
+    pub fn decompressed_len(&self) -> u64 {
+        self.decompressed_len
     }
 
     /// Its contents; `None` if they cannot be read, or are damaged.
-    pub fn unpack(mut self) -> Option<SectionBytes> {
+    pub fn decompress(mut self) -> Option<SectionBytes> {
         let bytes = match self.bytes {
             Bytes::File(file, at, len) => {
                 let mut bytes = zeros(len)?;
@@ -105,14 +106,14 @@ impl PackedSection {
         let bytes = match self.format {
             CompressionFormat::None => bytes,
             format => {
-                let packed = CompressedData {
+                let compressed = CompressedData {
                     format,
                     data: &bytes,
-                    uncompressed_size: self.unpacked_len,
+                    uncompressed_size: self.decompressed_len,
                 };
-                let unpacked = packed.decompress().ok().map(Cow::into_owned)?;
+                let decompressed = compressed.decompress().ok().map(Cow::into_owned)?;
                 self.held.give_back(bytes.len() as u64);
-                unpacked
+                decompressed
             }
         };
         Some(SectionBytes {
@@ -135,16 +136,16 @@ mod tests {
     use rprof_untrusted::Budget;
 
     #[test]
-    fn what_is_unpacked_is_the_section() {
+    fn what_is_decompressed_is_the_section() {
         let path = std::env::current_exe().unwrap();
         let elf = Elf::open(&path, &Budget::default()).unwrap();
         let inner =
             Elf::from_memory(std::fs::read(&path).unwrap(), "x", &Budget::default()).unwrap();
         for elf in [&elf, &inner] {
-            let text = elf.packed_section(".text").unwrap().unpack();
+            let text = elf.raw_section(".text").unwrap().decompress();
             assert_eq!(text.as_deref(), elf.section(".text").as_deref());
-            assert!(elf.packed_section(".bss").is_none());
-            assert!(elf.packed_section(".nothing").is_none());
+            assert!(elf.raw_section(".bss").is_none());
+            assert!(elf.raw_section(".nothing").is_none());
         }
     }
 }

@@ -1,154 +1,14 @@
 //! Finding the file that was recorded, and its debug file. Build ids decide.
-//!
-//! Places are tried in one order: the mapped path, what living processes have mapped, then what is
-//! named by build id ([`places`]).
-
-mod debug_file;
-mod kept;
-mod mapped;
-mod mini;
-mod places;
-mod shared;
-
-pub use kept::KeptFiles;
-pub use shared::SplitFiles;
 
 use crate::debuginfod::{Debuginfod, Kind};
-use crate::{Elf, Fingerprint, running_vdso};
-use places::Places;
+use crate::search_paths::SearchPaths;
+use crate::{KeptFiles, running_vdso};
 use rprof_base::BuildId;
+use rprof_images::{Elf, Fingerprint, Located, Reason};
 use rprof_untrusted::Budget;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
-
-/// Why there is no file for an image.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Reason {
-    /// Anonymous memory: code made at run time.
-    Anonymous,
-    /// No file of that path.
-    Missing,
-    /// It was deleted before it was recorded, or since.
-    Deleted,
-    /// There is a file, but with other contents.
-    Changed {
-        /// What the recording says.
-        wanted: BuildId,
-        /// What the file has, if anything.
-        found: Option<BuildId>,
-    },
-    /// There is a file, but not the one that was mapped; the recording has no build id of it.
-    Replaced,
-    /// It is the file that was mapped, but with other contents; the recording has no build id of it.
-    Rewritten,
-    /// It is the file that was mapped, written to later; nothing tells whether its contents are others.
-    Modified,
-    /// There is a file, but it cannot be read.
-    Unreadable(io::ErrorKind),
-    /// There is a file, but it is not ELF.
-    NotElf,
-    /// There is a file, but it is no log of compiled code.
-    NotJitDump,
-    /// Somebody wrote to it while it was read.
-    BeingWritten,
-}
-
-impl std::fmt::Display for Reason {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Anonymous => write!(f, "code made at run time, without a file"),
-            Self::Missing => write!(f, "no such file here"),
-            Self::Deleted => write!(f, "the file was deleted"),
-            Self::Changed { wanted, found } => match found {
-                Some(found) => write!(
-                    f,
-                    "changed since the recording: build id {wanted} wanted, {found} found"
-                ),
-                None => write!(
-                    f,
-                    "changed since the recording: build id {wanted} wanted, none found"
-                ),
-            },
-            Self::Replaced => write!(
-                f,
-                "another file has its name now (another inode or device; no build id was recorded)"
-            ),
-            Self::Rewritten => write!(
-                f,
-                "changed since the recording: it was rewritten in place (no build id was recorded)"
-            ),
-            Self::Modified => write!(
-                f,
-                "changed since the recording, or only touched: it was written to later, and no \
-                 build id was recorded"
-            ),
-            Self::Unreadable(io::ErrorKind::InvalidInput) => write!(f, "not a regular file"),
-            Self::Unreadable(kind) => write!(f, "cannot be read: {kind}"),
-            Self::NotElf => write!(f, "not an ELF file"),
-            Self::NotJitDump => write!(f, "not a jitdump file"),
-            Self::BeingWritten => write!(f, "it was written to while it was read"),
-        }
-    }
-}
-
-/// The files of an image.
-#[derive(Debug)]
-pub struct Located {
-    /// The file itself; where only its debug file was found, that one (same addresses).
-    pub binary: Elf,
-    /// A separate file with `.symtab` and DWARF.
-    pub debug: Option<Elf>,
-    /// Where more of it may be.
-    places: Places,
-}
-
-impl From<Elf> for Located {
-    /// A file that has everything in it.
-    fn from(binary: Elf) -> Self {
-        Self {
-            binary,
-            debug: None,
-            places: Places::default(),
-        }
-    }
-}
-
-impl Located {
-    /// With a debug file beside it.
-    pub(crate) fn with(self, debug: Option<Elf>) -> Self {
-        Self { debug, ..self }
-    }
-
-    /// The file to take DWARF from.
-    pub fn dwarf(&self) -> Option<&Elf> {
-        let all = [Some(&self.binary), self.debug.as_ref()];
-        all.into_iter()
-            .flatten()
-            .find(|elf| elf.has_section(".debug_info"))
-    }
-
-    /// Whether the program itself is gone, and only a debug file stands in for it: that has no
-    /// code, and does not say how stacks are unwound.
-    pub fn is_stand_in(&self) -> bool {
-        !self.binary.has_section(".text")
-    }
-
-    /// Whether something of the files was left out because it takes more memory than the budget had.
-    pub fn is_over_budget(&self) -> bool {
-        let all = [Some(&self.binary), self.debug.as_ref()];
-        all.into_iter().flatten().any(Elf::is_over_budget)
-    }
-
-    /// Whether one of the files was written to since it was opened: nothing that was read of them
-    /// can be relied on.
-    pub fn has_changed(&self) -> bool {
-        let all = [Some(&self.binary), self.debug.as_ref()];
-        all.into_iter().flatten().any(Elf::has_changed)
-    }
-}
 
 /// What a recording knows of a file.
 #[derive(Clone, Copy, Debug, Default)]
@@ -166,13 +26,13 @@ pub struct Recorded<'r> {
     /// When the recording was over: what was written to later, and has neither build id nor fingerprint,
     /// may be anything by now.
     pub ended: Option<SystemTime>,
-    /// Processes that live and have it mapped.
+    /// Live processes that map it.
     pub processes: &'r [i32],
 }
 
 impl Recorded<'_> {
     /// Whether this is the file, as far as can be told without a build id.
-    fn check_file(&self, elf: &Elf) -> Result<(), Reason> {
+    pub(crate) fn check_file(&self, elf: &Elf) -> Result<(), Reason> {
         if !elf.is_inode(self.inode, self.device) {
             return Err(Reason::Replaced);
         }
@@ -228,7 +88,7 @@ impl Locator {
     /// be the same, unless the user says where to look ([`Self::symfs`]).
     ///
     /// # Errors
-    /// A [`Reason`], of the place where it was most expected.
+    /// A [`Reason`], of the path where it was most expected.
     pub fn locate(&self, recorded: Recorded<'_>) -> Result<Located, Reason> {
         let Recorded { path, build_id, .. } = recorded;
         if path == b"[vdso]" {
@@ -239,22 +99,18 @@ impl Locator {
         if !path.starts_with(b"/") || path.starts_with(b"//anon") || is_memory {
             return Err(Reason::Anonymous);
         }
-        let places = Places::of(self, &recorded);
+        let paths = SearchPaths::of(self, &recorded);
         let binary = self
             .open_mapped(&recorded)
-            .or_else(|reason| places.instead_of(&recorded).ok_or(reason))?;
+            .or_else(|reason| paths.debug_only(&recorded).ok_or(reason))?;
         let debug = match binary.has_section(".debug_info") && binary.has_symtab() {
             true => None,
-            false => places.debug_of(&binary).or_else(|| {
+            false => paths.debug_of(&binary).or_else(|| {
                 let id = build_id.and(binary.build_id());
                 self.fetched(id?, Kind::Debuginfo)
             }),
         };
-        Ok(Located {
-            binary,
-            debug,
-            places,
-        })
+        Ok(paths.files(binary, debug))
     }
 
     /// What servers have of a build id, as far as it is here by now: for files that are nowhere
@@ -267,18 +123,14 @@ impl Locator {
             Some(executable) => (executable, debug),
             None => (debug?, None),
         };
-        Some(Located::from(binary).with(debug))
+        Some(SearchPaths::default().files(binary, debug))
     }
 
-    /// The same with the program itself, for which a debug file stood in, as far as servers have
+    /// The same with the program itself, where only a debug file was found, as far as servers have
     /// sent it by now.
     pub fn complete_from_servers(&self, located: Located, id: &BuildId) -> Located {
         match self.fetched(id, Kind::Executable) {
-            Some(binary) => Located {
-                debug: located.debug.or(Some(located.binary)),
-                binary,
-                places: located.places,
-            },
+            Some(binary) => located.completed(binary),
             None => located,
         }
     }
@@ -298,7 +150,7 @@ fn locate_vdso(build_id: Option<&BuildId>) -> Result<Located, Reason> {
             wanted: wanted.clone(),
             found: vdso.build_id().cloned(),
         }),
-        _ => Ok(Located::from(vdso)),
+        _ => Ok(SearchPaths::default().files(vdso, None)),
     }
 }
 
