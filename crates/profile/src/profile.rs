@@ -1,6 +1,7 @@
 //! A frozen profile.
 
-use crate::{About, EventKind, Frames, Percent, Sampling, StrId, Strings, Tree, Unwound, percent};
+use crate::{About, EventKind, Frames, Sampling, StrId, Strings, Tree, Unwound};
+use rprof_base::Share;
 use rprof_untrusted::Untrusted;
 
 /// What tasks are told apart by; a part that was not asked for is `None`.
@@ -81,18 +82,18 @@ pub struct Profile {
 
 impl Profile {
     /// Images below have too few samples to be worth a line, percent.
-    pub const MIN_UNNAMED: Percent = Percent(0.5);
+    pub const MIN_UNNAMED: Share = Share::from_percent(0.5);
     /// Images that are worth one, at most.
     const MAX_UNNAMED: usize = 5;
 
     /// Images without names that a reader should know of, with their share, and how many
     /// others there are.
-    pub fn listed_unnamed(&self) -> (Vec<(Percent, &UnnamedImage)>, usize) {
+    pub fn listed_unnamed(&self) -> (Vec<(Share, &UnnamedImage)>, usize) {
         let weights = self.events.iter().map(|event| event.weight);
         let total = weights.fold(0u64, u64::saturating_add);
         let shares = self.unnamed.iter();
         let listed: Vec<_> = shares
-            .map(|image| (percent(image.weight, total), image))
+            .map(|image| (Share::of(image.weight, total), image))
             .take_while(|(share, _)| *share >= Self::MIN_UNNAMED)
             .take(Self::MAX_UNNAMED)
             .collect();

@@ -1,6 +1,7 @@
 //! Images without names: what a reader of any output must know of them.
 
-use rprof_profile::{Profile, percent};
+use rprof_base::Share;
+use rprof_profile::Profile;
 use rprof_untrusted::printable;
 
 /// One line for each image whose missing names are worth one, heaviest first: its share, why, and
@@ -43,7 +44,7 @@ fn python_line(profile: &Profile) -> Option<String> {
             }
         }
     }
-    let share = percent(interpreted, total);
+    let share = Share::of(interpreted, total);
     (share >= Profile::MIN_UNNAMED).then(|| {
         let how = "its functions have names with python3 -X perf (3.12 or newer)";
         format!("{share:>6.2}%  Python's interpreter: {how}")
