@@ -120,6 +120,11 @@ impl<I: Id, T, S, K> Interner<I, T, S, K> {
         &self.values
     }
 
+    /// All values, by number, to change what they are not told apart by.
+    pub fn values_mut(&mut self) -> &mut [T] {
+        &mut self.values
+    }
+
     /// All values with their ids, by number.
     pub fn iter(&self) -> impl Iterator<Item = (I, &T)> {
         (0..).map(I::from_number).zip(&self.values)

@@ -149,7 +149,7 @@ fn rest_of(timeline: &Timeline, tables: Tables, mut strings: Strings) -> Rest {
         location: tables.locations,
         function: tables.functions,
         comment: comments,
-        string_table: strings.all,
+        string_table: strings.into_all(),
         time_nanos: wall.and_then(|clock| clock.at(first_ns)).map_or(0, signed),
         duration_nanos: signed(last_ns - first_ns),
         period,
