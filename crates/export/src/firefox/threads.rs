@@ -1,8 +1,9 @@
 //! Threads with their samples and markers.
 
+use super::clock::Clock;
 use super::shared::Shared;
 use super::tracks::{Track, Tracks};
-use super::{Clock, markers, meta};
+use super::{markers, meta};
 use crate::json::Json;
 use foldhash::HashMap;
 use rprof_profile::EventKind;
