@@ -61,7 +61,7 @@ impl Id for FrameId {
 
 /// A function, or code without a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Frame {
+pub struct FrameInfo {
     /// The function's name; `None` if the address has none.
     pub name: Option<StrId>,
     /// Short name of the image (perf's "shared object").
@@ -79,11 +79,11 @@ pub struct Frame {
 
 /// All frames of a profile. Two addresses in one function are one frame.
 #[derive(Clone, Debug, Default)]
-pub struct Frames(Interner<FrameId, Frame, RandomState>);
+pub struct Frames(Interner<FrameId, FrameInfo, RandomState>);
 
 impl Frames {
     /// The number of a frame, new or seen before.
-    pub fn intern(&mut self, frame: Frame) -> FrameId {
+    pub fn intern(&mut self, frame: FrameInfo) -> FrameId {
         self.0.intern(frame)
     }
 
@@ -92,7 +92,7 @@ impl Frames {
     /// # Panics
     /// If the number is of another profile.
     #[inline]
-    pub fn of(&self, id: FrameId) -> &Frame {
+    pub fn of(&self, id: FrameId) -> &FrameInfo {
         &self.0.values()[id.0 as usize]
     }
 

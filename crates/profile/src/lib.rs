@@ -18,7 +18,7 @@ pub mod view;
 
 pub use about::{About, Coverage, EventKind, Sampling, WallClock};
 pub use filter::{Ancestor, Filter, FilterError};
-pub use frames::{Frame, FrameId, Frames, Level};
+pub use frames::{FrameId, FrameInfo, Frames, Level};
 pub use profile::{EventProfile, Group, Loss, Profile, UnnamedImage};
 pub use strings::{StrId, Strings};
 pub use tally::Tally;

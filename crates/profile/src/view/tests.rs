@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    EventKind, EventProfile, Frame, FrameId, Group, Level, Loss, Profile, Sampling, Tally,
+    EventKind, EventProfile, FrameId, FrameInfo, Group, Level, Loss, Profile, Sampling, Tally,
 };
 
 /// Builds a profile from `outer;inner;...` stacks; `+name` is inlined into the one before it.
@@ -19,7 +19,7 @@ fn profile(stacks: &[(&str, u64)]) -> Profile {
                     None => (name, false),
                 };
                 let name = Some(profile.strings.intern(name));
-                profile.frames.intern(Frame {
+                profile.frames.intern(FrameInfo {
                     name,
                     image,
                     start: Some(0),
@@ -176,7 +176,7 @@ fn merged_tallies_are_the_same_as_one() {
                 .map(|name| {
                     let image = merged.strings.intern("prog");
                     let name = Some(merged.strings.intern(name));
-                    merged.frames.intern(Frame {
+                    merged.frames.intern(FrameInfo {
                         name,
                         image,
                         start: Some(0),

@@ -122,7 +122,7 @@ fn unit(event: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_profile::{EventKind, Frame, FrameId, Group, Level, Loss, Sampling, Tally};
+    use rprof_profile::{EventKind, FrameId, FrameInfo, Group, Level, Loss, Sampling, Tally};
     use rprof_untrusted::Untrusted;
 
     /// One stack of a thread `Worker` for each name, with two events.
@@ -131,7 +131,7 @@ mod tests {
         let image = profile.strings.intern("prog");
         let mut tally: Tally<u32> = Tally::default();
         for &(name, is_run_time) in names {
-            let frame: FrameId = profile.frames.intern(Frame {
+            let frame: FrameId = profile.frames.intern(FrameInfo {
                 name: Some(profile.strings.intern(name)),
                 image,
                 start: Some(0),

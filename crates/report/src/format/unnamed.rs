@@ -55,7 +55,7 @@ fn python_line(profile: &Profile) -> Option<String> {
 mod tests {
     use super::*;
     use rprof_profile::{
-        EventKind, EventProfile, Frame, Level, Loss, Sampling, Tally, Tree, UnnamedImage,
+        EventKind, EventProfile, FrameInfo, Level, Loss, Sampling, Tally, Tree, UnnamedImage,
     };
     use rprof_untrusted::Untrusted;
 
@@ -65,7 +65,7 @@ mod tests {
         let image = profile.strings.intern("python3");
         let mut tally: Tally<u32> = Tally::default();
         for name in names {
-            let frame = profile.frames.intern(Frame {
+            let frame = profile.frames.intern(FrameInfo {
                 name: Some(profile.strings.intern(name)),
                 image,
                 start: Some(0),

@@ -9,7 +9,7 @@ use crate::Error;
 use foldhash::HashMap;
 use rprof_base::{Avma, FileOffset};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
-use rprof_profile::{Frame, FrameId, Level, Profile, StrId};
+use rprof_profile::{FrameId, FrameInfo, Level, Profile, StrId};
 use rprof_symbols::{Answers, Detail, Reason, Request, symbolize_user};
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -191,7 +191,7 @@ impl Names {
                     lines.push(frame.line.map(|line| (file(line.file), line.line)));
                 }
                 let name = profile.strings.intern(answers.name(frame.name));
-                self.frames.push(profile.frames.intern(Frame {
+                self.frames.push(profile.frames.intern(FrameInfo {
                     name: Some(name),
                     image,
                     start: Some(frame.start),
@@ -207,7 +207,7 @@ impl Names {
                 // Stacks with an address for every frame without a name would grow with the
                 // recording: there, an image's nameless code counts as one.
                 let address = (!context.chains.stacks).then_some(place.address);
-                self.frames.push(profile.frames.intern(Frame {
+                self.frames.push(profile.frames.intern(FrameInfo {
                     start: if own_name.is_some() { Some(0) } else { address },
                     name: own_name.map(|name| profile.strings.intern(&name)),
                     image,
