@@ -24,6 +24,13 @@ struct Func {
     source: Option<u32>,
 }
 
+/// Where in the source a frame is.
+struct FuncLine {
+    func: u32,
+    /// `None` if it is not known, or not in the function's file.
+    line: Option<u32>,
+}
+
 /// A function that has an address.
 struct NativeSymbol {
     image: u32,
@@ -107,7 +114,7 @@ impl<'t> Shared<'t> {
         let host = code.frames.last().map(|one| one.frame);
         let native = host.and_then(|host| self.native(code, image, host));
         for (inline_depth, one) in (0..).zip(code.frames.iter().rev()) {
-            let (func, line) = self.func(code, one);
+            let FuncLine { func, line } = self.func(code, one);
             self.frames.push(Frame {
                 address: address.filter(|_| native.is_some()),
                 inline_depth,
@@ -119,7 +126,7 @@ impl<'t> Shared<'t> {
         }
     }
 
-    fn func(&mut self, code: &Code, one: &CodeFrame) -> (u32, Option<u32>) {
+    fn func(&mut self, code: &Code, one: &CodeFrame) -> FuncLine {
         let profile = &self.timeline.profile;
         let frame = profile.frames.of(one.frame);
         let name = match frame.name {
@@ -142,7 +149,8 @@ impl<'t> Shared<'t> {
             func.source
         });
         let is_there = source.is_some() && known == source;
-        (func, one.line.map(|(_, line)| line).filter(|_| is_there))
+        let line = one.line.map(|(_, line)| line).filter(|_| is_there);
+        FuncLine { func, line }
     }
 
     fn native(&mut self, code: &Code, image: &Image, host: FrameId) -> Option<u32> {
