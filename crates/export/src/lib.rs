@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use rprof_export::{Folded, Format, Json};
-//! use rprof_profile::{EventKind, EventProfile, FrameInfo, Group, Level, Loss, Profile, Sampling, Tally};
+//! use rprof_profile::{EventKind, EventProfile, FrameInfo, Group, Level, Loss, Profile, Sampling, Tally, TallyParts};
 //! use rprof_untrusted::Untrusted;
 //!
 //! let mut profile = Profile::default();
@@ -22,7 +22,7 @@
 //! let group = tally.group(profile.strings.intern("prog"));
 //! tally.add_samples(3, 3_000_000);
 //! tally.add_stack(group, stack.into_iter(), (3, 3_000_000));
-//! let (tree, comms, samples, weight) = tally.into_parts();
+//! let TallyParts { tree, groups: comms, samples, weight } = tally.into_parts();
 //! let group = |comm| Group { comm, pid: None, tid: None, cpu: None };
 //! profile.events.push(EventProfile {
 //!     name: Untrusted::new("cpu-clock".to_owned()),

@@ -17,6 +17,19 @@ pub struct Tally<G> {
     weight: u64,
 }
 
+/// What a tally counted.
+#[derive(Clone, Debug)]
+pub struct TallyParts<G> {
+    /// All stacks.
+    pub tree: Tree,
+    /// By number.
+    pub groups: Vec<G>,
+    /// Number of all samples, with a stack or without.
+    pub samples: u64,
+    /// Their weight, in the event's unit.
+    pub weight: u64,
+}
+
 impl<G> Default for Tally<G> {
     fn default() -> Self {
         Self {
@@ -89,14 +102,14 @@ impl<G: Copy + Eq + Hash> Tally<G> {
         }
     }
 
-    /// Tree, groups by number, samples and weight.
-    pub fn into_parts(mut self) -> (Tree, Vec<G>, u64, u64) {
+    /// What was counted, without what is needed only for counting.
+    pub fn into_parts(mut self) -> TallyParts<G> {
         self.tree.freeze();
-        (
-            self.tree,
-            self.groups.into_values(),
-            self.samples,
-            self.weight,
-        )
+        TallyParts {
+            tree: self.tree,
+            groups: self.groups.into_values(),
+            samples: self.samples,
+            weight: self.weight,
+        }
     }
 }

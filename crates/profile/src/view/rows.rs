@@ -31,6 +31,15 @@ pub struct Row {
     pub total_weight: u64,
 }
 
+/// What rows are ordered by and trees grow from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weighing {
+    /// A row's own samples; rows without are left out.
+    Own,
+    /// Those of what it called, too (perf's `--children`).
+    WithChildren,
+}
+
 /// Rows by number, told apart by their keys.
 type RowTable = Interner<u32, Row, RandomState, RowKey>;
 
@@ -49,16 +58,16 @@ pub struct Rows<'p> {
     rows: RowTable,
     /// Numbers, in order of printing.
     order: Vec<u32>,
+    pub(super) weighing: Weighing,
 }
 
 impl<'p> Rows<'p> {
-    /// Groups an event by sort keys; `by_children` orders by total weight, else by self.
-    /// Without it, rows without samples of their own are left out.
+    /// Groups an event by sort keys.
     pub fn new(
         profile: &'p Profile,
         event: &'p EventProfile,
         keys: &[SortKey],
-        by_children: bool,
+        weighing: Weighing,
     ) -> Self {
         let (rows, row_of_node) = number_rows(profile, event, keys);
         let mut self_row_of_node: Vec<u32> = Vec::with_capacity(row_of_node.len());
@@ -75,10 +84,11 @@ impl<'p> Rows<'p> {
             children: event.tree.child_lists(),
             rows,
             order: Vec::new(),
+            weighing,
         };
         all.sum_self();
         all.sum_totals();
-        all.sort(keys, by_children);
+        all.sort(keys);
         all
     }
 
@@ -130,16 +140,16 @@ impl<'p> Rows<'p> {
         }
     }
 
-    fn sort(&mut self, keys: &[SortKey], by_children: bool) {
+    fn sort(&mut self, keys: &[SortKey]) {
         let rows = self.rows.values();
         let mut order: Vec<u32> = (0u32..)
             .zip(rows)
-            .filter(|(_, row)| by_children || row.self_samples > 0)
+            .filter(|(_, row)| self.weighing == Weighing::WithChildren || row.self_samples > 0)
             .map(|(number, _)| number)
             .collect();
-        let weight = |row: &Row| match by_children {
-            true => (row.total_weight, row.self_weight),
-            false => (row.self_weight, 0),
+        let weight = |row: &Row| match self.weighing {
+            Weighing::WithChildren => (row.total_weight, row.self_weight),
+            Weighing::Own => (row.self_weight, 0),
         };
         let by_cells = |a: &Row, b: &Row| {
             let columns = keys

@@ -122,7 +122,9 @@ fn unit(event: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_profile::{EventKind, FrameId, FrameInfo, Group, Level, Loss, Sampling, Tally};
+    use rprof_profile::{
+        EventKind, FrameId, FrameInfo, Group, Level, Loss, Sampling, Tally, TallyParts,
+    };
     use rprof_untrusted::Untrusted;
 
     /// One stack of a thread `Worker` for each name, with two events.
@@ -143,7 +145,12 @@ mod tests {
             let group = tally.group(0);
             tally.add_stack(group, [frame].into_iter(), (1, 1));
         }
-        let (tree, _, samples, weight) = tally.into_parts();
+        let TallyParts {
+            tree,
+            samples,
+            weight,
+            ..
+        } = tally.into_parts();
         let comm = profile.strings.intern("Worker");
         let (pid, tid, cpu) = (None, None, None);
         let event = EventProfile {

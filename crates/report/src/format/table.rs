@@ -4,7 +4,7 @@ use super::text::{padded, width};
 use super::tree::write_tree;
 use super::unnamed::unnamed_lines;
 use rprof_base::Share;
-use rprof_profile::view::{Order, Row, Rows, SortKey};
+use rprof_profile::view::{Order, Row, Rows, SortKey, Weighing};
 use rprof_profile::{EventProfile, Profile};
 use rprof_untrusted::printable;
 use std::io::{self, Write};
@@ -121,7 +121,10 @@ fn write_event(
         )?;
     }
     writeln!(out, "#")?;
-    let rows = Rows::new(profile, event, &options.keys, options.children);
+    let rows = match options.children {
+        true => Rows::new(profile, event, &options.keys, Weighing::WithChildren),
+        false => Rows::new(profile, event, &options.keys, Weighing::Own),
+    };
     let shown: Vec<&Row> = rows
         .iter()
         .take_while(|row| {

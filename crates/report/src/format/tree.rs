@@ -32,7 +32,7 @@ pub(crate) fn write_tree(
     if row_weight < min_weight {
         return Ok(());
     }
-    let tree = rows.call_tree(row, graph.order, with_children, min_weight);
+    let tree = rows.call_tree(row, graph.order, min_weight);
     let drawing = Drawing {
         profile,
         whole,

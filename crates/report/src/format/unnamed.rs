@@ -7,9 +7,9 @@ use rprof_untrusted::printable;
 /// One line for each image whose missing names are worth one, heaviest first: its share, why, and
 /// what would mend it. None if nothing is missing.
 pub fn unnamed_lines(profile: &Profile) -> Vec<String> {
-    let (listed, others) = profile.listed_unnamed();
+    let listed = profile.listed_unnamed();
     let mut lines = Vec::new();
-    for (share, image) in &listed {
+    for (share, image) in &listed.images {
         let mut line = format!("{share:>6.2}%  {}: {}", image.path, image.reason);
         if let Some(mend) = &image.mend {
             line = format!("{line}; to mend: {mend}");
@@ -17,8 +17,8 @@ pub fn unnamed_lines(profile: &Profile) -> Vec<String> {
         // Reasons, too, are made of what the recording says.
         lines.push(printable(&line).into_owned());
     }
-    if !listed.is_empty() && others > 0 {
-        lines.push(format!("{others} more: rprof symbols"));
+    if !listed.images.is_empty() && listed.n_others > 0 {
+        lines.push(format!("{} more: rprof symbols", listed.n_others));
     }
     lines.extend(python_line(profile));
     lines
@@ -55,7 +55,8 @@ fn python_line(profile: &Profile) -> Option<String> {
 mod tests {
     use super::*;
     use rprof_profile::{
-        EventKind, EventProfile, FrameInfo, Level, Loss, Sampling, Tally, Tree, UnnamedImage,
+        EventKind, EventProfile, FrameInfo, Level, Loss, Sampling, Tally, TallyParts, Tree,
+        UnnamedImage,
     };
     use rprof_untrusted::Untrusted;
 
@@ -77,7 +78,12 @@ mod tests {
             let group = tally.group(0);
             tally.add_stack(group, [frame].into_iter(), (1, 1));
         }
-        let (tree, _, samples, weight) = tally.into_parts();
+        let TallyParts {
+            tree,
+            samples,
+            weight,
+            ..
+        } = tally.into_parts();
         profile.events.push(EventProfile {
             name: Untrusted::new("x".to_owned()),
             kind: EventKind::default(),

@@ -12,7 +12,7 @@ use crate::Error;
 use foldhash::HashMap;
 use rprof_abi::AttrFlags;
 use rprof_machine::ImageId;
-use rprof_profile::{FrameId, Profile, Tally, Tree};
+use rprof_profile::{FrameId, Profile, Tally, TallyParts};
 
 /// What was counted.
 #[derive(Default)]
@@ -142,7 +142,7 @@ pub(crate) struct ByPlace(Vec<PlaceShare>);
 /// One thread's share of [`ByPlace`], without what is needed only for counting.
 struct PlaceShare {
     /// By event: tree, groups, samples and weight.
-    events: Vec<(Tree, Vec<TaskGroup>, u64, u64)>,
+    events: Vec<TallyParts<TaskGroup>>,
     places: Vec<PlaceKey>,
     unused: Unused,
 }
@@ -186,7 +186,7 @@ impl ByPlace {
     pub(crate) fn weights(&self) -> HashMap<PlaceKey, u64> {
         let mut weights: HashMap<PlaceKey, u64> = HashMap::default();
         for share in &self.0 {
-            for node in share.events.iter().flat_map(|(tree, ..)| tree.nodes()) {
+            for node in share.events.iter().flat_map(|event| event.tree.nodes()) {
                 if let Some(&place) = share.places.get(node.frame.number() as usize) {
                     let sum = weights.entry(place).or_default();
                     *sum = sum.saturating_add(node.self_weight);
@@ -203,13 +203,13 @@ impl ByPlace {
             all.unused.add(share.unused);
             let places = share.places.iter();
             let numbers: Vec<u32> = places.map(|&place| names.place(place)).collect();
-            for (event, (tree, groups, samples, weight)) in share.events.into_iter().enumerate() {
+            for (event, parts) in share.events.into_iter().enumerate() {
                 if let Some(tally) = all.tallies.get_mut(event) {
-                    tally.add_samples(samples, weight);
+                    tally.add_samples(parts.samples, parts.weight);
                 }
-                for node in tree.nodes() {
+                for node in parts.tree.nodes() {
                     let place = numbers.get(node.frame.number() as usize);
-                    let group = groups.get(node.group as usize);
+                    let group = parts.groups.get(node.group as usize);
                     let (Some(&place), Some(&group)) = (place, group) else {
                         continue;
                     };

@@ -8,7 +8,7 @@ use crate::mend::mends;
 use foldhash::HashMap;
 use rprof_machine::RecordedImage;
 use rprof_perfdata::RecordedEvent;
-use rprof_profile::{EventProfile, Group, Profile, Strings, Tally, UnnamedImage};
+use rprof_profile::{EventProfile, Group, Profile, Strings, Tally, TallyParts, UnnamedImage};
 use rprof_symbols::Reason;
 
 /// Completes the profile with all that was counted.
@@ -26,7 +26,12 @@ fn add_event(context: &Context<'_>, idx: usize, tally: Tally<TaskGroup>, profile
     let Some(event) = context.reader.events().get(idx) else {
         return;
     };
-    let (tree, groups, samples, weight) = tally.into_parts();
+    let TallyParts {
+        tree,
+        groups,
+        samples,
+        weight,
+    } = tally.into_parts();
     let loss = context.skimmed.losses.get(idx).copied().unwrap_or_default();
     if is_left_out(event, samples) {
         if loss.samples > 0 {
@@ -92,7 +97,7 @@ fn add_unnamed(context: &Context<'_>, unnamed: Vec<Unnamed<'_>>, profile: &mut P
         mend: None,
     };
     profile.unnamed = unnamed.iter().map(image).collect();
-    let n_listed = profile.listed_unnamed().0.len();
+    let n_listed = profile.listed_unnamed().images.len();
     let listed: Vec<_> = unnamed
         .iter()
         .take(n_listed)
