@@ -6,8 +6,7 @@
 //!
 //! ```
 //! use rprof_export::{Folded, Format, Json};
-//! use rprof_profile::{EventKind, EventProfile, Frame, Group, Level, Loss, Profile, Sampling, Tally};
-//! use rprof_profile::TallyParts;
+//! use rprof_profile::{EventKind, EventProfile, FrameInfo, Group, Level, Loss, Profile, Sampling, Tally, TallyParts};
 //! use rprof_untrusted::Untrusted;
 //!
 //! let mut profile = Profile::default();
@@ -16,7 +15,7 @@
 //!     let name = Some(profile.strings.intern(name));
 //!     let level = Level::User;
 //!     let (is_inlined, is_run_time) = (false, false);
-//!     profile.frames.intern(Frame { name, image, start: None, level, is_inlined, is_run_time })
+//!     profile.frames.intern(FrameInfo { name, image, start: None, level, is_inlined, is_run_time })
 //! };
 //! let stack = [function("main"), function("work")];
 //! let mut tally = Tally::default();

@@ -2,7 +2,7 @@
 
 use rprof_abi::{Fields, Value};
 use rprof_analysis::{ImageSymbols, RecordingSymbols};
-use rprof_profile::percent;
+use rprof_base::Share;
 use rprof_untrusted::printable;
 use std::io::{self, Write};
 
@@ -30,7 +30,7 @@ pub fn write_symbols(
     writeln!(out, "#    Self  {:>width$}  Image", "Named")?;
     writeln!(out, "# .......  {}  {}", ".".repeat(width), ".".repeat(60))?;
     for (named, image) in rows {
-        let share = percent(image.weight, symbols.weight);
+        let share = Share::of(image.weight, symbols.weight);
         let path = printable(&image.path);
         writeln!(out, "  {share:>6.2}%  {named:>width$}  {path}")?;
         for (what, text) in more(image) {
@@ -51,8 +51,8 @@ fn named_shares(symbols: &RecordingSymbols) -> String {
     }
     format!(
         "{:.2}% of samples, {:.2}% of {addresses} addresses",
-        percent(symbols.weight.saturating_sub(unnamed), symbols.weight),
-        percent(named, addresses)
+        Share::of(symbols.weight.saturating_sub(unnamed), symbols.weight),
+        Share::of(named, addresses)
     )
 }
 
@@ -74,7 +74,7 @@ fn more(image: &ImageSymbols) -> Vec<(&'static str, String)> {
         lines.push(("to mend", hint.clone()));
     }
     if image.named > 0 && image.unnamed_weight > 0 {
-        let share = percent(image.unnamed_weight, image.weight);
+        let share = Share::of(image.unnamed_weight, image.weight);
         let holes = format!("{share:.2} % of its samples are at addresses without a name");
         lines.push(("holes", holes));
     }

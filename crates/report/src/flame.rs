@@ -122,7 +122,9 @@ fn unit(event: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_profile::{EventKind, Frame, FrameId, Group, Level, Loss, Sampling, Tally};
+    use rprof_profile::{
+        EventKind, FrameId, FrameInfo, Group, Level, Loss, Sampling, Tally, TallyParts,
+    };
     use rprof_untrusted::Untrusted;
 
     /// One stack of a thread `Worker` for each name, with two events.
@@ -131,7 +133,7 @@ mod tests {
         let image = profile.strings.intern("prog");
         let mut tally: Tally<u32> = Tally::default();
         for &(name, is_run_time) in names {
-            let frame: FrameId = profile.frames.intern(Frame {
+            let frame: FrameId = profile.frames.intern(FrameInfo {
                 name: Some(profile.strings.intern(name)),
                 image,
                 start: Some(0),
@@ -143,8 +145,12 @@ mod tests {
             let group = tally.group(0);
             tally.add_stack(group, [frame].into_iter(), (1, 1));
         }
-        let counted = tally.into_parts();
-        let (tree, samples, weight) = (counted.tree, counted.samples, counted.weight);
+        let TallyParts {
+            tree,
+            samples,
+            weight,
+            ..
+        } = tally.into_parts();
         let comm = profile.strings.intern("Worker");
         let (pid, tid, cpu) = (None, None, None);
         let event = EventProfile {

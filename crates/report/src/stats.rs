@@ -2,8 +2,8 @@
 
 use super::table::left_out;
 use super::unnamed::unnamed_lines;
-use rprof_base::StackEnd;
-use rprof_profile::{EndedStacks, Profile, Unwound, percent};
+use rprof_base::{Share, StackEnd};
+use rprof_profile::{EndedStacks, Profile, Unwound};
 use rprof_untrusted::printable;
 use std::io::{self, Write};
 
@@ -66,7 +66,7 @@ fn write_ends(alike: &[EndedStacks], all: u64, out: &mut impl Write) -> io::Resu
     };
     let sum = |some: &[EndedStacks]| some.iter().map(|one| one.samples).sum::<u64>();
     let samples = sum(alike);
-    let share = percent(samples, all);
+    let share = Share::of(samples, all);
     writeln!(out, "  {share:>6.2}% {samples:>8}  {}", first.end.words())?;
     // Where a stack ended means nothing if no image is known for any of them.
     if alike.iter().all(|one| one.image.is_none()) {
@@ -79,7 +79,7 @@ fn write_ends(alike: &[EndedStacks], all: u64, out: &mut impl Write) -> io::Resu
     });
     let rest = (!rest.is_empty()).then(|| (sum(rest), format!("in {} others", rest.len())));
     for (samples, image) in listed.chain(rest) {
-        let share = percent(samples, all);
+        let share = Share::of(samples, all);
         writeln!(out, "    {share:>6.2}% {samples:>8}  {image}")?;
     }
     Ok(())

@@ -3,8 +3,9 @@
 use super::text::{padded, width};
 use super::tree::write_tree;
 use super::unnamed::unnamed_lines;
-use rprof_profile::view::{Order, Row, Rows, SortKey};
-use rprof_profile::{EventProfile, Profile, percent};
+use rprof_base::Share;
+use rprof_profile::view::{Order, Row, Rows, SortKey, Weighing};
+use rprof_profile::{EventProfile, Profile};
 use rprof_untrusted::printable;
 use std::io::{self, Write};
 
@@ -120,7 +121,10 @@ fn write_event(
         )?;
     }
     writeln!(out, "#")?;
-    let rows = Rows::new(profile, event, &options.keys, options.children);
+    let rows = match options.children {
+        true => Rows::new(profile, event, &options.keys, Weighing::WithChildren),
+        false => Rows::new(profile, event, &options.keys, Weighing::Own),
+    };
     let shown: Vec<&Row> = rows
         .iter()
         .take_while(|row| {
@@ -129,7 +133,7 @@ fn write_event(
             } else {
                 row.self_weight
             };
-            percent(weight, event.weight).0 >= options.percent_limit
+            Share::of(weight, event.weight).percent() >= options.percent_limit
         })
         .collect();
     let widths = write_heading(profile, &shown, options, out)?;
@@ -223,8 +227,8 @@ fn write_row(
 
 /// A percentage; from 5 % on red, from 0.5 % on green.
 fn share(weight: u64, event: &EventProfile, options: &TableOptions) -> String {
-    let share = percent(weight, event.weight);
-    match share.0 {
+    let share = Share::of(weight, event.weight);
+    match share.percent() {
         _ if !options.colors => format!("  {share:>7.2}%"),
         5.0.. => format!("  \x1b[31m{share:>7.2}%\x1b[0m"),
         0.5.. => format!("  \x1b[32m{share:>7.2}%\x1b[0m"),

@@ -1,8 +1,9 @@
 //! A call tree as perf draws it in text.
 
 use super::table::Graph;
+use rprof_base::Share;
+use rprof_profile::Profile;
 use rprof_profile::view::{CallTree, Row, Rows};
-use rprof_profile::{Profile, percent};
 use std::io::{self, Write};
 
 /// What stands before every line of a tree.
@@ -31,7 +32,7 @@ pub(crate) fn write_tree(
     if row_weight < min_weight {
         return Ok(());
     }
-    let tree = rows.call_tree(row, graph.order, with_children, min_weight);
+    let tree = rows.call_tree(row, graph.order, min_weight);
     let drawing = Drawing {
         profile,
         whole,
@@ -116,7 +117,7 @@ impl Drawing<'_> {
         for (idx, &number) in nodes.iter().enumerate() {
             let pipe = if idx + 1 == nodes.len() { ' ' } else { '|' };
             let node = self.tree.node(number);
-            let share = percent(node.weight, self.whole);
+            let share = Share::of(node.weight, self.whole);
             *text += &format!("{start}|\n");
             *text += &format!("{start}{pipe}--{share:.2}%--{}\n", self.label(number));
             let inner = format!("{start}{pipe}          ");

@@ -1,14 +1,15 @@
 //! Images without names: what a reader of any output must know of them.
 
-use rprof_profile::{Profile, percent};
+use rprof_base::Share;
+use rprof_profile::Profile;
 use rprof_untrusted::printable;
 
 /// One line for each image whose missing names are worth one, heaviest first: its share, why, and
 /// what would mend it. None if nothing is missing.
 pub fn unnamed_lines(profile: &Profile) -> Vec<String> {
-    let (listed, others) = profile.listed_unnamed();
+    let listed = profile.listed_unnamed();
     let mut lines = Vec::new();
-    for (share, image) in &listed {
+    for (share, image) in &listed.images {
         let mut line = format!("{share:>6.2}%  {}: {}", image.path, image.reason);
         if let Some(mend) = &image.mend {
             line = format!("{line}; to mend: {mend}");
@@ -16,8 +17,8 @@ pub fn unnamed_lines(profile: &Profile) -> Vec<String> {
         // Reasons, too, are made of what the recording says.
         lines.push(printable(&line).into_owned());
     }
-    if !listed.is_empty() && others > 0 {
-        lines.push(format!("{others} more: rprof symbols"));
+    if !listed.images.is_empty() && listed.n_others > 0 {
+        lines.push(format!("{} more: rprof symbols", listed.n_others));
     }
     lines.extend(python_line(profile));
     lines
@@ -43,7 +44,7 @@ fn python_line(profile: &Profile) -> Option<String> {
             }
         }
     }
-    let share = percent(interpreted, total);
+    let share = Share::of(interpreted, total);
     (share >= Profile::MIN_UNNAMED).then(|| {
         let how = "its functions have names with python3 -X perf (3.12 or newer)";
         format!("{share:>6.2}%  Python's interpreter: {how}")
@@ -54,7 +55,8 @@ fn python_line(profile: &Profile) -> Option<String> {
 mod tests {
     use super::*;
     use rprof_profile::{
-        EventKind, EventProfile, Frame, Level, Loss, Sampling, Tally, Tree, UnnamedImage,
+        EventKind, EventProfile, FrameInfo, Level, Loss, Sampling, Tally, TallyParts, Tree,
+        UnnamedImage,
     };
     use rprof_untrusted::Untrusted;
 
@@ -64,7 +66,7 @@ mod tests {
         let image = profile.strings.intern("python3");
         let mut tally: Tally<u32> = Tally::default();
         for name in names {
-            let frame = profile.frames.intern(Frame {
+            let frame = profile.frames.intern(FrameInfo {
                 name: Some(profile.strings.intern(name)),
                 image,
                 start: Some(0),
@@ -76,8 +78,12 @@ mod tests {
             let group = tally.group(0);
             tally.add_stack(group, [frame].into_iter(), (1, 1));
         }
-        let counted = tally.into_parts();
-        let (tree, samples, weight) = (counted.tree, counted.samples, counted.weight);
+        let TallyParts {
+            tree,
+            samples,
+            weight,
+            ..
+        } = tally.into_parts();
         profile.events.push(EventProfile {
             name: Untrusted::new("x".to_owned()),
             kind: EventKind::default(),

@@ -13,8 +13,8 @@ use crate::files::File;
 const UNSAFE_FILES: &[&str] = &[
     "crates/process/src/spawn.rs",
     "crates/ringbuf/src/region.rs",
-    "crates/ringbuf/src/ring.rs",
-    "crates/ringbuf/src/sys.rs",
+    "crates/ringbuf/src/ring/mod.rs",
+    "crates/ringbuf/src/sys/mod.rs",
     "crates/ringbuf/src/sys/files.rs",
     "crates/ringbuf/src/sys/mount.rs",
     "crates/ringbuf/src/sys/rights.rs",
@@ -175,7 +175,7 @@ mod tests {
             ("fn is_unsafe() {}", 0),
         ] {
             assert_eq!(lines(LIBRARY, text).len(), expected, "{text}");
-            assert_eq!(lines("crates/ringbuf/src/sys.rs", text), NONE, "{text}");
+            assert_eq!(lines("crates/ringbuf/src/sys/mod.rs", text), NONE, "{text}");
         }
     }
 
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(lines(LIBRARY, text), [2, 3]);
         for path in [
             "crates/rprof/src/main.rs",
-            "xtask/src/ci.rs",
+            "xtask/src/ci/mod.rs",
             "crates/ringbuf/examples/sampling.rs",
             "crates/abi/src/sample/tests.rs",
             "tests/report.rs",

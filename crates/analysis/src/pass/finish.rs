@@ -113,7 +113,7 @@ fn add_unnamed(recording: &Recording<'_>, unnamed: Vec<Unnamed<'_>>, profile: &m
         mend: None,
     };
     profile.unnamed = unnamed.iter().map(image).collect();
-    let n_listed = profile.listed_unnamed().0.len();
+    let n_listed = profile.listed_unnamed().images.len();
     let listed: Vec<_> = unnamed
         .iter()
         .take(n_listed)

@@ -8,7 +8,7 @@ use crate::recording::Recording;
 use crate::stacks::StackSources;
 use foldhash::HashMap;
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
-use rprof_profile::{Filter, Frame, FrameId, Frames, Level, StrId, Strings};
+use rprof_profile::{Filter, FrameId, FrameInfo, Frames, Level, StrId, Strings};
 use rprof_symbols::{Answers, Detail, Reason, Request};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -200,7 +200,7 @@ impl Symbols {
                 }
                 let name = strings.intern(answers.name(frame.name));
                 let function = code.frame(Some(name), Some(frame.start), level);
-                self.frames.push(self.functions.intern(Frame {
+                self.frames.push(self.functions.intern(FrameInfo {
                     is_inlined: frame.is_inlined,
                     ..function
                 }));
@@ -268,8 +268,8 @@ struct FrameOfImage {
 }
 
 impl FrameOfImage {
-    fn frame(&self, name: Option<StrId>, start: Option<u64>, level: Level) -> Frame {
-        Frame {
+    fn frame(&self, name: Option<StrId>, start: Option<u64>, level: Level) -> FrameInfo {
+        FrameInfo {
             name,
             image: self.image,
             start,

@@ -5,21 +5,25 @@
 
 mod budget;
 mod code;
+mod cycles;
 mod layers;
 mod licences;
 mod map;
+mod markdown;
+mod modules;
+mod public_names;
 mod shape;
 mod source;
 mod spdx;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 
 use crate::command::root;
 use crate::files::{File, read_below};
-use crate::no_arguments;
 
 /// A check: from all files of the workspace to what is wrong with them.
 type Check = (&'static str, fn(&[File]) -> Result<Vec<Violation>>);
@@ -31,6 +35,13 @@ const CHECKS: &[Check] = &[
     ("licences", licences::check),
     ("fixtures", budget::check),
     ("map", map::check),
+];
+
+/// Rules that not all of the house follows yet: `--strict` checks them, too.
+const STRICT: &[Check] = &[
+    ("cycles", cycles::check),
+    ("names", public_names::check),
+    ("pages", markdown::check),
 ];
 
 /// Something that breaks a rule.
@@ -61,10 +72,14 @@ impl fmt::Display for Violation {
 
 /// Prints every violation, and fails if there is one.
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    no_arguments(args)?;
+    let strict = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => &[][..],
+        ["--strict"] => STRICT,
+        _ => bail!("tidy takes nothing, or --strict"),
+    };
     let files = read_below(root(), Path::new(""))?;
     let mut n_found = 0;
-    for (name, check) in CHECKS {
+    for (name, check) in CHECKS.iter().chain(strict) {
         let violations = check(&files).unwrap_or_else(|error| {
             let what = format!("{name} could not be checked: {error:#}");
             vec![Violation::new("Cargo.toml", 1, what)]
@@ -83,6 +98,15 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 fn text_of<'a>(files: &'a [File], path: &str) -> Option<&'a str> {
     let file = files.iter().find(|file| file.path == Path::new(path))?;
     file.text.as_deref()
+}
+
+/// The folders of source of all crates.
+fn sources(files: &[File]) -> BTreeSet<PathBuf> {
+    let is_ours = |path: &Path| path.starts_with("crates") || path.starts_with("xtask");
+    let is_root = |path: &Path| path.ends_with("src/lib.rs") || path.ends_with("src/main.rs");
+    let roots = files.iter().map(|file| &*file.path);
+    let roots = roots.filter(|path| is_ours(path) && is_root(path));
+    roots.filter_map(Path::parent).map(Path::to_owned).collect()
 }
 
 /// The number of the first line of `text` that contains `needle`, else 1.

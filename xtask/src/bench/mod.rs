@@ -11,22 +11,15 @@ mod rows;
 mod scale;
 mod stacks;
 mod symbols;
+mod table;
 mod workloads;
 
 use std::fs;
-use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
 use crate::command::{self, cargo, root};
-
-/// Where everything is.
-pub(crate) struct Bench {
-    /// Recordings and programs.
-    folder: PathBuf,
-    /// The release binary.
-    rprof: PathBuf,
-}
+use workloads::Bench;
 
 /// Copies of a build recording that make about 10 million samples.
 const COPIES: u64 = 42;
@@ -64,24 +57,4 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         "--repeat" => scale::run(&bench, copies),
         other => bail!("no part is called {other}: record, stacks, read, symbols, all or --repeat"),
     }
-}
-
-/// One line of the table.
-fn row(what: &str, perf: &str, rprof: &str, ratio: Option<f64>) {
-    let ratio = ratio.map_or_else(String::new, |ratio| format!("{ratio:.1}x"));
-    println!("| {what:<52} | {perf:>24} | {rprof:>24} | {ratio:>7} |");
-}
-
-/// The table's head.
-fn heading(title: &str) {
-    println!("\n## {title}\n");
-    row("what", "perf", "rprof", None);
-    let dashes = |n| "-".repeat(n);
-    println!(
-        "|{}|{}|{}|{}|",
-        dashes(54),
-        dashes(26),
-        dashes(26),
-        dashes(9)
-    );
 }

@@ -13,6 +13,7 @@
 use crate::region::Region;
 use crate::{Counter, MapError, RingError, sys};
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsFd;
 
 /// Offsets in `struct perf_event_mmap_page`, `include/uapi/linux/perf_event.h` (v6.12).
@@ -56,19 +57,6 @@ impl Ring {
                 _ => MapError::Other(error),
             })?;
         Self::over(region)
-    }
-
-    /// Maps a ring of `pages` data pages, or of half as many and so on down to one.
-    ///
-    /// # Errors
-    /// As [`Ring::map`], for a single page.
-    pub fn map_halving(counter: &Counter, mut pages: usize) -> Result<Self, MapError> {
-        loop {
-            match Self::map(counter, pages) {
-                Err(MapError::MlockBudget { .. }) if pages > 1 => pages /= 2,
-                done => return done,
-            }
-        }
     }
 
     fn over(region: Region) -> Result<Self, MapError> {
@@ -127,11 +115,11 @@ impl Ring {
         }
     }
 
-    /// The place of a position in the data area, and the bytes from there to its end.
-    fn place(&self, position: u64) -> (usize, usize) {
-        let at = position & (self.size - 1);
+    /// The region's bytes from a position to the end of the data area.
+    fn until_end(&self, position: u64) -> Range<usize> {
         let in_area = |bytes| usize::try_from(bytes).expect("the area is mapped, so it fits");
-        (self.data_offset + in_area(at), in_area(self.size - at))
+        let at = in_area(position & (self.size - 1));
+        self.data_offset + at..self.data_offset + in_area(self.size)
     }
 }
 
@@ -171,7 +159,8 @@ impl Batch<'_> {
             });
         }
         let position = self.position;
-        let (at, until_end) = self.ring.place(position);
+        let until_end = self.ring.until_end(position);
+        let at = until_end.start;
         let bad = |size| RingError::BadRecordSize {
             size,
             position,
@@ -191,15 +180,15 @@ impl Batch<'_> {
         }
         self.position += u64::from(size);
         let len = usize::from(size);
-        if len <= until_end {
+        if len <= until_end.len() {
             // SAFETY: as above, and inside of the area.
             return Ok(Some(unsafe { self.ring.region.bytes(at, len) }));
         }
         let mut whole = std::mem::take(&mut self.ring.straddling);
         whole.clear();
         // SAFETY: as above; the first part ends with the area.
-        whole.extend_from_slice(unsafe { self.ring.region.bytes(at, until_end) });
-        let rest = len - until_end;
+        whole.extend_from_slice(unsafe { self.ring.region.bytes(at, until_end.len()) });
+        let rest = len - until_end.len();
         // SAFETY: as above; the second part starts where the area does.
         whole.extend_from_slice(unsafe { self.ring.region.bytes(self.ring.data_offset, rest) });
         self.ring.straddling = whole;
