@@ -26,7 +26,7 @@ pub use stat::{Stat, StatConfigTerm, StatRound};
 pub use time::{ShortCounter, TimeConv};
 pub use update::{EventUpdate, Update};
 
-use crate::feature::BuildIdEntry;
+use crate::feature::{BuildIdEntry, SectionItem};
 use crate::{FeatureId, file_kind};
 use rprof_abi::{Cursor, Endian, Fields, RawRecord, Value, WireError};
 
