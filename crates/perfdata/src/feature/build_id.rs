@@ -2,6 +2,7 @@
 
 use super::section::SectionItem;
 use crate::file_kind;
+use crate::file_record::body::FileBody;
 use rprof_abi::record::BuildIdBytes;
 use rprof_abi::{Cursor, Encoder, Endian, Fields, Misc, RawRecord, RecordHeader, Value, WireError};
 
@@ -78,6 +79,16 @@ impl BuildIdEntry {
         encoder.bytes(&[0; 3]);
         encoder.bytes(&self.filename);
         encoder.bytes(&vec![0; padded - self.filename.len()]);
+    }
+}
+
+impl FileBody<'_> for BuildIdEntry {
+    fn parse_record(raw: RawRecord<'_>, endian: Endian) -> Result<Self, WireError> {
+        Self::parse(raw, endian)
+    }
+
+    fn name_fields(&self, fields: &mut dyn Fields) {
+        self.visit(fields);
     }
 }
 
