@@ -30,7 +30,7 @@ use rprof_analysis::{
 };
 use rprof_locate::Locator;
 use rprof_perfdata::feature::ClockData;
-use rprof_perfdata::{FeatureId, Reader};
+use rprof_perfdata::{Feature, FeatureId, Reader};
 use rprof_profile::{Filter, Unwound};
 use rprof_symbols::{Demangling, Detail, Request};
 use spot::for_each_named;
@@ -178,7 +178,10 @@ fn symbols_of(
 /// What time it was by the recording's clock, if the recording says so.
 fn clock_of(reader: &Reader) -> Option<ClockData> {
     let section = reader.feature(FeatureId::CLOCK_DATA).ok()??;
-    ClockData::parse(&section, reader.endian()).ok()
+    match Feature::parse(FeatureId::CLOCK_DATA, &section, reader.endian()) {
+        Ok(Feature::ClockData(clock)) => Some(clock),
+        _ => None,
+    }
 }
 
 /// A writer that knows how much it was given.

@@ -40,11 +40,14 @@ impl EmbeddedSymbols {
         };
         let mut all = Self::default();
         for id in [FeatureId::SIMPLEPERF_FILE, FeatureId::SIMPLEPERF_FILE2] {
-            if let Some(Ok(Feature::SimpleperfFiles(files))) = feature(id) {
-                let named = files.into_iter().filter(|file| !file.symbols.is_empty());
-                all.listed
-                    .extend(named.map(|file| (file.path.clone(), file)));
-            }
+            let files = match feature(id) {
+                Some(Ok(Feature::SimpleperfFiles(files))) => files,
+                Some(Ok(Feature::SimpleperfFiles2(messages))) => messages.0,
+                _ => continue,
+            };
+            let named = files.into_iter().filter(|file| !file.symbols.is_empty());
+            all.listed
+                .extend(named.map(|file| (file.path.clone(), file)));
         }
         match feature(FeatureId::SYMBOLS) {
             Some(Ok(Feature::Symbols(symbols))) => all = all.with(symbols),

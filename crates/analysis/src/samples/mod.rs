@@ -172,7 +172,7 @@ fn ancestor(reader: &Reader, filter: &Filter) -> Option<i32> {
         Ancestor::Command => {
             let section = reader.feature(FeatureId::COMMAND).ok()??;
             match Feature::parse(FeatureId::COMMAND, &section, reader.endian()) {
-                Ok(Feature::Command(pid)) => i32::try_from(pid).ok(),
+                Ok(Feature::Command(command)) => i32::try_from(command.pid).ok(),
                 _ => None,
             }
         }

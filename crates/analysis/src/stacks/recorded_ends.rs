@@ -7,10 +7,10 @@ use foldhash::HashMap;
 use rprof_abi::{Callchain, context};
 use rprof_base::StackEnd;
 use rprof_machine::ImageId;
-use rprof_perfdata::feature::{EndedStack, StackEnds};
-use rprof_perfdata::{FeatureId, Reader};
+use rprof_perfdata::feature::EndedStack;
+use rprof_perfdata::{Feature, FeatureId, Reader};
 
-/// StackEndCounts by sample.
+/// Ends by sample.
 #[derive(Debug)]
 pub(crate) struct RecordedEnds {
     reasons: Vec<EndInImage>,
@@ -25,7 +25,10 @@ impl RecordedEnds {
     pub(crate) fn of(reader: &Reader, index: &RecordingIndex) -> Option<Self> {
         // A damaged section is as good as none: `rprof info` says what is wrong with it.
         let section = reader.feature(FeatureId::STACK_ENDS).ok()??;
-        let mut ends = StackEnds::parse(&section, reader.endian()).ok()?;
+        let ends = Feature::parse(FeatureId::STACK_ENDS, &section, reader.endian());
+        let Ok(Feature::StackEnds(mut ends)) = ends else {
+            return None;
+        };
         let images = index.history.images().iter();
         let images: HashMap<&[u8], ImageId> = images
             .map(|(id, image)| (image.path.as_slice(), id))

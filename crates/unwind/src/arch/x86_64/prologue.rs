@@ -1,18 +1,18 @@
 //! Code that keeps frame pointers, and has not made its own yet: the caller's is in the register until then,
 //! and who follows it leaves the caller out.
 
-/// Bytes of code that are looked at.
-pub(crate) const MAX_CODE: usize = 64;
+/// `push %rbp`.
+pub(super) const PUSH: u8 = 0x55;
 
 /// `mov %rsp, %rbp`, in both encodings.
 const MAKES_FRAME: [[u8; 3]; 2] = [[0x48, 0x89, 0xe5], [0x48, 0x8b, 0xec]];
 
-/// Whether code goes on, with nothing that moves the stack pointer, to where a frame begins (x86-64): the
-/// return address is what the stack pointer leads to.
-pub(crate) fn is_before_frame(mut code: &[u8]) -> bool {
+/// Whether code goes on, with nothing that moves the stack pointer, to where a frame begins: the return
+/// address is what the stack pointer leads to.
+pub(super) fn is_before_frame(mut code: &[u8]) -> bool {
     loop {
         match code {
-            [0x55, rest @ ..] => return makes_frame(rest),
+            [PUSH, rest @ ..] => return makes_frame(rest),
             _ => match skipped(code).and_then(|len| code.get(len..)) {
                 Some(rest) => code = rest,
                 None => return false,
@@ -23,10 +23,10 @@ pub(crate) fn is_before_frame(mut code: &[u8]) -> bool {
 
 /// Whether the code of a function, from its start to where it is, has moved the stack pointer by no more than
 /// the push of a frame pointer.
-pub(crate) fn is_start(mut code: &[u8]) -> bool {
+pub(super) fn is_start(mut code: &[u8]) -> bool {
     loop {
         match code {
-            [] | [0x55] => return true,
+            [] | [PUSH] => return true,
             _ => match skipped(code).and_then(|len| code.get(len..)) {
                 Some(rest) => code = rest,
                 None => return false,
@@ -36,7 +36,7 @@ pub(crate) fn is_start(mut code: &[u8]) -> bool {
 }
 
 /// Whether code makes the stack pointer the frame pointer.
-pub(crate) fn makes_frame(code: &[u8]) -> bool {
+pub(super) fn makes_frame(code: &[u8]) -> bool {
     MAKES_FRAME.iter().any(|bytes| code.starts_with(bytes))
 }
 
@@ -134,6 +134,6 @@ mod tests {
             assert!(!is_before_frame(&code) && !is_start(before), "{before:x?}");
         }
         assert!(!is_before_frame(&[0x55, 0x48, 0x83, 0xec, 8]));
-        assert!(!is_before_frame(&[0x90; MAX_CODE]));
+        assert!(!is_before_frame(&[0x90; 64]));
     }
 }
