@@ -34,6 +34,15 @@ pub(crate) struct Counts {
     pub(crate) span_ns: Option<(u64, u64)>,
 }
 
+/// What one pass over the rings came to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pass {
+    /// No ring held anything.
+    pub(crate) is_empty: bool,
+    /// How full the fullest sample ring was.
+    pub(crate) fullest_ring_percent: u64,
+}
+
 /// Drains rings into a sink.
 #[derive(Debug)]
 pub(crate) struct Drain {
@@ -53,8 +62,6 @@ pub(crate) struct Drain {
     /// Sideband that is newer than what is known to be complete, in order of time.
     waiting: Vec<(u64, RecordKind, Vec<u8>)>,
     heads: Vec<u64>,
-    /// How full the fullest sample ring was in the last pass, percent.
-    pub(crate) fullest: u64,
     notes: Vec<Note>,
 }
 
@@ -83,13 +90,12 @@ impl Drain {
             streams: None,
             waiting: Vec::new(),
             heads: Vec::new(),
-            fullest: 0,
             notes: Vec::new(),
         }
     }
 
-    /// One pass; returns whether any ring held anything.
-    pub(crate) fn pass(&mut self, opened: &mut Opened, sink: &mut Sink) -> Result<bool, NoAnswer> {
+    /// One pass over all rings.
+    pub(crate) fn pass(&mut self, opened: &mut Opened, sink: &mut Sink) -> Result<Pass, NoAnswer> {
         self.heads.clear();
         self.heads
             .extend(opened.sampling.rings.iter().map(Ring::head));
@@ -104,11 +110,11 @@ impl Drain {
             }
         }
         let heads = std::mem::take(&mut self.heads);
-        self.fullest = 0;
+        let mut fullest_ring_percent = 0;
         for (ring, &head) in opened.sampling.rings.iter_mut().zip(&heads) {
             let size = ring.size_bytes();
             let batch = ring.batch_until(head);
-            self.fullest = self.fullest.max(batch.len_bytes() * 100 / size);
+            fullest_ring_percent = fullest_ring_percent.max(batch.len_bytes() * 100 / size);
             any |= self.drain(batch, sink, Self::sample)?;
         }
         self.heads = heads;
@@ -127,7 +133,10 @@ impl Drain {
             }
         }
         sink.flush()?;
-        Ok(any)
+        Ok(Pass {
+            is_empty: !any,
+            fullest_ring_percent,
+        })
     }
 
     /// Who is watched is known by what happened before, on whatever CPU: so the sideband of all is
@@ -269,12 +278,11 @@ impl Drain {
 
     /// Drains until two passes in a row find nothing; for the end, when events are disabled.
     pub(crate) fn rest(&mut self, opened: &mut Opened, sink: &mut Sink) -> Result<(), NoAnswer> {
-        let mut empty = 0;
-        while empty < 2 {
-            empty = if self.pass(opened, sink)? {
-                0
-            } else {
-                empty + 1
+        let mut n_empty = 0;
+        while n_empty < 2 {
+            n_empty = match self.pass(opened, sink)?.is_empty {
+                true => n_empty + 1,
+                false => 0,
             };
         }
         Ok(())

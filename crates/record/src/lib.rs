@@ -14,8 +14,8 @@
 mod advice;
 mod attrs;
 mod by_cpu;
+mod control;
 mod coverage;
-mod depth;
 mod drain;
 mod ending;
 mod error;
@@ -33,7 +33,6 @@ mod plan;
 mod run;
 mod running;
 mod settings;
-mod side;
 mod sink;
 mod stacks;
 mod streams;

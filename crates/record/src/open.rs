@@ -1,6 +1,7 @@
 //! Opening every event for every target on every CPU, and mapping two rings a CPU.
 
 use crate::attrs::{Attrs, Prepared};
+use crate::control::DumpSize;
 use crate::interrupts::Interrupts;
 use crate::note::SmallRings;
 use crate::streams::Streams;
@@ -90,6 +91,8 @@ pub(crate) struct Opened {
     /// Sample rings that are smaller than asked for, if that matters.
     pub(crate) small_rings: Option<SmallRings>,
     pub(crate) is_by_cpu: bool,
+    /// Which events are on, of those with large and with small dumps.
+    pub(crate) dump_size: DumpSize,
     /// Threads came while events were opened: they may have inherited others.
     pub(crate) is_extended: bool,
 }
@@ -152,6 +155,7 @@ impl Opened {
             by_cpu,
             small_rings,
             is_by_cpu: false,
+            dump_size: DumpSize::Large,
             is_extended: false,
         })
     }
@@ -207,15 +211,14 @@ impl Group {
         counters.try_for_each(Counter::enable)
     }
 
-    /// From now on stacks are copied deep, or not.
-    pub(crate) fn switch(&self, to_deep: bool) -> io::Result<()> {
+    /// From now on dumps have another size.
+    pub(crate) fn switch_to(&self, size: DumpSize) -> io::Result<()> {
         for event in &self.events {
             let shallow = event.shallow.iter().flat_map(|shallow| &shallow.counters);
             for (deep, shallow) in event.counters.iter().zip(shallow) {
-                let (old, new) = if to_deep {
-                    (shallow, deep)
-                } else {
-                    (deep, shallow)
+                let (old, new) = match size {
+                    DumpSize::Large => (shallow, deep),
+                    DumpSize::Small => (deep, shallow),
                 };
                 old.disable()?;
                 new.enable()?;

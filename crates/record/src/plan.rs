@@ -1,6 +1,6 @@
 //! What is drained, what is written instead, and who makes one of the other.
 
-use crate::depth::{self, Depth};
+use crate::control::Control;
 use crate::live::{LiveUnwinder, Unreadable};
 use crate::open::{EventCounters, Opened};
 use crate::stacks::{self, Layouts};
@@ -20,10 +20,8 @@ pub(crate) struct Plan {
     pub(crate) stacks: Option<Layouts>,
     /// Unwinds them.
     pub(crate) unwinder: Option<LiveUnwinder>,
-    /// Decides how much of stacks is copied, where that is ours to decide.
-    pub(crate) depth: Option<Depth>,
-    /// What the unwinder sees.
-    pub(crate) seen: Arc<depth::Seen>,
+    /// Decides after each pass.
+    pub(crate) control: Control,
     /// What it is told.
     pub(crate) unreadable: Arc<Unreadable>,
 }
@@ -51,18 +49,25 @@ impl Plan {
             sampled.for_each(|event| layouts.add(&event.attr, &event.ids));
             layouts
         };
-        let seen = Arc::new(depth::Seen::default());
+        let now = Instant::now();
         let unreadable = Arc::new(Unreadable::new());
-        let told = (Arc::clone(&seen), Arc::clone(&unreadable));
         let both = (layouts(&drained), layouts(&written));
         Ok(Self {
             stacks: has_stacks.then(|| both.0.clone()),
             unwinder: machine.map(|machine| {
                 let how = (is_auto, settings.kept_files.clone());
-                LiveUnwinder::new(machine, both, sideband.clone(), told, how)
+                LiveUnwinder::new(
+                    machine,
+                    both,
+                    sideband.clone(),
+                    Arc::clone(&unreadable),
+                    how,
+                )
             }),
-            depth: is_auto.then(|| Depth::new(Instant::now())),
-            seen,
+            control: match is_auto {
+                true => Control::new(now),
+                false => Control::of_fixed_dump_size(now),
+            },
             unreadable,
             written,
         })

@@ -1,7 +1,8 @@
 //! Where drained records go: a bounded pool of buffers, and a thread that writes them. Their stacks
-//! are unwound by that thread, or on the way into a buffer ([`crate::side`]).
+//! are unwound by that thread, or on the way into a buffer ([`crate::control`]).
 
 use crate::Error;
+use crate::control::{UnwindPlace, UnwindStatistics, WriterState};
 use crate::interrupts::{Interrupts, NoAnswer};
 use crate::live::{LiveUnwinder, Unwound};
 use crate::stacks::{Kept, Room, append_trimmed};
@@ -73,6 +74,7 @@ pub(crate) struct Sink {
     full: Sender<Message>,
     empty: Receiver<Vec<u8>>,
     given_back: Receiver<GivenBack>,
+    statistics: Receiver<UnwindStatistics>,
     written: Receiver<Written>,
     interrupts: Rc<Interrupts>,
     /// Bytes that a pipe has taken.
@@ -106,6 +108,7 @@ impl Sink {
             let _ = emptied.send(Vec::new());
         }
         let (give_back, given_back) = bounded(1);
+        let (statistics_sent, statistics) = bounded(POOL);
         let unwinding = match unwinder {
             None => Unwinding::Nobody,
             Some(_) => Unwinding::WritingThread,
@@ -115,6 +118,8 @@ impl Sink {
             unwinder: unwinder.map(Box::new),
             emptied,
             give_back,
+            statistics: statistics_sent,
+            unsent: UnwindStatistics::default(),
         };
         let written = in_background("rprof-writer", move || writing.run(&to_write))?;
         Ok(Self {
@@ -126,6 +131,7 @@ impl Sink {
             full,
             empty,
             given_back,
+            statistics,
             written,
             interrupts,
             taken,
@@ -196,15 +202,29 @@ impl Sink {
         self.hand_over()
     }
 
-    /// Whether the writing thread has written everything that it was given.
-    pub(crate) fn writer_idles(&self) -> bool {
-        self.empty.len() == POOL - 1
+    /// What the writing thread does just now.
+    pub(crate) fn writer_state(&self) -> WriterState {
+        match self.empty.len() == POOL - 1 {
+            true => WriterState::Idle,
+            false => WriterState::Busy,
+        }
     }
 
-    /// Unwinds here from now on, or lets the writing thread do it.
-    pub(crate) fn unwind_here(&mut self, here: bool) -> Result<(), NoAnswer> {
-        match std::mem::replace(&mut self.unwinding, Unwinding::Nobody) {
-            Unwinding::WritingThread if here => {
+    /// What the unwinder counted since this was last asked, wherever it was.
+    pub(crate) fn take_statistics(&mut self) -> UnwindStatistics {
+        let mut statistics = match &mut self.unwinding {
+            Unwinding::Here { unwinder, .. } => unwinder.take_statistics(),
+            Unwinding::Nobody | Unwinding::WritingThread => UnwindStatistics::default(),
+        };
+        self.statistics.try_iter().for_each(|one| statistics += one);
+        statistics
+    }
+
+    /// Unwinds in this thread from now on, if anybody does.
+    pub(crate) fn unwind_in(&mut self, place: UnwindPlace) -> Result<(), NoAnswer> {
+        let unwinding = std::mem::replace(&mut self.unwinding, Unwinding::Nobody);
+        match (unwinding, place) {
+            (Unwinding::WritingThread, UnwindPlace::DrainThread) => {
                 self.hand_over()?;
                 self.full
                     .send(Message::GiveBack)
@@ -212,13 +232,13 @@ impl Sink {
                 let (unwinder, at) = self.wait_for(&self.given_back)?;
                 self.unwinding = Unwinding::Here { unwinder, at };
             }
-            Unwinding::Here { unwinder, .. } if !here => {
+            (Unwinding::Here { unwinder, .. }, UnwindPlace::WriterThread) => {
                 self.hand_over()?;
                 let message = Message::Unwind(unwinder);
                 self.full.send(message).map_err(|_| NoAnswer::Gone)?;
                 self.unwinding = Unwinding::WritingThread;
             }
-            unchanged => self.unwinding = unchanged,
+            (unchanged, _) => self.unwinding = unchanged,
         }
         Ok(())
     }
@@ -267,7 +287,7 @@ impl Sink {
     /// [`NoAnswer::Stuck`]: the user wants an end, and nothing can be written.
     pub(crate) fn finish(mut self) -> Result<Written, NoAnswer> {
         let handed_over = self.hand_over();
-        let given_back = self.unwind_here(false);
+        let given_back = self.unwind_in(UnwindPlace::WriterThread);
         let is_stuck = [handed_over, given_back].contains(&Err(NoAnswer::Stuck));
         if is_stuck {
             return Err(NoAnswer::Stuck);
@@ -299,6 +319,9 @@ struct WritingThread {
     unwinder: Option<Box<LiveUnwinder>>,
     emptied: Sender<Vec<u8>>,
     give_back: Sender<GivenBack>,
+    statistics: Sender<UnwindStatistics>,
+    /// What the draining thread had no room for.
+    unsent: UnwindStatistics,
 }
 
 impl WritingThread {
@@ -345,6 +368,12 @@ impl WritingThread {
                     let records = drained.records.get(start..end).unwrap_or_default();
                     unwinder.take(records, until_ns, self.writer.end(), unwound);
                     start = end;
+                }
+                self.unsent += unwinder.take_statistics();
+                if self.unsent != UnwindStatistics::default()
+                    && self.statistics.try_send(self.unsent).is_ok()
+                {
+                    self.unsent = UnwindStatistics::default();
                 }
                 unwound
             }

@@ -13,7 +13,7 @@ mod rest;
 mod space;
 mod tables;
 
-use crate::depth;
+use crate::control::UnwindStatistics;
 use crate::stacks::{LITTLE, Layouts, SHALLOW};
 use code::Code;
 use completion::{Completed, Completion};
@@ -34,7 +34,6 @@ use rprof_unwind::{Machine, Outcome, Registers, Stack, StackFrame, Unwinder};
 use space::{LiveSpace, LogNow};
 use std::cell::RefCell;
 use std::env::consts::ARCH;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use tables::Tables;
 
@@ -52,7 +51,7 @@ pub(crate) struct LiveUnwinder {
     logs: Logs,
     unwinder: Unwinder,
     ends: Ends,
-    seen: Arc<depth::Seen>,
+    statistics: UnwindStatistics,
     /// Whether more of deep stacks is read.
     completes: bool,
     completion: Completion,
@@ -94,7 +93,7 @@ impl LiveUnwinder {
         machine: Machine,
         (drained, written): (Layouts, Layouts),
         sideband: SampleLayout,
-        (seen, unreadable): (Arc<depth::Seen>, Arc<Unreadable>),
+        unreadable: Arc<Unreadable>,
         (completes, kept): (bool, Option<Arc<KeptFiles>>),
     ) -> Self {
         Self {
@@ -104,12 +103,12 @@ impl LiveUnwinder {
             sideband,
             live: Live::default(),
             generation: 0,
-            tables: Tables::new(Arc::clone(&seen), kept),
+            tables: Tables::new(kept),
             code: RefCell::default(),
             logs: Logs::new(machine),
             unwinder: Unwinder::new(),
             ends: Ends::default(),
-            seen,
+            statistics: UnwindStatistics::default(),
             completes,
             completion: Completion::default(),
             unreadable,
@@ -278,7 +277,7 @@ impl LiveUnwinder {
         let stack = Stack::new(start, copy, is_cut);
         let outcome = walk(unwinder, &space, &registers, stack, frames);
         if unwinder.reach() > u64::from(SHALLOW) {
-            self.seen.deep.fetch_add(1, Ordering::Relaxed);
+            self.statistics.large += 1;
         }
         if let Outcome::OffStack { .. } = outcome {
             let entries = sample.callchain.iter().flat_map(Callchain::entries);
@@ -296,7 +295,7 @@ impl LiveUnwinder {
             // So small a copy was cut by us: a deeper one would not be larger.
             Outcome::Cut if is_cut && copy.len() <= LITTLE => false,
             Outcome::Cut => {
-                self.seen.cut.fetch_add(1, Ordering::Relaxed);
+                self.statistics.truncated += 1;
                 true
             }
             // The kernel stops copying at a page that nobody has written to yet.
@@ -318,7 +317,7 @@ impl LiveUnwinder {
             .complete((unwinder, &space), &registers, cut, frames);
         if completed != Completed::Unknown && outcome != Outcome::Cut {
             // There is more of it than was copied: it is to be looked at as often as a cut one.
-            self.seen.cut.fetch_add(1, Ordering::Relaxed);
+            self.statistics.truncated += 1;
         }
         Some(match completed {
             Completed::Whole => {
@@ -345,6 +344,14 @@ impl LiveUnwinder {
         };
         self.frames.drain(from..from + n_over);
         Some(n_kernel + 1 + from)
+    }
+
+    /// What was counted since this was last asked.
+    pub(crate) fn take_statistics(&mut self) -> UnwindStatistics {
+        UnwindStatistics {
+            images_read: self.tables.take_n_read(),
+            ..std::mem::take(&mut self.statistics)
+        }
     }
 
     /// What became of the stacks.

@@ -1,6 +1,5 @@
 //! The unwind tables of images, each read when a stack first leads into it.
 
-use crate::depth::Seen;
 use rprof_images::{KeptFiles, Located, Locator, Reason, Recorded};
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_untrusted::{Budget, Limits};
@@ -8,7 +7,6 @@ use rprof_unwind::{TableError, UnwindTable};
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// All images' tables.
 #[derive(Debug)]
@@ -20,7 +18,8 @@ pub(crate) struct Tables {
     /// How often in a row there was no room for an image.
     refused: BTreeMap<ImageId, u32>,
     locator: Locator,
-    seen: Arc<Seen>,
+    /// Images that were looked for since this was last asked.
+    n_read: Cell<u64>,
 }
 
 /// What is known of an image's table.
@@ -37,8 +36,8 @@ enum Table {
 const ENOUGH: u32 = 3;
 
 impl Tables {
-    /// Tells what it reads.
-    pub(crate) fn new(seen: Arc<Seen>, kept: Option<Arc<KeptFiles>>) -> Self {
+    /// Files that are read may be kept open.
+    pub(crate) fn new(kept: Option<Arc<KeptFiles>>) -> Self {
         Self {
             of: Vec::new(),
             is_full: Cell::new(false),
@@ -48,7 +47,7 @@ impl Tables {
                 kept,
                 ..Locator::default()
             },
-            seen,
+            n_read: Cell::new(0),
         }
     }
 
@@ -58,6 +57,11 @@ impl Tables {
         if self.of.len() < n_images {
             self.of.resize_with(n_images, OnceCell::new);
         }
+    }
+
+    /// How many images were read since this was last asked.
+    pub(crate) fn take_n_read(&self) -> u64 {
+        self.n_read.take()
     }
 
     /// Forgets everything if something did not fit.
@@ -81,7 +85,7 @@ impl Tables {
     pub(crate) fn of(&self, id: ImageId, image: &RecordedImage, pid: i32) -> Option<&UnwindTable> {
         let cell = self.of.get(id.0 as usize)?;
         let table = cell.get_or_init(|| {
-            self.seen.images.fetch_add(1, Ordering::Relaxed);
+            self.n_read.set(self.n_read.get() + 1);
             if self.refused.get(&id).is_some_and(|&times| times >= ENOUGH) {
                 return Table::None;
             }
