@@ -1,5 +1,6 @@
 //! How a recording ends: what is left in the rings, the file's end, the command's.
 
+use crate::background::in_background;
 use crate::coverage::Coverage as Covered;
 use crate::drain::Drain;
 use crate::features;
@@ -9,7 +10,7 @@ use crate::losses;
 use crate::open::{EventCounters, Group};
 use crate::output::Created;
 use crate::run::{Over, Run};
-use crate::sink::{Written, in_background};
+use crate::sink::Written;
 use crate::{Error, EventCount, Note, Summary};
 use rprof_abi::AttrFlags;
 use rprof_perfdata::feature::Coverage;

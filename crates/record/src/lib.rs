@@ -13,6 +13,7 @@
 
 mod advice;
 mod attrs;
+mod background;
 mod by_cpu;
 mod control;
 mod coverage;

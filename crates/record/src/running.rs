@@ -26,9 +26,9 @@ impl Run<'_> {
                 pgoff: map.pgoff,
                 filename: map.name.as_bytes(),
             });
-            let buffer = self.sink.buffer()?;
-            // Such a record is far below the format's limit.
-            let _ = record.encode(Misc::KERNEL, &nobody, &self.sideband_layout, buffer);
+            let layout = &self.sideband_layout;
+            self.sink
+                .push_encoded(|buffer| record.encode(Misc::KERNEL, &nobody, layout, buffer))?;
         }
         Ok(())
     }
@@ -68,10 +68,10 @@ impl Run<'_> {
                 }
                 let mut record = one.record;
                 let misc = unnamed.take(&mut record, one.misc).unwrap_or(one.misc);
-                match sink.buffer() {
-                    // Paths are at most 4 KiB: below the format's limit.
-                    Ok(buffer) => drop(record.encode(misc, &one.id, layout, buffer)),
-                    Err(error) => gone = Err(error),
+                let pushed =
+                    sink.push_encoded(|buffer| record.encode(misc, &one.id, layout, buffer));
+                if pushed.is_err() {
+                    gone = pushed;
                 }
             });
             if !is_readable {
