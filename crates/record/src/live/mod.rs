@@ -1,26 +1,26 @@
 //! Unwinding while recording: drained samples with copies of their stacks go in, samples with
 //! whole call chains come out.
 
+mod address_space;
 mod code;
-mod completion;
+mod deep_stack;
 mod ends;
-mod frozen;
 mod goroutine;
 mod log;
 mod logs;
-mod memory;
-mod rest;
-mod space;
+mod process_memory;
 mod tables;
+mod walk;
 
 use crate::control::UnwindStatistics;
 use crate::stacks::{LITTLE, Layouts, SHALLOW};
+use address_space::{LiveSpace, LogNow};
 use code::Code;
-use completion::{Completed, Completion};
+use deep_stack::{DeepStackRecovery, Recovered, TruncatedStack};
 use ends::Ends;
 use foldhash::HashSet;
+use goroutine::Goroutine;
 use logs::Logs;
-use rest::CutStack;
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::sample::StackDump;
 use rprof_abi::{
@@ -31,11 +31,11 @@ use rprof_machine::Live;
 use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
 use rprof_unwind::{Machine, Outcome, Registers, Stack, StackFrame, Unwinder};
-use space::{LiveSpace, LogNow};
 use std::cell::RefCell;
 use std::env::consts::ARCH;
 use std::sync::{Arc, OnceLock};
 use tables::Tables;
+use walk::WalkContext;
 
 /// Turns drained records into those of the file.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub(crate) struct LiveUnwinder {
     statistics: UnwindStatistics,
     /// Whether more of deep stacks is read.
     completes: bool,
-    completion: Completion,
+    deep_stacks: DeepStackRecovery,
     unreadable: Arc<Unreadable>,
     /// Samples that are not as was asked for.
     undecodable: u64,
@@ -83,9 +83,6 @@ const MARGIN_NS: u64 = 10_000_000;
 /// Entries of a call chain that fit into a record beside its other fields.
 const MAX_ENTRIES: usize = 8100;
 
-/// Frames that are walked at most: more than fit into the largest copy.
-const MAX_FRAMES: usize = 1 << 16;
-
 impl LiveUnwinder {
     /// For events that are drained as one attr says and written as another; what the largest
     /// copies of stacks have no room for is read from the process, or not; files may be kept open.
@@ -110,7 +107,7 @@ impl LiveUnwinder {
             ends: Ends::default(),
             statistics: UnwindStatistics::default(),
             completes,
-            completion: Completion::default(),
+            deep_stacks: DeepStackRecovery::default(),
             unreadable,
             undecodable: 0,
             frames: Vec::new(),
@@ -149,7 +146,7 @@ impl LiveUnwinder {
                 | RecordKind::EXIT => {
                     if let Ok((record, id)) = Record::parse(raw, &self.sideband) {
                         if let Record::Exit(task) = &record {
-                            self.completion.forget_thread(task.tid);
+                            self.deep_stacks.forget_thread(task.tid);
                         }
                         self.logs.see(raw.misc, &record, &id);
                         self.live.add(raw.misc, &record, &id);
@@ -170,7 +167,7 @@ impl LiveUnwinder {
         if begins_anew || self.live.generation() != self.generation {
             self.generation = self.live.generation();
             self.unwinder = Unwinder::new();
-            self.completion.forget_spaces();
+            self.deep_stacks.forget_spaces();
         }
         self.tables.trim();
         self.code.get_mut().end_round();
@@ -270,63 +267,64 @@ impl LiveUnwinder {
             pid,
         };
         let dump = sample.stack_user.as_ref();
-        let copy = dump.map(StackDump::stack).unwrap_or_default();
-        let is_cut = dump.is_none_or(|dump| copy.len() >= dump.data.len());
+        let bytes = dump.map(StackDump::stack).unwrap_or_default();
+        let is_full = dump.is_none_or(|dump| bytes.len() >= dump.data.len());
         let start = registers.sp().unwrap_or(0);
-        let (unwinder, frames) = (&mut self.unwinder, &mut self.frames);
-        let stack = Stack::new(start, copy, is_cut);
-        let outcome = walk(unwinder, &space, &registers, stack, frames);
-        if unwinder.reach() > u64::from(SHALLOW) {
+        let mut context = WalkContext {
+            unwinder: &mut self.unwinder,
+            space: &space,
+            registers: &registers,
+        };
+        let outcome = context.walk(Stack::new(start, bytes, is_full), &mut self.frames);
+        if context.unwinder.reach() > u64::from(SHALLOW) {
             self.statistics.large += 1;
         }
         if let Outcome::OffStack { .. } = outcome {
-            let entries = sample.callchain.iter().flat_map(Callchain::entries);
-            let user = entries.skip_while(|&entry| entry != context::USER);
-            let callers: Vec<u64> = user.skip(1).collect();
-            let whose = (self.machine, &space);
-            match self.completion.add_goroutine(whose, &callers, frames) {
-                Some(Completed::Hole(n_inner)) => return Some((Outcome::Cut, Some(n_inner))),
-                Some(_) => return Some((Outcome::Rooted, None)),
+            let n_inner = self.frames.len();
+            let call_before = |avma| self.deep_stacks.call_before(self.machine, &space, avma);
+            let by_frame_pointers = user_chain(sample);
+            match goroutine::append(&space, &by_frame_pointers, call_before, &mut self.frames) {
+                Some(Goroutine::Complete) => return Some((Outcome::Rooted, None)),
+                Some(Goroutine::WithoutInnermost) => return Some((Outcome::Cut, Some(n_inner))),
                 None => {}
             }
         }
-        let tid = sample.tid.unwrap_or(pid);
         let goes_on = match outcome {
-            // So small a copy was cut by us: a deeper one would not be larger.
-            Outcome::Cut if is_cut && copy.len() <= LITTLE => false,
+            // So small a dump was trimmed by us: a larger one would not have more.
+            Outcome::Cut if is_full && bytes.len() <= LITTLE => false,
             Outcome::Cut => {
                 self.statistics.truncated += 1;
                 true
             }
             // The kernel stops copying at a page that nobody has written to yet.
-            Outcome::OffStack { .. } => !copy.is_empty(),
+            Outcome::OffStack { .. } => !bytes.is_empty(),
             _ => false,
         };
         if !self.completes || !goes_on {
             return Some((outcome, None));
         }
-        let cut = CutStack {
+        let truncated = TruncatedStack {
             pid,
-            tid,
+            tid: sample.tid.unwrap_or(pid),
             time_ns,
             start,
-            copy,
+            dump: bytes,
         };
-        let completed = self
-            .completion
-            .complete((unwinder, &space), &registers, cut, frames);
-        if completed != Completed::Unknown && outcome != Outcome::Cut {
-            // There is more of it than was copied: it is to be looked at as often as a cut one.
+        let recovered = self
+            .deep_stacks
+            .recover(&mut context, truncated, &mut self.frames);
+        if recovered != Recovered::Unknown && outcome != Outcome::Cut {
+            // There is more of it than was dumped: it is polled as often as a truncated one.
             self.statistics.truncated += 1;
         }
-        Some(match completed {
-            Completed::Whole => {
+        Some(match recovered {
+            Recovered::Complete => {
                 self.ends.completed();
                 (Outcome::Rooted, None)
             }
-            Completed::Hole(n_inner) => (Outcome::Cut, Some(n_inner)),
-            Completed::Cut => (Outcome::Cut, None),
-            Completed::Unknown => (outcome, None),
+            Recovered::Gap { n_inner } => (Outcome::Cut, Some(n_inner)),
+            Recovered::Truncated => (Outcome::Cut, None),
+            Recovered::Unknown => (outcome, None),
         })
     }
 
@@ -364,16 +362,9 @@ impl LiveUnwinder {
     }
 }
 
-/// Walks a stack into a list of frames.
-fn walk(
-    unwinder: &mut Unwinder,
-    space: &LiveSpace<'_>,
-    registers: &Registers,
-    stack: Stack<'_>,
-    frames: &mut Vec<StackFrame>,
-) -> Outcome {
-    frames.clear();
-    unwinder.walk(space, registers, stack, MAX_FRAMES, |frame| {
-        frames.push(frame);
-    })
+/// The user part of the chain that the kernel found by frame pointers.
+fn user_chain(sample: &Sample<'_>) -> Vec<u64> {
+    let entries = sample.callchain.iter().flat_map(Callchain::entries);
+    let user = entries.skip_while(|&entry| entry != context::USER);
+    user.skip(1).collect()
 }

@@ -1,4 +1,4 @@
-//! What a walk is told of the process whose stack it is.
+//! The address space of the process whose stack is walked.
 
 use super::code::Code;
 use super::log::Log;
