@@ -4,6 +4,7 @@ use crate::background::in_background;
 use crate::coverage::Coverage as Covered;
 use crate::drain::Drain;
 use crate::features;
+use crate::grace_period::GracePeriod;
 use crate::interrupts::{Interrupts, Wish};
 use crate::live::Unwound;
 use crate::losses;
@@ -19,33 +20,13 @@ use rprof_process::Child;
 use rprof_ringbuf::Poller;
 use std::process::ExitStatus;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
-
-/// How long a command may take to end before the user is told, or it is killed.
-const GRACE_PERIOD: Duration = Duration::from_secs(1);
+use std::time::Duration;
 
 /// How long checksums of files may take: a little more than they take by themselves.
 const CONTENTS_TAKE: Duration = Duration::from_millis(1500);
 
 /// Signals end the wait for a command; a look now and then does no harm.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-
-/// Reports once that [`GRACE_PERIOD`] has passed.
-#[derive(Debug, Default)]
-pub(crate) struct GracePeriod {
-    since: Option<Instant>,
-    is_told: bool,
-}
-
-impl GracePeriod {
-    /// Whether it is over just now, counted from the first time of asking.
-    pub(crate) fn is_over(&mut self) -> bool {
-        let since = *self.since.get_or_insert_with(Instant::now);
-        let is_over = !self.is_told && since.elapsed() >= GRACE_PERIOD;
-        self.is_told |= is_over;
-        is_over
-    }
-}
 
 impl Run<'_> {
     /// Stops, drains the rest, closes the file, whatever happened before; then waits for the

@@ -41,6 +41,15 @@ pub(crate) enum NoAnswer {
     Stuck,
 }
 
+impl From<NoAnswer> for Error {
+    fn from(no_answer: NoAnswer) -> Self {
+        match no_answer {
+            NoAnswer::Gone => Self::WriterGone,
+            NoAnswer::Stuck => Self::Stuck,
+        }
+    }
+}
+
 /// So long a disk, or the reader of a pipe, may do nothing once the user wants an end.
 const STALL_TIMEOUT: Duration = Duration::from_secs(2);
 

@@ -22,6 +22,7 @@ mod ending;
 mod error;
 mod features;
 mod file_limit;
+mod grace_period;
 mod head;
 mod interrupts;
 mod lineage;
@@ -38,6 +39,7 @@ mod sink;
 mod stacks;
 mod streams;
 mod unnamed;
+mod watched;
 
 pub use error::Error;
 pub use note::{Less, Note, SmallRings};

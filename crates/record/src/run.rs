@@ -4,9 +4,9 @@ use crate::attrs::{self, Attrs};
 use crate::control::{Control, Decision, POLL_INTERVAL, PassStatistics};
 use crate::coverage::Coverage;
 use crate::drain::Drain;
-use crate::ending::GracePeriod;
 use crate::features;
 use crate::file_limit;
+use crate::grace_period::GracePeriod;
 use crate::interrupts::{Interrupts, NoAnswer, Wish};
 use crate::lineage::Lineage;
 use crate::live::Unreadable;
@@ -15,7 +15,7 @@ use crate::open::{self, Opened, Scope, targets_of};
 use crate::output::Created;
 use crate::plan::Plan;
 use crate::sink::Sink;
-use crate::{CallChains, Error, Note, Output, Settings, Summary, Watch, running, stacks};
+use crate::{CallChains, Error, Note, Output, Settings, Summary, Watch, stacks, watched};
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
 use rprof_process::{Child, Gated, Stdout};
@@ -242,7 +242,7 @@ impl Run<'_> {
             Some(gated) => self.start_command(gated),
             None => {
                 note(Note::Watching {
-                    who: running::who(self.settings),
+                    who: watched::in_words(self.settings),
                     duration: self.settings.duration,
                 });
                 Ok(())
