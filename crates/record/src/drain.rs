@@ -5,10 +5,11 @@ use crate::Note;
 use crate::coverage::Coverage;
 use crate::head::Head;
 use crate::interrupts::NoAnswer;
+use crate::layouts::Layouts;
 use crate::lineage::Lineage;
 use crate::open::Opened;
 use crate::sink::Sink;
-use crate::stacks::{Kept, Layouts};
+use crate::stack_dump::Kept;
 use crate::streams::Streams;
 use crate::unnamed::Unnamed;
 use rprof_abi::record::Record;
@@ -24,7 +25,7 @@ pub(crate) struct Counts {
     pub(crate) throttled: u64,
     /// From LOST records.
     pub(crate) lost_at_least: u64,
-    /// Samples of whose stacks less was kept than the kernel copied.
+    /// Samples of whose dumps less was kept than the kernel copied.
     pub(crate) shortened: u64,
     /// Samples of the recorder itself, left out.
     pub(crate) own_samples: u64,

@@ -10,8 +10,8 @@ use rprof_ringbuf::sys::OpenFilesLimit;
 /// Files that are open beside events: the recording, binaries and what `/proc` says, a moment each.
 const RESERVE: u64 = 6;
 
-/// Raises the limit if need be; if that does not do, nobody else is sampled later, and copies of stacks
-/// have one depth.
+/// Raises the limit if need be; if that does not do, nobody else is sampled later, and stack dumps
+/// have one size.
 ///
 /// # Errors
 /// [`Error::OpenFiles`] if all that is still too much.

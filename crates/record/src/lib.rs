@@ -2,7 +2,7 @@
 //! writes `perf.data`.
 //!
 //! ```text
-//! kernel -> Ring -> drain (this thread: walk headers, count, and cut and copy, or unwind)
+//! kernel -> Ring -> drain (this thread: walk headers, count, and trim and copy, or unwind)
 //!        -> pool -> channel -> writer (unwind, if that is not done yet; write)
 //! ```
 //!
@@ -25,6 +25,7 @@ mod file_limit;
 mod grace_period;
 mod head;
 mod interrupts;
+mod layouts;
 mod lineage;
 mod live;
 mod losses;
@@ -36,7 +37,7 @@ mod run;
 mod running;
 mod settings;
 mod sink;
-mod stacks;
+mod stack_dump;
 mod streams;
 mod unnamed;
 mod watched;
@@ -45,4 +46,4 @@ pub use error::Error;
 pub use note::{Less, Note, SmallRings};
 pub use run::record;
 pub use settings::{CallChains, EventCount, Output, Rate, Settings, Summary, Tool, Watch};
-pub use stacks::DEEP as MOST_STACK_BYTES;
+pub use stack_dump::DEEP as MOST_STACK_BYTES;

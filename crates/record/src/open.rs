@@ -5,7 +5,7 @@ use crate::control::DumpSize;
 use crate::interrupts::Interrupts;
 use crate::note::SmallRings;
 use crate::streams::Streams;
-use crate::{Error, Rate, Settings, Watch, stacks};
+use crate::{Error, Rate, Settings, Watch, stack_dump};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_ringbuf::sys::OpenFilesLimit;
 use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Poller, Ring, Target, sys};
@@ -19,9 +19,9 @@ const SAMPLE_BYTES: u64 = 512 << 10;
 /// before they are smaller.
 const MOST_SAMPLE_BYTES: u64 = 16 << 20;
 const MOST_BYTES: u64 = 128 << 20;
-/// With copies of stacks, the recorder wakes up when so much of a ring (one part of it) is full.
+/// With stack dumps, the recorder wakes up when one of this many parts of a ring is full.
 const WAKE_AT: usize = 8;
-/// The least number of samples that a ring has room for, or less of their stacks is copied.
+/// A ring has room for this many samples at least, or their dumps are smaller.
 const LEAST_SAMPLES: usize = 24;
 
 /// All counters of one event.
@@ -33,12 +33,12 @@ pub(crate) struct EventCounters {
     pub(crate) counters: Vec<Counter>,
     /// Whom each of them was opened for.
     pub(crate) targets: Vec<Target>,
-    /// The same with shallow copies of stacks, one counter for each of those above.
+    /// The same with small stack dumps, one counter for each of those above.
     pub(crate) shallow: Option<Shallow>,
     pub(crate) cpus: Option<Vec<u32>>,
 }
 
-/// Counters with shallow copies of stacks.
+/// Counters with small stack dumps.
 #[derive(Debug)]
 pub(crate) struct Shallow {
     pub(crate) attr: PerfEventAttr,
@@ -109,7 +109,7 @@ pub(crate) struct Scope<'a> {
     pub(crate) ring_pages: usize,
     /// The user has asked for this size.
     pub(crate) is_size_asked: bool,
-    /// Copies of stacks are deep or shallow, as needed.
+    /// Stack dumps are deep or shallow, as needed.
     pub(crate) two_depths: bool,
     /// Everybody may be sampled later.
     pub(crate) also_by_cpu: bool,
@@ -178,7 +178,7 @@ impl Opened {
     pub(crate) fn streams(&self) -> Result<Streams, Error> {
         let mut streams = Streams::default();
         for (idx, event) in self.sampling.events.iter().enumerate() {
-            // There are as many with shallow copies of stacks, or none.
+            // There are as many with small stack dumps, or none.
             for (counter, target) in event.all().zip(event.targets.iter().cycle()) {
                 if let Target::Thread(tid) = *target {
                     let id = counter.id();
@@ -205,7 +205,7 @@ impl Group {
         self.events.iter().flat_map(EventCounters::all)
     }
 
-    /// Enables all but those with shallow copies of stacks: at first these are deep.
+    /// Enables all but those with small stack dumps: at first these are deep.
     pub(crate) fn enable(&self) -> io::Result<()> {
         let mut counters = self.events.iter().flat_map(|event| &event.counters);
         counters.try_for_each(Counter::enable)
@@ -243,7 +243,7 @@ pub(crate) fn ring_pages(settings: &Settings, n_cpus: usize) -> usize {
         // As often as the busiest of frequencies.
         Rate::Period(_) => u64::MAX,
     };
-    let stack_bytes = stacks::size_of(settings.call_chains).unwrap_or(0);
+    let stack_bytes = stack_dump::size_of(settings.call_chains).unwrap_or(0);
     let share = MOST_BYTES / n_cpus.max(1) as u64;
     let most = share.clamp(SAMPLE_BYTES, MOST_SAMPLE_BYTES);
     let bytes = hz.saturating_mul(stack_bytes.into()) / 5;
@@ -253,16 +253,16 @@ pub(crate) fn ring_pages(settings: &Settings, n_cpus: usize) -> usize {
 }
 
 /// Sample rings that are smaller than asked for, by the user or by samples: those that still hold
-/// what perf's do, and whole copies of stacks, are not worth a word.
+/// what perf's do, and whole stack dumps, are not worth a word.
 fn small_rings(sampling: &Group, scope: &Scope<'_>) -> Option<SmallRings> {
     let asked = (scope.ring_pages * sys::page_size()) as u64;
     let size_bytes = sampling.rings.iter().map(Ring::size_bytes).min()?;
-    let copies = sampling
+    let dumps = sampling
         .events
         .iter()
         .map(|event| event.attr.sample_stack_user);
-    let stack_bytes = copies.max().filter(|_| scope.two_depths).map(u64::from);
-    let stack_bytes = stack_bytes.filter(|&bytes| bytes < stacks::DEEP.into());
+    let stack_bytes = dumps.max().filter(|_| scope.two_depths).map(u64::from);
+    let stack_bytes = stack_bytes.filter(|&bytes| bytes < stack_dump::DEEP.into());
     let matters = size_bytes < SAMPLE_BYTES || stack_bytes.is_some() || scope.is_size_asked;
     (size_bytes < asked && matters).then_some(SmallRings {
         size_bytes,
@@ -389,7 +389,7 @@ impl Group {
     }
 }
 
-/// An event as it is opened. Where its copies of stacks are deep or shallow as needed, they leave
+/// An event as it is opened. Where its stack dumps are deep or shallow as needed, they leave
 /// room for some samples in a ring; where that is less than shallow ones need, all are of that size.
 fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCounters {
     let mut attr = event.attr.clone();
@@ -402,9 +402,9 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
     if scope.two_depths {
         let most = u32::try_from(ring_bytes / LEAST_SAMPLES).unwrap_or(u32::MAX) & !7;
         attr.sample_stack_user = attr.sample_stack_user.min(most);
-        shallow = (attr.sample_stack_user > stacks::SHALLOW).then(|| Shallow {
+        shallow = (attr.sample_stack_user > stack_dump::SHALLOW).then(|| Shallow {
             attr: PerfEventAttr {
-                sample_stack_user: stacks::SHALLOW,
+                sample_stack_user: stack_dump::SHALLOW,
                 ..attr.clone()
             },
             counters: Vec::new(),

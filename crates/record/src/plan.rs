@@ -1,9 +1,10 @@
 //! What is drained, what is written instead, and who makes one of the other.
 
 use crate::control::Control;
+use crate::layouts::Layouts;
 use crate::live::{LiveUnwinder, Unreadable};
 use crate::open::{EventCounters, Opened};
-use crate::stacks::{self, Layouts};
+use crate::stack_dump;
 use crate::{CallChains, Error, Settings};
 use rprof_abi::{AttrFlags, PerfEventAttr, SampleLayout};
 use rprof_perfdata::WrittenEvent;
@@ -34,14 +35,14 @@ impl Plan {
     ) -> Result<Self, Error> {
         let chains = settings.call_chains;
         let is_auto = chains == CallChains::Auto;
-        let has_stacks = stacks::size_of(chains).is_some();
-        let machine = Machine::native().filter(|_| has_stacks && !chains.keeps_copies());
+        let has_stacks = stack_dump::size_of(chains).is_some();
+        let machine = Machine::native().filter(|_| has_stacks && !chains.keeps_dumps());
         let drained = drained_events(opened)?;
         let mut written = drained.clone();
         let n_sampled = opened.sampling.events.len();
         if machine.is_some() {
             let sampled = written.iter_mut().take(n_sampled);
-            sampled.for_each(|event| event.attr = stacks::unwound(&event.attr));
+            sampled.for_each(|event| event.attr = stack_dump::unwound(&event.attr));
         }
         let layouts = |events: &[WrittenEvent]| {
             let mut layouts = Layouts::default();

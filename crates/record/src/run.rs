@@ -15,7 +15,7 @@ use crate::open::{self, Opened, Scope, targets_of};
 use crate::output::Created;
 use crate::plan::Plan;
 use crate::sink::Sink;
-use crate::{CallChains, Error, Note, Output, Settings, Summary, Watch, stacks, watched};
+use crate::{CallChains, Error, Note, Output, Settings, Summary, Watch, stack_dump, watched};
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
 use rprof_process::{Child, Gated, Stdout};
@@ -36,7 +36,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         return Err(Error::NothingToRecord);
     }
     let settings = &Settings {
-        call_chains: stacks::possible(settings.call_chains),
+        call_chains: stack_dump::possible(settings.call_chains),
         ..settings.clone()
     };
     let cpus = cpus_of(settings)?;
@@ -77,7 +77,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let created = Created::new(&settings.output)?;
     let writer = created.start(&plan.written, known, &interrupts)?;
     // The command is forked already, and runs as it would. What is drained late is lost, what is
-    // unwound late is cut: neither takes much time.
+    // unwound late is truncated: neither takes much time.
     let _ahead = sys::run_before_others();
     let taken = Arc::clone(&created.taken);
     let sink = Sink::start(writer, plan.unwinder, Rc::clone(&interrupts), taken)?;

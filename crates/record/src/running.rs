@@ -55,7 +55,7 @@ impl Run<'_> {
         }
         let (sink, layout) = (&mut self.sink, &self.sideband_layout);
         let unnamed = &mut self.drain.unnamed;
-        let has_data = self.settings.call_chains.keeps_copies();
+        let has_data = self.settings.call_chains.keeps_dumps();
         let mut unreadable = HashSet::default();
         let mut gone = Ok(());
         for pid in processes {

@@ -1,5 +1,5 @@
 //! Go's runtime goes to the stack of the thread for some of its work: `runtime.systemstack` and its like.
-//! The copy is of that stack. The goroutine's, which waits, the kernel has followed by frame pointers,
+//! The dump is of that stack. The goroutine's, which waits, the kernel has followed by frame pointers,
 //! which Go always keeps; they lead past the function that went to the other stack.
 
 use super::address_space::LiveSpace;

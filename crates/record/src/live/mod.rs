@@ -1,5 +1,5 @@
-//! Unwinding while recording: drained samples with copies of their stacks go in, samples with
-//! whole call chains come out.
+//! Unwinding while recording: drained samples with stack dumps go in, samples with
+//! complete call chains come out.
 
 mod address_space;
 mod code;
@@ -13,7 +13,8 @@ mod tables;
 mod walk;
 
 use crate::control::UnwindStatistics;
-use crate::stacks::{LITTLE, Layouts, SHALLOW};
+use crate::layouts::Layouts;
+use crate::stack_dump::{LITTLE, SHALLOW};
 use address_space::{LiveSpace, LogNow};
 use code::Code;
 use deep_stack::{DeepStackRecovery, Recovered, TruncatedStack};
@@ -85,7 +86,7 @@ const MAX_ENTRIES: usize = 8100;
 
 impl LiveUnwinder {
     /// For events that are drained as one attr says and written as another; what the largest
-    /// copies of stacks have no room for is read from the process, or not; files may be kept open.
+    /// stack dumps have no room for is read from the process, or not; files may be kept open.
     pub(crate) fn new(
         machine: Machine,
         (drained, written): (Layouts, Layouts),
@@ -173,7 +174,7 @@ impl LiveUnwinder {
         self.code.get_mut().end_round();
     }
 
-    /// Appends a sample with its whole chain; `None` if it cannot be decoded.
+    /// Appends a sample with its complete chain; `None` if it cannot be decoded.
     fn sample(&mut self, raw: RawRecord<'_>, offset: u64, out: &mut Vec<u8>) -> Option<()> {
         let event = self.drained.event_of(raw.body)?;
         let sample = self.drained.of(event)?.parse_sample(raw.body).ok()?;

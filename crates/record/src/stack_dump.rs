@@ -1,13 +1,13 @@
-//! Copies of user stacks: how they are asked for, and how they are cut to what is in them.
+//! Dumps of user stacks: how they are asked for, and how they are trimmed to what is in them.
 //!
-//! The kernel makes room for the size that was asked for in every record, however little stack
-//! there is, so what is kept is cut to size while it is copied out of the ring. The result is a
-//! valid record: as from a kernel that had been asked for just that much. A copy that holds all
-//! of its stack is left 8 bytes more than that, so that it is never taken for one that was cut.
+//! The kernel makes room in every record for the size that was asked for, however little stack there
+//! is. So a dump is trimmed while it is copied out of the ring. The result is a valid record, as from a
+//! kernel that was asked for just that much. A dump that holds all of its stack keeps 8 bytes more than
+//! that, so that it is never taken for a truncated one.
 
 use crate::CallChains;
 use rprof_abi::registers::RegisterTable;
-use rprof_abi::{AttrFlags, Endian, PerfEventAttr, RecordHeader, SampleLayout, SampleType};
+use rprof_abi::{AttrFlags, PerfEventAttr, RecordHeader, SampleLayout, SampleType};
 use rprof_unwind::Machine;
 use std::env::consts::ARCH;
 
@@ -21,19 +21,19 @@ pub const DEEP: u32 = 65_528;
 /// Bytes of stack that are kept of each sample while the writer is behind.
 pub(crate) const LITTLE: usize = 4 << 10;
 
-/// What can be done here of what was asked for: where stacks cannot be walked, the kernel follows
-/// frame pointers.
+/// What this machine can do of what was asked for. Where stacks cannot be walked, the kernel follows frame
+/// pointers.
 pub(crate) fn possible(chains: CallChains) -> CallChains {
     let is_kept = matches!(chains, CallChains::Dwarf { keep: true, .. });
-    let can_copy = RegisterTable::of(ARCH).is_some();
+    let can_dump = RegisterTable::of(ARCH).is_some();
     let can_walk = Machine::native().is_some();
     match size_of(chains) {
-        Some(_) if !can_copy || !can_walk && !is_kept => CallChains::FramePointers,
+        Some(_) if !can_dump || !can_walk && !is_kept => CallChains::FramePointers,
         _ => chains,
     }
 }
 
-/// Bytes of stack that are asked for at first; `None` if stacks are not copied.
+/// Bytes of stack that are asked for at first; `None` if stacks are not dumped.
 pub(crate) fn size_of(chains: CallChains) -> Option<u32> {
     match chains {
         CallChains::Auto => Some(DEEP),
@@ -42,8 +42,7 @@ pub(crate) fn size_of(chains: CallChains) -> Option<u32> {
     }
 }
 
-/// Asks for kernel chains, user registers and so many bytes of stack with every sample; for what frame
-/// pointers tell, too, or not.
+/// Asks for kernel chains, user registers and a stack dump of this size with every sample.
 pub(crate) fn ask_for(attr: &mut PerfEventAttr, bytes: u32, has_user_chain: bool) {
     attr.sample_type = attr
         .sample_type
@@ -88,7 +87,7 @@ pub(crate) enum Kept {
     Nothing,
 }
 
-/// Appends a sample with its stack cut to size. A record without a stack is appended as it is.
+/// Appends a sample with its dump trimmed. A record without a dump is appended as it is.
 pub(crate) fn append_trimmed(
     record: &[u8],
     layout: &SampleLayout,
@@ -134,46 +133,11 @@ pub(crate) fn append_trimmed(
     }
 }
 
-/// The layouts of a recording's events, by the ids in their samples.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Layouts {
-    layouts: Vec<SampleLayout>,
-    /// Sorted.
-    ids: Vec<(u64, u32)>,
-}
-
-impl Layouts {
-    /// Adds an event.
-    pub(crate) fn add(&mut self, attr: &PerfEventAttr, ids: &[u64]) {
-        let number = u32::try_from(self.layouts.len()).unwrap_or(u32::MAX);
-        self.layouts.push(SampleLayout::new(attr, Endian::NATIVE));
-        self.ids.extend(ids.iter().map(|&id| (id, number)));
-        self.ids.sort_unstable();
-    }
-
-    /// The number of the event that a sample is of: its id comes first.
-    #[inline]
-    pub(crate) fn event_of(&self, body: &[u8]) -> Option<usize> {
-        if self.layouts.len() == 1 {
-            return Some(0);
-        }
-        let id = u64::from_ne_bytes(*body.first_chunk()?);
-        let at = self.ids.binary_search_by_key(&id, |&(id, _)| id).ok()?;
-        Some(self.ids.get(at)?.1 as usize)
-    }
-
-    /// An event's layout.
-    #[inline]
-    pub(crate) fn of(&self, event: usize) -> Option<&SampleLayout> {
-        self.layouts.get(event)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use rprof_abi::sample::StackDump;
-    use rprof_abi::{Encoder, Misc, RawRecord, RecordKind, Sample};
+    use rprof_abi::{Encoder, Endian, Misc, RawRecord, RecordKind, Sample};
 
     fn attr() -> PerfEventAttr {
         let mut attr = PerfEventAttr {
