@@ -3,7 +3,7 @@
 
 use crate::Error;
 use crate::control::DumpSize;
-use crate::open::{EventCounters, Group, Opened, Rings, Scope, Shallow};
+use crate::open::{EventCounters, Group, Opened, Rings, Scope, SmallDumps};
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
 use rprof_ringbuf::Target;
 use std::io;
@@ -83,8 +83,8 @@ impl EventCounters {
             attr: changed(&self.attr),
             counters: Vec::new(),
             targets: Vec::new(),
-            shallow: self.shallow.as_ref().map(|shallow| Shallow {
-                attr: changed(&shallow.attr),
+            small_dumps: self.small_dumps.as_ref().map(|small| SmallDumps {
+                attr: changed(&small.attr),
                 counters: Vec::new(),
             }),
             cpus: self.cpus.clone(),

@@ -224,7 +224,7 @@ impl Drain {
             return sink.push(record);
         };
         let kept = sink.push_sample(record, layout)?;
-        self.counts.shortened += u64::from(kept != Kept::Whole);
+        self.counts.shortened += u64::from(kept != Kept::All);
         Ok(())
     }
 

@@ -46,4 +46,4 @@ pub use error::Error;
 pub use note::{Less, Note, SmallRings};
 pub use run::record;
 pub use settings::{CallChains, EventCount, Output, Rate, Settings, Summary, Tool, Watch};
-pub use stack_dump::DEEP as MOST_STACK_BYTES;
+pub use stack_dump::LARGE_BYTES as MOST_STACK_BYTES;

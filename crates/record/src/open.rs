@@ -33,23 +33,23 @@ pub(crate) struct EventCounters {
     pub(crate) counters: Vec<Counter>,
     /// Whom each of them was opened for.
     pub(crate) targets: Vec<Target>,
-    /// The same with small stack dumps, one counter for each of those above.
-    pub(crate) shallow: Option<Shallow>,
+    /// The same event with small stack dumps: a counter for each of those above.
+    pub(crate) small_dumps: Option<SmallDumps>,
     pub(crate) cpus: Option<Vec<u32>>,
 }
 
 /// Counters with small stack dumps.
 #[derive(Debug)]
-pub(crate) struct Shallow {
+pub(crate) struct SmallDumps {
     pub(crate) attr: PerfEventAttr,
     pub(crate) counters: Vec<Counter>,
 }
 
 impl EventCounters {
-    /// All of them, those with shallow copies behind the others.
+    /// All of them, those with small dumps last.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Counter> {
-        let shallow = self.shallow.iter().flat_map(|shallow| &shallow.counters);
-        self.counters.iter().chain(shallow)
+        let small = self.small_dumps.iter().flat_map(|small| &small.counters);
+        self.counters.iter().chain(small)
     }
 
     /// How often it happened, and how many of its records were lost, as far as counters can be read.
@@ -109,8 +109,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) ring_pages: usize,
     /// The user has asked for this size.
     pub(crate) is_size_asked: bool,
-    /// Stack dumps are deep or shallow, as needed.
-    pub(crate) two_depths: bool,
+    /// Stack dumps are large or small, as needed.
+    pub(crate) two_dump_sizes: bool,
     /// Everybody may be sampled later.
     pub(crate) also_by_cpu: bool,
     /// Opening many files takes its time.
@@ -134,7 +134,7 @@ impl Opened {
         let sideband = std::slice::from_ref(&attrs.sideband);
         let plain = Scope {
             until_exec: false,
-            two_depths: false,
+            two_dump_sizes: false,
             also_by_cpu: false,
             targets: scope.targets.clone(),
             cpus: scope.cpus.clone(),
@@ -205,7 +205,7 @@ impl Group {
         self.events.iter().flat_map(EventCounters::all)
     }
 
-    /// Enables all but those with small stack dumps: at first these are deep.
+    /// Enables all but those with small stack dumps: at first these are large.
     pub(crate) fn enable(&self) -> io::Result<()> {
         let mut counters = self.events.iter().flat_map(|event| &event.counters);
         counters.try_for_each(Counter::enable)
@@ -214,11 +214,11 @@ impl Group {
     /// From now on dumps have another size.
     pub(crate) fn switch_to(&self, size: DumpSize) -> io::Result<()> {
         for event in &self.events {
-            let shallow = event.shallow.iter().flat_map(|shallow| &shallow.counters);
-            for (deep, shallow) in event.counters.iter().zip(shallow) {
+            let small = event.small_dumps.iter().flat_map(|small| &small.counters);
+            for (large, small) in event.counters.iter().zip(small) {
                 let (old, new) = match size {
-                    DumpSize::Large => (shallow, deep),
-                    DumpSize::Small => (deep, shallow),
+                    DumpSize::Large => (small, large),
+                    DumpSize::Small => (large, small),
                 };
                 old.disable()?;
                 new.enable()?;
@@ -261,8 +261,8 @@ fn small_rings(sampling: &Group, scope: &Scope<'_>) -> Option<SmallRings> {
         .events
         .iter()
         .map(|event| event.attr.sample_stack_user);
-    let stack_bytes = dumps.max().filter(|_| scope.two_depths).map(u64::from);
-    let stack_bytes = stack_bytes.filter(|&bytes| bytes < stack_dump::DEEP.into());
+    let stack_bytes = dumps.max().filter(|_| scope.two_dump_sizes).map(u64::from);
+    let stack_bytes = stack_bytes.filter(|&bytes| bytes < stack_dump::LARGE_BYTES.into());
     let matters = size_bytes < SAMPLE_BYTES || stack_bytes.is_some() || scope.is_size_asked;
     (size_bytes < asked && matters).then_some(SmallRings {
         size_bytes,
@@ -340,19 +340,19 @@ impl Group {
                     open_one(attr, target, cpu)
                         .map_err(|why| Error::open(&event.name, attr, why, target))
                 };
-                let shallow = event.shallow.as_ref().map(|shallow| open(&shallow.attr));
-                let (deep, shallow) = (open(&event.attr)?, shallow.transpose()?);
-                let (Some(deep), None | Some(Some(_))) = (deep, &shallow) else {
+                let small = event.small_dumps.as_ref().map(|small| open(&small.attr));
+                let (large, small) = (open(&event.attr)?, small.transpose()?);
+                let (Some(large), None | Some(Some(_))) = (large, &small) else {
                     // The thread has ended.
                     continue;
                 };
-                self.share_ring(&deep, (idx, cpu), rings)?;
-                self.events[idx].counters.push(deep);
+                self.share_ring(&large, (idx, cpu), rings)?;
+                self.events[idx].counters.push(large);
                 self.events[idx].targets.push(target);
-                if let Some(counter) = shallow.flatten() {
+                if let Some(counter) = small.flatten() {
                     self.share_ring(&counter, (idx, cpu), rings)?;
-                    if let Some(shallow) = &mut self.events[idx].shallow {
-                        shallow.counters.push(counter);
+                    if let Some(small) = &mut self.events[idx].small_dumps {
+                        small.counters.push(counter);
                     }
                 }
             }
@@ -389,29 +389,29 @@ impl Group {
     }
 }
 
-/// An event as it is opened. Where its stack dumps are deep or shallow as needed, they leave
-/// room for some samples in a ring; where that is less than shallow ones need, all are of that size.
+/// An event as it is opened. If its dumps are large or small as needed, large ones leave room for some
+/// samples in a ring; if that is less than small ones need, all are of that size.
 fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCounters {
     let mut attr = event.attr.clone();
     if attr.sample_stack_user > 0 {
-        // Soon enough to switch to deeper copies, and to find a deep stack as it was.
+        // Soon enough to switch to larger dumps, and to find a deep stack as it was.
         attr.flags = attr.flags.with(AttrFlags::WATERMARK);
         attr.wakeup = u32::try_from(ring_bytes / WAKE_AT).unwrap_or(u32::MAX);
     }
-    let mut shallow = None;
-    if scope.two_depths {
+    let mut small_dumps = None;
+    if scope.two_dump_sizes {
         let most = u32::try_from(ring_bytes / LEAST_SAMPLES).unwrap_or(u32::MAX) & !7;
         attr.sample_stack_user = attr.sample_stack_user.min(most);
-        shallow = (attr.sample_stack_user > stack_dump::SHALLOW).then(|| Shallow {
+        small_dumps = (attr.sample_stack_user > stack_dump::SMALL_BYTES).then(|| SmallDumps {
             attr: PerfEventAttr {
-                sample_stack_user: stack_dump::SHALLOW,
+                sample_stack_user: stack_dump::SMALL_BYTES,
                 ..attr.clone()
             },
             counters: Vec::new(),
         });
     }
     if scope.until_exec {
-        // Of the deep ones only: they are on at first.
+        // Of the large ones only: they are on at first.
         attr.flags = attr.flags.with(AttrFlags::ENABLE_ON_EXEC);
     }
     EventCounters {
@@ -419,7 +419,7 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
         attr,
         counters: Vec::new(),
         targets: Vec::new(),
-        shallow,
+        small_dumps,
         cpus: event.cpus.clone(),
     }
 }

@@ -54,7 +54,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         until_exec: settings.watch == Watch::Command,
         ring_pages: open::ring_pages(settings, cpus.len()),
         is_size_asked: settings.ring_pages.is_some(),
-        two_depths: settings.call_chains == CallChains::Auto,
+        two_dump_sizes: settings.call_chains == CallChains::Auto,
         also_by_cpu: attrs.can_watch_all(settings),
         interrupts: &interrupts,
         cpus,
@@ -144,7 +144,7 @@ fn open_all(
         {
             note(Note::SampledByCpu { needed, limit });
             scope.targets = vec![Target::All];
-            scope.two_depths = settings.call_chains == CallChains::Auto;
+            scope.two_dump_sizes = settings.call_chains == CallChains::Auto;
             scope.also_by_cpu = false;
             file_limit::fit(attrs, scope)?;
             let attrs = attrs.for_everybody(settings);

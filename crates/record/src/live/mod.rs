@@ -14,7 +14,7 @@ mod walk;
 
 use crate::control::UnwindStatistics;
 use crate::layouts::Layouts;
-use crate::stack_dump::{LITTLE, SHALLOW};
+use crate::stack_dump::{REDUCED_BYTES, SMALL_BYTES};
 use address_space::{LiveSpace, LogNow};
 use code::Code;
 use deep_stack::{DeepStackRecovery, Recovered, TruncatedStack};
@@ -277,7 +277,7 @@ impl LiveUnwinder {
             registers: &registers,
         };
         let outcome = context.walk(Stack::new(start, bytes, is_full), &mut self.frames);
-        if context.unwinder.reach() > u64::from(SHALLOW) {
+        if context.unwinder.reach() > u64::from(SMALL_BYTES) {
             self.statistics.large += 1;
         }
         if let Outcome::OffStack { .. } = outcome {
@@ -291,8 +291,8 @@ impl LiveUnwinder {
             }
         }
         let goes_on = match outcome {
-            // So small a dump was trimmed by us: a larger one would not have more.
-            Outcome::Cut if is_full && bytes.len() <= LITTLE => false,
+            // So small a dump was reduced here: the kernel would not give more.
+            Outcome::Cut if is_full && bytes.len() <= REDUCED_BYTES => false,
             Outcome::Cut => {
                 self.statistics.truncated += 1;
                 true

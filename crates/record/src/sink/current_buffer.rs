@@ -79,7 +79,7 @@ impl CurrentBuffer {
     pub(super) fn push_sample(&mut self, sample: &[u8], layout: &SampleLayout, room: Room) -> Kept {
         if self.is_unwound_here() {
             self.push(sample);
-            return Kept::Whole;
+            return Kept::All;
         }
         append_trimmed(sample, layout, room, &mut self.bytes)
     }

@@ -23,7 +23,7 @@ use writer_thread::WriterThread;
 
 pub(crate) use writer_thread::Written;
 
-/// While fewer buffers than this are free, little is kept of each stack.
+/// While fewer buffers than this are free, less is kept of each dump.
 const FEW_LEFT: usize = POOL / 4;
 
 /// Records that are ready to be written are handed over so often, so that a recorder that is
@@ -79,7 +79,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Appends a sample with its stack trimmed: to less where the writer is behind.
+    /// Appends a sample with its dump trimmed: to less while the writer does not keep up.
     #[inline]
     pub(crate) fn push_sample(
         &mut self,
@@ -87,7 +87,7 @@ impl Sink {
         layout: &SampleLayout,
     ) -> Result<Kept, NoAnswer> {
         let room = match self.current.is_unwound_here() {
-            true => Room::Whole,
+            true => Room::Full,
             false => self.room(),
         };
         self.make_room(sample.len())?;
@@ -167,8 +167,8 @@ impl Sink {
     /// How much of a stack there is room for.
     fn room(&self) -> Room {
         match self.pool.n_free() {
-            FEW_LEFT.. => Room::Whole,
-            1.. => Room::Little,
+            FEW_LEFT.. => Room::Full,
+            1.. => Room::Reduced,
             0 => Room::Nothing,
         }
     }
