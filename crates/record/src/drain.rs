@@ -7,11 +7,11 @@ use crate::head::Head;
 use crate::interrupts::NoAnswer;
 use crate::layouts::Layouts;
 use crate::lineage::Lineage;
+use crate::missing_build_ids::MissingBuildIds;
 use crate::open::Opened;
 use crate::sink::Sink;
 use crate::stack_dump::Kept;
 use crate::streams::Streams;
-use crate::unnamed::Unnamed;
 use rprof_abi::record::Record;
 use rprof_abi::{Endian, Misc, RawRecord, RecordHeader, RecordKind, SampleLayout};
 use rprof_perfdata::file_kind;
@@ -48,7 +48,7 @@ pub(crate) struct Pass {
 #[derive(Debug)]
 pub(crate) struct Drain {
     pub(crate) counts: Counts,
-    pub(crate) unnamed: Unnamed,
+    pub(crate) missing_build_ids: MissingBuildIds,
     sideband_layout: SampleLayout,
     /// Of samples as they are drained; `None` if they hold no stacks.
     stacks: Option<Layouts>,
@@ -82,7 +82,7 @@ impl Drain {
     ) -> Self {
         Self {
             counts: Counts::default(),
-            unnamed: Unnamed::default(),
+            missing_build_ids: MissingBuildIds::default(),
             sideband_layout,
             stacks,
             own_pid,
@@ -252,7 +252,7 @@ impl Drain {
         if kind == RecordKind::MMAP2
             && let Ok(raw) = RawRecord::parse(record, Endian::NATIVE)
             && let Ok((mut map, id)) = Record::parse(raw, &self.sideband_layout)
-            && let Some(misc) = self.unnamed.take(&mut map, raw.misc)
+            && let Some(misc) = self.missing_build_ids.take(&mut map, raw.misc)
         {
             let mut bytes = Vec::with_capacity(record.len());
             if map

@@ -186,12 +186,12 @@ fn write_end(
     sections.extend(summary.stacks.as_ref().map(features::of_stacks));
     sections.extend(summary.coverage.map(features::of_coverage));
     sections.extend(features::of_left_out(counts));
-    let unnamed = std::mem::take(&mut drain.unnamed);
+    let missing_build_ids = std::mem::take(&mut drain.missing_build_ids);
     // The reader of a pipe may not read just now.
     let finishing = in_background("rprof-end", move || {
-        sections.push((FeatureId::BUILD_ID, unnamed.section()));
+        sections.push((FeatureId::BUILD_ID, missing_build_ids.section()));
         // Files may be where reading takes its time; all else is worth more.
-        let contents = in_background("rprof-contents", move || unnamed.contents());
+        let contents = in_background("rprof-contents", move || missing_build_ids.contents());
         let contents = contents
             .ok()
             .and_then(|all| all.recv_timeout(CONTENTS_TAKE).ok());

@@ -29,6 +29,7 @@ mod layouts;
 mod lineage;
 mod live;
 mod losses;
+mod missing_build_ids;
 mod note;
 mod open;
 mod output;
@@ -39,7 +40,6 @@ mod settings;
 mod sink;
 mod stack_dump;
 mod streams;
-mod unnamed;
 mod watched;
 
 pub use error::Error;

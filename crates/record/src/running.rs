@@ -54,7 +54,7 @@ impl Run<'_> {
             }
         }
         let (sink, layout) = (&mut self.sink, &self.sideband_layout);
-        let unnamed = &mut self.drain.unnamed;
+        let missing_build_ids = &mut self.drain.missing_build_ids;
         let has_data = self.settings.call_chains.keeps_dumps();
         let mut unreadable = HashSet::default();
         let mut gone = Ok(());
@@ -67,7 +67,9 @@ impl Run<'_> {
                     return;
                 }
                 let mut record = one.record;
-                let misc = unnamed.take(&mut record, one.misc).unwrap_or(one.misc);
+                let misc = missing_build_ids
+                    .take(&mut record, one.misc)
+                    .unwrap_or(one.misc);
                 let pushed =
                     sink.push_encoded(|buffer| record.encode(misc, &one.id, layout, buffer));
                 if pushed.is_err() {
