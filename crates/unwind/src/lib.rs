@@ -40,6 +40,6 @@ pub use call::{Call, LONGEST_CALL, call_before};
 pub use outcome::Outcome;
 pub use registers::Registers;
 pub use space::{AddressSpace, Mapped};
-pub use stack::{Beyond, Stack};
+pub use stack::{MemorySource, Stack};
 pub use table::{TableError, UnwindTable};
 pub use walk::{StackFrame, Unwinder};

@@ -4,7 +4,7 @@ use super::truncated_stack::TruncatedStack;
 use crate::live::process_memory::ProcessMemory;
 use foldhash::HashMap;
 use rprof_ringbuf::sys::Clock;
-use rprof_unwind::Beyond;
+use rprof_unwind::MemorySource;
 use std::cell::RefCell;
 use std::ops::Range;
 
@@ -70,7 +70,7 @@ impl RemoteStack {
     }
 }
 
-impl Beyond for RemoteStackReader {
+impl MemorySource for RemoteStackReader {
     fn word(&self, avma: u64) -> Option<u64> {
         let mut stack = self.stack.borrow_mut();
         if stack.pages.len() >= MAX_PAGES {

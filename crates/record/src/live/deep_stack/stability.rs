@@ -6,7 +6,7 @@ use super::truncated_stack::TruncatedStack;
 use foldhash::HashMap;
 use rprof_ringbuf::Watchpoint;
 use rprof_ringbuf::sys::Clock;
-use rprof_unwind::{Beyond, StackFrame};
+use rprof_unwind::{MemorySource, StackFrame};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ struct Observation {
     frames: Vec<StackFrame>,
 }
 
-impl Beyond for Observation {
+impl MemorySource for Observation {
     fn word(&self, avma: u64) -> Option<u64> {
         let into = avma % PAGE as u64;
         let page = self.pages.get(&(avma - into))?;
@@ -152,7 +152,7 @@ impl FrameStability {
     pub(super) fn is_complete(
         &self,
         truncated: TruncatedStack<'_>,
-        mut walk: impl FnMut(&dyn Beyond, u64) -> bool,
+        mut walk: impl FnMut(&dyn MemorySource, u64) -> bool,
     ) -> bool {
         let dump = truncated.start..truncated.dump_end();
         self.watched_before(truncated).any(|watched| {
