@@ -78,7 +78,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let writer = created.start(&plan.written, known, &interrupts)?;
     // The command is forked already, and runs as it would. What is drained late is lost, what is
     // unwound late is truncated: neither takes much time.
-    let _ahead = sys::run_before_others();
+    let _priority_guard = sys::run_before_others();
     let taken = Arc::clone(&created.taken);
     let sink = Sink::start(writer, plan.unwinder, Rc::clone(&interrupts), taken)?;
     let mut run = Run {
