@@ -22,11 +22,11 @@ use std::process::ExitStatus;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// How long checksums of files may take: a little more than they take by themselves.
-const CONTENTS_TAKE: Duration = Duration::from_millis(1500);
+/// The timeout for checksums of files: a little more than their own.
+const CONTENTS_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// Signals end the wait for a command; a look now and then does no harm.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Signals end the wait for a command; a poll now and then does no harm.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 impl Run<'_> {
     /// Stops, drains the rest, closes the file, whatever happened before; then waits for the
@@ -194,7 +194,7 @@ fn write_end(
         let contents = in_background("rprof-contents", move || missing_build_ids.contents());
         let contents = contents
             .ok()
-            .and_then(|all| all.recv_timeout(CONTENTS_TAKE).ok());
+            .and_then(|all| all.recv_timeout(CONTENTS_TIMEOUT).ok());
         sections.extend(contents.and_then(|all| features::of_contents(&all)));
         writer.finish(sections)
     })?;
@@ -260,7 +260,7 @@ fn wait_for(
         } else if is_over {
             note(Note::CommandEnds);
         }
-        let waited = poller.wait(LOOK_EVERY).map(Iterator::count);
+        let waited = poller.wait(POLL_INTERVAL).map(Iterator::count);
         waited.ok()?;
     }
 }

@@ -52,8 +52,8 @@ impl Default for MissingBuildIds {
 /// Files that stay open at most.
 const MAX_OPEN: usize = 32;
 
-/// The end is not kept waiting for checksums.
-const CHECKSUMS_TAKE: Duration = Duration::from_secs(1);
+/// How long checksums may keep the end waiting.
+const CHECKSUMS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Path; device, inode and its generation.
 type FileKey = (Vec<u8>, (u32, u32, u64, u64));
@@ -123,7 +123,7 @@ impl MissingBuildIds {
     /// What was in files that have no build id. Those that were written to meanwhile have no
     /// checksum: what was mapped is not there any more.
     pub(crate) fn contents(&self) -> Vec<FileContents> {
-        let until = Instant::now().checked_add(CHECKSUMS_TAKE);
+        let until = Instant::now().checked_add(CHECKSUMS_TIMEOUT);
         let contents = self.contents.iter().map(|(key, fingerprint, elf)| {
             let (path, (major, minor, inode, _)) = key;
             let fingerprint = elf.as_ref().map_or(*fingerprint, |elf| {

@@ -274,7 +274,7 @@ impl Run<'_> {
         let mut poll_interval = POLL_INTERVAL;
         loop {
             let now = Instant::now();
-            let timeout = self.coverage_looks_in(now).min(poll_interval);
+            let timeout = self.coverage_poll_interval(now).min(poll_interval);
             let timeout = deadline.map_or(timeout, |deadline| {
                 deadline.saturating_duration_since(now).min(timeout)
             });
@@ -349,12 +349,12 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// After how long it is to be found out whether processes are too short for samples.
-    fn coverage_looks_in(&self, now: Instant) -> Duration {
+    /// After how long it is polled whether processes are too short for samples.
+    fn coverage_poll_interval(&self, now: Instant) -> Duration {
         let coverage = self.drain.coverage.as_ref();
         let may = self.opened.by_cpu.is_some() && !self.opened.is_by_cpu();
         let coverage = coverage.filter(|_| may);
-        coverage.map_or(POLL_INTERVAL, |coverage| coverage.look_every(now))
+        coverage.map_or(POLL_INTERVAL, |coverage| coverage.poll_interval(now))
     }
 
     fn waits_for_all(&self) -> bool {

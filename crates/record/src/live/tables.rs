@@ -15,7 +15,7 @@ pub(crate) struct Tables {
     of: Vec<OnceCell<Table>>,
     /// An image did not fit beside the others: room is made for it.
     is_full: Cell<bool>,
-    /// How often in a row there was no room for an image.
+    /// How many times in a row there was no room for an image.
     refused: BTreeMap<ImageId, u32>,
     locator: Locator,
     /// Images that were looked for since this was last asked.
@@ -32,8 +32,8 @@ enum Table {
     NoRoom,
 }
 
-/// An image that was refused so often, with all others forgotten in between, is too large.
-const ENOUGH: u32 = 3;
+/// An image is too large if there was no room this many times, with all others forgotten in between.
+const MAX_REFUSALS: u32 = 3;
 
 impl Tables {
     /// Files that are read may be kept open.
@@ -86,7 +86,11 @@ impl Tables {
         let cell = self.of.get(id.0 as usize)?;
         let table = cell.get_or_init(|| {
             self.n_read.set(self.n_read.get() + 1);
-            if self.refused.get(&id).is_some_and(|&times| times >= ENOUGH) {
+            if self
+                .refused
+                .get(&id)
+                .is_some_and(|&times| times >= MAX_REFUSALS)
+            {
                 return Table::None;
             }
             let table = self.open(image, pid);

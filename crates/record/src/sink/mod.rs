@@ -26,9 +26,9 @@ pub(crate) use writer_thread::Written;
 /// While fewer buffers than this are free, less is kept of each dump.
 const FEW_LEFT: usize = POOL / 4;
 
-/// Records that are ready to be written are handed over so often, so that a recorder that is
-/// killed leaves them in the file.
-const AT_LEAST_EVERY_NS: u64 = 250_000_000;
+/// Records that are ready to be written are handed over at least this often, so that a recorder that
+/// is killed leaves them in the file.
+const HAND_OVER_INTERVAL_NS: u64 = 250_000_000;
 
 /// Takes whole records. When the pool is empty (the disk is slow) it waits, the rings fill up,
 /// and the kernel counts what does not fit. If the writer is gone, its error comes from
@@ -121,7 +121,7 @@ impl Sink {
             .current
             .complete_until_ns()
             .saturating_sub(self.handed_over_ns);
-        let is_time = is_unfinished || since_ns >= AT_LEAST_EVERY_NS;
+        let is_time = is_unfinished || since_ns >= HAND_OVER_INTERVAL_NS;
         // To wait for a buffer, while there is room in this one, would fill the rings.
         if self.current.len() == 0 || !is_time || self.pool.n_free() == 0 {
             return Ok(());
