@@ -6,8 +6,8 @@ mod code;
 mod deep_stack;
 mod ends;
 mod goroutine;
-mod log;
-mod logs;
+mod jitdump;
+mod jitdumps;
 mod process_memory;
 mod tables;
 mod walk;
@@ -15,13 +15,13 @@ mod walk;
 use crate::control::UnwindStatistics;
 use crate::layouts::Layouts;
 use crate::stack_dump::{REDUCED_BYTES, SMALL_BYTES};
-use address_space::{LiveSpace, LogNow};
+use address_space::{JitDumpNow, LiveSpace};
 use code::Code;
 use deep_stack::{DeepStackRecovery, Recovered, TruncatedStack};
 use ends::Ends;
 use foldhash::HashSet;
 use goroutine::Goroutine;
-use logs::Logs;
+use jitdumps::LiveJitDumps;
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::sample::StackDump;
 use rprof_abi::{
@@ -49,7 +49,7 @@ pub(crate) struct LiveUnwinder {
     generation: u32,
     tables: Tables,
     code: RefCell<Code>,
-    logs: Logs,
+    jitdumps: LiveJitDumps,
     unwinder: Unwinder,
     ends: Ends,
     statistics: UnwindStatistics,
@@ -103,7 +103,7 @@ impl LiveUnwinder {
             generation: 0,
             tables: Tables::new(kept),
             code: RefCell::default(),
-            logs: Logs::new(machine),
+            jitdumps: LiveJitDumps::new(machine),
             unwinder: Unwinder::new(),
             ends: Ends::default(),
             statistics: UnwindStatistics::default(),
@@ -149,7 +149,7 @@ impl LiveUnwinder {
                         if let Record::Exit(task) = &record {
                             self.deep_stacks.forget_thread(task.tid);
                         }
-                        self.logs.see(raw.misc, &record, &id);
+                        self.jitdumps.add(raw.misc, &record, &id);
                         self.live.add(raw.misc, &record, &id);
                     }
                 }
@@ -164,7 +164,7 @@ impl LiveUnwinder {
         self.live.settle(complete_until_ns);
         self.live
             .forget(complete_until_ns.saturating_sub(MARGIN_NS));
-        let begins_anew = self.logs.end_round(&self.live);
+        let begins_anew = self.jitdumps.end_round(&self.live);
         if begins_anew || self.live.generation() != self.generation {
             self.generation = self.live.generation();
             self.unwinder = Unwinder::new();
@@ -252,14 +252,14 @@ impl LiveUnwinder {
         let (pid, time_ns) = (sample.pid.unwrap_or(-1), sample.time_ns.unwrap_or(0));
         let epoch = self.live.epoch(pid, time_ns);
         self.tables.make_room(self.live.images().len());
-        let number = self.logs.look(pid, time_ns, epoch);
-        let log = self.logs.of(pid).zip(number);
+        let number = self.jitdumps.read_until(pid, time_ns, epoch);
+        let jitdump = self.jitdumps.of(pid).zip(number);
         let space = LiveSpace {
             live: &self.live,
             tables: &self.tables,
             code: &self.code,
-            log: log.map(|((log, round), number)| LogNow {
-                log,
+            jitdump: jitdump.map(|((jitdump, round), number)| JitDumpNow {
+                jitdump,
                 round,
                 time_ns,
                 number,
