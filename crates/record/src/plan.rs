@@ -2,7 +2,7 @@
 
 use crate::control::Control;
 use crate::layouts::Layouts;
-use crate::live::{LiveUnwinder, Unreadable};
+use crate::live::{DeepStacks, LiveUnwinder, Unreadable, UnwinderSettings};
 use crate::open::{EventCounters, Opened};
 use crate::stack_dump;
 use crate::{CallChains, Error, Settings};
@@ -52,18 +52,21 @@ impl Plan {
         };
         let now = Instant::now();
         let unreadable = Arc::new(Unreadable::new());
-        let both = (layouts(&drained), layouts(&written));
         Ok(Self {
-            stacks: has_stacks.then(|| both.0.clone()),
+            stacks: has_stacks.then(|| layouts(&drained)),
             unwinder: machine.map(|machine| {
-                let how = (is_auto, settings.kept_files.clone());
-                LiveUnwinder::new(
+                LiveUnwinder::new(UnwinderSettings {
                     machine,
-                    both,
-                    sideband.clone(),
-                    Arc::clone(&unreadable),
-                    how,
-                )
+                    drained: layouts(&drained),
+                    written: layouts(&written),
+                    sideband: sideband.clone(),
+                    deep_stacks: match is_auto {
+                        true => DeepStacks::Recovered,
+                        false => DeepStacks::LeftTruncated,
+                    },
+                    unreadable: Arc::clone(&unreadable),
+                    kept_files: settings.kept_files.clone(),
+                })
             }),
             control: match is_auto {
                 true => Control::new(now),

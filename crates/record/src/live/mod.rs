@@ -18,7 +18,7 @@ use crate::stack_dump::{REDUCED_BYTES, SMALL_BYTES};
 use address_space::{JitDumpNow, LiveSpace};
 use code::Code;
 use deep_stack::{DeepStackRecovery, Recovered, TruncatedStack};
-use ends::Ends;
+use ends::{Ended, Ends};
 use foldhash::HashSet;
 use goroutine::Goroutine;
 use jitdumps::LiveJitDumps;
@@ -53,8 +53,7 @@ pub(crate) struct LiveUnwinder {
     unwinder: Unwinder,
     ends: Ends,
     statistics: UnwindStatistics,
-    /// Whether more of deep stacks is read.
-    completes: bool,
+    deep_stack_policy: DeepStacks,
     deep_stacks: DeepStackRecovery,
     unreadable: Arc<Unreadable>,
     /// Samples that are not as was asked for.
@@ -62,6 +61,55 @@ pub(crate) struct LiveUnwinder {
     frames: Vec<StackFrame>,
     chain: Vec<u8>,
     body: Vec<u8>,
+}
+
+/// How stacks are unwound.
+#[derive(Debug)]
+pub(crate) struct UnwinderSettings {
+    pub(crate) machine: Machine,
+    /// Samples as they are drained.
+    pub(crate) drained: Layouts,
+    /// Samples as they are written.
+    pub(crate) written: Layouts,
+    pub(crate) sideband: SampleLayout,
+    pub(crate) deep_stacks: DeepStacks,
+    pub(crate) unreadable: Arc<Unreadable>,
+    /// Keeps files open.
+    pub(crate) kept_files: Option<Arc<KeptFiles>>,
+}
+
+/// What is done about stacks that the largest dumps have no room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DeepStacks {
+    /// More of them is read from the process.
+    Recovered,
+    LeftTruncated,
+}
+
+/// A sample's stack, walked into frames.
+#[derive(Clone, Copy, Debug)]
+struct Walked {
+    outcome: Outcome,
+    /// How many frames come before others that are missing.
+    n_before_gap: Option<usize>,
+}
+
+impl Walked {
+    /// Without a gap.
+    fn to(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            n_before_gap: None,
+        }
+    }
+
+    /// Truncated by a gap, after so many frames.
+    fn to_gap(n_before_gap: usize) -> Self {
+        Self {
+            outcome: Outcome::Cut,
+            n_before_gap: Some(n_before_gap),
+        }
+    }
 }
 
 /// What became of the stacks of a recording.
@@ -77,23 +125,24 @@ pub(crate) struct Unwound {
 /// Processes that were there before, and could not be looked into; known once all were looked at.
 pub(crate) type Unreadable = OnceLock<HashSet<i32>>;
 
-/// Mappings are kept for samples that are older than the pass before by so many nanoseconds: they may
-/// have been on their way into their ring when it was last drained.
+/// Mappings are kept for samples that are older than the pass before by this: such samples may have been
+/// on their way into their ring when it was last drained.
 const MARGIN_NS: u64 = 10_000_000;
 
 /// Entries of a call chain that fit into a record beside its other fields.
 const MAX_ENTRIES: usize = 8100;
 
 impl LiveUnwinder {
-    /// For events that are drained as one attr says and written as another; what the largest
-    /// stack dumps have no room for is read from the process, or not; files may be kept open.
-    pub(crate) fn new(
-        machine: Machine,
-        (drained, written): (Layouts, Layouts),
-        sideband: SampleLayout,
-        unreadable: Arc<Unreadable>,
-        (completes, kept): (bool, Option<Arc<KeptFiles>>),
-    ) -> Self {
+    pub(crate) fn new(settings: UnwinderSettings) -> Self {
+        let UnwinderSettings {
+            machine,
+            drained,
+            written,
+            sideband,
+            deep_stacks: deep_stack_policy,
+            unreadable,
+            kept_files,
+        } = settings;
         Self {
             machine,
             drained,
@@ -101,13 +150,13 @@ impl LiveUnwinder {
             sideband,
             live: Live::default(),
             generation: 0,
-            tables: Tables::new(kept),
+            tables: Tables::new(kept_files),
             code: RefCell::default(),
             jitdumps: LiveJitDumps::new(machine),
             unwinder: Unwinder::new(),
             ends: Ends::default(),
             statistics: UnwindStatistics::default(),
-            completes,
+            deep_stack_policy,
             deep_stacks: DeepStackRecovery::default(),
             unreadable,
             undecodable: 0,
@@ -117,8 +166,8 @@ impl LiveUnwinder {
         }
     }
 
-    /// Appends what the file gets for drained records. All sideband up to a moment is among
-    /// them or came before; the file has so many bytes.
+    /// Appends what the file gets for drained records. All sideband up to `complete_until_ns` is among
+    /// them or came before. The file has `file_len` bytes.
     pub(crate) fn take(
         &mut self,
         drained: &[u8],
@@ -183,8 +232,9 @@ impl LiveUnwinder {
         let entries = sample.callchain.iter().flat_map(Callchain::entries);
         let kernel = entries.take_while(|&entry| entry != context::USER);
         self.chain.extend(kernel.flat_map(u64::to_ne_bytes));
-        let (outcome, hole) = self.walk(&sample).unzip();
-        let gap = self.close_gap(hole.flatten(), sample.raw.map_or(0, <[u8]>::len));
+        let walked = self.walk(&sample);
+        let n_before_gap = walked.and_then(|walked| walked.n_before_gap);
+        let gap = self.close_gap(n_before_gap, sample.raw.map_or(0, <[u8]>::len));
         if !self.frames.is_empty() {
             let n_before = gap.map_or(self.frames.len(), |gap| gap - self.chain.len() / 8 - 1);
             self.chain.extend(context::USER.to_ne_bytes());
@@ -199,17 +249,18 @@ impl LiveUnwinder {
                 .chain(outer.iter().map(avma));
             self.chain.extend(entries.flat_map(u64::to_ne_bytes));
         }
-        if let Some(outcome) = outcome {
-            let is_copied = sample
-                .stack_user
-                .is_some_and(|stack| !stack.stack().is_empty());
-            let is_readable = self.unreadable.get().is_none_or(|pids| {
-                let pid = sample.pid.unwrap_or(-1);
-                !pids.contains(&pid)
-            });
-            let images = self.live.images();
-            self.ends
-                .add((outcome, is_copied, is_readable), gap, offset, images);
+        if let Some(Walked { outcome, .. }) = walked {
+            let dump = sample.stack_user.as_ref().map(StackDump::stack);
+            let pid = sample.pid.unwrap_or(-1);
+            let unreadable = self.unreadable.get();
+            let ended = Ended {
+                outcome,
+                has_dump: dump.is_some_and(|dump| !dump.is_empty()),
+                is_readable: unreadable.is_none_or(|pids| !pids.contains(&pid)),
+                gap,
+                offset,
+            };
+            self.ends.add(ended, self.live.images());
         }
         let unwound = Sample {
             callchain: Some(Callchain::from_encoded(&self.chain, Endian::NATIVE)),
@@ -229,9 +280,8 @@ impl LiveUnwinder {
         raw.encode(out, Endian::NATIVE).ok()
     }
 
-    /// Finds the user part of a sample's stack, and after how many frames others are missing; `None` if
-    /// it has none.
-    fn walk(&mut self, sample: &Sample<'_>) -> Option<(Outcome, Option<usize>)> {
+    /// Finds the user part of a sample's stack; `None` if it has none.
+    fn walk(&mut self, sample: &Sample<'_>) -> Option<Walked> {
         let registers = sample.regs_user.as_ref()?;
         let registers = match Registers::of_sample(self.machine, registers) {
             Ok(registers) => registers,
@@ -246,7 +296,7 @@ impl LiveUnwinder {
                     slot: 0,
                     is_return: false,
                 });
-                return Some((outcome, None));
+                return Some(Walked::to(outcome));
             }
         };
         let (pid, time_ns) = (sample.pid.unwrap_or(-1), sample.time_ns.unwrap_or(0));
@@ -285,8 +335,8 @@ impl LiveUnwinder {
             let call_before = |avma| self.deep_stacks.call_before(self.machine, &space, avma);
             let by_frame_pointers = user_chain(sample);
             match goroutine::append(&space, &by_frame_pointers, call_before, &mut self.frames) {
-                Some(Goroutine::Complete) => return Some((Outcome::Rooted, None)),
-                Some(Goroutine::WithoutInnermost) => return Some((Outcome::Cut, Some(n_inner))),
+                Some(Goroutine::Complete) => return Some(Walked::to(Outcome::Rooted)),
+                Some(Goroutine::WithoutInnermost) => return Some(Walked::to_gap(n_inner)),
                 None => {}
             }
         }
@@ -301,8 +351,8 @@ impl LiveUnwinder {
             Outcome::OffStack { .. } => !bytes.is_empty(),
             _ => false,
         };
-        if !self.completes || !goes_on {
-            return Some((outcome, None));
+        if self.deep_stack_policy == DeepStacks::LeftTruncated || !goes_on {
+            return Some(Walked::to(outcome));
         }
         let truncated = TruncatedStack {
             pid,
@@ -321,25 +371,25 @@ impl LiveUnwinder {
         Some(match recovered {
             Recovered::Complete => {
                 self.ends.completed();
-                (Outcome::Rooted, None)
+                Walked::to(Outcome::Rooted)
             }
-            Recovered::Gap { n_inner } => (Outcome::Cut, Some(n_inner)),
-            Recovered::Truncated => (Outcome::Cut, None),
-            Recovered::Unknown => (outcome, None),
+            Recovered::Gap { n_inner } => Walked::to_gap(n_inner),
+            Recovered::Truncated => Walked::to(Outcome::Cut),
+            Recovered::Unknown => Walked::to(outcome),
         })
     }
 
-    /// Takes frames out of the middle, or where others are missing already, if there are more than a
-    /// record holds beside its other fields and so much raw data; returns how many entries of the
-    /// chain are left before the gap.
-    fn close_gap(&mut self, hole: Option<usize>, raw_bytes: usize) -> Option<usize> {
+    /// Takes frames out if there are more than a record holds beside its raw data and other fields: from
+    /// the middle, or where others are missing already. Returns how many entries of the chain are left
+    /// before the gap.
+    fn close_gap(&mut self, n_before_gap: Option<usize>, raw_bytes: usize) -> Option<usize> {
         let n_kernel = self.chain.len() / 8;
         let most = MAX_ENTRIES.saturating_sub(n_kernel + 1 + raw_bytes.div_ceil(8));
         let n_over = self.frames.len().saturating_sub(most);
-        let from = match (hole, n_over) {
+        let from = match (n_before_gap, n_over) {
             (None, 0) => return None,
             (None, _) => most / 2,
-            (Some(hole), _) => hole.min(self.frames.len() - n_over),
+            (Some(n_before), _) => n_before.min(self.frames.len() - n_over),
         };
         self.frames.drain(from..from + n_over);
         Some(n_kernel + 1 + from)
