@@ -1,6 +1,7 @@
-//! What all tests through the binary share: running it under a watchdog, scratch folders, work that
-//! is measured ([`work`]), programs that end with the test ([`running`]), needs that are said aloud,
-//! and one live test at a time ([`needs`]).
+//! What all tests through the binary share: running it under a watchdog, scratch folders, programs
+//! to record ([`program`]) that do work which is measured ([`work`]), recordings ([`recording`]),
+//! programs that end with the test ([`running`]), needs that are said aloud, and one live test at a
+//! time ([`needs`]).
 
 #![allow(
     dead_code,
@@ -11,10 +12,14 @@
 
 mod needs;
 pub mod nobody;
+mod program;
+mod recording;
 mod running;
 pub mod work;
 
 pub use needs::*;
+pub use program::*;
+pub use recording::Recording;
 pub use running::{Running, record_while};
 
 use std::ffi::OsStr;
@@ -212,24 +217,6 @@ pub fn golden(path: &Path, actual: &str) {
         "{} differs (cargo xtask bless rewrites it)\n--- expected\n{expected}\n--- actual\n{actual}",
         path.display()
     );
-}
-
-/// Compiles a C program with frame pointers; what it does for a while is [`work::C`].
-#[track_caller]
-pub fn compile_c(dir: &Path, name: &str, source: &str) -> PathBuf {
-    let (input, output) = (dir.join(format!("{name}.c")), dir.join(name));
-    std::fs::write(&input, format!("{}{source}", work::C)).unwrap();
-    let mut cc = tool("cc");
-    cc.args([
-        "-O1",
-        "-g",
-        "-fno-omit-frame-pointer",
-        "-fno-optimize-sibling-calls",
-        "-pthread",
-        "-o",
-    ]);
-    run(cc.arg(&output).arg(&input)).ok();
-    output
 }
 
 /// A number in front of a word in a line of text: `samples(" 12 samples in ..", "samples")`.
