@@ -1,6 +1,6 @@
 //! What all tests through the binary share: running it under a watchdog, scratch folders, programs
 //! to record ([`program`]) that do work which is measured ([`work`]), recordings ([`recording`]),
-//! programs that end with the test ([`running`]), needs that are said aloud, and one live test at a
+//! programs that end with the test ([`running`], [`cleanup`]), needs that are said aloud, and one live test at a
 //! time ([`needs`]).
 
 #![allow(
@@ -10,6 +10,7 @@
     reason = "each test program uses a part of it"
 )]
 
+mod cleanup;
 mod needs;
 pub mod nobody;
 mod program;
@@ -17,6 +18,7 @@ mod recording;
 mod running;
 pub mod work;
 
+pub use cleanup::{MARK, shared_folder};
 pub use needs::*;
 pub use program::*;
 pub use recording::Recording;
@@ -85,6 +87,7 @@ pub fn tool(program: impl AsRef<OsStr>) -> Command {
     for name in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "PERF_CONFIG"] {
         command.env_remove(name);
     }
+    cleanup::mark(&mut command);
     // Compilers are looked for there.
     if let (None, Some(home)) = (std::env::var_os("RUSTUP_HOME"), std::env::var_os("HOME")) {
         command.env("RUSTUP_HOME", Path::new(&home).join(".rustup"));
