@@ -13,13 +13,13 @@
 //! any description (made at run time) is walked by frame pointers, if these lead somewhere.
 
 mod arch;
+mod built_in;
 mod cache;
 mod call;
 mod epilogue;
 mod frame_pointer;
 mod go;
 mod index;
-mod known;
 mod outcome;
 mod registers;
 mod rule;
