@@ -6,7 +6,7 @@ use crate::walk::is_code;
 use crate::{AddressSpace, Registers};
 
 /// Where frame pointers led.
-pub(crate) enum Led {
+pub(crate) enum FramePointerResult {
     /// To a caller, whose program counter was at an address.
     Caller { slot: u64 },
     /// To the frame where the thread began.
@@ -23,29 +23,31 @@ pub(crate) fn follow<A: Arch>(
     space: &impl AddressSpace,
     registers: &mut Registers,
     stack: &Stack<'_>,
-) -> Led {
+) -> FramePointerResult {
     let (Some(sp), Some(fp)) = (registers.get(A::SP), registers.get(A::FP)) else {
-        return Led::Nowhere;
+        return FramePointerResult::Nowhere;
     };
     if fp < sp || fp % 8 != 0 {
-        return Led::Nowhere;
+        return FramePointerResult::Nowhere;
     }
     let (outer, pc) = match (stack.word(fp), stack.word(fp.wrapping_add(8))) {
         (Ok(outer), Ok(pc)) => (outer, A::strip(pc)),
-        (Err(Unread::BehindCut), _) | (_, Err(Unread::BehindCut)) => return Led::BehindCut,
-        _ => return Led::Nowhere,
+        (Err(Unread::BehindCut), _) | (_, Err(Unread::BehindCut)) => {
+            return FramePointerResult::BehindCut;
+        }
+        _ => return FramePointerResult::Nowhere,
     };
     if (outer, pc) == (0, 0) {
-        return Led::Root;
+        return FramePointerResult::Root;
     }
     if !is_code(space, pc) {
-        return Led::Nowhere;
+        return FramePointerResult::Nowhere;
     }
     registers.keep(0);
     registers.set(A::SP, fp.wrapping_add(16));
     registers.set(A::FP, outer);
     registers.set_pc(pc);
-    Led::Caller {
+    FramePointerResult::Caller {
         slot: fp.wrapping_add(8),
     }
 }

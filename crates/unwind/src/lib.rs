@@ -9,13 +9,14 @@
 //!
 //! Most frames are four additions: where the caller's frame is, where the return address lies,
 //! which registers were saved ([`rule`]). What does not fit (signal frames, realigned stacks,
-//! hand-written assembly) is evaluated as DWARF says, with all registers ([`slow`]). Code without
+//! hand-written assembly) is evaluated as DWARF says, with all registers ([`dwarf_evaluation`]). Code without
 //! any description (made at run time) is walked by frame pointers, if these lead somewhere.
 
 mod arch;
 mod built_in;
 mod cache;
 mod call;
+mod dwarf_evaluation;
 mod epilogue;
 mod frame_pointer;
 mod go;
@@ -25,7 +26,6 @@ mod registers;
 mod rule;
 mod section;
 mod signal;
-mod slow;
 mod space;
 mod stack;
 mod table;

@@ -14,8 +14,8 @@ pub(crate) enum Kind {
     Plain,
     /// Not at all: the thread began here.
     Root,
-    /// As DWARF says, word for word.
-    Slow,
+    /// By DWARF evaluation.
+    Dwarf,
     /// As the rest of the rule says, or not at all where that leads to no caller: a new thread's first
     /// instructions look like the end of the function that made it.
     Gap,
@@ -81,7 +81,7 @@ impl Rule {
         if is_root {
             return Self::of(Kind::Root);
         }
-        Self::plain::<A>(row).unwrap_or(Self::of(Kind::Slow))
+        Self::plain::<A>(row).unwrap_or(Self::of(Kind::Dwarf))
     }
 
     fn plain<A: Arch>(row: &UnwindTableRow<usize>) -> Option<Self> {

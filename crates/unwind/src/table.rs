@@ -2,11 +2,11 @@
 
 use crate::arch::{Arch, Machine, for_machine};
 use crate::built_in::BuiltIn;
+use crate::dwarf_evaluation::{Caller, StepError};
 use crate::go::Go;
 use crate::rule::{Kind, Rule};
 use crate::section::{Section, debug_frame_of, eh_frame_of, eh_frame_of_piece};
 use crate::signal;
-use crate::slow::{Caller, Step};
 use crate::stack::Stack;
 use crate::{Mapped, Registers};
 use foldhash::HashMap;
@@ -317,20 +317,20 @@ impl UnwindTable {
         }
     }
 
-    /// Leaves the frame at an address as DWARF says, word for word.
+    /// Leaves the frame at an address by DWARF evaluation.
     pub(crate) fn step<A: Arch>(
         &self,
         address: Svma,
         registers: &Registers,
         stack: &Stack<'_>,
         scratch: &mut Scratch,
-    ) -> Result<Caller, Step> {
-        let at = self.relative(address).ok_or(Step::Bad)?;
-        let mut why = Step::Bad;
+    ) -> Result<Caller, StepError> {
+        let at = self.relative(address).ok_or(StepError::Bad)?;
+        let mut why = StepError::Bad;
         for section in &self.sections {
             match section.step::<A>(at, address, registers, stack, scratch) {
                 Ok(caller) => return Ok(caller),
-                Err(Step::Bad) => {}
+                Err(StepError::Bad) => {}
                 Err(other) => why = other,
             }
         }
