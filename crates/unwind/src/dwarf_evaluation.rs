@@ -94,7 +94,7 @@ impl Frame<'_> {
         let is_interrupted = fde.is_signal_trampoline();
         let mut caller = *self.registers;
         if !is_interrupted {
-            caller.keep(A::KEPT);
+            caller.keep(A::CALLEE_SAVED);
         }
         caller.set(A::SP, cfa);
         let column = fde.cie().return_address_register();
@@ -102,7 +102,9 @@ impl Frame<'_> {
         for &(register, ref rule) in row.registers() {
             let value = match self.value::<A, S>(section, cfa, register, rule) {
                 // On its way out the function has taken it back already.
-                Err(StepError::Unread(Unread::Below)) if A::HAS_LINK || register != column => {
+                Err(StepError::Unread(Unread::Below))
+                    if A::HAS_LINK_REGISTER || register != column =>
+                {
                     self.registers.get(register.0)
                 }
                 value => value?,
@@ -121,7 +123,7 @@ impl Frame<'_> {
         }
         let pc = match pc {
             Some(pc) => pc,
-            None if A::HAS_LINK => self.register::<A>(column)?,
+            None if A::HAS_LINK_REGISTER => self.register::<A>(column)?,
             None => return Err(StepError::Root),
         };
         caller.set_pc(A::strip(pc));
@@ -165,7 +167,7 @@ impl Frame<'_> {
     }
 
     fn register<A: Arch>(&self, register: gimli::Register) -> Result<u64, StepError> {
-        if register.0 == A::RETURN && !A::HAS_LINK {
+        if register.0 == A::RETURN && !A::HAS_LINK_REGISTER {
             return Ok(self.registers.pc());
         }
         self.registers.get(register.0).ok_or(StepError::Unknown)

@@ -181,9 +181,12 @@ impl<S: AddressSpace> Walk<'_, S> {
         if cfa <= sp && !self.may_be_empty() {
             return Err(Outcome::Loop);
         }
-        let mut link = self.registers.get(A::RETURN).filter(|_| A::HAS_LINK);
+        let mut link = self
+            .registers
+            .get(A::RETURN)
+            .filter(|_| A::HAS_LINK_REGISTER);
         self.slot = 0;
-        self.registers.keep(A::KEPT);
+        self.registers.keep(A::CALLEE_SAVED);
         let mut left = rule.saved;
         while left != 0 {
             let slot = left.trailing_zeros() as usize;
@@ -192,13 +195,15 @@ impl<S: AddressSpace> Walk<'_, S> {
             let word = match self.stack.word(at) {
                 Ok(word) => word,
                 // On its way out the function has taken it back already.
-                Err(Unread::Below) if A::HAS_LINK || slot != A::SAVED.len() - 1 => continue,
+                Err(Unread::Below) if A::HAS_LINK_REGISTER || slot != A::TRACKED.len() - 1 => {
+                    continue;
+                }
                 Err(unread) => return Err(self.unread(unread)),
             };
-            if slot == A::SAVED.len() - 1 {
+            if slot == A::TRACKED.len() - 1 {
                 (link, self.slot) = (Some(word), at);
             } else {
-                self.registers.set(A::SAVED[slot], word);
+                self.registers.set(A::TRACKED[slot], word);
             }
         }
         self.registers.set(A::SP, cfa);
