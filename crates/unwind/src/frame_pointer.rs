@@ -13,7 +13,7 @@ pub(crate) enum FramePointerResult {
     Root,
     /// Nowhere that could be a frame.
     Nowhere,
-    /// Behind the end of the copied stack.
+    /// Beyond the end of the stack dump.
     BehindCut,
 }
 

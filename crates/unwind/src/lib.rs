@@ -1,4 +1,4 @@
-//! From a thread's registers and a copy of its stack to return addresses, and why they end.
+//! From a thread's registers and a dump of its stack to return addresses, and why they end.
 //!
 //! An [`UnwindTable`] holds what one image says about its frames (`.eh_frame`, `.debug_frame`),
 //! compiled to rows function by function as they are asked for, and shared by all threads and

@@ -1,8 +1,8 @@
-//! The copy of a stack.
+//! The stack dump.
 
 use std::fmt::Debug;
 
-/// A copy of a stack's innermost bytes.
+/// A stack dump: the innermost bytes of a stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Stack<'a> {
     start: u64,
@@ -13,7 +13,7 @@ pub struct Stack<'a> {
     beyond: Option<&'a dyn Beyond>,
 }
 
-/// What a stack has behind the end of its copy.
+/// What a stack has beyond the end of its dump.
 pub trait Beyond: Debug {
     /// The word at an address; `None` if it cannot be had.
     fn word(&self, avma: u64) -> Option<u64>;
@@ -25,7 +25,7 @@ const FAR: u64 = 1 << 30;
 /// Why a word cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unread {
-    /// It may lie behind the end of the copy.
+    /// It may lie beyond the end of the dump.
     BehindCut,
     /// It lies right below the stack pointer, and has been there until just now.
     Below,
@@ -54,7 +54,7 @@ impl<'a> Stack<'a> {
     }
 
     /// The same after a signal that came at a stack pointer: where that is on another stack, nothing of it
-    /// was copied.
+    /// was dumped.
     pub(crate) fn interrupted_at(self, sp: u64) -> Self {
         match sp.wrapping_sub(self.floor) < FAR {
             true => self,
