@@ -14,7 +14,7 @@ pub(crate) enum FramePointerResult {
     /// Nowhere that could be a frame.
     Nowhere,
     /// Beyond the end of the stack dump.
-    BehindCut,
+    Truncated,
 }
 
 /// Goes to the caller. The frame pointer must point to a frame further up this stack, whose return
@@ -32,8 +32,8 @@ pub(crate) fn follow<A: Arch>(
     }
     let (outer, pc) = match (stack.word(fp), stack.word(fp.wrapping_add(8))) {
         (Ok(outer), Ok(pc)) => (outer, A::strip(pc)),
-        (Err(Unread::BehindCut), _) | (_, Err(Unread::BehindCut)) => {
-            return FramePointerResult::BehindCut;
+        (Err(Unread::Truncated), _) | (_, Err(Unread::Truncated)) => {
+            return FramePointerResult::Truncated;
         }
         _ => return FramePointerResult::Nowhere,
     };

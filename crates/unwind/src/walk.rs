@@ -302,7 +302,7 @@ impl<S: AddressSpace> Walk<'_, S> {
                         Ok(())
                     }
                     FramePointerResult::Root => Err(Outcome::Rooted),
-                    FramePointerResult::BehindCut => Err(Outcome::Cut),
+                    FramePointerResult::Truncated => Err(Outcome::Cut),
                     FramePointerResult::Nowhere => Err(Outcome::NoInfo { image, avma: pc }),
                 }
             }
@@ -419,7 +419,7 @@ impl<S: AddressSpace> Walk<'_, S> {
     #[cold]
     fn unread(&self, unread: Unread) -> Outcome {
         match unread {
-            Unread::BehindCut => Outcome::Cut,
+            Unread::Truncated => Outcome::Cut,
             Unread::Below | Unread::Elsewhere => Outcome::OffStack {
                 avma: self.registers.pc(),
             },
