@@ -3,12 +3,12 @@
 mod ahead;
 mod attrs;
 mod bytes;
+mod decompress;
 mod names;
 mod open;
 mod pipe;
 mod source;
 mod stream;
-mod unpack;
 mod walk;
 
 pub use walk::{Records, Step};
