@@ -1,12 +1,12 @@
 //! [`Reader`]: opens a recording, knows its events, and walks its records.
 
-mod ahead;
 mod attrs;
 mod bytes;
 mod decompress;
 mod names;
 mod open;
 mod pipe;
+mod read_ahead;
 mod source;
 mod stream;
 mod walk;
