@@ -35,6 +35,6 @@ pub use feature::{Feature, FeatureId};
 pub use file_header::{FileHeader, Section};
 pub use file_record::FileRecord;
 pub use kinds::file_kind;
-pub use reader::{Form, Reader, RecordedEvent, Records, Step};
+pub use reader::{BlockWalk, Form, Reader, RecordedEvent, Records, Step, WalkedBlock};
 pub use rewrite::rewrite_with;
 pub use writer::{Finished, Writer, WrittenEvent};

@@ -1,7 +1,5 @@
 //! Ranges of the file that threads read, each from the start of a record.
 
-use rprof_abi::{RawRecord, RecordKind};
-use rprof_perfdata::{Reader, file_kind};
 use std::ops::{Range, RangeInclusive};
 
 /// Bytes of a chunk: enough to be worth a thread's while, few enough for all threads to share.
@@ -10,79 +8,118 @@ const CHUNK: RangeInclusive<u64> = 512 << 10..=4 << 20;
 /// Chunks of a long recording.
 const CHUNKS: u64 = 64;
 
+/// Bytes of the blocks that chunks are made of, and of a chunk at least.
+pub(super) fn block_len(data: &Range<u64>) -> u64 {
+    let part = (data.end - data.start) / CHUNKS;
+    part.clamp(*CHUNK.start(), *CHUNK.end())
+}
+
 /// Where chunks may end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub(super) enum Cut {
+    /// At any record.
     Anywhere,
     /// Where the recorder had written all rings (FINISHED_ROUND).
     AfterRounds,
 }
 
-/// Cuts the file into ranges that threads read.
-pub(crate) struct Chunks {
+/// The end of a round.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RoundEnd {
+    /// Where the next record begins.
+    pub(super) at: u64,
+    /// The newest time of a sample in its block before.
+    pub(super) newest_ns: u64,
+}
+
+/// Makes chunks of blocks.
+pub(super) struct Chunks {
     cut: Cut,
     /// Bytes of each, at least.
     len: u64,
-    starts: Vec<u64>,
-    end: u64,
-    /// The newest time of a sample before each chunk but the first.
+    chunks: Vec<Range<u64>>,
+    /// By chunk, the newest time of a sample up to its end.
     newest_ns: Vec<u64>,
     newest: u64,
-    at_round: bool,
 }
 
 impl Chunks {
-    pub(crate) fn new(cut: Cut, data: &Range<u64>) -> Self {
-        let share = (data.end - data.start) / CHUNKS;
+    pub(super) fn new(cut: Cut, data: &Range<u64>) -> Self {
         Self {
             cut,
-            len: share.clamp(*CHUNK.start(), *CHUNK.end()),
-            starts: Vec::new(),
-            end: 0,
+            len: block_len(data),
+            chunks: Vec::new(),
             newest_ns: Vec::new(),
             newest: 0,
-            at_round: false,
         }
     }
 
-    /// Takes one record.
-    #[inline]
-    pub(crate) fn take(&mut self, reader: &Reader, offset: u64, raw: RawRecord<'_>) {
-        let may_cut = self.cut == Cut::Anywhere || self.at_round;
-        let starts = match self.starts.last() {
-            None => true,
-            Some(&start) => may_cut && offset - start >= self.len,
-        };
-        if starts {
-            if !self.starts.is_empty() {
-                self.newest_ns.push(self.newest);
-            }
-            self.starts.push(offset);
+    /// Takes the next block, with the rounds that end in it and the newest time of a sample.
+    pub(super) fn take(&mut self, block: Range<u64>, rounds: &[RoundEnd], newest_ns: u64) {
+        if block.is_empty() {
+            return;
         }
-        self.end = offset + raw.len_bytes() as u64;
-        if self.cut == Cut::AfterRounds {
-            self.at_round = raw.kind == file_kind::FINISHED_ROUND;
-            if raw.kind == RecordKind::SAMPLE {
-                self.newest = self.newest.max(time_of(reader, raw).unwrap_or(0));
-            }
+        match self.chunks.last_mut() {
+            Some(last) if self.cut == Cut::AfterRounds => last.end = block.end,
+            _ => self.chunks.push(block.clone()),
+        }
+        let before = self.newest;
+        for round in rounds {
+            self.end_round(round.at, before.max(round.newest_ns));
+        }
+        self.newest = before.max(newest_ns);
+    }
+
+    /// Ends the last chunk after a round, if it is long enough.
+    fn end_round(&mut self, at: u64, newest_ns: u64) {
+        let Some(last) = self.chunks.last_mut() else {
+            return;
+        };
+        if at - last.start >= self.len {
+            let next = at..last.end;
+            last.end = at;
+            self.chunks.push(next);
+            self.newest_ns.push(newest_ns);
         }
     }
 
     /// The ranges, and if they are whole rounds the newest time up to the end of each.
-    pub(crate) fn finish(mut self) -> (Vec<Range<u64>>, Vec<u64>) {
-        let ends = self.starts.iter().skip(1).copied().chain([self.end]);
-        let starts = self.starts.iter().copied();
-        let chunks = starts.zip(ends).map(|(start, end)| start..end).collect();
-        self.newest_ns.push(self.newest);
-        let newest_ns = match self.cut {
-            Cut::Anywhere => Vec::new(),
-            Cut::AfterRounds => self.newest_ns,
-        };
-        (chunks, newest_ns)
+    pub(super) fn finish(mut self) -> (Vec<Range<u64>>, Vec<u64>) {
+        if self.cut == Cut::AfterRounds {
+            // The last round may end with the file.
+            if self.chunks.pop_if(|last| last.is_empty()).is_some() {
+                self.newest_ns.pop();
+            }
+            self.newest_ns.push(self.newest);
+        }
+        (self.chunks, self.newest_ns)
     }
 }
 
-fn time_of(reader: &Reader, raw: RawRecord<'_>) -> Option<u64> {
-    let event = reader.events().get(reader.event_of(raw)?)?;
-    event.layout.sample_time(raw)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DATA: Range<u64> = 0..10 << 20;
+    const LEN: u64 = 512 << 10;
+
+    #[test]
+    fn a_block_is_a_chunk() {
+        let mut chunks = Chunks::new(Cut::Anywhere, &DATA);
+        for block in [0..LEN, LEN..LEN, LEN..LEN + 8] {
+            chunks.take(block, &[], 7);
+        }
+        assert_eq!(chunks.finish(), (vec![0..LEN, LEN..LEN + 8], vec![]));
+    }
+
+    #[test]
+    fn chunks_of_rounds_end_where_rounds_do_and_are_long_enough() {
+        let round = |at, newest_ns| RoundEnd { at, newest_ns };
+        let mut chunks = Chunks::new(Cut::AfterRounds, &DATA);
+        chunks.take(0..LEN, &[round(100, 3)], 9);
+        let rounds = [round(LEN + 10, 5), round(LEN + 20, 20), round(3 * LEN, 21)];
+        chunks.take(LEN..3 * LEN, &rounds, 21);
+        let expected = (vec![0..LEN + 10, LEN + 10..3 * LEN], vec![9, 21]);
+        assert_eq!(chunks.finish(), expected);
+    }
 }

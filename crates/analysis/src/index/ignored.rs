@@ -16,6 +16,15 @@ pub(super) struct IgnoredRecords {
 }
 
 impl IgnoredRecords {
+    /// Adds what is ignored of another block.
+    pub(super) fn add(&mut self, other: Self) {
+        self.n_aux += other.n_aux;
+        self.aux_bytes = self.aux_bytes.saturating_add(other.aux_bytes);
+        self.n_compressed += other.n_compressed;
+        self.n_unknown += other.n_unknown;
+        self.format_bytes = self.format_bytes.saturating_add(other.format_bytes);
+    }
+
     pub(super) fn take(&mut self, raw: RawRecord<'_>, reader: &Reader) {
         match raw.kind {
             file_kind::AUXTRACE => {

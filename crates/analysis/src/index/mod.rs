@@ -21,7 +21,8 @@ pub use machine::has_stack;
 pub(crate) use machine::{machine_of, recorded_elsewhere};
 
 use crate::Error;
-use chunks::{Chunks, Cut};
+use crate::threads;
+use chunks::{Chunks, Cut, RoundEnd};
 use deferred::DeferredChains;
 use foldhash::HashMap;
 use ignored::IgnoredRecords;
@@ -32,7 +33,7 @@ use rprof_abi::{AttrFlags, CpuMode, Misc, RawRecord, RecordKind, SampleType};
 use rprof_base::{Avma, BuildId};
 use rprof_locate::Locator;
 use rprof_machine::{History, HistoryBuilder, ImageId, Key};
-use rprof_perfdata::{Form, Reader, Warning};
+use rprof_perfdata::{BlockWalk, Form, Reader, WalkedBlock, Warning, file_kind};
 use rprof_profile::Loss;
 use rprof_profile::timeline::TimedLoss;
 use rprof_untrusted::Held;
@@ -138,7 +139,9 @@ fn index_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<RecordingInd
         ignored: IgnoredRecords::default(),
         n_bad: 0,
     };
-    let walked = reader.walk_all(|offset, raw| pass.take(offset, raw))?;
+    let walk = IndexWalk { reader, cut };
+    let len = chunks::block_len(&reader.data());
+    let walked = reader.walk_blocks(&walk, len, threads::n_cpus(), |walked| pass.take(walked))?;
     let mut warnings: Vec<Warning> = bad_build_ids.into_iter().chain(walked).collect();
     if pass.n_bad > 0 {
         let records = pass.n_bad;
@@ -173,6 +176,61 @@ fn index_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<RecordingInd
     })
 }
 
+/// What threads make of blocks of records: what needs the file's order is kept for the one that puts them together.
+struct IndexWalk<'r> {
+    reader: &'r Reader,
+    cut: Cut,
+}
+
+/// What a thread found in a block.
+#[derive(Default)]
+struct IndexBlock {
+    n_samples: u64,
+    /// The newest time of a sample, if rounds matter.
+    newest_ns: u64,
+    rounds: Vec<RoundEnd>,
+    /// Records that are not samples: where each is in the file, and in `bytes`.
+    sideband: Vec<(u64, usize)>,
+    bytes: Vec<u8>,
+    ignored: IgnoredRecords,
+}
+
+impl BlockWalk for IndexWalk<'_> {
+    type Block = IndexBlock;
+
+    fn block(&self) -> IndexBlock {
+        IndexBlock::default()
+    }
+
+    #[inline]
+    fn take(&self, block: &mut IndexBlock, offset: u64, raw: RawRecord<'_>) {
+        if raw.kind == RecordKind::SAMPLE {
+            block.n_samples += 1;
+            if self.cut == Cut::AfterRounds {
+                let time_ns = sample_time(self.reader, raw).unwrap_or(0);
+                block.newest_ns = block.newest_ns.max(time_ns);
+            }
+        } else if raw.kind.name().is_some() {
+            block.sideband.push((offset, block.bytes.len()));
+            // It was a record before: it is not too long.
+            let _ = raw.encode(&mut block.bytes, self.reader.endian());
+        } else {
+            block.ignored.take(raw, self.reader);
+            if raw.kind == file_kind::FINISHED_ROUND && self.cut == Cut::AfterRounds {
+                block.rounds.push(RoundEnd {
+                    at: offset + raw.len_bytes() as u64,
+                    newest_ns: block.newest_ns,
+                });
+            }
+        }
+    }
+}
+
+fn sample_time(reader: &Reader, raw: RawRecord<'_>) -> Option<u64> {
+    let event = reader.events().get(reader.event_of(raw)?)?;
+    event.layout.sample_time(raw)
+}
+
 /// What an index pass collects.
 struct IndexPass<'r> {
     reader: &'r Reader,
@@ -191,16 +249,19 @@ struct IndexPass<'r> {
 }
 
 impl IndexPass<'_> {
-    #[inline]
-    fn take(&mut self, offset: u64, raw: RawRecord<'_>) {
-        self.chunks.take(self.reader, offset, raw);
-        if raw.kind == RecordKind::SAMPLE {
-            self.n_samples += 1;
-        } else if raw.kind.name().is_some() {
-            self.n_bad += u64::from(self.take_sideband(offset, raw).is_none());
-        } else {
-            self.ignored.take(raw, self.reader);
+    /// Takes the next block.
+    fn take(&mut self, walked: WalkedBlock<IndexBlock>) {
+        let WalkedBlock { range, block } = walked;
+        self.n_samples += block.n_samples;
+        self.ignored.add(block.ignored);
+        for &(offset, at) in &block.sideband {
+            let bytes = block.bytes.get(at..).unwrap_or_default();
+            let taken = RawRecord::parse(bytes, self.reader.endian())
+                .ok()
+                .and_then(|raw| self.take_sideband(offset, raw));
+            self.n_bad += u64::from(taken.is_none());
         }
+        self.chunks.take(range, &block.rounds, block.newest_ns);
     }
 
     /// Takes one record that is not a sample; `None` if it cannot be decoded.

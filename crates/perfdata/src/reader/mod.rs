@@ -1,16 +1,17 @@
 //! [`Reader`]: opens a recording, knows its events, and walks its records.
 
 mod attrs;
+mod blocks;
 mod bytes;
 mod decompress;
 mod names;
 mod open;
 mod pipe;
-mod read_ahead;
 mod source;
 mod stream;
 mod walk;
 
+pub use blocks::{BlockWalk, WalkedBlock};
 pub use walk::{Records, Step};
 
 use crate::attr_fields::visit_attr;

@@ -327,7 +327,7 @@ fn a_record_of_size_zero_ends_the_walk_with_its_offset() {
 }
 
 #[test]
-fn reading_ahead_finds_the_same_records() {
+fn blocks_of_several_threads_have_the_same_records() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("perf.data");
     let event = WrittenEvent {
@@ -346,22 +346,49 @@ fn reading_ahead_finds_the_same_records() {
             let data = 3_000_000u64 + u64::from(n);
             let mut aux = record(file_kind::AUXTRACE.0, 48, 0);
             aux[8..16].copy_from_slice(&data.to_ne_bytes());
-            aux.resize(48 + usize::try_from(data).unwrap(), 0xff);
+            // What lies behind them looks like records, but ends elsewhere than those.
+            let mut payload = record(9, 24, 7).repeat(usize::try_from(data).unwrap() / 24 + 1);
+            payload.truncate(usize::try_from(data).unwrap());
+            aux.truncate(48);
+            aux.extend(payload);
             writer.write(&aux).unwrap();
         }
     }
     writer.finish(vec![]).unwrap();
     let reader = Reader::open(&path).unwrap();
-    let (mut one, mut other) = (Vec::new(), Vec::new());
+    let mut one = Vec::new();
     let warnings = reader.walk(reader.data(), |offset, raw| {
         one.push((offset, raw.kind, raw.len_bytes()));
         Step::On
     });
     assert_eq!(warnings.unwrap(), []);
-    let warnings = reader.walk_all(|offset, raw| other.push((offset, raw.kind, raw.len_bytes())));
-    assert_eq!(warnings.unwrap(), []);
     assert_eq!(one.len(), 12_003);
-    assert!(one == other);
+    for (block_len, n_threads) in [(1, 1), (1, 3), (100_000, 2), (1 << 20, 3), (1 << 30, 2)] {
+        let (mut other, mut end) = (Vec::new(), reader.data().start);
+        let warnings = reader.walk_blocks(&Listed, block_len, n_threads, |walked| {
+            assert_eq!(walked.range.start, end);
+            end = walked.range.end;
+            other.extend(walked.block);
+        });
+        assert_eq!(warnings.unwrap(), []);
+        assert!(one == other, "{block_len} {n_threads}");
+        assert_eq!(end, reader.data().end);
+    }
+}
+
+/// Lists the records of each block.
+struct Listed;
+
+impl BlockWalk for Listed {
+    type Block = Vec<(u64, RecordKind, usize)>;
+
+    fn block(&self) -> Self::Block {
+        Vec::new()
+    }
+
+    fn take(&self, block: &mut Self::Block, offset: u64, raw: RawRecord<'_>) {
+        block.push((offset, raw.kind, raw.len_bytes()));
+    }
 }
 
 /// A recording of compressed records, each of so many bytes of plain ones.

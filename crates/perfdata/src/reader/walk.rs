@@ -1,7 +1,6 @@
 //! Walking records in windows.
 
 use super::Reader;
-use super::read_ahead::walk_part_reading_ahead;
 use super::stream::Part;
 use crate::{Error, Section, Warning, file_kind};
 use rprof_abi::{Cursor, Endian, Misc, RawRecord, RecordHeader, RecordKind, WireError};
@@ -68,33 +67,20 @@ impl Reader {
     ) -> Result<Vec<Warning>, Error> {
         self.for_each_part(range, |part, range| {
             let mut stopped = false;
-            let trouble = walk_part_windows(part, self.endian, range, |records| {
+            let walk = walk_part_windows(part, self.endian, range, |records| {
                 let step = visit(records);
                 stopped = step == Step::Stop;
                 step
             });
-            trouble.map(|trouble| match stopped {
+            walk.map(|walk| match stopped {
                 true => Walked::Stopped,
-                false => Walked::Through(trouble),
+                false => Walked::Through(walk.trouble),
             })
         })
     }
 
-    /// As [`Self::walk`], over all records, with a thread that reads ahead.
-    ///
-    /// # Errors
-    /// [`Error::Io`] if reading fails.
-    pub fn walk_all(
-        &self,
-        mut visit: impl FnMut(u64, RawRecord<'_>),
-    ) -> Result<Vec<Warning>, Error> {
-        self.for_each_part(self.data(), |part, range| {
-            walk_part_reading_ahead(part, self.endian, range, &mut visit).map(Walked::Through)
-        })
-    }
-
     /// Walks what lies in a range of each part, and says what is wrong there.
-    fn for_each_part(
+    pub(super) fn for_each_part(
         &self,
         range: Range<u64>,
         mut walk: impl FnMut(&Part, Range<u64>) -> io::Result<Walked>,
@@ -173,7 +159,7 @@ impl Reader {
 }
 
 /// How the walk of a part ended.
-enum Walked {
+pub(super) enum Walked {
     /// The visitor had enough.
     Stopped,
     /// At the end of its range, or where something is wrong.
@@ -226,14 +212,33 @@ pub(super) fn walk_part(
         }
         Step::On
     })
+    .map(|walk| walk.trouble)
 }
 
-fn walk_part_windows(
+/// How far a walk over a part came.
+#[derive(Debug)]
+pub(super) struct PartWalk {
+    /// Where the next record begins.
+    pub(super) next: u64,
+    /// Why it went no further.
+    pub(super) trouble: Option<Trouble>,
+}
+
+impl PartWalk {
+    fn to(next: u64) -> Self {
+        Self {
+            next,
+            trouble: None,
+        }
+    }
+}
+
+pub(super) fn walk_part_windows(
     part: &Part,
     endian: Endian,
     range: Range<u64>,
     mut visit: impl FnMut(&mut Records<'_>) -> Step,
-) -> io::Result<Option<Trouble>> {
+) -> io::Result<PartWalk> {
     let end = part.range.end;
     let mut window = Vec::new();
     let mut at = range.start;
@@ -245,21 +250,27 @@ fn walk_part_windows(
         let rest = window.get(..got).unwrap_or_default();
         let mut records = Records::new(part, endian, rest, at..range.end);
         if visit(&mut records) == Step::Stop {
-            return Ok(None);
+            return Ok(PartWalk::to(records.at));
         }
         // What was not looked at is passed over.
         records.by_ref().for_each(drop);
         if records.trouble.is_some() {
-            return Ok(records.trouble);
+            return Ok(PartWalk {
+                next: records.at,
+                trouble: records.trouble,
+            });
         }
         if records.at == at && wanted == MAX_WINDOW {
-            return Ok(Some(Trouble::Cut(at)));
+            return Ok(PartWalk {
+                next: at,
+                trouble: Some(Trouble::Cut(at)),
+            });
         }
         // A record that is longer than the window gets one that holds it.
         wanted = if records.at == at { MAX_WINDOW } else { WINDOW };
         at = records.at;
     }
-    Ok(None)
+    Ok(PartWalk::to(at))
 }
 
 /// The records of one window, with their offsets.
@@ -288,11 +299,6 @@ impl<'w> Records<'w> {
             has_payloads: part.has_payloads,
             trouble: None,
         }
-    }
-
-    /// Where the next record begins, what the window has of it, and what is wrong.
-    pub(super) fn into_rest(self) -> (u64, &'w [u8], Option<Trouble>) {
-        (self.at, self.rest, self.trouble)
     }
 }
 
