@@ -44,7 +44,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! `rprof_report::load` and `rprof_report::load_timeline` make them of recordings.
+//! `rprof_analysis::load` and `rprof_analysis::load_timeline` make them of recordings.
 
 mod firefox;
 mod folded;

@@ -75,6 +75,11 @@ impl<G: Copy + Eq + Hash> Tally<G> {
         self.tree.count(node, weight, 1);
     }
 
+    /// Samples counted for the totals.
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
     /// The number of a group, new or seen before.
     #[inline]
     pub fn group(&mut self, group: G) -> u32 {

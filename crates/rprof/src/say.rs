@@ -1,9 +1,9 @@
 //! Lines for the user, on stderr. Text from a recording is made fit for a terminal first.
 
 use rprof_base::Share;
-use rprof_images::Downloads;
+use rprof_locate::Downloads;
 use rprof_profile::{EventProfile, Profile, Unwound};
-use rprof_report::format::unnamed_lines;
+use rprof_report::unnamed_lines;
 use rprof_untrusted::printable;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};

@@ -46,8 +46,9 @@ const FACE_ONLY: &[&str] = &[
 
 /// Where text is made of what others chose, for people to read.
 const READ_BY_PEOPLE: &[&str] = &[
-    "crates/report/src/format",
-    "crates/report/src/script",
+    "crates/report/src",
+    "crates/script/src",
+    "crates/inspect/src",
     "crates/rprof/src",
 ];
 
@@ -204,9 +205,12 @@ mod tests {
     #[test]
     fn text_that_is_printed_has_a_type() {
         let text = "let name = String::from_utf8_lossy(bytes);";
-        assert_eq!(lines("crates/report/src/script/line.rs", text), [1]);
+        assert_eq!(lines("crates/script/src/line.rs", text), [1]);
         assert_eq!(lines("crates/rprof/src/cmd/record.rs", text), [1]);
-        assert_eq!(lines("crates/report/src/load/names.rs", text), NONE);
+        assert_eq!(
+            lines("crates/analysis/src/symbolize/symbols.rs", text),
+            NONE
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub(crate) use record::{CallGraph, RecordArgs};
 pub(crate) use recording::Recording;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use rprof_images::Locator;
+use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::{Ancestor, Filter};
 use rprof_symbols::Demangling;

@@ -7,7 +7,7 @@ use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
 use rprof_base::{Share, StackEnd};
 use rprof_events::{Event, EventError, Sources, parse_cpu_list, parse_events};
-use rprof_images::Locator;
+use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_perfdata::feature::StackEnds;
 use rprof_process::exit_code;
