@@ -36,7 +36,7 @@ pub use locations::{
     Address, Location, LocationCache, Mappings, TaskCache, TaskName, comm_text, task_name,
 };
 pub use pass::{
-    Batch, Entry, FoundLocations, Options, Progress, Query, TimelineDetail, WantedFrames,
+    Entry, FoundLocations, Options, OrderedBatch, Progress, Query, TimelineDetail, WantedFrames,
     find_locations, for_each_batch, load, load_timeline,
 };
 pub use recording::Recording;

@@ -6,8 +6,9 @@ use crate::pass::{Query, WantedFrames, find_locations};
 use crate::recording::Recording;
 use crate::stacks::First;
 use crate::symbolize::{sampled_functions, symbolize_all};
-use foldhash::HashMap;
+use foldhash::fast::RandomState;
 use rprof_abi::Encoder;
+use rprof_base::Interner;
 use rprof_locate::Locator;
 use rprof_machine::{CompiledCode, RecordedImage};
 use rprof_perfdata::feature::{
@@ -82,11 +83,11 @@ pub fn symbol_section(
             }
             Err(reason) => of_image.reason = Some(builder.string(&reason.to_string())),
         }
-        builder.symbols.images.push(of_image);
+        builder.images.push(of_image);
     }
     let mut bytes = Vec::new();
     builder
-        .symbols
+        .finish()
         .encode(&mut Encoder::new(&mut bytes, reader.endian()));
     let warnings = recording.warnings().chain(symbolized.warnings);
     let warnings = warnings.chain(found.ignored.warnings());
@@ -119,9 +120,9 @@ fn piece((time_ns, code): (Option<u64>, CompiledCode)) -> SymbolPiece {
 /// Gives strings and frames their numbers, each once.
 #[derive(Default)]
 struct Builder {
-    symbols: Symbols,
-    strings: HashMap<Vec<u8>, u32>,
-    frames: HashMap<SymbolFrame, u32>,
+    strings: Interner<u32, Vec<u8>, RandomState>,
+    frames: Interner<u32, SymbolFrame, RandomState>,
+    images: Vec<SymbolImage>,
 }
 
 impl Builder {
@@ -130,13 +131,7 @@ impl Builder {
     }
 
     fn bytes(&mut self, text: &[u8]) -> u32 {
-        if let Some(&number) = self.strings.get(text) {
-            return number;
-        }
-        let number = u32::try_from(self.symbols.strings.len()).unwrap_or(u32::MAX);
-        self.symbols.strings.push(text.to_vec());
-        self.strings.insert(text.to_vec(), number);
-        number
+        self.strings.intern_ref(text)
     }
 
     fn image(&mut self, image: &RecordedImage) -> SymbolImage {
@@ -170,7 +165,7 @@ impl Builder {
                 name: self.string(answers.name(frame.name)),
                 line,
             };
-            caller = Some(self.frame(frame));
+            caller = Some(self.frames.intern(frame));
         }
         Some(AddressName {
             frame: caller?,
@@ -179,12 +174,12 @@ impl Builder {
         })
     }
 
-    fn frame(&mut self, frame: SymbolFrame) -> u32 {
-        let frames = &mut self.symbols.frames;
-        *self.frames.entry(frame).or_insert_with(|| {
-            frames.push(frame);
-            u32::try_from(frames.len() - 1).unwrap_or(u32::MAX)
-        })
+    fn finish(self) -> Symbols {
+        Symbols {
+            strings: self.strings.into_values(),
+            frames: self.frames.into_values(),
+            images: self.images,
+        }
     }
 }
 
@@ -224,10 +219,10 @@ mod tests {
         let mut builder = Builder::default();
         let first = builder.name(&answers, 0).unwrap();
         builder.name(&answers, 1).unwrap();
-        assert_eq!(builder.symbols.frames.len(), 4);
+        assert_eq!(builder.frames.len(), 4);
         assert_eq!(builder.name(&answers, 2), None);
         let deep = builder.name(&answers, 3).unwrap();
-        let symbols = &builder.symbols;
+        let symbols = builder.finish();
         let chain = |frame| -> Vec<_> {
             let frames = symbols.chain(frame);
             frames

@@ -26,6 +26,24 @@ impl Id for u32 {
     }
 }
 
+/// Makes an [`Id`] of a struct around a `u32`.
+#[macro_export]
+macro_rules! impl_id {
+    ($name:ident) => {
+        impl $crate::Id for $name {
+            #[inline]
+            fn from_number(number: u32) -> Self {
+                Self(number)
+            }
+
+            #[inline]
+            fn number(self) -> u32 {
+                self.0
+            }
+        }
+    };
+}
+
 /// Values, each once, numbered from 0 in the order in which they came.
 ///
 /// They are told apart by `K`, which is the value itself where nothing else is said. `u32::MAX` is the
@@ -148,15 +166,7 @@ mod tests {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     struct Name(u32);
 
-    impl Id for Name {
-        fn from_number(number: u32) -> Self {
-            Self(number)
-        }
-
-        fn number(self) -> u32 {
-            self.0
-        }
-    }
+    impl_id!(Name);
 
     #[test]
     fn values_are_kept_once_in_the_order_they_came() {

@@ -1,22 +1,14 @@
 //! The images of a recording, each once.
 
 use foldhash::fast::RandomState;
-use rprof_base::{Avma, BuildId, Id, Interner, module_name};
+use rprof_base::{Avma, BuildId, Interner, module_name};
 use std::borrow::Cow;
 
 /// Number of an image within one recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ImageId(pub u32);
 
-impl Id for ImageId {
-    fn from_number(number: u32) -> Self {
-        Self(number)
-    }
-
-    fn number(self) -> u32 {
-        self.0
-    }
-}
+rprof_base::impl_id!(ImageId);
 
 /// What sort of thing an image is: decides how its addresses count and who can name them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,7 +2,7 @@
 
 use crate::{StrId, Strings};
 use foldhash::fast::RandomState;
-use rprof_base::{Id, Interner};
+use rprof_base::Interner;
 use rprof_untrusted::Untrusted;
 
 /// Privilege level of code; its sign is perf's.
@@ -49,15 +49,7 @@ impl FrameId {
     }
 }
 
-impl Id for FrameId {
-    fn from_number(number: u32) -> Self {
-        Self(number)
-    }
-
-    fn number(self) -> u32 {
-        self.0
-    }
-}
+rprof_base::impl_id!(FrameId);
 
 /// A function, or code without a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

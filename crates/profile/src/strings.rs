@@ -1,7 +1,7 @@
 //! Strings, each once.
 
 use foldhash::fast::RandomState;
-use rprof_base::{Id, Interner};
+use rprof_base::Interner;
 use rprof_untrusted::Untrusted;
 
 /// Number of a string.
@@ -15,15 +15,7 @@ impl StrId {
     }
 }
 
-impl Id for StrId {
-    fn from_number(number: u32) -> Self {
-        Self(number)
-    }
-
-    fn number(self) -> u32 {
-        self.0
-    }
-}
+rprof_base::impl_id!(StrId);
 
 /// All strings of a profile.
 #[derive(Clone, Debug, Default)]

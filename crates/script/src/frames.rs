@@ -31,7 +31,7 @@ pub(crate) struct FrameLines<'a> {
     /// By location, and whether it is a return address.
     numbers: HashMap<(Location, bool), u32>,
     text: Vec<u8>,
-    /// StackEndCounts of the lines by number; each starts where the one before ends.
+    /// Ends of the lines by number; each starts where the one before ends.
     ends: Vec<u32>,
 }
 

@@ -24,9 +24,9 @@ use line::{Layout, Lines};
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::sample::DataSource;
 use rprof_analysis::{
-    Address, Batch, DecodedSample, First, IgnoredSamples, Kernel, Query, Recording, SampleOrder,
-    StackEndCounts, Symbols, TracepointFormats, WantedFrames, check_filter, find_locations,
-    for_each_batch,
+    Address, DecodedSample, First, IgnoredSamples, Kernel, OrderedBatch, Query, Recording,
+    SampleOrder, StackEndCounts, Symbols, TracepointFormats, WantedFrames, check_filter,
+    find_locations, for_each_batch,
 };
 use rprof_locate::Locator;
 use rprof_perfdata::feature::ClockData;
@@ -66,7 +66,7 @@ const JOB: usize = 1 << 10;
 /// Part of a batch, with its place in the output.
 struct Job {
     number: u64,
-    batch: Arc<Batch>,
+    batch: Arc<OrderedBatch>,
     entries: Range<usize>,
     /// Of the longest data source before.
     data_src_width: usize,

@@ -9,6 +9,9 @@ use super::Violation;
 use super::modules::Modules;
 use crate::files::File;
 
+/// Names that every crate may have for its own, as modules of the standard library do.
+const EACH_CRATES_OWN: &[&str] = &["Error"];
+
 /// Checks what all crates have at their roots.
 pub(super) fn check(files: &[File]) -> Result<Vec<Violation>> {
     let mut owners: BTreeMap<String, Vec<(PathBuf, usize)>> = BTreeMap::new();
@@ -16,7 +19,8 @@ pub(super) fn check(files: &[File]) -> Result<Vec<Violation>> {
         let Some(modules) = Modules::of(files, &folder) else {
             continue;
         };
-        for (name, line) in modules.public_types() {
+        let types = modules.public_types().into_iter();
+        for (name, line) in types.filter(|(name, _)| !EACH_CRATES_OWN.contains(name)) {
             let place = (modules.root_file().to_owned(), line);
             owners.entry(name.to_owned()).or_default().push(place);
         }
@@ -56,11 +60,11 @@ mod tests {
         let files = [
             (
                 "crates/a/src/lib.rs",
-                "pub struct Frame;\npub struct Image;",
+                "pub struct Frame;\npub struct Image;\npub enum Error {}",
             ),
             (
                 "crates/b/src/lib.rs",
-                "mod frame;\npub use frame::Frame;\nstruct Image;",
+                "mod frame;\npub use frame::Frame;\nstruct Image;\npub enum Error {}",
             ),
             ("crates/b/src/frame.rs", "pub struct Frame;"),
         ];

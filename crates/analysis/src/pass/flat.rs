@@ -10,6 +10,8 @@ use crate::locations::{Location, LocationCache, ShownTasks, TaskGroup, TaskParts
 use crate::samples::IgnoredSamples;
 use crate::symbolize::Symbols;
 use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use rprof_base::Interner;
 use rprof_profile::{FrameId, Tally, TallyParts};
 
 /// Samples counted by location, by each thread apart.
@@ -36,7 +38,7 @@ pub(crate) fn count_flat(
     let result = run(query, &pass, done)?;
     let threads = result.locals.into_iter().map(|local| ThreadCounts {
         events: local.tallies.into_iter().map(Tally::into_parts).collect(),
-        locations: local.numbers.locations,
+        locations: local.numbers.into_values(),
     });
     Ok(FlatCounts {
         threads: threads.collect(),
@@ -107,25 +109,9 @@ struct FlatPass<'a> {
 struct Local {
     /// By event.
     tallies: Vec<Tally<TaskGroup>>,
-    numbers: Numbers,
+    numbers: Interner<u32, Location, RandomState>,
     cache: LocationCache,
     shown: ShownTasks,
-}
-
-/// Locations by number.
-#[derive(Default)]
-struct Numbers {
-    numbers: HashMap<Location, u32>,
-    locations: Vec<Location>,
-}
-
-impl Numbers {
-    fn of(&mut self, location: Location) -> u32 {
-        *self.numbers.entry(location).or_insert_with(|| {
-            self.locations.push(location);
-            u32::try_from(self.locations.len() - 1).unwrap_or(u32::MAX)
-        })
-    }
 }
 
 impl Pass for FlatPass<'_> {
@@ -136,7 +122,7 @@ impl Pass for FlatPass<'_> {
     fn local(&self) -> Local {
         Local {
             tallies: new_tallies(self.query.recording.reader.events().len()),
-            numbers: Numbers::default(),
+            numbers: Interner::default(),
             cache: LocationCache::new(),
             shown: ShownTasks::default(),
         }
@@ -171,7 +157,7 @@ impl Pass for FlatPass<'_> {
         let (numbers, cache) = (&mut local.numbers, &mut local.cache);
         let mut frame = None;
         sample.for_each_address(|address| {
-            let number = cache.value(history, sample.mappings, address, |one| numbers.of(one));
+            let number = cache.value(history, sample.mappings, address, |one| numbers.intern(one));
             frame.get_or_insert(FrameId::from_number(number));
         });
         tally.add_stack(group_number(sample.group), frame.into_iter(), (1, weight))

@@ -14,6 +14,6 @@ mod timeline;
 pub(crate) use flat::count_flat;
 pub use load::{Options, Progress, load};
 pub use locations::{FoundLocations, find_locations};
-pub use ordered::{Batch, Entry, for_each_batch};
+pub use ordered::{Entry, OrderedBatch, for_each_batch};
 pub use query::{Query, WantedFrames};
 pub use timeline::{TimelineDetail, load_timeline};

@@ -42,14 +42,14 @@ const NO_MEMBER: u32 = u32::MAX;
 
 /// Samples in their order, with the bytes of their records.
 #[derive(Debug, Default)]
-pub struct Batch {
+pub struct OrderedBatch {
     /// In order.
     pub entries: Vec<Entry>,
     bytes: Vec<u8>,
     members: Vec<MemberSample>,
 }
 
-impl Batch {
+impl OrderedBatch {
     /// The record of an entry.
     pub fn record(&self, entry: &Entry, endian: Endian) -> Option<RawRecord<'_>> {
         RawRecord::parse(self.bytes.get(entry.at as usize..)?, endian).ok()
@@ -133,7 +133,7 @@ fn as_u32(n: usize) -> u32 {
 /// [`Error`] if the recording cannot be read.
 pub fn for_each_batch(
     query: &Query<'_>,
-    mut deliver: impl FnMut(Batch) -> bool,
+    mut deliver: impl FnMut(OrderedBatch) -> bool,
 ) -> Result<IgnoredSamples, Error> {
     let index = &query.recording.index;
     if index.has_times && !index.has_rounds() {
@@ -141,7 +141,7 @@ pub fn for_each_batch(
     }
     let endian = query.recording.reader.endian();
     let mut ignored = IgnoredSamples::default();
-    let mut batch = Batch::default();
+    let mut batch = OrderedBatch::default();
     for chunk in 0..index.chunks.len() {
         let decoded = query
             .samples
@@ -154,7 +154,7 @@ pub fn for_each_batch(
                 .and_then(|before| index.newest_ns.get(before));
             batch.split_newer(limit.copied().unwrap_or(0), endian)
         } else {
-            Batch::default()
+            OrderedBatch::default()
         };
         if !deliver(std::mem::replace(&mut batch, rest)) {
             return Ok(ignored);
@@ -168,9 +168,9 @@ pub fn for_each_batch(
 /// Orders a recording without rounds by a list of all its samples.
 fn by_index(
     query: &Query<'_>,
-    mut deliver: impl FnMut(Batch) -> bool,
+    mut deliver: impl FnMut(OrderedBatch) -> bool,
 ) -> Result<IgnoredSamples, Error> {
-    let mut all = Batch::default();
+    let mut all = OrderedBatch::default();
     let mut ignored = IgnoredSamples::default();
     for chunk in 0..query.recording.index.chunks.len() {
         let decoded = query.samples.for_each_sample(chunk, |decoded| {
@@ -187,7 +187,7 @@ fn by_index(
     all.entries.sort_unstable();
     let endian = query.recording.reader.endian();
     let mut scratch = Vec::new();
-    let mut batch = Batch::default();
+    let mut batch = OrderedBatch::default();
     for entry in &all.entries {
         let Some(raw) = query
             .recording

@@ -17,8 +17,9 @@ use crate::recording::Recording;
 use crate::samples::check_filter;
 use crate::stacks::First;
 use crate::symbolize::Symbols;
-use foldhash::HashMap;
+use foldhash::fast::RandomState;
 use rprof_abi::SampleType;
+use rprof_base::Interner;
 use rprof_perfdata::Reader;
 use rprof_profile::timeline::Timeline;
 use rprof_profile::{FrameId, Tally, Tree};
@@ -78,7 +79,7 @@ pub fn load_timeline(
         rows.push(ThreadRows {
             rows: local.rows,
             tree: local.tree,
-            threads: local.threads.all,
+            threads: local.threads.into_values(),
         });
     }
     counts.ignored = result.ignored;
@@ -138,7 +139,7 @@ struct Local {
     unnamed: UnnamedWeights,
     rows: Vec<Row>,
     tree: Tree,
-    threads: Threads,
+    threads: Interner<u32, TaskGroup, RandomState>,
     shown: ShownTasks,
     locations: LocationCache,
     path: Vec<FrameId>,
@@ -151,22 +152,6 @@ struct TimelineStack {
     unnamed: UnnamedImage,
 }
 
-/// Threads by number.
-#[derive(Default)]
-struct Threads {
-    all: Vec<TaskGroup>,
-    numbers: HashMap<TaskGroup, u32>,
-}
-
-impl Threads {
-    fn of(&mut self, thread: TaskGroup) -> u32 {
-        *self.numbers.entry(thread).or_insert_with(|| {
-            self.all.push(thread);
-            u32::try_from(self.all.len() - 1).unwrap_or(NONE)
-        })
-    }
-}
-
 impl Pass for TimelinePass<'_> {
     type Local = Local;
     type Stack = TimelineStack;
@@ -177,7 +162,7 @@ impl Pass for TimelinePass<'_> {
             unnamed: UnnamedWeights::default(),
             rows: Vec::new(),
             tree: Tree::default(),
-            threads: Threads::default(),
+            threads: Interner::default(),
             shown: ShownTasks::default(),
             locations: LocationCache::new(),
             path: Vec::new(),
@@ -216,7 +201,7 @@ impl Pass for TimelinePass<'_> {
             time_ns: time_ns.unwrap_or(0),
             offset: decoded.key.offset,
             event: u32::try_from(decoded.event).unwrap_or(NONE),
-            thread: local.threads.of(TaskGroup {
+            thread: local.threads.intern(TaskGroup {
                 name: sample.task,
                 pid: Some(decoded.pid),
                 tid: Some(decoded.tid),
