@@ -2,11 +2,10 @@
 //!
 //! Source: pointer() in lib/vsprintf.c (v6.18); what of it perf prints, libtraceevent.
 
-use super::data::TracepointData;
+use super::data::{TracepointData, Writer};
 use super::expr::Expr;
 use super::printf::{Layout, Spec, decimal, hex_0x, hex_byte};
 use super::text::{bit_list, bitmask, hex_bytes};
-use super::write::Writer;
 use std::net::Ipv6Addr;
 
 /// What is behind the pointer.

@@ -1,10 +1,9 @@
 //! Text: what an [`Expr`] is as a string, for `%s`.
 
-use super::data::{TracepointData, until_nul};
+use super::data::{TracepointData, Writer, until_nul};
 use super::expr::{Expr, Names};
 use super::field::FieldPlace;
 use super::printf::{decimal, hex, hex_0x, hex_byte};
-use super::write::Writer;
 
 impl Writer<'_> {
     /// Appends the expression as text.
