@@ -6,8 +6,8 @@
 //! v6.16.
 
 use super::bytes::Spool;
+use super::records::{Found, Step, Trouble, next_record, walk_part};
 use super::stream::{Origin, Part};
-use super::walk::{Found, Step, Trouble, next_record, walk_part};
 use crate::file_record::FileRecord;
 use crate::{Warning, file_kind};
 use rprof_abi::{Endian, RawRecord};

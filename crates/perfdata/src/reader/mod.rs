@@ -7,11 +7,12 @@ mod names;
 mod open;
 mod pipe;
 mod read_ahead;
+mod records;
 mod source;
 mod stream;
 mod walk;
 
-pub use walk::{Records, Step};
+pub use records::{Records, Step};
 
 use crate::attr_fields::visit_attr;
 use crate::feature::{self, BuildIdEntry};

@@ -2,8 +2,8 @@
 //! records, too.
 
 use super::attrs::Described;
+use super::records::{tracing_data, walk_part};
 use super::stream::Part;
-use super::walk::{tracing_data, walk_part};
 use super::{PIPE_HEADER_LEN, Reader, Step};
 use crate::feature::BuildIdEntry;
 use crate::file_record::{FileRecord, HeaderFeature, Update};

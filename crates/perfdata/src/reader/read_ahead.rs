@@ -1,8 +1,8 @@
 //! Walking with a thread that reads ahead: for the one pass over a long recording that no two
 //! threads can share, since only a record says where the next one begins.
 
+use super::records::{MAX_RECORD, Records, Step, Trouble, walk_part};
 use super::stream::Part;
-use super::walk::{MAX_RECORD, Records, Step, Trouble, walk_part};
 use rprof_abi::{Endian, RawRecord};
 use std::io;
 use std::ops::Range;
