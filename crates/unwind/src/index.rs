@@ -1,10 +1,13 @@
 //! Where in a section the description of each function is.
 
 use gimli::{BaseAddresses, CieOrFde, EhFrameHdr, EndianSlice, LittleEndian, UnwindOffset};
-use gimli::{Pointer, UnwindSection};
+use gimli::{Pointer, UnwindContext, UnwindSection};
 
 /// Bytes of a section, as gimli reads them.
 pub(crate) type Bytes<'a> = EndianSlice<'a, LittleEndian>;
+
+/// What a thread needs to read descriptions.
+pub(crate) type Scratch = UnwindContext<usize>;
 
 /// A function's description: where its code begins, from the image's lowest address, and where in
 /// the section it stands.

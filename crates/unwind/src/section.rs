@@ -3,10 +3,10 @@
 use crate::Registers;
 use crate::arch::Arch;
 use crate::dwarf_evaluation::{Caller, Frame, StepError};
+use crate::index::Scratch;
 use crate::index::{Bytes, Entry, Index, offset_of};
 use crate::rule::{Kind, Rule};
 use crate::stack::Stack;
-use crate::table::Scratch;
 use gimli::{BaseAddresses, DebugFrame, EhFrame, LittleEndian, UnwindSection, Vendor};
 use rprof_base::Svma;
 use rprof_images::{Elf, RawSection, SectionBytes};

@@ -4,13 +4,13 @@ use crate::arch::{Arch, Machine, for_machine};
 use crate::built_in::BuiltIn;
 use crate::dwarf_evaluation::{Caller, StepError};
 use crate::go::Go;
+use crate::index::Scratch;
 use crate::rule::{Kind, Rule};
 use crate::section::{Section, debug_frame_of, eh_frame_of, eh_frame_of_piece};
 use crate::signal;
 use crate::stack::Stack;
 use crate::{Mapped, Registers};
 use foldhash::HashMap;
-use gimli::UnwindContext;
 use rprof_base::{FileOffset, Svma};
 use rprof_images::{Elf, JitDump, JitLoad, Segment};
 use rprof_untrusted::{Budget, Held};
@@ -65,9 +65,6 @@ struct Row {
     start: u32,
     rule: u32,
 }
-
-/// What a thread needs to compile descriptions.
-pub(crate) type Scratch = UnwindContext<usize>;
 
 /// Memory that a row takes, bytes: its own, and its share of rules and functions.
 const ROW_BYTES: u64 = 16;
