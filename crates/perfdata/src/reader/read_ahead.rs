@@ -60,11 +60,11 @@ pub(super) fn walk_part_reading_ahead(
             }
             block_at += len as u64;
             carried.clear();
-            let (next, left, trouble) = records.into_rest();
-            carried.extend_from_slice(left);
-            at = next;
-            if trouble.is_some() {
-                return Ok(trouble);
+            let rest = records.into_rest();
+            carried.extend_from_slice(rest.bytes);
+            at = rest.at;
+            if rest.trouble.is_some() {
+                return Ok(rest.trouble);
             }
             if at >= range.end {
                 return Ok(None);

@@ -113,10 +113,24 @@ impl<'w> Records<'w> {
         }
     }
 
-    /// Where the next record begins, what the window has of it, and what is wrong.
-    pub(super) fn into_rest(self) -> (u64, &'w [u8], Option<Trouble>) {
-        (self.at, self.rest, self.trouble)
+    /// What no record was taken of.
+    pub(super) fn into_rest(self) -> Rest<'w> {
+        Rest {
+            at: self.at,
+            bytes: self.rest,
+            trouble: self.trouble,
+        }
     }
+}
+
+/// What a window has after its last whole record.
+pub(super) struct Rest<'w> {
+    /// Where the next record begins.
+    pub(super) at: u64,
+    /// What the window has of it.
+    pub(super) bytes: &'w [u8],
+    /// What is wrong with it.
+    pub(super) trouble: Option<Trouble>,
 }
 
 impl<'w> Iterator for Records<'w> {
