@@ -51,7 +51,7 @@ impl Index {
         (!entries.is_empty()).then(|| Self::new(entries))
     }
 
-    /// By reading all of the section. What comes behind damage is not found.
+    /// By reading all of the section. What comes after damage is not found.
     pub(crate) fn of_section<'a, S>(section: &S, bases: &BaseAddresses, base: u64) -> Self
     where
         S: UnwindSection<Bytes<'a>>,
@@ -85,7 +85,7 @@ impl Index {
         self.entries.len() * size_of::<Entry>()
     }
 
-    /// Where the description behind one begins.
+    /// Where the description after one begins.
     pub(crate) fn next_start(&self, number: u32) -> Option<u32> {
         let next = self.entries.get(number as usize + 1)?;
         Some(next.start)
@@ -96,7 +96,7 @@ impl Index {
     }
 }
 
-/// Code that lies 4 GiB or more behind the image's start is passed over.
+/// Code that lies 4 GiB or more after the image's start is ignored.
 fn entry(start: u64, base: u64, offset: u64) -> Option<Entry> {
     Some(Entry {
         start: u32::try_from(start.checked_sub(base)?).ok()?,

@@ -10,7 +10,7 @@ use super::types::IntType;
 use crate::{Fields, Shape, Value};
 
 impl TracepointFormat {
-    /// Appends what `perf script` prints behind the event's name. Without a usable `print fmt`
+    /// Appends what `perf script` prints after the event's name. Without a usable `print fmt`
     /// that is perf's mark of it and every field.
     pub fn print(&self, data: &TracepointData<'_>, names: &dyn TracepointNames, out: &mut Vec<u8>) {
         let Ok(pieces) = &self.pieces else {

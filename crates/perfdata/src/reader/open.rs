@@ -213,7 +213,7 @@ impl Reader {
         }
     }
 
-    /// The table right behind the data: one section for each feature bit.
+    /// The table right after the data: one section for each feature bit.
     fn read_feature_table(&mut self, header: &FileHeader) {
         let data = header.data;
         if data.size == 0 {

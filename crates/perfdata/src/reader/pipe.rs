@@ -25,7 +25,7 @@ pub(super) struct Announced {
 }
 
 impl Reader {
-    /// The records behind the header of a pipe-mode recording.
+    /// The records after the header of a pipe-mode recording.
     pub(super) fn piped_part(&self) -> Part {
         let start = PIPE_HEADER_LEN.min(self.main.len());
         Part {

@@ -21,7 +21,7 @@ const BLOCKS: usize = 3;
 /// A shorter range is not worth a thread.
 const MIN_LEN: u64 = 16 << 20;
 
-/// A buffer, and how many bytes behind its head were read.
+/// A buffer, and how many bytes after its head were read.
 type Block = (Vec<u8>, usize);
 
 /// As `walk_part`, to the end.

@@ -70,7 +70,7 @@ pub(super) fn walk_part_windows(
         if visit(&mut records) == Step::Stop {
             return Ok(None);
         }
-        // What was not looked at is passed over.
+        // What was not looked at is skipped.
         records.by_ref().for_each(drop);
         if records.trouble.is_some() {
             return Ok(records.trouble);
@@ -217,7 +217,7 @@ pub(super) fn payload_len(record: RawRecord<'_>, endian: Endian) -> u64 {
 }
 
 /// Where the tracepoint formats of a record at this offset are, if it is of that kind: perf writes
-/// them behind the record, simpleperf into it.
+/// them after the record, simpleperf into it.
 pub(super) fn tracing_data(offset: u64, record: RawRecord<'_>, endian: Endian) -> Option<Section> {
     let is_simpleperfs = record.kind == file_kind::SIMPLEPERF_TRACING_DATA;
     if !is_simpleperfs && record.kind != file_kind::HEADER_TRACING_DATA {

@@ -109,7 +109,7 @@ impl Reader {
 }
 
 impl Reader {
-    /// Bytes behind a record of a walk that belong to it, and are passed over with it.
+    /// Bytes after a record of a walk that belong to it, and are skipped with it.
     pub fn payload_len(&self, raw: RawRecord<'_>) -> u64 {
         payload_len(raw, self.endian)
     }
