@@ -46,7 +46,7 @@ pub struct PerfEventAttr {
     pub read_format: ReadFormat,
     /// Flags, `precise_ip` among them.
     pub flags: AttrFlags,
-    /// Wake up after so many samples, or bytes with [`AttrFlags::WATERMARK`].
+    /// Wake up after this number of samples, or of bytes with [`AttrFlags::WATERMARK`].
     pub wakeup: u32,
     /// Breakpoint kind.
     pub bp_type: u32,
@@ -64,7 +64,7 @@ pub struct PerfEventAttr {
     pub clockid: i32,
     /// Registers at the interrupt, one bit each.
     pub sample_regs_intr: u64,
-    /// Wake up after so many AUX bytes.
+    /// Wake up after this number of AUX bytes.
     pub aux_watermark: u32,
     /// Longest call chain; 0 is the sysctl's value.
     pub sample_max_stack: u16,

@@ -1,5 +1,5 @@
-//! One visitor over named fields: whoever describes a record, a sample or a section of a file
-//! says its fields once, and whoever writes them (as text, as JSON) implements [`Fields`] once.
+//! One visitor over named fields: each record, sample and section of a file names its fields once,
+//! and each form of output (text, JSON) implements [`Fields`] once.
 
 /// The value of a field, with how it is meant to be read.
 #[derive(Clone, Copy, Debug, PartialEq)]

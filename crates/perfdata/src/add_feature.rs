@@ -157,7 +157,7 @@ impl<'f> SectionTable<'f> {
         self.file.sync_data()?;
         let place = self.table.partition_point(|(other, _)| *other < id);
         self.table.insert(place, (id, section));
-        // Those behind it move by one: while they do, they do not count.
+        // Those after it move by one: while they do, they do not count.
         let bits = self.header.features;
         let has_higher = place + 1 < self.table.len();
         if has_higher {
@@ -206,7 +206,7 @@ impl<'f> SectionTable<'f> {
         self.file.sync_data()
     }
 
-    /// Writes bytes behind everything.
+    /// Writes bytes at the end of the file.
     fn append(&mut self, bytes: &[u8]) -> io::Result<Section> {
         let section = Section {
             offset: self.end,
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn whatever_was_written_last_all_that_was_there_still_is() {
         let section = |id: u32| (FeatureId(id), vec![id.to_le_bytes()[0]; 7]);
-        // One in the place of another, one behind all others.
+        // One in the place of another, one after all others.
         for added in [FeatureId(150), FeatureId::SYMBOLS] {
             let mut n_writes = 0;
             loop {

@@ -15,7 +15,7 @@ impl Section {
     /// Bytes of an encoded section.
     pub const LEN: u64 = 16;
 
-    /// The first byte behind it, or `u64::MAX` if it claims more than a file can hold.
+    /// The first byte after it, or `u64::MAX` if it claims more than a file can hold.
     pub fn end(self) -> u64 {
         self.offset.saturating_add(self.size)
     }

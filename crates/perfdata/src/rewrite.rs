@@ -98,7 +98,7 @@ fn features_of(reader: &Reader, added: FeatureId) -> Result<Vec<(FeatureId, Vec<
     Ok(features)
 }
 
-/// Copies a record, with what lies behind it; nothing of one that is not whole.
+/// Copies a record, with what lies after it; nothing of one that is not whole.
 fn copy(
     reader: &Reader,
     offset: u64,

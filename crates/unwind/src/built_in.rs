@@ -21,7 +21,7 @@ enum Code {
     Stubs(PltStubs),
 }
 
-/// Bytes behind the entry point that belong to its function. The start-up code of C libraries is
+/// Bytes after the entry point that belong to its function. The start-up code of C libraries is
 /// shorter, and does nothing but call what never returns.
 const ENTRY_LEN: u32 = 64;
 

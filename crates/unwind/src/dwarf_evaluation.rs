@@ -3,8 +3,8 @@
 use crate::Registers;
 use crate::arch::Arch;
 use crate::index::Bytes;
+use crate::index::Scratch;
 use crate::stack::{Stack, Unread};
-use crate::table::Scratch;
 use gimli::{
     BaseAddresses, CfaRule, Encoding, EvaluationResult, Format, RegisterRule, UnwindExpression,
     UnwindSection, Value,

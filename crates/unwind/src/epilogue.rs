@@ -110,7 +110,7 @@ mod tests {
             &[0x49, 0x8b, 0xe0, 0xc3],
             &[0x48, 0x83, 0xc4, 0xf8, 0xc3],
             &[0x90; 64],
-            // Padding behind a call that does not return.
+            // Padding after a call that does not return.
             &[0x90, 0xc3],
             // A function begins: what came before does not return.
             &[0xf3, 0x0f, 0x1e, 0xfa, 0xc3],

@@ -1,8 +1,8 @@
 //! Code that nothing describes: its frames are followed if it keeps frame pointers.
 
 use crate::arch::Arch;
+use crate::space::is_code;
 use crate::stack::{Stack, Unread};
-use crate::walk::is_code;
 use crate::{AddressSpace, Registers};
 
 /// Where frame pointers led.

@@ -12,8 +12,15 @@ use std::ops::Range;
 pub(crate) struct Go {
     /// Only where no DWARF describes them.
     table: Option<GoTable>,
-    /// Code that is none of the usual: where it begins and ends, from the image's start.
-    special: Vec<(u32, u32, Kind)>,
+    special: Vec<Special>,
+}
+
+/// Code that is left by a rule of its own.
+#[derive(Debug)]
+struct Special {
+    /// From the image's start.
+    range: Range<u32>,
+    kind: Kind,
 }
 
 /// Where goroutines, threads and programs ([`Arch::GO_ENTRY`], too) begin, and the scheduler of a thread.
@@ -36,21 +43,21 @@ impl Go {
     /// Of a program in Go; `is_described` by DWARF.
     pub(crate) fn of<A: Arch>(elf: &Elf, base: u64, is_described: bool) -> Option<Self> {
         let table = GoTable::of(elf)?;
-        let relative = |address: Svma| u32::try_from(address.0.checked_sub(base)?).ok();
+        let offset = |address: Svma| u32::try_from(address.0.checked_sub(base)?).ok();
+        let special_in = |range: Range<Svma>, kind| {
+            let range = offset(range.start)?..offset(range.end)?;
+            Some(Special { range, kind })
+        };
         let roots = [ROOTS, &[A::GO_ENTRY]].concat();
         let names = [roots.as_slice(), &[MORE_STACK], SWITCHES].concat();
         let mut special = Vec::new();
         for (name, range) in table.named(&names) {
-            let (Some(start), Some(end)) = (relative(range.start), relative(range.end)) else {
-                continue;
-            };
             match name.checked_sub(roots.len()) {
-                None => special.push((start, end, Kind::Root)),
-                Some(0) => special.push((start, end, Kind::Switch)),
+                None => special.extend(special_in(range, Kind::Root)),
+                Some(0) => special.extend(special_in(range, Kind::Switch)),
                 Some(_) => {
-                    let calls = indirect_calls::<A>(elf, range)
-                        .filter_map(|call| Some((relative(call.start)?, relative(call.end)?)));
-                    special.extend(calls.map(|(start, end)| (start, end, Kind::Switch)));
+                    let calls = indirect_calls::<A>(elf, range);
+                    special.extend(calls.filter_map(|call| special_in(call, Kind::Switch)));
                 }
             }
         }
@@ -63,8 +70,8 @@ impl Go {
     /// How a function of the runtime is left, if it is no usual one.
     pub(crate) fn special(&self, at: u32) -> Option<Rule> {
         let mut special = self.special.iter();
-        let found = special.find(|(start, end, _)| (*start..*end).contains(&at));
-        found.map(|&(_, _, kind)| Rule::of(kind))
+        let found = special.find(|special| special.range.contains(&at));
+        found.map(|special| Rule::of(special.kind))
     }
 
     /// Where the function at an address begins.

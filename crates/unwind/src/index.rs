@@ -1,10 +1,13 @@
 //! Where in a section the description of each function is.
 
 use gimli::{BaseAddresses, CieOrFde, EhFrameHdr, EndianSlice, LittleEndian, UnwindOffset};
-use gimli::{Pointer, UnwindSection};
+use gimli::{Pointer, UnwindContext, UnwindSection};
 
 /// Bytes of a section, as gimli reads them.
 pub(crate) type Bytes<'a> = EndianSlice<'a, LittleEndian>;
+
+/// What a thread needs to read descriptions.
+pub(crate) type Scratch = UnwindContext<usize>;
 
 /// A function's description: where its code begins, from the image's lowest address, and where in
 /// the section it stands.
@@ -48,7 +51,7 @@ impl Index {
         (!entries.is_empty()).then(|| Self::new(entries))
     }
 
-    /// By reading all of the section. What comes behind damage is not found.
+    /// By reading all of the section. What comes after damage is not found.
     pub(crate) fn of_section<'a, S>(section: &S, bases: &BaseAddresses, base: u64) -> Self
     where
         S: UnwindSection<Bytes<'a>>,
@@ -82,7 +85,7 @@ impl Index {
         self.entries.len() * size_of::<Entry>()
     }
 
-    /// Where the description behind one begins.
+    /// Where the description after one begins.
     pub(crate) fn next_start(&self, number: u32) -> Option<u32> {
         let next = self.entries.get(number as usize + 1)?;
         Some(next.start)
@@ -93,7 +96,7 @@ impl Index {
     }
 }
 
-/// Code that lies 4 GiB or more behind the image's start is passed over.
+/// Code that lies 4 GiB or more after the image's start is ignored.
 fn entry(start: u64, base: u64, offset: u64) -> Option<Entry> {
     Some(Entry {
         start: u32::try_from(start.checked_sub(base)?).ok()?,

@@ -71,7 +71,7 @@ impl Registers {
         self.get(self.sp_number())
     }
 
-    /// Sets a register, by DWARF's number; others than general ones are passed over.
+    /// Sets a register, by DWARF's number; all but general ones are ignored.
     #[inline]
     pub fn set(&mut self, number: u16, value: u64) {
         if let Some(slot) = self.values.get_mut(usize::from(number)) {

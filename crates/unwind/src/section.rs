@@ -3,10 +3,10 @@
 use crate::Registers;
 use crate::arch::Arch;
 use crate::dwarf_evaluation::{Caller, Frame, StepError};
+use crate::index::Scratch;
 use crate::index::{Bytes, Entry, Index, offset_of};
 use crate::rule::{Kind, Rule};
 use crate::stack::Stack;
-use crate::table::Scratch;
 use gimli::{BaseAddresses, DebugFrame, EhFrame, LittleEndian, UnwindSection, Vendor};
 use rprof_base::Svma;
 use rprof_images::{Elf, RawSection, SectionBytes};
@@ -193,7 +193,7 @@ pub(crate) fn eh_frame_of<A: Arch>(elf: &Elf, base: u64) -> Option<Section> {
 }
 
 /// The `.eh_frame` of a piece of code at address 0, if there are functions in it. Its pointers mean what they
-/// would in the file that perf makes of the piece: behind the code, at the next multiple of 8 (`jit_write_elf`
+/// would in the file that perf makes of the piece: after the code, at the next multiple of 8 (`jit_write_elf`
 /// in tools/perf/util/genelf.c, v6.1).
 pub(crate) fn eh_frame_of_piece<A: Arch>(code_len: u64, mut bytes: Vec<u8>) -> Option<Section> {
     drop_empty_lsda(&mut bytes);

@@ -1,6 +1,7 @@
 //! What a walk asks of the process whose stack it is.
 
 use crate::UnwindTable;
+use rprof_base::{Avma, CodeAddress};
 
 /// What is mapped where in one process at one moment.
 pub trait AddressSpace {
@@ -40,4 +41,10 @@ pub enum Mapped<'t> {
         /// What is to be taken from an AVMA to get the SVMA (wrapping).
         bias: u64,
     },
+}
+
+/// Whether a return address is in code.
+pub(crate) fn is_code(space: &impl AddressSpace, pc: u64) -> bool {
+    let call = CodeAddress::Return(Avma(pc)).lookup();
+    !matches!(space.find(call.0), Mapped::Nothing)
 }

@@ -45,7 +45,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// The same, with what is behind its end.
+    /// The same, with what is after its end.
     pub fn with(self, beyond: &'a dyn MemorySource) -> Self {
         Self {
             beyond: Some(beyond),

@@ -4,13 +4,13 @@ use crate::arch::{Arch, Machine, for_machine};
 use crate::built_in::BuiltIn;
 use crate::dwarf_evaluation::{Caller, StepError};
 use crate::go::Go;
+use crate::index::Scratch;
 use crate::rule::{Kind, Rule};
 use crate::section::{Section, debug_frame_of, eh_frame_of, eh_frame_of_piece};
 use crate::signal;
 use crate::stack::Stack;
 use crate::{Mapped, Registers};
 use foldhash::HashMap;
-use gimli::UnwindContext;
 use rprof_base::{FileOffset, Svma};
 use rprof_images::{Elf, JitDump, JitLoad, Segment};
 use rprof_untrusted::{Budget, Held};
@@ -52,12 +52,28 @@ pub struct UnwindTable {
 /// Descriptions compiled so far. Few rules are said of many rows.
 #[derive(Debug)]
 struct Compiled {
-    /// By section and number in its index: the range of its rows.
-    functions: HashMap<(u8, u32), (u32, u32)>,
+    /// The rows of each function.
+    functions: HashMap<Function, Rows>,
     rows: Vec<Row>,
     rules: Vec<Rule>,
     numbers: HashMap<Rule, u32>,
     held: Held,
+}
+
+/// A function that is described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Function {
+    /// Which section describes it.
+    section: u8,
+    /// Its number in that section's index.
+    number: u32,
+}
+
+/// A range of rows.
+#[derive(Clone, Copy, Debug)]
+struct Rows {
+    from: u32,
+    to: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -65,9 +81,6 @@ struct Row {
     start: u32,
     rule: u32,
 }
-
-/// What a thread needs to compile descriptions.
-pub(crate) type Scratch = UnwindContext<usize>;
 
 /// Memory that a row takes, bytes: its own, and its share of rules and functions.
 const ROW_BYTES: u64 = 16;
@@ -224,13 +237,14 @@ impl UnwindTable {
         if let Some(rule) = self.go.as_ref().and_then(|go| go.special(at)) {
             return rule;
         }
-        for (number, section) in (0u8..).zip(&self.sections) {
-            let Some((function, _)) = section.index.find(at) else {
+        for (section, descriptions) in (0u8..).zip(&self.sections) {
+            let Some((number, _)) = descriptions.index.find(at) else {
                 continue;
             };
+            let function = Function { section, number };
             let rule = self
-                .compiled_rule((number, function), at)
-                .unwrap_or_else(|| self.compile::<A>((number, function), at, scratch));
+                .compiled_rule(function, at)
+                .unwrap_or_else(|| self.compile::<A>(function, at, scratch));
             if rule.kind != Kind::None {
                 return rule;
             }
@@ -262,24 +276,24 @@ impl UnwindTable {
         u32::try_from(address.0.checked_sub(self.base)?).ok()
     }
 
-    fn compiled_rule(&self, function: (u8, u32), at: u32) -> Option<Rule> {
+    fn compiled_rule(&self, function: Function, at: u32) -> Option<Rule> {
         // A thread that panicked left nothing half done: rows are added before they are named.
         let compiled = self.compiled.read().unwrap_or_else(PoisonError::into_inner);
-        let &(from, to) = compiled.functions.get(&function)?;
-        Some(compiled.rule_in(from, to, at))
+        let &rows = compiled.functions.get(&function)?;
+        Some(compiled.rule_in(rows, at))
     }
 
     /// Compiles a function's description, for all threads.
     #[cold]
-    fn compile<A: Arch>(&self, function: (u8, u32), at: u32, scratch: &mut Scratch) -> Rule {
+    fn compile<A: Arch>(&self, function: Function, at: u32, scratch: &mut Scratch) -> Rule {
         let rows = self.rows_of::<A>(function, at, scratch);
         let mut compiled = self
             .compiled
             .write()
             .unwrap_or_else(PoisonError::into_inner);
         let compiled = &mut *compiled;
-        if let Some(&(from, to)) = compiled.functions.get(&function) {
-            return compiled.rule_in(from, to, at);
+        if let Some(&rows) = compiled.functions.get(&function) {
+            return compiled.rule_in(rows, at);
         }
         let bytes = ROW_BYTES * (rows.len() as u64 + 2);
         if compiled.held.grow(bytes).is_err() {
@@ -301,17 +315,18 @@ impl UnwindTable {
         let (Ok(from), Ok(to)) = range else {
             return Rule::of(Kind::Bad);
         };
-        compiled.functions.insert(function, (from, to));
-        compiled.rule_in(from, to, at)
+        let rows = Rows { from, to };
+        compiled.functions.insert(function, rows);
+        compiled.rule_in(rows, at)
     }
 
     fn rows_of<A: Arch>(
         &self,
-        (section, _): (u8, u32),
+        function: Function,
         at: u32,
         scratch: &mut Scratch,
     ) -> Vec<(u32, Rule)> {
-        match self.sections.get(usize::from(section)) {
+        match self.sections.get(usize::from(function.section)) {
             Some(section) => section.rows::<A>(self.base, at, scratch),
             None => Vec::new(),
         }
@@ -356,10 +371,10 @@ impl Compiled {
         }
     }
 
-    fn rule_in(&self, from: u32, to: u32, at: u32) -> Rule {
+    fn rule_in(&self, rows: Rows, at: u32) -> Rule {
         let rows = self
             .rows
-            .get(from as usize..to as usize)
+            .get(rows.from as usize..rows.to as usize)
             .unwrap_or_default();
         let n = rows.partition_point(|row| row.start <= at);
         let row = n.checked_sub(1).and_then(|at| rows.get(at));

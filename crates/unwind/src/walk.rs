@@ -5,10 +5,11 @@ use crate::cache::Cache;
 use crate::dwarf_evaluation::StepError;
 use crate::epilogue;
 use crate::frame_pointer::{self, FramePointerResult};
+use crate::index::Scratch;
 use crate::rule::{Kind, Rule, WORD};
 use crate::signal;
+use crate::space::is_code;
 use crate::stack::{Stack, Unread};
-use crate::table::Scratch;
 use crate::{AddressSpace, Mapped, Outcome, Registers};
 use rprof_base::{Avma, CodeAddress, Svma};
 
@@ -439,12 +440,6 @@ impl<S: AddressSpace> Walk<'_, S> {
             }
         }
     }
-}
-
-/// Whether a return address is in code.
-pub(crate) fn is_code(space: &impl AddressSpace, pc: u64) -> bool {
-    let call = CodeAddress::Return(Avma(pc)).lookup();
-    !matches!(space.find(call.0), Mapped::Nothing)
 }
 
 /// The rule at an address that was not asked for before, or is forgotten.

@@ -130,7 +130,7 @@ records! {
 }
 
 impl<'a> Record<'a> {
-    /// Decodes a record of an event with this layout, and the id fields behind it.
+    /// Decodes a record of an event with this layout, and the id fields after it.
     ///
     /// # Errors
     /// [`WireError`] if the body is shorter than its kind or its counts need.

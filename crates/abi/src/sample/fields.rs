@@ -3,7 +3,7 @@
 use super::{BranchStack, Callchain, ReadValues, StackDump, Weight};
 use crate::Registers;
 
-/// The id fields behind a non-sample record (`struct sample_id`), or the same of a sample.
+/// The id fields after a non-sample record (`struct sample_id`), or the same of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SampleId {
     /// Process.

@@ -185,7 +185,7 @@ impl SampleLayout {
         Ok((body, id))
     }
 
-    /// Appends the id fields that this layout puts behind a non-sample record.
+    /// Appends the id fields that this layout puts after a non-sample record.
     pub fn encode_trailer(&self, id: &SampleId, encoder: &mut Encoder<'_>) {
         if self.trailer_len == 0 {
             return;

@@ -50,7 +50,7 @@ impl<'a> ReadValues<'a> {
                 values: cursor.bytes(nr.saturating_mul(8 * (1 + extra)), what)?,
             });
         }
-        // The value stands before the times and its id behind them: read twice over.
+        // The value stands before the times and its id after them: read twice over.
         let start = *cursor;
         cursor.u64(what)?;
         let enabled_ns = if_set(ReadFormat::TOTAL_TIME_ENABLED, cursor)?;

@@ -24,6 +24,12 @@ pub trait TracepointNames {
     fn printk_string(&self, address: u64) -> Option<&[u8]>;
 }
 
+/// A sample that is being printed.
+pub(super) struct Writer<'a> {
+    pub(super) data: &'a TracepointData<'a>,
+    pub(super) names: &'a dyn TracepointNames,
+}
+
 /// Nothing is known: addresses stay numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoNames;

@@ -9,7 +9,7 @@ pub enum Storage {
     Fixed,
     /// Where a word at its offset says, counted from the start of the data (`__data_loc`).
     DataLoc,
-    /// The same counted from behind the word (`__rel_loc`).
+    /// The same counted from after the word (`__rel_loc`).
     RelLoc,
 }
 

@@ -1,11 +1,11 @@
 //! Tracepoints: the `format` file of an event, and the raw data of its samples as text.
 //!
 //! Goes in: the text of `events/<system>/<event>/format` and the bytes of PERF_SAMPLE_RAW.
-//! Comes out: what `perf script` prints behind the event's name, or the fields with their values.
+//! Comes out: what `perf script` prints after the event's name, or the fields with their values.
 //!
 //! A format's `print fmt` is a C expression list. It is parsed once ([`TracepointFormat::parse`])
 //! into pieces that are then written for each sample without allocating. What a sample says is
-//! read bounds-checked: a field behind the end of the data is 0 or empty.
+//! read bounds-checked: a field after the end of the data is 0 or empty.
 //!
 //! Source: the macros behind `print fmt` are `include/trace/stages/stage3_trace_output.h` (v6.18);
 //! how perf prints them is libtraceevent's `src/event-parse.c` (commit 030cc9b55ca0; the copy in

@@ -285,7 +285,7 @@ impl<'a> Parser<'a> {
         self.tokens.starts_with(&record)
     }
 
-    /// `(type)` in front of an operand, and the tokens behind it.
+    /// `(type)` in front of an operand, and the tokens after it.
     fn cast(&self) -> Option<(Cast, &'a [Token<'a>])> {
         let (cast, rest) = type_in_parentheses(self.tokens)?;
         let begins_operand = match rest.first()? {

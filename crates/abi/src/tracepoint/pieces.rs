@@ -34,7 +34,7 @@ pub(super) enum Piece {
     },
 }
 
-/// Parses what stands behind `print fmt:`.
+/// Parses what stands after `print fmt:`.
 pub(super) fn pieces(text: &str, fields: &[TracepointField]) -> Result<Vec<Piece>, PrintError> {
     let tokens = tokens(text)?;
     let mut parser = Parser::new(&tokens, fields);

@@ -1,15 +1,14 @@
-//! `%p` and its extensions: addresses, symbols, and things that the kernel prints behind one.
+//! `%p` and its extensions: addresses, symbols, and things that a pointer leads to.
 //!
 //! Source: pointer() in lib/vsprintf.c (v6.18); what of it perf prints, libtraceevent.
 
-use super::data::TracepointData;
+use super::data::{TracepointData, Writer};
 use super::expr::Expr;
 use super::printf::{Layout, Spec, decimal, hex_0x, hex_byte};
 use super::text::{bit_list, bitmask, hex_bytes};
-use super::write::Writer;
 use std::net::Ipv6Addr;
 
-/// What is behind the pointer.
+/// What the pointer points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pointer {
     /// Just an address.
@@ -39,7 +38,7 @@ pub(super) enum Pointer {
 }
 
 impl Pointer {
-    /// The extension behind `%p`, which is as long as there are letters and digits.
+    /// The extension after `%p`, which is as long as there are letters and digits.
     pub(super) fn parse(text: &[u8]) -> (Self, &[u8]) {
         let len = text
             .iter()

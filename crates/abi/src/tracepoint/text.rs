@@ -1,10 +1,9 @@
 //! Text: what an [`Expr`] is as a string, for `%s`.
 
-use super::data::{TracepointData, until_nul};
+use super::data::{TracepointData, Writer, until_nul};
 use super::expr::{Expr, Names};
 use super::field::FieldPlace;
 use super::printf::{decimal, hex, hex_0x, hex_byte};
-use super::write::Writer;
 
 impl Writer<'_> {
     /// Appends the expression as text.
@@ -140,7 +139,7 @@ pub(super) fn bitmask(data: &TracepointData<'_>, mask: &[u8], n_bits: usize, out
             0..8 => byte & !(u8::MAX << n_bits),
             _ => byte,
         };
-        // The kernel writes no digit for bits behind the last one.
+        // The kernel writes no digit for bits after the last one.
         match n_bits {
             1..=4 => hex(byte.into(), out),
             _ => hex_byte(byte, out),

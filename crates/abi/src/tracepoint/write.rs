@@ -1,6 +1,6 @@
 //! Writes samples: by the `print fmt`, field by field, or to a visitor.
 
-use super::data::{TracepointData, TracepointNames, until_nul};
+use super::data::{TracepointData, TracepointNames, Writer, until_nul};
 use super::field::{FieldPlace, TracepointField};
 use super::format::TracepointFormat;
 use super::pieces::Piece;
@@ -9,14 +9,8 @@ use super::text::printable;
 use super::types::IntType;
 use crate::{Fields, Shape, Value};
 
-/// A sample that is being printed.
-pub(super) struct Writer<'a> {
-    pub(super) data: &'a TracepointData<'a>,
-    pub(super) names: &'a dyn TracepointNames,
-}
-
 impl TracepointFormat {
-    /// Appends what `perf script` prints behind the event's name. Without a usable `print fmt`
+    /// Appends what `perf script` prints after the event's name. Without a usable `print fmt`
     /// that is perf's mark of it and every field.
     pub fn print(&self, data: &TracepointData<'_>, names: &dyn TracepointNames, out: &mut Vec<u8>) {
         let Ok(pieces) = &self.pieces else {

@@ -38,7 +38,7 @@ impl SectionItem for MetaInfo {
     }
 }
 
-/// One file of DEBUG_UNWIND; its contents are in DEBUG_UNWIND_FILE, behind those of the files
+/// One file of DEBUG_UNWIND; its contents are in DEBUG_UNWIND_FILE, after those of the files
 /// before it.
 ///
 /// Source: AOSP, simpleperf/record_file.proto, `DebugUnwindFeature`.

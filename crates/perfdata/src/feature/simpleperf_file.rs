@@ -140,7 +140,7 @@ impl SimpleperfFile {
 }
 
 impl SectionItem for SimpleperfFile {
-    /// Reads a whole FILE section: structs, each behind its length.
+    /// Reads a whole FILE section: structs, each after its length.
     fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
         Self::parse_each(section, endian, |bytes| Self::parse_struct(bytes, endian))
     }
@@ -177,7 +177,7 @@ impl SectionItem for SimpleperfFile {
 pub struct SimpleperfMessages(pub Vec<SimpleperfFile>);
 
 impl Section for SimpleperfMessages {
-    /// Reads a whole FILE2 section: protobuf messages, each behind its length.
+    /// Reads a whole FILE2 section: protobuf messages, each after its length.
     fn parse_section(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         SimpleperfFile::parse_each(section, endian, SimpleperfFile::parse_message).map(Self)
     }

@@ -96,7 +96,7 @@ pub struct SymbolImage {
 pub struct Symbols {
     /// Names, files, paths and reasons; names as they are shown.
     pub strings: Vec<Vec<u8>>,
-    /// Frames; each comes behind its caller.
+    /// Frames; each comes after its caller.
     pub frames: Vec<SymbolFrame>,
     /// Images.
     pub images: Vec<SymbolImage>,
@@ -109,7 +109,7 @@ impl Symbols {
     /// frames.
     pub const MAX_DEPTH: usize = 128;
 
-    /// Appends the section. Addresses must be sorted, and frames behind their callers.
+    /// Appends the section. Addresses must be sorted, and frames after their callers.
     pub fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.u32(VERSION);
         put(encoder, self.strings.len() as u64);

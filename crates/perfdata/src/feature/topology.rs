@@ -36,7 +36,7 @@ const MAX_CPUS: usize = 8192;
 const PLACE_LEN: usize = 8;
 
 impl CpuTopology {
-    /// One more than the highest CPU in the sibling lists: at least so many CPUs there are.
+    /// One more than the highest CPU in the sibling lists: there are at least that many CPUs.
     fn n_listed(&self) -> usize {
         let lists = self.core_siblings.iter().chain(&self.thread_siblings);
         let numbers = lists.flat_map(|list| list.split(['-', ',']));

@@ -21,7 +21,7 @@ pub(super) fn put_signed(encoder: &mut Encoder<'_>, number: i64) {
 pub(super) struct Numbers<'a>(Cursor<'a>);
 
 impl<'a> Numbers<'a> {
-    /// The version that a section begins with, and the numbers behind it.
+    /// The version that a section begins with, and the numbers after it.
     pub(super) fn after_version(
         section: &'a [u8],
         endian: Endian,
@@ -75,7 +75,7 @@ impl<'a> Numbers<'a> {
         Ok(value.checked_sub(1))
     }
 
-    /// Bytes behind their number.
+    /// Bytes after their number.
     pub(super) fn bytes(&mut self, what: &'static str) -> Result<&'a [u8], WireError> {
         let len = self.next(what)?;
         self.0.bytes(len, what)

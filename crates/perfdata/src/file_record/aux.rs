@@ -34,7 +34,7 @@ impl PlainBody<'_> for AuxtraceInfo {
 /// `PERF_RECORD_AUXTRACE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Auxtrace {
-    /// Bytes of data behind the record.
+    /// Bytes of data after the record.
     pub len_bytes: u64,
     /// Where they were in the AUX area, bytes.
     pub offset: u64,

@@ -57,7 +57,7 @@ pub struct SimpleperfCallchain<'a> {
     pub sps: Callchain<'a>,
 }
 
-/// How unwinding of the sample behind it ended.
+/// How unwinding of the sample after it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimpleperfUnwindingResult<'a> {
     /// Time of the sample, nanoseconds.

@@ -6,8 +6,8 @@
 //! v6.16.
 
 use super::bytes::Spool;
+use super::records::{Found, Step, Trouble, next_record, walk_part};
 use super::stream::{Origin, Part};
-use super::walk::{Found, Step, Trouble, next_record, walk_part};
 use crate::file_record::FileRecord;
 use crate::{Warning, file_kind};
 use rprof_abi::{Endian, RawRecord};
@@ -172,7 +172,7 @@ impl Decompressor<'_> {
                 return Ok(Some(self.give_up(error.to_string())));
             }
             let got = output.as_slice();
-            // A full window may have more behind it, though all input is taken.
+            // A full window may have more after it, though all input is taken.
             let is_done = input.pos() == compressed.len() && got.len() < output.capacity();
             n_unpacked += got.len();
             if self.budget.spool(got.len() as u64).is_err() {

@@ -7,12 +7,13 @@ mod decompress;
 mod names;
 mod open;
 mod pipe;
+mod records;
 mod source;
 mod stream;
 mod walk;
 
 pub use blocks::{BlockWalk, WalkedBlock};
-pub use walk::{Records, Step};
+pub use records::{Records, Step};
 
 use crate::attr_fields::visit_attr;
 use crate::feature::{self, BuildIdEntry};

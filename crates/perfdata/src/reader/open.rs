@@ -3,9 +3,9 @@
 use super::attrs::Described;
 use super::bytes::Bytes;
 use super::decompress::{DEFAULT_LIMIT, How, decompress};
+use super::records::{Step, tracing_data, walk_part};
 use super::source::{self, Source};
 use super::stream::{Part, Stream};
-use super::walk::{Step, tracing_data, walk_part};
 use super::{Form, PIPE_HEADER_LEN, Reader};
 use crate::{Error, Feature, FeatureId, FileHeader, Section, Warning};
 use rprof_abi::{Cursor, Endian, event_type};
@@ -213,7 +213,7 @@ impl Reader {
         }
     }
 
-    /// The table right behind the data: one section for each feature bit.
+    /// The table right after the data: one section for each feature bit.
     fn read_feature_table(&mut self, header: &FileHeader) {
         let data = header.data;
         if data.size == 0 {

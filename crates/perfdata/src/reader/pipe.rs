@@ -2,8 +2,8 @@
 //! records, too.
 
 use super::attrs::Described;
+use super::records::{tracing_data, walk_part};
 use super::stream::Part;
-use super::walk::{tracing_data, walk_part};
 use super::{PIPE_HEADER_LEN, Reader, Step};
 use crate::feature::BuildIdEntry;
 use crate::file_record::{FileRecord, HeaderFeature, Update};
@@ -25,7 +25,7 @@ pub(super) struct Announced {
 }
 
 impl Reader {
-    /// The records behind the header of a pipe-mode recording.
+    /// The records after the header of a pipe-mode recording.
     pub(super) fn piped_part(&self) -> Part {
         let start = PIPE_HEADER_LEN.min(self.main.len());
         Part {

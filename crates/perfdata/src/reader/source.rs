@@ -37,7 +37,7 @@ impl Source {
     }
 }
 
-/// Opens what a path stands for; `-` is standard input. Of a pipe so many bytes are taken at most.
+/// Opens what a path stands for; `-` is standard input. At most that many bytes are taken of a pipe.
 ///
 /// # Errors
 /// [`Error::Io`], [`Error::Unsupported`] for what is no file and no stream.

@@ -1,6 +1,6 @@
 //! [`Stream`]: the records of a recording as one range of offsets, whatever files they lie in.
 //!
-//! In a plain file an offset is the file's own. Further files of a directory follow behind it;
+//! In a plain file an offset is the file's own. Further files of a directory follow after it;
 //! what was compressed counts as if it were not. [`Stream::location`] says where an offset is in
 //! the user's terms.
 
@@ -20,7 +20,7 @@ pub(super) struct Part {
     pub(super) at: u64,
     /// Its name in a directory.
     pub(super) name: Option<String>,
-    /// Whether the data of AUXTRACE and TRACING_DATA records lies behind them.
+    /// Whether the data of AUXTRACE and TRACING_DATA records lies after them.
     pub(super) has_payloads: bool,
     /// Where records came from, if they were compressed.
     pub(super) origins: Vec<Origin>,

@@ -219,7 +219,7 @@ fn names(reader: &Reader) -> Vec<&str> {
     events.map(|event| event.name.raw()).collect()
 }
 
-/// The formats of `probe_x:main`, number 1329, behind their length.
+/// The formats of `probe_x:main`, number 1329, after their length.
 fn formats() -> Vec<u8> {
     let text = b"name: main\nID: 1329\nformat:\n";
     let data = feature::TracingData {
@@ -250,7 +250,7 @@ fn tracepoints_without_a_name_have_that_of_their_format() {
     assert_eq!(names(&reader), ["probe_x:main", "tracepoint 7"]);
     let perfs = [file_kind::HEADER_TRACING_DATA, RecordKind::SAMPLE];
     assert_eq!(kinds(&reader).0[2..], perfs);
-    // simpleperf has them within its record, and no number of bytes is passed over behind it.
+    // simpleperf has them within its record, and no bytes are skipped after it.
     for kind in [
         file_kind::HEADER_TRACING_DATA,
         file_kind::SIMPLEPERF_TRACING_DATA,
@@ -337,7 +337,7 @@ fn blocks_of_several_threads_have_the_same_records() {
     };
     let mut writer =
         Writer::start(File::create(&path).unwrap(), &path, &[event], Vec::new()).unwrap();
-    // Records of all lengths, so that some lie across every border; traces with their data behind
+    // Records of all lengths, so that some lie across every border; traces with their data after
     // them, one longer than what is read at a time.
     for n in 0..12_000u32 {
         let len = u16::try_from(8 + n * 8 % 4096).unwrap();
@@ -391,7 +391,7 @@ impl BlockWalk for Listed {
     }
 }
 
-/// A recording of compressed records, each of so many bytes of plain ones.
+/// A recording of compressed records, each of this number of bytes of plain ones.
 fn compressed(path: &Path, n_compressed: usize, decompressed: usize) {
     let event = WrittenEvent {
         name: "cycles".to_owned(),

@@ -37,7 +37,7 @@ pub struct Finished {
 ///
 /// A file that is not finished (killed, disk full) has a data size of 0: readers then read
 /// records up to the end of the file. A pipe gets what is known of features before the records,
-/// and the rest behind them, as records, too.
+/// and the rest after them, as records, too.
 #[derive(Debug)]
 pub struct Writer {
     file: File,

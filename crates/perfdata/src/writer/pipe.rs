@@ -1,4 +1,4 @@
-//! What a pipe gets before and behind the kernel's records: events and features as records.
+//! What a pipe gets before and after the kernel's records: events and features as records.
 //!
 //! Source: tools/perf/util/header.c and synthetic-events.c (v6.1), `perf_event__synthesize_*`.
 
@@ -66,7 +66,7 @@ pub(super) fn records_of(features: Features) -> Vec<u8> {
             id if id.0 >= FeatureId::SIMPLEPERF_FILE.0 => {}
             id => {
                 let mut body = u64::from(id.0).to_ne_bytes().to_vec();
-                // Without padding: perf takes what is behind CPU_TOPOLOGY for more of it.
+                // Without padding: perf takes what is after CPU_TOPOLOGY for more of it.
                 body.extend_from_slice(&section);
                 // What is too long is left out.
                 let _ = push(file_kind::HEADER_FEATURE, &body, &mut out);

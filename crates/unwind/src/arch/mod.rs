@@ -12,7 +12,7 @@ pub(crate) use parts::{Does, PltStubs, Pushes, Sampled, SignalReturn};
 
 use gimli::Vendor;
 
-/// Registers saved by a frame are at most so many.
+/// The most registers that a frame can save.
 pub(crate) const MAX_SLOTS: usize = 12;
 
 /// One machine. Numbers of registers are DWARF's.

@@ -63,7 +63,7 @@ impl Arch for Aarch64 {
     /// The first stub saves the link register.
     fn plt_stubs(code: &[u8]) -> PltStubs {
         let at = match code {
-            // `stp x16, x30, [sp, #-16]!`; it may stand behind `bti c`.
+            // `stp x16, x30, [sp, #-16]!`; it may stand after `bti c`.
             [0xf0, 0x7b, 0xbf, 0xa9, ..] => 4,
             [_, _, _, _, 0xf0, 0x7b, 0xbf, 0xa9, ..] => 8,
             _ => return PltStubs::default(),
