@@ -3,6 +3,7 @@
 use crate::error::SIDEBAND;
 use crate::interrupts::Interrupts;
 use crate::note::Less;
+use crate::stack_dump::UserChain;
 use crate::{CallChains, Error, Note, Rate, Settings, Watch, stack_dump};
 use rprof_abi::{
     AttrFlags, BranchSampleType, PerfEventAttr, ReadFormat, SampleType, event_type, sw,
@@ -60,10 +61,7 @@ pub(crate) fn prepare(
     less: &mut Less,
     note: &mut dyn FnMut(Note),
 ) -> Result<Attrs, Error> {
-    let rate = match settings.rate {
-        None => None,
-        Some(rate) => Some(allowed_rate(rate, settings.strict_rate, note)?),
-    };
+    let rate = allowed_rate(settings, note)?;
     let defaults = settings.events.is_empty();
     let events = if defaults {
         default_events(&Sources::default())
@@ -109,9 +107,9 @@ pub(crate) fn prepare(
     })
 }
 
-fn allowed_rate(rate: Rate, is_strict: bool, note: &mut dyn FnMut(Note)) -> Result<Rate, Error> {
-    let Rate::Frequency(from) = rate else {
-        return Ok(rate);
+fn allowed_rate(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Option<Rate>, Error> {
+    let Some(Rate::Frequency(from)) = settings.rate else {
+        return Ok(settings.rate);
     };
     let limit = std::fs::read_to_string("/proc/sys/kernel/perf_event_max_sample_rate")
         .ok()
@@ -119,7 +117,7 @@ fn allowed_rate(rate: Rate, is_strict: bool, note: &mut dyn FnMut(Note)) -> Resu
     match limit {
         Some(to) if to < from => {
             // "max" asks for the limit itself.
-            if from != u64::MAX && is_strict {
+            if from != u64::MAX && settings.strict_rate {
                 return Err(Error::RateTooHigh {
                     asked: from,
                     limit: to,
@@ -128,9 +126,9 @@ fn allowed_rate(rate: Rate, is_strict: bool, note: &mut dyn FnMut(Note)) -> Resu
             if from != u64::MAX {
                 note(Note::RateLowered { from, to });
             }
-            Ok(Rate::Frequency(to))
+            Ok(Some(Rate::Frequency(to)))
         }
-        _ => Ok(rate),
+        _ => Ok(settings.rate),
     }
 }
 
@@ -294,7 +292,11 @@ fn sampling_attr(
             .with(BranchSampleType::NO_CYCLES);
     }
     if let Some(bytes) = stack_dump::size_of(chains) {
-        stack_dump::ask_for(&mut attr, bytes, chains == CallChains::Auto);
+        let user_chain = match chains {
+            CallChains::Auto => UserChain::Included,
+            _ => UserChain::Excluded,
+        };
+        stack_dump::ask_for(&mut attr, bytes, user_chain);
     }
     if event.sample_read {
         attr.sample_type = attr.sample_type.with(SampleType::READ);

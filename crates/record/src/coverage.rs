@@ -7,7 +7,7 @@
 
 use crate::head::Head;
 use crate::lineage::Lineage;
-use crate::open::{EventCounters, Group};
+use crate::open::{EventCounters, Group, Totals};
 use foldhash::HashSet;
 use rprof_abi::{
     AttrFlags, Endian, PerfEventAttr, RecordHeader, RecordKind, SampleLayout, event_type, sw,
@@ -40,6 +40,15 @@ pub(crate) struct Coverage {
     n_exits: u64,
 }
 
+/// The threads that are there when a recording begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Recorded<'t> {
+    /// A command that the recorder starts.
+    Command(&'t [i32]),
+    /// Threads that run already.
+    Running(&'t [i32]),
+}
+
 /// What one sample stands for.
 #[derive(Clone, Copy, Debug)]
 enum Period {
@@ -70,15 +79,15 @@ const USUAL_PERIOD: u64 = 1_000_000;
 
 impl Coverage {
     /// Of a group by thread, and the same by CPU; `None` if of no event it is known how much there is of
-    /// what it samples. These threads are there already, or a command that was started.
+    /// what it samples.
     pub(crate) fn of(
         group: &Group,
         by_cpu: Option<&Group>,
-        (threads, is_command): (&[i32], bool),
+        recorded: Recorded<'_>,
     ) -> Option<Self> {
         let mut units = group.events.iter().map(|event| unit_of(&event.attr));
         let judged = |unit: &Option<CoverageUnit>| match unit {
-            Some(CoverageUnit::UserTime) => is_command,
+            Some(CoverageUnit::UserTime) => matches!(recorded, Recorded::Command(_)),
             Some(_) => true,
             None => false,
         };
@@ -92,6 +101,7 @@ impl Coverage {
         let by_cpu = by_cpu.into_iter().flat_map(Group::counters);
         let (ids, by_cpu) = (all.map(Counter::id), by_cpu.map(Counter::id));
         let mut lineage = Lineage::default();
+        let (Recorded::Command(threads) | Recorded::Running(threads)) = recorded;
         lineage.add_threads(threads);
         let now = Instant::now();
         Some(Self {
@@ -171,7 +181,7 @@ impl Coverage {
 
     /// How much there was by thread, without what was lost: that is another matter.
     fn count(&self, by_thread: &Group) -> Option<u64> {
-        let (count, lost) = by_thread.events.get(self.event)?.totals();
+        let Totals { count, lost } = by_thread.events.get(self.event)?.totals();
         let count = match self.unit {
             CoverageUnit::UserTime => {
                 let user = user_time_of_children()?.saturating_sub(self.before);

@@ -127,8 +127,14 @@ impl Run<'_> {
             coverage,
             ..summary
         };
-        let waiting = (&self.created, &*self.interrupts);
-        let size_bytes = write_end(writer, &summary, &mut self.drain, waiting)?;
+        let end = FileEnd {
+            writer,
+            summary: &summary,
+            drain: &mut self.drain,
+            created: &self.created,
+            interrupts: &self.interrupts,
+        };
+        let size_bytes = end.write()?;
         Ok(Summary {
             size_bytes,
             ..summary
@@ -173,40 +179,53 @@ impl Run<'_> {
     }
 }
 
-/// Writes what is known at the end only; returns the size of all, bytes.
-fn write_end(
+/// The end of a file: what is known only then.
+struct FileEnd<'e> {
     writer: Writer,
-    summary: &Summary,
-    drain: &mut Drain,
-    (created, interrupts): (&Created, &Interrupts),
-) -> Result<u64, Error> {
-    let size_bytes = writer.data_len();
-    let counts = &drain.counts;
-    let mut sections = features::of_samples(counts);
-    sections.extend(summary.stacks.as_ref().map(features::of_stacks));
-    sections.extend(summary.coverage.map(features::of_coverage));
-    sections.extend(features::of_left_out(counts));
-    let missing_build_ids = std::mem::take(&mut drain.missing_build_ids);
-    // The reader of a pipe may not read just now.
-    let finishing = in_background("rprof-end", move || {
-        sections.push((FeatureId::BUILD_ID, missing_build_ids.section()));
-        // Files may be where reading takes its time; all else is worth more.
-        let contents = in_background("rprof-contents", move || missing_build_ids.contents());
-        let contents = contents
-            .ok()
-            .and_then(|all| all.recv_timeout(CONTENTS_TIMEOUT).ok());
-        sections.extend(contents.and_then(|all| features::of_contents(&all)));
-        writer.finish(sections)
-    })?;
-    let progress = || created.progress();
-    let finished = interrupts.receive(&finishing, progress)?;
-    match finished {
-        Ok(finished) => Ok(finished.size_bytes),
-        Err(source) => Err(Error::Write {
-            source,
-            size_bytes,
-            status: None,
-        }),
+    summary: &'e Summary,
+    drain: &'e mut Drain,
+    created: &'e Created,
+    interrupts: &'e Interrupts,
+}
+
+impl FileEnd<'_> {
+    /// Writes it; returns the size of the file, bytes.
+    fn write(self) -> Result<u64, Error> {
+        let Self {
+            writer,
+            summary,
+            drain,
+            created,
+            interrupts,
+        } = self;
+        let size_bytes = writer.data_len();
+        let counts = &drain.counts;
+        let mut sections = features::of_samples(counts);
+        sections.extend(summary.stacks.as_ref().map(features::of_stacks));
+        sections.extend(summary.coverage.map(features::of_coverage));
+        sections.extend(features::of_left_out(counts));
+        let missing_build_ids = std::mem::take(&mut drain.missing_build_ids);
+        // The reader of a pipe may not read just now.
+        let finishing = in_background("rprof-end", move || {
+            sections.push((FeatureId::BUILD_ID, missing_build_ids.section()));
+            // Files may be where reading takes its time; all else is worth more.
+            let contents = in_background("rprof-contents", move || missing_build_ids.contents());
+            let contents = contents
+                .ok()
+                .and_then(|all| all.recv_timeout(CONTENTS_TIMEOUT).ok());
+            sections.extend(contents.and_then(|all| features::of_contents(&all)));
+            writer.finish(sections)
+        })?;
+        let progress = || created.progress();
+        let finished = interrupts.receive(&finishing, progress)?;
+        match finished {
+            Ok(finished) => Ok(finished.size_bytes),
+            Err(source) => Err(Error::Write {
+                source,
+                size_bytes,
+                status: None,
+            }),
+        }
     }
 }
 

@@ -40,6 +40,7 @@ mod settings;
 mod sink;
 mod stack_dump;
 mod streams;
+mod targets;
 mod watched;
 
 pub use error::Error;

@@ -2,7 +2,7 @@
 
 use crate::attrs::{self, Attrs};
 use crate::control::{Control, Decision, POLL_INTERVAL, PassStatistics};
-use crate::coverage::Coverage;
+use crate::coverage::{Coverage, Recorded};
 use crate::drain::Drain;
 use crate::features;
 use crate::file_limit;
@@ -11,10 +11,11 @@ use crate::interrupts::{Interrupts, NoAnswer, Wish};
 use crate::lineage::Lineage;
 use crate::live::Unreadable;
 use crate::note::Less;
-use crate::open::{self, Opened, Scope, targets_of};
+use crate::open::{self, Opened, Scope};
 use crate::output::Created;
 use crate::plan::Plan;
 use crate::sink::Sink;
+use crate::targets::{started_by, targets_of};
 use crate::{CallChains, Error, Note, Output, Settings, Summary, Watch, stack_dump, watched};
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
@@ -59,7 +60,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         interrupts: &interrupts,
         cpus,
     };
-    let (opened, is_by_cpu) = open_all(&attrs, &mut scope, settings, child, note)?;
+    let OpenedFor { opened, by } = open_all(&attrs, &mut scope, settings, child, note)?;
     less.rings = opened.small_rings;
     if less != Less::default() {
         note(Note::Less(less));
@@ -93,14 +94,18 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         child: None,
         created,
     };
-    run.drain.lineage = is_by_cpu.then(Lineage::default);
+    run.drain.lineage = (by == SampledBy::Cpu).then(Lineage::default);
     if run.opened.is_extended {
         run.drain.streams = Some(run.opened.streams()?);
     }
-    if settings.watch != Watch::All && !is_by_cpu {
-        let (threads, is_command) = (scope.threads(), settings.watch == Watch::Command);
+    if settings.watch != Watch::All && by == SampledBy::Thread {
+        let threads = scope.threads();
+        let recorded = match settings.watch {
+            Watch::Command => Recorded::Command(&threads),
+            _ => Recorded::Running(&threads),
+        };
         let (by_thread, by_cpu) = (&run.opened.sampling, run.opened.by_cpu.as_ref());
-        run.drain.coverage = Coverage::of(by_thread, by_cpu, (&threads, is_command));
+        run.drain.coverage = Coverage::of(by_thread, by_cpu, recorded);
     }
     let ended = run
         .start(gated, note)
@@ -114,7 +119,7 @@ fn note_children(settings: &Settings, note: &mut dyn FnMut(Note)) {
     let (Watch::Processes(pids), false) = (&settings.watch, settings.children) else {
         return;
     };
-    let processes = open::started_by(pids).len();
+    let processes = started_by(pids).len();
     if processes > 0 {
         note(Note::ChildrenUnrecorded { processes });
     }
@@ -129,15 +134,29 @@ fn left_out(settings: &Settings, attrs: &Attrs) -> Option<u32> {
     is_own.then(std::process::id)
 }
 
-/// Opens the events of all threads; by CPU where those would be too many files, which is the second
-/// part of the answer.
+/// Events, and how they sample what was asked for.
+struct OpenedFor {
+    opened: Opened,
+    by: SampledBy,
+}
+
+/// How what was asked for is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SampledBy {
+    /// Each thread has its events.
+    Thread,
+    /// Each CPU has its events, and samples of others are left out.
+    Cpu,
+}
+
+/// Opens the events of all threads; by CPU where those would be too many files.
 fn open_all(
     attrs: &Attrs,
     scope: &mut Scope<'_>,
     settings: &Settings,
     child: Option<i32>,
     note: &mut dyn FnMut(Note),
-) -> Result<(Opened, bool), Error> {
+) -> Result<OpenedFor, Error> {
     match open_threads(attrs, scope, settings, child) {
         Err(Error::OpenFiles { needed, limit, .. })
             if settings.watch != Watch::Command && attrs.can_watch_all(settings) =>
@@ -148,9 +167,13 @@ fn open_all(
             scope.also_by_cpu = false;
             file_limit::fit(attrs, scope)?;
             let attrs = attrs.for_everybody(settings);
-            Ok((Opened::open(&attrs, scope)?, true))
+            let (opened, by) = (Opened::open(&attrs, scope)?, SampledBy::Cpu);
+            Ok(OpenedFor { opened, by })
         }
-        opened => Ok((opened?, false)),
+        opened => Ok(OpenedFor {
+            opened: opened?,
+            by: SampledBy::Thread,
+        }),
     }
 }
 

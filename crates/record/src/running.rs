@@ -2,8 +2,8 @@
 
 use crate::interrupts::NoAnswer;
 use crate::note::Note;
-use crate::open::started_by;
 use crate::run::Run;
+use crate::targets::started_by;
 use crate::{Error, Watch};
 use foldhash::HashSet;
 use rprof_abi::record::{Mmap, Record};
