@@ -197,10 +197,13 @@ impl Coverage {
         let count = self.count(by_thread)?;
         let [sampled, by_cpu] = self.covered;
         let is_little = self.lineage.n_exits() >= MANY && self.is_short_of(count);
-        is_little.then_some(feature::Coverage {
+        if !is_little {
+            return None;
+        }
+        Some(feature::Coverage {
             covered: sampled.saturating_add(by_cpu),
             count: count.saturating_add(by_cpu),
-            event: u32::try_from(self.event).unwrap_or(u32::MAX),
+            event: u32::try_from(self.event).ok()?,
             unit: self.unit,
         })
     }

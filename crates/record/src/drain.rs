@@ -61,9 +61,17 @@ pub(crate) struct Drain {
     /// Where threads may have events twice.
     pub(crate) streams: Option<Streams>,
     /// Sideband that is newer than what is known to be complete, in order of time.
-    waiting: Vec<(u64, RecordKind, Vec<u8>)>,
+    waiting: Vec<WaitingRecord>,
     heads: Vec<u64>,
     notes: Vec<Note>,
+}
+
+/// A record of sideband that is not taken yet.
+#[derive(Debug)]
+struct WaitingRecord {
+    time_ns: u64,
+    kind: RecordKind,
+    bytes: Vec<u8>,
 }
 
 /// When something happened, by the end of a sideband record: TID, TIME, CPU and IDENTIFIER.
@@ -150,17 +158,21 @@ impl Drain {
     ) -> Result<bool, NoAnswer> {
         for ring in &mut opened.sideband.rings {
             self.drain(ring.batch(), sink, |drain, kind, record, _| {
-                let time_ns = sideband_time_ns(record);
-                drain.waiting.push((time_ns, kind, record.to_vec()));
+                drain.waiting.push(WaitingRecord {
+                    time_ns: sideband_time_ns(record),
+                    kind,
+                    bytes: record.to_vec(),
+                });
                 Ok(())
             })?;
         }
-        self.waiting.sort_by_key(|&(time_ns, ..)| time_ns);
-        let is_ready = |&(time_ns, ..): &(u64, RecordKind, Vec<u8>)| time_ns <= until_ns;
-        let n_ready = self.waiting.partition_point(is_ready);
+        self.waiting.sort_by_key(|record| record.time_ns);
+        let n_ready = self
+            .waiting
+            .partition_point(|record| record.time_ns <= until_ns);
         let ready: Vec<_> = self.waiting.drain(..n_ready).collect();
-        for (_, kind, record) in &ready {
-            self.sideband(*kind, record, sink)?;
+        for record in &ready {
+            self.sideband(record.kind, &record.bytes, sink)?;
         }
         Ok(!ready.is_empty() || !self.waiting.is_empty())
     }

@@ -217,7 +217,10 @@ fn cpus() -> Option<Cpus> {
         }
     }
     // perf takes a CPU number from here on for a damaged one.
-    let n_available = present.iter().max().map_or(0, |&last| last.saturating_add(1));
+    let n_available = present
+        .iter()
+        .max()
+        .map_or(0, |&last| last.saturating_add(1));
     let online = online_cpus(&Sources::default()).ok();
     let n_online = online.and_then(|online| u32::try_from(online.len()).ok());
     Some(Cpus {

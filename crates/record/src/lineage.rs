@@ -14,10 +14,18 @@ pub(crate) struct Lineage {
     alive: HashSet<i32>,
     /// Of those of whom alone is told: when they were alive, at least.
     alive_at: HashMap<i32, u64>,
-    /// And when they ended, and in which pass that was seen.
-    ended: HashMap<i32, (u64, u64)>,
+    /// And when they ended.
+    ended: HashMap<i32, End>,
     pass: u64,
     n_exits: u64,
+}
+
+/// The end of a thread.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    time_ns: u64,
+    /// The pass in which it was drained.
+    pass: u64,
 }
 
 impl Lineage {
@@ -47,14 +55,19 @@ impl Lineage {
         if kind == RecordKind::EXIT {
             self.n_exits += 1;
             if self.alive_at.get(&tid).is_none_or(|&at| at <= time_ns) {
-                self.ended.insert(tid, (time_ns, self.pass));
+                let pass = self.pass;
+                self.ended.insert(tid, End { time_ns, pass });
             }
             return;
         }
         self.threads.insert(tid);
         let alive_at = self.alive_at.entry(tid).or_default();
         *alive_at = time_ns.max(*alive_at);
-        if self.ended.get(&tid).is_some_and(|&(at, _)| at < time_ns) {
+        if self
+            .ended
+            .get(&tid)
+            .is_some_and(|end| end.time_ns < time_ns)
+        {
             self.ended.remove(&tid);
         }
     }
@@ -69,8 +82,8 @@ impl Lineage {
             pass,
             ..
         } = self;
-        ended.retain(|tid, (_, seen_in)| {
-            let stays = seen_in == pass;
+        ended.retain(|tid, end| {
+            let stays = end.pass == *pass;
             if !stays {
                 threads.remove(tid);
                 alive_at.remove(tid);

@@ -55,8 +55,15 @@ const MAX_OPEN: usize = 32;
 /// How long checksums may keep the end waiting.
 const CHECKSUMS_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Path; device, inode and its generation.
-type FileKey = (Vec<u8>, (u32, u32, u64, u64));
+/// A file that was mapped.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct FileKey {
+    path: Vec<u8>,
+    /// Major and minor number.
+    device: (u32, u32),
+    inode: u64,
+    generation: u64,
+}
 
 impl MissingBuildIds {
     /// Puts the build id of a mapped file into the record that announces it, or notes the path of
@@ -97,8 +104,12 @@ impl MissingBuildIds {
         if !is_file(map) {
             return None;
         }
-        let numbers = (inode.maj, inode.min, inode.ino, inode.generation);
-        let key = (map.filename.to_vec(), numbers);
+        let key = FileKey {
+            path: map.filename.to_vec(),
+            device: (inode.maj, inode.min),
+            inode: inode.ino,
+            generation: inode.generation,
+        };
         if let Some(&id) = self.ids.get(&key) {
             return id;
         }
@@ -125,14 +136,13 @@ impl MissingBuildIds {
     pub(crate) fn contents(&self) -> Vec<FileContents> {
         let until = Instant::now().checked_add(CHECKSUMS_TIMEOUT);
         let contents = self.contents.iter().map(|(key, fingerprint, elf)| {
-            let (path, (major, minor, inode, _)) = key;
             let fingerprint = elf.as_ref().map_or(*fingerprint, |elf| {
                 fingerprint.with_checksum(elf, &self.budget, until)
             });
             FileContents {
-                path: path.clone(),
-                device: (*major, *minor),
-                inode: *inode,
+                path: key.path.clone(),
+                device: key.device,
+                inode: key.inode,
                 len: fingerprint.len,
                 modified_ns: fingerprint.modified_ns,
                 changed_ns: fingerprint.changed_ns,

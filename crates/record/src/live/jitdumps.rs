@@ -32,10 +32,25 @@ struct Followed {
     jitdump: LiveJitDump,
     /// When it was mapped.
     mapped_ns: u64,
-    /// The number of an epoch, in a round, with a version of the jitdump.
-    number: Option<((u32, u64, u64), u32)>,
+    /// The number that was last given, and for what.
+    number: Option<(CodeState, u32)>,
     /// The process had no threads when it was last checked.
     is_ending: bool,
+}
+
+/// What a number stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct CodeState {
+    epoch: u32,
+    round: u64,
+    jitdump_version: u64,
+}
+
+/// A jitdump, in a round of recording.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InRound<'d> {
+    pub(crate) jitdump: &'d LiveJitDump,
+    pub(crate) round: u64,
 }
 
 impl LiveJitDumps {
@@ -129,7 +144,11 @@ impl LiveJitDumps {
     pub(crate) fn read_until(&mut self, pid: i32, time_ns: u64, epoch: Epoch) -> Option<u32> {
         let followed = self.of.get_mut(&pid)?;
         followed.jitdump.read_until(time_ns);
-        let state = (epoch.number(), self.round, followed.jitdump.version());
+        let state = CodeState {
+            epoch: epoch.number(),
+            round: self.round,
+            jitdump_version: followed.jitdump.version(),
+        };
         // A sample from before the newest code does not see all that later ones do.
         let sees_all = time_ns >= followed.jitdump.newest_ns();
         if sees_all
@@ -147,9 +166,12 @@ impl LiveJitDumps {
     }
 
     /// The jitdump of a process.
-    pub(crate) fn of(&self, pid: i32) -> Option<(&LiveJitDump, u64)> {
+    pub(crate) fn of(&self, pid: i32) -> Option<InRound<'_>> {
         let followed = self.of.get(&pid)?;
-        Some((&followed.jitdump, self.round))
+        Some(InRound {
+            jitdump: &followed.jitdump,
+            round: self.round,
+        })
     }
 }
 

@@ -21,6 +21,7 @@ use deep_stack::{DeepStackRecovery, Recovered, TruncatedStack};
 use ends::{Ended, Ends};
 use foldhash::HashSet;
 use goroutine::Goroutine;
+use jitdump::SampleMoment;
 use jitdumps::LiveJitDumps;
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::sample::StackDump;
@@ -308,10 +309,12 @@ impl LiveUnwinder {
             live: &self.live,
             tables: &self.tables,
             code: &self.code,
-            jitdump: jitdump.map(|((jitdump, round), number)| JitDumpNow {
-                jitdump,
-                round,
-                time_ns,
+            jitdump: jitdump.map(|(now, number)| JitDumpNow {
+                jitdump: now.jitdump,
+                at: SampleMoment {
+                    time_ns,
+                    round: now.round,
+                },
                 number,
             }),
             epoch,

@@ -39,8 +39,7 @@ pub(crate) struct LiveJitDump {
     /// By address.
     functions: BTreeMap<u64, JitFunction>,
     held: Held,
-    /// Bytes that were compared with memory in a round.
-    compared: Cell<(u64, u64)>,
+    compared: Cell<Compared>,
 }
 
 /// A function whose unwind tables are in the jitdump.
@@ -49,9 +48,30 @@ struct JitFunction {
     load: JitLoad,
     /// Of its bytes.
     hash: u64,
-    /// The round in which it was last compared with what is in memory, and whether it was that.
-    compared: Cell<Option<(u64, bool)>>,
+    compared: Cell<Option<Comparison>>,
     table: OnceCell<Option<Box<UnwindTable>>>,
+}
+
+/// The last comparison of a function with what is in memory.
+#[derive(Clone, Copy, Debug)]
+struct Comparison {
+    round: u64,
+    is_there: bool,
+}
+
+/// Bytes that were compared with memory in a round.
+#[derive(Clone, Copy, Debug, Default)]
+struct Compared {
+    round: u64,
+    n_bytes: u64,
+}
+
+/// When a sample was taken, and when it is unwound.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SampleMoment {
+    pub(crate) time_ns: u64,
+    /// The round of recording.
+    pub(crate) round: u64,
 }
 
 /// Memory of a function, with its place in the tree.
@@ -146,10 +166,12 @@ impl LiveJitDump {
             };
             match record {
                 JitRecord::Load(load) => {
-                    self.replace((load.start, load.len), load.time_ns);
+                    self.forget_replaced(load.start, load.len, load.time_ns);
                     self.load(dump, load)?;
                 }
-                JitRecord::Move(moved) => self.replace((moved.start, moved.len), moved.time_ns),
+                JitRecord::Move(moved) => {
+                    self.forget_replaced(moved.start, moved.len, moved.time_ns);
+                }
                 _ => {}
             }
         }
@@ -175,7 +197,7 @@ impl LiveJitDump {
     }
 
     /// Forgets what was where there is other code now.
-    fn replace(&mut self, (start, len): (Avma, u64), time_ns: u64) {
+    fn forget_replaced(&mut self, start: Avma, len: u64, time_ns: u64) {
         self.version += 1;
         self.newest_ns = self.newest_ns.max(time_ns);
         let end = start.0.saturating_add(len);
@@ -192,23 +214,26 @@ impl LiveJitDump {
     pub(crate) fn table(
         &self,
         avma: u64,
-        (time_ns, round): (u64, u64),
+        at: SampleMoment,
         read: impl FnOnce(u64, &mut [u8]) -> bool,
     ) -> Option<&UnwindTable> {
         let (_, function) = self.functions.range(..=avma).next_back()?;
         let load = &function.load;
-        if avma - load.start.0 >= load.len || load.time_ns > time_ns {
+        if avma - load.start.0 >= load.len || load.time_ns > at.time_ns {
             return None;
         }
         let is_there = match function.compared.get() {
-            Some((compared, is_there)) if compared == round => is_there,
+            Some(Comparison { round, is_there }) if round == at.round => is_there,
             _ => {
-                if !self.may_compare(load.len, round) {
+                if !self.may_compare(load.len, at.round) {
                     return None;
                 }
                 let mut code = vec![0; usize::try_from(load.len).ok()?];
                 let is_there = read(load.start.0, &mut code) && hash_of(&code) == function.hash;
-                function.compared.set(Some((round, is_there)));
+                function.compared.set(Some(Comparison {
+                    round: at.round,
+                    is_there,
+                }));
                 is_there
             }
         };
@@ -226,11 +251,13 @@ impl LiveJitDump {
 
     /// Whether `n_bytes` may still be compared with memory in a round: samples wait meanwhile.
     fn may_compare(&self, n_bytes: u64, round: u64) -> bool {
-        let (last, compared) = self.compared.get();
-        let compared = if last == round { compared } else { 0 };
-        let may = compared < MOST_COMPARED;
-        self.compared.set((round, compared + n_bytes));
-        may
+        let last = self.compared.get();
+        let before = if last.round == round { last.n_bytes } else { 0 };
+        self.compared.set(Compared {
+            round,
+            n_bytes: before + n_bytes,
+        });
+        before < MOST_COMPARED
     }
 }
 
