@@ -9,7 +9,7 @@ use crate::interrupts::{Interrupts, Wish};
 use crate::live::Unwound;
 use crate::losses;
 use crate::open::{EventCounters, Group};
-use crate::output::Created;
+use crate::output::{Created, Fate};
 use crate::run::{Over, Run};
 use crate::sink::Written;
 use crate::{Error, EventCount, Note, Summary};
@@ -90,7 +90,8 @@ impl Run<'_> {
         let last_ns = self.drain.counts.span_ns.map(|(_, last)| last);
         let lost_samples = losses::write(&lost, last_ns, &mut self.sink);
         let lost_sideband = losses::write(&lost_sideband, last_ns, &mut self.sink);
-        self.created.keep(self.drain.counts.samples > 0);
+        let has_samples = self.drain.counts.samples > 0;
+        self.created.set_fate(Fate::kept_if(has_samples));
         let (summary, coverage) = (self.summary(), self.coverage());
         let Written {
             writer,
@@ -102,8 +103,8 @@ impl Run<'_> {
         }
         let size_bytes = writer.data_len();
         let is_whole = ended.is_ok() && result.is_ok();
-        self.created
-            .keep(size_bytes > 0 && !is_early(&ended) || is_whole);
+        let is_kept = size_bytes > 0 && !is_early(&ended) || is_whole;
+        self.created.set_fate(Fate::kept_if(is_kept));
         if let Err(source) = result {
             // The cause is already known; the file keeps what it has either way.
             let _ = writer.abandon();

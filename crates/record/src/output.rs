@@ -25,9 +25,27 @@ pub(crate) struct Created {
     file: File,
     /// A file's place.
     placed: Option<Placed>,
-    is_kept: bool,
+    fate: Fate,
     /// Bytes that a pipe has taken.
     pub(crate) taken: Arc<AtomicU64>,
+}
+
+/// What becomes of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// There is something in it that is worth keeping.
+    Kept,
+    TakenBack,
+}
+
+impl Fate {
+    /// Kept if this is so.
+    pub(crate) fn kept_if(is_worth_it: bool) -> Self {
+        match is_worth_it {
+            true => Self::Kept,
+            false => Self::TakenBack,
+        }
+    }
 }
 
 impl Created {
@@ -48,7 +66,7 @@ impl Created {
             output: output.clone(),
             file,
             placed,
-            is_kept: false,
+            fate: Fate::TakenBack,
             taken: Arc::default(),
         })
     }
@@ -82,15 +100,15 @@ impl Created {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// Whether there is something in it that is worth keeping.
-    pub(crate) fn keep(&mut self, is_kept: bool) {
-        self.is_kept = is_kept;
+    /// What becomes of it in the end.
+    pub(crate) fn set_fate(&mut self, fate: Fate) {
+        self.fate = fate;
     }
 }
 
 impl Drop for Created {
     fn drop(&mut self) {
-        if let (Some(placed), false) = (&self.placed, self.is_kept) {
+        if let (Some(placed), Fate::TakenBack) = (&self.placed, self.fate) {
             placed.take_back();
         }
     }

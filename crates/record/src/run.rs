@@ -276,7 +276,7 @@ impl Run<'_> {
     /// Executing a file may take its time, too.
     fn start_command(&mut self, mut gated: Gated) -> Result<(), Error> {
         // From now on it gets the terminal's signals, too.
-        self.interrupts.set_command(true);
+        self.interrupts.command_begins();
         gated.open();
         if let Err(error) = self.interrupts.wait_for(gated.as_fd()) {
             // Not the command yet, or only just.
@@ -419,7 +419,7 @@ impl Run<'_> {
                     .try_wait()
                     .map_err(Error::system("waiting for the command"))?;
                 if status.is_some() {
-                    self.interrupts.set_command(false);
+                    self.interrupts.command_ended();
                 }
                 Ok(status.is_some())
             }
