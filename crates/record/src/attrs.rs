@@ -43,7 +43,7 @@ impl Attrs {
         settings.watch != Watch::All && all.all(may)
     }
 
-    /// The same where everybody is sampled: events would be among those of other tools on a CPU.
+    /// The same for sampling everybody: there, events are among those of other tools on a CPU.
     pub(crate) fn for_everybody(&self, settings: &Settings) -> Self {
         let mut attrs = self.clone();
         if !settings.kernel_build_ids {
@@ -172,8 +172,8 @@ fn prepare_event(
     Err(Error::open(&event.name, attr, error, probe.target))
 }
 
-/// Fits an attr to kernel and user; without permission for the kernel, tries without. Nothing is
-/// changed unless the attr can be opened.
+/// Fits an attr to kernel and user. If the kernel may not be sampled, tries user space only. Changes nothing
+/// unless the attr can be opened.
 fn fit_for_user(
     event: &Event,
     prepared: &mut Prepared,
@@ -203,7 +203,7 @@ fn fit_for_user(
     Ok(())
 }
 
-/// What settings are tried on: ourselves, or everybody where everybody will be watched.
+/// What settings are tried on: ourselves, or everybody if everybody will be watched.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     target: Target,

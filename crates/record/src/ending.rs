@@ -1,4 +1,4 @@
-//! How a recording ends: what is left in the rings, the file's end, the command's.
+//! The end of a recording: of the rings, of the file, and of the command.
 
 use crate::background::in_background;
 use crate::coverage::Coverage as Covered;
@@ -29,8 +29,8 @@ const CONTENTS_TIMEOUT: Duration = Duration::from_millis(1500);
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 impl Run<'_> {
-    /// Stops, drains the rest, closes the file, whatever happened before; then waits for the
-    /// command: one that takes its time to end must not keep the file from being whole.
+    /// Stops, drains the rest and closes the file, whatever happened before. Then waits for the command: the
+    /// file must be complete even if the command takes its time to end.
     pub(crate) fn finish(
         mut self,
         ended: Result<Over, Error>,
@@ -55,7 +55,7 @@ impl Run<'_> {
         let ended_with = child
             .as_mut()
             .and_then(|child| wait_for(child, &interrupts, is_to_end, note));
-        // That the time was over is a success of ours, whatever it was for the command.
+        // If the time was over, the recording succeeded, whatever became of the command.
         let ended_with = ended_with.filter(|_| over != Some(Over::Time));
         match closed {
             Ok(summary) => Ok(Summary {
@@ -209,7 +209,7 @@ impl FileEnd<'_> {
         // The reader of a pipe may not read just now.
         let finishing = in_background("rprof-end", move || {
             sections.push((FeatureId::BUILD_ID, missing_build_ids.section()));
-            // Files may be where reading takes its time; all else is worth more.
+            // Files may be on a slow disk, and all else is worth more.
             let contents = in_background("rprof-contents", move || missing_build_ids.contents());
             let contents = contents
                 .ok()
@@ -254,8 +254,8 @@ fn counted(event: &EventCounters) -> EventCount {
     }
 }
 
-/// Waits for the command to end, which it may have been asked to do. Each signal more makes it
-/// shorter: it is asked, then killed.
+/// Waits for the command to end; it may have been asked to. Each further signal makes the wait shorter: the
+/// command is asked to end, then killed.
 fn wait_for(
     child: &mut Child,
     interrupts: &Interrupts,

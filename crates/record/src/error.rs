@@ -133,7 +133,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// For `map_err`.
+    /// Makes an error of a failed system call, as `map_err` wants it.
     pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::System { what, source }
     }

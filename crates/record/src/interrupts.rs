@@ -1,5 +1,5 @@
-//! What the user asks for by signals. Every loop and every wait of a recording asks here, so that
-//! none is deaf to Ctrl-C.
+//! What the user asks for by signals. Every loop and every wait of a recording asks here, so that none
+//! ignores Ctrl-C.
 
 use crate::Error;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 pub(crate) enum Wish {
     /// No signal came.
     GoOn,
-    /// Ctrl-C, which the command has got, too: it may take its time to end.
+    /// Ctrl-C came, and the command got it, too: it may take its time to end.
     EndWithCommand,
     /// Stop recording, and end the command.
     Stop,
@@ -133,7 +133,7 @@ impl Interrupts {
         }
     }
 
-    /// Waits until a descriptor can be read, or hangs up; an error if the user wants an end of that.
+    /// Waits until a descriptor can be read, or hangs up. An error if the user no longer wants to wait.
     pub(crate) fn wait_for(&self, fd: BorrowedFd<'_>) -> Result<(), Error> {
         let mut poller = Poller::default();
         poller.add(&fd);
@@ -151,8 +151,8 @@ impl Interrupts {
         }
     }
 
-    /// Waits for what another thread sends; once the user wants an end, only as long as something
-    /// moves there, and not again when nothing did.
+    /// Waits for what another thread sends. Once the user wants an end, it waits only while something moves
+    /// there. After nothing moved once, it does not wait again.
     pub(crate) fn receive<T>(
         &self,
         from: &Receiver<T>,

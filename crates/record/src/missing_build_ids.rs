@@ -23,10 +23,10 @@ use std::time::{Duration, Instant};
 pub(crate) struct MissingBuildIds {
     /// Paths without build id in their records, with the id of what was mapped there first.
     paths: BTreeMap<Vec<u8>, Option<BuildIdBytes>>,
-    /// Ids by path, device and inode, also of files that have none: inodes are given anew, and file
-    /// systems say the same device for several that have them.
+    /// Ids of files, also of files that have none. The path is part of the key: an inode is used again, and
+    /// several file systems may say the same device.
     ids: HashMap<FileKey, Option<BuildIdBytes>>,
-    /// Those that have none; the first stay open, until there is time to read them.
+    /// Files that have none. The first stay open until there is time to read them.
     contents: Vec<(FileKey, Fingerprint, Option<Elf>)>,
     /// For the files that ids are read from.
     budget: Budget,
@@ -34,7 +34,7 @@ pub(crate) struct MissingBuildIds {
     left: usize,
 }
 
-/// Memory for paths, bytes: beyond it the file has no ids of what is mapped.
+/// Memory for paths, bytes. Further images get no id.
 const MAX_PATH_BYTES: usize = 16 << 20;
 
 impl Default for MissingBuildIds {
@@ -66,8 +66,8 @@ struct FileKey {
 }
 
 impl MissingBuildIds {
-    /// Puts the build id of a mapped file into the record that announces it, or notes the path of
-    /// one without; returns the record's `misc` if that has to change.
+    /// Puts the build id of a mapped file into the record of the mapping, or notes the path of a file without
+    /// one. Returns the record's `misc` if that has to change.
     pub(crate) fn take(&mut self, record: &mut Record<'_>, misc: Misc) -> Option<Misc> {
         let Record::Mmap2(map) = record else {
             return None;
@@ -131,8 +131,8 @@ impl MissingBuildIds {
         id
     }
 
-    /// What was in files that have no build id. Those that were written to meanwhile have no
-    /// checksum: what was mapped is not there any more.
+    /// What was in files that have no build id. Files that were written to meanwhile have no checksum: what
+    /// was mapped is no longer there.
     pub(crate) fn contents(&self) -> Vec<FileContents> {
         let until = Instant::now().checked_add(CHECKSUMS_TIMEOUT);
         let contents = self.contents.iter().map(|(key, fingerprint, elf)| {
@@ -189,8 +189,8 @@ fn is_file(map: &Mmap2<'_>) -> bool {
     map.filename.starts_with(b"/") && !map.filename.starts_with(b"//")
 }
 
-/// Opens the file that a process has mapped: what it has there (which only root may open), or what
-/// its path leads to in its mount namespace, or in ours, if that is the same file.
+/// Opens the file that a process has mapped: from `map_files`, which only root may open, or by its path in
+/// the process's mount namespace or ours, if that leads to the same file.
 fn open_mapped(map: &Mmap2<'_>, inode: &Inode, budget: &Budget) -> Option<Elf> {
     let (pid, end) = (map.pid, map.addr.saturating_add(map.len));
     let mapped = PathBuf::from(format!("/proc/{pid}/map_files/{:x}-{end:x}", map.addr));

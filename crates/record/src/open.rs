@@ -15,8 +15,7 @@ use std::io;
 const SIDEBAND_PAGES: usize = 32;
 /// Bytes of a sample ring, as perf's.
 const SAMPLE_BYTES: u64 = 512 << 10;
-/// The largest that is taken without being asked for, and what all of them may take together
-/// before they are smaller.
+/// The largest ring unless the user asks for one, and the most for all rings together.
 const MOST_SAMPLE_BYTES: u64 = 16 << 20;
 const MOST_BYTES: u64 = 128 << 20;
 /// With stack dumps, the recorder wakes up when one of this many parts of a ring is full.
@@ -107,7 +106,7 @@ struct RingOwner {
 pub(crate) struct Opened {
     pub(crate) sampling: Group,
     pub(crate) sideband: Group,
-    /// The sampling ones of everybody, off, with the same rings; if they may be had.
+    /// The sampling events of everybody, which are off and have the same rings; if they can be opened.
     pub(crate) by_cpu: Option<Group>,
     /// Sample rings that are smaller than asked for, if that matters.
     pub(crate) small_rings: Option<SmallRings>,
@@ -253,8 +252,8 @@ impl Group {
     }
 }
 
-/// Data pages of each sample ring: room for the samples of a fifth of a second on a busy CPU, down to
-/// a power of two.
+/// Data pages of each sample ring: a power of two, with room for the samples of a fifth of a second on a
+/// busy CPU.
 pub(crate) fn ring_pages(settings: &Settings, n_cpus: usize) -> usize {
     if let Some(pages) = settings.ring_pages {
         return pages;
@@ -273,8 +272,8 @@ pub(crate) fn ring_pages(settings: &Settings, n_cpus: usize) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX) / sys::page_size()
 }
 
-/// Sample rings that are smaller than asked for, by the user or by samples: those that still hold
-/// what perf's do, and whole stack dumps, are not worth a word.
+/// Sample rings that are smaller than asked for. They are not worth a word if they are as large as perf's
+/// and hold the largest dumps, unless the user asked for their size.
 fn small_rings(sampling: &Group, scope: &Scope<'_>) -> Option<SmallRings> {
     let asked = (scope.ring_pages * sys::page_size()) as u64;
     let size_bytes = sampling.rings.iter().map(Ring::size_bytes).min()?;
@@ -291,7 +290,7 @@ fn small_rings(sampling: &Group, scope: &Scope<'_>) -> Option<SmallRings> {
     })
 }
 
-/// Opens a group with rings of so many pages, or of half as many and so on: all CPUs alike, so
+/// Opens a group with rings of this many pages, or of half as many, and so on. All CPUs have the same, so
 /// that no CPU is left with what others did not take.
 fn open_halving(events: &[Prepared], scope: &Scope<'_>, mut pages: usize) -> Result<Group, Error> {
     loop {
@@ -386,8 +385,8 @@ impl Group {
         Ok(())
     }
 
-    /// The first counter on a CPU owns the ring that the others write into: `owner` says which it would
-    /// be.
+    /// The first counter on a CPU owns the ring, and the others write into it. `owner` says which counter
+    /// this one is.
     fn share_ring(
         &mut self,
         counter: &Counter,
@@ -400,7 +399,7 @@ impl Group {
             Rings::In(other) => other,
         };
         match (group.owners.iter().find(|owner| owner.cpu == cpu), rings) {
-            // No event that was to be recorded is there on that CPU.
+            // None of the events is there on that CPU.
             (None, Rings::In(_)) => Ok(()),
             (None, Rings::Of(pages)) => {
                 let ring = Ring::map(counter, pages).map_err(|why| Error::Map { cpu, why })?;

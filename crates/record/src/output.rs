@@ -1,7 +1,8 @@
-//! The output: of a file, an older one is kept beside it, and under sudo it belongs to the caller.
+//! The output file, or pipe.
 //!
-//! It is always a new file, under its name from the start on, so that a recorder that is killed leaves
-//! what it has. Where links are followed is said in `rprof_untrusted`.
+//! An older file of that name is kept beside it. Under sudo the file belongs to the caller. It is always a
+//! new file, and has its name from the start: so a recorder that is killed leaves what it has. Where links
+//! are followed is said in `rprof_untrusted`.
 
 use crate::background::in_background;
 use crate::features::Features;
@@ -17,8 +18,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// An output that is open. Unless it is kept, it is taken back in the end: nothing was recorded, and an
-/// older recording gets its name again.
+/// An output that is open. Unless it is kept, it is removed in the end, and an older recording gets its
+/// name again.
 #[derive(Debug)]
 pub(crate) struct Created {
     output: Output,

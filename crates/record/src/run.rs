@@ -77,8 +77,8 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     known.extend(child.and_then(features::of_command));
     let created = Created::new(&settings.output)?;
     let writer = created.start(&plan.written, known, &interrupts)?;
-    // The command is forked already, and runs as it would. What is drained late is lost, what is
-    // unwound late is truncated: neither takes much time.
+    // The command is forked already, and keeps its own priority. What is drained late is lost, what is
+    // unwound late is truncated; neither takes much time.
     let _priority_guard = sys::run_before_others();
     let taken = Arc::clone(&created.taken);
     let sink = Sink::start(writer, plan.unwinder, Rc::clone(&interrupts), taken)?;
@@ -113,8 +113,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     run.finish(ended, note)
 }
 
-/// What watched processes start from now on is recorded, what they have started is not, unless that is
-/// asked for.
+/// Says that children which run already are not recorded, unless that was asked for.
 fn note_children(settings: &Settings, note: &mut dyn FnMut(Note)) {
     let (Watch::Processes(pids), false) = (&settings.watch, settings.children) else {
         return;
@@ -125,8 +124,8 @@ fn note_children(settings: &Settings, note: &mut dyn FnMut(Note)) {
     }
 }
 
-/// The recorder's own process, where its samples are left out. Values of counters are differences from
-/// sample to sample: none may be missing of those.
+/// The recorder's own process, if its samples are left out. No sample is left out where samples have
+/// values of counters: readers take the differences from sample to sample.
 fn left_out(settings: &Settings, attrs: &Attrs) -> Option<u32> {
     let mut events = attrs.sampling.iter();
     let has_values = events.any(|event| event.attr.sample_type.has(SampleType::READ));
@@ -149,7 +148,7 @@ enum SampledBy {
     Cpu,
 }
 
-/// Opens the events of all threads; by CPU where those would be too many files.
+/// Opens the events of all threads, or those of all CPUs if the former would be too many files.
 fn open_all(
     attrs: &Attrs,
     scope: &mut Scope<'_>,
@@ -177,7 +176,7 @@ fn open_all(
     }
 }
 
-/// Opens the events of all threads, also of those that are made meanwhile.
+/// Opens the events of all threads, and of those that begin meanwhile.
 fn open_threads(
     attrs: &Attrs,
     scope: &mut Scope<'_>,
@@ -205,7 +204,7 @@ fn stdout_of(settings: &Settings) -> Stdout {
     }
 }
 
-/// A process that makes threads faster than we can list them is not listed for ever.
+/// Listing ends also for a process that makes threads faster than they are listed.
 const MAX_LISTINGS: usize = 10;
 
 /// The CPUs to record on: those asked for, if they are online.
@@ -322,7 +321,7 @@ impl Run<'_> {
             }
             let lineage = self.drain.lineage.as_ref();
             let all_gone = !alive.contains(&true) || lineage.is_some_and(Lineage::is_gone);
-            // Who wants an end waits for the command, and not for what it started.
+            // After Ctrl-C only the command is waited for, and not what it started.
             let goes_on = wish == Wish::GoOn && !is_time_over;
             let waits_for_all = self.waits_for_all() && goes_on;
             if command_ended && (all_gone || !waits_for_all) {
@@ -358,7 +357,7 @@ impl Run<'_> {
         Ok(self.sink.unwind_in(decision.unwind_place)?)
     }
 
-    /// Samples CPUs where processes are too short for samples of their own.
+    /// Samples CPUs if processes are too short for samples of their own.
     fn cover_short_processes(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
         let Some(coverage) = &mut self.drain.coverage else {
             return Ok(());

@@ -64,7 +64,7 @@ pub(crate) fn ask_for(attr: &mut PerfEventAttr, bytes: u32, user_chain: UserChai
     attr.sample_stack_user = bytes;
 }
 
-/// The attr of samples that were unwound: whole chains, no stacks.
+/// The attr of samples that were unwound: complete chains, no stacks.
 pub(crate) fn unwound(attr: &PerfEventAttr) -> PerfEventAttr {
     let mut attr = attr.clone();
     attr.sample_type = attr

@@ -3,8 +3,8 @@
 use crate::{Error, Settings, Watch};
 use rprof_ringbuf::Target;
 
-/// The threads to open events for, as they are now. A thread made meanwhile by one without open
-/// events is missed: so list again after opening, until nothing is new.
+/// The threads to open events for, as they are now. A thread is missed if one without open events makes it
+/// meanwhile. So list again after opening, until nothing is new.
 pub(crate) fn targets_of(settings: &Settings, child: Option<i32>) -> Result<Vec<Target>, Error> {
     let mut threads = match &settings.watch {
         Watch::All => return Ok(vec![Target::All]),
@@ -33,8 +33,8 @@ pub(crate) fn targets_of(settings: &Settings, child: Option<i32>) -> Result<Vec<
     Ok(threads.into_iter().map(Target::Thread).collect())
 }
 
-/// The processes that these have started; without this recorder, which a shell among them may have
-/// started, and its command.
+/// The processes that these have started, without this recorder and its command: a shell among them may
+/// have started the recorder.
 pub(crate) fn started_by(pids: &[i32]) -> Vec<i32> {
     rprof_process::descendants_of(pids, std::process::id().cast_signed())
 }

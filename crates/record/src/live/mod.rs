@@ -104,7 +104,7 @@ impl Walked {
         }
     }
 
-    /// Truncated by a gap, after so many frames.
+    /// Truncated by a gap.
     fn to_gap(n_before_gap: usize) -> Self {
         Self {
             outcome: Outcome::Cut,

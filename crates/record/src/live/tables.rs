@@ -51,7 +51,7 @@ impl Tables {
         }
     }
 
-    /// Prepares for so many images.
+    /// Prepares for this many images.
     #[inline]
     pub(crate) fn make_room(&mut self, n_images: usize) {
         if self.of.len() < n_images {
