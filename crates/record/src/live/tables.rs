@@ -1,4 +1,4 @@
-//! The unwind tables of images, each read when a stack first leads into it.
+//! The unwind tables of images. Each is read when a stack first leads into its image.
 
 use rprof_images::{KeptFiles, Located, Locator, Reason, Recorded};
 use rprof_machine::{ImageId, RecordedImage};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(crate) struct Tables {
     /// By image.
     of: Vec<OnceCell<Table>>,
-    /// An image did not fit beside the others: room is made for it.
+    /// An image did not fit beside the others; room will be made for it.
     is_full: Cell<bool>,
     /// How many times in a row there was no room for an image.
     refused: BTreeMap<ImageId, u32>,
@@ -26,7 +26,7 @@ pub(crate) struct Tables {
 #[derive(Debug)]
 enum Table {
     Read(Box<UnwindTable>),
-    /// It has none, or its file cannot be had.
+    /// It has none, or its file is not found.
     None,
     /// There was not enough memory left.
     NoRoom,
@@ -81,7 +81,7 @@ impl Tables {
         self.make_room(n_images);
     }
 
-    /// An image's table; `None` if it has none or its file cannot be had.
+    /// An image's table; `None` if it has none or its file is not found.
     pub(crate) fn of(&self, id: ImageId, image: &RecordedImage, pid: i32) -> Option<&UnwindTable> {
         let cell = self.of.get(id.0 as usize)?;
         let table = cell.get_or_init(|| {

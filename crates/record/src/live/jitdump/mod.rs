@@ -157,7 +157,7 @@ impl LiveJitDump {
         }
     }
 
-    /// Reads on; `None` if it cannot be followed any more.
+    /// Reads on; `None` if it can no longer be followed.
     fn read(&mut self, dump: &mut JitDump) -> Option<()> {
         dump.look_again().ok()?;
         for _ in 0..MAX_RECORDS {
@@ -196,7 +196,7 @@ impl LiveJitDump {
         Some(())
     }
 
-    /// Forgets what was where there is other code now.
+    /// Forgets functions that other code has replaced.
     fn forget_replaced(&mut self, start: Avma, len: u64, time_ns: u64) {
         self.version += 1;
         self.newest_ns = self.newest_ns.max(time_ns);
@@ -209,8 +209,8 @@ impl LiveJitDump {
         }
     }
 
-    /// The table of the code at an address at the time of a sample, if that is what `read` finds there;
-    /// that is compared once in each round.
+    /// The table of the code at an address at the time of a sample. `None` if `read` finds other code there;
+    /// this is compared once in each round.
     pub(crate) fn table(
         &self,
         avma: u64,
@@ -264,7 +264,7 @@ impl LiveJitDump {
 /// Bytes of code that are compared with what is in memory in a round.
 const MOST_COMPARED: u64 = 4 << 20;
 
-/// Whether a jitdump is of a process, by somebody who may say what that does, and by its clock.
+/// Whether a jitdump is of this process, is written by a trusted user, and has the recording's clock.
 fn is_of(dump: &JitDump, living: Living) -> bool {
     let is_trusted = dump
         .owner()
