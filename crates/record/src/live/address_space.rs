@@ -1,7 +1,7 @@
 //! The address space of the process whose stack is walked.
 
 use super::code::Code;
-use super::jitdump::{LiveJitDump, SampleMoment};
+use super::jitdumps::JitDumpNow;
 use super::tables::Tables;
 use rprof_base::{Avma, FileOffset, Svma};
 use rprof_machine::{Epoch, Live, Place, RecordedImage};
@@ -17,15 +17,6 @@ pub(crate) struct LiveSpace<'l> {
     pub(crate) jitdump: Option<JitDumpNow<'l>>,
     pub(crate) epoch: Epoch,
     pub(crate) pid: i32,
-}
-
-/// A jitdump at the moment of a sample.
-#[derive(Clone, Copy)]
-pub(crate) struct JitDumpNow<'l> {
-    pub(crate) jitdump: &'l LiveJitDump,
-    pub(crate) at: SampleMoment,
-    /// Stands for the mappings and the code in them.
-    pub(crate) number: u32,
 }
 
 impl<'l> LiveSpace<'l> {
