@@ -1,15 +1,15 @@
 //! The one thing to do when the kernel refuses something to this user.
 
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
-use rprof_ringbuf::{MapError, OpenError, sys};
+use rprof_ringbuf::{MapError, OpenError, Target, sys};
 
 /// Above it, nothing is allowed to users without rights (a patch of Debian, Ubuntu, Android).
 const MOST_PARANOID: i32 = 2;
 
 /// What to do about an event that could not be opened.
-pub(crate) fn open(attr: &PerfEventAttr, error: &OpenError, system_wide: bool) -> String {
+pub(crate) fn open(attr: &PerfEventAttr, error: &OpenError, target: Target) -> String {
     match error {
-        OpenError::Access => access(attr, system_wide),
+        OpenError::Access => access(attr, target),
         OpenError::Forbidden => "a seccomp filter or missing capability forbids it: in a \
              container run it with --cap-add PERFMON (or --security-opt seccomp=unconfined)"
             .to_owned(),
@@ -25,13 +25,13 @@ pub(crate) fn open(attr: &PerfEventAttr, error: &OpenError, system_wide: bool) -
     }
 }
 
-fn access(attr: &PerfEventAttr, system_wide: bool) -> String {
+fn access(attr: &PerfEventAttr, target: Target) -> String {
     let text = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok();
     let level: Option<i32> = text.and_then(|text| text.trim().parse().ok());
     let is = level.map_or("unknown".to_owned(), |level| level.to_string());
     let (what, most) = if attr.kind == event_type::TRACEPOINT {
         ("tracepoints need", -1)
-    } else if system_wide {
+    } else if target == Target::All {
         ("all CPUs need", 0)
     } else if attr.flags.has(AttrFlags::EXCLUDE_USER) {
         ("samples of the kernel need", 1)
@@ -40,9 +40,9 @@ fn access(attr: &PerfEventAttr, system_wide: bool) -> String {
     } else {
         ("it may need", 1)
     };
-    let instead = match system_wide {
-        true => ", or record a command",
-        false => "",
+    let instead = match target {
+        Target::All => ", or record a command",
+        Target::Thread(_) => "",
     };
     format!(
         "{what} kernel.perf_event_paranoid at {most} or below (it is {is}): \
@@ -50,8 +50,16 @@ fn access(attr: &PerfEventAttr, system_wide: bool) -> String {
     )
 }
 
-/// Why a thread may not be watched: who it is, and whose; `None` if it has ended.
-pub(crate) fn foreign(tid: i32) -> Option<(String, String)> {
+/// A thread that may not be watched.
+pub(crate) struct Foreign {
+    /// Who it is.
+    pub(crate) task: String,
+    /// Whose it is, and what to do.
+    pub(crate) why: String,
+}
+
+/// Why a thread may not be watched; `None` if it has ended.
+pub(crate) fn foreign(tid: i32) -> Option<Foreign> {
     let pid = rprof_process::process_of(tid).ok()?;
     let comm = rprof_process::comm_of(pid, tid).unwrap_or_default();
     let comm = String::from_utf8_lossy(&comm).into_owned();
@@ -67,7 +75,7 @@ pub(crate) fn foreign(tid: i32) -> Option<(String, String)> {
         }
         (owner, _) => format!("it belongs to another user (uid {owner}): run with sudo"),
     };
-    Some((task, why))
+    Some(Foreign { task, why })
 }
 
 /// What to do about a ring that could not be mapped.

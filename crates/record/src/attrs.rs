@@ -3,6 +3,7 @@
 use crate::error::SIDEBAND;
 use crate::interrupts::Interrupts;
 use crate::note::Less;
+use crate::stack_dump::UserChain;
 use crate::{CallChains, Error, Note, Rate, Settings, Watch, stack_dump};
 use rprof_abi::{
     AttrFlags, BranchSampleType, PerfEventAttr, ReadFormat, SampleType, event_type, sw,
@@ -42,7 +43,7 @@ impl Attrs {
         settings.watch != Watch::All && all.all(may)
     }
 
-    /// The same where everybody is sampled: events would be among those of other tools on a CPU.
+    /// The same for sampling everybody: there, events are among those of other tools on a CPU.
     pub(crate) fn for_everybody(&self, settings: &Settings) -> Self {
         let mut attrs = self.clone();
         if !settings.kernel_build_ids {
@@ -60,10 +61,7 @@ pub(crate) fn prepare(
     less: &mut Less,
     note: &mut dyn FnMut(Note),
 ) -> Result<Attrs, Error> {
-    let rate = match settings.rate {
-        None => None,
-        Some(rate) => Some(allowed_rate(rate, settings.strict_rate, note)?),
-    };
+    let rate = allowed_rate(settings, note)?;
     let defaults = settings.events.is_empty();
     let events = if defaults {
         default_events(&Sources::default())
@@ -109,9 +107,9 @@ pub(crate) fn prepare(
     })
 }
 
-fn allowed_rate(rate: Rate, is_strict: bool, note: &mut dyn FnMut(Note)) -> Result<Rate, Error> {
-    let Rate::Frequency(from) = rate else {
-        return Ok(rate);
+fn allowed_rate(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Option<Rate>, Error> {
+    let Some(Rate::Frequency(from)) = settings.rate else {
+        return Ok(settings.rate);
     };
     let limit = std::fs::read_to_string("/proc/sys/kernel/perf_event_max_sample_rate")
         .ok()
@@ -119,7 +117,7 @@ fn allowed_rate(rate: Rate, is_strict: bool, note: &mut dyn FnMut(Note)) -> Resu
     match limit {
         Some(to) if to < from => {
             // "max" asks for the limit itself.
-            if from != u64::MAX && is_strict {
+            if from != u64::MAX && settings.strict_rate {
                 return Err(Error::RateTooHigh {
                     asked: from,
                     limit: to,
@@ -128,9 +126,9 @@ fn allowed_rate(rate: Rate, is_strict: bool, note: &mut dyn FnMut(Note)) -> Resu
             if from != u64::MAX {
                 note(Note::RateLowered { from, to });
             }
-            Ok(Rate::Frequency(to))
+            Ok(Some(Rate::Frequency(to)))
         }
-        _ => Ok(rate),
+        _ => Ok(settings.rate),
     }
 }
 
@@ -174,8 +172,8 @@ fn prepare_event(
     Err(Error::open(&event.name, attr, error, probe.target))
 }
 
-/// Fits an attr to kernel and user; without permission for the kernel, tries without. Nothing is
-/// changed unless the attr can be opened.
+/// Fits an attr to kernel and user. If the kernel may not be sampled, tries user space only. Changes nothing
+/// unless the attr can be opened.
 fn fit_for_user(
     event: &Event,
     prepared: &mut Prepared,
@@ -205,7 +203,7 @@ fn fit_for_user(
     Ok(())
 }
 
-/// What settings are tried on: ourselves, or everybody where everybody will be watched.
+/// What settings are tried on: ourselves, or everybody if everybody will be watched.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     target: Target,
@@ -294,7 +292,11 @@ fn sampling_attr(
             .with(BranchSampleType::NO_CYCLES);
     }
     if let Some(bytes) = stack_dump::size_of(chains) {
-        stack_dump::ask_for(&mut attr, bytes, chains == CallChains::Auto);
+        let user_chain = match chains {
+            CallChains::Auto => UserChain::Included,
+            _ => UserChain::Excluded,
+        };
+        stack_dump::ask_for(&mut attr, bytes, user_chain);
     }
     if event.sample_read {
         attr.sample_type = attr.sample_type.with(SampleType::READ);

@@ -1,5 +1,5 @@
-//! Sampling CPUs in place of threads, from some moment on: the same events of everybody are open from
-//! the start, and off. Their clocks go on from process to process, however short those are.
+//! Sampling CPUs in place of threads, from some moment on. The same events of everybody are open from the
+//! start, and off. Their clocks go on from process to process, however short the processes are.
 
 use crate::Error;
 use crate::control::DumpSize;
@@ -50,8 +50,8 @@ impl Opened {
 }
 
 impl Group {
-    /// The same events of everybody, off, which write into this group's rings; `None` if they
-    /// cannot be had.
+    /// The same events of everybody, which are off and write into this group's rings; `None` if they
+    /// cannot be opened.
     pub(crate) fn of_everybody(&self, scope: &Scope<'_>) -> Result<Option<Self>, Error> {
         let mut group = Self::default();
         let events = self.events.iter().map(EventCounters::of_everybody);

@@ -1,13 +1,12 @@
-//! How much of what an event counted its samples stand for, and what is done where that is little.
+//! How much of what an event counted its samples stand for, and what is done if that is little.
 //!
-//! The clocks that a thread inherits begin with a whole period each: of processes and threads that end
-//! sooner there are no samples. The kernel counts them all the same. Where many samples are missing
-//! and rights allow it, CPUs are sampled instead, whose clocks go on from task to task, and what is
-//! of others is left out.
+//! The clocks that a thread inherits begin with a full period. So processes and threads that end sooner have
+//! no samples, but the kernel counts them all the same. If many samples are missing and rights allow it,
+//! CPUs are sampled instead. Their clocks go on from task to task. Samples of others are left out.
 
 use crate::head::Head;
 use crate::lineage::Lineage;
-use crate::open::{EventCounters, Group};
+use crate::open::{EventCounters, Group, Totals};
 use foldhash::HashSet;
 use rprof_abi::{
     AttrFlags, Endian, PerfEventAttr, RecordHeader, RecordKind, SampleLayout, event_type, sw,
@@ -20,13 +19,13 @@ use std::time::{Duration, Instant};
 /// What the samples of one of a recording's events stand for.
 #[derive(Debug)]
 pub(crate) struct Coverage {
-    /// Which event: the first of which it can be told.
+    /// The first event whose coverage can be known.
     event: usize,
     /// Ids of its counters.
     ids: HashSet<u64>,
     /// Ids of the counters by CPU, of all events.
     by_cpu: HashSet<u64>,
-    /// Whose samples those are to be.
+    /// Whose samples are kept.
     lineage: Lineage,
     unit: CoverageUnit,
     period: Period,
@@ -40,10 +39,19 @@ pub(crate) struct Coverage {
     n_exits: u64,
 }
 
+/// The threads that are there when a recording begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Recorded<'t> {
+    /// A command that the recorder starts.
+    Command(&'t [i32]),
+    /// Threads that run already.
+    Running(&'t [i32]),
+}
+
 /// What one sample stands for.
 #[derive(Clone, Copy, Debug)]
 enum Period {
-    /// Each says it, at a place in its record.
+    /// Each sample says it, at this offset of its record.
     At(usize),
     Fixed(u64),
 }
@@ -56,29 +64,28 @@ const FIRST_POLLS_TAKE: Duration = Duration::from_secs(2);
 /// The pause after a poll, in times that it took: it takes a fiftieth of the time at most.
 const PAUSE: u32 = 50;
 
-/// Fewer samples that are missing are not worth a word, and fewer tasks that ended are not why.
+/// The least number of missing samples that is worth a word, and of tasks that ended which may be why.
 const MANY: u64 = 20;
 
-/// User time is known by ticks of the kernel's clock: less of it may be chance, ns.
+/// The kernel may count user time by ticks of its clock: less than this may be chance, ns.
 const MUCH_USER_TIME: u64 = 100_000_000;
 
 /// What is covered is not worth a word from here on.
 const REQUIRED_PERCENT: u64 = 90;
 
-/// Of clocks, before there is any sample, ns.
+/// The period of clocks before there is any sample, ns.
 const USUAL_PERIOD: u64 = 1_000_000;
 
 impl Coverage {
-    /// Of a group by thread, and the same by CPU; `None` if of no event it is known how much there is of
-    /// what it samples. These threads are there already, or a command that was started.
+    /// Takes events by thread, and the same events by CPU. `None` if no event counts what it samples.
     pub(crate) fn of(
         group: &Group,
         by_cpu: Option<&Group>,
-        (threads, is_command): (&[i32], bool),
+        recorded: Recorded<'_>,
     ) -> Option<Self> {
         let mut units = group.events.iter().map(|event| unit_of(&event.attr));
         let judged = |unit: &Option<CoverageUnit>| match unit {
-            Some(CoverageUnit::UserTime) => is_command,
+            Some(CoverageUnit::UserTime) => matches!(recorded, Recorded::Command(_)),
             Some(_) => true,
             None => false,
         };
@@ -92,6 +99,7 @@ impl Coverage {
         let by_cpu = by_cpu.into_iter().flat_map(Group::counters);
         let (ids, by_cpu) = (all.map(Counter::id), by_cpu.map(Counter::id));
         let mut lineage = Lineage::default();
+        let (Recorded::Command(threads) | Recorded::Running(threads)) = recorded;
         lineage.add_threads(threads);
         let now = Instant::now();
         Some(Self {
@@ -113,7 +121,7 @@ impl Coverage {
         })
     }
 
-    /// Takes a sample into account, if it is of those who are recorded.
+    /// Counts a sample if its task is recorded; says whether it is.
     #[inline]
     pub(crate) fn takes(&mut self, head: &Head, sample: &[u8]) -> bool {
         let is_by_cpu = self.by_cpu.contains(&head.id);
@@ -135,7 +143,7 @@ impl Coverage {
         true
     }
 
-    /// Looks at what happened to one of the tasks at a time: the record's bytes behind its header.
+    /// Notes what a record says of a task; `body` are its bytes after the header.
     pub(crate) fn see(&mut self, kind: RecordKind, body: &[u8], time_ns: u64) {
         self.lineage.see_own(kind, body, time_ns);
     }
@@ -169,9 +177,9 @@ impl Coverage {
         is_lacking
     }
 
-    /// How much there was by thread, without what was lost: that is another matter.
+    /// How much there was by thread, without what was lost: losses are said elsewhere.
     fn count(&self, by_thread: &Group) -> Option<u64> {
-        let (count, lost) = by_thread.events.get(self.event)?.totals();
+        let Totals { count, lost } = by_thread.events.get(self.event)?.totals();
         let count = match self.unit {
             CoverageUnit::UserTime => {
                 let user = user_time_of_children()?.saturating_sub(self.before);
@@ -182,15 +190,18 @@ impl Coverage {
         Some(count.saturating_sub(lost.saturating_mul(self.period())))
     }
 
-    /// What is to be said of it at the end, when the command has ended; `None` if that is nothing.
+    /// What is to be said when the command has ended; `None` if enough is covered.
     pub(crate) fn finish(&self, by_thread: &Group) -> Option<feature::Coverage> {
         let count = self.count(by_thread)?;
         let [sampled, by_cpu] = self.covered;
         let is_little = self.lineage.n_exits() >= MANY && self.is_short_of(count);
-        is_little.then_some(feature::Coverage {
+        if !is_little {
+            return None;
+        }
+        Some(feature::Coverage {
             covered: sampled.saturating_add(by_cpu),
             count: count.saturating_add(by_cpu),
-            event: u32::try_from(self.event).unwrap_or(u32::MAX),
+            event: u32::try_from(self.event).ok()?,
             unit: self.unit,
         })
     }
@@ -225,8 +236,8 @@ impl Coverage {
     }
 }
 
-/// What is known of what an event samples; `None` if that is not what it counts. Clocks count all time,
-/// whatever of it is sampled.
+/// The unit of what an event counts; `None` if that is not what it samples. Clocks count all time, even if
+/// only part of it is sampled.
 fn unit_of(attr: &PerfEventAttr) -> Option<CoverageUnit> {
     let excludes = |flag| attr.flags.has(flag);
     let is_clock = matches!(attr.config, sw::CPU_CLOCK | sw::TASK_CLOCK);

@@ -1,5 +1,5 @@
-//! One pass over all rings, in the order that lets a reader know every mapping before the
-//! samples that need it; and counting on the way.
+//! One pass over all rings. Its order lets a reader know every mapping before the samples that need it.
+//! Samples and losses are counted on the way.
 
 use crate::Note;
 use crate::coverage::Coverage;
@@ -18,18 +18,18 @@ use rprof_perfdata::file_kind;
 use rprof_ringbuf::sys::Clock;
 use rprof_ringbuf::{Batch, Ring};
 
-/// What has been seen so far.
+/// Counts of the recording so far.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) samples: u64,
     pub(crate) throttled: u64,
     /// From LOST records.
     pub(crate) lost_at_least: u64,
-    /// Samples of whose dumps less was kept than the kernel copied.
+    /// Samples whose dumps were reduced.
     pub(crate) shortened: u64,
     /// Samples of the recorder itself, left out.
     pub(crate) own_samples: u64,
-    /// Samples of others than those to be recorded, left out.
+    /// Samples of tasks that are not recorded, left out.
     pub(crate) others_samples: u64,
     /// Times of the first and last sample.
     pub(crate) span_ns: Option<(u64, u64)>,
@@ -50,23 +50,31 @@ pub(crate) struct Drain {
     pub(crate) counts: Counts,
     pub(crate) missing_build_ids: MissingBuildIds,
     sideband_layout: SampleLayout,
-    /// Of samples as they are drained; `None` if they hold no stacks.
+    /// Layouts of samples as they are drained; `None` if they hold no stacks.
     stacks: Option<Layouts>,
     /// The process whose samples are left out.
     own_pid: Option<u32>,
-    /// Whose records are kept, where everybody is sampled.
+    /// Whose records are kept, if everybody is sampled.
     pub(crate) lineage: Option<Lineage>,
-    /// What samples stand for, where that is worth knowing.
+    /// What samples stand for, if that is worth knowing.
     pub(crate) coverage: Option<Coverage>,
-    /// Where threads may have events twice.
+    /// Tells samples apart if threads may have events twice.
     pub(crate) streams: Option<Streams>,
-    /// Sideband that is newer than what is known to be complete, in order of time.
-    waiting: Vec<(u64, RecordKind, Vec<u8>)>,
+    /// Sideband that is newer than what is known to be complete.
+    waiting: Vec<WaitingRecord>,
     heads: Vec<u64>,
     notes: Vec<Note>,
 }
 
-/// When something happened, by the end of a sideband record: TID, TIME, CPU and IDENTIFIER.
+/// A record of sideband that is not taken yet.
+#[derive(Debug)]
+struct WaitingRecord {
+    time_ns: u64,
+    kind: RecordKind,
+    bytes: Vec<u8>,
+}
+
+/// The time of a sideband record, which ends with TID, TIME, CPU and IDENTIFIER.
 fn sideband_time_ns(record: &[u8]) -> u64 {
     let at = record.len().checked_sub(24);
     let time = at.and_then(|at| record.get(at..)?.first_chunk());
@@ -74,7 +82,8 @@ fn sideband_time_ns(record: &[u8]) -> u64 {
 }
 
 impl Drain {
-    /// For samples of these layouts, if they hold stacks, without those of one process.
+    /// `stacks` are the layouts of samples, if they hold stacks. Samples of the process `own_pid` are left
+    /// out.
     pub(crate) fn new(
         sideband_layout: SampleLayout,
         stacks: Option<Layouts>,
@@ -140,8 +149,8 @@ impl Drain {
         })
     }
 
-    /// Who is watched is known by what happened before, on whatever CPU: so the sideband of all is
-    /// taken in order of time, up to a moment before which all of it is in the rings.
+    /// Takes the sideband of all CPUs in order of time, up to a moment before which all of it is in the
+    /// rings. Who is watched depends on what happened before, on any CPU.
     fn sideband_in_order(
         &mut self,
         opened: &mut Opened,
@@ -150,17 +159,21 @@ impl Drain {
     ) -> Result<bool, NoAnswer> {
         for ring in &mut opened.sideband.rings {
             self.drain(ring.batch(), sink, |drain, kind, record, _| {
-                let time_ns = sideband_time_ns(record);
-                drain.waiting.push((time_ns, kind, record.to_vec()));
+                drain.waiting.push(WaitingRecord {
+                    time_ns: sideband_time_ns(record),
+                    kind,
+                    bytes: record.to_vec(),
+                });
                 Ok(())
             })?;
         }
-        self.waiting.sort_by_key(|&(time_ns, ..)| time_ns);
-        let is_ready = |&(time_ns, ..): &(u64, RecordKind, Vec<u8>)| time_ns <= until_ns;
-        let n_ready = self.waiting.partition_point(is_ready);
+        self.waiting.sort_by_key(|record| record.time_ns);
+        let n_ready = self
+            .waiting
+            .partition_point(|record| record.time_ns <= until_ns);
         let ready: Vec<_> = self.waiting.drain(..n_ready).collect();
-        for (_, kind, record) in &ready {
-            self.sideband(*kind, record, sink)?;
+        for record in &ready {
+            self.sideband(record.kind, &record.bytes, sink)?;
         }
         Ok(!ready.is_empty() || !self.waiting.is_empty())
     }
@@ -193,7 +206,7 @@ impl Drain {
             self.other(kind, record);
             return sink.push(record);
         }
-        // All of ours have it: the kernel writes whole records.
+        // All of our samples begin so, and the kernel writes complete records.
         let head = Head::of(record).unwrap_or_default();
         if self.own_pid == Some(head.pid) {
             self.counts.own_samples += 1;
@@ -277,7 +290,7 @@ impl Drain {
         }
     }
 
-    /// Drains until two passes in a row find nothing; for the end, when events are disabled.
+    /// Drains until two passes in a row find nothing. Events are disabled by then.
     pub(crate) fn rest(&mut self, opened: &mut Opened, sink: &mut Sink) -> Result<(), NoAnswer> {
         let mut n_empty = 0;
         while n_empty < 2 {

@@ -1,4 +1,4 @@
-//! How a recording ends: what is left in the rings, the file's end, the command's.
+//! The end of a recording: of the rings, of the file, and of the command.
 
 use crate::background::in_background;
 use crate::coverage::Coverage as Covered;
@@ -9,7 +9,7 @@ use crate::interrupts::{Interrupts, Wish};
 use crate::live::Unwound;
 use crate::losses;
 use crate::open::{EventCounters, Group};
-use crate::output::Created;
+use crate::output::{Created, Fate};
 use crate::run::{Over, Run};
 use crate::sink::Written;
 use crate::{Error, EventCount, Note, Summary};
@@ -29,8 +29,8 @@ const CONTENTS_TIMEOUT: Duration = Duration::from_millis(1500);
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 impl Run<'_> {
-    /// Stops, drains the rest, closes the file, whatever happened before; then waits for the
-    /// command: one that takes its time to end must not keep the file from being whole.
+    /// Stops, drains the rest and closes the file, whatever happened before. Then waits for the command: the
+    /// file must be complete even if the command takes its time to end.
     pub(crate) fn finish(
         mut self,
         ended: Result<Over, Error>,
@@ -55,7 +55,7 @@ impl Run<'_> {
         let ended_with = child
             .as_mut()
             .and_then(|child| wait_for(child, &interrupts, is_to_end, note));
-        // That the time was over is a success of ours, whatever it was for the command.
+        // If the time was over, the recording succeeded, whatever became of the command.
         let ended_with = ended_with.filter(|_| over != Some(Over::Time));
         match closed {
             Ok(summary) => Ok(Summary {
@@ -90,7 +90,8 @@ impl Run<'_> {
         let last_ns = self.drain.counts.span_ns.map(|(_, last)| last);
         let lost_samples = losses::write(&lost, last_ns, &mut self.sink);
         let lost_sideband = losses::write(&lost_sideband, last_ns, &mut self.sink);
-        self.created.keep(self.drain.counts.samples > 0);
+        let has_samples = self.drain.counts.samples > 0;
+        self.created.set_fate(Fate::kept_if(has_samples));
         let (summary, coverage) = (self.summary(), self.coverage());
         let Written {
             writer,
@@ -102,8 +103,8 @@ impl Run<'_> {
         }
         let size_bytes = writer.data_len();
         let is_whole = ended.is_ok() && result.is_ok();
-        self.created
-            .keep(size_bytes > 0 && !is_early(&ended) || is_whole);
+        let is_kept = size_bytes > 0 && !is_early(&ended) || is_whole;
+        self.created.set_fate(Fate::kept_if(is_kept));
         if let Err(source) = result {
             // The cause is already known; the file keeps what it has either way.
             let _ = writer.abandon();
@@ -127,8 +128,14 @@ impl Run<'_> {
             coverage,
             ..summary
         };
-        let waiting = (&self.created, &*self.interrupts);
-        let size_bytes = write_end(writer, &summary, &mut self.drain, waiting)?;
+        let end = FileEnd {
+            writer,
+            summary: &summary,
+            drain: &mut self.drain,
+            created: &self.created,
+            interrupts: &self.interrupts,
+        };
+        let size_bytes = end.write()?;
         Ok(Summary {
             size_bytes,
             ..summary
@@ -173,40 +180,53 @@ impl Run<'_> {
     }
 }
 
-/// Writes what is known at the end only; returns the size of all, bytes.
-fn write_end(
+/// The end of a file: what is known only then.
+struct FileEnd<'e> {
     writer: Writer,
-    summary: &Summary,
-    drain: &mut Drain,
-    (created, interrupts): (&Created, &Interrupts),
-) -> Result<u64, Error> {
-    let size_bytes = writer.data_len();
-    let counts = &drain.counts;
-    let mut sections = features::of_samples(counts);
-    sections.extend(summary.stacks.as_ref().map(features::of_stacks));
-    sections.extend(summary.coverage.map(features::of_coverage));
-    sections.extend(features::of_left_out(counts));
-    let missing_build_ids = std::mem::take(&mut drain.missing_build_ids);
-    // The reader of a pipe may not read just now.
-    let finishing = in_background("rprof-end", move || {
-        sections.push((FeatureId::BUILD_ID, missing_build_ids.section()));
-        // Files may be where reading takes its time; all else is worth more.
-        let contents = in_background("rprof-contents", move || missing_build_ids.contents());
-        let contents = contents
-            .ok()
-            .and_then(|all| all.recv_timeout(CONTENTS_TIMEOUT).ok());
-        sections.extend(contents.and_then(|all| features::of_contents(&all)));
-        writer.finish(sections)
-    })?;
-    let progress = || created.progress();
-    let finished = interrupts.receive(&finishing, progress)?;
-    match finished {
-        Ok(finished) => Ok(finished.size_bytes),
-        Err(source) => Err(Error::Write {
-            source,
-            size_bytes,
-            status: None,
-        }),
+    summary: &'e Summary,
+    drain: &'e mut Drain,
+    created: &'e Created,
+    interrupts: &'e Interrupts,
+}
+
+impl FileEnd<'_> {
+    /// Writes it; returns the size of the file, bytes.
+    fn write(self) -> Result<u64, Error> {
+        let Self {
+            writer,
+            summary,
+            drain,
+            created,
+            interrupts,
+        } = self;
+        let size_bytes = writer.data_len();
+        let counts = &drain.counts;
+        let mut sections = features::of_samples(counts);
+        sections.extend(summary.stacks.as_ref().map(features::of_stacks));
+        sections.extend(summary.coverage.map(features::of_coverage));
+        sections.extend(features::of_left_out(counts));
+        let missing_build_ids = std::mem::take(&mut drain.missing_build_ids);
+        // The reader of a pipe may not read just now.
+        let finishing = in_background("rprof-end", move || {
+            sections.push((FeatureId::BUILD_ID, missing_build_ids.section()));
+            // Files may be on a slow disk, and all else is worth more.
+            let contents = in_background("rprof-contents", move || missing_build_ids.contents());
+            let contents = contents
+                .ok()
+                .and_then(|all| all.recv_timeout(CONTENTS_TIMEOUT).ok());
+            sections.extend(contents.and_then(|all| features::of_contents(&all)));
+            writer.finish(sections)
+        })?;
+        let progress = || created.progress();
+        let finished = interrupts.receive(&finishing, progress)?;
+        match finished {
+            Ok(finished) => Ok(finished.size_bytes),
+            Err(source) => Err(Error::Write {
+                source,
+                size_bytes,
+                status: None,
+            }),
+        }
     }
 }
 
@@ -234,8 +254,8 @@ fn counted(event: &EventCounters) -> EventCount {
     }
 }
 
-/// Waits for the command to end, which it may have been asked to do. Each signal more makes it
-/// shorter: it is asked, then killed.
+/// Waits for the command to end; it may have been asked to. Each further signal makes the wait shorter: the
+/// command is asked to end, then killed.
 fn wait_for(
     child: &mut Child,
     interrupts: &Interrupts,

@@ -1,6 +1,6 @@
 //! Why a recording could not be made, with the one thing to do about it.
 
-use crate::advice;
+use crate::advice::{self, Foreign};
 use rprof_abi::{PerfEventAttr, event_type, sw};
 use rprof_events::EventError;
 use rprof_ringbuf::{MapError, OpenError, Target};
@@ -133,7 +133,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// For `map_err`.
+    /// Makes an error of a failed system call, as `map_err` wants it.
     pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::System { what, source }
     }
@@ -141,7 +141,7 @@ impl Error {
     /// An event that could not be opened, with advice for this user.
     pub(crate) fn open(event: &str, attr: &PerfEventAttr, why: OpenError, target: Target) -> Self {
         if let (OpenError::Access, Target::Thread(tid @ 1..)) = (&why, target)
-            && let Some((task, why)) = advice::foreign(tid)
+            && let Some(Foreign { task, why }) = advice::foreign(tid)
         {
             return Self::Foreign { task, why };
         }
@@ -151,7 +151,7 @@ impl Error {
         };
         Self::Open {
             event: event.to_owned(),
-            advice: advice::open(attr, &why, target == Target::All),
+            advice: advice::open(attr, &why, target),
             why,
         }
     }

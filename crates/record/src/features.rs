@@ -49,14 +49,12 @@ pub(crate) fn of_machine(tool: &Tool) -> Features {
     }
     let words = tool.command_line.iter().map(String::as_bytes);
     all.add(FeatureId::CMDLINE, |encoder| encode_strings(words, encoder));
-    if let Some((available, topology)) = topology() {
-        let online = online_cpus(&Sources::default()).map_or(available, |cpus| cpus.len());
-        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    if let Some(cpus) = cpus() {
         all.add(FeatureId::NRCPUS, |encoder| {
-            encode_nr_cpus(number(available), number(online), encoder);
+            encode_nr_cpus(cpus.n_available, cpus.n_online, encoder);
         });
         all.add(FeatureId::CPU_TOPOLOGY, |encoder| {
-            encode_cpu_topology(&topology, encoder)
+            encode_cpu_topology(&cpus.topology, encoder)
         });
     }
     let nodes = numa_nodes();
@@ -191,8 +189,15 @@ fn meminfo_kib(text: &str, name: &str) -> Option<u64> {
     })
 }
 
-/// Number of available CPUs and their topology; `None` if sysfs does not say.
-fn topology() -> Option<(usize, CpuTopology)> {
+/// The machine's CPUs.
+struct Cpus {
+    n_available: u32,
+    n_online: u32,
+    topology: CpuTopology,
+}
+
+/// The CPUs; `None` if sysfs does not say.
+fn cpus() -> Option<Cpus> {
     let present = parse_cpu_list(&line("/sys/devices/system/cpu/present")?).ok()?;
     let mut topology = CpuTopology::default();
     for cpu in &present {
@@ -212,8 +217,17 @@ fn topology() -> Option<(usize, CpuTopology)> {
         }
     }
     // perf takes a CPU number from here on for a damaged one.
-    let available = present.iter().max().map_or(0, |&last| last as usize + 1);
-    Some((available, topology))
+    let n_available = present
+        .iter()
+        .max()
+        .map_or(0, |&last| last.saturating_add(1));
+    let online = online_cpus(&Sources::default()).ok();
+    let n_online = online.and_then(|online| u32::try_from(online.len()).ok());
+    Some(Cpus {
+        n_available,
+        n_online: n_online.unwrap_or(n_available),
+        topology,
+    })
 }
 
 fn numa_nodes() -> Vec<NumaNode> {

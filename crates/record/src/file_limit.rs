@@ -7,14 +7,14 @@ use crate::open::Scope;
 use rprof_ringbuf::Target;
 use rprof_ringbuf::sys::OpenFilesLimit;
 
-/// Files that are open beside events: the recording, binaries and what `/proc` says, a moment each.
+/// Files that are open for a moment, beside events: the recording, binaries and files in `/proc`.
 const RESERVE: u64 = 6;
 
-/// Raises the limit if need be; if that does not do, nobody else is sampled later, and stack dumps
-/// have one size.
+/// Raises the limit if need be. If that is not enough, CPUs are not sampled later, and stack dumps have one
+/// size.
 ///
 /// # Errors
-/// [`Error::OpenFiles`] if all that is still too much.
+/// [`Error::OpenFiles`] if even that is too much.
 pub(crate) fn fit(attrs: &Attrs, scope: &mut Scope<'_>) -> Result<(), Error> {
     let others = open_now() + RESERVE;
     let mut needed = others + events(attrs, scope);
@@ -118,7 +118,7 @@ fn n_dump_sizes(scope: &Scope<'_>) -> u64 {
     if scope.two_dump_sizes { 2 } else { 1 }
 }
 
-/// Files that are open now; this look is one of them.
+/// Files that are open now, with the folder that says so.
 fn open_now() -> u64 {
     std::fs::read_dir("/proc/self/fd").map_or(8, |files| files.count() as u64)
 }

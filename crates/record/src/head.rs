@@ -1,5 +1,4 @@
-//! What all samples that are drained begin with: header, IDENTIFIER, IP, TID, TIME, then CPU if they
-//! have no address.
+//! The beginning of every drained sample: header, IDENTIFIER, IP, TID, TIME, then CPU if it has no address.
 
 /// The first fields of a sample.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,5 +1,5 @@
-//! What the user asks for by signals. Every loop and every wait of a recording asks here, so that
-//! none is deaf to Ctrl-C.
+//! What the user asks for by signals. Every loop and every wait of a recording asks here, so that none
+//! ignores Ctrl-C.
 
 use crate::Error;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 pub(crate) enum Wish {
     /// No signal came.
     GoOn,
-    /// Ctrl-C, which the command has got, too: it may take its time to end.
+    /// Ctrl-C came, and the command got it, too: it may take its time to end.
     EndWithCommand,
     /// Stop recording, and end the command.
     Stop,
@@ -22,10 +22,18 @@ pub(crate) enum Wish {
     GiveUp,
 }
 
+/// Who got a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HeardBy {
+    /// The terminal sent it to the command, too.
+    CommandToo,
+    Recorder,
+}
+
 impl Wish {
-    fn after(self, is_for_command_too: bool) -> Self {
-        match (self, is_for_command_too) {
-            (Self::GoOn, true) => Self::EndWithCommand,
+    fn after(self, heard: HeardBy) -> Self {
+        match (self, heard) {
+            (Self::GoOn, HeardBy::CommandToo) => Self::EndWithCommand,
             (Self::GoOn | Self::EndWithCommand, _) => Self::Stop,
             (Self::Stop | Self::GiveUp, _) => Self::GiveUp,
         }
@@ -78,17 +86,25 @@ impl Interrupts {
         })
     }
 
-    /// Whether a command runs that gets the terminal's signals, too.
-    pub(crate) fn set_command(&self, runs: bool) {
-        self.has_command.set(runs);
+    /// A command runs from now on that gets the terminal's signals, too.
+    pub(crate) fn command_begins(&self) {
+        self.has_command.set(true);
+    }
+
+    /// The command has ended.
+    pub(crate) fn command_ended(&self) {
+        self.has_command.set(false);
     }
 
     /// What the user wants by now.
     pub(crate) fn wish(&self) -> Wish {
         while let Some(signal) = self.signals.next() {
             if let Signal::Stop { is_from_terminal } = signal {
-                let for_command_too = is_from_terminal && self.has_command.get();
-                let wish = self.wish.get().after(for_command_too);
+                let heard = match is_from_terminal && self.has_command.get() {
+                    true => HeardBy::CommandToo,
+                    false => HeardBy::Recorder,
+                };
+                let wish = self.wish.get().after(heard);
                 self.wish.set(wish);
                 let waits = wish == Wish::EndWithCommand;
                 self.has_waited.set(self.has_waited.get() || waits);
@@ -101,7 +117,7 @@ impl Interrupts {
     pub(crate) fn set_over(&self) {
         let wish = self.wish().max(Wish::Stop);
         self.wish.set(wish);
-        self.set_command(false);
+        self.command_ended();
     }
 
     /// Whether the command was left to end by itself at first.
@@ -117,7 +133,7 @@ impl Interrupts {
         }
     }
 
-    /// Waits until a descriptor can be read, or hangs up; an error if the user wants an end of that.
+    /// Waits until a descriptor can be read, or hangs up. An error if the user no longer wants to wait.
     pub(crate) fn wait_for(&self, fd: BorrowedFd<'_>) -> Result<(), Error> {
         let mut poller = Poller::default();
         poller.add(&fd);
@@ -135,8 +151,8 @@ impl Interrupts {
         }
     }
 
-    /// Waits for what another thread sends; once the user wants an end, only as long as something
-    /// moves there, and not again when nothing did.
+    /// Waits for what another thread sends. Once the user wants an end, it waits only while something moves
+    /// there. After nothing moved once, it does not wait again.
     pub(crate) fn receive<T>(
         &self,
         from: &Receiver<T>,
@@ -174,13 +190,15 @@ mod tests {
 
     #[test]
     fn each_signal_asks_for_more() {
-        let after = |signals: &[bool]| signals.iter().fold(Wish::GoOn, |w, &too| w.after(too));
+        let (too, alone) = (HeardBy::CommandToo, HeardBy::Recorder);
+        let after =
+            |signals: &[HeardBy]| signals.iter().fold(Wish::GoOn, |w, &heard| w.after(heard));
         assert_eq!(after(&[]), Wish::GoOn);
-        assert_eq!(after(&[true]), Wish::EndWithCommand);
-        assert_eq!(after(&[true, true]), Wish::Stop);
-        assert_eq!(after(&[true, false]), Wish::Stop);
-        assert_eq!(after(&[false]), Wish::Stop);
-        assert_eq!(after(&[false, false]), Wish::GiveUp);
-        assert_eq!(after(&[true, true, true]), Wish::GiveUp);
+        assert_eq!(after(&[too]), Wish::EndWithCommand);
+        assert_eq!(after(&[too, too]), Wish::Stop);
+        assert_eq!(after(&[too, alone]), Wish::Stop);
+        assert_eq!(after(&[alone]), Wish::Stop);
+        assert_eq!(after(&[alone, alone]), Wish::GiveUp);
+        assert_eq!(after(&[too, too, too]), Wish::GiveUp);
     }
 }

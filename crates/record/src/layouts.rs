@@ -6,14 +6,14 @@ use rprof_abi::{Endian, PerfEventAttr, SampleLayout};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layouts {
     layouts: Vec<SampleLayout>,
-    /// Sorted.
-    ids: Vec<(u64, u32)>,
+    /// The events of ids; sorted.
+    ids: Vec<(u64, usize)>,
 }
 
 impl Layouts {
     /// Adds an event.
     pub(crate) fn add(&mut self, attr: &PerfEventAttr, ids: &[u64]) {
-        let number = u32::try_from(self.layouts.len()).unwrap_or(u32::MAX);
+        let number = self.layouts.len();
         self.layouts.push(SampleLayout::new(attr, Endian::NATIVE));
         self.ids.extend(ids.iter().map(|&id| (id, number)));
         self.ids.sort_unstable();
@@ -27,7 +27,7 @@ impl Layouts {
         }
         let id = u64::from_ne_bytes(*body.first_chunk()?);
         let at = self.ids.binary_search_by_key(&id, |&(id, _)| id).ok()?;
-        Some(self.ids.get(at)?.1 as usize)
+        Some(self.ids.get(at)?.1)
     }
 
     /// An event's layout.

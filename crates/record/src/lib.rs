@@ -6,10 +6,11 @@
 //!        -> pool -> channel -> writer (unwind, if that is not done yet; write)
 //! ```
 //!
-//! Samples and sideband (mappings, names, tasks) have rings of their own. A pass loads the
-//! heads of the sample rings first, then drains the sideband to its end, then takes the samples
-//! up to those heads: so whatever a sample needs is in the file before it, and a flood of
-//! samples cannot push mappings out. [`record`] is the whole interface.
+//! Samples and sideband (mappings, names, tasks) have rings of their own. A pass first loads the heads of
+//! the sample rings, then drains all of the sideband, then takes the samples up to those heads. So what a
+//! sample needs is in the file before it, and a flood of samples cannot push mappings out.
+//!
+//! [`record`] is the whole interface.
 
 mod advice;
 mod attrs;
@@ -40,6 +41,7 @@ mod settings;
 mod sink;
 mod stack_dump;
 mod streams;
+mod targets;
 mod watched;
 
 pub use error::Error;

@@ -1,6 +1,5 @@
-//! Some processes out of everybody. Where each event of each thread on each CPU would be too many open
-//! files, everybody is sampled, and what is not of the watched threads, and of those that they
-//! start, is left out while draining.
+//! Which tasks are recorded, if everybody is sampled: the watched threads, and those that they start.
+//! Samples of others are left out while draining.
 
 use foldhash::{HashMap, HashSet};
 use rprof_abi::RecordKind;
@@ -12,12 +11,20 @@ pub(crate) struct Lineage {
     threads: HashSet<i32>,
     processes: HashSet<i32>,
     alive: HashSet<i32>,
-    /// Of those of whom alone is told: when they were alive, at least.
+    /// When they were last known to be alive ([`Lineage::see_own`]).
     alive_at: HashMap<i32, u64>,
-    /// And when they ended, and in which pass that was seen.
-    ended: HashMap<i32, (u64, u64)>,
+    /// When they ended.
+    ended: HashMap<i32, End>,
     pass: u64,
     n_exits: u64,
+}
+
+/// The end of a thread.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    time_ns: u64,
+    /// The pass in which it was drained.
+    pass: u64,
 }
 
 impl Lineage {
@@ -33,9 +40,9 @@ impl Lineage {
         self.threads.extend(threads);
     }
 
-    /// Looks at what happened to one of them at a time, where nothing is told of others: CPU after CPU, so
-    /// that a thread's end may come before its beginning, or before what its id did afterwards (the thread
-    /// that executes another program takes over the main thread's).
+    /// Notes what a record says, where there are only records of recorded tasks. These come CPU after CPU. So
+    /// a thread's end may come before its beginning, or before what its id did later: a thread that
+    /// executes another program takes over the main thread's id.
     pub(crate) fn see_own(&mut self, kind: RecordKind, body: &[u8], time_ns: u64) {
         let tid = match kind {
             RecordKind::FORK | RecordKind::EXIT => word(body, 2),
@@ -47,20 +54,25 @@ impl Lineage {
         if kind == RecordKind::EXIT {
             self.n_exits += 1;
             if self.alive_at.get(&tid).is_none_or(|&at| at <= time_ns) {
-                self.ended.insert(tid, (time_ns, self.pass));
+                let pass = self.pass;
+                self.ended.insert(tid, End { time_ns, pass });
             }
             return;
         }
         self.threads.insert(tid);
         let alive_at = self.alive_at.entry(tid).or_default();
         *alive_at = time_ns.max(*alive_at);
-        if self.ended.get(&tid).is_some_and(|&(at, _)| at < time_ns) {
+        if self
+            .ended
+            .get(&tid)
+            .is_some_and(|end| end.time_ns < time_ns)
+        {
             self.ended.remove(&tid);
         }
     }
 
-    /// A pass over all rings has ended. The last samples of those whose end was seen in it may come with the
-    /// next one; after that the id may be another's.
+    /// A pass over all rings has ended. Threads that ended in it may have their last samples in the next
+    /// pass. After that their ids may be others'.
     pub(crate) fn end_pass(&mut self) {
         let Self {
             threads,
@@ -69,8 +81,8 @@ impl Lineage {
             pass,
             ..
         } = self;
-        ended.retain(|tid, (_, seen_in)| {
-            let stays = seen_in == pass;
+        ended.retain(|tid, end| {
+            let stays = end.pass == *pass;
             if !stays {
                 threads.remove(tid);
                 alive_at.remove(tid);
@@ -96,8 +108,8 @@ impl Lineage {
         self.threads.contains(&tid)
     }
 
-    /// Looks at what happened to a task: the record's bytes behind its header. Returns whether it is
-    /// about one of them, or about nobody.
+    /// Notes what a record says; `body` are its bytes after the header. Returns whether it is about a
+    /// recorded task, or about none.
     pub(crate) fn see(&mut self, kind: RecordKind, body: &[u8]) -> bool {
         let pid = word(body, 0);
         match kind {
@@ -127,7 +139,7 @@ impl Lineage {
     }
 }
 
-/// A word of a record: FORK and EXIT have process, parent's process, thread and parent's thread, others
+/// A word of a record. FORK and EXIT have process, parent's process, thread and parent's thread; others
 /// begin with process and thread.
 fn word(body: &[u8], n: usize) -> i32 {
     let bytes = body.get(n * 4..).and_then(|rest| rest.first_chunk());

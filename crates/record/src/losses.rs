@@ -1,4 +1,4 @@
-//! What the kernel says that it lost, asked for at the end and written into the file.
+//! What the kernel lost, by its own count. It is asked at the end, and the answer is written into the file.
 
 use crate::interrupts::NoAnswer;
 use crate::open::{EventCounters, Group};

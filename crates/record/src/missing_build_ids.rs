@@ -24,10 +24,10 @@ use std::time::{Duration, Instant};
 pub(crate) struct MissingBuildIds {
     /// Paths without build id in their records, with the id of what was mapped there first.
     paths: BTreeMap<Vec<u8>, Option<BuildIdBytes>>,
-    /// Ids by path, device and inode, also of files that have none: inodes are given anew, and file
-    /// systems say the same device for several that have them.
+    /// Ids of files, also of files that have none. The path is part of the key: an inode is used again, and
+    /// several file systems may say the same device.
     ids: HashMap<FileKey, Option<BuildIdBytes>>,
-    /// Those that have none; the first stay open, until there is time to read them.
+    /// Files that have none. The first stay open until there is time to read them.
     contents: Vec<(FileKey, Fingerprint, Option<Elf>)>,
     /// For the files that ids are read from.
     budget: Budget,
@@ -35,7 +35,7 @@ pub(crate) struct MissingBuildIds {
     left: usize,
 }
 
-/// Memory for paths, bytes: beyond it the file has no ids of what is mapped.
+/// Memory for paths, bytes. Further images get no id.
 const MAX_PATH_BYTES: usize = 16 << 20;
 
 impl Default for MissingBuildIds {
@@ -56,12 +56,19 @@ const MAX_OPEN: usize = 32;
 /// How long checksums may keep the end waiting.
 const CHECKSUMS_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Path; device, inode and its generation.
-type FileKey = (Vec<u8>, (u32, u32, u64, u64));
+/// A file that was mapped.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct FileKey {
+    path: Vec<u8>,
+    /// Major and minor number.
+    device: (u32, u32),
+    inode: u64,
+    generation: u64,
+}
 
 impl MissingBuildIds {
-    /// Puts the build id of a mapped file into the record that announces it, or notes the path of
-    /// one without; returns the record's `misc` if that has to change.
+    /// Puts the build id of a mapped file into the record of the mapping, or notes the path of a file without
+    /// one. Returns the record's `misc` if that has to change.
     pub(crate) fn take(&mut self, record: &mut Record<'_>, misc: Misc) -> Option<Misc> {
         let Record::Mmap2(map) = record else {
             return None;
@@ -98,8 +105,12 @@ impl MissingBuildIds {
         if !is_file(map) {
             return None;
         }
-        let numbers = (inode.maj, inode.min, inode.ino, inode.generation);
-        let key = (map.filename.to_vec(), numbers);
+        let key = FileKey {
+            path: map.filename.to_vec(),
+            device: (inode.maj, inode.min),
+            inode: inode.ino,
+            generation: inode.generation,
+        };
         if let Some(&id) = self.ids.get(&key) {
             return id;
         }
@@ -121,19 +132,18 @@ impl MissingBuildIds {
         id
     }
 
-    /// What was in files that have no build id. Those that were written to meanwhile have no
-    /// checksum: what was mapped is not there any more.
+    /// What was in files that have no build id. Files that were written to meanwhile have no checksum: what
+    /// was mapped is no longer there.
     pub(crate) fn contents(&self) -> Vec<FileContents> {
         let until = Instant::now().checked_add(CHECKSUMS_TIMEOUT);
         let contents = self.contents.iter().map(|(key, fingerprint, elf)| {
-            let (path, (major, minor, inode, _)) = key;
             let fingerprint = elf.as_ref().map_or(*fingerprint, |elf| {
                 fingerprint.with_checksum(elf, &self.budget, until)
             });
             FileContents {
-                path: path.clone(),
-                device: (*major, *minor),
-                inode: *inode,
+                path: key.path.clone(),
+                device: key.device,
+                inode: key.inode,
                 len: fingerprint.len,
                 modified_ns: fingerprint.modified_ns,
                 changed_ns: fingerprint.changed_ns,
@@ -180,8 +190,8 @@ fn is_file(map: &Mmap2<'_>) -> bool {
     map.filename.starts_with(b"/") && !map.filename.starts_with(b"//")
 }
 
-/// Opens the file that a process has mapped: what it has there (which only root may open), or what
-/// its path leads to in its mount namespace, or in ours, if that is the same file.
+/// Opens the file that a process has mapped: from `map_files`, which only root may open, or by its path in
+/// the process's mount namespace or ours, if that leads to the same file.
 fn open_mapped(map: &Mmap2<'_>, inode: &Inode, budget: &Budget) -> Option<Elf> {
     let (pid, end) = (map.pid, map.addr.saturating_add(map.len));
     let mapped = PathBuf::from(format!("/proc/{pid}/map_files/{:x}-{end:x}", map.addr));

@@ -13,7 +13,7 @@ pub enum Note {
     Watching {
         /// Whom.
         who: String,
-        /// For so long, if it ends by itself.
+        /// For how long, if it ends by itself.
         duration: Option<Duration>,
     },
     /// Processes that are watched have started others before, which are not.

@@ -5,7 +5,7 @@ use crate::control::DumpSize;
 use crate::interrupts::Interrupts;
 use crate::note::SmallRings;
 use crate::streams::Streams;
-use crate::{Error, Rate, Settings, Watch, stack_dump};
+use crate::{Error, Rate, Settings, stack_dump};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_ringbuf::sys::OpenFilesLimit;
 use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Poller, Ring, Target, sys};
@@ -15,8 +15,7 @@ use std::io;
 const SIDEBAND_PAGES: usize = 32;
 /// Bytes of a sample ring, as perf's.
 const SAMPLE_BYTES: u64 = 512 << 10;
-/// The largest that is taken without being asked for, and what all of them may take together
-/// before they are smaller.
+/// The largest ring unless the user asks for one, and the most for all rings together.
 const MOST_SAMPLE_BYTES: u64 = 16 << 20;
 const MOST_BYTES: u64 = 128 << 20;
 /// With stack dumps, the recorder wakes up when one of this many parts of a ring is full.
@@ -38,6 +37,15 @@ pub(crate) struct EventCounters {
     pub(crate) cpus: Option<Vec<u32>>,
 }
 
+/// What counters of an event say in sum.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    /// How often it happened.
+    pub(crate) count: u64,
+    /// Records that were lost.
+    pub(crate) lost: u64,
+}
+
 /// Counters with small stack dumps.
 #[derive(Debug)]
 pub(crate) struct SmallDumps {
@@ -52,12 +60,14 @@ impl EventCounters {
         self.counters.iter().chain(small)
     }
 
-    /// How often it happened, and how many of its records were lost, as far as counters can be read.
-    pub(crate) fn totals(&self) -> (u64, u64) {
-        let values = self.all().filter_map(|counter| counter.read().ok());
-        values.fold((0, 0), |(count, lost), value| {
-            (count + value.count, lost + value.lost.unwrap_or(0))
-        })
+    /// Sums over its counters, as far as they can be read.
+    pub(crate) fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        for value in self.all().filter_map(|counter| counter.read().ok()) {
+            totals.count += value.count;
+            totals.lost += value.lost.unwrap_or(0);
+        }
+        totals
     }
 
     /// Records lost, by the kernel's own count.
@@ -77,8 +87,18 @@ impl EventCounters {
 pub(crate) struct Group {
     pub(crate) events: Vec<EventCounters>,
     pub(crate) rings: Vec<Ring>,
-    /// For each CPU with a ring, the event and the place of the counter that owns it.
-    owners: Vec<(u32, (usize, usize))>,
+    /// For each CPU with a ring, the counter that owns it.
+    owners: Vec<RingOwner>,
+}
+
+/// The counter that a ring is mapped with.
+#[derive(Clone, Copy, Debug)]
+struct RingOwner {
+    cpu: u32,
+    /// Its event.
+    event_idx: usize,
+    /// Its place among the event's counters.
+    counter_idx: usize,
 }
 
 /// Everything that is open.
@@ -86,7 +106,7 @@ pub(crate) struct Group {
 pub(crate) struct Opened {
     pub(crate) sampling: Group,
     pub(crate) sideband: Group,
-    /// The sampling ones of everybody, off, with the same rings; if they may be had.
+    /// The sampling events of everybody, which are off and have the same rings; if they can be opened.
     pub(crate) by_cpu: Option<Group>,
     /// Sample rings that are smaller than asked for, if that matters.
     pub(crate) small_rings: Option<SmallRings>,
@@ -232,8 +252,8 @@ impl Group {
     }
 }
 
-/// Data pages of each sample ring: room for the samples of a fifth of a second on a busy CPU, down to
-/// a power of two.
+/// Data pages of each sample ring: a power of two, with room for the samples of a fifth of a second on a
+/// busy CPU.
 pub(crate) fn ring_pages(settings: &Settings, n_cpus: usize) -> usize {
     if let Some(pages) = settings.ring_pages {
         return pages;
@@ -252,8 +272,8 @@ pub(crate) fn ring_pages(settings: &Settings, n_cpus: usize) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX) / sys::page_size()
 }
 
-/// Sample rings that are smaller than asked for, by the user or by samples: those that still hold
-/// what perf's do, and whole stack dumps, are not worth a word.
+/// Sample rings that are smaller than asked for. They are not worth a word if they are as large as perf's
+/// and hold the largest dumps, unless the user asked for their size.
 fn small_rings(sampling: &Group, scope: &Scope<'_>) -> Option<SmallRings> {
     let asked = (scope.ring_pages * sys::page_size()) as u64;
     let size_bytes = sampling.rings.iter().map(Ring::size_bytes).min()?;
@@ -270,7 +290,7 @@ fn small_rings(sampling: &Group, scope: &Scope<'_>) -> Option<SmallRings> {
     })
 }
 
-/// Opens a group with rings of so many pages, or of half as many and so on: all CPUs alike, so
+/// Opens a group with rings of this many pages, or of half as many, and so on. All CPUs have the same, so
 /// that no CPU is left with what others did not take.
 fn open_halving(events: &[Prepared], scope: &Scope<'_>, mut pages: usize) -> Result<Group, Error> {
     loop {
@@ -336,6 +356,11 @@ impl Group {
             for &target in targets {
                 interrupts.check()?;
                 let event = &self.events[idx];
+                let next = RingOwner {
+                    cpu,
+                    event_idx: idx,
+                    counter_idx: event.counters.len(),
+                };
                 let open = |attr| {
                     open_one(attr, target, cpu)
                         .map_err(|why| Error::open(&event.name, attr, why, target))
@@ -346,11 +371,11 @@ impl Group {
                     // The thread has ended.
                     continue;
                 };
-                self.share_ring(&large, (idx, cpu), rings)?;
+                self.share_ring(&large, next, rings)?;
                 self.events[idx].counters.push(large);
                 self.events[idx].targets.push(target);
                 if let Some(counter) = small.flatten() {
-                    self.share_ring(&counter, (idx, cpu), rings)?;
+                    self.share_ring(&counter, next, rings)?;
                     if let Some(small) = &mut self.events[idx].small_dumps {
                         small.counters.push(counter);
                     }
@@ -360,30 +385,30 @@ impl Group {
         Ok(())
     }
 
-    /// The first counter on a CPU owns the ring that the others write into; it is the next one of
-    /// its event.
+    /// The first counter on a CPU owns the ring, and the others write into it. `owner` says which counter
+    /// this one is.
     fn share_ring(
         &mut self,
         counter: &Counter,
-        (event, cpu): (usize, u32),
+        owner: RingOwner,
         rings: Rings<'_>,
     ) -> Result<(), Error> {
+        let cpu = owner.cpu;
         let group = match rings {
             Rings::Of(_) => &*self,
             Rings::In(other) => other,
         };
-        match (group.owners.iter().find(|owner| owner.0 == cpu), rings) {
-            // No event that was to be recorded is there on that CPU.
+        match (group.owners.iter().find(|owner| owner.cpu == cpu), rings) {
+            // None of the events is there on that CPU.
             (None, Rings::In(_)) => Ok(()),
             (None, Rings::Of(pages)) => {
                 let ring = Ring::map(counter, pages).map_err(|why| Error::Map { cpu, why })?;
                 self.rings.push(ring);
-                let place = (event, self.events[event].counters.len());
-                self.owners.push((cpu, place));
+                self.owners.push(owner);
                 Ok(())
             }
-            (Some(&(_, (event, nth))), _) => counter
-                .write_into(&group.events[event].counters[nth])
+            (Some(first), _) => counter
+                .write_into(&group.events[first.event_idx].counters[first.counter_idx])
                 .map_err(Error::system("sharing a ring")),
         }
     }
@@ -423,6 +448,7 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
         cpus: event.cpus.clone(),
     }
 }
+
 /// Opens one counter; `None` if its thread has ended meanwhile.
 fn open_one(attr: &PerfEventAttr, target: Target, cpu: u32) -> Result<Option<Counter>, OpenError> {
     let open = || Counter::open(attr, target, Cpu::On(cpu));
@@ -435,40 +461,4 @@ fn open_one(attr: &PerfEventAttr, target: Target, cpu: u32) -> Result<Option<Cou
         Err(OpenError::NoSuchTask) => Ok(None),
         Err(why) => Err(why),
     }
-}
-
-/// The threads to open events for, as they are now. A thread made meanwhile by one without open
-/// events is missed: so list again after opening, until nothing is new.
-pub(crate) fn targets_of(settings: &Settings, child: Option<i32>) -> Result<Vec<Target>, Error> {
-    let mut threads = match &settings.watch {
-        Watch::All => return Ok(vec![Target::All]),
-        Watch::Command => child.into_iter().collect(),
-        Watch::Threads(tids) => {
-            for &tid in tids {
-                rprof_process::process_of(tid).map_err(|_| Error::NoSuchTask { id: tid })?;
-            }
-            tids.clone()
-        }
-        Watch::Processes(pids) => {
-            let mut all = Vec::new();
-            for &pid in pids {
-                let threads = rprof_process::threads_of(pid);
-                all.extend(threads.map_err(|_| Error::NoSuchTask { id: pid })?);
-            }
-            let children = settings.children.then(|| started_by(pids));
-            for pid in children.into_iter().flatten() {
-                all.extend(rprof_process::threads_of(pid).unwrap_or_default());
-            }
-            all
-        }
-    };
-    threads.sort_unstable();
-    threads.dedup();
-    Ok(threads.into_iter().map(Target::Thread).collect())
-}
-
-/// The processes that these have started; without this recorder, which a shell among them may have
-/// started, and its command.
-pub(crate) fn started_by(pids: &[i32]) -> Vec<i32> {
-    rprof_process::descendants_of(pids, std::process::id().cast_signed())
 }

@@ -1,7 +1,8 @@
-//! The output: of a file, an older one is kept beside it, and under sudo it belongs to the caller.
+//! The output file, or pipe.
 //!
-//! It is always a new file, under its name from the start on, so that a recorder that is killed leaves
-//! what it has. Where links are followed is said in `rprof_untrusted`.
+//! An older file of that name is kept beside it. Under sudo the file belongs to the caller. It is always a
+//! new file, and has its name from the start: so a recorder that is killed leaves what it has. Where links
+//! are followed is said in `rprof_untrusted`.
 
 use crate::background::in_background;
 use crate::features::Features;
@@ -17,17 +18,35 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// An output that is open. Unless it is kept, it is taken back in the end: nothing was recorded, and an
-/// older recording gets its name again.
+/// An output that is open. Unless it is kept, it is removed in the end, and an older recording gets its
+/// name again.
 #[derive(Debug)]
 pub(crate) struct Created {
     output: Output,
     file: File,
     /// A file's place.
     placed: Option<Placed>,
-    is_kept: bool,
+    fate: Fate,
     /// Bytes that a pipe has taken.
     pub(crate) taken: Arc<AtomicU64>,
+}
+
+/// What becomes of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// There is something in it that is worth keeping.
+    Kept,
+    TakenBack,
+}
+
+impl Fate {
+    /// Kept if this is so.
+    pub(crate) fn kept_if(is_worth_it: bool) -> Self {
+        match is_worth_it {
+            true => Self::Kept,
+            false => Self::TakenBack,
+        }
+    }
 }
 
 impl Created {
@@ -48,7 +67,7 @@ impl Created {
             output: output.clone(),
             file,
             placed,
-            is_kept: false,
+            fate: Fate::TakenBack,
             taken: Arc::default(),
         })
     }
@@ -82,15 +101,15 @@ impl Created {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// Whether there is something in it that is worth keeping.
-    pub(crate) fn keep(&mut self, is_kept: bool) {
-        self.is_kept = is_kept;
+    /// What becomes of it in the end.
+    pub(crate) fn set_fate(&mut self, fate: Fate) {
+        self.fate = fate;
     }
 }
 
 impl Drop for Created {
     fn drop(&mut self) {
-        if let (Some(placed), false) = (&self.placed, self.is_kept) {
+        if let (Some(placed), Fate::TakenBack) = (&self.placed, self.fate) {
             placed.take_back();
         }
     }

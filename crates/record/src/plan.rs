@@ -1,4 +1,4 @@
-//! What is drained, what is written instead, and who makes one of the other.
+//! What is drained, what is written instead, and the unwinder that turns one into the other.
 
 use crate::control::Control;
 use crate::layouts::Layouts;
@@ -81,7 +81,7 @@ impl Plan {
 /// All events as they are opened, with the ids of all their counters.
 fn drained_events(opened: &Opened) -> Result<Vec<WrittenEvent>, Error> {
     let mut events = Vec::new();
-    // Mappings have build ids in the file, whoever put them there.
+    // In the file, mappings have build ids: by the kernel or by us.
     let sideband = (&opened.sideband, AttrFlags::BUILD_ID);
     for (group, more) in [(&opened.sampling, AttrFlags::default()), sideband] {
         for (nth, event) in group.events.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use crate::attrs::{self, Attrs};
 use crate::control::{Control, Decision, POLL_INTERVAL, PassStatistics};
-use crate::coverage::Coverage;
+use crate::coverage::{Coverage, Recorded};
 use crate::drain::Drain;
 use crate::features;
 use crate::file_limit;
@@ -11,10 +11,11 @@ use crate::interrupts::{Interrupts, NoAnswer, Wish};
 use crate::lineage::Lineage;
 use crate::live::Unreadable;
 use crate::note::Less;
-use crate::open::{self, Opened, Scope, targets_of};
+use crate::open::{self, Opened, Scope};
 use crate::output::Created;
 use crate::plan::Plan;
 use crate::sink::Sink;
+use crate::targets::{started_by, targets_of};
 use crate::{CallChains, Error, Note, Output, Settings, Summary, Watch, stack_dump, watched};
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
@@ -59,7 +60,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         interrupts: &interrupts,
         cpus,
     };
-    let (opened, is_by_cpu) = open_all(&attrs, &mut scope, settings, child, note)?;
+    let OpenedFor { opened, by } = open_all(&attrs, &mut scope, settings, child, note)?;
     less.rings = opened.small_rings;
     if less != Less::default() {
         note(Note::Less(less));
@@ -76,8 +77,8 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     known.extend(child.and_then(features::of_command));
     let created = Created::new(&settings.output)?;
     let writer = created.start(&plan.written, known, &interrupts)?;
-    // The command is forked already, and runs as it would. What is drained late is lost, what is
-    // unwound late is truncated: neither takes much time.
+    // The command is forked already, and keeps its own priority. What is drained late is lost, what is
+    // unwound late is truncated; neither takes much time.
     let _priority_guard = sys::run_before_others();
     let taken = Arc::clone(&created.taken);
     let sink = Sink::start(writer, plan.unwinder, Rc::clone(&interrupts), taken)?;
@@ -93,14 +94,18 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         child: None,
         created,
     };
-    run.drain.lineage = is_by_cpu.then(Lineage::default);
+    run.drain.lineage = (by == SampledBy::Cpu).then(Lineage::default);
     if run.opened.is_extended {
         run.drain.streams = Some(run.opened.streams()?);
     }
-    if settings.watch != Watch::All && !is_by_cpu {
-        let (threads, is_command) = (scope.threads(), settings.watch == Watch::Command);
+    if settings.watch != Watch::All && by == SampledBy::Thread {
+        let threads = scope.threads();
+        let recorded = match settings.watch {
+            Watch::Command => Recorded::Command(&threads),
+            _ => Recorded::Running(&threads),
+        };
         let (by_thread, by_cpu) = (&run.opened.sampling, run.opened.by_cpu.as_ref());
-        run.drain.coverage = Coverage::of(by_thread, by_cpu, (&threads, is_command));
+        run.drain.coverage = Coverage::of(by_thread, by_cpu, recorded);
     }
     let ended = run
         .start(gated, note)
@@ -108,20 +113,19 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     run.finish(ended, note)
 }
 
-/// What watched processes start from now on is recorded, what they have started is not, unless that is
-/// asked for.
+/// Says that children which run already are not recorded, unless that was asked for.
 fn note_children(settings: &Settings, note: &mut dyn FnMut(Note)) {
     let (Watch::Processes(pids), false) = (&settings.watch, settings.children) else {
         return;
     };
-    let processes = open::started_by(pids).len();
+    let processes = started_by(pids).len();
     if processes > 0 {
         note(Note::ChildrenUnrecorded { processes });
     }
 }
 
-/// The recorder's own process, where its samples are left out. Values of counters are differences from
-/// sample to sample: none may be missing of those.
+/// The recorder's own process, if its samples are left out. No sample is left out where samples have
+/// values of counters: readers take the differences from sample to sample.
 fn left_out(settings: &Settings, attrs: &Attrs) -> Option<u32> {
     let mut events = attrs.sampling.iter();
     let has_values = events.any(|event| event.attr.sample_type.has(SampleType::READ));
@@ -129,15 +133,29 @@ fn left_out(settings: &Settings, attrs: &Attrs) -> Option<u32> {
     is_own.then(std::process::id)
 }
 
-/// Opens the events of all threads; by CPU where those would be too many files, which is the second
-/// part of the answer.
+/// Events, and how they sample what was asked for.
+struct OpenedFor {
+    opened: Opened,
+    by: SampledBy,
+}
+
+/// How what was asked for is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SampledBy {
+    /// Each thread has its events.
+    Thread,
+    /// Each CPU has its events, and samples of others are left out.
+    Cpu,
+}
+
+/// Opens the events of all threads, or those of all CPUs if the former would be too many files.
 fn open_all(
     attrs: &Attrs,
     scope: &mut Scope<'_>,
     settings: &Settings,
     child: Option<i32>,
     note: &mut dyn FnMut(Note),
-) -> Result<(Opened, bool), Error> {
+) -> Result<OpenedFor, Error> {
     match open_threads(attrs, scope, settings, child) {
         Err(Error::OpenFiles { needed, limit, .. })
             if settings.watch != Watch::Command && attrs.can_watch_all(settings) =>
@@ -148,13 +166,17 @@ fn open_all(
             scope.also_by_cpu = false;
             file_limit::fit(attrs, scope)?;
             let attrs = attrs.for_everybody(settings);
-            Ok((Opened::open(&attrs, scope)?, true))
+            let (opened, by) = (Opened::open(&attrs, scope)?, SampledBy::Cpu);
+            Ok(OpenedFor { opened, by })
         }
-        opened => Ok((opened?, false)),
+        opened => Ok(OpenedFor {
+            opened: opened?,
+            by: SampledBy::Thread,
+        }),
     }
 }
 
-/// Opens the events of all threads, also of those that are made meanwhile.
+/// Opens the events of all threads, and of those that begin meanwhile.
 fn open_threads(
     attrs: &Attrs,
     scope: &mut Scope<'_>,
@@ -182,7 +204,7 @@ fn stdout_of(settings: &Settings) -> Stdout {
     }
 }
 
-/// A process that makes threads faster than we can list them is not listed for ever.
+/// Listing ends also for a process that makes threads faster than they are listed.
 const MAX_LISTINGS: usize = 10;
 
 /// The CPUs to record on: those asked for, if they are online.
@@ -253,7 +275,7 @@ impl Run<'_> {
     /// Executing a file may take its time, too.
     fn start_command(&mut self, mut gated: Gated) -> Result<(), Error> {
         // From now on it gets the terminal's signals, too.
-        self.interrupts.set_command(true);
+        self.interrupts.command_begins();
         gated.open();
         if let Err(error) = self.interrupts.wait_for(gated.as_fd()) {
             // Not the command yet, or only just.
@@ -299,7 +321,7 @@ impl Run<'_> {
             }
             let lineage = self.drain.lineage.as_ref();
             let all_gone = !alive.contains(&true) || lineage.is_some_and(Lineage::is_gone);
-            // Who wants an end waits for the command, and not for what it started.
+            // After Ctrl-C only the command is waited for, and not what it started.
             let goes_on = wish == Wish::GoOn && !is_time_over;
             let waits_for_all = self.waits_for_all() && goes_on;
             if command_ended && (all_gone || !waits_for_all) {
@@ -335,7 +357,7 @@ impl Run<'_> {
         Ok(self.sink.unwind_in(decision.unwind_place)?)
     }
 
-    /// Samples CPUs where processes are too short for samples of their own.
+    /// Samples CPUs if processes are too short for samples of their own.
     fn cover_short_processes(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
         let Some(coverage) = &mut self.drain.coverage else {
             return Ok(());
@@ -396,7 +418,7 @@ impl Run<'_> {
                     .try_wait()
                     .map_err(Error::system("waiting for the command"))?;
                 if status.is_some() {
-                    self.interrupts.set_command(false);
+                    self.interrupts.command_ended();
                 }
                 Ok(status.is_some())
             }

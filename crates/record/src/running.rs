@@ -2,8 +2,8 @@
 
 use crate::interrupts::NoAnswer;
 use crate::note::Note;
-use crate::open::started_by;
 use crate::run::Run;
+use crate::targets::started_by;
 use crate::{Error, Watch};
 use foldhash::HashSet;
 use rprof_abi::record::{Mmap, Record};
@@ -44,7 +44,7 @@ impl Run<'_> {
             Watch::Threads(tids) => processes_of(tids),
         };
         if let Some(lineage) = &mut self.drain.lineage {
-            // What they start from now on is told by the sideband, which is on.
+            // The sideband, which is on, tells what they start from now on.
             for &pid in &processes {
                 let mut threads = rprof_process::threads_of(pid).unwrap_or_default();
                 if let Watch::Threads(asked) = &self.settings.watch {
@@ -86,7 +86,7 @@ impl Run<'_> {
                 is_root: sys::effective_uid() == 0,
             });
         }
-        // Told once.
+        // Cannot fail: it is set once.
         let _ = self.unreadable.set(unreadable);
         Ok(gone?)
     }

@@ -13,21 +13,21 @@ use std::time::Duration;
 /// How often to sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rate {
-    /// So many samples a second.
+    /// Samples per second.
     Frequency(u64),
-    /// A sample after so many events.
+    /// Events per sample.
     Period(u64),
 }
 
 impl Rate {
-    /// perf's.
+    /// perf's default.
     pub const DEFAULT: Self = Self::Frequency(4000);
 }
 
 /// Whether and how samples hold their callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallChains {
-    /// The best that there is: unwound while recording, with as much of each stack as needed.
+    /// The best that this machine can do: unwound while recording, with as much of each stack as needed.
     Auto,
     /// Unwound, from stack dumps.
     Dwarf {
@@ -38,7 +38,7 @@ pub enum CallChains {
     },
     /// Frame pointers, followed by the kernel.
     FramePointers,
-    /// The processor's own record of calls that have not returned; of the kernel, frame pointers.
+    /// The processor's own record of calls that have not returned; frame pointers in the kernel.
     BranchRecords,
     /// Only the instruction pointer.
     None,
@@ -51,7 +51,7 @@ impl CallChains {
     }
 }
 
-/// Whom to watch, beside what a command starts.
+/// What to watch, beside what a command starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Watch {
     /// The command and all that it starts.
@@ -69,7 +69,7 @@ pub enum Watch {
 pub enum Output {
     /// A file; an older one of that name is kept beside it.
     File(PathBuf),
-    /// A pipe, in the form for pipes: ours. What the command prints goes to standard error.
+    /// Our pipe, in the form for pipes. What the command prints goes to standard error.
     Pipe(Arc<File>),
 }
 
@@ -94,7 +94,7 @@ pub struct Settings {
     pub call_chains: CallChains,
     /// Whom.
     pub watch: Watch,
-    /// Of processes, also what they have started before the recording.
+    /// Watch also what the processes have started before the recording.
     pub children: bool,
     /// On which CPUs; `None` for all that are online.
     pub cpus: Option<Vec<u32>>,
@@ -112,10 +112,10 @@ pub struct Settings {
     pub bpf_events: bool,
     /// Keeps open what stacks were unwound with, for names at the end.
     pub kept_files: Option<Arc<KeptFiles>>,
-    /// Of everybody, let the kernel put build ids into mappings: it then says of other tools' records that
-    /// they have some, too, which makes perf fail. Else they are read from the files.
+    /// With [`Watch::All`], let the kernel put build ids into records of mappings. It then says of other
+    /// tools' records that they have some, too, which makes perf fail. Else they are read from the files.
     pub kernel_build_ids: bool,
-    /// Of everybody, also the recorder itself.
+    /// With [`Watch::All`], keep samples of the recorder itself.
     pub include_self: bool,
     /// Wait for all that the command started, not only for the command.
     pub wait_all: bool,
@@ -139,7 +139,7 @@ pub struct EventCount {
     pub name: String,
     /// How often it happened; of time, nanoseconds.
     pub count: u64,
-    /// A sample was taken after so many; `None` if by time.
+    /// Events per sample; `None` if samples were taken by time.
     pub period: Option<u64>,
 }
 
@@ -166,12 +166,11 @@ pub struct Summary {
     pub shortened: u64,
     /// Samples of the recorder itself, which were left out.
     pub own_samples: u64,
-    /// Samples of others than those to be recorded, which were left out.
+    /// Samples of tasks that are not recorded, which were left out.
     pub others_samples: u64,
-    /// What each event counted, whether or not samples were taken; nothing where that is also of
-    /// others.
+    /// What each event counted, whether or not samples were taken; empty if others are counted, too.
     pub event_counts: Vec<EventCount>,
-    /// What samples stand for, if much is missing: of processes that ended before their first one.
+    /// What samples stand for, if much is missing: processes that end early have no samples.
     pub coverage: Option<Coverage>,
     /// Whether CPUs were sampled since that was found out.
     pub is_by_cpu: bool,

@@ -42,21 +42,29 @@ pub(crate) fn size_of(chains: CallChains) -> Option<u32> {
     }
 }
 
+/// The user part of the kernel's own chains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UserChain {
+    /// What frame pointers tell.
+    Included,
+    Excluded,
+}
+
 /// Asks for kernel chains, user registers and a stack dump of this size with every sample.
-pub(crate) fn ask_for(attr: &mut PerfEventAttr, bytes: u32, has_user_chain: bool) {
+pub(crate) fn ask_for(attr: &mut PerfEventAttr, bytes: u32, user_chain: UserChain) {
     attr.sample_type = attr
         .sample_type
         .with(SampleType::CALLCHAIN)
         .with(SampleType::REGS_USER)
         .with(SampleType::STACK_USER);
-    if !has_user_chain {
+    if user_chain == UserChain::Excluded {
         attr.flags = attr.flags.with(AttrFlags::EXCLUDE_CALLCHAIN_USER);
     }
     attr.sample_regs_user = RegisterTable::of(ARCH).map_or(0, |table| table.user_mask);
     attr.sample_stack_user = bytes;
 }
 
-/// The attr of samples that were unwound: whole chains, no stacks.
+/// The attr of samples that were unwound: complete chains, no stacks.
 pub(crate) fn unwound(attr: &PerfEventAttr) -> PerfEventAttr {
     let mut attr = attr.clone();
     attr.sample_type = attr
@@ -144,7 +152,7 @@ mod tests {
             sample_type: SampleType::IDENTIFIER.with(SampleType::IP),
             ..PerfEventAttr::default()
         };
-        ask_for(&mut attr, SMALL_BYTES, false);
+        ask_for(&mut attr, SMALL_BYTES, UserChain::Excluded);
         attr.sample_type = attr
             .sample_type
             .without(SampleType::REGS_USER)
@@ -211,7 +219,7 @@ mod tests {
     #[test]
     fn unwound_samples_have_chains_and_nothing_of_the_stack() {
         let mut asked = PerfEventAttr::default();
-        ask_for(&mut asked, LARGE_BYTES, true);
+        ask_for(&mut asked, LARGE_BYTES, UserChain::Included);
         let written = unwound(&asked);
         assert_eq!(written.sample_type, SampleType::CALLCHAIN);
         assert_eq!(

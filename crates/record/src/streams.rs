@@ -1,17 +1,17 @@
-//! Threads that were made while events were opened: their parents may have passed their events on to
-//! them, and others were opened for them when they were listed. Their samples would count twice.
+//! Threads that began while events were opened. They may have inherited their parent's events, and have
+//! those that were opened for them. Their samples would count twice.
 
 use foldhash::HashMap;
 
 /// An event on a CPU.
 type Place = (usize, u32);
 
-/// A thread's samples of an event on a CPU are those of one counter: of the first that has any.
+/// Takes a thread's samples of an event on a CPU from one counter: the first that has any.
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
     /// By id: the event, and the thread that its counter was opened for.
     counters: HashMap<u64, (usize, i32)>,
-    /// For whom the counters were opened that threads have their samples from.
+    /// By thread: for which thread the counter was opened that its samples are taken from.
     owners: HashMap<i32, Vec<(Place, i32)>>,
 }
 

@@ -1,7 +1,7 @@
 //! The address space of the process whose stack is walked.
 
 use super::code::Code;
-use super::jitdump::LiveJitDump;
+use super::jitdumps::JitDumpNow;
 use super::tables::Tables;
 use rprof_base::{Avma, FileOffset, Svma};
 use rprof_machine::{Epoch, Live, Place, RecordedImage};
@@ -19,23 +19,12 @@ pub(crate) struct LiveSpace<'l> {
     pub(crate) pid: i32,
 }
 
-/// A jitdump at the moment of a sample.
-#[derive(Clone, Copy)]
-pub(crate) struct JitDumpNow<'l> {
-    pub(crate) jitdump: &'l LiveJitDump,
-    pub(crate) round: u64,
-    pub(crate) time_ns: u64,
-    /// Stands for the mappings and the code in them.
-    pub(crate) number: u32,
-}
-
 impl<'l> LiveSpace<'l> {
     /// The table of a JIT function.
     fn jit_table(&self, now: JitDumpNow<'l>, avma: u64) -> Option<&'l UnwindTable> {
-        now.jitdump
-            .table(avma, (now.time_ns, now.round), |start, into| {
-                self.code.borrow_mut().read_all(self.pid, start, into)
-            })
+        now.jitdump.table(avma, now.at, |start, into| {
+            self.code.borrow_mut().read_all(self.pid, start, into)
+        })
     }
 
     /// Where the function of a frame begins (AVMA), if its image says so.

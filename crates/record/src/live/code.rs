@@ -1,4 +1,4 @@
-//! Code of processes, where nothing describes it.
+//! The code of processes, for walks through code that no unwind table describes.
 
 use super::process_memory::ProcessMemory;
 use foldhash::HashMap;
@@ -8,8 +8,8 @@ const PAGE: usize = 4096;
 /// Pages that are kept.
 const MAX_PAGES: usize = 256;
 
-/// Code that was looked at. It may be replaced while a process runs, so it is read once in each round; a
-/// process that has ended has what it had.
+/// Code that was read. It may be replaced while a process runs, so it is read once in each round. When a
+/// process has ended, what was read before serves.
 #[derive(Debug, Default)]
 pub(crate) struct Code {
     memory: ProcessMemory,
@@ -20,7 +20,7 @@ pub(crate) struct Code {
 
 #[derive(Debug)]
 struct Page {
-    /// When it was looked at last, and whether it could be read then.
+    /// When it was last read, and whether that succeeded.
     round: u64,
     is_read: bool,
     bytes: Option<Box<[u8; PAGE]>>,
@@ -45,7 +45,7 @@ impl Code {
         len
     }
 
-    /// Reads code of a process as it is in this round; whether all of it could be had.
+    /// Reads code of a process as it is in this round. Returns whether all of it could be read.
     pub(crate) fn read_all(&mut self, pid: i32, avma: u64, mut into: &mut [u8]) -> bool {
         let mut at = avma;
         while !into.is_empty() {

@@ -10,7 +10,7 @@ use rprof_unwind::Outcome;
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     all: StackEnds,
-    /// Where each reason is among all.
+    /// The index of each reason in `all`.
     reasons: HashMap<(StackEnd, Option<u32>), usize>,
 }
 
@@ -61,7 +61,7 @@ impl Ends {
         if let Some(reason) = all.reasons.get_mut(reason) {
             reason.stacks += 1;
         }
-        // There are fewer reasons than images, which fit.
+        // Always fits: there are few reasons for each image.
         if let Ok(reason) = u32::try_from(reason)
             && all.stacks.len() < MAX_NOTED
         {

@@ -1,6 +1,8 @@
-//! Go's runtime goes to the stack of the thread for some of its work: `runtime.systemstack` and its like.
-//! The dump is of that stack. The goroutine's, which waits, the kernel has followed by frame pointers,
-//! which Go always keeps; they lead past the function that went to the other stack.
+//! Callers of Go's runtime while it is on the stack of the thread.
+//!
+//! The runtime goes there for some of its work: `runtime.systemstack` and its like. The dump is of that stack.
+//! The goroutine's own stack waits. The kernel has followed it by frame pointers, which Go always keeps. They
+//! leave out the function that went to the other stack.
 
 use super::address_space::LiveSpace;
 use rprof_base::{Avma, CodeAddress, Svma};
@@ -30,7 +32,7 @@ pub(super) fn append(
     if !is_root(space, last) {
         return None;
     }
-    // Whom the innermost of them called is the one that went.
+    // The innermost of them called the function that went.
     let call = call_before(first);
     let frame = |avma| StackFrame {
         avma,
@@ -42,7 +44,7 @@ pub(super) fn append(
         // Goroutines are made to return to their root: nothing there calls them.
         Call::None if callers.len() > 1 => return None,
         Call::None | Call::Somewhere => None,
-        // Where in it is not known. Callers are looked up one byte before.
+        // The place in it is not known: any serves. Callers are looked up one byte before.
         Call::To(start) => {
             let function = frame(start.wrapping_add(1));
             (space.function(function) == Some(start)).then_some(function)

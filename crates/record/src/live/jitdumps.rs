@@ -1,6 +1,6 @@
 //! The jitdumps of all processes that have one.
 
-use super::jitdump::{JitDumpFile, LiveJitDump};
+use super::jitdump::{JitDumpFile, LiveJitDump, SampleMoment};
 use foldhash::HashMap;
 use rprof_abi::record::{FileIdentity, Record};
 use rprof_abi::{Misc, SampleId};
@@ -32,10 +32,27 @@ struct Followed {
     jitdump: LiveJitDump,
     /// When it was mapped.
     mapped_ns: u64,
-    /// The number of an epoch, in a round, with a version of the jitdump.
-    number: Option<((u32, u64, u64), u32)>,
+    /// The number that was last given, and for what.
+    number: Option<(CodeState, u32)>,
     /// The process had no threads when it was last checked.
     is_ending: bool,
+}
+
+/// What a number stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct CodeState {
+    epoch: u32,
+    round: u64,
+    jitdump_version: u64,
+}
+
+/// A jitdump at the moment of a sample.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JitDumpNow<'d> {
+    pub(crate) jitdump: &'d LiveJitDump,
+    pub(crate) at: SampleMoment,
+    /// Stands for the mappings and the code in them.
+    pub(crate) number: u32,
 }
 
 impl LiveJitDumps {
@@ -107,8 +124,8 @@ impl LiveJitDumps {
         }
     }
 
-    /// A round of recording is over: code may be other code by now. Whether numbers of address spaces begin
-    /// anew.
+    /// A round of recording is over: code may be other code by now. Returns whether numbers of address spaces
+    /// start again.
     pub(crate) fn end_round(&mut self, live: &Live) -> bool {
         self.round += 1;
         self.of.retain(|&pid, one| {
@@ -124,32 +141,38 @@ impl LiveJitDumps {
         is_worn_out
     }
 
-    /// Reads what a process's jitdump has by the time of a sample. If there is a jitdump, returns a number that
-    /// stands for the mappings and the code in them.
-    pub(crate) fn read_until(&mut self, pid: i32, time_ns: u64, epoch: Epoch) -> Option<u32> {
+    /// Reads what a process's jitdump has by the time of a sample, if there is one.
+    pub(crate) fn read_until(
+        &mut self,
+        pid: i32,
+        time_ns: u64,
+        epoch: Epoch,
+    ) -> Option<JitDumpNow<'_>> {
+        let round = self.round;
         let followed = self.of.get_mut(&pid)?;
         followed.jitdump.read_until(time_ns);
-        let state = (epoch.number(), self.round, followed.jitdump.version());
-        // A sample from before the newest code does not see all that later ones do.
+        let state = CodeState {
+            epoch: epoch.number(),
+            round,
+            jitdump_version: followed.jitdump.version(),
+        };
+        // A sample that is older than the newest code has less than later samples.
         let sees_all = time_ns >= followed.jitdump.newest_ns();
-        if sees_all
-            && let Some((known, number)) = followed.number
-            && known == state
-        {
-            return Some(number);
+        let known = followed
+            .number
+            .filter(|(known, _)| sees_all && *known == state);
+        let number = known.map_or(self.next_number, |(_, number)| number);
+        if known.is_none() {
+            self.next_number = self.next_number.saturating_add(1);
+            if sees_all {
+                followed.number = Some((state, number));
+            }
         }
-        let number = self.next_number;
-        self.next_number = self.next_number.saturating_add(1);
-        if sees_all {
-            followed.number = Some((state, number));
-        }
-        Some(number)
-    }
-
-    /// The jitdump of a process.
-    pub(crate) fn of(&self, pid: i32) -> Option<(&LiveJitDump, u64)> {
-        let followed = self.of.get(&pid)?;
-        Some((&followed.jitdump, self.round))
+        Some(JitDumpNow {
+            jitdump: &followed.jitdump,
+            at: SampleMoment { time_ns, round },
+            number,
+        })
     }
 }
 
@@ -193,7 +216,11 @@ mod tests {
         let mut jitdumps = jitdumps_of(7..8);
         map(&mut jitdumps, 8, 1, b"/nowhere/jit-8.dump", 100);
         map(&mut jitdumps, 9, 5, b"/nowhere/libjit-8.so", 100);
-        assert!(jitdumps.of(7).is_some() && jitdumps.of(8).is_none() && jitdumps.of(9).is_none());
+        assert!(
+            jitdumps.of.contains_key(&7)
+                && !jitdumps.of.contains_key(&8)
+                && !jitdumps.of.contains_key(&9)
+        );
         let many = jitdumps_of(1000..2000);
         assert_eq!(many.of.len(), MAX_JITDUMPS);
     }
@@ -208,7 +235,7 @@ mod tests {
                 comm: b"",
             });
             jitdumps.add(Misc::COMM_EXEC, &comm, &at(time_ns));
-            jitdumps.of(7).is_some()
+            jitdumps.of.contains_key(&7)
         };
         assert_eq!((exec(99), exec(100)), (true, false));
         let fork = |ppid| {
@@ -221,14 +248,14 @@ mod tests {
                 time_ns: 200,
             };
             jitdumps.add(Misc(0), &Record::Fork(task), &at(200));
-            jitdumps.of(7).is_some()
+            jitdumps.of.contains_key(&7)
         };
         assert_eq!((fork(7), fork(6)), (true, false), "a thread, a process");
         let mut jitdumps = jitdumps_of(7..8);
         let live = Live::default();
-        assert!(!jitdumps.end_round(&live) && jitdumps.of(7).is_some());
+        assert!(!jitdumps.end_round(&live) && jitdumps.of.contains_key(&7));
         assert!(
-            !jitdumps.end_round(&live) && jitdumps.of(7).is_none(),
+            !jitdumps.end_round(&live) && !jitdumps.of.contains_key(&7),
             "it has ended"
         );
     }
@@ -238,12 +265,16 @@ mod tests {
         let live = Live::default();
         let epoch = live.epoch(7, 100);
         let mut jitdumps = jitdumps_of(7..9);
-        let first = jitdumps.read_until(7, 100, epoch);
-        assert!(first.is_some() && jitdumps.read_until(6, 100, epoch).is_none());
-        assert_eq!(jitdumps.read_until(7, 110, epoch), first);
-        assert_ne!(jitdumps.read_until(8, 100, epoch), first);
+        let number = |jitdumps: &mut LiveJitDumps, pid, time_ns| {
+            let now = jitdumps.read_until(pid, time_ns, epoch);
+            now.map(|now| now.number)
+        };
+        let first = number(&mut jitdumps, 7, 100);
+        assert!(first.is_some() && number(&mut jitdumps, 6, 100).is_none());
+        assert_eq!(number(&mut jitdumps, 7, 110), first);
+        assert_ne!(number(&mut jitdumps, 8, 100), first);
         jitdumps.end_round(&live);
-        assert_ne!(jitdumps.read_until(7, 120, epoch), first);
+        assert_ne!(number(&mut jitdumps, 7, 120), first);
         jitdumps.next_number = u32::MAX;
         assert!(jitdumps.end_round(&live));
     }

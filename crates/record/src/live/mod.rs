@@ -1,5 +1,5 @@
-//! Unwinding while recording: drained samples with stack dumps go in, samples with
-//! complete call chains come out.
+//! Unwinding while recording. Drained samples with stack dumps go in, samples with complete call chains come
+//! out.
 
 mod address_space;
 mod code;
@@ -15,14 +15,14 @@ mod walk;
 use crate::control::UnwindStatistics;
 use crate::layouts::Layouts;
 use crate::stack_dump::{REDUCED_BYTES, SMALL_BYTES};
-use address_space::{JitDumpNow, LiveSpace};
+use address_space::LiveSpace;
 use code::Code;
 use deep_stack::{DeepStackRecovery, Recovered, TruncatedStack};
 use ends::{Ended, Ends};
 use foldhash::HashSet;
 use goroutine::Goroutine;
 use jitdumps::LiveJitDumps;
-use rprof_abi::registers::RegisterTable;
+use rprof_abi::registers::{self, RegisterTable};
 use rprof_abi::sample::StackDump;
 use rprof_abi::{
     Callchain, Encoder, Endian, RawRecord, Record, RecordKind, Sample, SampleLayout, context,
@@ -56,7 +56,7 @@ pub(crate) struct LiveUnwinder {
     deep_stack_policy: DeepStacks,
     deep_stacks: DeepStackRecovery,
     unreadable: Arc<Unreadable>,
-    /// Samples that are not as was asked for.
+    /// Samples that could not be decoded.
     undecodable: u64,
     frames: Vec<StackFrame>,
     chain: Vec<u8>,
@@ -103,7 +103,7 @@ impl Walked {
         }
     }
 
-    /// Truncated by a gap, after so many frames.
+    /// Truncated by a gap.
     fn to_gap(n_before_gap: usize) -> Self {
         Self {
             outcome: Outcome::Cut,
@@ -122,7 +122,7 @@ pub(crate) struct Unwound {
     pub(crate) n_overfull: usize,
 }
 
-/// Processes that were there before, and could not be looked into; known once all were looked at.
+/// Processes that ran before and could not be looked into. Set when all were looked at.
 pub(crate) type Unreadable = OnceLock<HashSet<i32>>;
 
 /// Mappings are kept for samples that are older than the pass before by this: such samples may have been
@@ -240,7 +240,7 @@ impl LiveUnwinder {
             self.chain.extend(context::USER.to_ne_bytes());
             let (inner, outer) = self.frames.split_at(n_before.min(self.frames.len()));
             let avma = |frame: &StackFrame| frame.avma;
-            // No name is at address 0, for other readers either.
+            // Address 0 has no name, in other readers either.
             let gap = gap.map(|_| 0);
             let entries = inner
                 .iter()
@@ -287,33 +287,18 @@ impl LiveUnwinder {
             Ok(registers) => registers,
             Err(Outcome::NoRegisters) => return None,
             Err(outcome) => {
-                // Where it was is known.
-                let table = RegisterTable::of(ARCH)?;
-                let avma = registers.value(table.instruction_pointer)?;
-                self.frames.push(StackFrame {
-                    avma,
-                    sp: 0,
-                    slot: 0,
-                    is_return: false,
-                });
+                self.frames.push(innermost_frame(registers)?);
                 return Some(Walked::to(outcome));
             }
         };
         let (pid, time_ns) = (sample.pid.unwrap_or(-1), sample.time_ns.unwrap_or(0));
         let epoch = self.live.epoch(pid, time_ns);
         self.tables.make_room(self.live.images().len());
-        let number = self.jitdumps.read_until(pid, time_ns, epoch);
-        let jitdump = self.jitdumps.of(pid).zip(number);
         let space = LiveSpace {
             live: &self.live,
             tables: &self.tables,
             code: &self.code,
-            jitdump: jitdump.map(|((jitdump, round), number)| JitDumpNow {
-                jitdump,
-                round,
-                time_ns,
-                number,
-            }),
+            jitdump: self.jitdumps.read_until(pid, time_ns, epoch),
             epoch,
             pid,
         };
@@ -411,6 +396,17 @@ impl LiveUnwinder {
             undecodable: self.undecodable,
         }
     }
+}
+
+/// The frame that is known without walking: the instruction pointer's.
+fn innermost_frame(registers: &registers::Registers<'_>) -> Option<StackFrame> {
+    let table = RegisterTable::of(ARCH)?;
+    Some(StackFrame {
+        avma: registers.value(table.instruction_pointer)?,
+        sp: 0,
+        slot: 0,
+        is_return: false,
+    })
 }
 
 /// The user part of the chain that the kernel found by frame pointers.

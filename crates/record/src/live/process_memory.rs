@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// Memory of the processes looked at last.
+/// The memory of processes; the files of the last ones stay open.
 #[derive(Debug, Default)]
 pub(super) struct ProcessMemory {
-    /// The newest last.
+    /// By process, the newest last.
     open: Vec<(i32, File)>,
 }
 
@@ -35,7 +35,7 @@ impl ProcessMemory {
     }
 }
 
-/// Reads on where the kernel stopped between two pages.
+/// Reads bytes; goes on if the kernel stops between two pages.
 fn read(file: &File, avma: u64, into: &mut [u8]) -> std::io::Result<usize> {
     let mut done = 0;
     while done < into.len() {

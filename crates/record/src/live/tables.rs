@@ -1,4 +1,4 @@
-//! The unwind tables of images, each read when a stack first leads into it.
+//! The unwind tables of images. Each is read when a stack first leads into its image.
 
 use rprof_images::{Located, Reason};
 use rprof_locate::{KeptFiles, Locator, Recorded};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(crate) struct Tables {
     /// By image.
     of: Vec<OnceCell<Table>>,
-    /// An image did not fit beside the others: room is made for it.
+    /// An image did not fit beside the others; room will be made for it.
     is_full: Cell<bool>,
     /// How many times in a row there was no room for an image.
     refused: BTreeMap<ImageId, u32>,
@@ -27,7 +27,7 @@ pub(crate) struct Tables {
 #[derive(Debug)]
 enum Table {
     Read(Box<UnwindTable>),
-    /// It has none, or its file cannot be had.
+    /// It has none, or its file is not found.
     None,
     /// There was not enough memory left.
     NoRoom,
@@ -52,7 +52,7 @@ impl Tables {
         }
     }
 
-    /// Prepares for so many images.
+    /// Prepares for this many images.
     #[inline]
     pub(crate) fn make_room(&mut self, n_images: usize) {
         if self.of.len() < n_images {
@@ -82,7 +82,7 @@ impl Tables {
         self.make_room(n_images);
     }
 
-    /// An image's table; `None` if it has none or its file cannot be had.
+    /// An image's table; `None` if it has none or its file is not found.
     pub(crate) fn of(&self, id: ImageId, image: &RecordedImage, pid: i32) -> Option<&UnwindTable> {
         let cell = self.of.get(id.0 as usize)?;
         let table = cell.get_or_init(|| {

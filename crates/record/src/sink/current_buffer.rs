@@ -11,7 +11,7 @@ use rprof_abi::SampleLayout;
 #[derive(Debug)]
 pub(super) struct CurrentBuffer {
     bytes: Vec<u8>,
-    /// The passes that are in it as a whole.
+    /// Where passes end in it.
     passes: Vec<PassEnd>,
     complete_until_ns: u64,
     unwinding: Unwinding,
@@ -20,11 +20,11 @@ pub(super) struct CurrentBuffer {
 /// Who unwinds.
 #[derive(Debug)]
 pub(super) enum Unwinding {
-    /// Nobody: records are written as they are.
+    /// Nobody unwinds: records are written as they are.
     Off,
-    /// The writer thread, what is in the buffers.
+    /// The writer thread unwinds what is in the buffers.
     InWriterThread,
-    /// The draining thread, on the way into the current buffer.
+    /// The draining thread unwinds on the way into this buffer.
     InDrainThread(UnwinderBack),
 }
 
@@ -74,7 +74,7 @@ impl CurrentBuffer {
         }
     }
 
-    /// Appends a sample. If it is unwound elsewhere, its stack is trimmed.
+    /// Appends a sample. If it is unwound elsewhere, its dump is trimmed.
     #[inline]
     pub(super) fn push_sample(&mut self, sample: &[u8], layout: &SampleLayout, room: Room) -> Kept {
         if self.is_unwound_here() {
@@ -84,7 +84,7 @@ impl CurrentBuffer {
         append_trimmed(sample, layout, room, &mut self.bytes)
     }
 
-    /// A pass begins, before whose samples all sideband up to this moment is pushed.
+    /// A pass begins. All sideband up to this moment is pushed before its samples.
     pub(super) fn begin_pass(&mut self, complete_until_ns: u64) {
         self.end_pass();
         self.complete_until_ns = complete_until_ns;
@@ -99,7 +99,7 @@ impl CurrentBuffer {
         }
     }
 
-    /// Makes room in the buffer for what comes first.
+    /// Makes room in an empty buffer.
     pub(super) fn reserve(&mut self, n_bytes: usize) {
         self.bytes.reserve(n_bytes);
     }

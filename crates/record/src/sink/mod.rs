@@ -30,9 +30,8 @@ const FEW_LEFT: usize = POOL / 4;
 /// is killed leaves them in the file.
 const HAND_OVER_INTERVAL_NS: u64 = 250_000_000;
 
-/// Takes whole records. When the pool is empty (the disk is slow) it waits, the rings fill up,
-/// and the kernel counts what does not fit. If the writer is gone, its error comes from
-/// [`Sink::finish`].
+/// Takes records. While the pool is empty (the disk is slow) it waits: the rings fill up, and the kernel
+/// counts what does not fit. If the writer is gone, its error comes from [`Sink::finish`].
 #[derive(Debug)]
 pub(crate) struct Sink {
     current: CurrentBuffer,
@@ -48,7 +47,7 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    /// Starts the writing thread.
+    /// Starts the writer thread.
     pub(crate) fn start(
         writer: Writer,
         unwinder: Option<LiveUnwinder>,
@@ -122,14 +121,14 @@ impl Sink {
             .complete_until_ns()
             .saturating_sub(self.handed_over_ns);
         let is_time = is_unfinished || since_ns >= HAND_OVER_INTERVAL_NS;
-        // To wait for a buffer, while there is room in this one, would fill the rings.
+        // While this buffer has room, nothing waits for another: the rings would fill up.
         if self.current.len() == 0 || !is_time || self.pool.n_free() == 0 {
             return Ok(());
         }
         self.hand_over()
     }
 
-    /// What the writing thread does just now.
+    /// What the writer thread does just now.
     pub(crate) fn writer_state(&self) -> WriterState {
         match self.pool.is_complete() {
             true => WriterState::Idle,
@@ -164,7 +163,7 @@ impl Sink {
         Ok(())
     }
 
-    /// How much of a stack there is room for.
+    /// How much of a dump there is room for.
     fn room(&self) -> Room {
         match self.pool.n_free() {
             FEW_LEFT.. => Room::Full,
@@ -190,7 +189,7 @@ impl Sink {
         self.writer.write(self.current.replace(next))
     }
 
-    /// Waits for what the writing thread sends.
+    /// Waits for what the writer thread sends.
     fn wait_for<T>(&self, from: &Receiver<T>) -> Result<T, NoAnswer> {
         from.try_recv()
             .or_else(|_| self.interrupts.receive(from, || self.progress()))

@@ -1,4 +1,4 @@
-//! The buffers between rings and disk: a fixed number, which go round.
+//! The buffers between rings and disk. Their number is fixed; they are used again and again.
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 

@@ -1,4 +1,4 @@
-//! The thread that writes, and unwinds what it writes while the unwinder is with it.
+//! The thread that writes. While it has the unwinder, it unwinds what it writes.
 
 use super::pool::{POOL, PoolReturns};
 use crate::Error;
@@ -43,17 +43,17 @@ pub(super) struct UnwinderBack {
     pub(super) file_len: u64,
 }
 
-/// What the thread leaves behind.
+/// What the thread returns.
 #[derive(Debug)]
 pub(crate) struct Written {
-    /// Comes back also if it failed.
+    /// Also if writing failed.
     pub(crate) writer: Writer,
     pub(crate) result: Result<(), rprof_perfdata::Error>,
     /// What became of stacks, if they were unwound.
     pub(crate) unwound: Option<Unwound>,
 }
 
-/// The thread, as the others see it.
+/// The draining thread's handle of it.
 #[derive(Debug)]
 pub(super) struct WriterThread {
     messages: Sender<Message>,
@@ -113,7 +113,7 @@ impl WriterThread {
         sum
     }
 
-    /// Lets the thread end when all is written; what it leaves comes then.
+    /// Lets the thread end when all is written. Its result comes then.
     pub(super) fn end(self) -> Receiver<Written> {
         self.written
     }
@@ -159,7 +159,7 @@ impl Thread {
     fn give_unwinder_back(&mut self) {
         let file_len = self.writer.end();
         if let Some(unwinder) = self.unwinder.take() {
-            // Who asked for it waits for it.
+            // Cannot fail: the draining thread waits for it.
             let _ = self.give_back.send(UnwinderBack { unwinder, file_len });
         }
     }

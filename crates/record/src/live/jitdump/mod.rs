@@ -40,8 +40,7 @@ pub(crate) struct LiveJitDump {
     /// By address.
     functions: BTreeMap<u64, JitFunction>,
     held: Held,
-    /// Bytes that were compared with memory in a round.
-    compared: Cell<(u64, u64)>,
+    compared: Cell<Compared>,
 }
 
 /// A function whose unwind tables are in the jitdump.
@@ -50,9 +49,30 @@ struct JitFunction {
     load: JitLoad,
     /// Of its bytes.
     hash: u64,
-    /// The round in which it was last compared with what is in memory, and whether it was that.
-    compared: Cell<Option<(u64, bool)>>,
+    compared: Cell<Option<Comparison>>,
     table: OnceCell<Option<Box<UnwindTable>>>,
+}
+
+/// The last comparison of a function with what is in memory.
+#[derive(Clone, Copy, Debug)]
+struct Comparison {
+    round: u64,
+    is_there: bool,
+}
+
+/// Bytes that were compared with memory in a round.
+#[derive(Clone, Copy, Debug, Default)]
+struct Compared {
+    round: u64,
+    n_bytes: u64,
+}
+
+/// When a sample was taken, and when it is unwound.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SampleMoment {
+    pub(crate) time_ns: u64,
+    /// The round of recording.
+    pub(crate) round: u64,
 }
 
 /// Memory of a function, with its place in the tree.
@@ -138,7 +158,7 @@ impl LiveJitDump {
         }
     }
 
-    /// Reads on; `None` if it cannot be followed any more.
+    /// Reads on; `None` if it can no longer be followed.
     fn read(&mut self, dump: &mut JitDump) -> Option<()> {
         dump.look_again().ok()?;
         for _ in 0..MAX_RECORDS {
@@ -147,10 +167,12 @@ impl LiveJitDump {
             };
             match record {
                 JitRecord::Load(load) => {
-                    self.replace((load.start, load.len), load.time_ns);
+                    self.forget_replaced(load.start, load.len, load.time_ns);
                     self.load(dump, load)?;
                 }
-                JitRecord::Move(moved) => self.replace((moved.start, moved.len), moved.time_ns),
+                JitRecord::Move(moved) => {
+                    self.forget_replaced(moved.start, moved.len, moved.time_ns);
+                }
                 _ => {}
             }
         }
@@ -175,8 +197,8 @@ impl LiveJitDump {
         Some(())
     }
 
-    /// Forgets what was where there is other code now.
-    fn replace(&mut self, (start, len): (Avma, u64), time_ns: u64) {
+    /// Forgets functions that other code has replaced.
+    fn forget_replaced(&mut self, start: Avma, len: u64, time_ns: u64) {
         self.version += 1;
         self.newest_ns = self.newest_ns.max(time_ns);
         let end = start.0.saturating_add(len);
@@ -188,28 +210,31 @@ impl LiveJitDump {
         }
     }
 
-    /// The table of the code at an address at the time of a sample, if that is what `read` finds there;
-    /// that is compared once in each round.
+    /// The table of the code at an address at the time of a sample. `None` if `read` finds other code there;
+    /// this is compared once in each round.
     pub(crate) fn table(
         &self,
         avma: u64,
-        (time_ns, round): (u64, u64),
+        at: SampleMoment,
         read: impl FnOnce(u64, &mut [u8]) -> bool,
     ) -> Option<&UnwindTable> {
         let (_, function) = self.functions.range(..=avma).next_back()?;
         let load = &function.load;
-        if avma - load.start.0 >= load.len || load.time_ns > time_ns {
+        if avma - load.start.0 >= load.len || load.time_ns > at.time_ns {
             return None;
         }
         let is_there = match function.compared.get() {
-            Some((compared, is_there)) if compared == round => is_there,
+            Some(Comparison { round, is_there }) if round == at.round => is_there,
             _ => {
-                if !self.may_compare(load.len, round) {
+                if !self.may_compare(load.len, at.round) {
                     return None;
                 }
                 let mut code = vec![0; usize::try_from(load.len).ok()?];
                 let is_there = read(load.start.0, &mut code) && hash_of(&code) == function.hash;
-                function.compared.set(Some((round, is_there)));
+                function.compared.set(Some(Comparison {
+                    round: at.round,
+                    is_there,
+                }));
                 is_there
             }
         };
@@ -227,18 +252,20 @@ impl LiveJitDump {
 
     /// Whether `n_bytes` may still be compared with memory in a round: samples wait meanwhile.
     fn may_compare(&self, n_bytes: u64, round: u64) -> bool {
-        let (last, compared) = self.compared.get();
-        let compared = if last == round { compared } else { 0 };
-        let may = compared < MOST_COMPARED;
-        self.compared.set((round, compared + n_bytes));
-        may
+        let last = self.compared.get();
+        let before = if last.round == round { last.n_bytes } else { 0 };
+        self.compared.set(Compared {
+            round,
+            n_bytes: before + n_bytes,
+        });
+        before < MOST_COMPARED
     }
 }
 
 /// Bytes of code that are compared with what is in memory in a round.
 const MOST_COMPARED: u64 = 4 << 20;
 
-/// Whether a jitdump is of a process, by somebody who may say what that does, and by its clock.
+/// Whether a jitdump is of this process, is written by a trusted user, and has the recording's clock.
 fn is_of(dump: &JitDump, living: LiveProcess) -> bool {
     let is_trusted = dump
         .owner()

@@ -69,7 +69,9 @@ fn says(jitdump: &LiveJitDump, avma: u64, time_ns: u64) -> bool {
         into.copy_from_slice(&CODE);
         true
     };
-    jitdump.table(avma, (time_ns, 1), read).is_some()
+    jitdump
+        .table(avma, SampleMoment { time_ns, round: 1 }, read)
+        .is_some()
 }
 
 #[test]
@@ -122,7 +124,16 @@ fn code_counts_while_it_is_what_is_in_memory() {
             into.copy_from_slice(&code.unwrap_or_default());
             code.is_some()
         };
-        jitdump.table(0x7006, (100, round), read).is_some()
+        jitdump
+            .table(
+                0x7006,
+                SampleMoment {
+                    time_ns: 100,
+                    round,
+                },
+                read,
+            )
+            .is_some()
     };
     assert!(is_known(1, Some(CODE)));
     assert!(is_known(1, None), "it is not looked at twice in a round");

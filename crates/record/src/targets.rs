@@ -1,0 +1,40 @@
+//! Whom to open events for.
+
+use crate::{Error, Settings, Watch};
+use rprof_ringbuf::Target;
+
+/// The threads to open events for, as they are now. A thread is missed if one without open events makes it
+/// meanwhile. So list again after opening, until nothing is new.
+pub(crate) fn targets_of(settings: &Settings, child: Option<i32>) -> Result<Vec<Target>, Error> {
+    let mut threads = match &settings.watch {
+        Watch::All => return Ok(vec![Target::All]),
+        Watch::Command => child.into_iter().collect(),
+        Watch::Threads(tids) => {
+            for &tid in tids {
+                rprof_process::process_of(tid).map_err(|_| Error::NoSuchTask { id: tid })?;
+            }
+            tids.clone()
+        }
+        Watch::Processes(pids) => {
+            let mut all = Vec::new();
+            for &pid in pids {
+                let threads = rprof_process::threads_of(pid);
+                all.extend(threads.map_err(|_| Error::NoSuchTask { id: pid })?);
+            }
+            let children = settings.children.then(|| started_by(pids));
+            for pid in children.into_iter().flatten() {
+                all.extend(rprof_process::threads_of(pid).unwrap_or_default());
+            }
+            all
+        }
+    };
+    threads.sort_unstable();
+    threads.dedup();
+    Ok(threads.into_iter().map(Target::Thread).collect())
+}
+
+/// The processes that these have started, without this recorder and its command: a shell among them may
+/// have started the recorder.
+pub(crate) fn started_by(pids: &[i32]) -> Vec<i32> {
+    rprof_process::descendants_of(pids, std::process::id().cast_signed())
+}
