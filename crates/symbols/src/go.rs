@@ -14,11 +14,12 @@ pub(crate) fn inlined_frames<'a>(
     start: Option<u64>,
     batch: &mut Batch<'a>,
 ) -> Option<Frame> {
-    let (own_start, mut frames) = table.find(address)?;
+    let function = table.find(address)?;
+    let mut frames = function.frames;
     if detail == Detail::Functions {
         frames = frames.pop().into_iter().collect();
     }
-    let start = start.unwrap_or(own_start.0);
+    let start = start.unwrap_or(function.start.0);
     let mut outermost = None;
     for frame in frames {
         if let Some(inlined) = outermost.take() {
