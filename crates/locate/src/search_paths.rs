@@ -1,6 +1,5 @@
 //! Where files may be that belong to one image.
 
-use crate::{Locator, Recorded};
 use rprof_base::BuildId;
 use rprof_images::{Elf, Located};
 use rprof_untrusted::Budget;
@@ -38,29 +37,15 @@ impl<'p> MappedPath<'p> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SearchPaths {
     /// The image's path, absolute.
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     /// What stands for `/`, the most expected first.
-    roots: Vec<PathBuf>,
-    cache: Option<PathBuf>,
-    debug_dir: PathBuf,
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) cache: Option<PathBuf>,
+    pub(crate) debug_dir: PathBuf,
     pub(crate) budget: Budget,
 }
 
 impl SearchPaths {
-    pub(crate) fn of(locator: &Locator, recorded: &Recorded<'_>) -> Self {
-        let processes = recorded.processes.iter().take(MAX_PROCESSES);
-        let inside = processes.map(|pid| PathBuf::from(format!("/proc/{pid}/root")));
-        let symfs = locator.symfs.iter().cloned();
-        let here = std::iter::once(PathBuf::from("/"));
-        Self {
-            path: MappedPath::of(recorded.path).path.to_owned(),
-            roots: symfs.chain(here).chain(inside).collect(),
-            cache: locator.cache.clone(),
-            debug_dir: locator.debug_dir.clone(),
-            budget: locator.budget.clone(),
-        }
-    }
-
     /// Files that were found; those that they name are looked for on these paths.
     pub(crate) fn files(self, binary: Elf, debug: Option<Elf>) -> Located {
         Located::from(binary)

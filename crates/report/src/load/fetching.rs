@@ -46,7 +46,9 @@ impl Context<'_> {
             ));
         }
         let failures = servers.failures().into_iter();
-        lines.extend(failures.map(|(url, why)| format!("debuginfod: {url}: {why}")));
+        lines.extend(
+            failures.map(|failure| format!("debuginfod: {}: {}", failure.url, failure.reason)),
+        );
         lines
     }
 }
