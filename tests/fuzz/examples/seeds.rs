@@ -19,7 +19,7 @@ use rprof_abi::{RawRecord, RecordKind};
 use rprof_fuzz::{SampleInput, Section, SectionInput};
 use rprof_locate::Locator;
 use rprof_perfdata::{FeatureId, Reader, Step, add_feature};
-use rprof_report::symbol_section;
+use rprof_analysis::symbol_section;
 use std::collections::HashMap;
 use std::fs;
 use std::io;

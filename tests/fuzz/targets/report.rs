@@ -9,9 +9,9 @@ use rprof_perfdata::Reader;
 use rprof_profile::Filter;
 use rprof_profile::view::SortKey;
 use rprof_export::{Firefox, Folded, Format, Json, Pprof, Speedscope};
-use rprof_report::format::{TableOptions, write_table};
-use rprof_report::script::{Choice, ScriptOptions, write_script};
-use rprof_report::{Options, TimelineDetail, load, load_timeline};
+use rprof_analysis::{Options, TimelineDetail, load, load_timeline};
+use rprof_report::{TableOptions, write_table};
+use rprof_script::{Choice, ScriptOptions, write_script};
 use rprof_symbols::Demangling;
 use std::path::{Path, PathBuf};
 

@@ -14,7 +14,8 @@ const LAYERS: &[&[&str]] = &[
     &["base", "abi", "untrusted"],
     &["ringbuf", "events", "process", "perfdata", "images"],
     &["machine", "locate", "unwind", "symbols", "profile"],
-    &["record", "report", "export"],
+    &["analysis"],
+    &["record", "report", "script", "inspect", "export"],
     &["rprof"],
 ];
 
@@ -137,7 +138,6 @@ mod tests {
         assert_eq!(n_broken("process", &["ringbuf"]), 0);
         assert_eq!(n_broken("ringbuf", &["events"]), 1);
         assert_eq!(n_broken("symbols", &["profile"]), 1);
-        assert_eq!(n_broken("symbols", &["locate"]), 1);
         assert_eq!(n_broken("record", &["report"]), 1);
         assert_eq!(n_broken("report", &["record"]), 1);
     }

@@ -1,0 +1,181 @@
+//! Every system call that std does not offer, each as one small safe function.
+
+#![expect(
+    unsafe_code,
+    reason = "the project's door to libc; see the SAFETY comments"
+)]
+
+mod files;
+mod mount;
+mod rights;
+mod signals;
+
+pub use files::OpenFilesLimit;
+pub use mount::mount_tracefs;
+pub use rights::Rights;
+pub use signals::{Signal, Signals, restore_signals_of_start};
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::time::Duration;
+
+fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+/// `perf_event_open(2)` with close-on-exec and no group. `attr` is written to on E2BIG (the
+/// kernel puts the size it knows into the size field).
+pub(crate) fn perf_event_open(attr: &mut [u8], pid: i32, cpu: i32) -> io::Result<OwnedFd> {
+    const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 8;
+    let no_group: RawFd = -1;
+    // SAFETY: `attr` starts with its own size, which is its length (PerfEventAttr::encode).
+    let fd = unsafe {
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            attr.as_mut_ptr(),
+            pid,
+            cpu,
+            no_group,
+            PERF_FLAG_FD_CLOEXEC,
+        )
+    };
+    let fd = RawFd::try_from(fd).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
+    check(fd)?;
+    // SAFETY: the kernel just gave it to us.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Requests without an answer.
+pub(crate) enum PerfIoctl {
+    Enable,
+    Disable,
+    SetOutput(RawFd),
+    /// Starts it, until it has overflown once. Never of cpu-clock: that freezes 6.16 and 6.17 kernels.
+    Refresh,
+}
+
+/// Request numbers of `include/uapi/linux/perf_event.h` (v6.12); `_IO` and `_IOR` on all
+/// architectures that put no direction bits elsewhere.
+pub(crate) fn perf_ioctl(fd: BorrowedFd<'_>, request: PerfIoctl) -> io::Result<()> {
+    let (number, argument): (libc::c_ulong, libc::c_int) = match request {
+        PerfIoctl::Enable => (0x2400, 0),
+        PerfIoctl::Disable => (0x2401, 0),
+        PerfIoctl::SetOutput(owner) => (0x2405, owner),
+        PerfIoctl::Refresh => (0x2402, 1),
+    };
+    // SAFETY: these requests take a number, no pointer.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), number as libc::Ioctl, argument) }).map(drop)
+}
+
+/// `PERF_EVENT_IOC_ID`.
+pub(crate) fn perf_event_id(fd: BorrowedFd<'_>) -> io::Result<u64> {
+    let mut id = 0u64;
+    let request: libc::c_ulong = 0x8008_2407;
+    // SAFETY: the kernel writes 8 bytes to `id`, which outlives the call.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), request as libc::Ioctl, &raw mut id) })?;
+    Ok(id)
+}
+
+/// `read(2)`.
+pub(crate) fn read(fd: BorrowedFd<'_>, into: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the kernel writes at most `into.len()` bytes.
+    let n = unsafe { libc::read(fd.as_raw_fd(), into.as_mut_ptr().cast(), into.len()) };
+    usize::try_from(n).map_err(|_| io::Error::last_os_error())
+}
+
+/// `poll(2)`; EINTR counts as no event.
+pub(crate) fn poll(fds: &mut [libc::pollfd], timeout: Duration) -> io::Result<()> {
+    let millis = i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX);
+    let n = libc::nfds_t::try_from(fds.len()).unwrap_or(libc::nfds_t::MAX);
+    // SAFETY: `fds` is a slice of `n` initialised entries.
+    match check(unsafe { libc::poll(fds.as_mut_ptr(), n, millis) }) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+            fds.iter_mut().for_each(|fd| fd.revents = 0);
+            Ok(())
+        }
+        other => other.map(drop),
+    }
+}
+
+/// Bytes of a page.
+pub fn page_size() -> usize {
+    // SAFETY: no pointers.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(4096)
+}
+
+/// Effective user id.
+pub fn effective_uid() -> u32 {
+    // SAFETY: no pointers, cannot fail.
+    unsafe { libc::geteuid() }
+}
+
+/// Lets this thread, and those that it starts meanwhile, run before others; whoever may not is left
+/// as is. Until the value is dropped, by the same thread.
+#[must_use]
+pub fn run_before_others() -> PriorityGuard {
+    // SAFETY: no pointers; of ourselves it cannot fail.
+    let before = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
+    // SAFETY: no pointers.
+    let _ = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
+    PriorityGuard { before }
+}
+
+/// Keeps a thread before others.
+#[derive(Debug)]
+pub struct PriorityGuard {
+    before: libc::c_int,
+}
+
+impl Drop for PriorityGuard {
+    fn drop(&mut self) {
+        // SAFETY: no pointers.
+        let _ = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, self.before) };
+    }
+}
+
+/// The clocks of `attr.clockid`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// `CLOCK_MONOTONIC`.
+    Monotonic,
+    /// `CLOCK_REALTIME`.
+    Realtime,
+}
+
+impl Clock {
+    /// The kernel's number for it.
+    pub fn id(self) -> i32 {
+        match self {
+            Self::Monotonic => libc::CLOCK_MONOTONIC,
+            Self::Realtime => libc::CLOCK_REALTIME,
+        }
+    }
+
+    /// The time now, in nanoseconds.
+    pub fn now_ns(self) -> u64 {
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: the kernel writes one timespec.
+        unsafe { libc::clock_gettime(self.id(), &raw mut time) };
+        let part = |value: i64| u64::try_from(value).unwrap_or(0);
+        part(time.tv_sec) * 1_000_000_000 + part(time.tv_nsec)
+    }
+
+    /// Resolution in nanoseconds.
+    pub fn resolution_ns(self) -> u64 {
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: the kernel writes one timespec.
+        unsafe { libc::clock_getres(self.id(), &raw mut time) };
+        u64::try_from(time.tv_nsec).unwrap_or(1)
+    }
+}
