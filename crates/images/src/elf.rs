@@ -85,6 +85,15 @@ pub struct DebugLink {
     pub crc: u32,
 }
 
+/// Name and build id of the file that `dwz` moved parts of the DWARF to (`.gnu_debugaltlink`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlternateLink {
+    /// Its path: absolute, or from the folder of the file that names it.
+    pub path: PathBuf,
+    /// Its build id.
+    pub build_id: BuildId,
+}
+
 /// An open ELF file.
 pub struct Elf {
     path: PathBuf,
@@ -316,12 +325,14 @@ impl Elf {
         })
     }
 
-    /// File name and build id of the file that `dwz` moved parts of the DWARF to
-    /// (`.gnu_debugaltlink`).
-    pub fn alternate_link(&self) -> Option<(PathBuf, BuildId)> {
+    /// The link to the file that shares DWARF with others.
+    pub fn alternate_link(&self) -> Option<AlternateLink> {
         let file = self.object().ok()?;
-        let (name, id) = file.gnu_debugaltlink().ok()??;
-        Some((PathBuf::from(OsStr::from_bytes(name)), BuildId::new(id)?))
+        let (path, id) = file.gnu_debugaltlink().ok()??;
+        Some(AlternateLink {
+            path: PathBuf::from(OsStr::from_bytes(path)),
+            build_id: BuildId::new(id)?,
+        })
     }
 
     /// Whether there is a `.symtab` (and not only a `.dynsym`).

@@ -30,6 +30,15 @@ pub struct GoFrame<'g> {
     pub line: Option<(&'g [u8], u32)>,
 }
 
+/// The function that an address is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoFunction<'a> {
+    /// Where it begins.
+    pub start: Svma,
+    /// The frames at the address, those of inlined functions first.
+    pub frames: Vec<GoFrame<'a>>,
+}
+
 /// Calls that were inlined into each other; more are damage.
 const MAX_DEPTH: usize = 64;
 
@@ -76,9 +85,8 @@ impl GoTable {
         Some(Self { pcln, trees })
     }
 
-    /// The function that an address is in: where it starts, and its frames, those of inlined
-    /// functions first. `None` for code that is not Go's.
-    pub fn find(&self, address: Svma) -> Option<(Svma, Vec<GoFrame<'_>>)> {
+    /// The function that an address is in. `None` for code that is not Go's.
+    pub fn find(&self, address: Svma) -> Option<GoFunction<'_>> {
         let function = self.pcln.function(address.0)?;
         let mut frames = Vec::new();
         let mut at = address.0;
@@ -98,7 +106,10 @@ impl GoTable {
             name: self.pcln.name(function.name)?,
             line: self.pcln.line(&function, at),
         });
-        Some((Svma(function.start), frames))
+        Some(GoFunction {
+            start: Svma(function.start),
+            frames,
+        })
     }
 
     /// Where the function begins that an address is in. `None` for code that is not Go's.

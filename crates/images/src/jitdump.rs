@@ -15,6 +15,7 @@ use object::elf;
 use rprof_base::{Avma, FileOffset};
 use rprof_untrusted::Budget;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 
 pub use record::{JitFrames, JitLine, JitLines, JitLoad, JitMove, JitRecord};
@@ -237,7 +238,7 @@ impl JitDump {
             let record = match kind {
                 JIT_CODE_UNWINDING_INFO if self.note_frames(at, end)? => continue,
                 JIT_CODE_LOAD if len > LOAD_LEN && self.u64_at(at + 40)? == 0 => continue,
-                JIT_CODE_LOAD if len > LOAD_LEN => self.load((at, end), frames)?,
+                JIT_CODE_LOAD if len > LOAD_LEN => self.load(at..end, frames)?,
                 JIT_CODE_MOVE if len >= MOVE_LEN => self.moved(at)?,
                 JIT_CODE_DEBUG_INFO if len >= LINES_LEN => self.lines(at, end)?,
                 _ => None,
@@ -278,9 +279,10 @@ impl JitDump {
 
     fn load(
         &mut self,
-        (at, end): (u64, u64),
+        record: Range<u64>,
         frames: Option<JitFrames>,
     ) -> io::Result<Option<JitRecord>> {
+        let Range { start: at, end } = record;
         let len = self.u64_at(at + 40)?;
         let name_at = at + u64::from(LOAD_LEN);
         // The name has an end of its own.

@@ -20,10 +20,10 @@ mod reason;
 mod segments;
 mod source;
 
-pub use elf::{DebugLink, Elf, ElfError, ElfMachine, ElfSymbol, SymbolTable};
+pub use elf::{AlternateLink, DebugLink, Elf, ElfError, ElfMachine, ElfSymbol, SymbolTable};
 pub use files::{LinkedFiles, Located, SplitFiles};
 pub use fingerprint::{Fingerprint, file_checksum};
-pub use go::{GoFrame, GoTable};
+pub use go::{GoFrame, GoFunction, GoTable};
 pub use jitdump::{
     JitDamage, JitDump, JitDumpError, JitFrames, JitLine, JitLines, JitLoad, JitMove, JitRecord,
 };

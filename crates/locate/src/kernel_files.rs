@@ -33,9 +33,22 @@ pub enum Servers {
     NotAsked,
 }
 
+/// A module that is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct ModuleRequest<'r> {
+    /// Its recorded path or name (`[nf_nat]`).
+    pub path: &'r [u8],
+    /// Its build id: without one, there is no file of it.
+    pub build_id: Option<&'r BuildId>,
+    /// What its file must have.
+    pub detail: ModuleDetail,
+    /// Whether servers are asked.
+    pub servers: Servers,
+}
+
 /// How much of a module is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
+pub enum ModuleDetail {
     /// Its symbols: any file of it will do.
     Names,
     /// DWARF, too, if it is to be found.
@@ -90,22 +103,17 @@ impl<'l> KernelFiles<'l> {
         fetched.ok_or(Reason::Missing)
     }
 
-    /// A module by its recorded path or name (`[nf_nat]`), with its debug file if it has one.
-    /// Addresses in it count from [`rprof_images::MODULE_BASE`].
+    /// A module, with its debug file if it has one. Addresses in it count from [`rprof_images::MODULE_BASE`].
     ///
     /// # Errors
     /// A [`Reason`].
-    pub fn module(
-        &self,
-        path: &[u8],
-        id: Option<&BuildId>,
-        (depth, servers): (Depth, Servers),
-    ) -> Result<Located, Reason> {
+    pub fn module(&self, request: ModuleRequest<'_>) -> Result<Located, Reason> {
         // Releases do not tell modules apart, and neither do names.
-        let id = id.ok_or(Reason::Missing)?;
+        let id = request.build_id.ok_or(Reason::Missing)?;
+        let names_suffice = request.detail == ModuleDetail::Names;
         let (mut plain, mut debug) = (None, None);
         let mut reason = Reason::Missing;
-        for path in self.module_candidates(path, id) {
+        for path in self.module_candidates(request.path, id) {
             match checked(module_from_file(&path, id, self.budget()), Some(id)) {
                 Ok(elf) if elf.has_section(".debug_info") => debug = debug.or(Some(elf)),
                 Ok(elf) => plain = plain.or(Some(elf)),
@@ -113,12 +121,12 @@ impl<'l> KernelFiles<'l> {
                 Err(other) => reason = other,
             }
             let is_found = plain.is_some() || debug.is_some();
-            if debug.is_some() && plain.is_some() || is_found && depth == Depth::Names {
+            if debug.is_some() && plain.is_some() || is_found && names_suffice {
                 break;
             }
         }
-        let is_enough = debug.is_some() || plain.is_some() && depth == Depth::Names;
-        if !is_enough && servers == Servers::Asked {
+        let is_enough = debug.is_some() || plain.is_some() && names_suffice;
+        if !is_enough && request.servers == Servers::Asked {
             let servers = self.locator.debuginfod.as_ref();
             let path = servers.and_then(|servers| servers.find_path(id, Kind::Debuginfo));
             debug = path.and_then(|path| {

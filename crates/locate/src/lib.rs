@@ -15,12 +15,16 @@ mod linked;
 mod live_process;
 mod locator;
 mod mapped;
+mod recorded;
 mod running_kernel;
 mod search_paths;
 
-pub use debuginfod::{Debuginfod, DebuginfodSettings, Downloads, Kind as DebuginfodKind, Watch};
+pub use debuginfod::{
+    Debuginfod, DebuginfodSettings, Downloads, Kind as DebuginfodKind, ServerFailure, Watch,
+};
 pub use kept::KeptFiles;
-pub use kernel_files::{Depth, KernelFiles, Servers};
+pub use kernel_files::{KernelFiles, ModuleDetail, ModuleRequest, Servers};
 pub use live_process::{LiveProcess, is_trusted_owner};
-pub use locator::{Locator, Recorded};
+pub use locator::Locator;
+pub use recorded::Recorded;
 pub use running_kernel::{kallsyms_of_kernel, kernel_build_id, running_kallsyms, running_vdso};

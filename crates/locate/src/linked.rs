@@ -1,31 +1,31 @@
 //! What a debug file leaves to others: what `dwz` found in several of them, and split DWARF.
 
 use crate::search_paths::{SearchPaths, appended};
-use rprof_images::{Elf, LinkedFiles, Located, SplitFiles};
+use rprof_images::{AlternateLink, Elf, LinkedFiles, Located, SplitFiles};
 use std::path::{Path, PathBuf};
 
 impl LinkedFiles for SearchPaths {
     fn alternate(&self, dwarf: &Elf) -> Option<Elf> {
-        let (name, id) = dwarf.alternate_link()?;
+        let AlternateLink { path, build_id } = dwarf.alternate_link()?;
         let mut paths = Vec::new();
-        if name.is_absolute() {
-            paths.extend(self.under(&name));
+        if path.is_absolute() {
+            paths.extend(self.under(&path));
         } else {
             // Links in .build-id lead to the file that the name is relative to.
             let real = std::fs::canonicalize(dwarf.path()).ok();
             let files = [Some(dwarf.path().to_owned()), real].into_iter().flatten();
-            paths.extend(files.filter_map(|file| Some(file.parent()?.join(&name))));
+            paths.extend(files.filter_map(|file| Some(file.parent()?.join(&path))));
         }
         // Behind `.dwz` there may be a folder for the machine.
-        let mut parts = name.components();
+        let mut parts = path.components();
         let below = parts.by_ref().find(|part| part.as_os_str() == ".dwz");
         let below = below.map(|_| Path::new(".dwz").join(parts.as_path()));
-        let plain = name.file_name().map(|name| Path::new(".dwz").join(name));
+        let plain = path.file_name().map(|name| Path::new(".dwz").join(name));
         for name in [below, plain].into_iter().flatten() {
             paths.extend(self.in_debug_dir(&name));
         }
-        paths.extend(self.by_build_id(&id));
-        self.first_with(&id, paths)
+        paths.extend(self.by_build_id(&build_id));
+        self.first_with(&build_id, paths)
     }
 
     fn split_files(&self, files: &Located) -> Box<dyn SplitFiles> {

@@ -1,51 +1,13 @@
 //! Finding the file that was recorded, and its debug file. Build ids decide.
 
 use crate::debuginfod::{Debuginfod, Kind};
-use crate::search_paths::SearchPaths;
-use crate::{KeptFiles, running_vdso};
+use crate::search_paths::{MAX_PROCESSES, MappedPath, SearchPaths};
+use crate::{KeptFiles, Recorded, running_vdso};
 use rprof_base::BuildId;
-use rprof_images::{Elf, Fingerprint, Located, Reason};
+use rprof_images::{Elf, Located, Reason};
 use rprof_untrusted::Budget;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
-
-/// What a recording knows of a file.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Recorded<'r> {
-    /// Its path.
-    pub path: &'r [u8],
-    /// Its build id.
-    pub build_id: Option<&'r BuildId>,
-    /// Its inode: told by mappings that have no build id.
-    pub inode: Option<u64>,
-    /// Major and minor number of the device that the inode is on.
-    pub device: Option<(u32, u32)>,
-    /// Its contents, where it has no build id.
-    pub fingerprint: Option<Fingerprint>,
-    /// When the recording was over: what was written to later, and has neither build id nor fingerprint,
-    /// may be anything by now.
-    pub ended: Option<SystemTime>,
-    /// Live processes that map it.
-    pub processes: &'r [i32],
-}
-
-impl Recorded<'_> {
-    /// Whether this is the file, as far as can be told without a build id.
-    pub(crate) fn check_file(&self, elf: &Elf) -> Result<(), Reason> {
-        if !elf.is_inode(self.inode, self.device) {
-            return Err(Reason::Replaced);
-        }
-        let modified = elf.opened().and_then(|opened| opened.modified());
-        match (self.fingerprint, self.ended, modified) {
-            // Nothing tells that it is the one.
-            _ if self.inode.is_none() => Ok(()),
-            (Some(fingerprint), ..) => fingerprint.check(elf),
-            (None, Some(ended), Some(modified)) if modified >= ended => Err(Reason::Modified),
-            _ => Ok(()),
-        }
-    }
-}
 
 /// Where to look.
 #[derive(Clone, Debug)]
@@ -99,7 +61,7 @@ impl Locator {
         if !path.starts_with(b"/") || path.starts_with(b"//anon") || is_memory {
             return Err(Reason::Anonymous);
         }
-        let paths = SearchPaths::of(self, &recorded);
+        let paths = self.search_paths(&recorded);
         let binary = self
             .open_mapped(&recorded)
             .or_else(|reason| paths.debug_only(&recorded).ok_or(reason))?;
@@ -111,6 +73,20 @@ impl Locator {
             }),
         };
         Ok(paths.files(binary, debug))
+    }
+
+    fn search_paths(&self, recorded: &Recorded<'_>) -> SearchPaths {
+        let processes = recorded.processes.iter().take(MAX_PROCESSES);
+        let inside = processes.map(|pid| PathBuf::from(format!("/proc/{pid}/root")));
+        let symfs = self.symfs.iter().cloned();
+        let here = std::iter::once(PathBuf::from("/"));
+        SearchPaths {
+            path: MappedPath::of(recorded.path).path.to_owned(),
+            roots: symfs.chain(here).chain(inside).collect(),
+            cache: self.cache.clone(),
+            debug_dir: self.debug_dir.clone(),
+            budget: self.budget.clone(),
+        }
     }
 
     /// What servers have of a build id, as far as it is here by now: for files that are nowhere

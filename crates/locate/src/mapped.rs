@@ -1,6 +1,6 @@
 //! The file that was mapped: at its path, or where a live process has it.
 
-use crate::search_paths::{MAX_PROCESSES, path_of, without_deleted};
+use crate::search_paths::{MAX_PROCESSES, MappedPath};
 use crate::{Locator, Recorded};
 use rprof_abi::{MapsLine, parse_maps};
 use rprof_images::{Elf, Reason};
@@ -28,9 +28,9 @@ impl Locator {
     }
 
     fn open_here(&self, recorded: &Recorded<'_>) -> Result<Elf, Reason> {
-        let (path, deleted) = path_of(recorded);
+        let MappedPath { path, is_deleted } = MappedPath::of(recorded.path);
         // Without a build id a new file at the old path would pass for the recorded one.
-        if deleted && recorded.build_id.is_none() {
+        if is_deleted && recorded.build_id.is_none() {
             return Err(Reason::Deleted);
         }
         let path = match &self.symfs {
@@ -38,7 +38,7 @@ impl Locator {
             None => path.to_owned(),
         };
         let elf = Elf::open(&path, &self.budget).map_err(|error| match Reason::from(error) {
-            Reason::Missing if deleted => Reason::Deleted,
+            Reason::Missing if is_deleted => Reason::Deleted,
             reason => reason,
         })?;
         match recorded.build_id {
@@ -54,7 +54,7 @@ impl Locator {
 
 /// The recorded file as a process has it: below its root, or without any path.
 fn open_inside(pid: i32, recorded: &Recorded<'_>, budget: &Budget) -> Option<Elf> {
-    let (path, _) = path_of(recorded);
+    let path = MappedPath::of(recorded.path).path;
     let process = PathBuf::from(format!("/proc/{pid}"));
     let below_root = process
         .join("root")
@@ -82,7 +82,7 @@ fn mapped_files(process: &Path, recorded: &Recorded<'_>) -> Vec<PathBuf> {
 
 /// One mapping of each file that may be the recorded one, those of its name first.
 fn candidates(maps: &[u8], recorded: &Recorded<'_>) -> Vec<MapsLine> {
-    let (path, _) = path_of(recorded);
+    let path = MappedPath::of(recorded.path).path;
     let (mut same_name, mut others, mut seen) = (Vec::new(), Vec::new(), Vec::new());
     for map in parse_maps(maps) {
         if !map.is_code() || map.inode.ino == 0 || seen.contains(&map.inode) {
@@ -92,7 +92,7 @@ fn candidates(maps: &[u8], recorded: &Recorded<'_>) -> Vec<MapsLine> {
             continue;
         }
         seen.push(map.inode);
-        match without_deleted(&map.name).0.file_name() == path.file_name() {
+        match MappedPath::of(&map.name).path.file_name() == path.file_name() {
             true => same_name.push(map),
             // It may have been renamed.
             false => others.push(map),

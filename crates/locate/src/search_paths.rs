@@ -1,6 +1,5 @@
 //! Where files may be that belong to one image.
 
-use crate::{Locator, Recorded};
 use rprof_base::BuildId;
 use rprof_images::{Elf, Located};
 use rprof_untrusted::Budget;
@@ -14,47 +13,39 @@ const DELETED: &[u8] = b" (deleted)";
 /// Of processes that map an image, so many are asked: all see the same.
 pub(crate) const MAX_PROCESSES: usize = 4;
 
-/// The path that a file had, and whether that was gone when it was mapped.
-pub(crate) fn path_of<'r>(recorded: &Recorded<'r>) -> (&'r Path, bool) {
-    without_deleted(recorded.path)
+/// The path of a mapped file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MappedPath<'p> {
+    /// The path that it had.
+    pub(crate) path: &'p Path,
+    /// Whether it was deleted before the kernel said so.
+    pub(crate) is_deleted: bool,
 }
 
-/// A path as the kernel shows it without what it says behind it, and whether it says so.
-pub(crate) fn without_deleted(shown: &[u8]) -> (&Path, bool) {
-    let (path, deleted) = match shown.strip_suffix(DELETED) {
-        Some(path) => (path, true),
-        None => (shown, false),
-    };
-    (Path::new(OsStr::from_bytes(path)), deleted)
+impl<'p> MappedPath<'p> {
+    /// Of what the kernel says in records and in `/proc/PID/maps`.
+    pub(crate) fn of(text: &'p [u8]) -> Self {
+        let path = text.strip_suffix(DELETED);
+        Self {
+            path: Path::new(OsStr::from_bytes(path.unwrap_or(text))),
+            is_deleted: path.is_some(),
+        }
+    }
 }
 
 /// Where files of one image are looked for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SearchPaths {
     /// The image's path, absolute.
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     /// What stands for `/`, the most expected first.
-    roots: Vec<PathBuf>,
-    cache: Option<PathBuf>,
-    debug_dir: PathBuf,
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) cache: Option<PathBuf>,
+    pub(crate) debug_dir: PathBuf,
     pub(crate) budget: Budget,
 }
 
 impl SearchPaths {
-    pub(crate) fn of(locator: &Locator, recorded: &Recorded<'_>) -> Self {
-        let processes = recorded.processes.iter().take(MAX_PROCESSES);
-        let inside = processes.map(|pid| PathBuf::from(format!("/proc/{pid}/root")));
-        let symfs = locator.symfs.iter().cloned();
-        let here = std::iter::once(PathBuf::from("/"));
-        Self {
-            path: path_of(recorded).0.to_owned(),
-            roots: symfs.chain(here).chain(inside).collect(),
-            cache: locator.cache.clone(),
-            debug_dir: locator.debug_dir.clone(),
-            budget: locator.budget.clone(),
-        }
-    }
-
     /// Files that were found; those that they name are looked for on these paths.
     pub(crate) fn files(self, binary: Elf, debug: Option<Elf>) -> Located {
         Located::from(binary)

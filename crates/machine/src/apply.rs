@@ -92,8 +92,9 @@ impl Now {
 
     /// Programs that were loaded by a moment run.
     pub(crate) fn end_execs(&mut self, until: Key) {
-        for (pid, since, root) in self.execs.end_until(until) {
-            self.spaces.push(since, Space::User(pid), root);
+        for exec in self.execs.end_until(until) {
+            self.spaces
+                .push(exec.since, Space::User(exec.pid), exec.root);
         }
     }
 
@@ -138,8 +139,9 @@ impl Now {
 
     /// The history up to now.
     pub(crate) fn finish(mut self, names: Vec<Vec<u8>>, images: Images) -> History {
-        for (pid, key, root) in self.execs.finish() {
-            self.spaces.push(key, Space::User(pid), root);
+        for exec in self.execs.finish() {
+            self.spaces
+                .push(exec.since, Space::User(exec.pid), exec.root);
         }
         History {
             ranges: self.editor.finish(),
@@ -174,8 +176,8 @@ impl Now {
 
     /// Before a change of a process: if it was executing another program, that runs by now.
     fn end_exec(&mut self, key: Key, pid: i32) {
-        if let Some((since, root)) = self.execs.end_before(pid, key) {
-            self.spaces.push(since, Space::User(pid), root);
+        if let Some(exec) = self.execs.end_before(pid, key) {
+            self.spaces.push(exec.since, Space::User(pid), exec.root);
         }
     }
 

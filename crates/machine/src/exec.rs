@@ -15,6 +15,16 @@ struct Exec {
     ends: Option<Key>,
 }
 
+impl Exec {
+    fn ended(&self, pid: i32) -> Option<EndedExec> {
+        Some(EndedExec {
+            pid,
+            since: self.ends?,
+            root: self.new,
+        })
+    }
+}
+
 /// The kernel maps the program, its loader and then the vdso; where there is none, so many
 /// mappings of code are the loader's doing.
 const MAX_MAPS: u32 = 6;
@@ -25,6 +35,17 @@ const START_NS: u64 = 1_000_000;
 /// By process.
 #[derive(Debug, Default)]
 pub(crate) struct Execs(HashMap<i32, Exec>);
+
+/// An exec that is over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EndedExec {
+    /// The process.
+    pub(crate) pid: i32,
+    /// Since when the new program runs.
+    pub(crate) since: Key,
+    /// Its mappings.
+    pub(crate) root: Root,
+}
 
 /// What a mapping does to an exec.
 pub(crate) enum Loaded {
@@ -45,22 +66,24 @@ impl Execs {
         self.0.remove(&pid);
     }
 
-    /// If a program was loaded before a change at this moment: since when, and its mappings.
-    pub(crate) fn end_before(&mut self, pid: i32, key: Key) -> Option<(Key, Root)> {
+    /// If a program was loaded before a change at this moment.
+    pub(crate) fn end_before(&mut self, pid: i32, key: Key) -> Option<EndedExec> {
         let ends = self.0.get(&pid)?.ends?;
         let exec = self.0.remove(&pid)?;
-        Some((ends.min(key), exec.new))
+        Some(EndedExec {
+            pid,
+            since: ends.min(key),
+            root: exec.new,
+        })
     }
 
-    /// Those that are over by a moment: process, since when, mappings.
-    pub(crate) fn end_until(&mut self, until: Key) -> Vec<(i32, Key, Root)> {
-        let over = |exec: &Exec| exec.ends.filter(|&ends| ends <= until);
-        let ended = self.0.iter();
-        let ended: Vec<_> = ended
-            .filter_map(|(&pid, exec)| Some((pid, over(exec)?, exec.new)))
-            .collect();
-        for (pid, ..) in &ended {
-            self.0.remove(pid);
+    /// Those that are over by a moment.
+    pub(crate) fn end_until(&mut self, until: Key) -> Vec<EndedExec> {
+        let all = self.0.iter();
+        let ended = all.filter_map(|(&pid, exec)| exec.ended(pid));
+        let ended: Vec<_> = ended.filter(|exec| exec.since <= until).collect();
+        for exec in &ended {
+            self.0.remove(&exec.pid);
         }
         ended
     }
@@ -96,9 +119,9 @@ impl Execs {
         self.0.values_mut().map(|exec| &mut exec.new)
     }
 
-    /// Those that are over when the recording is: process, since when, mappings.
-    pub(crate) fn finish(self) -> impl Iterator<Item = (i32, Key, Root)> {
-        let over = self.0.into_iter();
-        over.filter_map(|(pid, exec)| Some((pid, exec.ends?, exec.new)))
+    /// Those that are over when the recording is.
+    pub(crate) fn finish(self) -> impl Iterator<Item = EndedExec> {
+        let all = self.0.into_iter();
+        all.filter_map(|(pid, exec)| exec.ended(pid))
     }
 }

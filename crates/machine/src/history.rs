@@ -218,15 +218,14 @@ impl History {
             let (timelines, id) = self.spaces.of(space);
             timelines.span_at(id, key)
         };
-        let (user, from_1, until_1) = span(Space::User(pid));
-        let (kernel, from_2, until_2) = span(Space::Kernel);
-        let (comm, from_3, until_3) = self.comms.span_at(tid, key);
+        let (user, kernel) = (span(Space::User(pid)), span(Space::Kernel));
+        let comm = self.comms.span_at(tid, key);
         Moment {
-            user: Epoch(user.unwrap_or_default()),
-            kernel: Epoch(kernel.unwrap_or_default()),
-            comm: comm.filter(|&comm| comm != Comm::UNKNOWN),
-            from: from_1.max(from_2).max(from_3),
-            until: until_1.min(until_2).min(until_3),
+            user: Epoch(user.value.unwrap_or_default()),
+            kernel: Epoch(kernel.value.unwrap_or_default()),
+            comm: comm.value.filter(|&comm| comm != Comm::UNKNOWN),
+            from: user.from.max(kernel.from).max(comm.from),
+            until: user.until.min(kernel.until).min(comm.until),
         }
     }
 

@@ -210,6 +210,16 @@ impl<T> Default for Timelines<T> {
     }
 }
 
+/// A value, and the span in which it does not change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ValueSpan<T> {
+    /// None if there was none yet.
+    pub(crate) value: Option<T>,
+    pub(crate) from: Key,
+    /// The first moment behind it.
+    pub(crate) until: Key,
+}
+
 impl<T: Copy> Timelines<T> {
     /// All things.
     pub(crate) fn ids(&self) -> impl Iterator<Item = i32> {
@@ -224,10 +234,14 @@ impl<T: Copy> Timelines<T> {
         self.values.get(start + after.saturating_sub(1)).copied()
     }
 
-    /// A thing's value at a moment, and the span (start, end) in which it does not change.
-    pub(crate) fn span_at(&self, id: i32, key: Key) -> (Option<T>, Key, Key) {
+    /// A thing's value at a moment, and how long it does not change.
+    pub(crate) fn span_at(&self, id: i32, key: Key) -> ValueSpan<T> {
         let Some(span) = self.spans.get(&id) else {
-            return (None, Key::FIRST, Key::LAST);
+            return ValueSpan {
+                value: None,
+                from: Key::FIRST,
+                until: Key::LAST,
+            };
         };
         let keys = &self.keys[span.clone()];
         let after = keys.partition_point(|&from| from <= key);
@@ -235,11 +249,10 @@ impl<T: Copy> Timelines<T> {
         // The first value holds before it, too.
         let from = keys.get(at).filter(|_| at > 0);
         let until = keys.get(at + 1);
-        let value = self.values.get(span.start + at).copied();
-        (
-            value,
-            from.copied().unwrap_or(Key::FIRST),
-            until.copied().unwrap_or(Key::LAST),
-        )
+        ValueSpan {
+            value: self.values.get(span.start + at).copied(),
+            from: from.copied().unwrap_or(Key::FIRST),
+            until: until.copied().unwrap_or(Key::LAST),
+        }
     }
 }

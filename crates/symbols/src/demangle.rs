@@ -1,10 +1,13 @@
 //! Mangled names to readable ones: the one place for it.
 
+mod bounded;
 mod cpp;
 mod folded;
 
+pub(crate) use bounded::shown;
+use bounded::{Bounded, cut};
 use folded::folded;
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
 /// How names are to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,47 +56,6 @@ impl Demangling {
 
 /// Longer names are not made readable, bytes.
 const MOST_MANGLED: usize = 1 << 16;
-
-/// A name that is readable as it is: as much of it as anybody reads.
-pub(crate) fn shown(name: &[u8]) -> String {
-    let kept = name.get(..LONGEST + 4).unwrap_or(name);
-    cut(String::from_utf8_lossy(kept).into_owned())
-}
-
-/// Longer names are cut here, bytes.
-const LONGEST: usize = 16 << 10;
-
-/// A name of any length, as much of it as anybody reads.
-pub(crate) fn cut(mut name: String) -> String {
-    if name.len() > LONGEST {
-        let mut end = LONGEST;
-        while !name.is_char_boundary(end) {
-            end -= 1;
-        }
-        name.truncate(end);
-        name.shrink_to(end + 3);
-        name.push_str("...");
-    }
-    name
-}
-
-/// A text that takes little more than is kept of it.
-#[derive(Debug, Default)]
-struct Bounded {
-    text: String,
-    is_full: bool,
-}
-
-impl Write for Bounded {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.is_full |= self.text.len() > LONGEST;
-        if self.is_full {
-            return Err(fmt::Error);
-        }
-        self.text.push_str(text);
-        Ok(())
-    }
-}
 
 fn readable(text: &str, is_full: bool) -> Option<String> {
     if is_rust(text)

@@ -7,18 +7,19 @@ mod slice;
 pub(crate) use slice::{Slice, is_stopped};
 
 use crate::answers::{Frame, Line};
-use crate::batch::Batch;
+use crate::batch::{Batch, Outermost};
 use crate::split::Split;
 use gimli::{AbbreviationsCacheStrategy, Reader as _, RunTimeEndian, Section, SectionId};
 use rprof_base::Svma;
 use rprof_images::{Elf, RawSection, SectionBytes};
-use scopes::{Scopes, may_be_scoped};
+use scopes::{Function, Scopes, may_be_scoped};
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
 /// What one thread looks addresses up in.
 pub(crate) struct Context<'a> {
     lines: addr2line::Context<Slice<'a>>,
+    split: &'a Split,
     scopes: RefCell<Scopes<'a>>,
 }
 
@@ -187,11 +188,12 @@ fn steps(dwarf: &Dwarf<'_>) -> u64 {
 }
 
 /// A context over sections, for one thread; `None` if they are damaged.
-pub(crate) fn context<'a>(dwarf: &Dwarf<'a>) -> Option<Context<'a>> {
+pub(crate) fn context<'a>(dwarf: &Dwarf<'a>, split: &'a Split) -> Option<Context<'a>> {
     slice::allow(steps(dwarf));
     let lines = addr2line::Context::from_arc_dwarf(Arc::clone(dwarf)).ok()?;
     Some(Context {
         lines,
+        split,
         scopes: RefCell::default(),
     })
 }
@@ -199,13 +201,16 @@ pub(crate) fn context<'a>(dwarf: &Dwarf<'a>) -> Option<Context<'a>> {
 /// Adds the inlined frames at an address, innermost first; returns the function they were
 /// inlined into. `start` is where that begins, if a symbol says so.
 pub(crate) fn inlined_frames<'a>(
-    (context, split): (&Context<'a>, &'a Split),
+    context: &Context<'a>,
     address: Svma,
     start: Option<u64>,
     batch: &mut Batch<'a>,
-) -> Option<Frame> {
+) -> Outermost {
     slice::allow_stack();
-    let mut frames = split.resolve(context.lines.find_frames(address.0)).ok()?;
+    let found = context.lines.find_frames(address.0);
+    let Ok(mut frames) = context.split.resolve(found) else {
+        return Outermost::default();
+    };
     let mut chain = Chain::new(address, start);
     while let Ok(Some(frame)) = frames.next() {
         let function = frame.function.as_ref();
@@ -214,7 +219,7 @@ pub(crate) fn inlined_frames<'a>(
             let scoped = frame
                 .dw_die_offset
                 .filter(|_| may_be_scoped(function.language, name))
-                .and_then(|entry| scoped_name((context, split), address, (entry, name), batch));
+                .and_then(|entry| scoped_name(context, address, Function { entry, name }, batch));
             scoped.unwrap_or_else(|| batch.function(name))
         });
         let line = frame.location.as_ref().and_then(|location| {
@@ -230,12 +235,13 @@ pub(crate) fn inlined_frames<'a>(
 
 /// The number of a function's name with all that it stands in, if that is known.
 fn scoped_name<'a>(
-    (context, split): (&Context<'a>, &'a Split),
+    context: &Context<'a>,
     address: Svma,
-    function: (gimli::UnitOffset, &'a [u8]),
+    function: Function<'a>,
     batch: &mut Batch<'a>,
 ) -> Option<u32> {
-    let unit = split.resolve(context.lines.find_dwarf_and_unit(address.0))?;
+    let found = context.lines.find_dwarf_and_unit(address.0);
+    let unit = context.split.resolve(found)?;
     let mut scopes = context.scopes.try_borrow_mut().ok()?;
     scopes.name(unit, function, batch)
 }
@@ -293,14 +299,14 @@ impl Chain {
         }
     }
 
-    /// The function that has all of the code. If only the symbol has its name, the number is none.
-    fn outermost(mut self, batch: &mut Batch<'_>) -> Option<Frame> {
+    /// The function that has all of the code.
+    fn outermost(mut self, batch: &mut Batch<'_>) -> Outermost {
         match self.nameless.filter(|_| self.symbol.is_some()) {
             Some(line) => {
                 self.pass_on(batch);
-                Some(self.frame(u32::MAX, line))
+                Outermost { frame: None, line }
             }
-            None => self.named,
+            None => self.named.into(),
         }
     }
 }
@@ -332,7 +338,7 @@ mod tests {
             )
         };
         let inlined = answers.frames(0).iter().map(shown).collect();
-        (inlined, outermost.and_then(|frame| Some(frame.line?.line)))
+        (inlined, outermost.line.map(|line| line.line))
     }
 
     #[test]

@@ -2,23 +2,27 @@
 
 use crate::Detail;
 use crate::answers::{Frame, Line};
-use crate::batch::Batch;
+use crate::batch::{Batch, Outermost};
 use rprof_base::Svma;
 use rprof_images::GoTable;
 
 /// Adds the inlined frames at an address, innermost first; returns the function they were
 /// inlined into. `start` is where that begins, if a symbol says so.
 pub(crate) fn inlined_frames<'a>(
-    (table, detail): (&'a GoTable, Detail),
+    table: &'a GoTable,
+    detail: Detail,
     address: Svma,
     start: Option<u64>,
     batch: &mut Batch<'a>,
-) -> Option<Frame> {
-    let (own_start, mut frames) = table.find(address)?;
+) -> Outermost {
+    let Some(function) = table.find(address) else {
+        return Outermost::default();
+    };
+    let mut frames = function.frames;
     if detail == Detail::Functions {
         frames = frames.pop().into_iter().collect();
     }
-    let start = start.unwrap_or(own_start.0);
+    let start = start.unwrap_or(function.start.0);
     let mut outermost = None;
     for frame in frames {
         if let Some(inlined) = outermost.take() {
@@ -39,5 +43,5 @@ pub(crate) fn inlined_frames<'a>(
             line,
         });
     }
-    outermost
+    outermost.into()
 }

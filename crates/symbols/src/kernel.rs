@@ -1,7 +1,7 @@
 //! Naming addresses of the kernel.
 
 use crate::answers::{Answers, Frame};
-use crate::batch::Batch;
+use crate::batch::{Batch, Outermost};
 use crate::functions::{STT_FUNC, STT_NOTYPE};
 use crate::split::Split;
 use crate::table::{Entry, Table};
@@ -126,16 +126,16 @@ impl<'k> KernelSymbols<'k> {
         let dwarf = sections.as_ref().and_then(dwarf::Sections::dwarf);
         let shift = code.map_or(0, |code| code.shift);
         let shares = threads::in_order(addresses, n_threads, |addresses| {
-            let context = dwarf.as_ref().and_then(dwarf::context).zip(split.as_ref());
+            let context = dwarf.as_ref().zip(split.as_ref());
+            let context = context.and_then(|(dwarf, split)| dwarf::context(dwarf, split));
             let mut batch = Batch::default();
             for &address in addresses {
                 if let Some((name, offset)) = self.name(address) {
-                    let mut outermost = None;
-                    if let Some((context, split)) = &context {
+                    let mut outermost = Outermost::default();
+                    if let Some(context) = &context {
                         let svma = Svma(address.0.wrapping_sub(shift));
                         let start = Some(svma.0.wrapping_sub(offset));
-                        outermost =
-                            dwarf::inlined_frames((context, split), svma, start, &mut batch);
+                        outermost = dwarf::inlined_frames(context, svma, start, &mut batch);
                     }
                     let name = batch.readable(name);
                     batch.frame(Frame {
@@ -143,7 +143,7 @@ impl<'k> KernelSymbols<'k> {
                         start: address.0.wrapping_sub(offset),
                         offset,
                         is_inlined: false,
-                        line: outermost.and_then(|frame: Frame| frame.line),
+                        line: outermost.line,
                     });
                 }
                 batch.end_address();

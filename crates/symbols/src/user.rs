@@ -1,7 +1,7 @@
 //! Naming addresses of a user-space image.
 
 use crate::answers::{Answers, Frame};
-use crate::batch::Batch;
+use crate::batch::{Batch, Outermost};
 use crate::functions::{stubs_of, table_of};
 use crate::split::Split;
 use crate::table::Table;
@@ -93,7 +93,10 @@ pub fn symbolize_user(
     let shares = threads::in_order(&addresses, request.n_threads, |addresses| {
         let sources = Sources {
             table: &table,
-            dwarf: dwarf.as_ref().and_then(dwarf::context).zip(split.as_ref()),
+            dwarf: dwarf
+                .as_ref()
+                .zip(split.as_ref())
+                .and_then(|(dwarf, split)| dwarf::context(dwarf, split)),
             go: go.as_ref(),
             detail: request.detail,
         };
@@ -129,7 +132,7 @@ pub fn symbolize_user(
 /// Where one thread takes names from.
 struct Sources<'s, 'a> {
     table: &'s Table<'a>,
-    dwarf: Option<(dwarf::Context<'a>, &'a Split)>,
+    dwarf: Option<dwarf::Context<'a>>,
     /// Of Go programs without DWARF.
     go: Option<&'a GoTable>,
     detail: Detail,
@@ -141,15 +144,14 @@ impl<'a> Sources<'_, 'a> {
         let symbol = self.table.find(address.0);
         let start = symbol.map(|symbol| symbol.start);
         let outermost = match (&self.dwarf, self.go) {
-            (Some((context, split)), _) => {
-                dwarf::inlined_frames((context, split), address, start, batch)
-            }
-            (None, Some(go)) => go::inlined_frames((go, self.detail), address, start, batch),
-            (None, None) => None,
+            (Some(context), _) => dwarf::inlined_frames(context, address, start, batch),
+            (None, Some(go)) => go::inlined_frames(go, self.detail, address, start, batch),
+            (None, None) => Outermost::default(),
         };
         let Some(symbol) = symbol else {
             // A function that the symbol table does not know.
-            outermost.into_iter().for_each(|frame| batch.frame(frame));
+            let frame = outermost.frame.into_iter();
+            frame.for_each(|frame| batch.frame(frame));
             return;
         };
         let name = batch.function(symbol.name);
@@ -158,7 +160,7 @@ impl<'a> Sources<'_, 'a> {
             start: symbol.start,
             offset: address.0.wrapping_sub(symbol.start),
             is_inlined: false,
-            line: outermost.and_then(|frame| frame.line),
+            line: outermost.line,
         });
     }
 }

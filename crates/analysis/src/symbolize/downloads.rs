@@ -45,7 +45,8 @@ pub(super) fn warnings(recording: &Recording<'_>) -> Vec<String> {
         ));
     }
     let failures = servers.failures().into_iter();
-    lines.extend(failures.map(|(url, why)| format!("debuginfod: {url}: {why}")));
+    lines
+        .extend(failures.map(|failure| format!("debuginfod: {}: {}", failure.url, failure.reason)));
     lines
 }
 

@@ -8,7 +8,9 @@ use crate::recording::Recording;
 use foldhash::HashMap;
 use rprof_base::{Avma, BuildId, module_name};
 use rprof_images::{Elf, Kallsyms, MODULE_BASE};
-use rprof_locate::{Depth, KernelFiles, Servers, kallsyms_of_kernel, running_kallsyms};
+use rprof_locate::{
+    KernelFiles, ModuleDetail, ModuleRequest, Servers, kallsyms_of_kernel, running_kallsyms,
+};
 use rprof_machine::{ImageKind, RecordedImage};
 use rprof_perfdata::FeatureId;
 use rprof_symbols::{Answers, Detail, KernelCode, KernelSymbols, Reason, Request};
@@ -85,8 +87,12 @@ impl<'c> Kernel<'c> {
         let servers = servers(has_list, Detail::Inlines);
         let (binary, debug) = match image.kind {
             ImageKind::Module { .. } => {
-                let id = image.build_id.as_ref();
-                let found = self.files.module(&image.path, id, (Depth::Dwarf, servers));
+                let found = self.files.module(ModuleRequest {
+                    path: &image.path,
+                    build_id: image.build_id.as_ref(),
+                    detail: ModuleDetail::Dwarf,
+                    servers,
+                });
                 found.map_or((None, None), |found| (Some(found.binary), found.debug))
             }
             _ => {
@@ -203,12 +209,15 @@ impl<'c> Kernel<'c> {
             return Ok(list.symbolize(addresses, None, n_threads));
         }
         let id = image.build_id.as_ref();
-        let depth = match detail {
-            Detail::Functions => Depth::Names,
-            Detail::Inlines | Detail::Lines => Depth::Dwarf,
-        };
-        let servers = servers(list.is_some(), detail);
-        let files = self.files.module(&image.path, id, (depth, servers));
+        let files = self.files.module(ModuleRequest {
+            path: &image.path,
+            build_id: id,
+            detail: match detail {
+                Detail::Functions => ModuleDetail::Names,
+                Detail::Inlines | Detail::Lines => ModuleDetail::Dwarf,
+            },
+            servers: servers(list.is_some(), detail),
+        });
         let shift = start.0.wrapping_sub(MODULE_BASE.0);
         let code = |elf| KernelCode { elf, shift };
         let dwarf = files

@@ -1,7 +1,7 @@
 //! The folder of files that were fetched, laid out as elfutils' client does (debuginfod-client.c,
 //! 0.188): `BUILDID/debuginfo`, `BUILDID/executable`; an empty file for what no server has.
 
-use super::Kind;
+use super::request::Kind;
 use rprof_base::BuildId;
 use rprof_images::Elf;
 use rprof_untrusted::Budget;

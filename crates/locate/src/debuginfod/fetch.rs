@@ -1,9 +1,8 @@
 //! One request to one server.
 
-use super::Kind;
 use super::cache::{Cache, hex};
+use super::request::Request;
 use super::settings::DebuginfodSettings;
-use rprof_base::BuildId;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -62,11 +61,11 @@ impl Client {
     pub(super) fn fetch(
         &self,
         url: &str,
-        (id, kind): (&BuildId, Kind),
+        request: &Request,
         cache: &Cache,
         watcher: &dyn Watcher,
     ) -> Answer {
-        let path = format!("{url}/buildid/{}/{}", hex(id), kind.word());
+        let path = format!("{url}/buildid/{}/{}", hex(&request.id), request.kind.word());
         let response = match self.agent.get(&path).call() {
             Ok(response) => response,
             Err(error) => return Answer::Failed(error.to_string()),
@@ -86,7 +85,7 @@ impl Client {
             return Answer::Failed(self.too_large().to_string());
         }
         let mut from = body.with_config().limit(u64::MAX).reader();
-        match self.download(&mut from, (id, kind), cache, watcher) {
+        match self.download(&mut from, request, cache, watcher) {
             Ok(partial) => Answer::File(partial),
             Err(error) => Answer::Failed(error.to_string()),
         }
@@ -95,11 +94,11 @@ impl Client {
     fn download(
         &self,
         from: &mut dyn Read,
-        (id, kind): (&BuildId, Kind),
+        request: &Request,
         cache: &Cache,
         watcher: &dyn Watcher,
     ) -> io::Result<TempPath> {
-        let created = cache.create(id, kind);
+        let created = cache.create(&request.id, request.kind);
         let mut file = created.map_err(|error| {
             let dir = cache.dir().display();
             io::Error::other(format!("nothing can be kept in {dir}: {error}"))

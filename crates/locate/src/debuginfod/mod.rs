@@ -13,137 +13,45 @@
 mod cache;
 #[cfg(feature = "debuginfod")]
 mod fetch;
+mod request;
 mod settings;
+mod state;
 #[cfg(feature = "debuginfod")]
 mod work;
 
+pub use request::Kind;
 pub use settings::DebuginfodSettings;
+pub use state::Downloads;
 
 use cache::{Cache, Cached};
+#[cfg(feature = "debuginfod")]
+use request::Request;
 use rprof_base::BuildId;
 use rprof_images::Elf;
 use rprof_untrusted::Budget;
-use std::collections::{BTreeMap, VecDeque};
+use state::{Asked, Server, Shared, State};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Which file of a build id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// Symbols and DWARF.
-    Debuginfo,
-    /// The program or library itself.
-    Executable,
-}
-
-impl Kind {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Debuginfo => "debuginfo",
-            Self::Executable => "executable",
-        }
-    }
-}
-
-/// How far downloads are, for somebody who watches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Downloads {
-    /// Files that were asked for.
-    pub n_asked: usize,
-    /// Those of them that came, or that no server has.
-    pub n_settled: usize,
-    /// Bytes that came so far.
-    pub n_bytes: u64,
-}
 
 /// Told how far downloads are while they are waited for, and `None` when that is over.
 pub type Watch = dyn Fn(Option<Downloads>) + Send + Sync;
+
+/// A server that could not be asked, or sent what is of no use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerFailure {
+    /// The server.
+    pub url: String,
+    /// The first thing that went wrong.
+    pub reason: String,
+}
 
 /// The servers. Nothing is asked any more once this is dropped, and what was half fetched is
 /// deleted.
 pub struct Debuginfod {
     shared: Arc<Shared>,
     watch: Box<Watch>,
-}
-
-/// What asking and fetching threads share.
-#[derive(Debug)]
-struct Shared {
-    settings: DebuginfodSettings,
-    cache: Cache,
-    #[cfg(feature = "debuginfod")]
-    client: fetch::Client,
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-type Request = (BuildId, Kind);
-
-#[derive(Debug, Default)]
-struct State {
-    asked: BTreeMap<Request, Asked>,
-    servers: Vec<Server>,
-    waiting: Waiting,
-    /// Files that are being written.
-    partial: Vec<PathBuf>,
-    n_bytes: u64,
-    is_stopped: bool,
-}
-
-/// How long results were held up: by several that wait at once only as long as by one.
-#[derive(Debug, Default)]
-struct Waiting {
-    n_waiting: usize,
-    /// Since when somebody waits.
-    since: Option<Instant>,
-    /// For how long somebody waited before.
-    before: Duration,
-}
-
-impl Waiting {
-    fn begin(&mut self, now: Instant) {
-        self.n_waiting += 1;
-        self.since.get_or_insert(now);
-    }
-
-    fn end(&mut self, now: Instant) {
-        self.n_waiting = self.n_waiting.saturating_sub(1);
-        if self.n_waiting == 0 {
-            self.before = self.so_far(now);
-            self.since = None;
-        }
-    }
-
-    fn so_far(&self, now: Instant) -> Duration {
-        let since = self.since.map(|since| now.saturating_duration_since(since));
-        self.before.saturating_add(since.unwrap_or_default())
-    }
-}
-
-/// One request, of all servers.
-#[derive(Debug)]
-struct Asked {
-    /// Servers that have not answered yet.
-    n_open: usize,
-    has_failed: bool,
-    is_found: bool,
-}
-
-impl Asked {
-    fn is_settled(&self) -> bool {
-        self.is_found || self.n_open == 0
-    }
-}
-
-/// One server's work. Each has its own, so that one that hangs keeps no other from answering.
-#[derive(Debug, Default)]
-struct Server {
-    jobs: VecDeque<Request>,
-    n_threads: usize,
-    /// The first thing that went wrong there.
-    failure: Option<String>,
 }
 
 impl fmt::Debug for Debuginfod {
@@ -255,18 +163,24 @@ impl Debuginfod {
     }
 
     /// Servers that could not be asked, or sent what is of no use, each with the first reason.
-    pub fn failures(&self) -> Vec<(String, String)> {
+    pub fn failures(&self) -> Vec<ServerFailure> {
         let state = self.shared.lock();
         let urls = self.shared.settings.urls.iter();
         let failures = urls.zip(&state.servers);
         failures
-            .filter_map(|(url, server)| Some((url.clone(), server.failure.clone()?)))
+            .filter_map(|(url, server)| {
+                Some(ServerFailure {
+                    url: url.clone(),
+                    reason: server.failure.clone()?,
+                })
+            })
             .collect()
     }
 
     #[cfg(feature = "debuginfod")]
     fn ask(&self, id: &BuildId, kind: Kind) {
-        work::ask(&self.shared, (id.clone(), kind));
+        let id = id.clone();
+        work::ask(&self.shared, Request { id, kind });
     }
 
     #[cfg(not(feature = "debuginfod"))]
@@ -282,50 +196,5 @@ impl Drop for Debuginfod {
             // It may be finished by now.
             let _ = std::fs::remove_file(path);
         }
-    }
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    fn of<'s>(&'s self, id: &'s BuildId) -> impl Iterator<Item = &'s Asked> {
-        let all = self.asked.iter();
-        // Recorded ids may be cut.
-        all.filter(move |((asked, _), _)| asked.matches(id))
-            .map(|(_, asked)| asked)
-    }
-
-    fn downloads(&self) -> Downloads {
-        let settled = self.asked.values().filter(|asked| asked.is_settled());
-        Downloads {
-            n_asked: self.asked.len(),
-            n_settled: settled.count(),
-            n_bytes: self.n_bytes,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_time_that_somebody_waits_counts_and_only_once() {
-        let start = Instant::now();
-        let at = |seconds| start + Duration::from_secs(seconds);
-        let mut waiting = Waiting::default();
-        assert_eq!(waiting.so_far(at(5)), Duration::ZERO);
-        waiting.begin(at(10));
-        waiting.begin(at(11));
-        assert_eq!(waiting.so_far(at(12)), Duration::from_secs(2));
-        waiting.end(at(12));
-        waiting.end(at(13));
-        assert_eq!(waiting.so_far(at(50)), Duration::from_secs(3));
-        waiting.begin(at(60));
-        assert_eq!(waiting.so_far(at(61)), Duration::from_secs(4));
     }
 }

@@ -1,7 +1,8 @@
 //! Threads that ask servers. They end with the process, not with the answer: a server may hang.
 
 use super::fetch::{Answer, Watcher};
-use super::{Asked, Request, Shared};
+use super::request::Request;
+use super::state::{Asked, Shared};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -39,10 +40,7 @@ fn serve(shared: &Shared, idx: usize) {
     while let Some(request) = next(shared, idx) {
         let watcher = Download(shared);
         let url = shared.settings.urls.get(idx).map_or("", String::as_str);
-        let (id, kind) = &request;
-        let answer = shared
-            .client
-            .fetch(url, (id, *kind), &shared.cache, &watcher);
+        let answer = shared.client.fetch(url, &request, &shared.cache, &watcher);
         settle(shared, idx, &request, answer);
     }
 }
@@ -71,7 +69,7 @@ enum Settled {
 }
 
 fn settle(shared: &Shared, idx: usize, request: &Request, answer: Answer) {
-    let (id, kind) = request;
+    let Request { id, kind } = request;
     let mut state = shared.lock();
     if state.is_stopped {
         return;

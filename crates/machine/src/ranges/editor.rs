@@ -7,8 +7,9 @@
 //!
 //! A change works on nodes of its own; only those that its result reaches are kept.
 
-use super::unique::Unique;
-use super::{Backing, NIL, Node, Range, Ranges, Root};
+use super::Ranges;
+use super::node::{Backing, NIL, Node, Range, Root};
+use super::unique::{Unique, mix};
 use foldhash::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
@@ -80,14 +81,6 @@ impl Covered {
     fn is_same(&self) -> bool {
         self.same_until >= self.range.end
     }
-}
-
-/// Mixes all bits (splitmix64's finalizer), so that the tree is balanced however mappings come.
-/// Different numbers stay different.
-pub(super) fn mix(mut bits: u64) -> u64 {
-    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ bits >> 31
 }
 
 impl Editor {

@@ -1,7 +1,6 @@
 //! Which node of an arena is equal to a given one: a table of indices, open addressing.
 
-use super::editor::mix;
-use super::{NIL, Node};
+use super::node::{NIL, Node};
 
 /// Where a node is, with its hash: what has another one need not be looked at.
 #[derive(Clone, Copy, Debug)]
@@ -86,4 +85,12 @@ impl Unique {
         let sum = mixed.fold(0u64, |sum, (word, seed)| sum.wrapping_add(mix(word ^ seed)));
         u32::try_from(sum >> 32).unwrap_or(0)
     }
+}
+
+/// Mixes all bits (splitmix64's finalizer), so that the tree is balanced however mappings come.
+/// Different numbers stay different.
+pub(super) fn mix(mut bits: u64) -> u64 {
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ bits >> 31
 }

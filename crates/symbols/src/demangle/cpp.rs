@@ -3,6 +3,7 @@
 //! What is shown is what binutils show (`c++filt --no-verbose`), letter by letter.
 
 mod expressions;
+mod fail;
 mod names;
 mod operators;
 mod parser;
@@ -10,6 +11,7 @@ mod print;
 mod tree;
 mod types;
 
+use fail::Fail;
 use parser::Parser;
 use print::Printer;
 
@@ -24,15 +26,6 @@ const LEVELS_PER_BYTE: usize = 8;
 
 /// Beyond that a name stays as it is: half a gigabyte of stack, of which only what is used counts.
 const DEEPEST: usize = 1 << 18;
-
-/// Why there is no readable form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fail {
-    NotMangled,
-    TooDeep,
-    /// There is, and more of it than is shown.
-    Full,
-}
 
 /// The readable form, if it is a C++ name. What stands behind a method's parameters goes with them,
 /// as in perf.

@@ -1,5 +1,6 @@
 //! Names of each language in each form; deep, endless and broken ones.
 
+use super::bounded::LONGEST;
 use super::*;
 use proptest::prelude::*;
 

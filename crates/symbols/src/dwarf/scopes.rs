@@ -47,6 +47,15 @@ struct Scope {
     is_closed: bool,
 }
 
+/// A function as DWARF has it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Function<'a> {
+    /// Its entry, in its unit.
+    pub(super) entry: UnitOffset,
+    /// Its name, without scopes.
+    pub(super) name: &'a [u8],
+}
+
 /// Whether a name may need its scopes: linkage names say them. The language of split units is not
 /// known before they are read.
 pub(super) fn may_be_scoped(language: Option<DwLang>, name: &[u8]) -> bool {
@@ -85,16 +94,18 @@ impl<'a> Scopes<'a> {
     pub(super) fn name(
         &mut self,
         unit: UnitRef<'_, Slice<'a>>,
-        (entry, name): (UnitOffset, &'a [u8]),
+        function: Function<'a>,
         batch: &mut Batch<'a>,
     ) -> Option<u32> {
         // Programs that were optimized at link time have all code in one unit.
-        match origin(unit, entry)? {
-            AttributeValue::UnitRef(entry) => self.name_in(unit, (entry, name), batch),
+        match origin(unit, function.entry)? {
+            AttributeValue::UnitRef(entry) => {
+                self.name_in(unit, Function { entry, ..function }, batch)
+            }
             AttributeValue::DebugInfoRef(origin) => {
                 let (other, entry) = self.other(unit, origin)?;
                 let other = UnitRef::new(unit.dwarf, &other);
-                self.name_in(other, (entry, name), batch)
+                self.name_in(other, Function { entry, ..function }, batch)
             }
             _ => None,
         }
@@ -103,7 +114,7 @@ impl<'a> Scopes<'a> {
     fn name_in(
         &mut self,
         unit: UnitRef<'_, Slice<'a>>,
-        (entry, name): (UnitOffset, &'a [u8]),
+        function: Function<'a>,
         batch: &mut Batch<'a>,
     ) -> Option<u32> {
         let key = (unit.header.debug_info_offset(), unit.dwo_id);
@@ -115,9 +126,9 @@ impl<'a> Scopes<'a> {
             names: HashMap::default(),
         });
         let scopes = &known.scopes;
-        let number = known.names.entry(entry.0);
+        let number = known.names.entry(function.entry.0);
         *number.or_insert_with(|| {
-            let whole = whole_name(unit, scopes, (entry, name))?;
+            let whole = whole_name(unit, scopes, function)?;
             Some(batch.made(whole))
         })
     }
@@ -313,8 +324,9 @@ fn declared<'a>(unit: UnitRef<'_, Slice<'a>>, mut at: UnitOffset) -> Option<Decl
 fn whole_name<'a>(
     unit: UnitRef<'_, Slice<'a>>,
     scopes: &[Scope],
-    (entry, name): (UnitOffset, &'a [u8]),
+    function: Function<'a>,
 ) -> Option<Vec<u8>> {
+    let Function { entry, name } = function;
     let function = declared(unit, entry).filter(|function| function.name == Some(name))?;
     let mut whole = name.to_vec();
     let mut inner = function;

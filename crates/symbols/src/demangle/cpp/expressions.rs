@@ -1,6 +1,6 @@
 //! Expressions: in arguments of templates and in `decltype`.
 
-use super::Fail;
+use super::fail::Fail;
 use super::operators::{Operands, Operator, operator_of};
 use super::parser::{Parsed, Parser};
 use super::tree::{Id, List, Node};

@@ -1,6 +1,6 @@
 //! Names of functions, classes and variables.
 
-use super::Fail;
+use super::fail::Fail;
 use super::operators::{Operands, abbreviation_of, operator_of};
 use super::parser::{Parsed, Parser};
 use super::tree::{Exceptions, Head, Id, List, Node, Qualifiers};

@@ -1,6 +1,6 @@
 //! The letters of a name, from first to last; next to nothing is read twice.
 
-use super::Fail;
+use super::fail::Fail;
 use super::tree::{Id, List, Node, Qualifiers, Reference, Tree};
 
 /// What was read, or why it could not be.

@@ -4,8 +4,8 @@ mod expressions;
 mod names;
 mod types;
 
-use super::super::Bounded;
-use super::Fail;
+use super::super::bounded::Bounded;
+use super::fail::Fail;
 use super::tree::{Id, List, Node, Qualifiers, Tree};
 use std::fmt::Write;
 

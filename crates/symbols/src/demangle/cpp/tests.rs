@@ -1,6 +1,7 @@
 //! What binutils answer, to names beside this file and to those of libraries that are here.
 
-use super::super::{Demangling, LONGEST};
+use super::super::Demangling;
+use super::super::bounded::LONGEST;
 use proptest::prelude::*;
 use rprof_images::{Elf, SymbolTable};
 use rprof_untrusted::Budget;

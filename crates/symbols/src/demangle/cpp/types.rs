@@ -1,6 +1,6 @@
 //! Types and arguments of templates.
 
-use super::Fail;
+use super::fail::Fail;
 use super::operators::{builtin_of, newer_builtin_of};
 use super::parser::{Parsed, Parser};
 use super::tree::{Exceptions, Id, List, Node, Qualifiers, Reference};

@@ -1,6 +1,6 @@
 //! Expressions: operands stand in parentheses, unless they are names.
 
-use super::super::Fail;
+use super::super::fail::Fail;
 use super::super::operators::{Operands, Operator};
 use super::super::tree::{Id, List, Node};
 use super::{Printed, Printer};

@@ -1,6 +1,6 @@
 //! Names and what compilers make.
 
-use super::super::Fail;
+use super::super::fail::Fail;
 use super::super::tree::{Head, Id, List, Node};
 use super::{Printed, Printer};
 

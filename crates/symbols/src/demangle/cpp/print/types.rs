@@ -1,6 +1,6 @@
 //! Types: what stands before a name and what behind, as in `void (*name)(int)`.
 
-use super::super::Fail;
+use super::super::fail::Fail;
 use super::super::tree::{Exceptions, Id, Node, Qualifiers, Reference};
 use super::{Printed, Printer};
 
