@@ -331,7 +331,7 @@ fn a_stripped_go_program_says_what_it_said_with_dwarf() {
         let (full, stripped) = (dir.path().join("full"), dir.path().join("busy"));
         let mut build = tool("go");
         build.args(["build", "-buildmode", mode, "-o"]).arg(&full);
-        build.arg(&source).env("GOCACHE", dir.path().join("cache"));
+        build.arg(&source);
         build.env("GOFLAGS", "").env("GO111MODULE", "off");
         run(build.current_dir(dir.path())).ok();
         run(tool("strip").arg("-o").arg(&stripped).arg(&full)).ok();

@@ -11,7 +11,7 @@ mod common;
 mod rare;
 
 use common::{
-    FRAME_POINTERS, Program, Tracefs, has, is_root, records_all, rprof, run, tool, tracefs,
+    FRAME_POINTERS, Program, Tracefs, alone, has, is_root, records_all, rprof, run, tool, tracefs,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -219,9 +219,10 @@ fn is_ours(block: &[&str]) -> bool {
     all.iter().any(|name| comm.starts_with(name))
 }
 
-/// What there is to a sample whoever looks at it: command, ids and time.
+/// What there is to a sample whoever looks at it: command, ids and time. The image is not of it.
 fn head<'t>(block: &[&'t str]) -> &'t str {
-    block[0].split(": ").next().unwrap_or_default()
+    let head = block[0].split(": ").next().unwrap_or_default();
+    head.split(" (").next().unwrap_or_default()
 }
 
 #[track_caller]
@@ -277,6 +278,7 @@ fn record(shape: &Shape, file: &Path, program: &Path, tracefs: Option<Tracefs>) 
     if let Some(tracefs) = tracefs {
         perf = tracefs.within(&perf);
     }
+    let _live = alone();
     run(&mut perf).ok();
 }
 
@@ -289,9 +291,9 @@ fn program(test: &str) -> Option<Program> {
     Program::new(test, PROGRAM, FRAME_POINTERS)
 }
 
-#[test]
-fn every_shape_of_recording_prints_as_perf_prints_it() {
-    let test = "every_shape_of_recording_prints_as_perf_prints_it";
+/// Compares what both print of recordings of these shapes.
+#[track_caller]
+fn compare(test: &str, is_among: impl Fn(&Shape) -> bool) {
     if !is_root(test) {
         return;
     }
@@ -301,7 +303,7 @@ fn every_shape_of_recording_prints_as_perf_prints_it() {
     let (true, tracefs) = (records_all(test), tracefs(test)) else {
         return;
     };
-    for shape in SHAPES {
+    for shape in SHAPES.iter().filter(|shape| is_among(shape)) {
         let needs_tracefs = shape.record.iter().any(|word| word.contains("sys_enter"));
         if needs_tracefs && tracefs.is_none() {
             continue;
@@ -316,6 +318,18 @@ fn every_shape_of_recording_prints_as_perf_prints_it() {
     }
 }
 
+#[test]
+fn every_shape_of_recording_of_a_command_prints_as_perf_prints_it() {
+    let test = "every_shape_of_recording_of_a_command_prints_as_perf_prints_it";
+    compare(test, |shape| !shape.record.contains(&"-a"));
+}
+
+#[test]
+fn every_shape_of_recording_of_all_cpus_prints_as_perf_prints_it() {
+    let test = "every_shape_of_recording_of_all_cpus_prints_as_perf_prints_it";
+    compare(test, |shape| shape.record.contains(&"-a"));
+}
+
 /// In pipe mode perf prints symbols whatever fields are asked for; without chains there are no
 /// return addresses, which perf looks up without going back by one.
 #[test]
@@ -328,7 +342,9 @@ fn a_recording_through_a_pipe_is_the_same_recording() {
         let mut perf = common::perf(["record", "-q", "-e", "cpu-clock", "-F", "999"]);
         perf.args(flags).args(["-o", "-", "--"]).arg(program.path());
         let file = program.file("piped");
+        let live = alone();
         run(&mut through("\"$@\" | cat > \"$0\"", &file, &perf)).ok();
+        drop(live);
         let fields = "comm,pid,tid,time,period,event,ip,sym,symoff,dso";
         let ours = our_script(&file, fields);
         assert_same("pipe", &ours, &perf_script(&file, fields));

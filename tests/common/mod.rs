@@ -88,6 +88,11 @@ pub fn tool(program: impl AsRef<OsStr>) -> Command {
         command.env_remove(name);
     }
     cleanup::mark(&mut command);
+    // What Go compiles is named by all that it is made of.
+    command.env(
+        "GOCACHE",
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-build"),
+    );
     // Compilers are looked for there.
     if let (None, Some(home)) = (std::env::var_os("RUSTUP_HOME"), std::env::var_os("HOME")) {
         command.env("RUSTUP_HOME", Path::new(&home).join(".rustup"));

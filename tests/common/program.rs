@@ -1,6 +1,6 @@
 //! Programs that tests compile. One way to do it, and what tests that record one begin with.
 
-use super::{Live, has, live, run, scratch, tool, work};
+use super::{has, live, run, scratch, tool, work};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -42,12 +42,11 @@ pub fn compile_c(dir: &Path, name: &str, source: &str) -> PathBuf {
     output
 }
 
-/// A program to record, in a folder of its own, and the machine's place for live tests.
+/// A program to record, in a folder of its own. The machine's place for live tests is only taken
+/// while it is recorded: others may record while a test compiles, or reads what it has.
 #[derive(Debug)]
 pub struct Program {
-    /// Declared first: gone before another test has the place.
     dir: TempDir,
-    _live: Live,
 }
 
 impl Program {
@@ -64,11 +63,8 @@ impl Program {
     /// here.
     #[track_caller]
     pub fn made(test: &str, make: impl FnOnce(&Path)) -> Option<Self> {
-        let _live = live(test)?;
-        let program = Self {
-            dir: scratch(),
-            _live,
-        };
+        live(test)?;
+        let program = Self { dir: scratch() };
         make(&program.path());
         Some(program)
     }

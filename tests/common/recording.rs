@@ -1,6 +1,6 @@
 //! Recordings that tests read: those that they make, and those that are part of the project.
 
-use super::{Program, Ran, fixtures, rprof, run};
+use super::{Program, Ran, alone, fixtures, rprof, run};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
@@ -72,8 +72,7 @@ impl Program {
     /// Records it: `perf.data` in its folder.
     #[track_caller]
     pub fn record(&self, args: &[&str], program_args: &[&str]) -> Recording {
-        let ran = run(&mut self.recorder(args, program_args)).ok();
-        Recording::new(self.file("perf.data"), ran)
+        self.recorded(&mut self.recorder(args, program_args))
     }
 
     /// The command that does so.
@@ -90,7 +89,14 @@ impl Program {
     /// Has perf record it, to the same file.
     #[track_caller]
     pub fn record_by_perf(&self, args: &[&str], program_args: &[&str]) -> Recording {
-        let ran = run(&mut self.perf(args, program_args)).ok();
+        self.recorded(&mut self.perf(args, program_args))
+    }
+
+    /// Runs a recorder that writes `perf.data`, alone.
+    #[track_caller]
+    pub fn recorded(&self, recorder: &mut Command) -> Recording {
+        let _live = alone();
+        let ran = run(recorder).ok();
         Recording::new(self.file("perf.data"), ran)
     }
 

@@ -1,7 +1,9 @@
 //! Fields and kinds of events that need hardware, a BPF program or a later perf: recordings of what
 //! there is are changed, or say themselves what is right.
 
-use crate::common::{FRAME_POINTERS, Program, is_root, not_run, records_all, rprof, run, tracefs};
+use crate::common::{
+    FRAME_POINTERS, Program, alone, is_root, not_run, records_all, rprof, run, tracefs,
+};
 use crate::{PROGRAM, assert_same, our_script, perf_script, program};
 
 /// What the kernel says of the data of an event that knows nothing of it: `PERF_MEM_NA`.
@@ -77,7 +79,9 @@ fn events_of_other_kinds_print_as_perf_prints_them() {
             };
             perf = tracefs.within(&perf);
         }
+        let live = alone();
         run(&mut perf).ok();
+        drop(live);
         let mut bytes = std::fs::read(&file).unwrap();
         set_attr(&mut bytes, attr);
         std::fs::write(&file, &bytes).unwrap();

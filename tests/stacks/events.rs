@@ -1,6 +1,6 @@
 //! Stacks of several events at once, and of samples that were taken in the kernel.
 
-use crate::common::{Recording, records_kernel, run, tracefs};
+use crate::common::{Recording, records_kernel, tracefs};
 use crate::samples::{Frame, program};
 use serde_json::Value;
 
@@ -77,8 +77,7 @@ fn stacks_of_several_events_are_whole() {
     };
     let events = "cpu-clock,sched:sched_switch";
     let command = program.recorder(&["-e", events], &[]);
-    let ran = run(&mut tracefs.within(&command)).ok();
-    let recording = Recording::new(program.file("perf.data"), ran);
+    let recording = program.recorded(&mut tracefs.within(&command));
     let names = event_names(&recording);
     assert_eq!(names, ["cpu-clock", "sched:sched_switch", "dummy"]);
     assert_callers(&recording, "wait_here", &["all", "outer", "main"]);

@@ -2,7 +2,7 @@
 //! perf makes of each.
 
 use crate::common::{
-    NO_FRAME_POINTERS, Program, Recording, Running, am_root, copy_of_rprof, has, not_run,
+    NO_FRAME_POINTERS, Program, Recording, Running, alone, am_root, copy_of_rprof, has, not_run,
     record_while, rprof, run, tool,
 };
 use crate::samples::{Frame, SPIN, Sample, program};
@@ -120,7 +120,9 @@ fn copies_of_a_running_process_are_of_use_to_perf() {
     let file = program.file("perf.data");
     let mut rprof = rprof(["record", "-e", "cpu-clock", "-F", "999", "--post-unwind"]);
     rprof.args(["-p", &running.pid().to_string(), "-o"]);
+    let live = alone();
     let ran = record_while(rprof.arg(&file), || running.work()).ok();
+    drop(live);
     let recording = Recording::new(file, ran);
     let expected = [&["spin", "serve"], &["down"; 200][..], &["main"]].concat();
     let theirs = recording.perf_samples();
@@ -140,14 +142,16 @@ fn without_rights_stacks_are_whole() {
     if by_root && !has(test, "setpriv", "util-linux") {
         return;
     }
+    let Some(program) = program(test, DEEP) else {
+        return;
+    };
+    // Other tests set it when they have the place.
+    let live = alone();
     let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap();
     if paranoid.trim() != "2" {
         not_run(test, &format!("perf_event_paranoid is {}", paranoid.trim()));
         return;
     }
-    let Some(program) = program(test, DEEP) else {
-        return;
-    };
     let mut command = program.recorder(&["-F", "999"], &[]);
     if by_root {
         let binary = copy_of_rprof(program.dir());
@@ -158,6 +162,7 @@ fn without_rights_stacks_are_whole() {
         command = setpriv;
     }
     let ran = run(&mut command).ok();
+    drop(live);
     let recording = Recording::new(program.file("perf.data"), ran);
     for sample in recording.samples_in("spin") {
         sample.assert_is(&recording, &deep());

@@ -1,7 +1,8 @@
 //! Stacks of many processes that come and go, and of those that were there before.
 
 use crate::common::{
-    Recording, Running, number_after, number_before, record_while, records_all, rprof, run, tool,
+    Recording, Running, alone, number_after, number_before, record_while, records_all, rprof, run,
+    tool,
 };
 use crate::samples::program;
 
@@ -58,7 +59,9 @@ fn of_five_hundred_processes_nothing_is_lost_silently() {
     let script = "i=0; while [ $i -lt 500 ]; do env true; i=$((i+1)); done";
     let file = program.file("shell.data");
     let mut rprof = rprof(["record", "-e", "cpu-clock", "-F", "999", "-o"]);
+    let live = alone();
     let ran = run(rprof.arg(&file).args(["sh", "-c", script])).ok();
+    drop(live);
     assert_nothing_is_silent(&Recording::new(file, ran));
 }
 
@@ -116,6 +119,7 @@ fn running_processes_and_threads_are_unwound_to_where_they_began() {
     let mut record = |which: &str, id: &str| {
         let file = program.file(&format!("{which}.data"));
         let mut rprof = rprof(["record", "-e", "cpu-clock", "-F", "999", which, id, "-o"]);
+        let _live = alone();
         let ran = record_while(rprof.arg(&file), || running.work()).ok();
         Recording::new(file, ran)
     };
