@@ -10,7 +10,8 @@ mod common;
 
 use common::{fixtures, has, is_x86_64, live, report, rprof, run, scratch, tool, work};
 use rprof_base::{FileOffset, Svma};
-use rprof_images::{Elf, Located, Locator, Recorded, SymbolTable};
+use rprof_images::{Elf, Located, SymbolTable};
+use rprof_locate::{Locator, Recorded};
 use rprof_symbols::{Demangling, Detail, Request, symbolize_user};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

@@ -1,17 +1,14 @@
 //! What is done with each damaged recording: all that the sub-commands do, without their printing.
 
+use rprof_analysis::{Options, TimelineDetail, load, load_timeline};
 use rprof_export::{Firefox, Folded, Format, Pprof, Speedscope};
-use rprof_images::Locator;
+use rprof_inspect::{DumpForm, JsonFields, OutlineFields, visit_info, write_dump};
+use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::Filter;
 use rprof_profile::view::{Order, SortKey};
-use rprof_report::format::{
-    Graph, JsonFields, OutlineFields, TableOptions, write_stats, write_table,
-};
-use rprof_report::script::{Choice, ScriptOptions, write_script};
-use rprof_report::{
-    DumpForm, Error, Options, TimelineDetail, load, load_timeline, visit_info, write_dump,
-};
+use rprof_report::{Graph, TableOptions, write_stats, write_table};
+use rprof_script::{Choice, ScriptOptions, write_script};
 use rprof_symbols::Demangling;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -67,14 +64,18 @@ pub(crate) fn read(reader: &Reader, root: &Path, ways: Ways) -> Vec<&'static str
     silent.map(|(way, _)| way).collect()
 }
 
-type Said = Result<Vec<String>, Error>;
+type Said = anyhow::Result<Vec<String>>;
 
 fn dump(reader: &Reader, _: &Path) -> Said {
-    write_dump(reader, DumpForm::Text, &mut io::sink())
+    Ok(write_dump(reader, DumpForm::Text, &mut io::sink())?)
 }
 
 fn dump_json(reader: &Reader, _: &Path) -> Said {
-    write_dump(reader, DumpForm::Json, &mut JsonLines::default())
+    Ok(write_dump(
+        reader,
+        DumpForm::Json,
+        &mut JsonLines::default(),
+    )?)
 }
 
 fn info(reader: &Reader, _: &Path) -> Said {
@@ -120,18 +121,14 @@ fn report(reader: &Reader, root: &Path) -> Said {
         show_samples: true,
         colors: false,
     };
-    write_table(&profile, &table, &mut io::sink()).map_err(Error::Write)?;
-    write_stats(&profile, &mut io::sink()).map_err(Error::Write)?;
+    write_table(&profile, &table, &mut io::sink())?;
+    write_stats(&profile, &mut io::sink())?;
     for event in 0..profile.events.len() {
         let folded = Folded { event };
-        folded
-            .write(&profile, &mut io::sink())
-            .map_err(Error::Write)?;
+        folded.write(&profile, &mut io::sink())?;
     }
     let mut json = Vec::new();
-    rprof_export::Json
-        .write(&profile, &mut json)
-        .map_err(Error::Write)?;
+    rprof_export::Json.write(&profile, &mut json)?;
     let json: Value = serde_json::from_slice(&json).expect("a profile is JSON");
     assert!(json["events"].is_array());
     Ok(profile.warnings)
@@ -148,16 +145,16 @@ fn export(reader: &Reader, root: &Path) -> Said {
     };
     let timeline = load_timeline(reader, &options, detail, &mut |_| {})?;
     let mut json = Vec::new();
-    Firefox.write(&timeline, &mut json).map_err(Error::Write)?;
+    Firefox.write(&timeline, &mut json)?;
     let firefox: Value = serde_json::from_slice(&json).expect("Firefox's profile is JSON");
     assert!(firefox["threads"].is_array());
     json.clear();
     let written = Speedscope.write(&timeline, &mut json);
-    written.map_err(Error::Write)?;
+    written?;
     let speedscope: Value = serde_json::from_slice(&json).expect("speedscope's profile is JSON");
     assert!(speedscope["profiles"].is_array());
     let written = Pprof.write(&timeline, &mut io::sink());
-    written.map_err(Error::Write)?;
+    written?;
     Ok(timeline.profile.warnings)
 }
 
@@ -171,7 +168,7 @@ fn script(reader: &Reader, root: &Path) -> Said {
         locator: locator(root),
         demangling: Demangling::default(),
     };
-    write_script(reader, &options, &mut io::sink()).map(|printed| printed.warnings)
+    Ok(write_script(reader, &options, &mut io::sink())?.warnings)
 }
 
 /// Takes lines, each of which must be JSON.

@@ -3,8 +3,8 @@
 
 use anyhow::Result;
 
+use crate::args::no_arguments;
 use crate::command::{self, cargo, command};
-use crate::no_arguments;
 
 /// Rewrites the golden files and lists them.
 pub(crate) fn run(args: &[String]) -> Result<()> {

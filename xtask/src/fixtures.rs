@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
+use crate::args::no_arguments;
 use crate::command::root;
 use crate::files::{File, read_below};
-use crate::no_arguments;
 
 /// The most that all fixtures may weigh together.
 pub(crate) const BUDGET_BYTES: usize = 2_000_000;

@@ -9,6 +9,7 @@
     reason = "a task talks to whoever started it"
 )]
 
+mod args;
 mod bench;
 mod bless;
 mod ci;
@@ -21,7 +22,7 @@ mod tidy;
 
 use std::process::ExitCode;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 
 /// Name, what it does (given the arguments after the name), one line of help.
 type Task = (&'static str, fn(&[String]) -> Result<()>, &'static str);
@@ -32,7 +33,11 @@ const TASKS: &[Task] = &[
         ci::run,
         "[--wide]: everything a change must pass; wide: with compilers and linkers that few have",
     ),
-    ("tidy", tidy::run, "check the rules no compiler checks"),
+    (
+        "tidy",
+        tidy::run,
+        "[--strict]: check the rules no compiler checks; strict: all of them, also those not all follow yet",
+    ),
     (
         "bless",
         bless::run,
@@ -89,14 +94,4 @@ fn help() -> String {
         .map(|(name, _, help)| format!("    {name:<10}{help}"))
         .collect();
     format!("cargo xtask <task>\n\n{}", lines.join("\n"))
-}
-
-/// For tasks without arguments.
-fn no_arguments(args: &[String]) -> Result<()> {
-    ensure!(
-        args.is_empty(),
-        "this task takes no arguments, not {}",
-        args.join(" ")
-    );
-    Ok(())
 }

@@ -9,56 +9,6 @@ use crate::{Cursor, Encoder, Endian, WireError};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RecordKind(pub u32);
 
-macro_rules! kinds {
-    ($($name:ident = $number:literal, $doc:literal;)*) => {
-        impl RecordKind {
-            $(#[doc = $doc] pub const $name: Self = Self($number);)*
-
-            /// The kernel's name, without its `PERF_RECORD_`; `None` for unknown kinds.
-            pub const fn name(self) -> Option<&'static str> {
-                match self.0 {
-                    $($number => Some(stringify!($name)),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-kinds! {
-    MMAP = 1, "A mapping (before 3.12, and kernel maps).";
-    LOST = 2, "Records that did not fit into the ring.";
-    COMM = 3, "A thread got a name.";
-    EXIT = 4, "A thread ended.";
-    THROTTLE = 5, "An event was stopped for the rest of a tick.";
-    UNTHROTTLE = 6, "It goes on.";
-    FORK = 7, "A thread or process was made.";
-    READ = 8, "Counter values of an ending task.";
-    SAMPLE = 9, "A sample.";
-    MMAP2 = 10, "A mapping with inode or build id.";
-    AUX = 11, "Data in the AUX area.";
-    ITRACE_START = 12, "Instruction tracing began.";
-    LOST_SAMPLES = 13, "Samples lost.";
-    SWITCH = 14, "Context switch of this task.";
-    SWITCH_CPU_WIDE = 15, "Context switch on a CPU.";
-    NAMESPACES = 16, "Namespaces of a task.";
-    KSYMBOL = 17, "A kernel symbol came or went.";
-    BPF_EVENT = 18, "A BPF program came or went.";
-    CGROUP = 19, "A control group's path.";
-    TEXT_POKE = 20, "The kernel changed its code.";
-    AUX_OUTPUT_HW_ID = 21, "Hardware id of an AUX event.";
-    CALLCHAIN_DEFERRED = 22, "User call chain of earlier samples.";
-}
-
-impl std::fmt::Debug for RecordKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.name() {
-            Some(name) => f.write_str(name),
-            None => write!(f, "kind {}", self.0),
-        }
-    }
-}
-
 /// Privilege level in which a record was made: bits 0 to 2 of `misc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CpuMode {

@@ -18,6 +18,7 @@ mod fields;
 mod flags;
 mod header;
 mod numbers;
+mod proc_maps;
 pub mod record;
 pub mod registers;
 pub mod sample;
@@ -30,6 +31,7 @@ pub use fields::{Fields, Shape, Value};
 pub use flags::AttrFlags;
 pub use header::{CpuMode, Misc, RawRecord, RecordHeader, RecordKind};
 pub use numbers::{event_type, hw, hw_cache, sw};
+pub use proc_maps::{MapsLine, parse_maps};
 pub use record::Record;
 pub use registers::Registers;
 pub use sample::{

@@ -1,14 +1,18 @@
-//! The words that all crates share: kinds of addresses, what identifies a file's contents, how stacks end.
-//! It needs nothing but the standard library.
+//! The words that all crates share: kinds of addresses, what identifies a file's contents, how stacks end,
+//! values that go by a number, parts of a whole. It needs nothing but the standard library.
 
 mod address;
 mod build_id;
 mod code_address;
+mod interner;
 mod module;
+mod share;
 mod stack_end;
 
 pub use address::{Avma, FileOffset, Svma};
 pub use build_id::BuildId;
 pub use code_address::CodeAddress;
+pub use interner::{Id, Interner};
 pub use module::{is_module_file, module_name};
+pub use share::Share;
 pub use stack_end::StackEnd;

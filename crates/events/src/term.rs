@@ -60,9 +60,17 @@ pub(crate) fn parse_number(text: &str, event: &str) -> Result<u64, EventError> {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) struct General {
     config: [Option<u64>; 5],
-    /// `sample_period`, and whether it is a frequency.
-    sampling: Option<(u64, bool)>,
+    sampling: Option<Sampling>,
     pub(crate) name: Option<String>,
+}
+
+/// When samples are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sampling {
+    /// After so many events.
+    Period(u64),
+    /// So many a second.
+    Frequency(u64),
 }
 
 /// Known terms, for suggestions.
@@ -113,8 +121,8 @@ impl General {
         })?;
         match (term.key, self.config.get_mut(at)) {
             (_, Some(config)) => *config = Some(parse_number(value, event)?),
-            ("period", _) => self.sampling = Some((parse_number(value, event)?, false)),
-            ("freq", _) => self.sampling = Some((parse_number(value, event)?, true)),
+            ("period", _) => self.sampling = Some(Sampling::Period(parse_number(value, event)?)),
+            ("freq", _) => self.sampling = Some(Sampling::Frequency(parse_number(value, event)?)),
             _ => self.name = Some(value.trim_matches('\'').to_owned()),
         }
         Ok(true)
@@ -127,12 +135,17 @@ impl General {
                 *field = *value;
             }
         }
-        if let Some((value, is_freq)) = self.sampling {
-            event.attr.sample_period = value;
-            event.attr.flags = match is_freq {
-                true => event.attr.flags.with(AttrFlags::FREQ),
-                false => event.attr.flags.without(AttrFlags::FREQ),
-            };
+        let flags = event.attr.flags;
+        match self.sampling {
+            Some(Sampling::Period(events)) => {
+                event.attr.sample_period = events;
+                event.attr.flags = flags.without(AttrFlags::FREQ);
+            }
+            Some(Sampling::Frequency(per_second)) => {
+                event.attr.sample_period = per_second;
+                event.attr.flags = flags.with(AttrFlags::FREQ);
+            }
+            None => {}
         }
         if let Some(name) = &self.name {
             event.name.clone_from(name);

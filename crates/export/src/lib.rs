@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use rprof_export::{Folded, Format, Json};
-//! use rprof_profile::{EventKind, EventProfile, Frame, Group, Level, Loss, Profile, Sampling, Tally};
+//! use rprof_profile::{EventKind, EventProfile, FrameInfo, Group, Level, Loss, Profile, Sampling, Tally, TallyParts};
 //! use rprof_untrusted::Untrusted;
 //!
 //! let mut profile = Profile::default();
@@ -15,14 +15,14 @@
 //!     let name = Some(profile.strings.intern(name));
 //!     let level = Level::User;
 //!     let (is_inlined, is_run_time) = (false, false);
-//!     profile.frames.intern(Frame { name, image, start: None, level, is_inlined, is_run_time })
+//!     profile.frames.intern(FrameInfo { name, image, start: None, level, is_inlined, is_run_time })
 //! };
 //! let stack = [function("main"), function("work")];
 //! let mut tally = Tally::default();
 //! let group = tally.group(profile.strings.intern("prog"));
 //! tally.add_samples(3, 3_000_000);
 //! tally.add_stack(group, stack.into_iter(), (3, 3_000_000));
-//! let (tree, comms, samples, weight) = tally.into_parts();
+//! let TallyParts { tree, groups: comms, samples, weight } = tally.into_parts();
 //! let group = |comm| Group { comm, pid: None, tid: None, cpu: None };
 //! profile.events.push(EventProfile {
 //!     name: Untrusted::new("cpu-clock".to_owned()),
@@ -44,7 +44,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! `rprof_report::load` and `rprof_report::load_timeline` make them of recordings.
+//! `rprof_analysis::load` and `rprof_analysis::load_timeline` make them of recordings.
 
 mod firefox;
 mod folded;

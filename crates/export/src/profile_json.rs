@@ -2,7 +2,8 @@
 
 use crate::Format;
 use crate::json::Json as Writer;
-use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use rprof_base::Interner;
 use rprof_profile::{EventProfile, FrameId, Group, Level, Profile, Sampling};
 use std::io::{self, Write};
 
@@ -83,32 +84,21 @@ fn quality(profile: &Profile, json: &mut Writer<'_>) {
 }
 
 /// The frames that stacks have, numbered in the order in which they come.
-struct Frames {
-    all: Vec<FrameId>,
-    numbers: HashMap<FrameId, u64>,
-}
+struct Frames(Interner<u32, FrameId, RandomState>);
 
 impl Frames {
     fn of(profile: &Profile, trees: &[Stacks]) -> Self {
-        let mut frames = Self {
-            all: Vec::new(),
-            numbers: HashMap::default(),
-        };
+        let mut frames = Interner::default();
         for (event, stacks) in profile.events.iter().zip(trees) {
             for &node in &stacks.order {
-                let frame = event.tree.nodes()[node as usize].frame;
-                let all = &mut frames.all;
-                frames.numbers.entry(frame).or_insert_with(|| {
-                    all.push(frame);
-                    all.len() as u64 - 1
-                });
+                frames.intern(event.tree.nodes()[node as usize].frame);
             }
         }
-        frames
+        Self(frames)
     }
 
     fn write(&self, profile: &Profile, json: &mut Writer<'_>) {
-        json.column("frames", &self.all, |json, &id| {
+        json.column("frames", self.0.values(), |json, &id| {
             let frame = profile.frames.of(id);
             json.object(|json| {
                 if let Some(name) = frame.name {
@@ -232,8 +222,8 @@ impl Stacks {
                         .key("group")
                         .number(self.groups[node.group as usize].into()),
                 }
-                let frame = frames.numbers.get(&node.frame);
-                json.key("frame").maybe(frame.copied());
+                let frame = frames.0.find(&node.frame);
+                json.key("frame").maybe(frame.map(u64::from));
                 if node.self_samples > 0 {
                     json.key("samples").number(node.self_samples);
                     json.key("weight").number(node.self_weight);

@@ -4,9 +4,10 @@
 
 use crate::Format;
 use crate::json::Json;
-use foldhash::HashMap;
-use rprof_profile::StrId;
+use foldhash::fast::RandomState;
+use rprof_base::Interner;
 use rprof_profile::timeline::Timeline;
+use rprof_profile::{FrameId, StrId, Strings};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -108,11 +109,26 @@ struct Function {
     file: String,
     /// The first line of it that is in a stack, if its file is the source.
     line: Option<u32>,
+    /// The source file of the first line that a stack had of it.
+    source: Option<StrId>,
+}
+
+impl Function {
+    fn add_line(&mut self, file: StrId, line: u32, strings: &Strings) {
+        if self.source.is_none() {
+            self.source = Some(file);
+            strings.of(file).into_raw().clone_into(&mut self.file);
+        }
+        if self.source == Some(file) {
+            self.line = Some(self.line.map_or(line, |first| first.min(line)));
+        }
+    }
 }
 
 /// Functions by number, in the order in which stacks have them.
 struct Frames {
-    all: Vec<Function>,
+    /// By function and image.
+    all: Interner<u32, Function, RandomState, (FrameId, u32)>,
     /// By code, the numbers of its functions, outermost first.
     of_code: Vec<Vec<u32>>,
 }
@@ -120,38 +136,19 @@ struct Frames {
 impl Frames {
     fn of(timeline: &Timeline) -> Self {
         let profile = &timeline.profile;
-        let mut all: Vec<Function> = Vec::new();
-        let mut numbers = HashMap::default();
-        let mut sources: Vec<Option<StrId>> = Vec::new();
+        let mut all = Interner::default();
         let code = timeline.code.iter().map(|code| {
             let image = timeline.images.get(code.image as usize);
             let path = image.map_or("", |image| profile.strings.of(image.path).into_raw());
             let frames = code.frames.iter().rev().map(|one| {
-                let next = u32::try_from(all.len()).unwrap_or(u32::MAX);
-                let number = *numbers.entry((one.frame, code.image)).or_insert(next);
-                if number == next {
-                    sources.push(None);
-                    all.push(Function {
-                        name: profile.frames.label(one.frame, &profile.strings).into_raw(),
-                        file: path.to_owned(),
-                        line: None,
-                    });
-                }
-                let known = sources.get_mut(number as usize);
-                if let (Some((file, line)), Some(source), Some(function)) =
-                    (one.line, known, all.get_mut(number as usize))
-                {
-                    if source.is_none() {
-                        *source = Some(file);
-                        profile
-                            .strings
-                            .of(file)
-                            .into_raw()
-                            .clone_into(&mut function.file);
-                    }
-                    if *source == Some(file) {
-                        function.line = Some(function.line.map_or(line, |first| first.min(line)));
-                    }
+                let number = all.intern_with((one.frame, code.image), |_| Function {
+                    name: profile.frames.label(one.frame, &profile.strings).into_raw(),
+                    file: path.to_owned(),
+                    line: None,
+                    source: None,
+                });
+                if let (Some((file, line)), Some(function)) = (one.line, all.get_mut(number)) {
+                    function.add_line(file, line, &profile.strings);
                 }
                 number
             });
@@ -162,7 +159,7 @@ impl Frames {
     }
 
     fn write(&self, json: &mut Json<'_>) {
-        json.column("frames", &self.all, |json, one| {
+        json.column("frames", self.all.values(), |json, one| {
             json.object(|json| {
                 json.key("name").text(&one.name);
                 json.key("file").text(&one.file);

@@ -6,7 +6,7 @@ use rprof_profile::timeline::{
     Timeline,
 };
 use rprof_profile::{
-    EventKind, EventProfile, Frame, FrameId, Level, Loss, Profile, Sampling, Tree, WallClock,
+    EventKind, EventProfile, FrameId, FrameInfo, Level, Loss, Profile, Sampling, Tree, WallClock,
 };
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ fn event(name: &str, kind: EventKind, (samples, weight): (u64, u64), lost: u64) 
 
 fn frame(profile: &mut Profile, name: &str, image: &str, level: Level, start: u64) -> FrameId {
     let (name, image) = (profile.strings.intern(name), profile.strings.intern(image));
-    profile.frames.intern(Frame {
+    profile.frames.intern(FrameInfo {
         name: Some(name),
         image,
         start: Some(start),

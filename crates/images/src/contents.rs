@@ -17,8 +17,8 @@ pub(crate) struct Contents {
     file: Option<Arc<File>>,
     /// Ranges that were read: offset and length.
     read: RefCell<HashSet<(u64, u64)>>,
-    /// Packed sections that were asked for: number and range.
-    packed: RefCell<Vec<(usize, Range<u64>)>>,
+    /// Compressed sections that were asked for: number and range.
+    compressed: RefCell<Vec<(usize, Range<u64>)>>,
     held: RefCell<Held>,
     /// Bytes that may be read whatever the budget says.
     free: Cell<u64>,
@@ -35,7 +35,7 @@ impl Contents {
             file: source.opened().map(|opened| Arc::clone(opened.file())),
             cache: ReadCache::new(source),
             read: RefCell::default(),
-            packed: RefCell::default(),
+            compressed: RefCell::default(),
             held: RefCell::new(budget.hold_nothing()),
             free: Cell::new(FREE),
             is_over_budget: Cell::new(false),
@@ -93,17 +93,17 @@ impl Contents {
         !file.is_some_and(|file| is_mostly_hole(file, offset, len))
     }
 
-    /// Notes a packed section. Two that share bytes are damaged: a few bytes would become any number
+    /// Notes a compressed section. Two that share bytes are damaged: a few bytes would become any number
     /// of sections.
-    pub(crate) fn is_packed_apart(&self, section: usize, range: Range<u64>) -> bool {
-        let mut packed = self.packed.borrow_mut();
+    pub(crate) fn is_compressed_apart(&self, section: usize, range: Range<u64>) -> bool {
+        let mut compressed = self.compressed.borrow_mut();
         let overlaps = |(other, of_other): &(usize, Range<u64>)| {
             *other != section && of_other.start < range.end && range.start < of_other.end
         };
-        if packed.iter().any(overlaps) {
+        if compressed.iter().any(overlaps) {
             return false;
         }
-        packed.push((section, range));
+        compressed.push((section, range));
         true
     }
 }

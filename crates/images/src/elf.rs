@@ -117,6 +117,14 @@ impl Elf {
         Self::over(source, path, budget)
     }
 
+    /// Reads a file that is open already; `path` is what messages call it.
+    ///
+    /// # Errors
+    /// [`ElfError`].
+    pub fn open_again(opened: &Opened, path: &Path, budget: &Budget) -> Result<Self, ElfError> {
+        Self::over(Source::again(opened), path, budget)
+    }
+
     /// Reads an ELF image that lies in memory; `name` stands for its path in messages.
     ///
     /// # Errors
@@ -126,11 +134,11 @@ impl Elf {
     }
 
     /// What is open of it; `None` for one in memory.
-    pub(crate) fn opened(&self) -> Option<Opened> {
+    pub fn opened(&self) -> Option<Opened> {
         self.opened.clone()
     }
 
-    pub(crate) fn over(source: Source, path: &Path, budget: &Budget) -> Result<Self, ElfError> {
+    fn over(source: Source, path: &Path, budget: &Budget) -> Result<Self, ElfError> {
         let in_memory = match &source {
             Source::File { .. } => 0,
             Source::Memory(bytes) => bytes.get_ref().len() as u64,
@@ -167,7 +175,7 @@ impl Elf {
     }
 
     /// Whether it is the file of this inode of this device; without one, any.
-    pub(crate) fn is_inode(&self, inode: Option<u64>, device: Option<Device>) -> bool {
+    pub fn is_inode(&self, inode: Option<u64>, device: Option<Device>) -> bool {
         let opened = self.opened.as_ref();
         inode.is_none_or(|inode| self.inode == Some(inode))
             && device.is_none_or(|device| opened.is_some_and(|opened| opened.is_on(device)))
@@ -260,11 +268,11 @@ impl Elf {
         section.compressed_data().ok()?.decompress().ok()
     }
 
-    /// Whether there is room for what a packed section claims to become, and a right to it.
+    /// Whether there is room for what a compressed section claims to become, and a right to it.
     pub(crate) fn make_room(&self, index: usize, range: &CompressedFileRange) -> Option<()> {
         let end = range.offset.checked_add(range.compressed_size)?;
-        let is_apart = self.data.is_packed_apart(index, range.offset..end);
-        let is_possible = range.uncompressed_size <= most_unpacked(range.compressed_size);
+        let is_apart = self.data.is_compressed_apart(index, range.offset..end);
+        let is_possible = range.uncompressed_size <= most_decompressed(range.compressed_size);
         (is_apart && is_possible).then_some(())
     }
 
@@ -346,8 +354,8 @@ impl Elf {
 const MAX_NAME: usize = 1 << 16;
 
 /// What so many bytes become at most: zlib does not do more, and nothing sensible does.
-pub(crate) fn most_unpacked(packed: u64) -> u64 {
-    packed.saturating_mul(1032).saturating_add(1 << 16)
+pub(crate) fn most_decompressed(compressed: u64) -> u64 {
+    compressed.saturating_mul(1032).saturating_add(1 << 16)
 }
 
 fn walk_symbols<'d, H, R>(

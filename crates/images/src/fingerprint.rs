@@ -6,6 +6,7 @@ use flate2::Crc;
 use rprof_untrusted::Budget;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::time::Instant;
 
 /// A file's contents, at one moment.
@@ -56,7 +57,10 @@ impl Fingerprint {
 
     /// Whether an open file has these contents: it was not touched since, or has the same checksum.
     /// Without a checksum, it must not have been written to.
-    pub(crate) fn check(&self, elf: &Elf) -> Result<(), Reason> {
+    ///
+    /// # Errors
+    /// A [`Reason`] if it has not.
+    pub fn check(&self, elf: &Elf) -> Result<(), Reason> {
         if self.is_untouched(elf) {
             return Ok(());
         }
@@ -72,11 +76,14 @@ impl Fingerprint {
 }
 
 /// CRC-32 (IEEE, reflected) of a file, as `.gnu_debuglink` has it.
-pub(crate) fn checksum(
-    mut file: Source,
-    budget: &Budget,
-    until: Option<Instant>,
-) -> io::Result<u32> {
+///
+/// # Errors
+/// If it cannot be read, or is more than the budget has left.
+pub fn file_checksum(path: &Path, budget: &Budget) -> io::Result<u32> {
+    checksum(Source::open(path)?, budget, None)
+}
+
+fn checksum(mut file: Source, budget: &Budget, until: Option<Instant>) -> io::Result<u32> {
     if file.is_mostly_hole() {
         return Err(io::Error::from(io::ErrorKind::InvalidData));
     }

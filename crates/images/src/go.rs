@@ -48,7 +48,7 @@ impl GoTable {
         let (name, start) = names
             .into_iter()
             .find_map(|name| Some((name, elf.section_range(name)?.start.0)))?;
-        let bytes = elf.packed_section(name)?.unpack()?;
+        let bytes = elf.raw_section(name)?.decompress()?;
         let words = Words::of(elf);
         let text = || {
             let recorded = words.at(elf, start.checked_add(pcln::TEXT_START)?)?;
@@ -166,7 +166,7 @@ fn module_of(elf: &Elf, words: &Words, table: u64) -> Option<u64> {
     let sections = [".go.module", ".noptrdata", ".data", ".data.rel.ro"];
     sections.into_iter().find_map(|name| {
         let start = elf.section_range(name)?.start.0;
-        let bytes = elf.packed_section(name)?.unpack()?;
+        let bytes = elf.raw_section(name)?.decompress()?;
         let (all, _) = bytes.as_chunks::<8>();
         let at = all
             .iter()
@@ -183,7 +183,7 @@ fn section_of(elf: &Elf, address: u64) -> Option<(usize, SectionBytes)> {
         if !(range.start.0..range.end.0).contains(&address) {
             return None;
         }
-        let bytes = elf.packed_section(name)?.unpack()?;
+        let bytes = elf.raw_section(name)?.decompress()?;
         let skipped = usize::try_from(address - range.start.0).ok()?;
         (skipped <= bytes.len()).then_some((skipped, bytes))
     })

@@ -9,9 +9,8 @@
 
 mod record;
 
-use crate::ElfMachine;
-use crate::locate::Reason;
 use crate::source::Source;
+use crate::{ElfMachine, Reason};
 use object::elf;
 use rprof_base::{Avma, FileOffset};
 use rprof_untrusted::Budget;

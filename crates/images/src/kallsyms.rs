@@ -1,8 +1,7 @@
 //! `/proc/kallsyms` and its copies.
 
-use rprof_base::BuildId;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// One line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,36 +23,6 @@ pub struct Kallsyms {
 }
 
 impl Kallsyms {
-    /// The list of the kernel with this build id: perf's copy in `~/.debug` (a plain file, much
-    /// faster to read), else the running kernel's own if it is that kernel.
-    ///
-    /// # Errors
-    /// `NotFound` if neither is that kernel's.
-    pub fn of_kernel(build_id: &BuildId) -> io::Result<Self> {
-        if let Some(path) = cached_path(build_id)
-            && let Ok(text) = std::fs::read(path)
-            && Self::shows_addresses(&text)
-        {
-            return Ok(Self { text });
-        }
-        if !crate::kernel_build_id().is_some_and(|running| running.matches(build_id)) {
-            return Err(io::Error::from(io::ErrorKind::NotFound));
-        }
-        Self::running()
-    }
-
-    /// The running kernel's list.
-    ///
-    /// # Errors
-    /// `PermissionDenied` if the kernel hides addresses from this user.
-    pub fn running() -> io::Result<Self> {
-        let text = std::fs::read("/proc/kallsyms")?;
-        if !Self::shows_addresses(&text) {
-            return Err(io::Error::from(io::ErrorKind::PermissionDenied));
-        }
-        Ok(Self { text })
-    }
-
     /// A list from a file.
     ///
     /// # Errors
@@ -64,9 +33,12 @@ impl Kallsyms {
         })
     }
 
-    /// Hidden addresses are all zero; the first lines may be zero anyway (per-CPU symbols).
-    fn shows_addresses(text: &[u8]) -> bool {
-        parse(text).take(20_000).any(|symbol| symbol.address != 0)
+    /// Whether the kernel showed addresses to who read it. Hidden ones are all zero; the first lines
+    /// may be zero anyway (per-CPU symbols).
+    pub fn shows_addresses(&self) -> bool {
+        self.symbols()
+            .take(20_000)
+            .any(|symbol| symbol.address != 0)
     }
 
     /// Its symbols, in its order.
@@ -99,13 +71,6 @@ fn parse_line(line: &[u8]) -> Option<Kallsym<'_>> {
     })
 }
 
-/// `~/.debug/.build-id/ab/cdef.../kallsyms`.
-fn cached_path(build_id: &BuildId) -> Option<PathBuf> {
-    let home = std::env::var_os("HOME")?;
-    let dir = Path::new(&home).join(".debug").join(build_id.path()?);
-    Some(dir.join("kallsyms"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,11 +89,8 @@ mod tests {
 
     #[test]
     fn hidden_addresses_are_recognised() {
-        assert!(!Kallsyms::shows_addresses(
-            b"0000000000000000 T _text\n0000000000000000 T x\n"
-        ));
-        assert!(Kallsyms::shows_addresses(
-            b"0000000000000000 A a\nffffffff81000000 T _text\n"
-        ));
+        let shows = |text: &[u8]| Kallsyms { text: text.into() }.shows_addresses();
+        assert!(!shows(b"0000000000000000 T _text\n0000000000000000 T x\n"));
+        assert!(shows(b"0000000000000000 A a\nffffffff81000000 T _text\n"));
     }
 }

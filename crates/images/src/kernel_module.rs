@@ -19,7 +19,7 @@ pub const MODULE_BASE: Svma = Svma(1 << 32);
 /// Where what is not loaded with the code is put: as far away as nothing reaches.
 const ELSEWHERE: u64 = 1 << 40;
 
-/// No module with debug information comes near; what unpacks to more is no module.
+/// No module with debug information comes near; what decompresses to more is no module.
 const MOST_BYTES: u64 = 1 << 30;
 /// Modules shrink to a fifth; what grows more than this wants our memory.
 const MOST_GROWTH: u64 = 64;
@@ -30,26 +30,29 @@ const LE: LittleEndian = LittleEndian;
 
 /// Opens a module, compressed or not. One with another build id than `wanted` is left as it lies
 /// in its file.
-pub(crate) fn open(path: &Path, wanted: &BuildId, budget: &Budget) -> Result<Elf, ElfError> {
+///
+/// # Errors
+/// [`ElfError`].
+pub fn module_from_file(path: &Path, wanted: &BuildId, budget: &Budget) -> Result<Elf, ElfError> {
     let mut held = budget.hold_nothing();
     let source = Source::open(path).and_then(|source| read_all(source, MOST_BYTES, &mut held));
-    let packed = source.map_err(|source| ElfError::Io {
+    let file = source.map_err(|source| ElfError::Io {
         path: path.to_owned(),
         source,
     })?;
-    module(packed, &path.to_string_lossy(), Some(wanted), budget)
+    module(file, &path.to_string_lossy(), Some(wanted), budget)
 }
 
 /// Reads a module that lies in memory, compressed or not; `name` stands for its path in messages.
 ///
 /// # Errors
-/// [`ElfError`] if it cannot be unpacked, or is no module.
-pub fn module_from_memory(packed: Vec<u8>, name: &str, budget: &Budget) -> Result<Elf, ElfError> {
-    module(packed, name, None, budget)
+/// [`ElfError`] if it cannot be decompressed, or is no module.
+pub fn module_from_memory(file: Vec<u8>, name: &str, budget: &Budget) -> Result<Elf, ElfError> {
+    module(file, name, None, budget)
 }
 
 fn module(
-    packed: Vec<u8>,
+    file: Vec<u8>,
     name: &str,
     wanted: Option<&BuildId>,
     budget: &Budget,
@@ -58,8 +61,8 @@ fn module(
         path: name.into(),
         source,
     };
-    // What is unpacked here counts again as what the file is made of.
-    let mut bytes = unpack(packed, &mut budget.hold_nothing()).map_err(io_error)?;
+    // These bytes count again as what the file is made of.
+    let mut bytes = decompress(file, &mut budget.hold_nothing()).map_err(io_error)?;
     if wanted.is_none_or(|wanted| has_build_id(&bytes, wanted)) {
         lay_out(&mut bytes).map_err(|fault| match fault {
             Fault::TooLarge => io_error(too_large()),
@@ -91,21 +94,21 @@ impl From<object::read::Error> for Fault {
     }
 }
 
-fn unpack(packed: Vec<u8>, held: &mut Held) -> io::Result<Vec<u8>> {
+fn decompress(file: Vec<u8>, held: &mut Held) -> io::Result<Vec<u8>> {
     /// For the window, KiB: what `xz -9` needs and some more.
     const WINDOW_KIB: u32 = 80 << 10;
-    let most = most_from(&packed);
-    match *packed {
+    let most = most_from(&file);
+    match *file {
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
-            let reader = lzma_rust2::XzReader::new_mem_limit(&packed[..], false, WINDOW_KIB);
+            let reader = lzma_rust2::XzReader::new_mem_limit(&file[..], false, WINDOW_KIB);
             read_all(reader, most, held)
         }
         [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            let reader = ruzstd::decoding::StreamingDecoder::new(&packed[..]);
+            let reader = ruzstd::decoding::StreamingDecoder::new(&file[..]);
             read_all(reader.map_err(io::Error::other)?, most, held)
         }
-        [0x1f, 0x8b, ..] => read_all(flate2::read::GzDecoder::new(&packed[..]), most, held),
-        _ => Ok(packed),
+        [0x1f, 0x8b, ..] => read_all(flate2::read::GzDecoder::new(&file[..]), most, held),
+        _ => Ok(file),
     }
 }
 
@@ -233,7 +236,7 @@ fn is_grown(name: &[u8]) -> bool {
     matches!(name, b".plt" | b".text.ftrace_trampoline")
 }
 
-/// Applies one section's relocations. What was packed goes behind all that there is, up to `most`
+/// Applies one section's relocations. What was compressed goes behind all that there is, up to `most`
 /// bytes of both: many sections may be the same bytes of the file.
 fn relocate(bytes: &mut Vec<u8>, idx: usize, most: u64) -> Result<(), Fault> {
     let header = Header::parse(&bytes[..])?;
@@ -247,15 +250,15 @@ fn relocate(bytes: &mut Vec<u8>, idx: usize, most: u64) -> Result<(), Fault> {
     let target_idx = sections.section(object::SectionIndex(idx))?.sh_info(LE) as usize;
     let target = sections.section(object::SectionIndex(target_idx))?;
     let is_compressed = target.sh_flags(LE).0 & elf::SHF_COMPRESSED.0 != 0;
-    let unpacked = match is_compressed {
-        true => Some(unpack_section(&bytes[..], target, most)?),
+    let decompressed = match is_compressed {
+        true => Some(decompress_section(&bytes[..], target, most)?),
         false => None,
     };
-    let base = match unpacked {
+    let base = match decompressed {
         Some(_) => bytes.len() as u64,
         None => target.sh_offset(LE),
     };
-    let limit = unpacked
+    let limit = decompressed
         .as_ref()
         .map_or(target.sh_size(LE), |data| data.len() as u64);
     let mut patches = Vec::with_capacity(relocations.len());
@@ -275,7 +278,7 @@ fn relocate(bytes: &mut Vec<u8>, idx: usize, most: u64) -> Result<(), Fault> {
             len,
         });
     }
-    if let Some(data) = unpacked {
+    if let Some(data) = decompressed {
         let at = header.e_shoff(LE) + (target_idx * size_of::<Section>()) as u64;
         let flags = target.sh_flags(LE).0 & !elf::SHF_COMPRESSED.0;
         patches.extend([
@@ -302,7 +305,7 @@ fn field(of: u64, offset: usize, value: u64) -> Patch {
 }
 
 /// A compressed section's contents, if they and all that there is are `most` bytes or less.
-fn unpack_section(bytes: &[u8], section: &Section, most: u64) -> Result<Vec<u8>, Fault> {
+fn decompress_section(bytes: &[u8], section: &Section, most: u64) -> Result<Vec<u8>, Fault> {
     let Some((header, offset, len)) = section.compression(LE, bytes)? else {
         return Ok(section.data(LE, bytes)?.to_vec());
     };
@@ -320,12 +323,12 @@ fn unpack_section(bytes: &[u8], section: &Section, most: u64) -> Result<Vec<u8>,
     if len > most.saturating_sub(bytes.len() as u64) {
         return Err(Fault::TooLarge);
     }
-    let packed = object::CompressedData {
+    let compressed = object::CompressedData {
         format,
         data,
         uncompressed_size: len,
     };
-    Ok(packed.decompress()?.into_owned())
+    Ok(compressed.decompress()?.into_owned())
 }
 
 /// Bytes of an absolute address that a relocation stands for, by machine; `None` for others.

@@ -108,11 +108,11 @@ impl Source {
 }
 
 /// Number of a device as mappings are announced with: major and minor.
-pub(crate) type Device = (u32, u32);
+pub type Device = (u32, u32);
 
 /// A file that is open.
 #[derive(Clone, Debug)]
-pub(crate) struct Opened {
+pub struct Opened {
     file: Arc<File>,
     meta: Meta,
 }
@@ -123,7 +123,7 @@ impl Opened {
     }
 
     /// When it was last written to.
-    pub(crate) fn modified(&self) -> Option<SystemTime> {
+    pub fn modified(&self) -> Option<SystemTime> {
         self.file.metadata().ok()?.modified().ok()
     }
 

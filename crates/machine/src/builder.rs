@@ -11,9 +11,10 @@ use crate::ranges::{Backing, Range};
 use crate::{History, ImageId, ImageKind, Images, Key, RecordedImage};
 use compiled::Compiled;
 use foldhash::HashMap;
+use foldhash::fast::RandomState;
 use rprof_abi::record::{FileIdentity, Ksymbol, Mmap, Mmap2, Record};
 use rprof_abi::{CpuMode, Misc, SampleId};
-use rprof_base::BuildId;
+use rprof_base::{BuildId, Interner};
 use std::cmp::Reverse;
 
 /// Takes sideband records in the file's order.
@@ -22,8 +23,7 @@ pub struct HistoryBuilder {
     has_times: bool,
     build_ids: HashMap<Vec<u8>, BuildId>,
     images: Images,
-    comms: HashMap<Vec<u8>, Comm>,
-    names: Vec<Vec<u8>>,
+    comms: Interner<Comm, Vec<u8>, RandomState>,
     changes: Vec<(Key, Change)>,
     compiled: Compiled,
 }
@@ -49,8 +49,7 @@ impl HistoryBuilder {
             has_times,
             build_ids,
             images: Images::default(),
-            comms: HashMap::default(),
-            names: Vec::new(),
+            comms: Interner::default(),
             changes: Vec::new(),
             compiled: Compiled::default(),
         }
@@ -236,13 +235,7 @@ impl HistoryBuilder {
     }
 
     fn comm(&mut self, name: &[u8]) -> Comm {
-        if let Some(&comm) = self.comms.get(name) {
-            return comm;
-        }
-        let comm = Comm(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
-        self.names.push(name.to_vec());
-        self.comms.insert(name.to_vec(), comm);
-        comm
+        self.comms.intern_ref(name)
     }
 
     /// The images so far.
@@ -257,7 +250,8 @@ impl HistoryBuilder {
 
     /// Puts all changes in order and applies them.
     pub fn build(self) -> History {
-        drop((self.comms, self.build_ids));
+        drop(self.build_ids);
+        let names = self.comms.into_values();
         // From last to first, so that those applied can be taken from the end. Keys hold the
         // offset: equal ones do not occur in one file.
         let mut changes = self.changes;
@@ -278,7 +272,7 @@ impl HistoryBuilder {
         for (at, code) in compiled.into_iter().rev() {
             now.apply(at, code);
         }
-        now.finish(self.names, self.images)
+        now.finish(names, self.images)
     }
 }
 

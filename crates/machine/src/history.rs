@@ -5,7 +5,7 @@ use crate::ranges::{Range, Ranges, Root};
 use crate::timeline::{Journal, Key, Timelines};
 use crate::{ImageId, ImageKind, Images};
 use foldhash::HashSet;
-use rprof_base::{Avma, FileOffset};
+use rprof_base::{Avma, FileOffset, Id};
 
 /// A span in which an address space does not change. Equal epochs mean equal mappings, also of
 /// different processes and different times: what was looked up in one holds in the other.
@@ -58,6 +58,16 @@ pub enum Place {
 /// A thread's name, by number: the same name has the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Comm(pub(crate) u32);
+
+impl Id for Comm {
+    fn from_number(number: u32) -> Self {
+        Self(number)
+    }
+
+    fn number(self) -> u32 {
+        self.0
+    }
+}
 
 impl Comm {
     /// Of a thread whose id had another one's name before, and whose own nobody told.

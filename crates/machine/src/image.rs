@@ -1,12 +1,22 @@
 //! The images of a recording, each once.
 
-use foldhash::HashMap;
-use rprof_base::{Avma, BuildId, module_name};
+use foldhash::fast::RandomState;
+use rprof_base::{Avma, BuildId, Id, Interner, module_name};
 use std::borrow::Cow;
 
 /// Number of an image within one recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ImageId(pub u32);
+
+impl Id for ImageId {
+    fn from_number(number: u32) -> Self {
+        Self(number)
+    }
+
+    fn number(self) -> u32 {
+        self.0
+    }
+}
 
 /// What sort of thing an image is: decides how its addresses count and who can name them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,7 +59,7 @@ pub fn is_path_of_code_log(path: &[u8]) -> bool {
 }
 
 /// One image as the recording names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RecordedImage {
     /// Path, or a name in brackets.
     pub path: Vec<u8>,
@@ -153,19 +163,9 @@ impl RecordedImage {
 /// All images of a recording.
 #[derive(Debug)]
 pub struct Images {
-    all: Vec<RecordedImage>,
+    all: Interner<ImageId, RecordedImage, RandomState>,
     /// Memory that new ones may take, bytes.
     left: u64,
-    by_identity: HashMap<Identity, ImageId>,
-}
-
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Identity {
-    path: Vec<u8>,
-    build_id: Option<BuildId>,
-    inode: Option<u64>,
-    device: Option<(u32, u32)>,
-    kind: ImageKind,
 }
 
 impl Default for Images {
@@ -181,9 +181,8 @@ impl Images {
     /// So many bytes of them.
     pub(crate) fn up_to(bytes: u64) -> Self {
         Self {
-            all: Vec::new(),
+            all: Interner::default(),
             left: bytes,
-            by_identity: HashMap::default(),
         }
     }
 
@@ -192,14 +191,7 @@ impl Images {
     pub(crate) fn intern(&mut self, image: RecordedImage) -> ImageId {
         /// For what is not the path.
         const EACH: u64 = 200;
-        let identity = Identity {
-            inode: image.inode,
-            device: image.device,
-            path: image.path.clone(),
-            build_id: image.build_id.clone(),
-            kind: image.kind,
-        };
-        if let Some(&id) = self.by_identity.get(&identity) {
+        if let Some(id) = self.all.find(&image) {
             return id;
         }
         let bytes = 2 * image.path.len() as u64 + EACH;
@@ -216,10 +208,7 @@ impl Images {
             return id;
         };
         self.left = left;
-        let id = ImageId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
-        self.all.push(image);
-        self.by_identity.insert(identity, id);
-        id
+        self.all.intern(image)
     }
 
     /// The first image with this path.
@@ -230,7 +219,7 @@ impl Images {
 
     /// One image; `None` for a number of another recording.
     pub fn of(&self, id: ImageId) -> Option<&RecordedImage> {
-        self.all.get(id.0 as usize)
+        self.all.get(id)
     }
 
     /// How many there are.
@@ -245,7 +234,7 @@ impl Images {
 
     /// All of them with their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (ImageId, &RecordedImage)> {
-        (0u32..).map(ImageId).zip(&self.all)
+        self.all.iter()
     }
 }
 

@@ -2,13 +2,11 @@
 //! records that the kernel would have written, had the recording begun before them.
 
 mod kernel;
-mod maps;
 mod spawn;
 mod synthesize;
 mod tasks;
 
 pub use kernel::{KernelMap, kernel_maps};
-pub use maps::{Mapping, parse_maps};
 pub use spawn::{Child, Gated, SpawnError, Stdout, exit_code};
 pub use synthesize::{Synthesized, describe_process};
 pub use tasks::{

@@ -1,10 +1,8 @@
 //! What already runs, as the records that perf would synthesize: FORK, COMM, MMAP2, time 0.
 
-use crate::{comm_of, parent_of, parse_maps, threads_of};
+use crate::{comm_of, parent_of, threads_of};
 use rprof_abi::record::{Comm, FileIdentity, Mmap2, Record, Task};
-use rprof_abi::{Misc, SampleId};
-
-const PROT_EXEC: u32 = 4;
+use rprof_abi::{Misc, SampleId, parse_maps};
 
 /// One synthesized record, lent to the caller.
 #[derive(Debug)]
@@ -34,9 +32,8 @@ pub fn describe_process(pid: i32, emit: &mut impl FnMut(Synthesized<'_>)) -> boo
         } else {
             &map.name
         };
-        let is_code = map.prot & PROT_EXEC != 0;
         emit(Synthesized {
-            misc: if is_code {
+            misc: if map.is_code() {
                 Misc::USER
             } else {
                 Misc(Misc::USER.0 | Misc::MMAP_DATA.0)

@@ -1,6 +1,6 @@
 //! What a recording says of itself: where, when and how it was made.
 
-use crate::percent;
+use rprof_base::Share;
 use std::fmt;
 
 /// Where and how a recording was made, as far as it says.
@@ -44,7 +44,7 @@ pub struct Coverage {
 
 impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let share = percent(self.covered, self.count);
+        let share = Share::of(self.covered, self.count);
         write!(
             f,
             "samples cover {share:.1} % of {}: many processes or threads ended before their first one",

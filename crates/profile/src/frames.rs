@@ -1,7 +1,8 @@
 //! Frames: functions in images, each once.
 
 use crate::{StrId, Strings};
-use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use rprof_base::{Id, Interner};
 use rprof_untrusted::Untrusted;
 
 /// Privilege level of code; its sign is perf's.
@@ -48,9 +49,19 @@ impl FrameId {
     }
 }
 
+impl Id for FrameId {
+    fn from_number(number: u32) -> Self {
+        Self(number)
+    }
+
+    fn number(self) -> u32 {
+        self.0
+    }
+}
+
 /// A function, or code without a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Frame {
+pub struct FrameInfo {
     /// The function's name; `None` if the address has none.
     pub name: Option<StrId>,
     /// Short name of the image (perf's "shared object").
@@ -68,19 +79,12 @@ pub struct Frame {
 
 /// All frames of a profile. Two addresses in one function are one frame.
 #[derive(Clone, Debug, Default)]
-pub struct Frames {
-    all: Vec<Frame>,
-    numbers: HashMap<Frame, FrameId>,
-}
+pub struct Frames(Interner<FrameId, FrameInfo, RandomState>);
 
 impl Frames {
     /// The number of a frame, new or seen before.
-    pub fn intern(&mut self, frame: Frame) -> FrameId {
-        let next = FrameId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
-        *self.numbers.entry(frame).or_insert_with(|| {
-            self.all.push(frame);
-            next
-        })
+    pub fn intern(&mut self, frame: FrameInfo) -> FrameId {
+        self.0.intern(frame)
     }
 
     /// The frame with a number.
@@ -88,8 +92,8 @@ impl Frames {
     /// # Panics
     /// If the number is of another profile.
     #[inline]
-    pub fn of(&self, id: FrameId) -> &Frame {
-        &self.all[id.0 as usize]
+    pub fn of(&self, id: FrameId) -> &FrameInfo {
+        &self.0.values()[id.0 as usize]
     }
 
     /// How a frame is called in trees: its name, or its address and image.

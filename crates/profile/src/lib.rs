@@ -8,7 +8,6 @@
 mod about;
 mod filter;
 mod frames;
-mod percent;
 mod profile;
 mod strings;
 mod tally;
@@ -19,10 +18,9 @@ pub mod view;
 
 pub use about::{About, Coverage, EventKind, Sampling, WallClock};
 pub use filter::{Ancestor, Filter, FilterError};
-pub use frames::{Frame, FrameId, Frames, Level};
-pub use percent::{Percent, percent};
-pub use profile::{EventProfile, Group, Loss, Profile, UnnamedImage};
+pub use frames::{FrameId, FrameInfo, Frames, Level};
+pub use profile::{EventProfile, Group, ListedUnnamed, Loss, Profile, UnnamedImage};
 pub use strings::{StrId, Strings};
-pub use tally::Tally;
+pub use tally::{Tally, TallyParts};
 pub use tree::{Node, Tree};
 pub use unwound::{EndedStacks, Unwound};

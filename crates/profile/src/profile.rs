@@ -1,6 +1,7 @@
 //! A frozen profile.
 
-use crate::{About, EventKind, Frames, Percent, Sampling, StrId, Strings, Tree, Unwound, percent};
+use crate::{About, EventKind, Frames, Sampling, StrId, Strings, Tree, Unwound};
+use rprof_base::Share;
 use rprof_untrusted::Untrusted;
 
 /// What tasks are told apart by; a part that was not asked for is `None`.
@@ -79,25 +80,33 @@ pub struct Profile {
     pub warnings: Vec<String>,
 }
 
+/// Images without names that are worth a line.
+#[derive(Clone, Debug)]
+pub struct ListedUnnamed<'p> {
+    /// With their share of all samples, the largest first.
+    pub images: Vec<(Share, &'p UnnamedImage)>,
+    /// How many others there are.
+    pub n_others: usize,
+}
+
 impl Profile {
     /// Images below have too few samples to be worth a line, percent.
-    pub const MIN_UNNAMED: Percent = Percent(0.5);
+    pub const MIN_UNNAMED: Share = Share::from_percent(0.5);
     /// Images that are worth one, at most.
     const MAX_UNNAMED: usize = 5;
 
-    /// Images without names that a reader should know of, with their share, and how many
-    /// others there are.
-    pub fn listed_unnamed(&self) -> (Vec<(Percent, &UnnamedImage)>, usize) {
+    /// Images without names that a reader should know of.
+    pub fn listed_unnamed(&self) -> ListedUnnamed<'_> {
         let weights = self.events.iter().map(|event| event.weight);
         let total = weights.fold(0u64, u64::saturating_add);
         let shares = self.unnamed.iter();
-        let listed: Vec<_> = shares
-            .map(|image| (percent(image.weight, total), image))
+        let images: Vec<_> = shares
+            .map(|image| (Share::of(image.weight, total), image))
             .take_while(|(share, _)| *share >= Self::MIN_UNNAMED)
             .take(Self::MAX_UNNAMED)
             .collect();
-        let others = self.unnamed.len() - listed.len();
-        (listed, others)
+        let n_others = self.unnamed.len() - images.len();
+        ListedUnnamed { images, n_others }
     }
 }
 
@@ -131,8 +140,8 @@ mod tests {
         };
         let listed = |weights: &[u64]| {
             let profile = unnamed(weights);
-            let (listed, others) = profile.listed_unnamed();
-            (listed.iter().map(|(_, one)| one.weight).collect(), others)
+            let ListedUnnamed { images, n_others } = profile.listed_unnamed();
+            (images.iter().map(|(_, one)| one.weight).collect(), n_others)
         };
         assert_eq!(listed(&[500, 5, 4]), (vec![500, 5], 1));
         assert_eq!(listed(&[10; 7]), (vec![10; 5], 2));

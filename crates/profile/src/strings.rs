@@ -1,6 +1,7 @@
 //! Strings, each once.
 
-use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use rprof_base::{Id, Interner};
 use rprof_untrusted::Untrusted;
 
 /// Number of a string.
@@ -14,32 +15,33 @@ impl StrId {
     }
 }
 
+impl Id for StrId {
+    fn from_number(number: u32) -> Self {
+        Self(number)
+    }
+
+    fn number(self) -> u32 {
+        self.0
+    }
+}
+
 /// All strings of a profile.
 #[derive(Clone, Debug, Default)]
-pub struct Strings {
-    all: Vec<Box<str>>,
-    numbers: HashMap<Box<str>, StrId>,
-}
+pub struct Strings(Interner<StrId, Box<str>, RandomState>);
 
 impl Strings {
     /// The number of a string, new or seen before.
     pub fn intern(&mut self, text: &str) -> StrId {
-        if let Some(&id) = self.numbers.get(text) {
-            return id;
-        }
-        let id = StrId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
-        self.all.push(text.into());
-        self.numbers.insert(text.into(), id);
-        id
+        self.0.intern_ref(text)
     }
 
     /// All of them, by number.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.all.iter().map(|text| &**text)
+        self.0.values().iter().map(|text| &**text)
     }
 
     /// The string with a number; empty for one of another profile.
     pub fn of(&self, id: StrId) -> Untrusted<&str> {
-        Untrusted::new(self.all.get(id.0 as usize).map_or("", |text| text))
+        Untrusted::new(self.0.get(id).map_or("", |text| text))
     }
 }

@@ -1,7 +1,8 @@
 //! Counting stacks of one event, by group of tasks.
 
 use crate::{FrameId, Tree};
-use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use rprof_base::Interner;
 use std::hash::Hash;
 
 /// Counts of one event. `G` is what tasks are told apart by (name, process, thread, CPU).
@@ -10,19 +11,30 @@ use std::hash::Hash;
 #[derive(Clone, Debug)]
 pub struct Tally<G> {
     tree: Tree,
-    groups: Vec<G>,
-    group_numbers: HashMap<G, u32>,
+    groups: Interner<u32, G, RandomState>,
     last_group: Option<(G, u32)>,
     samples: u64,
     weight: u64,
+}
+
+/// What a tally counted.
+#[derive(Clone, Debug)]
+pub struct TallyParts<G> {
+    /// All stacks.
+    pub tree: Tree,
+    /// By number.
+    pub groups: Vec<G>,
+    /// Number of all samples, with a stack or without.
+    pub samples: u64,
+    /// Their weight, in the event's unit.
+    pub weight: u64,
 }
 
 impl<G> Default for Tally<G> {
     fn default() -> Self {
         Self {
             tree: Tree::default(),
-            groups: Vec::new(),
-            group_numbers: HashMap::default(),
+            groups: Interner::default(),
             last_group: None,
             samples: 0,
             weight: 0,
@@ -63,6 +75,11 @@ impl<G: Copy + Eq + Hash> Tally<G> {
         self.tree.count(node, weight, 1);
     }
 
+    /// Samples counted for the totals.
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
     /// The number of a group, new or seen before.
     #[inline]
     pub fn group(&mut self, group: G) -> u32 {
@@ -71,11 +88,7 @@ impl<G: Copy + Eq + Hash> Tally<G> {
         {
             return number;
         }
-        let next = u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
-        let number = *self.group_numbers.entry(group).or_insert_with(|| {
-            self.groups.push(group);
-            next
-        });
+        let number = self.groups.intern(group);
         self.last_group = Some((group, number));
         number
     }
@@ -86,7 +99,7 @@ impl<G: Copy + Eq + Hash> Tally<G> {
         self.weight = self.weight.saturating_add(other.weight);
         let mut moved: Vec<u32> = Vec::with_capacity(other.tree.nodes().len());
         for node in other.tree.nodes() {
-            let group = self.group(other.groups[node.group as usize]);
+            let group = self.group(other.groups.values()[node.group as usize]);
             let parent = node.parent.map(|parent| moved[parent as usize]);
             let here = self.tree.child(parent, group, node.frame);
             self.tree.count(here, node.self_weight, node.self_samples);
@@ -94,9 +107,14 @@ impl<G: Copy + Eq + Hash> Tally<G> {
         }
     }
 
-    /// Tree, groups by number, samples and weight.
-    pub fn into_parts(mut self) -> (Tree, Vec<G>, u64, u64) {
+    /// What was counted, without what is needed only for counting.
+    pub fn into_parts(mut self) -> TallyParts<G> {
         self.tree.freeze();
-        (self.tree, self.groups, self.samples, self.weight)
+        TallyParts {
+            tree: self.tree,
+            groups: self.groups.into_values(),
+            samples: self.samples,
+            weight: self.weight,
+        }
     }
 }

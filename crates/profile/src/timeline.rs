@@ -6,6 +6,7 @@
 //! only where a sample was taken every address is told apart.
 
 use crate::{FrameId, Profile, StrId};
+use std::ops::RangeInclusive;
 
 /// A recording as a list of samples.
 #[derive(Clone, Debug, Default)]
@@ -158,8 +159,8 @@ impl Timeline {
     }
 
     /// Times of the first and the last sample.
-    pub fn span_ns(&self) -> Option<(u64, u64)> {
-        Some((self.samples.first()?.time_ns, self.samples.last()?.time_ns))
+    pub fn span_ns(&self) -> Option<RangeInclusive<u64>> {
+        Some(self.samples.first()?.time_ns..=self.samples.last()?.time_ns)
     }
 
     /// Whether a sample is of an event that is shown by moments rather than by sums.

@@ -1,6 +1,6 @@
 //! How those stacks ended that were unwound from copies.
 
-use crate::percent;
+use rprof_base::Share;
 use rprof_base::StackEnd;
 
 /// Stacks that ended in the same way.
@@ -49,7 +49,7 @@ impl Unwound {
         if all == 0 {
             return None;
         }
-        let share = |samples| format!("{:.1} %", percent(samples, all));
+        let share = |samples| format!("{:.1} %", Share::of(samples, all));
         let rooted = self.sum(|end| end == StackEnd::Rooted);
         let cut = self.sum(|end| end == StackEnd::Cut);
         let guessed = self.sum(|end| end == StackEnd::Guess);

@@ -1,7 +1,7 @@
 //! What to record, and what came of it: plain data.
 
 use rprof_events::Event;
-use rprof_images::KeptFiles;
+use rprof_locate::KeptFiles;
 use rprof_perfdata::feature::{Coverage, StackEnds};
 use std::ffi::OsString;
 use std::fs::File;

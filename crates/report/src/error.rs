@@ -1,33 +1,10 @@
-//! Why there is no report.
+//! Why there is no flame graph.
 
-/// A recording could not be read, or a report not made of it.
+/// A flame graph could not be drawn.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The file.
-    #[error(transparent)]
-    Recording(#[from] rprof_perfdata::Error),
-    /// A thread could not be started.
-    #[error("starting a thread")]
-    Thread(#[source] std::io::Error),
-    /// A filter asks for what no sample has.
-    #[error("the recording has no {what}: leave {option} out")]
-    NotRecorded {
-        /// What is missing.
-        what: &'static str,
-        /// The option that needs it.
-        option: &'static str,
-    },
-    /// Whose descendants are meant is not known.
-    #[error("the recording does not say which process its command was: --descendants=PID does")]
-    NoCommand,
-    /// The output cannot be written.
-    #[error("writing the samples")]
-    Write(#[source] std::io::Error),
-    /// The columns of a script cannot be had.
-    #[error(transparent)]
-    Columns(#[from] crate::script::ColumnsError),
-    /// The flame graph could not be drawn.
+    /// It could not be drawn.
     #[error("drawing the flame graph")]
     Draw(#[source] std::io::Error),
     /// There is nothing to draw.

@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
             other => other?,
         };
-        let ring = Ring::map_halving(&counter, 64)?;
+        let ring = Ring::map(&counter, 8)?;
         opened.push((counter, ring));
     }
 

@@ -2,7 +2,7 @@
 //! `rprof_untrusted`.
 
 use anyhow::{Context, Result, bail};
-use rprof_untrusted::{Goal, NewFile, Place, Seen};
+use rprof_untrusted::{FolderEntry, Goal, NewFile, Seen};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -46,7 +46,10 @@ pub(crate) fn make<T>(path: &Path, make: impl FnOnce(File) -> Result<T>) -> Resu
     Ok(made)
 }
 
-fn replace(place: Place, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn replace(
+    place: FolderEntry,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     let new = beside(place)?;
     let mut out: BufWriter<&File> = BufWriter::with_capacity(1 << 16, new.file());
     write(&mut out)?;
@@ -55,7 +58,7 @@ fn replace(place: Place, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     new.put()
 }
 
-fn beside(place: Place) -> io::Result<NewFile> {
+fn beside(place: FolderEntry) -> io::Result<NewFile> {
     if let Some(old) = place.seen().filter(|old| old.meta().is_file()) {
         // What may not be written is not replaced either.
         old.open_regular(OpenOptions::new().write(true))?;

@@ -1,6 +1,7 @@
 //! What a batch answers.
 
-use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use rprof_base::Interner;
 use std::fmt;
 
 /// Why an address, or a whole image, has no name.
@@ -132,19 +133,17 @@ impl Answers {
 #[derive(Debug, Default)]
 pub struct Collector {
     answers: Answers,
-    numbers: HashMap<Vec<u8>, u32>,
+    /// As they are shown, by what they are in the file.
+    names: Interner<u32, String, RandomState, Vec<u8>>,
 }
 
 impl Collector {
     /// The number of a name, `show`n at its first use.
     pub fn name(&mut self, raw: &[u8], show: impl FnOnce(&[u8]) -> String) -> u32 {
-        if let Some(&number) = self.numbers.get(raw) {
-            return number;
+        match self.names.find(raw) {
+            Some(number) => number,
+            None => self.names.intern_with(raw.to_vec(), |raw| show(raw)),
         }
-        let number = u32::try_from(self.answers.names.len()).unwrap_or(u32::MAX);
-        self.answers.names.push(show(raw));
-        self.numbers.insert(raw.to_vec(), number);
-        number
     }
 
     /// Adds a frame to the current address.
@@ -182,6 +181,9 @@ impl Collector {
 
     /// The answers, in the order in which addresses were ended.
     pub fn finish(self) -> Answers {
-        self.answers
+        Answers {
+            names: self.names.into_values(),
+            ..self.answers
+        }
     }
 }

@@ -5,6 +5,8 @@ use crate::Demangling;
 use crate::answers::{Answers, Frame, Line};
 use crate::demangle::shown;
 use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use rprof_base::Interner;
 use std::borrow::Cow;
 
 /// What kind of name it is.
@@ -20,11 +22,12 @@ enum Kind {
 
 type Name<'a> = (Kind, Cow<'a, [u8]>);
 
+type Names<'a> = Interner<u32, Name<'a>, RandomState>;
+
 /// Frames of some addresses, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Batch<'a> {
-    names: Vec<Name<'a>>,
-    numbers: HashMap<Name<'a>, u32>,
+    names: Names<'a>,
     /// Numbers by where a name is: the same bytes need not be hashed again.
     places: HashMap<(Kind, usize, usize), u32>,
     frames: Vec<Frame>,
@@ -49,34 +52,22 @@ impl<'a> Batch<'a> {
         if let Some(&number) = self.places.get(&place) {
             return number;
         }
-        let number = self.number((kind, Cow::Borrowed(name)));
+        let number = self.names.intern((kind, Cow::Borrowed(name)));
         self.places.insert(place, number);
         number
     }
 
     /// The number of a function's name that the file has in parts.
     pub(crate) fn made(&mut self, name: Vec<u8>) -> u32 {
-        self.number((Kind::Function, Cow::Owned(name)))
+        self.names.intern((Kind::Function, Cow::Owned(name)))
     }
 
     /// The number of a source file's name.
     pub(crate) fn file(&mut self, path: &str) -> u32 {
-        let numbers: &HashMap<Name<'_>, u32> = &self.numbers;
-        let known = numbers.get(&(Kind::File, Cow::Borrowed(path.as_bytes())));
-        match known {
-            Some(&number) => number,
-            None => self.number((Kind::File, Cow::Owned(path.as_bytes().to_vec()))),
-        }
-    }
-
-    fn number(&mut self, name: Name<'a>) -> u32 {
-        if let Some(&number) = self.numbers.get(&name) {
-            return number;
-        }
-        let number = count(self.names.len());
-        self.numbers.insert(name.clone(), number);
-        self.names.push(name);
-        number
+        let path = path.as_bytes();
+        let names: &Names<'_> = &self.names;
+        let known = names.find(&(Kind::File, Cow::Borrowed(path)));
+        known.unwrap_or_else(|| self.names.intern((Kind::File, Cow::Owned(path.to_vec()))))
     }
 
     /// Adds a frame to the current address.
@@ -100,8 +91,9 @@ impl<'a> Batch<'a> {
         let before = count(self.frames.len());
         let numbers: Vec<u32> = other
             .names
+            .into_values()
             .into_iter()
-            .map(|name| self.number(name))
+            .map(|name| self.names.intern(name))
             .collect();
         let number = |old: u32| numbers.get(old as usize).copied().unwrap_or(u32::MAX);
         self.frames
@@ -126,7 +118,7 @@ impl<'a> Batch<'a> {
             Kind::Function => demangling.of(name),
             Kind::File | Kind::Readable => shown(name),
         };
-        let names = crate::threads::in_order(&all.names, n_threads, |names| {
+        let names = crate::threads::in_order(all.names.values(), n_threads, |names| {
             names.iter().map(readable).collect::<Vec<_>>()
         });
         let mut answers = Answers::new(names.concat(), all.frames, all.ends);

@@ -11,7 +11,7 @@ use crate::batch::Batch;
 use crate::split::Split;
 use gimli::{AbbreviationsCacheStrategy, Reader as _, RunTimeEndian, Section, SectionId};
 use rprof_base::Svma;
-use rprof_images::{Elf, PackedSection, SectionBytes};
+use rprof_images::{Elf, RawSection, SectionBytes};
 use scopes::{Scopes, may_be_scoped};
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
@@ -45,7 +45,7 @@ const WANTED: [SectionId; 10] = [
 /// The DWARF sections of a file, found and not yet read.
 #[derive(Debug)]
 pub(crate) struct Packed {
-    sections: Vec<(SectionId, PackedSection)>,
+    sections: Vec<(SectionId, RawSection)>,
     shared: Option<DwarfSections>,
     endian: RunTimeEndian,
 }
@@ -55,14 +55,14 @@ impl Packed {
     pub(crate) fn of(elf: &Elf, shared: Option<&Elf>) -> Self {
         let all_of = |elf: &Elf| {
             let read = |id: SectionId| -> Result<SectionBytes, ()> {
-                let packed = elf.packed_section(id.name());
-                Ok(packed.and_then(PackedSection::unpack).unwrap_or_default())
+                let packed = elf.raw_section(id.name());
+                Ok(packed.and_then(RawSection::decompress).unwrap_or_default())
             };
             DwarfSections::load(read).ok()
         };
         let sections = WANTED
             .into_iter()
-            .filter_map(|id| Some((id, elf.packed_section(id.name())?)));
+            .filter_map(|id| Some((id, elf.raw_section(id.name())?)));
         Self {
             sections: sections.collect(),
             shared: shared.and_then(all_of),
@@ -78,7 +78,7 @@ impl Packed {
         let lens = self
             .sections
             .iter()
-            .map(|(_, section)| section.unpacked_len());
+            .map(|(_, section)| section.decompressed_len());
         lens.fold(0, u64::saturating_add)
     }
 
@@ -101,7 +101,7 @@ impl Packed {
             let next = || waiting.lock().ok()?.next();
             while let Some((id, section)) = next() {
                 // What is damaged counts as empty.
-                let bytes = section.unpack().unwrap_or_default();
+                let bytes = section.decompress().unwrap_or_default();
                 if let Ok(mut read) = read.lock() {
                     read.push((id, bytes));
                 }

@@ -7,7 +7,7 @@ use crate::split::Split;
 use crate::table::{Entry, Table};
 use crate::{Demangling, dwarf, threads};
 use rprof_base::{Avma, Svma};
-use rprof_images::{Elf, Kallsym, Kallsyms, SplitFiles, SymbolTable};
+use rprof_images::{Elf, Kallsym, Kallsyms, SymbolTable};
 
 /// A file of the kernel, and how far from the file's addresses it was in memory.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +122,7 @@ impl<'k> KernelSymbols<'k> {
         let packed = code.map(|code| dwarf::Packed::of(code.elf, None));
         let sections = packed.map(|packed| packed.unpack(n_threads, || ()).0);
         let endian = sections.as_ref().map(dwarf::Sections::endian);
-        let split = endian.map(|endian| Split::new(SplitFiles::default(), endian));
+        let split = endian.map(|endian| Split::new(None, endian));
         let dwarf = sections.as_ref().and_then(dwarf::Sections::dwarf);
         let shift = code.map_or(0, |code| code.shift);
         let shares = threads::in_order(addresses, n_threads, |addresses| {

@@ -4,7 +4,7 @@
 use crate::dwarf::Slice;
 use addr2line::{LookupContinuation, LookupResult, SplitDwarfLoad};
 use gimli::{Dwarf, DwarfPackageSections, DwarfSections, DwoId, RunTimeEndian, SectionId};
-use rprof_images::{Elf, PackedSection, SectionBytes, SplitFiles};
+use rprof_images::{Elf, RawSection, SectionBytes, SplitFiles};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 /// The split DWARF of one image, read unit by unit as addresses lead there, by any thread.
 #[derive(Debug)]
 pub(crate) struct Split {
-    files: SplitFiles,
+    files: Option<Box<dyn SplitFiles>>,
     endian: RunTimeEndian,
     package: OnceLock<Option<DwarfPackageSections<SectionBytes>>>,
     units: Units<DwarfSections<SectionBytes>>,
@@ -63,7 +63,7 @@ impl<T> Units<T> {
 }
 
 impl Split {
-    pub(crate) fn new(files: SplitFiles, endian: RunTimeEndian) -> Self {
+    pub(crate) fn new(files: Option<Box<dyn SplitFiles>>, endian: RunTimeEndian) -> Self {
         Self {
             files,
             endian,
@@ -115,7 +115,7 @@ impl Split {
     }
 
     fn read_package(&self) -> Option<DwarfPackageSections<SectionBytes>> {
-        let elf = self.files.package()?;
+        let elf = self.files.as_ref()?.package()?;
         let sections = DwarfPackageSections::load(|id| read(&elf, id)).ok();
         self.note(&elf);
         sections
@@ -128,7 +128,8 @@ impl Split {
         }
         let name = path(load.path.as_ref()?);
         let folder = load.comp_dir.as_ref().map_or(Path::new(""), path);
-        self.files.units(folder, name).find_map(|elf| {
+        let mut units = self.files.as_ref()?.units(folder, name);
+        units.find_map(|elf| {
             let sections = DwarfSections::load(|id| read(&elf, id)).ok()?;
             self.note(&elf);
             let is_it = self.id_of(&sections, &load.parent) == Some(load.dwo_id);
@@ -151,8 +152,8 @@ impl Split {
 
 /// A section of such a file; what is absent or damaged is empty.
 fn read(elf: &Elf, id: SectionId) -> Result<SectionBytes, gimli::Error> {
-    let section = id.dwo_name().and_then(|name| elf.packed_section(name));
-    Ok(section.and_then(PackedSection::unpack).unwrap_or_default())
+    let section = id.dwo_name().and_then(|name| elf.raw_section(name));
+    Ok(section.and_then(RawSection::decompress).unwrap_or_default())
 }
 
 #[cfg(test)]

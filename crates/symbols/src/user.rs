@@ -166,7 +166,8 @@ impl<'a> Sources<'_, 'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_images::{Locator, Recorded, SymbolTable};
+    use rprof_images::SymbolTable;
+    use rprof_locate::{Locator, Recorded};
     use std::os::unix::ffi::OsStrExt;
 
     #[inline(never)]

@@ -3,7 +3,7 @@
 //! It is made under a name of its own, which nothing had before, in the folder that was opened, and
 //! renamed: what has the name is replaced, not opened, be it a link or somebody else's file.
 
-use crate::Place;
+use crate::FolderEntry;
 use crate::place::look_at;
 use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
 use rustix::io::Errno;
@@ -19,7 +19,7 @@ const MAX_TRIES: usize = 100;
 /// A file that is not in its place yet: unless it is put there, it goes away again.
 #[derive(Debug)]
 pub struct NewFile {
-    place: Place,
+    place: FolderEntry,
     file: File,
     name: OsString,
     is_placed: bool,
@@ -28,7 +28,7 @@ pub struct NewFile {
 /// A file in its place. It is held open, and so is an older one: nothing else is given their inodes.
 #[derive(Debug)]
 pub struct Placed {
-    place: Place,
+    place: FolderEntry,
     file: File,
     /// What had the name before, and its name now.
     old: Option<(OsString, File)>,
@@ -39,7 +39,7 @@ impl NewFile {
     ///
     /// # Errors
     /// The kernel's.
-    pub fn beside(place: Place, mode: u32) -> io::Result<Self> {
+    pub fn beside(place: FolderEntry, mode: u32) -> io::Result<Self> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut n_tries = 0;
@@ -79,7 +79,7 @@ impl NewFile {
     /// The kernel's. Then the older file has its name.
     pub fn put_beside_old(mut self, ending: &str) -> io::Result<Placed> {
         let mut placed = Placed {
-            place: Place::new(self.place.folder.try_clone()?, self.place.name.clone()),
+            place: FolderEntry::new(self.place.folder.try_clone()?, self.place.name.clone()),
             file: self.file.try_clone()?,
             old: None,
         };
@@ -119,7 +119,7 @@ impl Placed {
     /// Takes the file away again, and gives an older one its name; but only what still has the name
     /// that it got here.
     pub fn take_back(&self) {
-        let Place { folder, name, .. } = &self.place;
+        let FolderEntry { folder, name, .. } = &self.place;
         if has_name(folder, name, &self.file) && !self.give_back() {
             let _ = unlinkat(folder, name, AtFlags::empty());
         }
@@ -127,7 +127,7 @@ impl Placed {
 
     /// Gives an older file its name; whether there is one.
     fn give_back(&self) -> bool {
-        let Place { folder, name, .. } = &self.place;
+        let FolderEntry { folder, name, .. } = &self.place;
         let old = self.old.as_ref();
         let old = old.filter(|(old, file)| has_name(folder, old, file));
         // Whatever fails here, the reason why nothing was written is what the user needs.
@@ -146,8 +146,8 @@ fn has_name(folder: &File, name: &OsStr, file: &File) -> bool {
 }
 
 /// Gives what has the name another one with this ending; `None` if it is gone.
-fn move_away(place: &Place, ending: &str) -> io::Result<Option<(OsString, File)>> {
-    let Place { folder, name, .. } = place;
+fn move_away(place: &FolderEntry, ending: &str) -> io::Result<Option<(OsString, File)>> {
+    let FolderEntry { folder, name, .. } = place;
     let mut old = name.clone();
     old.push(ending);
     match renameat(folder, name, folder, &old) {
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(listed(dir.path()), []);
         symlink("nowhere", &path).unwrap();
         let folder = look_at(rustix::fs::CWD, dir.path().as_os_str()).unwrap();
-        let place = Place::new(folder, "file".into());
+        let place = FolderEntry::new(folder, "file".into());
         NewFile::beside(place, 0o600).unwrap().put().unwrap();
         assert_eq!(listed(dir.path()), [text("file", "")]);
     }

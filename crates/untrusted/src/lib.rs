@@ -23,6 +23,6 @@ pub use budget::{Allowed, Budget, Held, Limits, OverBudget, read_all};
 pub use create::{NewFile, Placed};
 pub use holes::{is_mostly_hole, stored};
 pub use open::{Seen, open};
-pub use place::{Goal, Place, open_to_change};
+pub use place::{FolderEntry, Goal, open_to_change};
 pub use quote::quoted;
 pub use text::{Untrusted, printable};

@@ -35,7 +35,7 @@ const MAX_LINKS: u32 = 40;
 
 /// A folder, opened, and a name in it.
 #[derive(Debug)]
-pub struct Place {
+pub struct FolderEntry {
     pub(crate) folder: File,
     pub(crate) name: OsString,
     /// What had the name: itself, not what it leads to.
@@ -46,7 +46,7 @@ pub struct Place {
 #[derive(Debug)]
 pub enum Goal {
     /// A place for a file. What has the name now is a regular file or a link, if anything.
-    Place(Place),
+    Place(FolderEntry),
     /// Something to be written where it is: a device, a pipe, an open file of ours (`/dev/stdout`).
     There(Seen),
 }
@@ -62,7 +62,7 @@ impl Goal {
     }
 }
 
-impl Place {
+impl FolderEntry {
     /// A name in a folder, whatever has it.
     pub(crate) fn new(folder: File, name: OsString) -> Self {
         Self {
@@ -259,8 +259,8 @@ impl Walk {
         io::Error::new(io::ErrorKind::NotFound, why)
     }
 
-    fn at(&self, name: OsString, seen: Option<Seen>) -> io::Result<Place> {
-        Ok(Place {
+    fn at(&self, name: OsString, seen: Option<Seen>) -> io::Result<FolderEntry> {
+        Ok(FolderEntry {
             folder: self.folder.try_clone()?,
             name,
             seen,

@@ -1,56 +1,15 @@
 //! Calls, by their instructions.
 
-use crate::Machine;
-
-/// Bytes of the longest call instruction, rounded up.
-pub const LONGEST_CALL: usize = 8;
-
-/// What code calls just before a return address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Call {
-    /// Nothing: it is no return address.
-    None,
-    /// Code at an address (AVMA).
-    To(u64),
-    /// What a register or memory says.
-    Somewhere,
-}
+use crate::arch::{Arch, Call, LONGEST_CALL, Machine, for_machine};
 
 /// The call at the end of code, before an address.
-///
-/// Source: Intel SDM volume 2, CALL (E8 and FF /2); Arm ARM, BL and BLR.
 pub fn call_before(machine: Machine, avma: u64, code: &[u8; LONGEST_CALL]) -> Call {
-    let [.., c3, c4, c5, c6, c7] = *code;
-    match machine {
-        Machine::X86_64 => {
-            // FF /2: without or with displacement or index; a prefix may stand before it.
-            let is_indirect = |len: usize| {
-                let at = LONGEST_CALL - len;
-                code[at] == 0xff && code[at + 1] >> 3 & 7 == 2
-            };
-            if c3 == 0xe8 {
-                let to = i32::from_le_bytes([c4, c5, c6, c7]);
-                Call::To(avma.wrapping_add_signed(to.into()))
-            } else if [2, 3, 4, 6, 7].into_iter().any(is_indirect) {
-                Call::Somewhere
-            } else {
-                Call::None
-            }
-        }
-        Machine::Aarch64 => {
-            let word = u32::from_le_bytes([c4, c5, c6, c7]);
-            if word >> 26 == 0b10_0101 {
-                // 26 bits with their sign, in words.
-                let to = i64::from((word << 6).cast_signed() >> 6) * 4;
-                Call::To(avma.wrapping_sub(4).wrapping_add_signed(to))
-            } else if word & 0xfeff_f000 == 0xd63f_0000 {
-                // BLR, and its forms with pointer authentication.
-                Call::Somewhere
-            } else {
-                Call::None
-            }
-        }
-    }
+    for_machine!(machine, A => A::call_before(avma, code))
+}
+
+/// Whether code is a jump through a table: what it leads to cannot be told from it.
+pub fn is_jump_stub(machine: Machine, code: &[u8]) -> bool {
+    for_machine!(machine, A => A::is_jump_stub(code))
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Frames of Go programs, as their own table tells them: stripping leaves it in. Some functions of
 //! Go's runtime are told apart by name.
 
-use crate::arch::{Aarch64, Arch, Machine, X86_64};
+use crate::arch::Arch;
 use crate::rule::{Kind, Rule, WORD};
 use rprof_base::Svma;
-use rprof_images::{Elf, ElfMachine, GoTable};
+use rprof_images::{Elf, GoTable};
 use std::ops::Range;
 
 /// A Go program's frames.
@@ -16,7 +16,7 @@ pub(crate) struct Go {
     special: Vec<(u32, u32, Kind)>,
 }
 
-/// Where goroutines, threads and programs begin, and the scheduler of a thread.
+/// Where goroutines, threads and programs ([`Arch::GO_ENTRY`], too) begin, and the scheduler of a thread.
 ///
 /// Source: `funcID` of Go's src/internal/abi/symtab.go, and src/runtime/traceback.go (1.22).
 const ROOTS: &[&str] = &[
@@ -24,8 +24,6 @@ const ROOTS: &[&str] = &[
     "runtime.mstart",
     "runtime.rt0_go",
     "runtime.mcall",
-    "_rt0_amd64_linux",
-    "_rt0_arm64_linux",
 ];
 
 /// What they call through a register has the stack of the thread, they themselves that of a goroutine.
@@ -36,20 +34,21 @@ const MORE_STACK: &str = "runtime.morestack";
 
 impl Go {
     /// Of a program in Go; `is_described` by DWARF.
-    pub(crate) fn of(elf: &Elf, base: u64, is_described: bool) -> Option<Self> {
+    pub(crate) fn of<A: Arch>(elf: &Elf, base: u64, is_described: bool) -> Option<Self> {
         let table = GoTable::of(elf)?;
         let relative = |address: Svma| u32::try_from(address.0.checked_sub(base)?).ok();
-        let names = [ROOTS, &[MORE_STACK], SWITCHES].concat();
+        let roots = [ROOTS, &[A::GO_ENTRY]].concat();
+        let names = [roots.as_slice(), &[MORE_STACK], SWITCHES].concat();
         let mut special = Vec::new();
         for (name, range) in table.named(&names) {
             let (Some(start), Some(end)) = (relative(range.start), relative(range.end)) else {
                 continue;
             };
-            match name.checked_sub(ROOTS.len()) {
+            match name.checked_sub(roots.len()) {
                 None => special.push((start, end, Kind::Root)),
                 Some(0) => special.push((start, end, Kind::Switch)),
                 Some(_) => {
-                    let calls = indirect_calls(elf, range)
+                    let calls = indirect_calls::<A>(elf, range)
                         .filter_map(|call| Some((relative(call.start)?, relative(call.end)?)));
                     special.extend(calls.map(|(start, end)| (start, end, Kind::Switch)));
                 }
@@ -74,36 +73,26 @@ impl Go {
     }
 
     /// The rule that holds at an address.
-    pub(crate) fn rule(&self, address: Svma, machine: Machine) -> Option<Rule> {
-        let size = self.table.as_ref()?.frame_size(address)?;
-        match machine {
-            Machine::X86_64 => rule_of::<X86_64>(size),
-            Machine::Aarch64 => rule_of::<Aarch64>(size),
-        }
+    pub(crate) fn rule<A: Arch>(&self, address: Svma) -> Option<Rule> {
+        rule_of::<A>(self.table.as_ref()?.frame_size(address)?)
     }
 }
 
 /// Where code calls through a register: the instructions. Return addresses are looked up in those.
-fn indirect_calls(elf: &Elf, range: Range<Svma>) -> impl Iterator<Item = Range<Svma>> {
+fn indirect_calls<A: Arch>(
+    elf: &Elf,
+    range: Range<Svma>,
+) -> impl Iterator<Item = Range<Svma>> + use<A> {
     let text = elf.section_range(".text");
     let code = text.and_then(|text| {
-        let code = elf.packed_section(".text")?.unpack()?;
+        let code = elf.raw_section(".text")?.decompress()?;
         let at = |address: Svma| usize::try_from(address.0.checked_sub(text.start.0)?).ok();
         Some(code.get(at(range.start)?..at(range.end)?)?.to_vec())
     });
-    let machine = elf.machine();
     let code = code.unwrap_or_default();
-    (0..code.len()).filter_map(move |at| {
-        let len = match (machine?, code.get(at..)?) {
-            // FF /2 with a register.
-            (ElfMachine::X86_64, [0xff, 0xd0..=0xd7, ..]) => 2,
-            (ElfMachine::Aarch64, &[a, b, c, d, ..]) if at % 4 == 0 => {
-                // BLR.
-                let word = u32::from_le_bytes([a, b, c, d]);
-                (word & 0xffff_fc1f == 0xd63f_0000).then_some(4)?
-            }
-            _ => return None,
-        };
+    let starts = (0..code.len()).step_by(A::CODE_ALIGN);
+    starts.filter_map(move |at| {
+        let len = A::indirect_call(code.get(at..)?)?;
         let start = range.start.0 + at as u64;
         Some(Svma(start)..Svma(start + len))
     })

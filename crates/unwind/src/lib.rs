@@ -21,7 +21,6 @@ mod go;
 mod index;
 mod known;
 mod outcome;
-mod prologue;
 mod registers;
 mod rule;
 mod section;
@@ -35,8 +34,8 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-pub use arch::Machine;
-pub use call::{Call, LONGEST_CALL, call_before};
+pub use arch::{Call, LONGEST_CALL, Machine};
+pub use call::{call_before, is_jump_stub};
 pub use outcome::Outcome;
 pub use registers::Registers;
 pub use space::{AddressSpace, Mapped};

@@ -1,7 +1,7 @@
 //! A thread's registers on its way up the stack: some are known, others are not any more.
 
-use crate::arch::{Arch, Machine};
-use crate::{Outcome, arch};
+use crate::Outcome;
+use crate::arch::{Arch, Machine, for_machine};
 use rprof_abi::registers::{Registers as Sampled, abi};
 
 /// The numbers of general registers are below this, in DWARF's numbering of either machine.
@@ -38,13 +38,10 @@ impl Registers {
             abi::BITS_32 => return Err(Outcome::ThirtyTwoBit),
             _ => return Err(Outcome::NoRegisters),
         }
-        let (pc, numbers) = match machine {
-            Machine::X86_64 => (arch::x86_64::PERF_PC, arch::x86_64::PERF),
-            Machine::Aarch64 => (arch::aarch64::PERF_PC, arch::aarch64::PERF),
-        };
-        let pc = sampled.value(pc).ok_or(Outcome::NoRegisters)?;
+        let numbers = for_machine!(machine, A => A::SAMPLED);
+        let pc = sampled.value(numbers.pc).ok_or(Outcome::NoRegisters)?;
         let mut registers = Self::new(machine, pc);
-        for &(perf, dwarf) in numbers {
+        for &(perf, dwarf) in numbers.others {
             if let Some(value) = sampled.value(perf) {
                 registers.set(dwarf, value);
             }
@@ -56,10 +53,7 @@ impl Registers {
     }
 
     pub(crate) fn sp_number(&self) -> u16 {
-        match self.machine {
-            Machine::X86_64 => arch::X86_64::SP,
-            Machine::Aarch64 => arch::Aarch64::SP,
-        }
+        for_machine!(self.machine, A => A::SP)
     }
 
     /// The machine that they are of.

@@ -55,6 +55,7 @@ impl Rule {
     /// The rule of code that has only pushed words since it was called; the link register, if
     /// there is one, first.
     pub(crate) fn just_called<A: Arch>(n_pushed: i32) -> Self {
+        const { assert!(A::SAVED.len() <= MAX_SLOTS) };
         let mut rule = Self {
             kind: Kind::Plain,
             base: u8::try_from(A::SP).unwrap_or(u8::MAX),

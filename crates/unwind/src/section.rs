@@ -1,7 +1,7 @@
 //! One section of descriptions: which function is where in it, and its rows.
 
 use crate::Registers;
-use crate::arch::{Arch, Machine};
+use crate::arch::Arch;
 use crate::index::{Bytes, Entry, Index, offset_of};
 use crate::rule::{Kind, Rule};
 use crate::slow::{Caller, Frame, Step};
@@ -9,7 +9,7 @@ use crate::stack::Stack;
 use crate::table::Scratch;
 use gimli::{BaseAddresses, DebugFrame, EhFrame, LittleEndian, UnwindSection, Vendor};
 use rprof_base::Svma;
-use rprof_images::{Elf, PackedSection, SectionBytes};
+use rprof_images::{Elf, RawSection, SectionBytes};
 
 /// One section of descriptions.
 #[derive(Debug)]
@@ -166,8 +166,8 @@ where
 }
 
 /// `.eh_frame`, if an image has one with functions in it.
-pub(crate) fn eh_frame_of(elf: &Elf, base: u64) -> Option<Section> {
-    let bytes = elf.packed_section(".eh_frame")?.unpack()?;
+pub(crate) fn eh_frame_of<A: Arch>(elf: &Elf, base: u64) -> Option<Section> {
+    let bytes = elf.raw_section(".eh_frame")?.decompress()?;
     let start = |name: &str| elf.section_range(name).map(|range| range.start.0);
     let mut bases = BaseAddresses::default().set_eh_frame(start(".eh_frame")?);
     if let Some(address) = start(".text") {
@@ -176,8 +176,8 @@ pub(crate) fn eh_frame_of(elf: &Elf, base: u64) -> Option<Section> {
     if let Some(address) = start(".eh_frame_hdr") {
         bases = bases.set_eh_frame_hdr(address);
     }
-    let header = elf.packed_section(".eh_frame_hdr");
-    let header = header.and_then(PackedSection::unpack);
+    let header = elf.raw_section(".eh_frame_hdr");
+    let header = header.and_then(RawSection::decompress);
     let listed = header.and_then(|header| Index::of_header(&header, &bases, base));
     let index = listed.unwrap_or_else(|| {
         let section = EhFrame::new(&bytes, LittleEndian);
@@ -185,7 +185,7 @@ pub(crate) fn eh_frame_of(elf: &Elf, base: u64) -> Option<Section> {
     });
     (!index.is_empty()).then(|| Section {
         is_eh_frame: true,
-        vendor: vendor_of(elf),
+        vendor: A::VENDOR,
         bytes,
         bases,
         index,
@@ -195,25 +195,17 @@ pub(crate) fn eh_frame_of(elf: &Elf, base: u64) -> Option<Section> {
 /// The `.eh_frame` of a piece of code at address 0, if there are functions in it. Its pointers mean what they
 /// would in the file that perf makes of the piece: behind the code, at the next multiple of 8 (`jit_write_elf`
 /// in tools/perf/util/genelf.c, v6.1).
-pub(crate) fn eh_frame_of_piece(
-    code_len: u64,
-    mut bytes: Vec<u8>,
-    machine: Machine,
-) -> Option<Section> {
+pub(crate) fn eh_frame_of_piece<A: Arch>(code_len: u64, mut bytes: Vec<u8>) -> Option<Section> {
     drop_empty_lsda(&mut bytes);
     let start = code_len.checked_next_multiple_of(8)?;
     let bases = BaseAddresses::default().set_eh_frame(start).set_text(0);
-    let vendor = match machine {
-        Machine::X86_64 => Vendor::Default,
-        Machine::Aarch64 => Vendor::AArch64,
-    };
     let mut section = EhFrame::new(&bytes, LittleEndian);
     section.set_address_size(8);
-    section.set_vendor(vendor);
+    section.set_vendor(A::VENDOR);
     let index = Index::of_section(&section, &bases, 0);
     (!index.is_empty()).then(|| Section {
         is_eh_frame: true,
-        vendor,
+        vendor: A::VENDOR,
         bytes: bytes.into(),
         bases,
         index,
@@ -247,25 +239,17 @@ fn drop_empty_lsda(bytes: &mut [u8]) {
 }
 
 /// `.debug_frame`, if an image has one with functions in it.
-pub(crate) fn debug_frame_of(elf: &Elf, base: u64) -> Option<Section> {
-    let bytes = elf.packed_section(".debug_frame")?.unpack()?;
+pub(crate) fn debug_frame_of<A: Arch>(elf: &Elf, base: u64) -> Option<Section> {
+    let bytes = elf.raw_section(".debug_frame")?.decompress()?;
     let bases = BaseAddresses::default();
     let mut section = DebugFrame::new(&bytes, LittleEndian);
     section.set_address_size(8);
     let index = Index::of_section(&section, &bases, base);
     (!index.is_empty()).then(|| Section {
         is_eh_frame: false,
-        vendor: vendor_of(elf),
+        vendor: A::VENDOR,
         bytes,
         bases,
         index,
     })
-}
-
-/// 64-bit ARM has an instruction for return addresses that are signed from there on.
-fn vendor_of(elf: &Elf) -> Vendor {
-    match elf.machine() {
-        Some(rprof_images::ElfMachine::Aarch64) => Vendor::AArch64,
-        _ => Vendor::Default,
-    }
 }

@@ -1,6 +1,6 @@
 //! What one image says about its frames.
 
-use crate::arch::{Aarch64, Arch, Machine, X86_64};
+use crate::arch::{Arch, Machine, for_machine};
 use crate::go::Go;
 use crate::known::Known;
 use crate::rule::{Kind, Rule};
@@ -12,7 +12,7 @@ use crate::{Mapped, Registers};
 use foldhash::HashMap;
 use gimli::UnwindContext;
 use rprof_base::{FileOffset, Svma};
-use rprof_images::{Elf, ElfMachine, JitDump, JitLoad, Segment};
+use rprof_images::{Elf, JitDump, JitLoad, Segment};
 use rprof_untrusted::{Budget, Held};
 use std::sync::{PoisonError, RwLock};
 
@@ -78,41 +78,46 @@ impl UnwindTable {
     /// # Errors
     /// [`TableError`].
     pub fn of(elf: &Elf, debug: Option<&Elf>) -> Result<Self, TableError> {
-        let machine = match elf.machine() {
-            Some(ElfMachine::X86_64) => Machine::X86_64,
-            Some(ElfMachine::Aarch64) => Machine::Aarch64,
-            _ => return Err(TableError::Machine),
-        };
+        let machine = elf.machine().and_then(Machine::of_elf);
+        let machine = machine.ok_or(TableError::Machine)?;
+        for_machine!(machine, A => Self::of_arch::<A>(elf, debug))
+    }
+
+    fn of_arch<A: Arch>(elf: &Elf, debug: Option<&Elf>) -> Result<Self, TableError> {
         let base = elf.segments().iter().map(|segment| segment.address.0).min();
         let base = base.unwrap_or(0);
-        let mut sections: Vec<Section> = eh_frame_of(elf, base).into_iter().collect();
+        let mut sections: Vec<Section> = eh_frame_of::<A>(elf, base).into_iter().collect();
         let frames = [Some(elf), debug].into_iter().flatten();
-        sections.extend(frames.filter_map(|elf| debug_frame_of(elf, base)).take(1));
+        sections.extend(
+            frames
+                .filter_map(|elf| debug_frame_of::<A>(elf, base))
+                .take(1),
+        );
         // Half of what it says would be wrong about the other half.
         if elf.is_over_budget() || debug.is_some_and(Elf::is_over_budget) {
             return Err(TableError::Memory);
         }
         let is_described = sections.iter().any(|section| !section.is_eh_frame);
-        let go = Go::of(elf, base, is_described);
+        let go = Go::of::<A>(elf, base, is_described);
         if elf.is_over_budget() {
             return Err(TableError::Memory);
         }
         if sections.is_empty() && go.is_none() {
             return Err(TableError::NoSection);
         }
-        let signal_return = signal::returns_in(elf, machine);
+        let signal_return = signal::returns_in::<A>(elf);
         let budget = elf.budget();
         let of_indexes: usize = sections.iter().map(|one| one.index.size_bytes()).sum();
         let held = budget.hold(of_indexes as u64);
         Ok(Self {
             _indexes: held.map_err(|_| TableError::Memory)?,
-            machine,
+            machine: A::MACHINE,
             base,
             segments: elf.segments().to_vec(),
             signal_return: signal_return.and_then(|at| u32::try_from(at.0.checked_sub(base)?).ok()),
             sections,
             go,
-            known: Known::of(elf, machine, base),
+            known: Known::of::<A>(elf, base),
             compiled: RwLock::new(Compiled::nothing(&budget)),
         })
     }
@@ -129,11 +134,7 @@ impl UnwindTable {
         place: FileOffset,
         budget: &Budget,
     ) -> Result<Self, TableError> {
-        let own = match machine {
-            Machine::X86_64 => ElfMachine::X86_64,
-            Machine::Aarch64 => ElfMachine::Aarch64,
-        };
-        if !log.is_for(own) {
+        if !log.is_for(machine.elf()) {
             return Err(TableError::Machine);
         }
         let eh_frame = piece.frames.and_then(|frames| log.eh_frame(frames).ok());
@@ -149,7 +150,8 @@ impl UnwindTable {
         budget: &Budget,
     ) -> Result<Self, TableError> {
         let n_bytes = eh_frame.len();
-        let section = eh_frame_of_piece(len, eh_frame, machine).ok_or(TableError::NoSection)?;
+        let section = for_machine!(machine, A => eh_frame_of_piece::<A>(len, eh_frame));
+        let section = section.ok_or(TableError::NoSection)?;
         let held = size_of::<Self>() + size_of::<Section>() + n_bytes + section.index.size_bytes();
         let held = budget.hold(held as u64);
         Ok(Self {
@@ -209,7 +211,7 @@ impl UnwindTable {
     }
 
     /// The rule that holds at an address.
-    pub(crate) fn rule(&self, address: Svma, scratch: &mut Scratch) -> Rule {
+    pub(crate) fn rule<A: Arch>(&self, address: Svma, scratch: &mut Scratch) -> Rule {
         let Some(at) = self.relative(address) else {
             return Rule::default();
         };
@@ -228,20 +230,21 @@ impl UnwindTable {
             };
             let rule = self
                 .compiled_rule((number, function), at)
-                .unwrap_or_else(|| self.compile((number, function), at, scratch));
+                .unwrap_or_else(|| self.compile::<A>((number, function), at, scratch));
             if rule.kind != Kind::None {
                 return rule;
             }
         }
         let mut known = self.known.iter();
-        let rule = known.find_map(|known| known.rule(at, self.machine));
-        let go = || self.go.as_ref()?.rule(address, self.machine);
-        rule.or_else(go).unwrap_or_else(|| self.rule_of_gap(at))
+        let rule = known.find_map(|known| known.rule::<A>(at));
+        let go = || self.go.as_ref()?.rule::<A>(address);
+        rule.or_else(go)
+            .unwrap_or_else(|| self.rule_of_gap::<A>(at))
     }
 
     /// A few instructions between two descriptions have no frame: so C libraries leave out what is
     /// around the system calls that make threads.
-    fn rule_of_gap(&self, at: u32) -> Rule {
+    fn rule_of_gap<A: Arch>(&self, at: u32) -> Rule {
         if !self
             .sections
             .iter()
@@ -249,13 +252,9 @@ impl UnwindTable {
         {
             return Rule::default();
         }
-        let rule = match self.machine {
-            Machine::X86_64 => Rule::just_called::<X86_64>(0),
-            Machine::Aarch64 => Rule::just_called::<Aarch64>(0),
-        };
         Rule {
             kind: Kind::Gap,
-            ..rule
+            ..Rule::just_called::<A>(0)
         }
     }
 
@@ -272,8 +271,8 @@ impl UnwindTable {
 
     /// Compiles a function's description, for all threads.
     #[cold]
-    fn compile(&self, function: (u8, u32), at: u32, scratch: &mut Scratch) -> Rule {
-        let rows = self.rows_of(function, at, scratch);
+    fn compile<A: Arch>(&self, function: (u8, u32), at: u32, scratch: &mut Scratch) -> Rule {
+        let rows = self.rows_of::<A>(function, at, scratch);
         let mut compiled = self
             .compiled
             .write()
@@ -306,13 +305,15 @@ impl UnwindTable {
         compiled.rule_in(from, to, at)
     }
 
-    fn rows_of(&self, (section, _): (u8, u32), at: u32, scratch: &mut Scratch) -> Vec<(u32, Rule)> {
-        let Some(section) = self.sections.get(usize::from(section)) else {
-            return Vec::new();
-        };
-        match self.machine {
-            Machine::X86_64 => section.rows::<X86_64>(self.base, at, scratch),
-            Machine::Aarch64 => section.rows::<Aarch64>(self.base, at, scratch),
+    fn rows_of<A: Arch>(
+        &self,
+        (section, _): (u8, u32),
+        at: u32,
+        scratch: &mut Scratch,
+    ) -> Vec<(u32, Rule)> {
+        match self.sections.get(usize::from(section)) {
+            Some(section) => section.rows::<A>(self.base, at, scratch),
+            None => Vec::new(),
         }
     }
 

@@ -1,11 +1,9 @@
 //! The walk: frame after frame, until the stack or what is known of it ends.
 
-use crate::arch::{Aarch64, Arch, Machine, X86_64};
+use crate::arch::{Arch, Call, LONGEST_CALL, for_machine};
 use crate::cache::Cache;
-use crate::call::{Call, LONGEST_CALL, call_before};
 use crate::epilogue;
 use crate::frame_pointer::{self, Led};
-use crate::prologue;
 use crate::rule::{Kind, Rule, WORD};
 use crate::signal;
 use crate::slow::Step;
@@ -83,12 +81,12 @@ impl Unwinder {
             is_return: false,
             guessed: None,
         };
-        match registers.machine() {
-            Machine::X86_64 => walk.run::<X86_64>(self, max_frames, visit),
-            Machine::Aarch64 => walk.run::<Aarch64>(self, max_frames, visit),
-        }
+        for_machine!(registers.machine(), A => walk.run::<A>(self, max_frames, visit))
     }
 }
+
+/// Bytes of code that are looked at.
+const MAX_CODE: usize = 64;
 
 /// Where a walk is.
 struct Walk<'w, S> {
@@ -279,7 +277,7 @@ impl<S: AddressSpace> Walk<'_, S> {
                 self.go_to(caller.registers.pc(), !caller.is_interrupted)
             }
             (Kind::Signal, _) => {
-                let interrupted = signal::interrupted(&self.registers, &self.stack);
+                let interrupted = signal::interrupted::<A>(&self.registers, &self.stack);
                 self.registers = interrupted.map_err(|unread| self.unread(unread))?;
                 self.slot = 0;
                 self.go_to_interrupted_stack::<A>();
@@ -308,12 +306,12 @@ impl<S: AddressSpace> Walk<'_, S> {
 
     /// Leaves a frame by what its code does from here to its return; whether it could be.
     fn leave_by_code<A: Arch>(&mut self, pc: u64) -> Result<bool, Outcome> {
-        if A::MACHINE != Machine::X86_64 {
+        if !A::DECODES_FRAMES {
             return Ok(false);
         }
-        let mut code = [0; epilogue::MAX_CODE];
+        let mut code = [0; MAX_CODE];
         let len = self.space.code(pc, &mut code);
-        let caller = epilogue::follow(&code[..len], &self.registers, &self.stack);
+        let caller = epilogue::follow::<A>(&code[..len], &self.registers, &self.stack);
         let Some(caller) = caller.map_err(|unread| self.unread(unread))? else {
             return Ok(false);
         };
@@ -328,24 +326,19 @@ impl<S: AddressSpace> Walk<'_, S> {
 
     /// Leaves code that has not made its frame yet; whether it is such code.
     fn leave_before_frame<A: Arch>(&mut self, pc: u64) -> Result<bool, Outcome> {
-        if A::MACHINE != Machine::X86_64 || self.is_return {
+        if !A::DECODES_FRAMES || self.is_return {
             return Ok(false);
         }
         let (Some(sp), Some(fp)) = (self.registers.get(A::SP), self.registers.get(A::FP)) else {
             return Ok(false);
         };
-        let mut code = [0; prologue::MAX_CODE];
+        let mut code = [0; MAX_CODE];
         let len = self.space.code(pc, &mut code);
         let code = code.get(..len).unwrap_or_default();
         let word = |at| self.stack.word(at).ok();
-        let slot = if prologue::is_before_frame(code) {
+        let slot = if A::is_before_frame(code) {
             sp
-        } else if prologue::makes_frame(code) && word(sp) == Some(fp) {
-            // It has just been pushed.
-            let mut push = [0];
-            if !self.read_code(pc.wrapping_sub(1), &mut push) || push != [0x55] {
-                return Ok(false);
-            }
+        } else if A::makes_frame(code) && word(sp) == Some(fp) && self.has_pushed::<A>(pc) {
             sp.wrapping_add(8)
         } else {
             return Ok(false);
@@ -364,6 +357,12 @@ impl<S: AddressSpace> Walk<'_, S> {
         Ok(true)
     }
 
+    /// Whether the instruction before a program counter pushes the frame pointer.
+    fn has_pushed<A: Arch>(&self, pc: u64) -> bool {
+        let mut push = [0];
+        self.read_code(pc.wrapping_sub(1), &mut push) && A::pushes_frame_pointer(push[0])
+    }
+
     /// Whether a word may be the return address of the function that has come to a program counter and has
     /// not made its frame yet: it comes after a call, and where that says what it calls, that is this.
     fn is_called<A: Arch>(&self, word: u64, pc: u64) -> bool {
@@ -371,14 +370,14 @@ impl<S: AddressSpace> Walk<'_, S> {
         if !self.read_code(word.wrapping_sub(LONGEST_CALL as u64), &mut call) {
             return false;
         }
-        match call_before(A::MACHINE, word, &call) {
+        match A::call_before(word, &call) {
             Call::None => false,
             Call::Somewhere => is_code(self.space, word),
             Call::To(start) => {
-                let mut code = [0; prologue::MAX_CODE];
+                let mut code = [0; MAX_CODE];
                 let len = usize::try_from(pc.wrapping_sub(start)).ok();
                 let code = len.and_then(|len| code.get_mut(..len));
-                code.is_some_and(|code| self.read_code(start, code) && prologue::is_start(code))
+                code.is_some_and(|code| self.read_code(start, code) && A::is_start(code))
             }
         }
     }
@@ -448,7 +447,7 @@ pub(crate) fn is_code(space: &impl AddressSpace, pc: u64) -> bool {
 fn rule_at<A: Arch>(space: &impl AddressSpace, avma: u64, scratch: &mut Scratch) -> Rule {
     match space.find(avma) {
         Mapped::Image { table, bias, .. } if table.machine() == A::MACHINE => {
-            table.rule(Svma(avma.wrapping_sub(bias)), scratch)
+            table.rule::<A>(Svma(avma.wrapping_sub(bias)), scratch)
         }
         // Emulators map code of other machines.
         Mapped::Image { .. } | Mapped::Nothing | Mapped::Code { .. } => Rule::default(),

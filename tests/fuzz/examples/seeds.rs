@@ -17,9 +17,9 @@ mod module;
 
 use rprof_abi::{RawRecord, RecordKind};
 use rprof_fuzz::{SampleInput, Section, SectionInput};
-use rprof_images::Locator;
+use rprof_locate::Locator;
 use rprof_perfdata::{FeatureId, Reader, Step, add_feature};
-use rprof_report::symbol_section;
+use rprof_analysis::symbol_section;
 use std::collections::HashMap;
 use std::fs;
 use std::io;

@@ -2,7 +2,7 @@
 
 use rprof_abi::{AttrSize, Endian, Fields, Misc, PerfEventAttr, RawRecord, RecordKind};
 use rprof_perfdata::FeatureId;
-use rprof_report::format::{JsonFields, TextFields};
+use rprof_inspect::{JsonFields, TextFields};
 
 /// Bytes of the attr of a [`SampleInput`].
 const ATTR_LEN: usize = AttrSize::NEWEST.0 as usize;

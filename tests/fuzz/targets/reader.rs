@@ -5,8 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use rprof_fuzz::check_json;
 use rprof_perfdata::Reader;
-use rprof_report::format::{JsonFields, OutlineFields};
-use rprof_report::{DumpForm, visit_info, write_dump};
+use rprof_inspect::{DumpForm, JsonFields, OutlineFields, visit_info, write_dump};
 use std::path::Path;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -4,14 +4,14 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rprof_images::Locator;
+use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::Filter;
 use rprof_profile::view::SortKey;
 use rprof_export::{Firefox, Folded, Format, Json, Pprof, Speedscope};
-use rprof_report::format::{TableOptions, write_table};
-use rprof_report::script::{Choice, ScriptOptions, write_script};
-use rprof_report::{Options, TimelineDetail, load, load_timeline};
+use rprof_analysis::{Options, TimelineDetail, load, load_timeline};
+use rprof_report::{TableOptions, write_table};
+use rprof_script::{Choice, ScriptOptions, write_script};
 use rprof_symbols::Demangling;
 use std::path::{Path, PathBuf};
 

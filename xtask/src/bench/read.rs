@@ -6,7 +6,9 @@ use std::process::Command;
 use anyhow::Result;
 
 use super::measure::{self, megabytes};
-use super::{Bench, heading, row, rows, workloads};
+use super::rows;
+use super::table::{heading, row};
+use super::workloads::{self, Bench};
 use crate::command::captured;
 
 /// perf's trees of a build take half a minute and gigabytes: once is enough.

@@ -5,7 +5,8 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result};
 
 use super::measure;
-use super::{Bench, heading, row};
+use super::table::{heading, row};
+use super::workloads::Bench;
 use crate::command::captured;
 
 const RUNS: usize = 9;

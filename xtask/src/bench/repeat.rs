@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::ops::RangeInclusive;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -15,7 +16,7 @@ pub(super) fn repeat(from: &Path, to: &Path, copies: u64) -> Result<()> {
     let Some(header) = reader.header() else {
         bail!("{} is not of file mode", from.display());
     };
-    let (first, last) = times(&reader)?;
+    let (first, last) = times(&reader)?.into_inner();
     let span = last - first + 1_000_000;
     let source = std::fs::read(from).with_context(|| format!("reading {}", from.display()))?;
     let slice = |range: std::ops::Range<u64>| -> Result<&[u8]> {
@@ -58,7 +59,7 @@ pub(super) fn repeat(from: &Path, to: &Path, copies: u64) -> Result<()> {
 }
 
 /// Times of the first and last sample.
-fn times(reader: &Reader) -> Result<(u64, u64)> {
+fn times(reader: &Reader) -> Result<RangeInclusive<u64>> {
     let (mut first, mut last) = (u64::MAX, 0);
     reader.walk(reader.data(), |_, raw| {
         let event = reader
@@ -74,7 +75,7 @@ fn times(reader: &Reader) -> Result<(u64, u64)> {
     if first > last {
         bail!("no samples with times");
     }
-    Ok((first, last))
+    Ok(first..=last)
 }
 
 /// Writes all records, so much later; returns their bytes.

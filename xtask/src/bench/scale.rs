@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 
 use super::measure::{self, Cost, megabytes};
 use super::repeat::repeat;
-use super::{Bench, heading, row};
+use super::table::{heading, row};
+use super::workloads::Bench;
 
 /// Runs of rprof; perf takes minutes, once is enough.
 const RUNS: usize = 3;

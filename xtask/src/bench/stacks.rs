@@ -6,7 +6,8 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result};
 
 use super::measure::{self, Cost};
-use super::{Bench, heading, row};
+use super::table::{heading, row};
+use super::workloads::Bench;
 use crate::command::captured;
 
 /// Seconds of a long recording, and of a short one whose cost is that of starting and ending.

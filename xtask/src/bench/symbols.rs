@@ -6,7 +6,8 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::measure::{self, Cost};
-use super::{Bench, heading, row};
+use super::table::{heading, row};
+use super::workloads::Bench;
 use crate::command;
 
 const RUNS: usize = 5;

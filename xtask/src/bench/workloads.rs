@@ -6,7 +6,6 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::Bench;
 use crate::command::{self, root};
 
 /// Something large from the registry, for its build; `RPROF_BENCH_CRATE` names another.
@@ -15,6 +14,14 @@ const BUILD_SECONDS: &str = "112";
 
 /// A shell that starts `/bin/true` 3,000 times.
 pub(super) const LOOP: &str = "i=0; while [ $i -lt 3000 ]; do /bin/true; i=$((i+1)); done";
+
+/// Where everything is.
+pub(super) struct Bench {
+    /// Recordings and programs.
+    pub(super) folder: PathBuf,
+    /// The release binary.
+    pub(super) rprof: PathBuf,
+}
 
 impl Bench {
     pub(super) fn rprof(&self, args: &[&str]) -> Command {

@@ -13,8 +13,9 @@ use crate::files::File;
 const LAYERS: &[&[&str]] = &[
     &["base", "abi", "untrusted"],
     &["ringbuf", "events", "process", "perfdata", "images"],
-    &["machine", "unwind", "symbols", "profile"],
-    &["record", "report", "export"],
+    &["machine", "locate", "unwind", "symbols", "profile"],
+    &["analysis"],
+    &["record", "report", "script", "inspect", "export"],
     &["rprof"],
 ];
 

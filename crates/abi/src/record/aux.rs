@@ -1,5 +1,6 @@
 //! AUX, `ITRACE_START`, `AUX_OUTPUT_HW_ID`: hardware traces, named so that they can be skipped.
 
+use super::body::PlainBody;
 use crate::{Cursor, Encoder, Fields, Value, WireError};
 
 /// `PERF_RECORD_AUX`.
@@ -13,8 +14,8 @@ pub struct Aux {
     pub flags: u64,
 }
 
-impl Aux {
-    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl PlainBody<'_> for Aux {
+    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         Ok(Self {
             offset: cursor.u64("aux")?,
             size: cursor.u64("aux")?,
@@ -22,13 +23,13 @@ impl Aux {
         })
     }
 
-    pub(crate) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("offset", Value::Hex(self.offset));
         fields.field("size", Value::Unsigned(self.size));
         fields.field("flags", Value::Hex(self.flags));
     }
 
-    pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {
+    fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.u64(self.offset);
         encoder.u64(self.size);
         encoder.u64(self.flags);
@@ -44,20 +45,20 @@ pub struct ItraceStart {
     pub tid: i32,
 }
 
-impl ItraceStart {
-    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl PlainBody<'_> for ItraceStart {
+    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         Ok(Self {
             pid: cursor.i32("itrace start")?,
             tid: cursor.i32("itrace start")?,
         })
     }
 
-    pub(crate) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("pid", Value::Signed(self.pid.into()));
         fields.field("tid", Value::Signed(self.tid.into()));
     }
 
-    pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {
+    fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.i32(self.pid);
         encoder.i32(self.tid);
     }
@@ -70,18 +71,18 @@ pub struct AuxOutputHwId {
     pub hw_id: u64,
 }
 
-impl AuxOutputHwId {
-    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl PlainBody<'_> for AuxOutputHwId {
+    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         Ok(Self {
             hw_id: cursor.u64("aux output hw id")?,
         })
     }
 
-    pub(crate) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("hw_id", Value::Hex(self.hw_id));
     }
 
-    pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {
+    fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.u64(self.hw_id);
     }
 }

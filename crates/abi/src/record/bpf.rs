@@ -1,5 +1,6 @@
 //! KSYMBOL, `BPF_EVENT`, `TEXT_POKE`: kernel code that comes, goes and changes.
 
+use super::body::PlainBody;
 use crate::{Cursor, Encoder, Fields, Value, WireError};
 
 /// `PERF_RECORD_KSYMBOL`.
@@ -20,8 +21,10 @@ pub struct Ksymbol<'a> {
 impl<'a> Ksymbol<'a> {
     /// Flag of a symbol that goes away.
     pub const UNREGISTER: u16 = 1;
+}
 
-    pub(crate) fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+impl<'a> PlainBody<'a> for Ksymbol<'a> {
+    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
         let what = "ksymbol";
         Ok(Self {
             addr: cursor.u64(what)?,
@@ -32,7 +35,7 @@ impl<'a> Ksymbol<'a> {
         })
     }
 
-    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("addr", Value::Hex(self.addr));
         fields.field("len", Value::Unsigned(self.len.into()));
         fields.field("ksym_type", Value::Unsigned(self.ksym_type.into()));
@@ -40,7 +43,7 @@ impl<'a> Ksymbol<'a> {
         fields.field("name", Value::Text(self.name));
     }
 
-    pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {
+    fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.u64(self.addr);
         encoder.u32(self.len);
         encoder.u16(self.ksym_type);
@@ -62,8 +65,8 @@ pub struct BpfEvent {
     pub tag: [u8; 8],
 }
 
-impl BpfEvent {
-    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl PlainBody<'_> for BpfEvent {
+    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         let what = "bpf event";
         Ok(Self {
             event_type: cursor.u16(what)?,
@@ -77,14 +80,14 @@ impl BpfEvent {
         })
     }
 
-    pub(crate) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("type", Value::Unsigned(self.event_type.into()));
         fields.field("flags", Value::Hex(self.flags.into()));
         fields.field("id", Value::Unsigned(self.id.into()));
         fields.field("tag", Value::Bytes(&self.tag));
     }
 
-    pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {
+    fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.u16(self.event_type);
         encoder.u16(self.flags);
         encoder.u32(self.id);
@@ -103,8 +106,8 @@ pub struct TextPoke<'a> {
     pub new: &'a [u8],
 }
 
-impl<'a> TextPoke<'a> {
-    pub(crate) fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+impl<'a> PlainBody<'a> for TextPoke<'a> {
+    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
         let what = "text poke";
         let addr = cursor.u64(what)?;
         let old_len = cursor.u16(what)?;
@@ -116,13 +119,13 @@ impl<'a> TextPoke<'a> {
         })
     }
 
-    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("addr", Value::Hex(self.addr));
         fields.field("old", Value::Bytes(self.old));
         fields.field("new", Value::Bytes(self.new));
     }
 
-    pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {
+    fn encode(&self, encoder: &mut Encoder<'_>) {
         let len = |code: &[u8]| u16::try_from(code.len()).unwrap_or(u16::MAX);
         encoder.u64(self.addr);
         encoder.u16(len(self.old));

@@ -1,5 +1,6 @@
 //! CGROUP: which path a control group id has.
 
+use super::body::PlainBody;
 use crate::{Cursor, Encoder, Fields, Value, WireError};
 
 /// `PERF_RECORD_CGROUP`.
@@ -11,20 +12,20 @@ pub struct Cgroup<'a> {
     pub path: &'a [u8],
 }
 
-impl<'a> Cgroup<'a> {
-    pub(crate) fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+impl<'a> PlainBody<'a> for Cgroup<'a> {
+    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
         Ok(Self {
             id: cursor.u64("cgroup")?,
             path: cursor.c_str(),
         })
     }
 
-    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("id", Value::Unsigned(self.id));
         fields.field("path", Value::Text(self.path));
     }
 
-    pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {
+    fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.u64(self.id);
         encoder.c_str_padded(self.path);
     }

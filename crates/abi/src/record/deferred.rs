@@ -1,5 +1,6 @@
 //! `CALLCHAIN_DEFERRED`: the user part of call chains, taken when the task returned to user space.
 
+use super::body::PlainBody;
 use crate::{Callchain, Cursor, Encoder, Fields, Value, WireError};
 
 /// `PERF_RECORD_CALLCHAIN_DEFERRED` (6.19).
@@ -11,20 +12,20 @@ pub struct CallchainDeferred<'a> {
     pub chain: Callchain<'a>,
 }
 
-impl<'a> CallchainDeferred<'a> {
-    pub(crate) fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+impl<'a> PlainBody<'a> for CallchainDeferred<'a> {
+    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
         Ok(Self {
             cookie: cursor.u64("deferred chain")?,
             chain: Callchain::parse(cursor, "deferred chain")?,
         })
     }
 
-    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("cookie", Value::Hex(self.cookie));
         self.chain.visit(fields);
     }
 
-    pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {
+    fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.u64(self.cookie);
         self.chain.encode(encoder);
     }

@@ -1,5 +1,6 @@
 //! LOST, `LOST_SAMPLES`, THROTTLE: what is missing from a recording.
 
+use super::body::PlainBody;
 use crate::{Cursor, Encoder, Fields, Value, WireError};
 
 /// `PERF_RECORD_LOST`: written when a later record fits again, so losses at the end of a
@@ -12,20 +13,20 @@ pub struct Lost {
     pub lost: u64,
 }
 
-impl Lost {
-    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl PlainBody<'_> for Lost {
+    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         Ok(Self {
             id: cursor.u64("lost")?,
             lost: cursor.u64("lost")?,
         })
     }
 
-    pub(crate) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("id", Value::Unsigned(self.id));
         fields.field("lost", Value::Unsigned(self.lost));
     }
 
-    pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {
+    fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.u64(self.id);
         encoder.u64(self.lost);
     }
@@ -39,18 +40,18 @@ pub struct LostSamples {
     pub lost: u64,
 }
 
-impl LostSamples {
-    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl PlainBody<'_> for LostSamples {
+    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         Ok(Self {
             lost: cursor.u64("lost samples")?,
         })
     }
 
-    pub(crate) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("lost", Value::Unsigned(self.lost));
     }
 
-    pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {
+    fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.u64(self.lost);
     }
 }
@@ -66,8 +67,8 @@ pub struct Throttle {
     pub stream_id: u64,
 }
 
-impl Throttle {
-    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl PlainBody<'_> for Throttle {
+    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         Ok(Self {
             time_ns: cursor.u64("throttle")?,
             id: cursor.u64("throttle")?,
@@ -75,13 +76,13 @@ impl Throttle {
         })
     }
 
-    pub(crate) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("time_ns", Value::Unsigned(self.time_ns));
         fields.field("id", Value::Unsigned(self.id));
         fields.field("stream_id", Value::Unsigned(self.stream_id));
     }
 
-    pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {
+    fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.u64(self.time_ns);
         encoder.u64(self.id);
         encoder.u64(self.stream_id);

@@ -1,5 +1,6 @@
 //! MMAP and MMAP2: a file (or anonymous memory) appeared in an address space.
 
+use super::body::{Body, Context, PlainBody};
 use crate::{Cursor, Encoder, Fields, Misc, SampleLayout, Value, WireError};
 
 /// `PERF_RECORD_MMAP`.
@@ -19,8 +20,8 @@ pub struct Mmap<'a> {
     pub filename: &'a [u8],
 }
 
-impl<'a> Mmap<'a> {
-    pub(crate) fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+impl<'a> PlainBody<'a> for Mmap<'a> {
+    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
         let what = "mmap";
         Ok(Self {
             pid: cursor.i32(what)?,
@@ -32,7 +33,7 @@ impl<'a> Mmap<'a> {
         })
     }
 
-    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("pid", Value::Signed(self.pid.into()));
         fields.field("tid", Value::Signed(self.tid.into()));
         fields.field("addr", Value::Hex(self.addr));
@@ -41,7 +42,7 @@ impl<'a> Mmap<'a> {
         fields.field("filename", Value::Text(self.filename));
     }
 
-    pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {
+    fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.i32(self.pid);
         encoder.i32(self.tid);
         encoder.u64(self.addr);
@@ -159,12 +160,8 @@ pub struct Mmap2<'a> {
     pub filename: &'a [u8],
 }
 
-impl<'a> Mmap2<'a> {
-    pub(crate) fn parse(
-        cursor: &mut Cursor<'a>,
-        misc: Misc,
-        layout: &SampleLayout,
-    ) -> Result<Self, WireError> {
+impl<'a> Body<'a> for Mmap2<'a> {
+    fn parse_with(cursor: &mut Cursor<'a>, context: Context<'_>) -> Result<Self, WireError> {
         let what = "mmap2";
         Ok(Self {
             pid: cursor.i32(what)?,
@@ -174,9 +171,10 @@ impl<'a> Mmap2<'a> {
             pgoff: cursor.u64(what)?,
             identity: {
                 let bytes = cursor.bytes(4 + BuildIdBytes::MAX as u64, what)?;
-                let id = misc
+                let id = context
+                    .misc
                     .has(Misc::MMAP_BUILD_ID)
-                    .then(|| build_id(bytes, layout.has_build_ids));
+                    .then(|| build_id(bytes, context.layout.has_build_ids));
                 match id.flatten() {
                     Some(id) => FileIdentity::BuildId(id),
                     None => FileIdentity::Inode(Inode::parse(Cursor::new(bytes, cursor.endian()))?),
@@ -188,7 +186,7 @@ impl<'a> Mmap2<'a> {
         })
     }
 
-    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+    fn name_fields(&self, fields: &mut dyn Fields) {
         fields.field("pid", Value::Signed(self.pid.into()));
         fields.field("tid", Value::Signed(self.tid.into()));
         fields.field("addr", Value::Hex(self.addr));
@@ -210,7 +208,7 @@ impl<'a> Mmap2<'a> {
         fields.field("filename", Value::Text(self.filename));
     }
 
-    pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {
+    fn encode_with(&self, encoder: &mut Encoder<'_>, _: &SampleLayout) {
         encoder.i32(self.pid);
         encoder.i32(self.tid);
         encoder.u64(self.addr);

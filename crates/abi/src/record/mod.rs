@@ -1,9 +1,11 @@
-//! Records decoded: one file per family of kinds, each with `parse` and `encode`.
+//! Records decoded: one file per family of kinds. Each type parses and encodes its body, and names
+//! its fields. A new kind is its file (with its `mod` and `use` below) and one line of the table.
 //!
 //! Every non-sample record may end with a [`SampleId`]; [`Record::parse`] splits it off first,
 //! so that names without a fixed length end where they should.
 
 mod aux;
+mod body;
 mod bpf;
 mod cgroup;
 mod deferred;
@@ -22,64 +24,109 @@ pub use lost::{Lost, LostSamples, Throttle};
 pub use mmap::{BuildIdBytes, FileIdentity, Inode, Mmap, Mmap2};
 pub use namespaces::{Namespace, Namespaces};
 pub use read::ReadRecord;
-pub use switch::SwitchCpuWide;
+pub use switch::{Switch, SwitchCpuWide};
 pub use task::{Comm, Task};
 
 use crate::{
-    Cursor, Encoder, Fields, RawRecord, RecordKind, Sample, SampleId, SampleLayout, Value,
+    Cursor, Encoder, Fields, Misc, RawRecord, RecordKind, Sample, SampleId, SampleLayout, Value,
     WireError,
 };
+use body::{Body, Context};
 
-/// A record, decoded. Names are bytes: the kernel does not promise UTF-8.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Record<'a> {
-    /// A mapping.
-    Mmap(Mmap<'a>),
-    /// Records lost.
-    Lost(Lost),
-    /// A name.
-    Comm(Comm<'a>),
-    /// A thread ended.
-    Exit(Task),
-    /// Event stopped.
-    Throttle(Throttle),
-    /// Event goes on.
-    Unthrottle(Throttle),
-    /// A thread was made.
-    Fork(Task),
-    /// Values of an ending task.
-    Read(ReadRecord<'a>),
-    /// A sample.
-    Sample(Box<Sample<'a>>),
-    /// A mapping with identity.
-    Mmap2(Mmap2<'a>),
-    /// AUX data.
-    Aux(Aux),
-    /// Instruction trace began.
-    ItraceStart(ItraceStart),
-    /// Samples lost.
-    LostSamples(LostSamples),
-    /// Context switch; direction is in `misc`.
-    Switch,
-    /// Context switch with the other task.
-    SwitchCpuWide(SwitchCpuWide),
-    /// Namespaces.
-    Namespaces(Namespaces<'a>),
-    /// Kernel symbol.
-    Ksymbol(Ksymbol<'a>),
-    /// BPF program.
-    BpfEvent(BpfEvent),
-    /// Control group.
-    Cgroup(Cgroup<'a>),
-    /// Kernel code changed.
-    TextPoke(TextPoke<'a>),
-    /// AUX hardware id.
-    AuxOutputHwId(AuxOutputHwId),
-    /// User chain of earlier samples.
-    CallchainDeferred(CallchainDeferred<'a>),
-    /// A kind this crate does not know, as it came.
-    Unknown(RawRecord<'a>),
+macro_rules! records {
+    ($($number:literal $kind:ident $(=> $variant:ident($body:ty))?, $doc:literal;)*) => {
+        impl RecordKind {
+            $(#[doc = $doc] pub const $kind: Self = Self($number);)*
+
+            /// The kernel's name, without its `PERF_RECORD_`; `None` for unknown kinds.
+            pub const fn name(self) -> Option<&'static str> {
+                match self.0 {
+                    $($number => Some(stringify!($kind)),)*
+                    _ => None,
+                }
+            }
+        }
+
+        /// A record, decoded. Names are bytes: the kernel does not promise UTF-8.
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum Record<'a> {
+            $($(#[doc = $doc] $variant($body),)?)*
+            /// A sample.
+            Sample(Box<Sample<'a>>),
+            /// A kind this crate does not know, as it came.
+            Unknown(RawRecord<'a>),
+        }
+
+        impl<'a> Record<'a> {
+            /// Decodes a body without the id fields; `Unknown` if the table has no type for it.
+            fn parse_body(
+                raw: RawRecord<'a>,
+                cursor: &mut Cursor<'a>,
+                context: Context<'_>,
+            ) -> Result<Self, WireError> {
+                Ok(match raw.kind {
+                    $($(RecordKind::$kind => {
+                        Self::$variant(<$body>::parse_with(cursor, context)?)
+                    })?)*
+                    _ => Self::Unknown(raw),
+                })
+            }
+
+            /// The kind that the header of this record carries.
+            pub fn kind(&self) -> RecordKind {
+                match self {
+                    $($(Self::$variant(_) => RecordKind::$kind,)?)*
+                    Self::Sample(_) => RecordKind::SAMPLE,
+                    Self::Unknown(raw) => raw.kind,
+                }
+            }
+
+            /// Names the fields of the body, in its order.
+            pub fn visit(&self, fields: &mut dyn Fields) {
+                match self {
+                    $($(Self::$variant(body) => body.name_fields(fields),)?)*
+                    Self::Sample(sample) => sample.visit(fields),
+                    Self::Unknown(raw) => fields.field("body", Value::Bytes(raw.body)),
+                }
+            }
+
+            /// Appends the body, without the id fields.
+            fn encode_body(&self, encoder: &mut Encoder<'_>, layout: &SampleLayout) {
+                match self {
+                    $($(Self::$variant(body) => body.encode_with(encoder, layout),)?)*
+                    Self::Sample(sample) => layout.encode_sample(sample, encoder),
+                    Self::Unknown(raw) => encoder.bytes(raw.body),
+                }
+            }
+        }
+    };
+}
+
+// Number, the kernel's name, what the body is decoded to.
+records! {
+    1 MMAP => Mmap(Mmap<'a>), "A mapping (before 3.12, and kernel maps).";
+    2 LOST => Lost(Lost), "Records that did not fit into the ring.";
+    3 COMM => Comm(Comm<'a>), "A thread got a name.";
+    4 EXIT => Exit(Task), "A thread ended.";
+    5 THROTTLE => Throttle(Throttle), "An event was stopped for the rest of a tick.";
+    6 UNTHROTTLE => Unthrottle(Throttle), "A stopped event goes on.";
+    7 FORK => Fork(Task), "A thread or process was made.";
+    8 READ => Read(ReadRecord<'a>), "Counter values of an ending task.";
+    9 SAMPLE, "A sample.";
+    10 MMAP2 => Mmap2(Mmap2<'a>), "A mapping with inode or build id.";
+    11 AUX => Aux(Aux), "Data in the AUX area.";
+    12 ITRACE_START => ItraceStart(ItraceStart), "Instruction tracing began.";
+    13 LOST_SAMPLES => LostSamples(LostSamples), "Samples lost.";
+    14 SWITCH => Switch(Switch), "Context switch of this task.";
+    15 SWITCH_CPU_WIDE => SwitchCpuWide(SwitchCpuWide), "Context switch on a CPU.";
+    16 NAMESPACES => Namespaces(Namespaces<'a>), "Namespaces of a task.";
+    17 KSYMBOL => Ksymbol(Ksymbol<'a>), "A kernel symbol came or went.";
+    18 BPF_EVENT => BpfEvent(BpfEvent), "A BPF program came or went.";
+    19 CGROUP => Cgroup(Cgroup<'a>), "A control group's path.";
+    20 TEXT_POKE => TextPoke(TextPoke<'a>), "The kernel changed its code.";
+    21 AUX_OUTPUT_HW_ID => AuxOutputHwId(AuxOutputHwId), "Hardware id of an AUX event.";
+    22 CALLCHAIN_DEFERRED => CallchainDeferred(CallchainDeferred<'a>), "User call chain of earlier samples.";
 }
 
 impl<'a> Record<'a> {
@@ -98,91 +145,12 @@ impl<'a> Record<'a> {
             return Ok((Self::Unknown(raw), SampleId::default()));
         }
         let (body, id) = layout.split_trailer(raw)?;
-        let mut cursor = Cursor::new(body, layout.endian());
-        let cursor = &mut cursor;
-        let record = match raw.kind {
-            RecordKind::MMAP => Self::Mmap(Mmap::parse(cursor)?),
-            RecordKind::LOST => Self::Lost(Lost::parse(cursor)?),
-            RecordKind::COMM => Self::Comm(Comm::parse(cursor)?),
-            RecordKind::EXIT => Self::Exit(Task::parse(cursor)?),
-            RecordKind::THROTTLE => Self::Throttle(Throttle::parse(cursor)?),
-            RecordKind::UNTHROTTLE => Self::Unthrottle(Throttle::parse(cursor)?),
-            RecordKind::FORK => Self::Fork(Task::parse(cursor)?),
-            RecordKind::READ => Self::Read(ReadRecord::parse(cursor, layout)?),
-            RecordKind::MMAP2 => Self::Mmap2(Mmap2::parse(cursor, raw.misc, layout)?),
-            RecordKind::AUX => Self::Aux(Aux::parse(cursor)?),
-            RecordKind::ITRACE_START => Self::ItraceStart(ItraceStart::parse(cursor)?),
-            RecordKind::LOST_SAMPLES => Self::LostSamples(LostSamples::parse(cursor)?),
-            RecordKind::SWITCH => Self::Switch,
-            RecordKind::SWITCH_CPU_WIDE => Self::SwitchCpuWide(SwitchCpuWide::parse(cursor)?),
-            RecordKind::NAMESPACES => Self::Namespaces(Namespaces::parse(cursor)?),
-            RecordKind::KSYMBOL => Self::Ksymbol(Ksymbol::parse(cursor)?),
-            RecordKind::BPF_EVENT => Self::BpfEvent(BpfEvent::parse(cursor)?),
-            RecordKind::CGROUP => Self::Cgroup(Cgroup::parse(cursor)?),
-            RecordKind::TEXT_POKE => Self::TextPoke(TextPoke::parse(cursor)?),
-            RecordKind::AUX_OUTPUT_HW_ID => Self::AuxOutputHwId(AuxOutputHwId::parse(cursor)?),
-            RecordKind::CALLCHAIN_DEFERRED => {
-                Self::CallchainDeferred(CallchainDeferred::parse(cursor)?)
-            }
-            _ => Self::Unknown(raw),
+        let context = Context {
+            misc: raw.misc,
+            layout,
         };
-        Ok((record, id))
-    }
-
-    /// The kind that the header of this record carries.
-    pub fn kind(&self) -> RecordKind {
-        match self {
-            Self::Mmap(_) => RecordKind::MMAP,
-            Self::Lost(_) => RecordKind::LOST,
-            Self::Comm(_) => RecordKind::COMM,
-            Self::Exit(_) => RecordKind::EXIT,
-            Self::Throttle(_) => RecordKind::THROTTLE,
-            Self::Unthrottle(_) => RecordKind::UNTHROTTLE,
-            Self::Fork(_) => RecordKind::FORK,
-            Self::Read(_) => RecordKind::READ,
-            Self::Sample(_) => RecordKind::SAMPLE,
-            Self::Mmap2(_) => RecordKind::MMAP2,
-            Self::Aux(_) => RecordKind::AUX,
-            Self::ItraceStart(_) => RecordKind::ITRACE_START,
-            Self::LostSamples(_) => RecordKind::LOST_SAMPLES,
-            Self::Switch => RecordKind::SWITCH,
-            Self::SwitchCpuWide(_) => RecordKind::SWITCH_CPU_WIDE,
-            Self::Namespaces(_) => RecordKind::NAMESPACES,
-            Self::Ksymbol(_) => RecordKind::KSYMBOL,
-            Self::BpfEvent(_) => RecordKind::BPF_EVENT,
-            Self::Cgroup(_) => RecordKind::CGROUP,
-            Self::TextPoke(_) => RecordKind::TEXT_POKE,
-            Self::AuxOutputHwId(_) => RecordKind::AUX_OUTPUT_HW_ID,
-            Self::CallchainDeferred(_) => RecordKind::CALLCHAIN_DEFERRED,
-            Self::Unknown(raw) => raw.kind,
-        }
-    }
-
-    /// Names the fields of the body, in its order.
-    pub fn visit(&self, fields: &mut dyn Fields) {
-        match self {
-            Self::Mmap(record) => record.visit(fields),
-            Self::Lost(record) => record.visit(fields),
-            Self::Comm(record) => record.visit(fields),
-            Self::Exit(record) | Self::Fork(record) => record.visit(fields),
-            Self::Throttle(record) | Self::Unthrottle(record) => record.visit(fields),
-            Self::Read(record) => record.visit(fields),
-            Self::Sample(record) => record.visit(fields),
-            Self::Mmap2(record) => record.visit(fields),
-            Self::Aux(record) => record.visit(fields),
-            Self::ItraceStart(record) => record.visit(fields),
-            Self::LostSamples(record) => record.visit(fields),
-            Self::SwitchCpuWide(record) => record.visit(fields),
-            Self::Namespaces(record) => record.visit(fields),
-            Self::Ksymbol(record) => record.visit(fields),
-            Self::BpfEvent(record) => record.visit(fields),
-            Self::Cgroup(record) => record.visit(fields),
-            Self::TextPoke(record) => record.visit(fields),
-            Self::AuxOutputHwId(record) => record.visit(fields),
-            Self::CallchainDeferred(record) => record.visit(fields),
-            Self::Switch => {}
-            Self::Unknown(raw) => fields.field("body", Value::Bytes(raw.body)),
-        }
+        let mut cursor = Cursor::new(body, layout.endian());
+        Ok((Self::parse_body(raw, &mut cursor, context)?, id))
     }
 
     /// Appends the whole record, header first, with the id fields that `layout` asks for.
@@ -191,15 +159,15 @@ impl<'a> Record<'a> {
     /// [`WireError::TooLong`] if it exceeds a record's limit.
     pub fn encode(
         &self,
-        misc: crate::Misc,
+        misc: Misc,
         id: &SampleId,
         layout: &SampleLayout,
         out: &mut Vec<u8>,
     ) -> Result<(), WireError> {
         let mut body = Vec::new();
         let mut encoder = Encoder::new(&mut body, layout.endian());
-        let with_trailer = self.encode_body(&mut encoder, layout);
-        if with_trailer {
+        self.encode_body(&mut encoder, layout);
+        if !matches!(self, Self::Sample(_) | Self::Unknown(_)) {
             layout.encode_trailer(id, &mut encoder);
         }
         RawRecord {
@@ -209,39 +177,14 @@ impl<'a> Record<'a> {
         }
         .encode(out, layout.endian())
     }
+}
 
-    /// Appends the body; returns whether the id fields follow it.
-    fn encode_body(&self, encoder: &mut Encoder<'_>, layout: &SampleLayout) -> bool {
-        match self {
-            Self::Mmap(record) => record.encode(encoder),
-            Self::Lost(record) => record.encode(encoder),
-            Self::Comm(record) => record.encode(encoder),
-            Self::Exit(record) | Self::Fork(record) => record.encode(encoder),
-            Self::Throttle(record) | Self::Unthrottle(record) => record.encode(encoder),
-            Self::Read(record) => record.encode(encoder, layout),
-            Self::Sample(sample) => {
-                layout.encode_sample(sample, encoder);
-                return false;
-            }
-            Self::Mmap2(record) => record.encode(encoder),
-            Self::Aux(record) => record.encode(encoder),
-            Self::ItraceStart(record) => record.encode(encoder),
-            Self::LostSamples(record) => record.encode(encoder),
-            Self::Switch => {}
-            Self::SwitchCpuWide(record) => record.encode(encoder),
-            Self::Namespaces(record) => record.encode(encoder),
-            Self::Ksymbol(record) => record.encode(encoder),
-            Self::BpfEvent(record) => record.encode(encoder),
-            Self::Cgroup(record) => record.encode(encoder),
-            Self::TextPoke(record) => record.encode(encoder),
-            Self::AuxOutputHwId(record) => record.encode(encoder),
-            Self::CallchainDeferred(record) => record.encode(encoder),
-            Self::Unknown(raw) => {
-                encoder.bytes(raw.body);
-                return false;
-            }
+impl std::fmt::Debug for RecordKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "kind {}", self.0),
         }
-        true
     }
 }
 

@@ -1,5 +1,6 @@
 //! NAMESPACES: where a task lives.
 
+use super::body::PlainBody;
 use crate::{Cursor, Encoder, Fields, Value, WireError};
 
 /// One namespace: the device and inode of its `/proc/PID/ns` link.
@@ -28,7 +29,19 @@ const NAMES: [&str; 7] = ["net", "uts", "ipc", "pid", "user", "mnt", "cgroup"];
 impl<'a> Namespaces<'a> {
     const LINK_LEN: u64 = 16;
 
-    pub(crate) fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+    /// The namespaces, in the kernel's order.
+    pub fn links(&self) -> impl Iterator<Item = Namespace> + '_ {
+        let mut cursor = Cursor::new(self.links, self.endian);
+        std::iter::from_fn(move || {
+            let dev = cursor.u64("namespace").ok()?;
+            let ino = cursor.u64("namespace").ok()?;
+            Some(Namespace { dev, ino })
+        })
+    }
+}
+
+impl<'a> PlainBody<'a> for Namespaces<'a> {
+    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
         let what = "namespaces";
         let (pid, tid) = (cursor.i32(what)?, cursor.i32(what)?);
         let nr = cursor.u64(what)?;
@@ -40,17 +53,7 @@ impl<'a> Namespaces<'a> {
         })
     }
 
-    /// The namespaces, in the kernel's order.
-    pub fn links(&self) -> impl Iterator<Item = Namespace> + '_ {
-        let mut cursor = Cursor::new(self.links, self.endian);
-        std::iter::from_fn(move || {
-            let dev = cursor.u64("namespace").ok()?;
-            let ino = cursor.u64("namespace").ok()?;
-            Some(Namespace { dev, ino })
-        })
-    }
-
-    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("pid", Value::Signed(self.pid.into()));
         fields.field("tid", Value::Signed(self.tid.into()));
         let names = NAMES.iter().copied().chain(std::iter::repeat(""));
@@ -67,7 +70,7 @@ impl<'a> Namespaces<'a> {
         );
     }
 
-    pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {
+    fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.i32(self.pid);
         encoder.i32(self.tid);
         encoder.u64(self.links.len() as u64 / Self::LINK_LEN);

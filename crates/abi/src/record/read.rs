@@ -1,5 +1,6 @@
 //! READ: what an event counted in a task that ended (`inherit_stat`).
 
+use super::body::{Body, Context};
 use crate::sample::ReadValues;
 use crate::{Cursor, Encoder, Fields, SampleLayout, Value, WireError};
 
@@ -14,22 +15,22 @@ pub struct ReadRecord<'a> {
     pub values: ReadValues<'a>,
 }
 
-impl<'a> ReadRecord<'a> {
-    pub(crate) fn parse(cursor: &mut Cursor<'a>, layout: &SampleLayout) -> Result<Self, WireError> {
+impl<'a> Body<'a> for ReadRecord<'a> {
+    fn parse_with(cursor: &mut Cursor<'a>, context: Context<'_>) -> Result<Self, WireError> {
         Ok(Self {
             pid: cursor.i32("read")?,
             tid: cursor.i32("read")?,
-            values: ReadValues::parse(cursor, layout.read_format())?,
+            values: ReadValues::parse(cursor, context.layout.read_format())?,
         })
     }
 
-    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+    fn name_fields(&self, fields: &mut dyn Fields) {
         fields.field("pid", Value::Signed(self.pid.into()));
         fields.field("tid", Value::Signed(self.tid.into()));
         self.values.visit(fields);
     }
 
-    pub(crate) fn encode(&self, encoder: &mut Encoder<'_>, layout: &SampleLayout) {
+    fn encode_with(&self, encoder: &mut Encoder<'_>, layout: &SampleLayout) {
         encoder.i32(self.pid);
         encoder.i32(self.tid);
         self.values.encode(encoder, layout.read_format());

@@ -1,5 +1,6 @@
 //! COMM, FORK and EXIT: threads and their names.
 
+use super::body::PlainBody;
 use crate::{Cursor, Encoder, Fields, Value, WireError};
 
 /// `PERF_RECORD_COMM`: a thread got a name, by exec if `misc` has `COMM_EXEC`.
@@ -13,8 +14,8 @@ pub struct Comm<'a> {
     pub comm: &'a [u8],
 }
 
-impl<'a> Comm<'a> {
-    pub(crate) fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+impl<'a> PlainBody<'a> for Comm<'a> {
+    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
         Ok(Self {
             pid: cursor.i32("comm")?,
             tid: cursor.i32("comm")?,
@@ -22,13 +23,13 @@ impl<'a> Comm<'a> {
         })
     }
 
-    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("pid", Value::Signed(self.pid.into()));
         fields.field("tid", Value::Signed(self.tid.into()));
         fields.field("comm", Value::Text(self.comm));
     }
 
-    pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {
+    fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.i32(self.pid);
         encoder.i32(self.tid);
         encoder.c_str_padded(self.comm);
@@ -50,8 +51,8 @@ pub struct Task {
     pub time_ns: u64,
 }
 
-impl Task {
-    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl PlainBody<'_> for Task {
+    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         let what = "fork or exit";
         Ok(Self {
             pid: cursor.i32(what)?,
@@ -62,7 +63,7 @@ impl Task {
         })
     }
 
-    pub(crate) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("pid", Value::Signed(self.pid.into()));
         fields.field("ppid", Value::Signed(self.ppid.into()));
         fields.field("tid", Value::Signed(self.tid.into()));
@@ -70,7 +71,7 @@ impl Task {
         fields.field("time_ns", Value::Unsigned(self.time_ns));
     }
 
-    pub(crate) fn encode(self, encoder: &mut Encoder<'_>) {
+    fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.i32(self.pid);
         encoder.i32(self.ppid);
         encoder.i32(self.tid);

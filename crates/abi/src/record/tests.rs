@@ -98,7 +98,7 @@ fn samples_of_every_kind(chain: &[u8], endian: Endian) -> Vec<(Misc, Record<'_>)
         ),
         (none, Record::ItraceStart(ItraceStart { pid: 1, tid: 2 })),
         (none, Record::LostSamples(LostSamples { lost: 7 })),
-        (Misc::SWITCH_OUT, Record::Switch),
+        (Misc::SWITCH_OUT, Record::Switch(Switch)),
         (
             none,
             Record::SwitchCpuWide(SwitchCpuWide {

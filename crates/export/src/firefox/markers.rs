@@ -1,6 +1,6 @@
 //! Samples as markers, and what each kind of marker has.
 
-use super::Clock;
+use super::clock::Clock;
 use super::shared::Shared;
 use crate::json::Json;
 use foldhash::HashMap;

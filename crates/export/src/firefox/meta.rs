@@ -1,11 +1,17 @@
 //! What the whole profile is.
 
+use super::clock::Clock;
 use super::markers::{self, Schema};
 use super::shared::CATEGORIES;
-use super::{Clock, GECKO_VERSION, VERSION};
 use crate::json::Json;
 use rprof_profile::timeline::Timeline;
 use rprof_profile::{EventKind, Sampling};
+
+/// Version of the processed format; the page converts older ones when it loads them.
+const VERSION: u64 = 69;
+
+/// Version of the format that Firefox itself writes, which no part of this comes from.
+const GECKO_VERSION: u64 = 36;
 
 pub(super) fn write(timeline: &Timeline, clock: Clock, json: &mut Json<'_>) {
     let about = &timeline.profile.about;

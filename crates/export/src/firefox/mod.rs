@@ -8,6 +8,7 @@
 //! Source: docs-developer/processed-profile-format.md and src/types/profile.ts of
 //! github.com/firefox-devtools/profiler.
 
+mod clock;
 mod markers;
 mod meta;
 mod shared;
@@ -16,6 +17,7 @@ mod tracks;
 
 use crate::Format;
 use crate::json::Json;
+use clock::Clock;
 use rprof_profile::timeline::Timeline;
 use shared::Shared;
 use std::io::{self, Write};
@@ -24,12 +26,6 @@ use tracks::Tracks;
 /// Firefox Profiler's JSON.
 #[derive(Clone, Copy, Debug)]
 pub struct Firefox;
-
-/// Version of the processed format; the page converts older ones when it loads them.
-const VERSION: u64 = 69;
-
-/// Version of the format that Firefox itself writes, which no part of this comes from.
-const GECKO_VERSION: u64 = 36;
 
 impl Format for Firefox {
     type Source = Timeline;
@@ -56,30 +52,5 @@ impl Format for Firefox {
             json.key("shared").object(|json| shared.write(json));
         });
         json.finish()
-    }
-}
-
-/// Times count from the first thing that is known.
-#[derive(Clone, Copy, Debug)]
-struct Clock {
-    start_ns: u64,
-    end_ns: u64,
-}
-
-impl Clock {
-    fn of(timeline: &Timeline) -> Self {
-        let threads = timeline.threads.iter();
-        let losses = timeline.losses.iter().map(|loss| loss.time_ns);
-        let starts = threads.clone().map(|thread| thread.start_ns);
-        let ends = threads.map(|thread| thread.end_ns);
-        Self {
-            start_ns: starts.chain(losses.clone()).min().unwrap_or(0),
-            end_ns: ends.chain(losses).max().unwrap_or(0),
-        }
-    }
-
-    /// Nanoseconds from the start.
-    fn since(self, time_ns: u64) -> u64 {
-        time_ns.saturating_sub(self.start_ns)
     }
 }

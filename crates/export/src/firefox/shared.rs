@@ -1,7 +1,8 @@
 //! The tables that all threads share: strings, libraries, functions, frames, stacks.
 
 use crate::json::Json;
-use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use rprof_base::Interner;
 use rprof_profile::timeline::{Code, CodeFrame, Image, ImageKind, Timeline};
 use rprof_profile::{FrameId, Level, StrId, Strings};
 
@@ -21,6 +22,13 @@ struct Func {
     /// Index of its source file. The page has one for each function: lines in others are left
     /// out.
     source: Option<u32>,
+}
+
+/// Where in the source a frame is.
+struct FuncLine {
+    func: u32,
+    /// `None` if it is not known, or not in the function's file.
+    line: Option<u32>,
 }
 
 /// A function that has an address.
@@ -45,9 +53,10 @@ pub(super) struct Shared<'t> {
     timeline: &'t Timeline,
     /// Those of the profile, then more.
     pub(super) strings: Strings,
-    funcs: Vec<Func>,
-    natives: Vec<NativeSymbol>,
-    sources: Vec<StrId>,
+    funcs: Interner<u32, Func, RandomState, (StrId, u32, Level)>,
+    /// By image and address.
+    natives: Interner<u32, NativeSymbol, RandomState, (u32, u64)>,
+    sources: Interner<u32, StrId, RandomState>,
     frames: Vec<Frame>,
     /// By code, its first frame, which is the outermost; one more at the end.
     first_frames: Vec<u32>,
@@ -55,30 +64,21 @@ pub(super) struct Shared<'t> {
     stacks: Vec<Option<u32>>,
 }
 
-/// Numbers of what the tables have already.
-#[derive(Default)]
-struct Seen {
-    funcs: HashMap<(StrId, u32, Level), u32>,
-    natives: HashMap<(u32, u64), u32>,
-    sources: HashMap<StrId, u32>,
-}
-
 impl<'t> Shared<'t> {
     pub(super) fn of(timeline: &'t Timeline) -> Self {
         let mut shared = Self {
             timeline,
             strings: timeline.profile.strings.clone(),
-            funcs: Vec::new(),
-            natives: Vec::new(),
-            sources: Vec::new(),
+            funcs: Interner::default(),
+            natives: Interner::default(),
+            sources: Interner::default(),
             frames: Vec::new(),
             first_frames: Vec::with_capacity(timeline.code.len() + 1),
             stacks: Vec::with_capacity(timeline.stacks.len()),
         };
-        let mut seen = Seen::default();
         for code in &timeline.code {
             shared.first_frames.push(number(shared.frames.len()));
-            shared.add_code(code, &mut seen);
+            shared.add_code(code);
         }
         shared.first_frames.push(number(shared.frames.len()));
         let mut n_stacks = 0;
@@ -106,15 +106,15 @@ impl<'t> Shared<'t> {
         at(code as usize)..at(code as usize + 1)
     }
 
-    fn add_code(&mut self, code: &Code, seen: &mut Seen) {
+    fn add_code(&mut self, code: &Code) {
         let Some(image) = self.timeline.images.get(code.image as usize) else {
             return;
         };
         let address = code.svma.and_then(|svma| in_library(image, svma));
         let host = code.frames.last().map(|one| one.frame);
-        let native = host.and_then(|host| self.native(code, image, host, seen));
+        let native = host.and_then(|host| self.native(code, image, host));
         for (inline_depth, one) in (0..).zip(code.frames.iter().rev()) {
-            let (func, line) = self.func(code, one, seen);
+            let FuncLine { func, line } = self.func(code, one);
             self.frames.push(Frame {
                 address: address.filter(|_| native.is_some()),
                 inline_depth,
@@ -126,7 +126,7 @@ impl<'t> Shared<'t> {
         }
     }
 
-    fn func(&mut self, code: &Code, one: &CodeFrame, seen: &mut Seen) -> (u32, Option<u32>) {
+    fn func(&mut self, code: &Code, one: &CodeFrame) -> FuncLine {
         let profile = &self.timeline.profile;
         let frame = profile.frames.of(one.frame);
         let name = match frame.name {
@@ -136,52 +136,33 @@ impl<'t> Shared<'t> {
                 self.strings.intern(&label)
             }
         };
-        let source = one.line.map(|(file, _)| {
-            *seen.sources.entry(file).or_insert_with(|| {
-                self.sources.push(file);
-                number(self.sources.len() - 1)
-            })
+        let source = one.line.map(|(file, _)| self.sources.intern(file));
+        let image = code.image;
+        let key = (name, image, frame.level);
+        let func = self.funcs.intern_with(key, |_| Func {
+            name,
+            image,
+            source,
         });
-        let key = (name, code.image, frame.level);
-        let func = *seen.funcs.entry(key).or_insert_with(|| {
-            self.funcs.push(Func {
-                name,
-                image: code.image,
-                source,
-            });
-            number(self.funcs.len() - 1)
+        let known = self.funcs.get_mut(func).and_then(|func| {
+            func.source = func.source.or(source);
+            func.source
         });
-        let known = &mut self.funcs[func as usize].source;
-        if known.is_none() {
-            *known = source;
-        }
-        let is_there = source.is_some() && *known == source;
-        (func, one.line.map(|(_, line)| line).filter(|_| is_there))
+        let is_there = source.is_some() && known == source;
+        let line = one.line.map(|(_, line)| line).filter(|_| is_there);
+        FuncLine { func, line }
     }
 
-    fn native(
-        &mut self,
-        code: &Code,
-        image: &Image,
-        host: FrameId,
-        seen: &mut Seen,
-    ) -> Option<u32> {
+    fn native(&mut self, code: &Code, image: &Image, host: FrameId) -> Option<u32> {
         let frame = self.timeline.profile.frames.of(host);
         let (name, start) = (frame.name?, frame.start?);
         let address = in_library(image, start)?;
-        Some(
-            *seen
-                .natives
-                .entry((code.image, address))
-                .or_insert_with(|| {
-                    self.natives.push(NativeSymbol {
-                        image: code.image,
-                        address,
-                        name,
-                    });
-                    number(self.natives.len() - 1)
-                }),
-        )
+        let made = |&(image, address): &(u32, u64)| NativeSymbol {
+            image,
+            address,
+            name,
+        };
+        Some(self.natives.intern_with((code.image, address), made))
     }
 
     fn category(&self, image: &Image, frame: FrameId) -> u64 {
@@ -235,7 +216,7 @@ impl<'t> Shared<'t> {
             json.key("length").number(images.len() as u64);
         });
         json.key("nativeSymbols").object(|json| {
-            let all = &self.natives;
+            let all = self.natives.values();
             json.column("libIndex", all, |json, one| json.number(one.image.into()));
             json.column("address", all, |json, one| json.number(one.address));
             json.column("name", all, |json, one| {
@@ -245,7 +226,7 @@ impl<'t> Shared<'t> {
             json.key("length").number(all.len() as u64);
         });
         json.key("sources").object(|json| {
-            let all = &self.sources;
+            let all = self.sources.values();
             json.key("length").number(all.len() as u64);
             json.column("filename", all, |json, file| {
                 json.number(file.number().into());
@@ -316,7 +297,7 @@ impl<'t> Shared<'t> {
     }
 
     fn func_table(&self, json: &mut Json<'_>) {
-        let all = &self.funcs;
+        let all = self.funcs.values();
         json.column("name", all, |json, func| {
             json.number(func.name.number().into())
         });

@@ -1,8 +1,9 @@
 //! Threads with their samples and markers.
 
+use super::clock::Clock;
 use super::shared::Shared;
 use super::tracks::{Track, Tracks};
-use super::{Clock, markers, meta};
+use super::{markers, meta};
 use crate::json::Json;
 use foldhash::HashMap;
 use rprof_profile::EventKind;
@@ -90,17 +91,16 @@ impl Writer<'_> {
         let has_lost = events.iter().any(|event| event.loss.samples > 0);
         // Without any thread the page says that there is nothing to see, and shows nothing else.
         if self.tracks.all.is_empty() || has_lost {
-            self.losses(has_lost, shared, json);
+            let name = match has_lost {
+                true => "lost samples",
+                false => "no samples",
+            };
+            self.losses(name, shared, json);
         }
     }
 
     /// A thread of its own for what was lost: nobody knows whose samples they were.
-    fn losses(&self, has_lost: bool, shared: &mut Shared<'_>, json: &mut Json<'_>) {
-        let name = if has_lost {
-            "lost samples"
-        } else {
-            "no samples"
-        };
+    fn losses(&self, name: &str, shared: &mut Shared<'_>, json: &mut Json<'_>) {
         let head = Head {
             name,
             process_name: name,

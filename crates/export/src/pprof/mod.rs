@@ -14,6 +14,7 @@ use prost::encoding::{WireType, encode_key};
 use rprof_profile::timeline::{TimedSample, Timeline};
 use rprof_profile::{EventKind, Sampling};
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 use tables::{Strings, Tables};
 
 /// pprof's protocol buffer; tools expect it compressed ([`crate::write_gzip`]).
@@ -132,10 +133,8 @@ fn rest_of(timeline: &Timeline, tables: Tables, mut strings: Strings) -> Rest {
         // The kernel chose, and may have changed it all the time.
         (Sampling::PerSecond(_), _) => 0,
     });
-    let (first_ns, last_ns) = match timeline.has_times {
-        true => timeline.span_ns().unwrap_or_default(),
-        false => (0, 0),
-    };
+    let span_ns = timeline.span_ns().filter(|_| timeline.has_times);
+    let (first_ns, last_ns) = span_ns.map_or((0, 0), RangeInclusive::into_inner);
     let wall = profile.about.wall_clock.filter(|_| first_ns > 0);
     let comments = comments(timeline)
         .iter()
@@ -149,7 +148,7 @@ fn rest_of(timeline: &Timeline, tables: Tables, mut strings: Strings) -> Rest {
         location: tables.locations,
         function: tables.functions,
         comment: comments,
-        string_table: strings.all,
+        string_table: strings.into_all(),
         time_nanos: wall.and_then(|clock| clock.at(first_ns)).map_or(0, signed),
         duration_nanos: signed(last_ns - first_ns),
         period,

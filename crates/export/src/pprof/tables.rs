@@ -1,37 +1,31 @@
 //! Mappings, locations and functions.
 
 use super::messages::{Function, Line, Location, Mapping};
-use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use rprof_base::Interner;
 use rprof_profile::timeline::{CodeFrame, ImageKind, Timeline};
 use rprof_profile::{FrameId, StrId};
 
 const PAGE: u64 = 4096;
 
 /// The list of strings.
-pub(super) struct Strings {
-    pub(super) all: Vec<String>,
-    numbers: HashMap<String, i64>,
-}
+pub(super) struct Strings(Interner<u32, String, RandomState>);
 
 impl Strings {
     pub(super) fn new() -> Self {
-        let mut strings = Self {
-            all: Vec::new(),
-            numbers: HashMap::default(),
-        };
+        let mut strings = Self(Interner::default());
         strings.of("");
         strings
     }
 
     /// The number of a string, new or seen before.
     pub(super) fn of(&mut self, text: &str) -> i64 {
-        if let Some(&number) = self.numbers.get(text) {
-            return number;
-        }
-        let number = i64::try_from(self.all.len()).unwrap_or(0);
-        self.all.push(text.to_owned());
-        self.numbers.insert(text.to_owned(), number);
-        number
+        self.0.intern_ref(text).into()
+    }
+
+    /// All of them, by number.
+    pub(super) fn into_all(self) -> Vec<String> {
+        self.0.into_values()
     }
 }
 
@@ -46,10 +40,7 @@ pub(super) struct Tables {
 
 impl Tables {
     pub(super) fn of(timeline: &Timeline, strings: &mut Strings) -> Self {
-        let mut functions = Functions {
-            all: Vec::new(),
-            numbers: HashMap::default(),
-        };
+        let mut functions = Functions::default();
         let locations = (1u64..).zip(&timeline.code).map(|(id, code)| {
             let lines = code.frames.iter().map(|frame| Line {
                 function_id: functions.of(timeline, frame, strings),
@@ -66,7 +57,7 @@ impl Tables {
         Self {
             mappings: mappings(timeline, strings),
             locations,
-            functions: functions.all,
+            functions: functions.0.into_values(),
         }
     }
 }
@@ -131,18 +122,15 @@ fn main_image(timeline: &Timeline) -> Option<usize> {
 }
 
 /// Functions by name and file.
-struct Functions {
-    all: Vec<Function>,
-    numbers: HashMap<(FrameId, Option<StrId>), u64>,
-}
+#[derive(Default)]
+struct Functions(Interner<u32, Function, RandomState, (FrameId, Option<StrId>)>);
 
 impl Functions {
     fn of(&mut self, timeline: &Timeline, frame: &CodeFrame, strings: &mut Strings) -> u64 {
         let file = frame.line.map(|(file, _)| file);
         let profile = &timeline.profile;
-        let next = self.all.len() as u64 + 1;
-        let all = &mut self.all;
-        *self.numbers.entry((frame.frame, file)).or_insert_with(|| {
+        let next = self.0.len() as u64 + 1;
+        let number = self.0.intern_with((frame.frame, file), |_| {
             let known = profile.frames.of(frame.frame);
             let name = match known.name {
                 Some(name) => profile.strings.of(name).into_raw().to_owned(),
@@ -151,13 +139,13 @@ impl Functions {
                     .label(frame.frame, &profile.strings)
                     .into_raw(),
             };
-            all.push(Function {
+            Function {
                 id: next,
                 name: strings.of(&name),
                 system_name: 0,
                 filename: file.map_or(0, |file| strings.of(profile.strings.of(file).into_raw())),
-            });
-            next
-        })
+            }
+        });
+        u64::from(number) + 1
     }
 }

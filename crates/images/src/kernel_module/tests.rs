@@ -4,7 +4,7 @@ mod example;
 
 use super::*;
 use crate::SymbolTable;
-use example::{example, packed};
+use example::{compressed, example};
 use proptest::prelude::*;
 use std::io::Write;
 
@@ -24,17 +24,22 @@ fn code_is_laid_out_as_the_kernel_does_and_dwarf_points_to_it() {
 }
 
 #[test]
-fn packed_modules_are_unpacked() {
+fn compressed_modules_are_decompressed() {
     let plain = example();
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    packer.write_all(&plain).unwrap();
-    let packed = packer.finish().unwrap();
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(&plain).unwrap();
+    let compressed = encoder.finish().unwrap();
     assert_eq!(
-        unpack(packed.clone(), &mut Budget::default().hold_nothing()).unwrap(),
+        decompress(compressed.clone(), &mut Budget::default().hold_nothing()).unwrap(),
         plain
     );
     assert!(
-        module_from_memory(packed[..packed.len() / 2].to_vec(), "x", &Budget::default()).is_err()
+        module_from_memory(
+            compressed[..compressed.len() / 2].to_vec(),
+            "x",
+            &Budget::default()
+        )
+        .is_err()
     );
     for magic in [&b"\xfd7zXZ\0"[..], b"\x28\xb5\x2f\xfd", b"\x1f\x8b"] {
         let garbage = [magic, &[0xaa; 100]].concat();
@@ -44,9 +49,9 @@ fn packed_modules_are_unpacked() {
 }
 
 #[test]
-fn packed_sections_are_unpacked_and_point_to_code() {
+fn compressed_sections_are_decompressed_and_point_to_code() {
     let noise = |at: usize| ((at * at) >> 3).to_le_bytes()[0];
-    let elf = module_from_memory(packed(1, 4096, noise), "x.ko", &Budget::default()).unwrap();
+    let elf = module_from_memory(compressed(1, 4096, noise), "x.ko", &Budget::default()).unwrap();
     let dwarf = elf.section(".debug_info").unwrap();
     assert_eq!(
         (dwarf.len(), dwarf[7], dwarf[16]),
@@ -57,10 +62,10 @@ fn packed_sections_are_unpacked_and_point_to_code() {
 }
 
 #[test]
-fn sections_that_are_the_same_packed_bytes_do_not_fill_memory() {
+fn sections_that_are_the_same_compressed_bytes_do_not_fill_memory() {
     // Each alone is little, all of them are more than a module may become.
     let is_read = |n| {
-        let file = packed(n, 30_000, |_| 0);
+        let file = compressed(n, 30_000, |_| 0);
         let more = u64::from(n) * 30_000 > most_from(&file);
         match module_from_memory(file, "x.ko", &Budget::default()) {
             Ok(_) => !more,

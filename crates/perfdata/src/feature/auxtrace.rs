@@ -1,5 +1,6 @@
 //! AUXTRACE: where AUXTRACE records are.
 
+use super::section::SectionItem;
 use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
 
 /// One AUXTRACE record of the file.
@@ -13,12 +14,8 @@ pub struct AuxtraceIndexEntry {
     pub size_bytes: u64,
 }
 
-impl AuxtraceIndexEntry {
-    /// Reads a whole section.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is shorter than its counts say.
-    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+impl SectionItem for AuxtraceIndexEntry {
+    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
         let mut cursor = Cursor::new(section, endian);
         let n = cursor.u64("AUX index count")?;
         let entry = |_| {
@@ -30,7 +27,7 @@ impl AuxtraceIndexEntry {
         (0..n).map(entry).collect()
     }
 
-    pub(super) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("file_offset", Value::Hex(self.file_offset));
         fields.field("size_bytes", Value::Unsigned(self.size_bytes));
     }

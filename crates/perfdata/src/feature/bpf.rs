@@ -1,5 +1,6 @@
 //! BPF_PROG_INFO and BPF_BTF: the BPF programs that were loaded, and their types.
 
+use super::section::SectionItem;
 use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
 
 /// A BPF program: what of `struct bpf_prog_info` says which code it is and where.
@@ -47,16 +48,6 @@ const JITED_FUNC_LENS: u64 = 1 << 4;
 const INFO_LEN: usize = 132;
 
 impl BpfProgram {
-    /// Reads a whole BPF_PROG_INFO section.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is shorter than its counts say.
-    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
-        let mut cursor = Cursor::new(section, endian);
-        let n = cursor.u32("BPF program count")?;
-        (0..n).map(|_| Self::parse(&mut cursor)).collect()
-    }
-
     fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         let info_len = cursor.u32("BPF program")?;
         let data_len = cursor.u32("BPF program")?;
@@ -108,8 +99,17 @@ impl BpfProgram {
             data_len: u32::try_from(data.len()).unwrap_or(u32::MAX),
         })
     }
+}
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+impl SectionItem for BpfProgram {
+    /// Reads a whole BPF_PROG_INFO section.
+    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+        let mut cursor = Cursor::new(section, endian);
+        let n = cursor.u32("BPF program count")?;
+        (0..n).map(|_| Self::parse(&mut cursor)).collect()
+    }
+
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("id", Value::Unsigned(self.id.into()));
         fields.field("type", Value::Unsigned(self.kind.into()));
         fields.field("tag", Value::Bytes(&self.tag));
@@ -176,12 +176,9 @@ pub struct BpfBtf {
     pub data_len: u32,
 }
 
-impl BpfBtf {
+impl SectionItem for BpfBtf {
     /// Reads a whole BPF_BTF section.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is shorter than its counts say.
-    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
         let mut cursor = Cursor::new(section, endian);
         let n = cursor.u32("BTF count")?;
         let btf = |_| {
@@ -193,7 +190,7 @@ impl BpfBtf {
         (0..n).map(btf).collect()
     }
 
-    pub(super) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("id", Value::Unsigned(self.id.into()));
         fields.field("data_len", Value::Unsigned(self.data_len.into()));
     }

@@ -1,6 +1,8 @@
 //! BUILD_ID: which contents a path had when it was recorded.
 
+use super::section::SectionItem;
 use crate::file_kind;
+use crate::file_record::body::FileBody;
 use rprof_abi::record::BuildIdBytes;
 use rprof_abi::{Cursor, Encoder, Endian, Fields, Misc, RawRecord, RecordHeader, Value, WireError};
 
@@ -21,8 +23,8 @@ pub struct BuildIdEntry {
 const HAS_SIZE: Misc = Misc(1 << 15);
 
 impl BuildIdEntry {
-    /// Reads a whole section. Entries up to the first damaged one are kept.
-    pub fn parse_all(section: &[u8], endian: Endian) -> (Vec<Self>, Option<WireError>) {
+    /// Reads a section that may be damaged: entries up to the first damaged one are kept.
+    pub fn parse_until_damage(section: &[u8], endian: Endian) -> (Vec<Self>, Option<WireError>) {
         let mut entries = Vec::new();
         let mut rest = section;
         while !rest.is_empty() {
@@ -78,8 +80,27 @@ impl BuildIdEntry {
         encoder.bytes(&self.filename);
         encoder.bytes(&vec![0; padded - self.filename.len()]);
     }
+}
 
-    pub(crate) fn visit(&self, fields: &mut dyn Fields) {
+impl FileBody<'_> for BuildIdEntry {
+    fn parse_record(raw: RawRecord<'_>, endian: Endian) -> Result<Self, WireError> {
+        Self::parse(raw, endian)
+    }
+
+    fn name_fields(&self, fields: &mut dyn Fields) {
+        self.visit(fields);
+    }
+}
+
+impl SectionItem for BuildIdEntry {
+    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+        match Self::parse_until_damage(section, endian) {
+            (entries, None) => Ok(entries),
+            (_, Some(error)) => Err(error),
+        }
+    }
+
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("filename", Value::Text(&self.filename));
         fields.field("build_id", Value::Bytes(self.build_id.as_bytes()));
         fields.field("pid", Value::Signed(self.pid.into()));
@@ -106,10 +127,10 @@ mod tests {
         }
         assert_eq!(bytes.len(), 200);
         assert_eq!(
-            BuildIdEntry::parse_all(&bytes, Endian::Little),
+            BuildIdEntry::parse_until_damage(&bytes, Endian::Little),
             (all.clone(), None)
         );
-        let (kept, error) = BuildIdEntry::parse_all(&bytes[..150], Endian::Little);
+        let (kept, error) = BuildIdEntry::parse_until_damage(&bytes[..150], Endian::Little);
         assert_eq!(kept, all[..1]);
         assert!(error.is_some());
     }

@@ -1,5 +1,6 @@
 //! COMPRESSED: how the records of COMPRESSED and COMPRESSED2 are packed.
 
+use super::section::SectionObject;
 use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
 
 /// The section.
@@ -22,12 +23,10 @@ pub struct Compression {
 impl Compression {
     /// [`Self::kind`] of Zstandard, the only one that perf knows (`PERF_COMP_ZSTD`).
     pub const ZSTD: u32 = 1;
+}
 
-    /// Reads the section.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is short.
-    pub fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+impl SectionObject for Compression {
+    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let mut cursor = Cursor::new(section, endian);
         Ok(Self {
             version: cursor.u32("compression")?,
@@ -38,7 +37,7 @@ impl Compression {
         })
     }
 
-    pub(super) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("version", Value::Unsigned(self.version.into()));
         fields.field("type", Value::Unsigned(self.kind.into()));
         fields.field("level", Value::Unsigned(self.level.into()));

@@ -6,6 +6,7 @@
 //!     u64 written to last, u64 changed last (ns since 1970)   u32 1: has a checksum   u32 CRC-32
 //! ```
 
+use super::section::SectionItem;
 use super::text::{encode_string, take_owned};
 use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
 
@@ -47,12 +48,10 @@ impl FileContents {
             encoder.u32(file.crc.unwrap_or(0));
         }
     }
+}
 
-    /// Reads the section.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is shorter than its count says.
-    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+impl SectionItem for FileContents {
+    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
         let mut cursor = Cursor::new(section, endian);
         let what = "contents of a file";
         let version = cursor.u32(what)?;
@@ -81,7 +80,7 @@ impl FileContents {
         (0..n_files).map(|_| one(&mut cursor)).collect()
     }
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("path", Value::Text(&self.path));
         fields.field("major", Value::Unsigned(self.device.0.into()));
         fields.field("minor", Value::Unsigned(self.device.1.into()));

@@ -1,6 +1,7 @@
 //! COVERAGE, rprof's own: how much of what an event counted its samples stand for. Processes and threads
 //! that end before their first sample are counted, and not sampled.
 
+use super::section::SectionObject;
 use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
 
 /// What is counted.
@@ -40,11 +41,22 @@ pub struct Coverage {
 }
 
 impl Coverage {
+    /// Appends the section.
+    pub fn encode(self, encoder: &mut Encoder<'_>) {
+        encoder.u64(self.covered);
+        encoder.u64(self.count);
+        encoder.u32(self.event);
+        encoder.u32(match self.unit {
+            CoverageUnit::Event => 0,
+            CoverageUnit::CpuTime => 1,
+            CoverageUnit::UserTime => 2,
+        });
+    }
+}
+
+impl SectionObject for Coverage {
     /// Reads the section: two numbers of 64 bits, two of 32.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is short.
-    pub fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let mut cursor = Cursor::new(section, endian);
         Ok(Self {
             covered: cursor.u64("coverage")?,
@@ -58,19 +70,7 @@ impl Coverage {
         })
     }
 
-    /// Appends the section.
-    pub fn encode(self, encoder: &mut Encoder<'_>) {
-        encoder.u64(self.covered);
-        encoder.u64(self.count);
-        encoder.u32(self.event);
-        encoder.u32(match self.unit {
-            CoverageUnit::Event => 0,
-            CoverageUnit::CpuTime => 1,
-            CoverageUnit::UserTime => 2,
-        });
-    }
-
-    pub(super) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("covered", Value::Unsigned(self.covered));
         fields.field("count", Value::Unsigned(self.count));
         fields.field("event", Value::Unsigned(self.event.into()));

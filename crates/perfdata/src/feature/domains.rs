@@ -1,5 +1,6 @@
 //! `CPU_DOMAIN_INFO`: scheduling domains, written by `perf sched stats`.
 
+use super::section::SectionObject;
 use super::text::take_owned;
 use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
 
@@ -41,12 +42,9 @@ pub struct SchedDomain {
 /// The first version of schedstat that names domains.
 const HAS_NAMES: u32 = 17;
 
-impl CpuDomains {
+impl SectionObject for CpuDomains {
     /// Reads the section. It does not say how many CPUs follow; they go on to its end.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is shorter than its counts say.
-    pub fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let mut cursor = Cursor::new(section, endian);
         let schedstat_version = cursor.u32("schedstat version")?;
         let max_sched_domains = cursor.u32("domain count")?;
@@ -66,7 +64,7 @@ impl CpuDomains {
         })
     }
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field(
             "schedstat_version",
             Value::Unsigned(self.schedstat_version.into()),

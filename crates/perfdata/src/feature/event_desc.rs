@@ -1,5 +1,6 @@
 //! EVENT_DESC: events with their names.
 
+use super::section::SectionItem;
 use super::text::{encode_string, take_string};
 use crate::attr_fields::visit_attr;
 use rprof_abi::{AttrSize, Cursor, Encoder, Endian, Fields, PerfEventAttr, Value, WireError};
@@ -16,11 +17,25 @@ pub struct EventDesc {
 }
 
 impl EventDesc {
-    /// Reads a whole section.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is shorter than its counts say.
-    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+    /// Appends a whole section.
+    pub fn encode_all(events: &[Self], attr_size: AttrSize, out: &mut Vec<u8>, endian: Endian) {
+        let len = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Encoder::new(out, endian).u32(len(events.len()));
+        Encoder::new(out, endian).u32(attr_size.0);
+        for event in events {
+            event.attr.encode(out, endian, attr_size);
+            let mut encoder = Encoder::new(out, endian);
+            encoder.u32(len(event.ids.len()));
+            encode_string(&event.name, &mut encoder);
+            for &id in &event.ids {
+                encoder.u64(id);
+            }
+        }
+    }
+}
+
+impl SectionItem for EventDesc {
+    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
         let mut cursor = Cursor::new(section, endian);
         let n = cursor.u32("event count")?;
         let attr_size = cursor.u32("attr size")?;
@@ -37,23 +52,7 @@ impl EventDesc {
         Ok(events)
     }
 
-    /// Appends a whole section.
-    pub fn encode_all(events: &[Self], attr_size: AttrSize, out: &mut Vec<u8>, endian: Endian) {
-        let len = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Encoder::new(out, endian).u32(len(events.len()));
-        Encoder::new(out, endian).u32(attr_size.0);
-        for event in events {
-            event.attr.encode(out, endian, attr_size);
-            let mut encoder = Encoder::new(out, endian);
-            encoder.u32(len(event.ids.len()));
-            encode_string(&event.name, &mut encoder);
-            for &id in &event.ids {
-                encoder.u64(id);
-            }
-        }
-    }
-
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("name", Value::Text(&self.name));
         fields.list("ids", &self.ids, |fields, &id| {
             fields.field("", Value::Unsigned(id));

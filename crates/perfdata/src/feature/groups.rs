@@ -1,5 +1,6 @@
 //! GROUP_DESC: which events were counted together.
 
+use super::section::SectionItem;
 use super::text::take_owned;
 use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
 
@@ -14,12 +15,8 @@ pub struct EventGroup {
     pub n_members: u32,
 }
 
-impl EventGroup {
-    /// Reads a whole section.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is shorter than its counts say.
-    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+impl SectionItem for EventGroup {
+    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
         let mut cursor = Cursor::new(section, endian);
         let n = cursor.u32("group count")?;
         let group = |_| {
@@ -32,7 +29,7 @@ impl EventGroup {
         (0..n).map(group).collect()
     }
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("name", Value::Text(&self.name));
         fields.field("leader_idx", Value::Unsigned(self.leader_idx.into()));
         fields.field("n_members", Value::Unsigned(self.n_members.into()));

@@ -1,5 +1,6 @@
 //! LEFT_OUT, rprof's own: samples that the kernel took and the recorder did not keep.
 
+use super::section::SectionObject;
 use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
 
 /// How many there were.
@@ -12,11 +13,16 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
+    /// Appends the section.
+    pub fn encode(self, encoder: &mut Encoder<'_>) {
+        encoder.u64(self.own);
+        encoder.u64(self.others);
+    }
+}
+
+impl SectionObject for LeftOut {
     /// Reads the section: two numbers of 64 bits.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is short.
-    pub fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let mut cursor = Cursor::new(section, endian);
         Ok(Self {
             own: cursor.u64("samples left out")?,
@@ -24,13 +30,7 @@ impl LeftOut {
         })
     }
 
-    /// Appends the section.
-    pub fn encode(self, encoder: &mut Encoder<'_>) {
-        encoder.u64(self.own);
-        encoder.u64(self.others);
-    }
-
-    pub(super) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("own", Value::Unsigned(self.own));
         fields.field("others", Value::Unsigned(self.others));
     }

@@ -1,5 +1,6 @@
 //! NRCPUS, NUMA_TOPOLOGY, `E_MACHINE`: the machine.
 
+use super::section::{SectionItem, SectionObject};
 use super::text::{encode_string, take_text};
 use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
 
@@ -12,13 +13,10 @@ pub struct NrCpus {
     pub online: u32,
 }
 
-impl NrCpus {
+impl SectionObject for NrCpus {
     /// Reads the section. perf's code writes available first, its documentation says online
     /// first: the larger one is taken for available.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is short.
-    pub fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let mut cursor = Cursor::new(section, endian);
         let counts = [cursor.u32("CPU count")?, cursor.u32("CPU count")?];
         let [one, other] = counts;
@@ -28,7 +26,7 @@ impl NrCpus {
         })
     }
 
-    pub(super) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("available", Value::Unsigned(self.available.into()));
         fields.field("online", Value::Unsigned(self.online.into()));
     }
@@ -53,12 +51,8 @@ pub struct NumaNode {
     pub cpus: String,
 }
 
-impl NumaNode {
-    /// Reads a whole section.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is shorter than its counts say.
-    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+impl SectionItem for NumaNode {
+    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
         let mut cursor = Cursor::new(section, endian);
         let n = cursor.u32("memory node count")?;
         let node = |_| {
@@ -72,7 +66,7 @@ impl NumaNode {
         (0..n).map(node).collect()
     }
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("node", Value::Unsigned(self.node.into()));
         fields.field("mem_total_kib", Value::Unsigned(self.mem_total_kib));
         fields.field("mem_free_kib", Value::Unsigned(self.mem_free_kib));
@@ -100,12 +94,8 @@ pub struct ElfMachine {
     pub flags: u32,
 }
 
-impl ElfMachine {
-    /// Reads the section.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is short.
-    pub fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+impl SectionObject for ElfMachine {
+    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let mut cursor = Cursor::new(section, endian);
         Ok(Self {
             machine: cursor.u32("ELF machine")?,
@@ -113,7 +103,7 @@ impl ElfMachine {
         })
     }
 
-    pub(super) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("machine", Value::Unsigned(self.machine.into()));
         fields.field("flags", Value::Hex(self.flags.into()));
     }

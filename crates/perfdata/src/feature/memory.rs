@@ -1,5 +1,6 @@
 //! MEM_TOPOLOGY and CACHE: memory blocks and caches.
 
+use super::section::SectionObject;
 use super::text::take_owned;
 use crate::ranges::{set_bits, visit_ranges};
 use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
@@ -28,12 +29,8 @@ pub struct MemNode {
     pub blocks: Vec<u64>,
 }
 
-impl MemTopology {
-    /// Reads the section.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is shorter than its counts say.
-    pub fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+impl SectionObject for MemTopology {
+    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let mut cursor = Cursor::new(section, endian);
         let version = cursor.u64("memory topology")?;
         let block_size_bytes = cursor.u64("memory topology")?;
@@ -47,7 +44,7 @@ impl MemTopology {
         })
     }
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("version", Value::Unsigned(self.version));
         fields.field("block_size_bytes", Value::Unsigned(self.block_size_bytes));
         fields.list("nodes", &self.nodes, |fields, node| {
@@ -107,12 +104,8 @@ pub struct Cache {
     pub map: Vec<u8>,
 }
 
-impl Caches {
-    /// Reads the section.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is shorter than its counts say.
-    pub fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+impl SectionObject for Caches {
+    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let mut cursor = Cursor::new(section, endian);
         let version = cursor.u32("cache version")?;
         let n = cursor.u32("cache count")?;
@@ -131,7 +124,7 @@ impl Caches {
         Ok(Self { version, caches })
     }
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("version", Value::Unsigned(self.version.into()));
         fields.list("caches", &self.caches, |fields, cache| {
             fields.object("", |fields| {

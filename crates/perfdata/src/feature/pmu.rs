@@ -1,5 +1,6 @@
 //! PMU_MAPPINGS, CPU_PMU_CAPS, PMU_CAPS, HYBRID_TOPOLOGY: the units that count.
 
+use super::section::SectionItem;
 use super::text::take_owned;
 use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
 
@@ -12,12 +13,8 @@ pub struct PmuMapping {
     pub name: Vec<u8>,
 }
 
-impl PmuMapping {
-    /// Reads a whole section.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is shorter than its counts say.
-    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+impl SectionItem for PmuMapping {
+    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
         let mut cursor = Cursor::new(section, endian);
         let n = cursor.u32("PMU count")?;
         let mapping = |_| {
@@ -29,7 +26,7 @@ impl PmuMapping {
         (0..n).map(mapping).collect()
     }
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("type", Value::Unsigned(self.kind.into()));
         fields.field("name", Value::Text(&self.name));
     }
@@ -45,14 +42,6 @@ pub struct PmuCap {
 }
 
 impl PmuCap {
-    /// Reads a whole CPU_PMU_CAPS section: the abilities of the PMU named `cpu`.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is shorter than its counts say.
-    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
-        Self::take_all(&mut Cursor::new(section, endian))
-    }
-
     fn take_all(cursor: &mut Cursor<'_>) -> Result<Vec<Self>, WireError> {
         let n = cursor.u32("PMU capability count")?;
         let cap = |_| {
@@ -63,8 +52,15 @@ impl PmuCap {
         };
         (0..n).map(cap).collect()
     }
+}
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+impl SectionItem for PmuCap {
+    /// Reads a whole CPU_PMU_CAPS section: the abilities of the PMU named `cpu`.
+    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+        Self::take_all(&mut Cursor::new(section, endian))
+    }
+
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("name", Value::Text(&self.name));
         fields.field("value", Value::Text(&self.value));
     }
@@ -79,12 +75,8 @@ pub struct PmuCaps {
     pub caps: Vec<PmuCap>,
 }
 
-impl PmuCaps {
-    /// Reads a whole section.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is shorter than its counts say.
-    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+impl SectionItem for PmuCaps {
+    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
         let mut cursor = Cursor::new(section, endian);
         let n = cursor.u32("PMU count")?;
         let pmu = |_| {
@@ -96,7 +88,7 @@ impl PmuCaps {
         (0..n).map(pmu).collect()
     }
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("pmu", Value::Text(&self.pmu));
         fields.list("caps", &self.caps, |fields, cap| {
             fields.object("", |fields| cap.visit(fields));
@@ -113,12 +105,8 @@ pub struct HybridPmu {
     pub cpus: Vec<u8>,
 }
 
-impl HybridPmu {
-    /// Reads a whole section.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is shorter than its counts say.
-    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+impl SectionItem for HybridPmu {
+    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
         let mut cursor = Cursor::new(section, endian);
         let n = cursor.u32("PMU count")?;
         let pmu = |_| {
@@ -130,7 +118,7 @@ impl HybridPmu {
         (0..n).map(pmu).collect()
     }
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("pmu", Value::Text(&self.pmu));
         fields.field("cpus", Value::Text(&self.cpus));
     }

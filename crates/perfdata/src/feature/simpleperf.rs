@@ -1,6 +1,7 @@
 //! META_INFO and DEBUG_UNWIND: what simpleperf says of itself.
 
 use super::protobuf::{Payload, for_each_field};
+use super::section::SectionItem;
 use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
 
 /// One pair of META_INFO.
@@ -12,9 +13,9 @@ pub struct MetaInfo {
     pub value: Vec<u8>,
 }
 
-impl MetaInfo {
+impl SectionItem for MetaInfo {
     /// Reads a whole section: keys and values, each with its NUL.
-    pub fn parse_all(section: &[u8]) -> Vec<Self> {
+    fn parse_all(section: &[u8], _: Endian) -> Result<Vec<Self>, WireError> {
         // Numbers have no part in it.
         let mut cursor = Cursor::new(section, Endian::NATIVE);
         let mut pairs = Vec::new();
@@ -28,10 +29,10 @@ impl MetaInfo {
                 });
             }
         }
-        pairs
+        Ok(pairs)
     }
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("key", Value::Text(&self.key));
         fields.field("value", Value::Text(&self.value));
     }
@@ -50,21 +51,6 @@ pub struct DebugUnwindFile {
 }
 
 impl DebugUnwindFile {
-    /// Reads a whole section.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is damaged.
-    pub fn parse_all(section: &[u8]) -> Result<Vec<Self>, WireError> {
-        let mut files = Vec::new();
-        for_each_field(section, |number, payload| {
-            if let (1, Payload::Bytes(message @ [_, ..])) = (number, payload) {
-                files.push(Self::parse(message)?);
-            }
-            Ok(())
-        })?;
-        Ok(files)
-    }
-
     fn parse(message: &[u8]) -> Result<Self, WireError> {
         let mut file = Self::default();
         for_each_field(message, |number, payload| {
@@ -77,8 +63,21 @@ impl DebugUnwindFile {
         })?;
         Ok(file)
     }
+}
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+impl SectionItem for DebugUnwindFile {
+    fn parse_all(section: &[u8], _: Endian) -> Result<Vec<Self>, WireError> {
+        let mut files = Vec::new();
+        for_each_field(section, |number, payload| {
+            if let (1, Payload::Bytes(message @ [_, ..])) = (number, payload) {
+                files.push(Self::parse(message)?);
+            }
+            Ok(())
+        })?;
+        Ok(files)
+    }
+
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("path", Value::Text(&self.path));
         fields.field("size_bytes", Value::Unsigned(self.size_bytes));
     }
@@ -95,12 +94,15 @@ mod tests {
             value: value.to_vec(),
         };
         assert_eq!(
-            MetaInfo::parse_all(b"simpleperf_version\x001.2\0\0\0empty\0\0clo"),
-            [
+            MetaInfo::parse_all(
+                b"simpleperf_version\x001.2\0\0\0empty\0\0clo",
+                Endian::NATIVE
+            ),
+            Ok(vec![
                 pair(b"simpleperf_version", b"1.2"),
                 pair(b"empty", b""),
                 pair(b"clo", b"")
-            ]
+            ])
         );
     }
 
@@ -111,7 +113,10 @@ mod tests {
             path: b"so".to_vec(),
             size_bytes: 5,
         };
-        assert_eq!(DebugUnwindFile::parse_all(section), Ok(vec![expected]));
-        assert!(DebugUnwindFile::parse_all(&section[..5]).is_err());
+        assert_eq!(
+            DebugUnwindFile::parse_all(section, Endian::NATIVE),
+            Ok(vec![expected])
+        );
+        assert!(DebugUnwindFile::parse_all(&section[..5], Endian::NATIVE).is_err());
     }
 }

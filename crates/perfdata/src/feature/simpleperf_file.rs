@@ -2,6 +2,7 @@
 //! records on a phone and names elsewhere, so its recordings bring the names along.
 
 use super::protobuf::{Payload, for_each_field, for_each_number};
+use super::section::{Section, SectionItem};
 use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
 
 /// A file with its symbols.
@@ -50,22 +51,6 @@ impl SimpleperfFile {
     pub const UNKNOWN: u32 = 5;
     /// [`Self::file_offset_of_min_vaddr`] that is not known.
     pub const UNKNOWN_OFFSET: u64 = u64::MAX;
-
-    /// Reads a whole FILE section: structs, each behind its length.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is shorter than its counts say.
-    pub fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
-        Self::parse_each(section, endian, |bytes| Self::parse_struct(bytes, endian))
-    }
-
-    /// Reads a whole FILE2 section: protobuf messages, each behind its length.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is damaged.
-    pub fn parse_all_messages(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
-        Self::parse_each(section, endian, Self::parse_message)
-    }
 
     fn parse_each(
         section: &[u8],
@@ -152,8 +137,15 @@ impl SimpleperfFile {
         })?;
         Ok(file)
     }
+}
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+impl SectionItem for SimpleperfFile {
+    /// Reads a whole FILE section: structs, each behind its length.
+    fn parse_all(section: &[u8], endian: Endian) -> Result<Vec<Self>, WireError> {
+        Self::parse_each(section, endian, |bytes| Self::parse_struct(bytes, endian))
+    }
+
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("path", Value::Text(&self.path));
         fields.field("type", Value::Unsigned(self.kind.into()));
         fields.field("min_vaddr", Value::Hex(self.min_vaddr));
@@ -177,6 +169,22 @@ impl SimpleperfFile {
                 fields.field("", Value::Hex(offset));
             },
         );
+    }
+}
+
+/// A FILE2 section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimpleperfMessages(pub Vec<SimpleperfFile>);
+
+impl Section for SimpleperfMessages {
+    /// Reads a whole FILE2 section: protobuf messages, each behind its length.
+    fn parse_section(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+        SimpleperfFile::parse_each(section, endian, SimpleperfFile::parse_message).map(Self)
+    }
+
+    /// As FILE: both hold the same.
+    fn describe(&self, _: &str, fields: &mut dyn Fields) {
+        self.0.describe("simpleperf_file", fields);
     }
 }
 
@@ -284,8 +292,8 @@ mod tests {
                     encoder.bytes(&message);
                 });
                 assert_eq!(
-                    SimpleperfFile::parse_all_messages(&section, endian),
-                    Ok(vec![file(kind)])
+                    SimpleperfMessages::parse_section(&section, endian),
+                    Ok(SimpleperfMessages(vec![file(kind)]))
                 );
             }
         }

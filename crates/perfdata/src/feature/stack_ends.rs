@@ -6,6 +6,7 @@
 //! u64 number of samples, for each: u64 offset in the file   u32 reason   u32 gap
 //! ```
 
+use super::section::SectionObject;
 use super::text::{encode_string, take_owned};
 use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
 use rprof_base::StackEnd;
@@ -67,12 +68,10 @@ impl StackEnds {
             encoder.u32(stack.gap);
         }
     }
+}
 
-    /// Reads the section.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is shorter than its counts say.
-    pub fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+impl SectionObject for StackEnds {
+    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let mut cursor = Cursor::new(section, endian);
         let what = "stack ends";
         let version = cursor.u32(what)?;
@@ -111,7 +110,7 @@ impl StackEnds {
         })
     }
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("whole", Value::Unsigned(self.rooted));
         fields.field("completed", Value::Unsigned(self.completed));
         fields.list("reasons", &self.reasons, |fields, reason| {

@@ -21,6 +21,7 @@
 //! starts may go back, and are written as `2 * n` forwards or `2 * n - 1` backwards. Pieces are those
 //! of a log of code that was compiled at run time (`jit-PID.dump`).
 
+use super::section::SectionObject;
 use super::varint::{Numbers, put, put_signed};
 use rprof_abi::{Encoder, Endian, Fields, Value, WireError};
 
@@ -130,12 +131,22 @@ impl Symbols {
         }
     }
 
+    /// A string; empty for a number of none.
+    pub fn string(&self, number: u32) -> &[u8] {
+        self.strings.get(number as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The frames from this one outwards.
+    pub fn chain(&self, innermost: u32) -> impl Iterator<Item = &SymbolFrame> {
+        let frame = |number: u32| self.frames.get(number as usize);
+        std::iter::successors(frame(innermost), move |one| frame(one.caller?))
+    }
+}
+
+impl SectionObject for Symbols {
     /// Reads the section: every number in it points to something that is there, and chains of
     /// callers end.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is shorter than its counts say, or a number is out of bounds.
-    pub fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let (version, mut numbers) = Numbers::after_version(section, endian)?;
         if version != VERSION {
             return Err(WireError::BadValue {
@@ -165,18 +176,7 @@ impl Symbols {
         })
     }
 
-    /// A string; empty for a number of none.
-    pub fn string(&self, number: u32) -> &[u8] {
-        self.strings.get(number as usize).map_or(&[], Vec::as_slice)
-    }
-
-    /// The frames from this one outwards.
-    pub fn chain(&self, innermost: u32) -> impl Iterator<Item = &SymbolFrame> {
-        let frame = |number: u32| self.frames.get(number as usize);
-        std::iter::successors(frame(innermost), move |one| frame(one.caller?))
-    }
-
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("n_strings", Value::Unsigned(self.strings.len() as u64));
         fields.field("n_frames", Value::Unsigned(self.frames.len() as u64));
         fields.list("images", &self.images, |fields, image| {

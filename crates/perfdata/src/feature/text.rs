@@ -1,6 +1,7 @@
 //! Strings as perf stores them: a `u32` length that includes zero padding to 64 bytes.
 
-use rprof_abi::{Cursor, Encoder, Endian, WireError};
+use super::section::Section;
+use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
 
 const NAME_ALIGN: usize = 64;
 
@@ -46,6 +47,29 @@ pub(super) fn take_texts(
 /// Takes a string that is text in sysfs.
 pub(super) fn take_text(cursor: &mut Cursor<'_>) -> Result<String, WireError> {
     take_string(cursor).map(|text| String::from_utf8_lossy(text).into_owned())
+}
+
+impl Section for Vec<u8> {
+    fn parse_section(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+        decode_string(section, endian).map(<[u8]>::to_vec)
+    }
+
+    fn describe(&self, name: &str, fields: &mut dyn Fields) {
+        fields.field(name, Value::Text(self));
+    }
+}
+
+impl Section for Vec<Vec<u8>> {
+    fn parse_section(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+        let words = decode_strings(section, endian)?;
+        Ok(words.into_iter().map(<[u8]>::to_vec).collect())
+    }
+
+    fn describe(&self, name: &str, fields: &mut dyn Fields) {
+        fields.list(name, self, |fields, word| {
+            fields.field("", Value::Text(word));
+        });
+    }
 }
 
 /// Reads a section that is one string.

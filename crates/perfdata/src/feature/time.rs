@@ -1,5 +1,6 @@
 //! SAMPLE_TIME, CLOCKID, CLOCK_DATA: when, and by which clock.
 
+use super::section::SectionObject;
 use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
 
 /// Times of the first and the last sample.
@@ -17,12 +18,10 @@ impl SampleTime {
         encoder.u64(self.first_ns);
         encoder.u64(self.last_ns);
     }
+}
 
-    /// Reads the section.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is short.
-    pub fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+impl SectionObject for SampleTime {
+    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let mut cursor = Cursor::new(section, endian);
         Ok(Self {
             first_ns: cursor.u64("sample time")?,
@@ -30,7 +29,7 @@ impl SampleTime {
         })
     }
 
-    pub(super) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("first_ns", Value::Unsigned(self.first_ns));
         fields.field("last_ns", Value::Unsigned(self.last_ns));
     }
@@ -55,12 +54,10 @@ impl ClockData {
         encoder.u64(self.wall_ns);
         encoder.u64(self.clock_ns);
     }
+}
 
-    /// Reads the section.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is short.
-    pub fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+impl SectionObject for ClockData {
+    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let mut cursor = Cursor::new(section, endian);
         cursor.u32("clock data version")?;
         Ok(Self {
@@ -70,7 +67,7 @@ impl ClockData {
         })
     }
 
-    pub(super) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("clockid", Value::Unsigned(self.clockid.into()));
         fields.field("wall_ns", Value::Unsigned(self.wall_ns));
         fields.field("clock_ns", Value::Unsigned(self.clock_ns));

@@ -1,5 +1,6 @@
 //! CPU_TOPOLOGY: who shares a socket, a die, a core.
 
+use super::section::SectionObject;
 use super::text::{encode_strings, take_string, take_texts};
 use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
 
@@ -35,15 +36,22 @@ const MAX_CPUS: usize = 8192;
 const PLACE_LEN: usize = 8;
 
 impl CpuTopology {
-    /// Reads the section.
-    ///
+    /// One more than the highest CPU in the sibling lists: at least so many CPUs there are.
+    fn n_listed(&self) -> usize {
+        let lists = self.core_siblings.iter().chain(&self.thread_siblings);
+        let numbers = lists.flat_map(|list| list.split(['-', ',']));
+        let highest = numbers
+            .filter_map(|cpu| cpu.trim().parse::<u16>().ok())
+            .max();
+        highest.map_or(0, |cpu| usize::from(cpu) + 1)
+    }
+}
+
+impl SectionObject for CpuTopology {
     /// The section does not say how many CPUs it has: that is in NRCPUS, but the length tells as
     /// well. Behind the places of n CPUs is either the end, or a list of dies and n die ids up to
     /// the end; the second is tried first, since it hardly fits by accident.
-    ///
-    /// # Errors
-    /// [`WireError`] if it is shorter than its counts say.
-    pub fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
+    fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let mut cursor = Cursor::new(section, endian);
         let mut topology = Self {
             core_siblings: take_texts(&mut cursor, "core siblings")?,
@@ -70,17 +78,7 @@ impl CpuTopology {
         Ok(topology)
     }
 
-    /// One more than the highest CPU in the sibling lists: at least so many CPUs there are.
-    fn n_listed(&self) -> usize {
-        let lists = self.core_siblings.iter().chain(&self.thread_siblings);
-        let numbers = lists.flat_map(|list| list.split(['-', ',']));
-        let highest = numbers
-            .filter_map(|cpu| cpu.trim().parse::<u16>().ok())
-            .max();
-        highest.map_or(0, |cpu| usize::from(cpu) + 1)
-    }
-
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         let lists = [
             ("core_siblings", &self.core_siblings),
             ("thread_siblings", &self.thread_siblings),

@@ -1,5 +1,6 @@
 //! AUXTRACE records: hardware traces.
 
+use super::body::PlainBody;
 use rprof_abi::{Cursor, Fields, Value, WireError};
 
 /// `PERF_RECORD_AUXTRACE_INFO`.
@@ -12,8 +13,8 @@ pub struct AuxtraceInfo {
     pub private: Vec<u64>,
 }
 
-impl AuxtraceInfo {
-    pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl PlainBody<'_> for AuxtraceInfo {
+    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         let kind = cursor.u32("AUX information")?;
         cursor.u32("AUX information")?;
         Ok(Self {
@@ -22,7 +23,7 @@ impl AuxtraceInfo {
         })
     }
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("type", Value::Unsigned(self.kind.into()));
         fields.list("private", &self.private, |fields, &word| {
             fields.field("", Value::Hex(word));
@@ -47,8 +48,8 @@ pub struct Auxtrace {
     pub cpu: i32,
 }
 
-impl Auxtrace {
-    pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl PlainBody<'_> for Auxtrace {
+    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         let what = "AUX data";
         Ok(Self {
             len_bytes: cursor.u64(what)?,
@@ -60,7 +61,7 @@ impl Auxtrace {
         })
     }
 
-    pub(super) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("len_bytes", Value::Unsigned(self.len_bytes));
         fields.field("offset", Value::Hex(self.offset));
         fields.field("reference", Value::Hex(self.reference));
@@ -98,8 +99,10 @@ pub struct AuxtraceError<'a> {
 impl<'a> AuxtraceError<'a> {
     /// Bytes of the message.
     const MESSAGE_LEN: u64 = 64;
+}
 
-    pub(super) fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+impl<'a> PlainBody<'a> for AuxtraceError<'a> {
+    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
         let what = "AUX error";
         let kind = cursor.u32(what)?;
         let code = cursor.u32(what)?;
@@ -132,7 +135,7 @@ impl<'a> AuxtraceError<'a> {
         })
     }
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("type", Value::Unsigned(self.kind.into()));
         fields.field("code", Value::Unsigned(self.code.into()));
         fields.field("cpu", Value::Signed(self.cpu.into()));

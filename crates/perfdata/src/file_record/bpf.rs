@@ -1,5 +1,6 @@
 //! `BPF_METADATA`: variables by which a BPF program describes itself.
 
+use super::body::PlainBody;
 use rprof_abi::{Cursor, Fields, Value, WireError};
 
 /// `PERF_RECORD_BPF_METADATA` (v6.16).
@@ -26,8 +27,8 @@ const PROGRAM_LEN: u64 = 256;
 const KEY_LEN: u64 = 64;
 const VALUE_LEN: u64 = 256;
 
-impl<'a> BpfMetadata<'a> {
-    pub(super) fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+impl<'a> PlainBody<'a> for BpfMetadata<'a> {
+    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
         let what = "BPF metadata";
         let program = take_text(cursor, PROGRAM_LEN)?;
         let n = cursor.u64(what)?;
@@ -41,7 +42,7 @@ impl<'a> BpfMetadata<'a> {
         Ok(Self { program, variables })
     }
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("program", Value::Text(self.program));
         fields.list("variables", &self.variables, |fields, variable| {
             fields.object("", |fields| {

@@ -1,5 +1,6 @@
 //! `HEADER_ATTR`, `HEADER_EVENT_TYPE`, `ID_INDEX`: events and their ids.
 
+use super::body::{BodyItem, PlainBody};
 use crate::attr_fields::visit_attr;
 use rprof_abi::{Cursor, Fields, PerfEventAttr, Value, WireError};
 
@@ -12,8 +13,8 @@ pub struct HeaderAttr {
     pub ids: Vec<u64>,
 }
 
-impl HeaderAttr {
-    pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl PlainBody<'_> for HeaderAttr {
+    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         let (attr, len) = PerfEventAttr::parse(cursor.rest(), cursor.endian())?;
         cursor.bytes(u64::from(len), "event attr")?;
         Ok(Self {
@@ -22,7 +23,7 @@ impl HeaderAttr {
         })
     }
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.object("attr", |fields| visit_attr(&self.attr, fields));
         fields.list("ids", &self.ids, |fields, &id| {
             fields.field("", Value::Unsigned(id));
@@ -39,15 +40,15 @@ pub struct EventType<'a> {
     pub name: &'a [u8],
 }
 
-impl<'a> EventType<'a> {
-    pub(super) fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+impl<'a> PlainBody<'a> for EventType<'a> {
+    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
         Ok(Self {
             id: cursor.u64("event type")?,
             name: cursor.c_str(),
         })
     }
 
-    pub(super) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("id", Value::Unsigned(self.id));
         fields.field("name", Value::Text(self.name));
     }
@@ -79,9 +80,13 @@ pub struct GuestId {
 
 impl IdIndexEntry {
     const LEN: u64 = 32;
+}
+
+impl BodyItem<'_> for IdIndexEntry {
+    const LIST: &'static str = "entries";
 
     /// Behind the entries, in the same number, may be what says which guest each belongs to.
-    pub(super) fn parse_all(cursor: &mut Cursor<'_>) -> Result<Vec<Self>, WireError> {
+    fn parse_all(cursor: &mut Cursor<'_>) -> Result<Vec<Self>, WireError> {
         let what = "id index";
         let n = cursor.u64(what)?;
         let own = cursor.bytes(n.saturating_mul(Self::LEN), what)?;
@@ -98,7 +103,7 @@ impl IdIndexEntry {
         (0..n).map(entry).collect()
     }
 
-    pub(super) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("id", Value::Unsigned(self.id));
         fields.field("idx", Value::Unsigned(self.idx));
         fields.field("cpu", Value::Signed(self.cpu));

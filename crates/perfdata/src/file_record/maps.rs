@@ -1,5 +1,6 @@
 //! `THREAD_MAP` and `CPU_MAP`: what was recorded.
 
+use super::body::{BodyItem, PlainBody};
 use crate::ranges::{set_bits, visit_ranges, visit_spans};
 use rprof_abi::{Cursor, Fields, Value, WireError};
 
@@ -12,8 +13,10 @@ pub struct ThreadMapEntry<'a> {
     pub comm: &'a [u8],
 }
 
-impl<'a> ThreadMapEntry<'a> {
-    pub(super) fn parse_all(cursor: &mut Cursor<'a>) -> Result<Vec<Self>, WireError> {
+impl<'a> BodyItem<'a> for ThreadMapEntry<'a> {
+    const LIST: &'static str = "threads";
+
+    fn parse_all(cursor: &mut Cursor<'a>) -> Result<Vec<Self>, WireError> {
         let what = "thread map";
         let n = cursor.u64(what)?;
         let thread = |_| {
@@ -25,7 +28,7 @@ impl<'a> ThreadMapEntry<'a> {
         (0..n).map(thread).collect()
     }
 
-    pub(super) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("tid", Value::Signed(self.tid));
         fields.field("comm", Value::Text(self.comm));
     }
@@ -62,8 +65,33 @@ pub enum CpuMap<'a> {
 }
 
 impl<'a> CpuMap<'a> {
+    fn parse_mask(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+        let what = "CPU mask";
+        let n = cursor.u16(what)?;
+        let word_len = cursor.u16(what)?;
+        let take = match word_len {
+            4 => |cursor: &mut Cursor<'_>| cursor.u32("CPU mask").map(u64::from),
+            8 => {
+                cursor.bytes(4, what)?; // padding
+                |cursor: &mut Cursor<'_>| cursor.u64("CPU mask")
+            }
+            _ => {
+                return Err(WireError::BadValue {
+                    what: "length of a word of a CPU mask",
+                    value: word_len.into(),
+                });
+            }
+        };
+        Ok(Self::Mask {
+            bits_per_word: u64::from(word_len) * 8,
+            words: (0..n).map(|_| take(cursor)).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl<'a> PlainBody<'a> for CpuMap<'a> {
     /// Takes the map; alignment was an accident once, and is part of the format now.
-    pub(super) fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
         let what = "CPU map";
         match cursor.u16(what)? {
             0 => {
@@ -88,30 +116,7 @@ impl<'a> CpuMap<'a> {
         }
     }
 
-    fn parse_mask(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
-        let what = "CPU mask";
-        let n = cursor.u16(what)?;
-        let word_len = cursor.u16(what)?;
-        let take = match word_len {
-            4 => |cursor: &mut Cursor<'_>| cursor.u32("CPU mask").map(u64::from),
-            8 => {
-                cursor.bytes(4, what)?; // padding
-                |cursor: &mut Cursor<'_>| cursor.u64("CPU mask")
-            }
-            _ => {
-                return Err(WireError::BadValue {
-                    what: "length of a word of a CPU mask",
-                    value: word_len.into(),
-                });
-            }
-        };
-        Ok(Self::Mask {
-            bits_per_word: u64::from(word_len) * 8,
-            words: (0..n).map(|_| take(cursor)).collect::<Result<_, _>>()?,
-        })
-    }
-
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         match self {
             Self::Cpus(cpus) => {
                 fields.field("any_cpu", Value::Bool(cpus.contains(&-1)));

@@ -2,39 +2,8 @@
 //!
 //! Their sizes may exceed 65,535 bytes: see [`crate::file_kind::record_len`].
 
-use crate::file_kind;
-use rprof_abi::{Callchain, Cursor, Fields, RecordKind, Value, WireError};
-
-/// A record of simpleperf's own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SimpleperfRecord<'a> {
-    /// `/proc/kallsyms`.
-    KernelSymbol(&'a [u8]),
-    /// A file.
-    Dso(SimpleperfDso<'a>),
-    /// A symbol of a file.
-    Symbol(SimpleperfSymbolRecord<'a>),
-    /// A part of a long record.
-    Split(&'a [u8]),
-    /// The long record is complete.
-    SplitEnd,
-    /// Ids of events.
-    EventId(Vec<SimpleperfEventId>),
-    /// A call chain.
-    Callchain(SimpleperfCallchain<'a>),
-    /// How unwinding ended.
-    UnwindingResult(SimpleperfUnwindingResult<'a>),
-    /// Tracepoint formats.
-    TracingData(&'a [u8]),
-    /// A note.
-    Debug {
-        /// When, nanoseconds.
-        time_ns: u64,
-        /// Its text.
-        text: &'a [u8],
-    },
-}
+use super::body::{BodyItem, PlainBody};
+use rprof_abi::{Callchain, Cursor, Fields, Value, WireError};
 
 /// A file that [`SimpleperfSymbolRecord`] names by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,86 +76,86 @@ pub struct SimpleperfUnwindingResult<'a> {
     pub rest: &'a [u8],
 }
 
-impl<'a> SimpleperfRecord<'a> {
-    /// Decodes a record; `None` if its kind is not one of simpleperf's.
-    pub(super) fn parse(
-        kind: RecordKind,
-        cursor: &mut Cursor<'a>,
-    ) -> Result<Option<Self>, WireError> {
-        Ok(Some(match kind {
-            file_kind::SIMPLEPERF_KERNEL_SYMBOL => Self::KernelSymbol(take_sized(cursor)?),
-            file_kind::SIMPLEPERF_DSO => Self::Dso(SimpleperfDso {
-                kind: cursor.u64("file")?,
-                id: cursor.u64("file")?,
-                min_vaddr: cursor.u64("file")?,
-                path: cursor.c_str(),
-            }),
-            file_kind::SIMPLEPERF_SYMBOL => Self::Symbol(SimpleperfSymbolRecord {
-                addr: cursor.u64("symbol")?,
-                len: cursor.u64("symbol")?,
-                dso_id: cursor.u64("symbol")?,
-                name: cursor.c_str(),
-            }),
-            file_kind::SIMPLEPERF_SPLIT => Self::Split(cursor.rest()),
-            file_kind::SIMPLEPERF_SPLIT_END => Self::SplitEnd,
-            file_kind::SIMPLEPERF_EVENT_ID => {
-                let n = cursor.u64("event id count")?;
-                let id = |_| {
-                    Ok(SimpleperfEventId {
-                        event_idx: cursor.u64("event id")?,
-                        id: cursor.u64("event id")?,
-                    })
-                };
-                Self::EventId((0..n).map(id).collect::<Result<_, WireError>>()?)
-            }
-            file_kind::SIMPLEPERF_CALLCHAIN => Self::Callchain(SimpleperfCallchain::parse(cursor)?),
-            file_kind::SIMPLEPERF_UNWINDING_RESULT => {
-                Self::UnwindingResult(SimpleperfUnwindingResult::parse(cursor)?)
-            }
-            file_kind::SIMPLEPERF_TRACING_DATA => Self::TracingData(take_sized(cursor)?),
-            file_kind::SIMPLEPERF_DEBUG => Self::Debug {
-                time_ns: cursor.u64("note")?,
-                text: cursor.c_str(),
-            },
-            _ => return Ok(None),
-        }))
+/// A note of the recorder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SimpleperfNote<'a> {
+    /// When, nanoseconds.
+    pub time_ns: u64,
+    /// Its text.
+    pub text: &'a [u8],
+}
+
+impl<'a> PlainBody<'a> for SimpleperfDso<'a> {
+    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+        Ok(Self {
+            kind: cursor.u64("file")?,
+            id: cursor.u64("file")?,
+            min_vaddr: cursor.u64("file")?,
+            path: cursor.c_str(),
+        })
     }
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
-        match self {
-            Self::KernelSymbol(data) | Self::Split(data) | Self::TracingData(data) => {
-                fields.field("len_bytes", Value::Unsigned(data.len() as u64));
-            }
-            Self::Dso(dso) => {
-                fields.field("type", Value::Unsigned(dso.kind));
-                fields.field("id", Value::Unsigned(dso.id));
-                fields.field("min_vaddr", Value::Hex(dso.min_vaddr));
-                fields.field("path", Value::Text(dso.path));
-            }
-            Self::Symbol(symbol) => {
-                fields.field("addr", Value::Hex(symbol.addr));
-                fields.field("len", Value::Unsigned(symbol.len));
-                fields.field("dso_id", Value::Unsigned(symbol.dso_id));
-                fields.field("name", Value::Text(symbol.name));
-            }
-            Self::SplitEnd => {}
-            Self::EventId(ids) => fields.list("ids", ids, |fields, entry| {
-                fields.object("", |fields| {
-                    fields.field("event_idx", Value::Unsigned(entry.event_idx));
-                    fields.field("id", Value::Unsigned(entry.id));
-                });
-            }),
-            Self::Callchain(chain) => chain.visit(fields),
-            Self::UnwindingResult(result) => result.visit(fields),
-            Self::Debug { time_ns, text } => {
-                fields.field("time_ns", Value::Unsigned(*time_ns));
-                fields.field("text", Value::Text(text));
-            }
-        }
+    fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("type", Value::Unsigned(self.kind));
+        fields.field("id", Value::Unsigned(self.id));
+        fields.field("min_vaddr", Value::Hex(self.min_vaddr));
+        fields.field("path", Value::Text(self.path));
     }
 }
 
-impl<'a> SimpleperfCallchain<'a> {
+impl<'a> PlainBody<'a> for SimpleperfSymbolRecord<'a> {
+    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+        Ok(Self {
+            addr: cursor.u64("symbol")?,
+            len: cursor.u64("symbol")?,
+            dso_id: cursor.u64("symbol")?,
+            name: cursor.c_str(),
+        })
+    }
+
+    fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("addr", Value::Hex(self.addr));
+        fields.field("len", Value::Unsigned(self.len));
+        fields.field("dso_id", Value::Unsigned(self.dso_id));
+        fields.field("name", Value::Text(self.name));
+    }
+}
+
+impl BodyItem<'_> for SimpleperfEventId {
+    const LIST: &'static str = "ids";
+
+    fn parse_all(cursor: &mut Cursor<'_>) -> Result<Vec<Self>, WireError> {
+        let n = cursor.u64("event id count")?;
+        let id = |_| {
+            Ok(Self {
+                event_idx: cursor.u64("event id")?,
+                id: cursor.u64("event id")?,
+            })
+        };
+        (0..n).map(id).collect()
+    }
+
+    fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("event_idx", Value::Unsigned(self.event_idx));
+        fields.field("id", Value::Unsigned(self.id));
+    }
+}
+
+impl<'a> PlainBody<'a> for SimpleperfNote<'a> {
+    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+        Ok(Self {
+            time_ns: cursor.u64("note")?,
+            text: cursor.c_str(),
+        })
+    }
+
+    fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("time_ns", Value::Unsigned(self.time_ns));
+        fields.field("text", Value::Text(self.text));
+    }
+}
+
+impl<'a> PlainBody<'a> for SimpleperfCallchain<'a> {
     fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
         let what = "call chain";
         let endian = cursor.endian();
@@ -220,7 +189,7 @@ impl<'a> SimpleperfCallchain<'a> {
     }
 }
 
-impl<'a> SimpleperfUnwindingResult<'a> {
+impl<'a> PlainBody<'a> for SimpleperfUnwindingResult<'a> {
     fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
         let what = "unwinding result";
         Ok(Self {
@@ -243,10 +212,4 @@ impl<'a> SimpleperfUnwindingResult<'a> {
         fields.field("stack_end", Value::Hex(self.stack_end));
         fields.field("rest_len_bytes", Value::Unsigned(self.rest.len() as u64));
     }
-}
-
-/// Takes bytes behind their length.
-fn take_sized<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8], WireError> {
-    let len = cursor.u32("length of data")?;
-    cursor.bytes(u64::from(len), "data")
 }

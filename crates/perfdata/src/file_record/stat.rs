@@ -1,5 +1,6 @@
 //! `STAT` records: counts of `perf stat record`.
 
+use super::body::{BodyItem, PlainBody};
 use rprof_abi::{Cursor, Fields, Value, WireError};
 
 /// One item of `PERF_RECORD_STAT_CONFIG`.
@@ -12,8 +13,10 @@ pub struct StatConfigTerm {
     pub value: u64,
 }
 
-impl StatConfigTerm {
-    pub(super) fn parse_all(cursor: &mut Cursor<'_>) -> Result<Vec<Self>, WireError> {
+impl BodyItem<'_> for StatConfigTerm {
+    const LIST: &'static str = "terms";
+
+    fn parse_all(cursor: &mut Cursor<'_>) -> Result<Vec<Self>, WireError> {
         let what = "stat configuration";
         let n = cursor.u64(what)?;
         let term = |_| {
@@ -25,7 +28,7 @@ impl StatConfigTerm {
         (0..n).map(term).collect()
     }
 
-    pub(super) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("tag", Value::Unsigned(self.tag));
         fields.field("value", Value::Unsigned(self.value));
     }
@@ -48,8 +51,8 @@ pub struct Stat {
     pub running_ns: u64,
 }
 
-impl Stat {
-    pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl PlainBody<'_> for Stat {
+    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         let what = "stat";
         Ok(Self {
             id: cursor.u64(what)?,
@@ -61,7 +64,7 @@ impl Stat {
         })
     }
 
-    pub(super) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("id", Value::Unsigned(self.id));
         fields.field("cpu", Value::Signed(self.cpu.into()));
         fields.field("thread", Value::Unsigned(self.thread.into()));
@@ -80,15 +83,15 @@ pub struct StatRound {
     pub time_ns: u64,
 }
 
-impl StatRound {
-    pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl PlainBody<'_> for StatRound {
+    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         Ok(Self {
             kind: cursor.u64("stat round")?,
             time_ns: cursor.u64("stat round")?,
         })
     }
 
-    pub(super) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("type", Value::Unsigned(self.kind));
         fields.field("time_ns", Value::Unsigned(self.time_ns));
     }

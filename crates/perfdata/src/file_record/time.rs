@@ -1,5 +1,6 @@
 //! `TIME_CONV`: the time stamp counter of the CPU against the clock of the recording.
 
+use super::body::PlainBody;
 use rprof_abi::{Cursor, Fields, Value, WireError};
 
 /// `PERF_RECORD_TIME_CONV`; what the fields mean is said at `struct perf_event_mmap_page`,
@@ -29,8 +30,8 @@ pub struct ShortCounter {
     pub is_short: bool,
 }
 
-impl TimeConv {
-    pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+impl PlainBody<'_> for TimeConv {
+    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         let what = "time conversion";
         Ok(Self {
             shift: cursor.u64(what)?,
@@ -48,7 +49,7 @@ impl TimeConv {
         })
     }
 
-    pub(super) fn visit(self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("shift", Value::Unsigned(self.shift));
         fields.field("mult", Value::Unsigned(self.mult));
         fields.field("zero", Value::Unsigned(self.zero));

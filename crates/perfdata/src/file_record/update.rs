@@ -1,6 +1,7 @@
 //! `EVENT_UPDATE`: what perf knows of an event besides its attr.
 
-use super::CpuMap;
+use super::body::PlainBody;
+use super::maps::CpuMap;
 use rprof_abi::{Cursor, Fields, Value, WireError};
 
 /// `PERF_RECORD_EVENT_UPDATE`.
@@ -32,8 +33,8 @@ pub enum Update<'a> {
     },
 }
 
-impl<'a> EventUpdate<'a> {
-    pub(super) fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+impl<'a> PlainBody<'a> for EventUpdate<'a> {
+    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
         let kind = cursor.u64("event update")?;
         let id = cursor.u64("event update")?;
         let update = match kind {
@@ -49,7 +50,7 @@ impl<'a> EventUpdate<'a> {
         Ok(Self { id, update })
     }
 
-    pub(super) fn visit(&self, fields: &mut dyn Fields) {
+    fn visit(&self, fields: &mut dyn Fields) {
         fields.field("id", Value::Unsigned(self.id));
         match &self.update {
             Update::Unit(unit) => fields.field("unit", Value::Text(unit)),

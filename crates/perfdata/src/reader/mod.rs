@@ -276,7 +276,7 @@ impl Reader {
         match self.feature(FeatureId::BUILD_ID) {
             Ok(None) => (self.piped_build_ids.clone(), None),
             Ok(Some(section)) => {
-                let (entries, error) = BuildIdEntry::parse_all(&section, self.endian);
+                let (entries, error) = BuildIdEntry::parse_until_damage(&section, self.endian);
                 let bad = error.and_then(|error: WireError| warning(error.to_string()));
                 (entries, bad)
             }

@@ -3,7 +3,7 @@
 
 use super::Reader;
 use super::attrs::Described;
-use crate::feature::{EventDesc, MetaInfo, TracingData};
+use crate::feature::{EventDesc, MetaInfo, SectionItem, TracingData};
 use crate::{FeatureId, Warning};
 use foldhash::HashMap;
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
@@ -78,8 +78,11 @@ impl OtherNames {
     fn of(reader: &Reader) -> Self {
         let section = |id| reader.feature(id).ok().flatten();
         let pairs = section(FeatureId::SIMPLEPERF_META_INFO);
-        let pairs = pairs.map_or(Vec::new(), |section| MetaInfo::parse_all(&section));
-        let info = pairs.iter().find(|pair| pair.key == b"event_type_info");
+        let pairs = pairs.and_then(|section| MetaInfo::parse_all(&section, reader.endian()).ok());
+        let info = pairs
+            .iter()
+            .flatten()
+            .find(|pair| pair.key == b"event_type_info");
         let lines = info
             .into_iter()
             .flat_map(|info| info.value.split(|&byte| byte == b'\n'));

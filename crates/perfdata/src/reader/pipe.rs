@@ -6,7 +6,7 @@ use super::stream::Part;
 use super::walk::{tracing_data, walk_part};
 use super::{PIPE_HEADER_LEN, Reader, Step};
 use crate::feature::BuildIdEntry;
-use crate::file_record::{FileRecord, SimpleperfRecord, Update};
+use crate::file_record::{FileRecord, HeaderFeature, Update};
 use crate::{Error, FeatureId, FileHeader, Section, file_kind};
 use rprof_abi::{RawRecord, RecordHeader, WireError};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl Reader {
                 }
             }
             // An empty one ends the list.
-            FileRecord::HeaderFeature { id, section } if !section.is_empty() => {
+            FileRecord::HeaderFeature(HeaderFeature { id, section }) if !section.is_empty() => {
                 if id.0 >= FileHeader::MAX_FEATURES {
                     let (what, value) = ("feature", id.0.into());
                     return Err(WireError::BadValue { what, value });
@@ -85,14 +85,13 @@ impl Reader {
                 };
                 found.features.push((id, section));
             }
-            FileRecord::HeaderTracingData { .. }
-            | FileRecord::Simpleperf(SimpleperfRecord::TracingData(_)) => {
+            FileRecord::HeaderTracingData(_) | FileRecord::SimpleperfTracingData(_) => {
                 let section = tracing_data(offset, raw, self.endian);
                 let section = section.map(|section| (FeatureId::TRACING_DATA, section));
                 found.features.extend(section);
             }
             FileRecord::HeaderBuildId(entry) => found.build_ids.push(entry),
-            FileRecord::Compressed(_) => found.is_compressed = true,
+            FileRecord::Compressed(_) | FileRecord::Compressed2(_) => found.is_compressed = true,
             _ => {}
         }
         Ok(())

@@ -125,7 +125,8 @@ impl Unpacker<'_> {
     fn take(&mut self, file_offset: u64, raw: RawRecord<'_>) -> io::Result<Option<String>> {
         let is_packed = matches!(raw.kind, file_kind::COMPRESSED | file_kind::COMPRESSED2);
         let packed = match is_packed.then(|| FileRecord::parse(raw, self.endian)) {
-            Some(Ok(FileRecord::Compressed(packed))) => packed,
+            Some(Ok(FileRecord::Compressed(packed))) => packed.0,
+            Some(Ok(FileRecord::Compressed2(packed))) => packed.0,
             Some(Err(error)) => return Ok(Some(self.give_up(error.to_string()))),
             _ => {
                 self.note_origin(file_offset, false);

@@ -1,6 +1,6 @@
 //! The tree below one row.
 
-use super::{Row, Rows};
+use super::{Row, Rows, Weighing};
 use crate::{FrameId, Tree};
 
 /// Which way a tree grows.
@@ -57,15 +57,9 @@ impl CallTree {
 impl Rows<'_> {
     /// Merges the stacks of a row. Nodes lighter than `min_weight` are left out.
     ///
-    /// As perf does: samples in the row itself with their whole stack; with `with_children` and
+    /// As perf does: samples in the row itself with their whole stack; weighed with children and
     /// growing from callers, samples further in with the part from the row on.
-    pub fn call_tree(
-        &self,
-        row: &Row,
-        order: Order,
-        with_children: bool,
-        min_weight: u64,
-    ) -> CallTree {
+    pub fn call_tree(&self, row: &Row, order: Order, min_weight: u64) -> CallTree {
         let mut merged = Tree::default();
         if let Some(number) = self.number_of(row) {
             let mut merge = Merge {
@@ -76,7 +70,7 @@ impl Rows<'_> {
                 path: Vec::new(),
             };
             merge.own_stacks();
-            if with_children {
+            if self.weighing == Weighing::WithChildren {
                 merge.stacks_below();
             }
         }

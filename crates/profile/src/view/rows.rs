@@ -3,7 +3,8 @@
 use super::SortKey;
 use crate::tree::ChildLists;
 use crate::{EventProfile, FrameId, Profile, StrId};
-use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use rprof_base::Interner;
 use std::cmp::Ordering;
 
 /// What a row stands for; parts that are no sort key are `None`.
@@ -30,6 +31,18 @@ pub struct Row {
     pub total_weight: u64,
 }
 
+/// What rows are ordered by and trees grow from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weighing {
+    /// A row's own samples; rows without are left out.
+    Own,
+    /// Those of what it called, too (perf's `--children`).
+    WithChildren,
+}
+
+/// Rows by number, told apart by their keys.
+type RowTable = Interner<u32, Row, RandomState, RowKey>;
+
 /// The rows of one event, and what is needed to grow trees below them.
 #[derive(Debug)]
 pub struct Rows<'p> {
@@ -42,22 +55,21 @@ pub struct Rows<'p> {
     pub(super) self_row_of_node: Vec<u32>,
     pub(super) children: ChildLists,
     /// By number.
-    rows: Vec<Row>,
-    numbers: HashMap<RowKey, u32>,
+    rows: RowTable,
     /// Numbers, in order of printing.
     order: Vec<u32>,
+    pub(super) weighing: Weighing,
 }
 
 impl<'p> Rows<'p> {
-    /// Groups an event by sort keys; `by_children` orders by total weight, else by self.
-    /// Without it, rows without samples of their own are left out.
+    /// Groups an event by sort keys.
     pub fn new(
         profile: &'p Profile,
         event: &'p EventProfile,
         keys: &[SortKey],
-        by_children: bool,
+        weighing: Weighing,
     ) -> Self {
-        let (rows, numbers, row_of_node) = number_rows(profile, event, keys);
+        let (rows, row_of_node) = number_rows(profile, event, keys);
         let mut self_row_of_node: Vec<u32> = Vec::with_capacity(row_of_node.len());
         for (node, &row) in event.tree.nodes().iter().zip(&row_of_node) {
             let is_inlined = profile.frames.of(node.frame).is_inlined;
@@ -71,28 +83,31 @@ impl<'p> Rows<'p> {
             self_row_of_node,
             children: event.tree.child_lists(),
             rows,
-            numbers,
             order: Vec::new(),
+            weighing,
         };
         all.sum_self();
         all.sum_totals();
-        all.sort(keys, by_children);
+        all.sort(keys);
         all
     }
 
     /// The rows, heaviest first; equal ones by what they say.
     pub fn iter(&self) -> impl Iterator<Item = &Row> {
-        self.order.iter().map(|&number| &self.rows[number as usize])
+        self.order
+            .iter()
+            .map(|&number| &self.rows.values()[number as usize])
     }
 
     /// The number of a row in the node tables.
     pub(super) fn number_of(&self, row: &Row) -> Option<u32> {
-        self.numbers.get(&row.key).copied()
+        self.rows.find(&row.key)
     }
 
     fn sum_self(&mut self) {
+        let rows = self.rows.values_mut();
         for (node, &row) in self.event.tree.nodes().iter().zip(&self.self_row_of_node) {
-            let row = &mut self.rows[row as usize];
+            let row = &mut rows[row as usize];
             row.self_weight = row.self_weight.saturating_add(node.self_weight);
             row.self_samples += node.self_samples;
         }
@@ -102,7 +117,8 @@ impl<'p> Rows<'p> {
     /// counts once.
     fn sum_totals(&mut self) {
         let totals = self.event.tree.totals();
-        let mut on_path = vec![false; self.rows.len()];
+        let rows = self.rows.values_mut();
+        let mut on_path = vec![false; rows.len()];
         let mut path: Vec<(u32, bool)> = Vec::new();
         let mut todo: Vec<u32> = self.children.of(None).to_vec();
         while let Some(node) = todo.pop() {
@@ -116,7 +132,7 @@ impl<'p> Rows<'p> {
             let is_first = !on_path[row];
             if is_first {
                 on_path[row] = true;
-                let total = &mut self.rows[row].total_weight;
+                let total = &mut rows[row].total_weight;
                 *total = total.saturating_add(totals[node as usize]);
             }
             path.push((node, is_first));
@@ -124,16 +140,16 @@ impl<'p> Rows<'p> {
         }
     }
 
-    fn sort(&mut self, keys: &[SortKey], by_children: bool) {
-        let rows = &self.rows;
+    fn sort(&mut self, keys: &[SortKey]) {
+        let rows = self.rows.values();
         let mut order: Vec<u32> = (0u32..)
             .zip(rows)
-            .filter(|(_, row)| by_children || row.self_samples > 0)
+            .filter(|(_, row)| self.weighing == Weighing::WithChildren || row.self_samples > 0)
             .map(|(number, _)| number)
             .collect();
-        let weight = |row: &Row| match by_children {
-            true => (row.total_weight, row.self_weight),
-            false => (row.self_weight, 0),
+        let weight = |row: &Row| match self.weighing {
+            Weighing::WithChildren => (row.total_weight, row.self_weight),
+            Weighing::Own => (row.self_weight, 0),
         };
         let by_cells = |a: &Row, b: &Row| {
             let columns = keys
@@ -150,13 +166,8 @@ impl<'p> Rows<'p> {
 }
 
 /// Gives each distinct row a number, and each node that of its row.
-fn number_rows(
-    profile: &Profile,
-    event: &EventProfile,
-    keys: &[SortKey],
-) -> (Vec<Row>, HashMap<RowKey, u32>, Vec<u32>) {
-    let mut rows = Vec::new();
-    let mut numbers: HashMap<RowKey, u32> = HashMap::default();
+fn number_rows(profile: &Profile, event: &EventProfile, keys: &[SortKey]) -> (RowTable, Vec<u32>) {
+    let mut rows = RowTable::default();
     let mut row_of_node = Vec::with_capacity(event.tree.nodes().len());
     for node in event.tree.nodes() {
         let mut key = RowKey::default();
@@ -165,16 +176,12 @@ fn number_rows(
                 part.fill(&mut key, group, node.frame, profile);
             }
         }
-        let next = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-        row_of_node.push(*numbers.entry(key).or_insert_with(|| {
-            rows.push(Row {
-                key,
-                self_weight: 0,
-                self_samples: 0,
-                total_weight: 0,
-            });
-            next
+        row_of_node.push(rows.intern_with(key, |&key| Row {
+            key,
+            self_weight: 0,
+            self_samples: 0,
+            total_weight: 0,
         }));
     }
-    (rows, numbers, row_of_node)
+    (rows, row_of_node)
 }

@@ -21,6 +21,17 @@ pub enum SortKey {
     Symbol,
 }
 
+/// What tells samples of one event apart, beside their stacks and names of threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupParts {
+    /// Their process.
+    pub pid: bool,
+    /// Their thread.
+    pub tid: bool,
+    /// Their CPU.
+    pub cpu: bool,
+}
+
 /// Name on the command line (with perf's alias), key, heading.
 const TABLE: &[(&str, &str, SortKey, &str)] = &[
     ("comm", "comm", SortKey::Comm, "Command"),
@@ -101,10 +112,14 @@ impl SortKey {
         }
     }
 
-    /// Whether samples must be told apart by process, thread or CPU for these keys.
-    pub fn group_parts(keys: &[Self]) -> (bool, bool, bool) {
+    /// What samples must be told apart by for these keys.
+    pub fn group_parts(keys: &[Self]) -> GroupParts {
         let has = |key| keys.contains(&key);
-        (has(Self::Pid), has(Self::Tid), has(Self::Cpu))
+        GroupParts {
+            pid: has(Self::Pid),
+            tid: has(Self::Tid),
+            cpu: has(Self::Cpu),
+        }
     }
 
     /// The group of a node.

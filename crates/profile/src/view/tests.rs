@@ -1,8 +1,10 @@
 //! Rows and trees of small profiles made by hand.
 
+use super::Weighing::{Own, WithChildren};
 use super::*;
 use crate::{
-    EventKind, EventProfile, Frame, FrameId, Group, Level, Loss, Profile, Sampling, Tally,
+    EventKind, EventProfile, FrameId, FrameInfo, Group, Level, Loss, Profile, Sampling, Tally,
+    TallyParts,
 };
 
 /// Builds a profile from `outer;inner;...` stacks; `+name` is inlined into the one before it.
@@ -19,7 +21,7 @@ fn profile(stacks: &[(&str, u64)]) -> Profile {
                     None => (name, false),
                 };
                 let name = Some(profile.strings.intern(name));
-                profile.frames.intern(Frame {
+                profile.frames.intern(FrameInfo {
                     name,
                     image,
                     start: Some(0),
@@ -33,7 +35,12 @@ fn profile(stacks: &[(&str, u64)]) -> Profile {
         let group = tally.group(0);
         tally.add_stack(group, frames.into_iter(), (1, weight));
     }
-    let (tree, _, samples, weight) = tally.into_parts();
+    let TallyParts {
+        tree,
+        samples,
+        weight,
+        ..
+    } = tally.into_parts();
     let comm = profile.strings.intern("prog");
     profile.events.push(EventProfile {
         name: rprof_untrusted::Untrusted::new("cycles".to_owned()),
@@ -53,8 +60,8 @@ fn profile(stacks: &[(&str, u64)]) -> Profile {
     profile
 }
 
-fn rows(profile: &Profile, by_children: bool) -> Vec<(String, u64, u64)> {
-    let rows = Rows::new(profile, &profile.events[0], &[SortKey::Symbol], by_children);
+fn rows(profile: &Profile, weighing: Weighing) -> Vec<(String, u64, u64)> {
+    let rows = Rows::new(profile, &profile.events[0], &[SortKey::Symbol], weighing);
     rows.iter()
         .map(|row| {
             (
@@ -66,7 +73,7 @@ fn rows(profile: &Profile, by_children: bool) -> Vec<(String, u64, u64)> {
         .collect()
 }
 
-fn tree(profile: &Profile, name: &str, order: Order, with_children: bool) -> String {
+fn tree(profile: &Profile, name: &str, order: Order, weighing: Weighing) -> String {
     fn text(profile: &Profile, tree: &CallTree, nodes: &[u32]) -> String {
         let one = |&number: &u32| {
             let node = tree.node(number);
@@ -79,17 +86,12 @@ fn tree(profile: &Profile, name: &str, order: Order, with_children: bool) -> Str
         };
         nodes.iter().map(one).collect::<Vec<_>>().join(" ")
     }
-    let rows = Rows::new(
-        profile,
-        &profile.events[0],
-        &[SortKey::Symbol],
-        with_children,
-    );
+    let rows = Rows::new(profile, &profile.events[0], &[SortKey::Symbol], weighing);
     let row = rows
         .iter()
         .find(|row| SortKey::Symbol.cell(&row.key, profile).ends_with(name))
         .unwrap();
-    let tree = rows.call_tree(row, order, with_children, 1);
+    let tree = rows.call_tree(row, order, 1);
     text(profile, &tree, tree.roots())
 }
 
@@ -101,17 +103,17 @@ fn row(name: &str, total: u64, own: u64) -> (String, u64, u64) {
 fn recursion_counts_once() {
     let profile = profile(&[("main;f;g;f", 3), ("main;f", 2), ("main;g", 1)]);
     assert_eq!(
-        rows(&profile, true),
+        rows(&profile, WithChildren),
         [row("main", 6, 0), row("f", 5, 5), row("g", 4, 1)]
     );
-    assert_eq!(rows(&profile, false), [row("f", 5, 5), row("g", 4, 1)]);
+    assert_eq!(rows(&profile, Own), [row("f", 5, 5), row("g", 4, 1)]);
 }
 
 #[test]
 fn own_samples_of_inlined_code_count_for_its_host() {
     let profile = profile(&[("main;f;+helper", 3), ("main;f", 1)]);
     assert_eq!(
-        rows(&profile, true),
+        rows(&profile, WithChildren),
         [
             row("f", 4, 4),
             row("main", 4, 0),
@@ -124,15 +126,15 @@ fn own_samples_of_inlined_code_count_for_its_host() {
 fn trees_from_callers_start_at_the_row_except_for_its_own_samples() {
     let profile = profile(&[("main;f;g", 3), ("main;f", 2), ("main;h;f;g", 1)]);
     assert_eq!(
-        tree(&profile, "g", Order::Caller, true),
+        tree(&profile, "g", Order::Caller, WithChildren),
         "main 4(f 3(g 3()) h 1(f 1(g 1())))"
     );
     assert_eq!(
-        tree(&profile, "f", Order::Caller, true),
+        tree(&profile, "f", Order::Caller, WithChildren),
         "f 4(g 4()) main 2(f 2())"
     );
     assert_eq!(
-        tree(&profile, "main", Order::Caller, true),
+        tree(&profile, "main", Order::Caller, WithChildren),
         "main 6(f 5(g 3()) h 1(f 1(g 1())))"
     );
 }
@@ -141,7 +143,7 @@ fn trees_from_callers_start_at_the_row_except_for_its_own_samples() {
 fn trees_from_callees_go_outwards() {
     let profile = profile(&[("main;f;g", 3), ("main;g", 2), ("main;g;f;g", 4)]);
     assert_eq!(
-        tree(&profile, "g", Order::Callee, false),
+        tree(&profile, "g", Order::Callee, Own),
         "g 9(f 7(g 4(main 4()) main 3()) main 2())"
     );
 }
@@ -149,9 +151,14 @@ fn trees_from_callees_go_outwards() {
 #[test]
 fn light_nodes_are_left_out() {
     let profile = profile(&[("main;f", 98), ("main;g", 2)]);
-    let rows = Rows::new(&profile, &profile.events[0], SortKey::DEFAULT, true);
+    let rows = Rows::new(
+        &profile,
+        &profile.events[0],
+        SortKey::DEFAULT,
+        Weighing::WithChildren,
+    );
     let main = rows.iter().next().unwrap();
-    let tree = rows.call_tree(main, Order::Caller, true, 5);
+    let tree = rows.call_tree(main, Order::Caller, 5);
     assert_eq!(
         (
             tree.roots().len(),
@@ -165,7 +172,7 @@ fn light_nodes_are_left_out() {
 fn merged_tallies_are_the_same_as_one() {
     let stacks = [("a;b", 1), ("a;c", 2), ("a;b", 4)];
     let whole = profile(&stacks);
-    let rows_of = |profile: &Profile| rows(profile, true);
+    let rows_of = |profile: &Profile| rows(profile, WithChildren);
     let mut merged = profile(&[]);
     let mut tally: Tally<u32> = Tally::default();
     for part in [&stacks[..1], &stacks[1..]] {
@@ -176,7 +183,7 @@ fn merged_tallies_are_the_same_as_one() {
                 .map(|name| {
                     let image = merged.strings.intern("prog");
                     let name = Some(merged.strings.intern(name));
-                    merged.frames.intern(Frame {
+                    merged.frames.intern(FrameInfo {
                         name,
                         image,
                         start: Some(0),
@@ -192,7 +199,12 @@ fn merged_tallies_are_the_same_as_one() {
         }
         tally.merge(&one);
     }
-    let (tree, _, samples, weight) = tally.into_parts();
+    let TallyParts {
+        tree,
+        samples,
+        weight,
+        ..
+    } = tally.into_parts();
     merged.events[0] = EventProfile {
         tree,
         samples,
@@ -204,5 +216,5 @@ fn merged_tallies_are_the_same_as_one() {
 
 #[test]
 fn an_empty_profile_has_no_rows() {
-    assert_eq!(rows(&profile(&[]), true), []);
+    assert_eq!(rows(&profile(&[]), WithChildren), []);
 }

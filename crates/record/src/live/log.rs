@@ -5,7 +5,8 @@
 
 use foldhash::fast::FixedState;
 use rprof_base::{Avma, FileOffset};
-use rprof_images::{JitDump, JitLoad, JitRecord, Living, Reason, is_trusted_owner};
+use rprof_images::{JitDump, JitLoad, JitRecord, Reason};
+use rprof_locate::{LiveProcess, is_trusted_owner};
 use rprof_ringbuf::sys::Clock;
 use rprof_untrusted::{Budget, Held};
 use rprof_unwind::{Machine, UnwindTable};
@@ -124,7 +125,7 @@ impl Log {
 
     fn open(&mut self) {
         let Place { pid, path, inode } = &self.place;
-        let Some(living) = Living::of(*pid) else {
+        let Some(living) = LiveProcess::of(*pid) else {
             return;
         };
         let opened = JitDump::open_recorded(&living.path(path), Some(*inode), &self.budget);
@@ -238,11 +239,11 @@ impl Log {
 const MOST_COMPARED: u64 = 4 << 20;
 
 /// Whether a log is of a process, by somebody who may say what that does, and by its clock.
-fn is_of(dump: &JitDump, living: Living) -> bool {
+fn is_of(dump: &JitDump, living: LiveProcess) -> bool {
     let is_trusted = dump
         .owner()
         .is_some_and(|owner| is_trusted_owner(owner, Some(living)));
-    let is_own = i32::try_from(dump.pid) == Ok(living.own_pid);
+    let is_own = i32::try_from(dump.pid) == Ok(living.namespace_pid);
     is_trusted && is_own && !dump.has_arch_times
 }
 

@@ -11,7 +11,7 @@
 use super::memory::Memory;
 use foldhash::HashMap;
 use rprof_ringbuf::sys::Clock;
-use rprof_unwind::{Beyond, Call, LONGEST_CALL, Machine, StackFrame, call_before};
+use rprof_unwind::{Beyond, Call, LONGEST_CALL, Machine, StackFrame, call_before, is_jump_stub};
 use std::cell::RefCell;
 use std::ops::Range;
 
@@ -196,7 +196,7 @@ impl Rest {
             };
             code.fill(0);
             memory.read(pid, target, &mut code);
-            match is_stub(machine, &code) {
+            match is_jump_stub(machine, &code) {
                 true => Call::Somewhere,
                 false => call,
             }
@@ -206,19 +206,6 @@ impl Rest {
     /// Forgets what was found out by numbers of address spaces.
     pub(crate) fn forget_spaces(&mut self) {
         self.calls.clear();
-    }
-}
-
-/// Whether code is a jump through a table: what it leads to cannot be told from it.
-fn is_stub(machine: Machine, code: &[u8; LONGEST_CALL]) -> bool {
-    match (machine, code) {
-        // With or without `endbr64` and `bnd`.
-        (Machine::X86_64, [0xff, 0x25, ..] | [0xf3, 0x0f, 0x1e, 0xfa, ..]) => true,
-        (Machine::X86_64, _) => false,
-        // `adrp x16`, as linkers make their stubs.
-        (Machine::Aarch64, &[a, b, c, d, ..]) => {
-            u32::from_le_bytes([a, b, c, d]) & 0x9f00_001f == 0x9000_0010
-        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The unwind tables of images, each read when a stack first leads into it.
 
 use crate::depth::Seen;
-use rprof_images::{KeptFiles, Located, Locator, Reason, Recorded};
+use rprof_images::{Located, Reason};
+use rprof_locate::{KeptFiles, Locator, Recorded};
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_untrusted::{Budget, Limits};
 use rprof_unwind::{TableError, UnwindTable};

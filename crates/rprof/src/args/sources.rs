@@ -1,7 +1,7 @@
 //! Where names come from: options of all that show them.
 
 use crate::say;
-use rprof_images::{Debuginfod, DebuginfodSettings, Locator};
+use rprof_locate::{Debuginfod, DebuginfodSettings, Locator};
 use rprof_untrusted::Budget;
 use std::path::PathBuf;
 use std::sync::Arc;

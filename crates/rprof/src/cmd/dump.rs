@@ -4,7 +4,7 @@ use super::report::open;
 use crate::args::DumpArgs;
 use crate::say;
 use anyhow::Result;
-use rprof_report::{DumpForm, write_dump};
+use rprof_inspect::{DumpForm, write_dump};
 use std::io::BufWriter;
 use std::process::ExitCode;
 

@@ -5,10 +5,10 @@ use crate::args::FlameArgs;
 use crate::say;
 use crate::usage::usage;
 use anyhow::{Context, Result, bail};
+use rprof_analysis::Options;
 use rprof_export::{Folded, Format};
 use rprof_profile::{EventProfile, Profile};
-use rprof_report::Options;
-use rprof_report::format::{FlameOptions, write_flame};
+use rprof_report::{FlameOptions, write_flame};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 

@@ -3,8 +3,7 @@
 use super::report::open;
 use crate::args::DumpArgs;
 use anyhow::{Context, Result};
-use rprof_report::format::{JsonFields, OutlineFields};
-use rprof_report::visit_info;
+use rprof_inspect::{JsonFields, OutlineFields, visit_info};
 use std::io::Write;
 use std::process::ExitCode;
 

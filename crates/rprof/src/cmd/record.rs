@@ -5,13 +5,13 @@ use crate::args::{CallGraph, LimitArgs, RecordArgs};
 use crate::say;
 use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
-use rprof_base::StackEnd;
+use rprof_base::{Share, StackEnd};
 use rprof_events::{Event, EventError, Sources, parse_cpu_list, parse_events};
-use rprof_images::Locator;
+use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_perfdata::feature::StackEnds;
 use rprof_process::exit_code;
-use rprof_profile::{Coverage, percent};
+use rprof_profile::Coverage;
 use rprof_record::{
     CallChains, EventCount, MOST_STACK_BYTES, Note, Output, Rate, Settings, Summary, Tool, Watch,
     record,
@@ -357,7 +357,7 @@ fn whole_stacks(ends: &StackEnds) -> Option<String> {
         (0, 0) => None,
         (_, 0) => Some("all stacks whole".to_owned()),
         (rooted, others) => {
-            let share = percent(rooted, rooted + others);
+            let share = Share::of(rooted, rooted + others);
             Some(format!("{share:.1} % of stacks whole"))
         }
     }

@@ -4,11 +4,11 @@ use crate::args::{InputArgs, LimitArgs, ReportArgs};
 use crate::say;
 use crate::usage::usage;
 use anyhow::{Context, Result};
+use rprof_analysis::{Options, load};
 use rprof_perfdata::Reader;
 use rprof_profile::Profile;
 use rprof_profile::view::{Order, SortKey};
-use rprof_report::format::{Graph, TableOptions, write_stats, write_table};
-use rprof_report::{Options, load};
+use rprof_report::{Graph, TableOptions, write_stats, write_table};
 use rprof_untrusted::quoted;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
@@ -24,16 +24,16 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         // There is nothing to count beside a row's own samples.
         (table.children, table.graph) = (false, None);
     }
-    let (by_pid, by_tid, by_cpu) = SortKey::group_parts(&table.keys);
+    let parts = SortKey::group_parts(&table.keys);
     let options = Options {
         filter: args.input.filter(),
         stacks: table.children || table.graph.is_some() || args.stats,
         inlines: !args.input.no_inline,
         locator: args.input.locator(&reader),
         demangling: args.input.demangling(),
-        by_pid,
-        by_tid,
-        by_cpu,
+        by_pid: parts.pid,
+        by_tid: parts.tid,
+        by_cpu: parts.cpu,
     };
     let profile = read(&reader, &options)?;
     warn(&profile, &args.input);

@@ -5,7 +5,7 @@ use crate::args::ScriptArgs;
 use crate::say;
 use crate::usage::usage;
 use anyhow::Result;
-use rprof_report::script::{Choice, ScriptOptions, write_script};
+use rprof_script::{Choice, ScriptOptions, write_script};
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {

@@ -345,7 +345,8 @@ fn whole_name<'a>(
 mod tests {
     use crate::{Detail, Request, symbolize_user};
     use rprof_base::FileOffset;
-    use rprof_images::{Locator, Recorded, SymbolTable};
+    use rprof_images::SymbolTable;
+    use rprof_locate::{Locator, Recorded};
     use std::collections::BTreeSet;
     use std::os::unix::ffi::OsStrExt;
     use std::path::Path;

@@ -1,46 +1,21 @@
-//! What differs between machines: numbers of registers, and what calls do to them.
+//! What differs between machines: numbers of registers, what calls do to them, and code.
 
 pub(crate) mod aarch64;
+mod machine;
+mod parts;
 pub(crate) mod x86_64;
 
-pub(crate) use aarch64::Aarch64;
-pub(crate) use x86_64::X86_64;
+pub use machine::Machine;
+pub(crate) use machine::for_machine;
+pub use parts::{Call, LONGEST_CALL};
+pub(crate) use parts::{Does, PltStubs, Pushes, Sampled, SignalReturn};
 
-/// A machine whose stacks can be walked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Machine {
-    /// x86-64.
-    X86_64,
-    /// 64-bit ARM, little-endian.
-    Aarch64,
-}
-
-impl Machine {
-    /// The machine with this name in `uname -m`, as recordings have it.
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "x86_64" => Some(Self::X86_64),
-            "aarch64" => Some(Self::Aarch64),
-            _ => None,
-        }
-    }
-
-    /// The machine that runs this program.
-    pub const fn native() -> Option<Self> {
-        if cfg!(target_arch = "x86_64") {
-            Some(Self::X86_64)
-        } else if cfg!(all(target_arch = "aarch64", target_endian = "little")) {
-            Some(Self::Aarch64)
-        } else {
-            None
-        }
-    }
-}
+use gimli::Vendor;
 
 /// Registers saved by a frame are at most so many.
 pub(crate) const MAX_SLOTS: usize = 12;
 
-/// Numbers are DWARF's.
+/// One machine. Numbers of registers are DWARF's.
 pub(crate) trait Arch {
     /// The machine.
     const MACHINE: Machine;
@@ -57,9 +32,50 @@ pub(crate) trait Arch {
     const SAVED: &'static [u16];
     /// Bit set of what survives a call.
     const KEPT: u64;
+    /// Registers as samples have them.
+    const SAMPLED: Sampled;
+    /// Whose instructions descriptions may use.
+    const VENDOR: Vendor;
+    /// Signal frames.
+    const SIGNAL: SignalReturn;
+    /// The function of Go's runtime that programs begin with.
+    const GO_ENTRY: &'static str;
+    /// Instructions begin at multiples of this.
+    const CODE_ALIGN: usize;
+    /// Whether prologues and epilogues are decoded.
+    const DECODES_FRAMES: bool;
 
     /// An address without what else its word holds.
     fn strip(word: u64) -> u64;
+
+    /// The stubs in a section `.plt`.
+    fn plt_stubs(code: &[u8]) -> PltStubs;
+
+    /// The call at the end of code, before an address (AVMA).
+    fn call_before(avma: u64, code: &[u8; LONGEST_CALL]) -> Call;
+
+    /// Bytes of the call through a register that code begins with, if it does.
+    fn indirect_call(code: &[u8]) -> Option<u64>;
+
+    /// Whether code is a jump through a table: what it leads to cannot be told from it.
+    fn is_jump_stub(code: &[u8]) -> bool;
+
+    /// The instruction that code begins with, if epilogues have such, and its bytes.
+    fn epilogue(code: &[u8]) -> Option<(usize, Does)>;
+
+    /// Whether code goes on, with nothing that moves the stack pointer, to where a frame begins: the
+    /// return address is what the stack pointer leads to.
+    fn is_before_frame(code: &[u8]) -> bool;
+
+    /// Whether an instruction of one byte pushes the frame pointer.
+    fn pushes_frame_pointer(instruction: u8) -> bool;
+
+    /// Whether code makes the stack pointer the frame pointer.
+    fn makes_frame(code: &[u8]) -> bool;
+
+    /// Whether the code of a function, from its start to where it is, has moved the stack pointer by
+    /// no more than the push of a frame pointer.
+    fn is_start(code: &[u8]) -> bool;
 }
 
 /// A set of registers as bits.
@@ -72,5 +88,3 @@ pub(crate) const fn bits(numbers: &[u16]) -> u64 {
     }
     bits
 }
-
-const _: () = assert!(X86_64::SAVED.len() <= MAX_SLOTS && Aarch64::SAVED.len() <= MAX_SLOTS);

@@ -7,7 +7,7 @@ type Part<'a> = (&'a str, u32, u64, u64, u32, Vec<u8>);
 
 const ALLOC: u64 = 2;
 const CODE: u64 = 2 | 4;
-const PACKED: u64 = 1 << 11;
+const COMPRESSED: u64 = 1 << 11;
 
 /// An x86-64 module of these sections, behind an empty one; the last but one holds the names.
 fn module(parts: &[Part<'_>]) -> Vec<u8> {
@@ -97,21 +97,21 @@ pub(crate) fn example() -> Vec<u8> {
     ])
 }
 
-/// DWARF that is packed: so many bytes, in sections that are all the same bytes of the
+/// DWARF that is compressed: so many bytes, in sections that are all the same bytes of the
 /// file, each with a relocation of its own.
-pub(crate) fn packed(n_sections: u32, n_bytes: usize, fill: impl Fn(usize) -> u8) -> Vec<u8> {
+pub(crate) fn compressed(n_sections: u32, n_bytes: usize, fill: impl Fn(usize) -> u8) -> Vec<u8> {
     let contents: Vec<u8> = (0..n_bytes).map(fill).collect();
-    let mut packer = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
-    packer.write_all(&contents).unwrap();
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(&contents).unwrap();
     let mut section = [1, n_bytes as u64, 1].map(u64::to_le_bytes).concat();
-    section.extend(packer.finish().unwrap());
+    section.extend(encoder.finish().unwrap());
     let mut parts = vec![
         (".text", 1, CODE, 16, 0, vec![0x90; 20]),
         (".symtab", 2, 0, 8, 1, [vec![0; 24], symbol(1, 5)].concat()),
-        (".debug_info", 1, PACKED, 1, 0, section.clone()),
+        (".debug_info", 1, COMPRESSED, 1, 0, section.clone()),
     ];
     for _ in 1..n_sections {
-        parts.push((".debug_info", 1, PACKED, 1, 0, Vec::new()));
+        parts.push((".debug_info", 1, COMPRESSED, 1, 0, Vec::new()));
     }
     for idx in 0..n_sections {
         let relocations = relocation(8, 1, 1, 2);

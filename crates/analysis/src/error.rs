@@ -1,0 +1,24 @@
+//! Why a recording cannot be analysed.
+
+/// A recording could not be read, or what was asked for is not in it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file.
+    #[error(transparent)]
+    Recording(#[from] rprof_perfdata::Error),
+    /// A thread could not be started.
+    #[error("starting a thread")]
+    Thread(#[source] std::io::Error),
+    /// A filter asks for what no sample has.
+    #[error("the recording has no {what}: leave {option} out")]
+    NotRecorded {
+        /// What is missing.
+        what: &'static str,
+        /// The option that needs it.
+        option: &'static str,
+    },
+    /// Whose descendants are meant is not known.
+    #[error("the recording does not say which process its command was: --descendants=PID does")]
+    NoCommand,
+}

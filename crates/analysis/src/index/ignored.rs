@@ -1,0 +1,70 @@
+//! Records that hold samples in a form that is not read.
+
+use rprof_abi::RawRecord;
+use rprof_perfdata::{FileRecord, Form, Reader, file_kind};
+
+/// Records that hold samples in a form that is not read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct IgnoredRecords {
+    n_aux: u64,
+    aux_bytes: u64,
+    n_compressed: u64,
+    /// Of kinds that nobody knows here.
+    n_unknown: u64,
+    /// Behind records, where nothing was looked for.
+    format_bytes: u64,
+}
+
+impl IgnoredRecords {
+    pub(super) fn take(&mut self, raw: RawRecord<'_>, reader: &Reader) {
+        match raw.kind {
+            file_kind::AUXTRACE => {
+                self.n_aux += 1;
+                if let Ok(FileRecord::Auxtrace(aux)) = FileRecord::parse(raw, reader.endian()) {
+                    self.aux_bytes = self.aux_bytes.saturating_add(aux.len_bytes);
+                }
+            }
+            // Unpacked when the file was opened, unless its header does not say that it is
+            // compressed.
+            file_kind::COMPRESSED | file_kind::COMPRESSED2 => self.n_compressed += 1,
+            file_kind::HEADER_TRACING_DATA if reader.form() != Form::Pipe => {
+                let len = reader.payload_len(raw);
+                self.format_bytes = self.format_bytes.saturating_add(len);
+            }
+            kind if file_kind::name(kind).is_none() => self.n_unknown += 1,
+            _ => {}
+        }
+    }
+
+    pub(super) fn notes(self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.n_aux > 0 {
+            notes.push(format!(
+                "{} bytes of hardware trace (AUXTRACE) are passed over: only what was sampled is \
+                 shown; perf decodes such traces",
+                self.aux_bytes
+            ));
+        }
+        if self.n_compressed > 0 {
+            notes.push(format!(
+                "{} compressed records in a file whose header does not say that it is \
+                 compressed: they are not read",
+                self.n_compressed
+            ));
+        }
+        if self.format_bytes > 0 {
+            notes.push(format!(
+                "{} bytes behind records of tracepoint formats are passed over: a file has those \
+                 in a section of their own",
+                self.format_bytes
+            ));
+        }
+        if self.n_unknown > 0 {
+            notes.push(format!(
+                "{} records of kinds that are not known are passed over",
+                self.n_unknown
+            ));
+        }
+        notes
+    }
+}

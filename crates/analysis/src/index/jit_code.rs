@@ -1,0 +1,252 @@
+//! JIT code: functions that a jitdump lists become mappings over the memory that they were made in, from the moment on
+//! that they were made.
+
+use super::embedded::EmbeddedSymbols;
+use super::machine::recorded_elsewhere;
+use foldhash::HashMap;
+use rprof_abi::AttrFlags;
+use rprof_base::FileOffset;
+use rprof_images::Reason as NoFile;
+use rprof_images::{JitDamage, JitDump, JitMove, JitRecord};
+use rprof_locate::{LiveProcess, Locator};
+use rprof_machine::{CodeLog, CompiledCode, HistoryBuilder, ImageId, RecordedImage};
+use rprof_perfdata::Reader;
+use rprof_untrusted::Held;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// A path below the folder that `--symfs` names.
+pub(crate) fn symfs_path(root: &Path, path: &str) -> PathBuf {
+    root.join(path.strip_prefix('/').unwrap_or(path))
+}
+
+/// Finds the log that was recorded: as its process sees it, if that lifetimes, or as we do.
+fn find_log(
+    reader: &Reader,
+    locator: &Locator,
+    image: &RecordedImage,
+    logs: &[CodeLog],
+) -> Result<(PathBuf, JitDump), NoFile> {
+    let path = String::from_utf8_lossy(&image.path);
+    let budget = reader.budget();
+    if let Some(root) = &locator.symfs {
+        let path = symfs_path(root, &path);
+        return JitDump::open_recorded(&path, None, budget).map(|dump| (path, dump));
+    }
+    if recorded_elsewhere(reader).is_some() {
+        return Err(NoFile::Missing);
+    }
+    let living = logs.iter().find_map(|log| LiveProcess::of(log.pid));
+    let inside = living.map(|living| living.path(&path));
+    if let Some(inside) = inside
+        && let Ok(dump) = JitDump::open_recorded(&inside, image.inode, budget)
+    {
+        return Ok((inside, dump));
+    }
+    let path = PathBuf::from(&*path);
+    JitDump::open_recorded(&path, image.inode, budget).map(|dump| (path, dump))
+}
+
+/// Memory that a piece of code takes for each process that has it, bytes: as measured, with the
+/// history that it is put into.
+const PIECE_BYTES: u64 = 1100;
+
+/// Where a log was found.
+#[derive(Debug)]
+pub(crate) struct FoundJitdump {
+    pub(crate) path: PathBuf,
+    /// Whether its times are the recording's, so that it is known what was at an address at the time of a sample.
+    pub(crate) has_times: bool,
+}
+
+/// What is known of logs.
+#[derive(Debug, Default)]
+pub(super) struct Jitdumps {
+    /// Where they were found.
+    pub(super) found: HashMap<ImageId, FoundJitdump>,
+    /// What is to be said of them.
+    pub(super) notes: Vec<String>,
+    /// The memory of their pieces.
+    pub(super) held: Option<Held>,
+}
+
+/// Takes what the logs say that processes have mapped.
+pub(super) fn add_jit_code(
+    builder: &mut HistoryBuilder,
+    reader: &Reader,
+    locator: &Locator,
+) -> Jitdumps {
+    let mut logs = builder.code_logs().to_vec();
+    let has_times = builder.has_times() && has_monotonic_times(reader);
+    let mut added = Added {
+        builder,
+        has_times,
+        held: reader.budget().hold_nothing(),
+        is_full: false,
+        logs: Jitdumps::default(),
+    };
+    let mut embedded = None;
+    // Children that were forked before the recording have their parent's log, too.
+    logs.sort_by_key(|log| (log.image, log.pid));
+    for logs in logs.chunk_by(|a, b| a.image == b.image) {
+        let id = logs.first().map(|log| log.image);
+        let image = id.and_then(|id| Some((id, added.builder.image(id)?.clone())));
+        let Some((id, image)) = image else {
+            continue;
+        };
+        let shown = String::from_utf8_lossy(&image.path);
+        match find_log(reader, locator, &image, logs) {
+            Ok((path, dump)) => {
+                let has_times = added.add_log(&shown, dump, logs);
+                added
+                    .logs
+                    .found
+                    .insert(id, FoundJitdump { path, has_times });
+            }
+            Err(reason) => {
+                let embedded = embedded.get_or_insert_with(|| EmbeddedSymbols::of(reader));
+                let pieces = embedded.jit_functions(&image);
+                if pieces.is_empty() {
+                    added.note(format!("{shown}: {reason}: no names from it"));
+                }
+                for (time_ns, code) in pieces {
+                    if added
+                        .add(logs, time_ns.filter(|_| has_times), code)
+                        .is_break()
+                    {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    added.logs.held = Some(added.held);
+    added.logs
+}
+
+/// Whether times are of the clock that logs have.
+fn has_monotonic_times(reader: &Reader) -> bool {
+    const CLOCK_MONOTONIC: i32 = 1;
+    reader.events().iter().all(|event| {
+        event.attr.flags.has(AttrFlags::USE_CLOCKID) && event.attr.clockid == CLOCK_MONOTONIC
+    })
+}
+
+struct Added<'b> {
+    builder: &'b mut HistoryBuilder,
+    has_times: bool,
+    held: Held,
+    /// A piece did not fit any more.
+    is_full: bool,
+    logs: Jitdumps,
+}
+
+impl Added<'_> {
+    fn note(&mut self, note: String) {
+        self.logs.notes.push(note);
+    }
+
+    /// Takes all of a log; whether its times are the recording's.
+    fn add_log(&mut self, path: &str, mut dump: JitDump, logs: &[CodeLog]) -> bool {
+        let has_times = self.has_times && !dump.has_arch_times;
+        if !has_times {
+            self.note(format!(
+                "{path}: its times are not the recording's (record with -k mono): each address has \
+                 the name of what was there last"
+            ));
+        }
+        let pieces = for_each_function(&mut dump, |time_ns, code| {
+            self.add(logs, time_ns.filter(|_| has_times), code)
+        });
+        match pieces {
+            Ok(()) if self.is_full => {
+                let most = self.held.budget().limits().memory;
+                self.note(format!(
+                    "{path}: more code than fits into --mem {most}: the rest has no names"
+                ));
+            }
+            Ok(()) => {
+                let damage = damage_in_words(dump.damage());
+                damage.for_each(|what| self.note(format!("{path}: {what}")));
+            }
+            Err(error) => self.note(format!("{path}: read in part: {error}")),
+        }
+        has_times
+    }
+
+    /// Adds a piece to the processes that have its log, unless there are too many.
+    fn add(
+        &mut self,
+        logs: &[CodeLog],
+        time_ns: Option<u64>,
+        code: CompiledCode,
+    ) -> ControlFlow<()> {
+        let bytes = PIECE_BYTES * logs.len() as u64;
+        self.is_full |= self.held.grow(bytes).is_err();
+        if self.is_full {
+            return ControlFlow::Break(());
+        }
+        for log in logs {
+            self.builder.add_code(log, time_ns, code);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn damage_in_words(damage: JitDamage) -> impl Iterator<Item = String> {
+    let bad = (damage.n_bad > 0).then(|| {
+        let n = damage.n_bad;
+        format!("{n} records are damaged or of unknown kinds: no names from them")
+    });
+    let cut = damage.cut_at.map(|at| {
+        format!(
+            "at offset {at} is no whole record (the file is cut, damaged, or still being written): \
+             no names from there on"
+        )
+    });
+    bad.into_iter().chain(cut)
+}
+
+/// Goes through a log: all code that was loaded or moved, with its time if that is by the clock of
+/// the system.
+pub(crate) fn for_each_function(
+    dump: &mut JitDump,
+    mut visit: impl FnMut(Option<u64>, CompiledCode) -> ControlFlow<()>,
+) -> std::io::Result<()> {
+    let has_times = !dump.has_arch_times;
+    // Where code with a number is, for when it is moved.
+    let mut by_index: HashMap<u64, (FileOffset, u64)> = HashMap::default();
+    while let Some(record) = dump.next_record()? {
+        let (time_ns, code) = match record {
+            JitRecord::Load(load) => {
+                by_index.insert(load.index, (load.code, load.len));
+                let code = CompiledCode {
+                    start: load.start,
+                    len: load.len,
+                    offset: load.code,
+                };
+                (load.time_ns, code)
+            }
+            JitRecord::Move(moved) => match moved_code(&by_index, &moved) {
+                Some(code) => (moved.time_ns, code),
+                None => continue,
+            },
+            _ => continue,
+        };
+        if visit(has_times.then_some(time_ns), code).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Code at its new address is still the code that was loaded. What is left at the old one keeps
+/// its name, as with `perf inject`, until something else is loaded there.
+fn moved_code(by_index: &HashMap<u64, (FileOffset, u64)>, moved: &JitMove) -> Option<CompiledCode> {
+    let &(offset, len) = by_index.get(&moved.index)?;
+    Some(CompiledCode {
+        start: moved.start,
+        len: len.min(moved.len),
+        offset,
+    })
+}

@@ -1,0 +1,255 @@
+//! The index pass: the first over a recording. It finds process lifetimes, names and mappings as functions of time
+//! ([`History`]), losses, and chunks of samples that threads can read apart.
+
+mod chunks;
+mod clock;
+mod deferred;
+mod descendants;
+mod embedded;
+mod ignored;
+mod jit_code;
+mod lifetimes;
+mod losses;
+mod machine;
+
+pub(crate) use clock::{SLACK, WallClock, recording_ended};
+pub(crate) use descendants::Descendants;
+pub(crate) use embedded::{EmbeddedSymbols, kernel_avma};
+pub(crate) use jit_code::{FoundJitdump, for_each_function, symfs_path};
+pub(crate) use lifetimes::ProcessLifetimes;
+pub use machine::has_stack;
+pub(crate) use machine::{machine_of, recorded_elsewhere};
+
+use crate::Error;
+use chunks::{Chunks, Cut};
+use deferred::DeferredChains;
+use foldhash::HashMap;
+use ignored::IgnoredRecords;
+use jit_code::add_jit_code;
+use losses::{Lost, charge_shared_rings};
+use rprof_abi::record::Record;
+use rprof_abi::{AttrFlags, CpuMode, Misc, RawRecord, RecordKind, SampleType};
+use rprof_base::{Avma, BuildId};
+use rprof_locate::Locator;
+use rprof_machine::{History, HistoryBuilder, ImageId, Key};
+use rprof_perfdata::{Form, Reader, Warning};
+use rprof_profile::Loss;
+use rprof_profile::timeline::TimedLoss;
+use rprof_untrusted::Held;
+use std::ops::Range;
+
+/// What the index pass found.
+#[derive(Debug)]
+pub struct RecordingIndex {
+    /// Who was called what, and what was mapped where, at which time.
+    pub history: History,
+    pub(crate) lifetimes: ProcessLifetimes,
+    /// Where jitdumps were found.
+    pub(crate) jitdumps: HashMap<ImageId, FoundJitdump>,
+    /// The memory of what they say.
+    _jitdumps_held: Option<Held>,
+    /// Whether records are in order of time: each has one.
+    pub has_times: bool,
+    /// Samples in the recording.
+    pub n_samples: u64,
+    /// Ranges of the file; each starts at a record.
+    pub(crate) chunks: Vec<Range<u64>>,
+    /// By chunk, the newest time of a sample up to its end, if chunks end where rounds do.
+    pub(crate) newest_ns: Vec<u64>,
+    pub(crate) deferred: DeferredChains,
+    /// Paths of control groups by id.
+    pub cgroups: HashMap<u64, Vec<u8>>,
+    /// Where the kernel's code ended, if the recording says so.
+    pub(crate) kernel_end: Option<Avma>,
+    /// By event.
+    pub(crate) losses: Vec<Loss>,
+    /// Moments of losses, as far as they have one.
+    pub(crate) lost_at: Vec<TimedLoss>,
+    /// What could not be used, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl RecordingIndex {
+    /// Whether chunks are whole rounds.
+    pub(crate) fn has_rounds(&self) -> bool {
+        !self.newest_ns.is_empty()
+    }
+
+    /// The moment of a sample.
+    #[inline]
+    pub(crate) fn key(&self, time_ns: Option<u64>, offset: u64) -> Key {
+        Key::new(self.has_times, time_ns, offset)
+    }
+}
+
+/// A chunk of whole rounds that is larger is too much to be sorted at once.
+const MAX_ROUNDS: u64 = 32 << 20;
+
+/// In which order samples will be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SampleOrder {
+    /// Any: each chunk by whichever thread is free.
+    Any,
+    /// By time: chunks are whole rounds where the recording has usable ones.
+    Time,
+}
+
+impl RecordingIndex {
+    /// Reads all records once, and decodes those that are not samples.
+    pub(crate) fn of(
+        reader: &Reader,
+        locator: &Locator,
+        order: SampleOrder,
+    ) -> Result<Self, Error> {
+        if order == SampleOrder::Time {
+            let index = index_in(reader, locator, Cut::AfterRounds)?;
+            let mut sizes = index.chunks.iter().map(|chunk| chunk.end - chunk.start);
+            // Rounds of different files of a directory have nothing to do with each other.
+            if reader.form() != Form::Directory && sizes.all(|size| size <= MAX_ROUNDS) {
+                return Ok(index);
+            }
+        }
+        index_in(reader, locator, Cut::Anywhere)
+    }
+}
+
+fn index_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<RecordingIndex, Error> {
+    // Order is by time only if everything has one: a recording of perf --per-thread has none.
+    let has_times = reader.events().iter().all(|event| {
+        event.attr.sample_type.has(SampleType::TIME)
+            && event.attr.flags.has(AttrFlags::SAMPLE_ID_ALL)
+    });
+    let (entries, bad_build_ids) = reader.build_ids();
+    let build_ids: HashMap<Vec<u8>, BuildId> = entries
+        .into_iter()
+        .filter_map(|entry| Some((entry.filename, BuildId::new(entry.build_id.as_bytes())?)))
+        .collect();
+    let mut pass = IndexPass {
+        reader,
+        builder: HistoryBuilder::new(has_times, build_ids),
+        lifetimes: ProcessLifetimes::default(),
+        lost: vec![Lost::default(); reader.events().len()],
+        deferred: DeferredChains::default(),
+        cgroups: HashMap::default(),
+        kernel_end: None,
+        chunks: Chunks::new(cut, &reader.data()),
+        n_samples: 0,
+        lost_at: Vec::new(),
+        ignored: IgnoredRecords::default(),
+        n_bad: 0,
+    };
+    let walked = reader.walk_all(|offset, raw| pass.take(offset, raw))?;
+    let mut warnings: Vec<Warning> = bad_build_ids.into_iter().chain(walked).collect();
+    if pass.n_bad > 0 {
+        let records = pass.n_bad;
+        warnings.push(Warning::Undecodable { records });
+    }
+    let mut notes = pass.ignored.notes();
+    notes.extend(machine::not_unwound(reader).filter(|_| pass.n_samples > 0));
+    let jitdumps = add_jit_code(&mut pass.builder, reader, locator);
+    notes.extend(jitdumps.notes);
+    charge_shared_rings(reader, &mut pass.lost);
+    pass.deferred.finish();
+    let (chunks, newest_ns) = pass.chunks.finish();
+    Ok(RecordingIndex {
+        history: pass.builder.build(),
+        lifetimes: pass.lifetimes,
+        jitdumps: jitdumps.found,
+        _jitdumps_held: jitdumps.held,
+        has_times,
+        n_samples: pass.n_samples,
+        chunks,
+        newest_ns,
+        deferred: pass.deferred,
+        cgroups: pass.cgroups,
+        kernel_end: pass.kernel_end,
+        losses: pass.lost.into_iter().map(Lost::into_loss).collect(),
+        lost_at: pass.lost_at,
+        warnings: warnings
+            .iter()
+            .map(ToString::to_string)
+            .chain(notes)
+            .collect(),
+    })
+}
+
+/// What an index pass collects.
+struct IndexPass<'r> {
+    reader: &'r Reader,
+    builder: HistoryBuilder,
+    lifetimes: ProcessLifetimes,
+    lost: Vec<Lost>,
+    deferred: DeferredChains,
+    cgroups: HashMap<u64, Vec<u8>>,
+    kernel_end: Option<Avma>,
+    chunks: Chunks,
+    n_samples: u64,
+    lost_at: Vec<TimedLoss>,
+    ignored: IgnoredRecords,
+    /// Records that could not be decoded.
+    n_bad: u64,
+}
+
+impl IndexPass<'_> {
+    #[inline]
+    fn take(&mut self, offset: u64, raw: RawRecord<'_>) {
+        self.chunks.take(self.reader, offset, raw);
+        if raw.kind == RecordKind::SAMPLE {
+            self.n_samples += 1;
+        } else if raw.kind.name().is_some() {
+            self.n_bad += u64::from(self.take_sideband(offset, raw).is_none());
+        } else {
+            self.ignored.take(raw, self.reader);
+        }
+    }
+
+    /// Takes one record that is not a sample; `None` if it cannot be decoded.
+    fn take_sideband(&mut self, offset: u64, raw: RawRecord<'_>) -> Option<()> {
+        let event = self.reader.event_of(raw)?;
+        let layout = &self.reader.events().get(event)?.layout;
+        let (record, id) = Record::parse(raw, layout).ok()?;
+        match &record {
+            // Dropped by a filter is not lost.
+            Record::LostSamples(_) if raw.misc.has(Misc::LOST_SAMPLES_BPF) => {}
+            Record::LostSamples(losses) => {
+                let samples = self.lost.get_mut(event)?.samples.get_or_insert(0);
+                *samples = samples.saturating_add(losses.lost);
+            }
+            // Of a ring: it names whichever event wrote next.
+            Record::Lost(losses) => {
+                let records = &mut self.lost.get_mut(event)?.records;
+                *records = records.saturating_add(losses.lost);
+                let samples = losses.lost;
+                let at = id.time_ns.map(|time_ns| TimedLoss { time_ns, samples });
+                self.lost_at.extend(at);
+            }
+            Record::CallchainDeferred(chain) => {
+                let key = self.builder.key(id.time_ns, offset);
+                self.deferred.add(chain.cookie, key);
+            }
+            Record::Cgroup(cgroup) => {
+                let path = self.cgroups.entry(cgroup.id);
+                path.or_insert_with(|| cgroup.path.to_vec());
+            }
+            _ => {
+                self.lifetimes.add(raw.misc, &record, id.time_ns);
+                if raw.misc.cpu_mode() == CpuMode::Kernel {
+                    self.kernel_end = self.kernel_end.or_else(|| kernel_end(&record));
+                }
+                self.builder.add(offset, raw.misc, &record, &id);
+            }
+        }
+        Some(())
+    }
+}
+
+/// Where the kernel's own mapping ends.
+fn kernel_end(record: &Record<'_>) -> Option<Avma> {
+    let (addr, len, name) = match record {
+        Record::Mmap(map) => (map.addr, map.len, map.filename),
+        Record::Mmap2(map) => (map.addr, map.len, map.filename),
+        _ => return None,
+    };
+    let is_kernel = name.starts_with(b"[kernel.kallsyms]");
+    addr.checked_add(len).filter(|_| is_kernel).map(Avma)
+}

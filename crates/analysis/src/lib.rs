@@ -1,0 +1,50 @@
+//! The engine under every view: a recording becomes symbols, profiles and timelines.
+//!
+//! ```text
+//! index       all records            names and mappings over time, losses, where chunks of samples begin
+//! locations   samples, in parallel   which code locations (image, address) occur at all
+//! symbolize   images, in parallel    each location named once
+//! a pass      samples, in parallel   stacks counted by function, or samples one by one
+//! ```
+//!
+//! Names come between two passes over the samples, so that stacks are counted by function from the start: memory follows
+//! the program, not the recording.
+//!
+//! Modules import only those that stand above them in this list: `threads`, `about`, `tracepoints`, `index`,
+//! `recording`, `binaries`, `samples`, `locations`, `stacks`, `symbolize`, `hints`, `pass`, then what verbs ask for.
+
+mod about;
+mod binaries;
+mod error;
+mod hints;
+mod image_symbols;
+mod index;
+mod locations;
+mod pass;
+mod recording;
+mod samples;
+mod stacks;
+mod symbol_section;
+mod symbolize;
+mod threads;
+mod tracepoints;
+
+pub use error::Error;
+pub use image_symbols::{ImageSymbols, RecordingSymbols, load_symbols};
+pub use index::{RecordingIndex, SampleOrder, has_stack};
+pub use locations::{
+    Address, Location, LocationCache, Mappings, TaskCache, TaskName, comm_text, task_name,
+};
+pub use pass::{
+    Batch, Entry, FoundLocations, Options, Progress, Query, TimelineDetail, WantedFrames,
+    find_locations, for_each_batch, load, load_timeline,
+};
+pub use recording::Recording;
+pub use samples::{DecodedSample, IgnoredSamples, Samples, check_filter};
+pub use stacks::{
+    ChainOptions, EndInImage, First, Missing, StackEndCounts, StackSources, StackWalker, UserPart,
+    UserStack, WalkedStack, for_each_address,
+};
+pub use symbol_section::{SymbolSection, symbol_section};
+pub use symbolize::{Kernel, SourceLine, Symbols};
+pub use tracepoints::TracepointFormats;

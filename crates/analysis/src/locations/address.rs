@@ -1,0 +1,25 @@
+//! An address of a sample, ready to be looked up.
+
+use rprof_base::Avma;
+use rprof_profile::Level;
+
+/// An address of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// `None` where frames are missing: [`Address::TRUNCATED`].
+    pub level: Option<Level>,
+    /// The address to look up.
+    pub avma: Avma,
+    /// Whether one more was recorded: a return address, whose call is before it. Those that were
+    /// unwound, and not recorded, are meant as they are here.
+    pub is_return: bool,
+}
+
+impl Address {
+    /// Stands for frames that are missing.
+    pub const TRUNCATED: Self = Self {
+        level: None,
+        avma: Avma(0),
+        is_return: false,
+    };
+}

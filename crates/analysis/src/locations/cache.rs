@@ -1,0 +1,99 @@
+//! What addresses stand for, so that each is not looked up again.
+
+use super::address::Address;
+use super::location::{Location, location_of};
+use super::mappings::Mappings;
+use rprof_machine::History;
+
+/// Sets of a [`LocationCache`]: 1 MiB, about what a core's own cache holds.
+const SETS: usize = 1 << 14;
+
+/// One cached value: 16 bytes, four to a cache line.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// Address, level and whether it is a return address; 0 in an empty slot.
+    address: u64,
+    epoch: u32,
+    value: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+struct Set([Slot; 4]);
+
+/// What addresses stand for, by epoch and level: the four newest of each set.
+#[derive(Debug)]
+pub struct LocationCache {
+    sets: Box<[Set]>,
+}
+
+impl Default for LocationCache {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl LocationCache {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self {
+            sets: vec![Set::default(); SETS].into(),
+        }
+    }
+
+    /// Forgets all values.
+    pub fn clear(&mut self) {
+        self.sets.fill(Set::default());
+    }
+
+    /// The value for an address, made by `find` if it is not here.
+    #[inline]
+    pub fn value(
+        &mut self,
+        history: &History,
+        mappings: Mappings,
+        address: Address,
+        find: impl FnOnce(Location) -> u32,
+    ) -> u32 {
+        let epoch = mappings.epoch(history, address.level);
+        let find = || find(location_of(history, epoch, address.level, address.avma));
+        let Some(wanted) = packed(address) else {
+            return find();
+        };
+        let epoch = epoch.number();
+        let hash = (wanted ^ u64::from(epoch) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let set = &mut self.sets[(hash >> 50) as usize % SETS].0;
+        let found = set
+            .iter()
+            .find(|slot| slot.address == wanted && slot.epoch == epoch);
+        if let Some(slot) = found {
+            return slot.value;
+        }
+        let value = find();
+        set.rotate_right(1);
+        set[0] = Slot {
+            address: wanted,
+            epoch,
+            value,
+        };
+        value
+    }
+}
+
+/// Address, level and kind in one word, never 0; `None` for what no machine has as an address:
+/// bits 57 to 63 are all the same in those.
+#[inline]
+fn packed(address: Address) -> Option<u64> {
+    let Address {
+        level,
+        avma,
+        is_return,
+    } = address;
+    let top = avma.0 >> 57;
+    if top != 0 && top != 0x7f {
+        return None;
+    }
+    let low = avma.0 & ((1 << 58) - 1);
+    let level = level.map_or(7, |level| level as u64);
+    Some(low << 5 | level << 2 | u64::from(is_return) << 1 | 1)
+}

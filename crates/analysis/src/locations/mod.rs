@@ -1,0 +1,15 @@
+//! From an address in a task at a moment to a code location, with caches in front.
+
+mod address;
+mod cache;
+mod location;
+mod mappings;
+mod tasks;
+
+pub use address::Address;
+pub use cache::LocationCache;
+pub use location::Location;
+pub(crate) use location::{TRUNCATED, UNMAPPED_KERNEL, UNMAPPED_OTHER};
+pub use mappings::{Mappings, TaskCache};
+pub(crate) use tasks::{ShownTasks, TaskGroup, TaskParts};
+pub use tasks::{TaskName, comm_text, task_name};

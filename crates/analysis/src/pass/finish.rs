@@ -1,0 +1,125 @@
+//! What was counted, as a profile.
+
+use super::counts::{Counts, UnnamedWeights};
+use super::query::Query;
+use crate::about;
+use crate::hints::hints;
+use crate::locations::{TaskGroup, comm_text};
+use crate::recording::Recording;
+use crate::symbolize::Symbols;
+use rprof_machine::{ImageId, RecordedImage};
+use rprof_perfdata::RecordedEvent;
+use rprof_profile::{EventProfile, Group, Profile, Strings, Tally, TallyParts, UnnamedImage};
+use rprof_symbols::Reason;
+
+/// Makes a profile of all that was counted; names and functions move into it.
+pub(super) fn profile_of(query: &Query<'_>, symbols: &mut Symbols, counts: Counts) -> Profile {
+    let recording = query.recording;
+    let unnamed = unnamed_images(recording, &symbols.unnamed, &counts.unnamed);
+    let mut profile = Profile {
+        about: about::of(recording.reader),
+        strings: std::mem::take(&mut symbols.strings),
+        frames: std::mem::take(&mut symbols.functions),
+        unwound: counts.ends.named(&recording.index.history),
+        warnings: std::mem::take(&mut symbols.warnings),
+        ..Profile::default()
+    };
+    profile.warnings.extend(counts.ignored.warnings());
+    for (idx, tally) in counts.tallies.into_iter().enumerate() {
+        add_event(recording, idx, tally, &mut profile);
+    }
+    add_unnamed(recording, unnamed, &mut profile);
+    profile.warnings.extend(recording.warnings());
+    profile
+}
+
+fn add_event(
+    recording: &Recording<'_>,
+    idx: usize,
+    tally: Tally<TaskGroup>,
+    profile: &mut Profile,
+) {
+    let Some(event) = recording.reader.events().get(idx) else {
+        return;
+    };
+    let TallyParts {
+        tree,
+        groups,
+        samples,
+        weight,
+    } = tally.into_parts();
+    let loss = recording.index.losses.get(idx).copied().unwrap_or_default();
+    if is_left_out(event, samples) {
+        if loss.samples > 0 {
+            profile.warnings.push(format!(
+                "{} mappings or names were lost while recording: frames may lack names",
+                loss.samples
+            ));
+        }
+        return;
+    }
+    let history = &recording.index.history;
+    let group = |strings: &mut Strings, group: TaskGroup| Group {
+        comm: strings.intern(comm_text(history, group.name).raw()),
+        pid: group.pid,
+        tid: group.tid,
+        cpu: group.cpu,
+    };
+    let groups = groups
+        .into_iter()
+        .map(|one| group(&mut profile.strings, one));
+    profile.events.push(EventProfile {
+        name: event.name.clone(),
+        kind: about::kind_of(&event.attr),
+        sampling: about::sampling_of(&event.attr),
+        samples,
+        weight,
+        loss,
+        groups: groups.collect(),
+        tree,
+    });
+}
+
+/// Whether an event is in no profile: it carries sideband only.
+pub(super) fn is_left_out(event: &RecordedEvent, samples: u64) -> bool {
+    event.is_dummy() && samples == 0
+}
+
+/// An image without names, the reason, and the weight of its samples.
+type Unnamed<'a> = (&'a RecordedImage, Reason, u64);
+
+/// Those that have samples, heaviest first.
+fn unnamed_images<'a>(
+    recording: &'a Recording<'_>,
+    unnamed: &[(ImageId, Reason)],
+    weights: &UnnamedWeights,
+) -> Vec<Unnamed<'a>> {
+    let images = recording.index.history.images();
+    let unnamed = unnamed.iter().filter_map(|(id, reason)| {
+        let weight = Some(weights.of(*id)).filter(|&weight| weight > 0)?;
+        Some((images.of(*id)?, reason.clone(), weight))
+    });
+    let mut all: Vec<Unnamed<'a>> = unnamed.collect();
+    all.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| a.0.path.cmp(&b.0.path)));
+    all
+}
+
+/// Puts them into the profile, with what is to be done about those that are to be listed.
+fn add_unnamed(recording: &Recording<'_>, unnamed: Vec<Unnamed<'_>>, profile: &mut Profile) {
+    let image = |(image, reason, weight): &Unnamed<'_>| UnnamedImage {
+        path: String::from_utf8_lossy(image.long_name()).into_owned(),
+        weight: *weight,
+        reason: reason.to_string(),
+        mend: None,
+    };
+    profile.unnamed = unnamed.iter().map(image).collect();
+    let n_listed = profile.listed_unnamed().images.len();
+    let listed: Vec<_> = unnamed
+        .iter()
+        .take(n_listed)
+        .map(|(image, reason, _)| (*image, reason))
+        .collect();
+    for (image, hint) in profile.unnamed.iter_mut().zip(hints(recording, &listed)) {
+        image.mend = hint;
+    }
+}

@@ -1,0 +1,179 @@
+//! The flat pass: samples counted by the code location that each was taken at. For tables without stacks one pass both
+//! finds the locations and counts them.
+
+use super::counts::{Counts, new_tallies};
+use super::driver::{Pass, ResolvedSample, TaskSample, run};
+use super::profile::{count_group, group_number};
+use super::query::Query;
+use crate::Error;
+use crate::locations::{Location, LocationCache, ShownTasks, TaskGroup, TaskParts};
+use crate::samples::IgnoredSamples;
+use crate::symbolize::Symbols;
+use foldhash::HashMap;
+use rprof_profile::{FrameId, Tally, TallyParts};
+
+/// Samples counted by location, by each thread apart.
+#[derive(Debug)]
+pub(crate) struct FlatCounts {
+    threads: Vec<ThreadCounts>,
+    pub(crate) ignored: IgnoredSamples,
+}
+
+#[derive(Debug)]
+struct ThreadCounts {
+    /// By event. Frames are positions in `locations`.
+    events: Vec<TallyParts<TaskGroup>>,
+    locations: Vec<Location>,
+}
+
+/// Counts all samples by location.
+pub(crate) fn count_flat(
+    query: &Query<'_>,
+    parts: TaskParts,
+    done: &mut dyn FnMut(usize),
+) -> Result<FlatCounts, Error> {
+    let pass = FlatPass { query, parts };
+    let result = run(query, &pass, done)?;
+    let threads = result.locals.into_iter().map(|local| ThreadCounts {
+        events: local.tallies.into_iter().map(Tally::into_parts).collect(),
+        locations: local.numbers.locations,
+    });
+    Ok(FlatCounts {
+        threads: threads.collect(),
+        ignored: result.ignored,
+    })
+}
+
+impl FlatCounts {
+    /// All locations, sorted.
+    pub(crate) fn locations(&self) -> Vec<Location> {
+        let locations = self.threads.iter().flat_map(|thread| &thread.locations);
+        let mut all: Vec<Location> = locations.copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The weight of the samples at each location, all events together.
+    pub(crate) fn weights(&self) -> HashMap<Location, u64> {
+        let mut weights: HashMap<Location, u64> = HashMap::default();
+        for thread in &self.threads {
+            for node in thread.events.iter().flat_map(|event| event.tree.nodes()) {
+                if let Some(&location) = thread.locations.get(node.frame.number() as usize) {
+                    let sum = weights.entry(location).or_default();
+                    *sum = sum.saturating_add(node.self_weight);
+                }
+            }
+        }
+        weights
+    }
+
+    /// The same counts by function.
+    pub(super) fn by_function(self, query: &Query<'_>, symbols: &Symbols) -> Counts {
+        let mut all = Counts::new(query.recording.reader.events().len());
+        all.ignored = self.ignored;
+        for thread in self.threads {
+            let locations = thread.locations.iter();
+            let numbers: Vec<u32> = locations.map(|&one| symbols.number(one)).collect();
+            for (tally, event) in all.tallies.iter_mut().zip(thread.events) {
+                tally.add_samples(event.samples, event.weight);
+                for node in event.tree.nodes() {
+                    let location = numbers.get(node.frame.number() as usize);
+                    let group = event.groups.get(node.group as usize);
+                    let (Some(&location), Some(&group)) = (location, group) else {
+                        continue;
+                    };
+                    if !symbols.accepts(query.samples.filter, location) {
+                        continue;
+                    }
+                    all.unnamed
+                        .add(symbols.unnamed_image(location), node.self_weight);
+                    let group = tally.group(group);
+                    let frames = symbols.frames(location).iter().rev().copied();
+                    tally.add_stack(group, frames, (node.self_samples, node.self_weight));
+                }
+            }
+        }
+        all
+    }
+}
+
+struct FlatPass<'a> {
+    query: &'a Query<'a>,
+    parts: TaskParts,
+}
+
+/// A thread's counts.
+struct Local {
+    /// By event.
+    tallies: Vec<Tally<TaskGroup>>,
+    numbers: Numbers,
+    cache: LocationCache,
+    shown: ShownTasks,
+}
+
+/// Locations by number.
+#[derive(Default)]
+struct Numbers {
+    numbers: HashMap<Location, u32>,
+    locations: Vec<Location>,
+}
+
+impl Numbers {
+    fn of(&mut self, location: Location) -> u32 {
+        *self.numbers.entry(location).or_insert_with(|| {
+            self.locations.push(location);
+            u32::try_from(self.locations.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+}
+
+impl Pass for FlatPass<'_> {
+    type Local = Local;
+    /// The node, and 1.
+    type Stack = u32;
+
+    fn local(&self) -> Local {
+        Local {
+            tallies: new_tallies(self.query.recording.reader.events().len()),
+            numbers: Numbers::default(),
+            cache: LocationCache::new(),
+            shown: ShownTasks::default(),
+        }
+    }
+
+    #[inline]
+    fn group(&self, local: &mut Local, sample: &TaskSample<'_, '_>) -> Option<u64> {
+        count_group(
+            self.query,
+            self.parts,
+            &mut local.tallies,
+            &mut local.shown,
+            sample,
+        )
+    }
+
+    #[inline]
+    fn sample(
+        &self,
+        local: &mut Local,
+        sample: &ResolvedSample<'_, '_>,
+        known: Option<u32>,
+    ) -> Option<u32> {
+        let decoded = sample.decoded;
+        let weight = decoded.weight(self.query.recording.reader);
+        let tally = local.tallies.get_mut(decoded.event)?;
+        if let Some(node) = known {
+            tally.count(node, weight);
+            return None;
+        }
+        let history = &self.query.recording.index.history;
+        let (numbers, cache) = (&mut local.numbers, &mut local.cache);
+        let mut frame = None;
+        sample.for_each_address(|address| {
+            let number = cache.value(history, sample.mappings, address, |one| numbers.of(one));
+            frame.get_or_insert(FrameId::from_number(number));
+        });
+        tally.add_stack(group_number(sample.group), frame.into_iter(), (1, weight))
+    }
+}

@@ -1,0 +1,109 @@
+//! A recording to a profile.
+
+use super::finish::profile_of;
+use super::flat::count_flat;
+use super::locations::find_locations;
+use super::profile::count;
+use super::query::{Query, WantedFrames};
+use crate::Error;
+use crate::index::SampleOrder;
+use crate::locations::TaskParts;
+use crate::recording::Recording;
+use crate::samples::check_filter;
+use crate::stacks::First;
+use rprof_locate::Locator;
+use rprof_perfdata::Reader;
+use rprof_profile::{Filter, Profile};
+use rprof_symbols::{Demangling, Detail, Request};
+
+/// What to read, and how closely.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which samples.
+    pub filter: Filter,
+    /// Whole stacks, or only where samples were taken.
+    pub stacks: bool,
+    /// Inlined functions as frames of their own.
+    pub inlines: bool,
+    /// Tell tasks apart by process.
+    pub by_pid: bool,
+    /// Tell tasks apart by thread.
+    pub by_tid: bool,
+    /// Tell samples apart by CPU.
+    pub by_cpu: bool,
+    /// How names of functions are to read.
+    pub demangling: Demangling,
+    /// Where to look for binaries.
+    pub locator: Locator,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            filter: Filter::default(),
+            stacks: true,
+            inlines: true,
+            by_pid: false,
+            by_tid: false,
+            by_cpu: false,
+            demangling: Demangling::default(),
+            locator: Locator::default(),
+        }
+    }
+}
+
+/// How far reading is, from 0 to 1.
+pub type Progress<'a> = dyn FnMut(f64) + 'a;
+
+/// How far a pass over samples is that takes `part` of the time, after `before`.
+#[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
+pub(super) fn progress_of(before: f64, part: f64, done: usize, n_chunks: usize) -> f64 {
+    before + part * done as f64 / n_chunks.max(1) as f64
+}
+
+/// Reads, symbolizes and counts a recording; `progress` is told how far it is.
+///
+/// # Errors
+/// [`Error`] if it cannot be read at all; what is damaged in it becomes a warning.
+pub fn load(
+    reader: &Reader,
+    options: &Options,
+    progress: &mut Progress<'_>,
+) -> Result<Profile, Error> {
+    check_filter(reader, &options.filter)?;
+    let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
+    let frames = match options.stacks {
+        true => WantedFrames::All,
+        false => WantedFrames::Innermost,
+    };
+    let query = Query::of(&recording, &options.filter, frames, First::Own)?;
+    let n_chunks = recording.index.chunks.len();
+    let parts = TaskParts {
+        pid: options.by_pid,
+        tid: options.by_tid,
+        cpu: options.by_cpu,
+    };
+    let request = Request {
+        demangling: options.demangling,
+        ..Request::default()
+    };
+    let mut first = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
+    if !options.stacks {
+        let counts = count_flat(&query, parts, &mut first)?;
+        let mut symbols = query.symbolize(counts.locations(), request)?;
+        let counts = counts.by_function(&query, &symbols);
+        return Ok(profile_of(&query, &mut symbols, counts));
+    }
+    let found = find_locations(&query, |_, _| {}, &mut first)?;
+    let request = Request {
+        detail: match options.inlines {
+            true => Detail::Inlines,
+            false => Detail::Functions,
+        },
+        ..request
+    };
+    let mut symbols = query.symbolize(found.locations, request)?;
+    let mut second = |done| progress(progress_of(0.6, 0.4, done, n_chunks));
+    let counts = count(&query, &symbols, parts, &mut second)?;
+    Ok(profile_of(&query, &mut symbols, counts))
+}

@@ -1,0 +1,19 @@
+//! Passes over samples, and the one driver that runs them.
+
+mod counts;
+mod driver;
+mod finish;
+mod flat;
+mod load;
+mod locations;
+mod ordered;
+mod profile;
+mod query;
+mod timeline;
+
+pub(crate) use flat::count_flat;
+pub use load::{Options, Progress, load};
+pub use locations::{FoundLocations, find_locations};
+pub use ordered::{Batch, Entry, for_each_batch};
+pub use query::{Query, WantedFrames};
+pub use timeline::{TimelineDetail, load_timeline};

@@ -1,0 +1,216 @@
+//! Samples in order of time, in batches that are small whatever the size of the recording.
+//!
+//! Recorders write all rings in rounds: what is older than the newest record of one round is
+//! complete at the end of the next. A batch is some rounds; what may still have something before
+//! it is carried over to the next one. Without rounds, one sorted list orders the whole
+//! recording: 24 bytes a sample.
+//!
+//! Source: tools/perf/util/ordered-events.c (v6.1), `OE_FLUSH__ROUND`.
+
+use super::query::Query;
+use crate::Error;
+use crate::samples::{DecodedSample, IgnoredSamples};
+use rprof_abi::{Endian, RawRecord, RecordHeader};
+
+/// Samples in a batch of a recording without rounds.
+const BATCH: usize = 1 << 14;
+
+/// Bytes that end such a batch sooner: with their stacks, samples have 64 KiB each.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// A member of a group, of which one sample stands for all: its event, and what it counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemberSample {
+    pub event: usize,
+    pub period: Option<u64>,
+}
+
+/// One sample of a batch; the order of its fields is the order of samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// When it was taken.
+    pub time_ns: u64,
+    /// Where the walk found its record.
+    pub offset: u64,
+    /// Number of its member, for members of groups.
+    member: u32,
+    /// Where in the batch its record is.
+    at: u32,
+}
+
+const NO_MEMBER: u32 = u32::MAX;
+
+/// Samples in their order, with the bytes of their records.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// In order.
+    pub entries: Vec<Entry>,
+    bytes: Vec<u8>,
+    members: Vec<MemberSample>,
+}
+
+impl Batch {
+    /// The record of an entry.
+    pub fn record(&self, entry: &Entry, endian: Endian) -> Option<RawRecord<'_>> {
+        RawRecord::parse(self.bytes.get(entry.at as usize..)?, endian).ok()
+    }
+
+    /// A group member's member of the record.
+    pub fn member(&self, entry: &Entry) -> Option<MemberSample> {
+        self.members.get(entry.member as usize).copied()
+    }
+
+    fn note_member(&mut self, decoded: &DecodedSample<'_>) -> u32 {
+        if !decoded.is_member {
+            return NO_MEMBER;
+        }
+        self.members.push(MemberSample {
+            event: decoded.event,
+            period: decoded.head.period,
+        });
+        as_u32(self.members.len() - 1)
+    }
+
+    fn push(&mut self, decoded: &DecodedSample<'_>, endian: Endian) {
+        let entry = Entry {
+            time_ns: decoded.key.time_ns,
+            offset: decoded.key.offset,
+            member: self.note_member(decoded),
+            at: 0,
+        };
+        if self.add(entry) {
+            // It was a record before: it is not too long.
+            let _ = decoded.raw.encode(&mut self.bytes, endian);
+        }
+    }
+
+    /// Adds an entry; returns whether its record is to follow: the members of a group member one.
+    fn add(&mut self, entry: Entry) -> bool {
+        let last = self.entries.last();
+        let shared = last.filter(|last| last.offset == entry.offset);
+        let at = shared.map(|last| last.at);
+        self.entries.push(Entry {
+            at: at.unwrap_or(as_u32(self.bytes.len())),
+            ..entry
+        });
+        at.is_none()
+    }
+
+    /// Takes out what is newer than `limit`, as the start of the next batch.
+    fn split_newer(&mut self, limit: u64, endian: Endian) -> Self {
+        self.entries.sort_unstable();
+        let kept = self.entries.partition_point(|entry| entry.time_ns <= limit);
+        let mut rest = Self::default();
+        for entry in self.entries.drain(kept..) {
+            let start = entry.at as usize;
+            let record = self.bytes.get(start..).unwrap_or_default();
+            let len = RecordHeader::parse(record, endian).map_or(0, |header| header.size);
+            let member = match self.members.get(entry.member as usize) {
+                Some(member) => {
+                    rest.members.push(*member);
+                    as_u32(rest.members.len() - 1)
+                }
+                None => NO_MEMBER,
+            };
+            let end = start + usize::from(len);
+            if rest.add(Entry { member, ..entry }) {
+                rest.bytes
+                    .extend_from_slice(self.bytes.get(start..end).unwrap_or_default());
+            }
+        }
+        rest
+    }
+}
+
+/// Batches are far smaller than 4 GiB: see `RecordingIndex::has_rounds`.
+fn as_u32(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// Passes all samples on in their order; stops when `deliver` returns false.
+///
+/// # Errors
+/// [`Error`] if the recording cannot be read.
+pub fn for_each_batch(
+    query: &Query<'_>,
+    mut deliver: impl FnMut(Batch) -> bool,
+) -> Result<IgnoredSamples, Error> {
+    let index = &query.recording.index;
+    if index.has_times && !index.has_rounds() {
+        return by_index(query, deliver);
+    }
+    let endian = query.recording.reader.endian();
+    let mut ignored = IgnoredSamples::default();
+    let mut batch = Batch::default();
+    for chunk in 0..index.chunks.len() {
+        let decoded = query
+            .samples
+            .for_each_sample(chunk, |decoded| batch.push(decoded, endian))?;
+        ignored.add(decoded);
+        // Without times, the file's order is the order.
+        let rest = if index.has_times {
+            let limit = chunk
+                .checked_sub(1)
+                .and_then(|before| index.newest_ns.get(before));
+            batch.split_newer(limit.copied().unwrap_or(0), endian)
+        } else {
+            Batch::default()
+        };
+        if !deliver(std::mem::replace(&mut batch, rest)) {
+            return Ok(ignored);
+        }
+    }
+    batch.entries.sort_unstable();
+    deliver(batch);
+    Ok(ignored)
+}
+
+/// Orders a recording without rounds by a list of all its samples.
+fn by_index(
+    query: &Query<'_>,
+    mut deliver: impl FnMut(Batch) -> bool,
+) -> Result<IgnoredSamples, Error> {
+    let mut all = Batch::default();
+    let mut ignored = IgnoredSamples::default();
+    for chunk in 0..query.recording.index.chunks.len() {
+        let decoded = query.samples.for_each_sample(chunk, |decoded| {
+            let member = all.note_member(decoded);
+            all.entries.push(Entry {
+                time_ns: decoded.key.time_ns,
+                offset: decoded.key.offset,
+                member,
+                at: 0,
+            });
+        })?;
+        ignored.add(decoded);
+    }
+    all.entries.sort_unstable();
+    let endian = query.recording.reader.endian();
+    let mut scratch = Vec::new();
+    let mut batch = Batch::default();
+    for entry in &all.entries {
+        let Some(raw) = query
+            .recording
+            .reader
+            .record_at(entry.offset, &mut scratch)?
+        else {
+            continue;
+        };
+        let member = match all.member(entry) {
+            Some(member) => {
+                batch.members.push(member);
+                as_u32(batch.members.len() - 1)
+            }
+            None => NO_MEMBER,
+        };
+        if batch.add(Entry { member, ..*entry }) {
+            let _ = raw.encode(&mut batch.bytes, endian);
+        }
+        let is_full = batch.entries.len() >= BATCH || batch.bytes.len() >= BATCH_BYTES;
+        if is_full && !deliver(std::mem::take(&mut batch)) {
+            return Ok(ignored);
+        }
+    }
+    deliver(batch);
+    Ok(ignored)
+}

@@ -1,0 +1,62 @@
+//! Which samples of a recording are wanted, with which stacks.
+
+use crate::Error;
+use crate::locations::Location;
+use crate::recording::Recording;
+use crate::samples::Samples;
+use crate::stacks::{ChainOptions, First, StackSources};
+use crate::symbolize::Symbols;
+use rprof_profile::Filter;
+use rprof_symbols::Request;
+
+/// What passes over the same samples share.
+#[derive(Debug)]
+pub struct Query<'a> {
+    /// The recording.
+    pub recording: &'a Recording<'a>,
+    /// Which samples.
+    pub samples: Samples<'a>,
+    /// What their stacks are made of.
+    pub stacks: StackSources<'a>,
+}
+
+impl<'a> Query<'a> {
+    /// Asks for samples that a filter accepts.
+    ///
+    /// # Errors
+    /// As [`check_filter`](crate::check_filter).
+    pub fn of(
+        recording: &'a Recording<'a>,
+        filter: &'a Filter,
+        frames: WantedFrames,
+        first: First,
+    ) -> Result<Self, Error> {
+        let chains = ChainOptions {
+            stacks: frames == WantedFrames::All,
+            max_stack: filter.max_stack,
+            first,
+        };
+        Ok(Self {
+            recording,
+            samples: Samples::of(recording, filter)?,
+            stacks: StackSources::of(recording, chains),
+        })
+    }
+
+    /// Symbolizes locations, which must be sorted.
+    ///
+    /// # Errors
+    /// [`Error::Thread`].
+    pub fn symbolize(&self, locations: Vec<Location>, request: Request) -> Result<Symbols, Error> {
+        Symbols::of(self.recording, &self.stacks, locations, request)
+    }
+}
+
+/// Which frames of samples are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WantedFrames {
+    /// Only where each sample was taken.
+    Innermost,
+    /// All of its stack.
+    All,
+}

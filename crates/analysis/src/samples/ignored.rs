@@ -1,0 +1,45 @@
+//! Samples that could not be used.
+
+use rprof_perfdata::Warning;
+
+/// What could not be used of the samples of a chunk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IgnoredSamples {
+    /// Samples that could not be decoded.
+    pub(crate) n_bad: u64,
+    /// Samples whose user chain was to come later and never did.
+    pub(crate) n_unjoined: u64,
+    /// Counter values of events that the file does not list.
+    pub(crate) n_unknown: u64,
+}
+
+impl IgnoredSamples {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.n_bad += other.n_bad;
+        self.n_unjoined += other.n_unjoined;
+        self.n_unknown += other.n_unknown;
+    }
+
+    /// What to say of it.
+    pub fn warnings(self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.n_bad > 0 {
+            let records = self.n_bad;
+            warnings.push(Warning::Undecodable { records }.to_string());
+        }
+        if self.n_unknown > 0 {
+            warnings.push(format!(
+                "{} counter values of events that the file does not list were passed over",
+                self.n_unknown
+            ));
+        }
+        if self.n_unjoined > 0 {
+            warnings.push(format!(
+                "{} samples lack the user part of their stack: it was to be recorded when the \
+                 thread returned to user mappings, and never was",
+                self.n_unjoined
+            ));
+        }
+        warnings
+    }
+}

@@ -1,0 +1,207 @@
+//! The samples of a recording that a filter accepts: decoded, a group's values made into samples of its members, user
+//! chains that came later joined.
+
+mod decoded;
+mod group_values;
+mod ignored;
+
+pub use decoded::DecodedSample;
+pub use ignored::IgnoredSamples;
+
+use crate::Error;
+use crate::index::Descendants;
+use crate::recording::Recording;
+use crate::threads::Threads;
+use group_values::{Gain, GroupValues, LastValues, holds_values};
+use rprof_abi::{RecordKind, SampleType};
+use rprof_perfdata::{Feature, FeatureId, Reader, Step};
+use rprof_profile::{Ancestor, Filter};
+
+/// Samples decoded at a time: what is looked up for all of them at once does not wait for memory as often.
+const BATCH: usize = 64;
+
+/// The samples that a filter accepts.
+#[derive(Debug)]
+pub struct Samples<'a> {
+    recording: &'a Recording<'a>,
+    /// Which samples.
+    pub filter: &'a Filter,
+    /// The processes that are asked for by an ancestor.
+    descendants: Option<Descendants>,
+    values: GroupValues,
+}
+
+impl<'a> Samples<'a> {
+    /// Those of a recording.
+    ///
+    /// # Errors
+    /// As [`check_filter`].
+    pub fn of(recording: &'a Recording<'a>, filter: &'a Filter) -> Result<Self, Error> {
+        check_filter(recording.reader, filter)?;
+        let ancestor = ancestor(recording.reader, filter);
+        let forks = &recording.index.lifetimes.forks;
+        Ok(Self {
+            recording,
+            filter,
+            descendants: ancestor.map(|pid| Descendants::of(pid, forks)),
+            values: GroupValues::of(recording.reader),
+        })
+    }
+}
+
+impl Samples<'_> {
+    /// How many chunks there are, and who may read them.
+    pub(crate) fn chunks(&self) -> (usize, Threads) {
+        let threads = match self.values.need_order() {
+            true => Threads::One,
+            false => Threads::All,
+        };
+        (self.recording.index.chunks.len(), threads)
+    }
+
+    /// Calls `visit` for each sample of a chunk that the filter lets through.
+    pub(crate) fn for_each_sample(
+        &self,
+        chunk: usize,
+        mut visit: impl FnMut(&DecodedSample<'_>),
+    ) -> Result<IgnoredSamples, Error> {
+        self.for_each_batch(chunk, |batch| batch.iter().for_each(&mut visit))
+    }
+
+    /// The same, some at a time: what is looked up for all of them at once does not wait for
+    /// memory as often.
+    pub(crate) fn for_each_batch(
+        &self,
+        chunk: usize,
+        mut visit: impl FnMut(&[DecodedSample<'_>]),
+    ) -> Result<IgnoredSamples, Error> {
+        let mut ignored = IgnoredSamples::default();
+        let Some(range) = self.recording.index.chunks.get(chunk) else {
+            return Ok(ignored);
+        };
+        let mut values = self.values.before(chunk);
+        let (mut scratch, mut gains) = (Vec::new(), Vec::new());
+        self.recording
+            .reader
+            .walk_windows(range.clone(), |records| {
+                let mut batch = Vec::with_capacity(BATCH);
+                for (offset, raw) in records {
+                    if raw.kind != RecordKind::SAMPLE {
+                        continue;
+                    }
+                    let Some(decoded) = DecodedSample::of(self.recording, offset, raw) else {
+                        ignored.n_bad += 1;
+                        continue;
+                    };
+                    let values = values.as_mut().filter(|_| self.holds_values(decoded.event));
+                    let is_plain = values.is_none() && !decoded.is_deferred();
+                    // Samples stay in the file's order: what came before goes first.
+                    if batch.len() == BATCH || !is_plain {
+                        visit(&batch);
+                        batch.clear();
+                    }
+                    let is_accepted = self.accepts(&decoded);
+                    if is_plain {
+                        batch.extend(is_accepted.then_some(decoded));
+                        continue;
+                    }
+                    let mut joined = decoded;
+                    let is_joined = joined.join(self.recording, &mut scratch);
+                    ignored.n_unjoined += u64::from(!is_joined);
+                    match values {
+                        None if is_accepted => visit(std::slice::from_ref(&joined)),
+                        None => {}
+                        Some(values) => {
+                            self.take_values(&joined, values, &mut gains, &mut ignored);
+                            for gain in gains.iter().filter(|_| is_accepted) {
+                                joined.is_member = true;
+                                joined.event = gain.event;
+                                joined.head.period = Some(gain.gained);
+                                visit(std::slice::from_ref(&joined));
+                            }
+                        }
+                    }
+                }
+                visit(&batch);
+                Step::On
+            })?;
+        Ok(ignored)
+    }
+
+    /// Whether the filter counts a sample at all.
+    #[inline]
+    fn accepts(&self, decoded: &DecodedSample<'_>) -> bool {
+        let (cpu, time_ns) = (decoded.head.cpu, decoded.head.time_ns);
+        let descends = |all: &Descendants| all.has(decoded.pid, time_ns);
+        self.filter.sees(cpu, time_ns) && self.descendants.as_ref().is_none_or(descends)
+    }
+
+    fn holds_values(&self, event: usize) -> bool {
+        self.recording
+            .reader
+            .events()
+            .get(event)
+            .is_some_and(holds_values)
+    }
+
+    /// What the members of a sample's group gained.
+    fn take_values(
+        &self,
+        decoded: &DecodedSample<'_>,
+        values: &mut LastValues,
+        gains: &mut Vec<Gain>,
+        ignored: &mut IgnoredSamples,
+    ) {
+        let event = self.recording.reader.events().get(decoded.event);
+        match event.zip(decoded.all_fields(self.recording.reader)) {
+            Some((event, sample)) => {
+                ignored.n_unknown += values.take(self.recording.reader, event, &sample, gains);
+            }
+            None => {
+                gains.clear();
+                ignored.n_bad += 1;
+            }
+        }
+    }
+}
+
+/// The process whose descendants a filter asks for.
+fn ancestor(reader: &Reader, filter: &Filter) -> Option<i32> {
+    match filter.descendants_of? {
+        Ancestor::Process(pid) => Some(pid),
+        Ancestor::Command => {
+            let section = reader.feature(FeatureId::COMMAND).ok()??;
+            match Feature::parse(FeatureId::COMMAND, &section, reader.endian()) {
+                Ok(Feature::Command(command)) => i32::try_from(command.pid).ok(),
+                _ => None,
+            }
+        }
+    }
+}
+
+/// Refuses a filter by what no sample has: it would leave nothing, and not say why.
+///
+/// # Errors
+/// [`Error::NotRecorded`], [`Error::NoCommand`].
+pub fn check_filter(reader: &Reader, filter: &Filter) -> Result<(), Error> {
+    let is_recorded = |bit| {
+        let mut events = reader.events().iter();
+        events.any(|event| event.attr.sample_type.has(bit))
+    };
+    let missing = |what, option| Err(Error::NotRecorded { what, option });
+    if !filter.cpus.is_empty() && !is_recorded(SampleType::CPU) {
+        return missing("CPUs", "--cpu");
+    }
+    if filter.time_ns.is_some() && !is_recorded(SampleType::TIME) {
+        return missing("times", "--time");
+    }
+    if filter.descendants_of.is_some() {
+        if !is_recorded(SampleType::TID) {
+            return missing("processes", "--descendants");
+        }
+        if ancestor(reader, filter).is_none() {
+            return Err(Error::NoCommand);
+        }
+    }
+    Ok(())
+}

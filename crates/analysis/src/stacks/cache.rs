@@ -1,0 +1,241 @@
+//! The stack cache: what a pass made of a stack, so that it need not go along the same stack again. Samples of long
+//! recordings repeat, and each frame costs a look-up.
+
+use super::chain::{ChainOptions, UserPart, UserStack};
+use super::ends::Missing;
+use crate::locations::Mappings;
+use crate::samples::DecodedSample;
+use rprof_abi::CpuMode;
+use std::hash::{BuildHasher, RandomState};
+
+/// A stack in its address mappings, told from others by 128 seeded bits: stacks of two are taken for
+/// one only by chance, whatever the recording holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct StackKey {
+    hash: u64,
+    check: u64,
+}
+
+/// A direct-mapped table of stacks: it forgets, and so stays small.
+pub(crate) struct StackCache<T> {
+    slots: Box<[(StackKey, T)]>,
+    seeds: Seeds,
+}
+
+impl<T: Copy + Default> StackCache<T> {
+    /// For a recording of this many samples.
+    pub(crate) fn new(n_samples: u64) -> Self {
+        let wanted = usize::try_from(n_samples / 4).unwrap_or(usize::MAX);
+        let n_slots = wanted.clamp(1 << 10, 1 << 20).next_power_of_two();
+        Self {
+            slots: vec![(StackKey::default(), T::default()); n_slots].into(),
+            seeds: Seeds::new(),
+        }
+    }
+
+    /// The key of a sample's stack, with its user part; `group` is what else tells samples apart.
+    #[inline]
+    pub(crate) fn key(
+        &self,
+        (decoded, user): (&DecodedSample<'_>, UserStack<'_>),
+        mappings: Mappings,
+        chains: ChainOptions,
+        group: u64,
+    ) -> StackKey {
+        let mut key = Hasher::new(self.seeds);
+        key.add(u64::from(decoded.raw.misc.0));
+        key.add(group);
+        key.add(mappings.number());
+        if matches!(
+            decoded.raw.misc.cpu_mode(),
+            CpuMode::GuestKernel | CpuMode::GuestUser
+        ) {
+            // A guest's mappings have no number here: no two such stacks are the same.
+            key.add(decoded.key.offset);
+        }
+        key.add(decoded.head.ip.unwrap_or(0));
+        if let Some(chain) = decoded.head.callchain.filter(|_| chains.stacks) {
+            chain.entries().for_each(|entry| key.add(entry));
+        }
+        key.add(match user.missing {
+            Missing::Nothing => 0,
+            Missing::Outermost => 1,
+            Missing::After(entries) => 2 + u64::from(entries),
+        });
+        match user.part {
+            UserPart::Recorded => {}
+            UserPart::Later(chain) => chain.entries().for_each(|entry| key.add(entry)),
+            UserPart::Unwound(frames) => {
+                // Addresses leave room for one bit more.
+                let entries = frames.iter();
+                let words = entries.map(|one| one.avma << 1 | u64::from(one.is_return));
+                words.for_each(|word| key.add(word));
+                key.add(!(frames.len() as u64));
+            }
+        }
+        StackKey {
+            hash: key.hash,
+            check: key.check,
+        }
+    }
+
+    /// Brings the slots of some keys near, all at once: the table is larger than caches are, and
+    /// one look-up after the other would wait for each.
+    pub(crate) fn prefetch(&self, keys: impl Iterator<Item = StackKey>) {
+        let near = keys.fold(0, |sum: u64, key| {
+            sum.wrapping_add(self.slots[self.index(key)].0.check)
+        });
+        std::hint::black_box(near);
+    }
+
+    #[inline]
+    fn index(&self, key: StackKey) -> usize {
+        // The length is a power of two.
+        usize::try_from(key.hash >> 20).unwrap_or(0) & (self.slots.len() - 1)
+    }
+
+    #[inline]
+    fn slot(&mut self, key: StackKey) -> &mut (StackKey, T) {
+        let at = self.index(key);
+        &mut self.slots[at]
+    }
+
+    /// What was inserted for a stack.
+    #[inline]
+    pub(crate) fn get(&mut self, key: StackKey) -> Option<T> {
+        let (found, value) = *self.slot(key);
+        (found == key).then_some(value)
+    }
+
+    /// Inserts it, in place of another stack.
+    #[inline]
+    pub(crate) fn insert(&mut self, key: StackKey, value: T) {
+        *self.slot(key) = (key, value);
+    }
+}
+
+/// What nobody knows who made a recording: where the two hashes begin, and their factors.
+#[derive(Clone, Copy)]
+struct Seeds {
+    hash: u64,
+    check: u64,
+    hash_factor: u64,
+    check_factor: u64,
+}
+
+impl Seeds {
+    fn new() -> Self {
+        let random = RandomState::new();
+        Self {
+            hash: random.hash_one(0),
+            check: random.hash_one(1),
+            hash_factor: random.hash_one(2) | 1,
+            check_factor: random.hash_one(3) | 1,
+        }
+    }
+}
+
+/// Two hashes that have nothing to do with each other.
+struct Hasher {
+    hash: u64,
+    check: u64,
+    seeds: Seeds,
+}
+
+impl Hasher {
+    fn new(seeds: Seeds) -> Self {
+        Self {
+            hash: seeds.hash,
+            check: seeds.check,
+            seeds,
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, word: u64) {
+        self.hash = fold(self.hash ^ word, self.seeds.hash_factor);
+        self.check = fold(self.check ^ word, self.seeds.check_factor);
+    }
+}
+
+/// Multiplied to twice the width and folded: every bit counts for every bit, and what a change of
+/// one comes to depends on the factor.
+#[inline]
+fn fold(word: u64, factor: u64) -> u64 {
+    let wide = u128::from(word).wrapping_mul(u128::from(factor));
+    low_half(wide ^ wide >> 64).wrapping_add(0xf39c_c060_5ced_c835)
+}
+
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
+fn low_half(wide: u128) -> u64 {
+    wide as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hashed(words: &[u64]) -> StackKey {
+        hashed_with(Seeds::new(), words)
+    }
+
+    fn hashed_with(seeds: Seeds, words: &[u64]) -> StackKey {
+        let mut hasher = Hasher::new(seeds);
+        words.iter().for_each(|&word| hasher.add(word));
+        StackKey {
+            hash: hasher.hash,
+            check: hasher.check,
+        }
+    }
+
+    #[test]
+    fn order_length_and_every_bit_count() {
+        let seeds = Seeds::new();
+        let hashed = |words: &[u64]| hashed_with(seeds, words);
+        let mut keys = vec![
+            hashed(&[]),
+            hashed(&[0]),
+            hashed(&[0, 0]),
+            hashed(&[1, 2]),
+            hashed(&[2, 1]),
+        ];
+        keys.extend((0..64).map(|bit| hashed(&[1 << bit, 7])));
+        for (n, key) in keys.iter().enumerate() {
+            let same = keys
+                .iter()
+                .filter(|other| other.hash == key.hash || other.check == key.check);
+            assert_eq!(same.count(), 1, "key {n}");
+        }
+    }
+
+    /// By a factor that is known, what the highest bit of one word changes is undone by one bit of
+    /// the next, whatever the seed.
+    #[test]
+    fn no_difference_of_stacks_is_undone_by_another_whatever_the_seeds() {
+        for _ in 0..100 {
+            let seeds = Seeds::new();
+            let one = hashed_with(seeds, &[7, 9]);
+            for bit in 0..64 {
+                let other = hashed_with(seeds, &[7 ^ 1 << 63, 9 ^ 1 << bit]);
+                assert!(one.hash != other.hash && one.check != other.check);
+            }
+        }
+    }
+
+    #[test]
+    fn a_stack_is_found_until_another_takes_its_place() {
+        let mut cache: StackCache<u32> = StackCache::new(0);
+        let key = hashed(&[7]);
+        assert_eq!(cache.get(key), None);
+        cache.insert(key, 5);
+        assert_eq!(cache.get(key), Some(5));
+        let same_place = StackKey {
+            check: key.check ^ 1,
+            ..key
+        };
+        assert_eq!(cache.get(same_place), None);
+        cache.insert(same_place, 6);
+        assert_eq!(cache.get(key), None);
+    }
+}

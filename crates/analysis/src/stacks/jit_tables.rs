@@ -1,0 +1,82 @@
+//! How code made at run time is unwound: by the log that its compiler kept of it.
+
+use rprof_base::FileOffset;
+use rprof_images::{JitDump, JitLoad, JitRecord};
+use rprof_untrusted::{Budget, Held, OverBudget};
+use rprof_unwind::{Machine, TableError, UnwindTable};
+use std::sync::{Mutex, OnceLock};
+
+/// The functions in one jitdump of which it says how they are unwound.
+#[derive(Debug)]
+pub(crate) struct JitTables {
+    machine: Machine,
+    budget: Budget,
+    dump: Mutex<JitDump>,
+    /// By place in the log.
+    all: Vec<Piece>,
+    _held: Held,
+}
+
+#[derive(Debug)]
+struct Piece {
+    load: JitLoad,
+    /// Made when a stack first leads here.
+    table: OnceLock<Option<Box<UnwindTable>>>,
+}
+
+impl JitTables {
+    /// Finds them. What is behind damage is not there: names say so.
+    ///
+    /// # Errors
+    /// If there is no room for all of them.
+    pub(crate) fn of(
+        mut dump: JitDump,
+        machine: Machine,
+        budget: &Budget,
+    ) -> Result<Self, OverBudget> {
+        let mut held = budget.hold_nothing();
+        let mut all = Vec::new();
+        while let Ok(Some(record)) = dump.next_record() {
+            let JitRecord::Load(load) = record else {
+                continue;
+            };
+            if load.frames.is_some() {
+                held.grow(size_of::<Piece>() as u64)?;
+                all.push(Piece {
+                    load,
+                    table: OnceLock::new(),
+                });
+            }
+        }
+        Ok(Self {
+            machine,
+            budget: budget.clone(),
+            dump: Mutex::new(dump),
+            all,
+            _held: held,
+        })
+    }
+
+    /// The table of the piece that is at a place in the log; `full` is called if there is no room for it.
+    pub(crate) fn table(&self, offset: FileOffset, full: impl FnOnce()) -> Option<&UnwindTable> {
+        let end = |piece: &Piece| piece.load.code.0.saturating_add(piece.load.len);
+        let n_before = self.all.partition_point(|piece| end(piece) <= offset.0);
+        let piece = self.all.get(n_before)?;
+        if offset < piece.load.code {
+            return None;
+        }
+        let table = piece.table.get_or_init(|| {
+            let mut dump = self.dump.lock().ok()?;
+            let place = piece.load.code;
+            match UnwindTable::of_logged(self.machine, &mut dump, &piece.load, place, &self.budget)
+            {
+                Ok(table) => Some(Box::new(table)),
+                Err(error) => {
+                    (error == TableError::Memory).then(full);
+                    None
+                }
+            }
+        });
+        table.as_deref()
+    }
+}

@@ -1,0 +1,245 @@
+//! Symbols of all addresses that samples hit, as a section for the recording itself.
+
+use crate::Error;
+use crate::index::{EmbeddedSymbols, SampleOrder, has_stack, kernel_avma};
+use crate::pass::{Query, WantedFrames, find_locations};
+use crate::recording::Recording;
+use crate::stacks::First;
+use crate::symbolize::{sampled_functions, symbolize_all};
+use foldhash::HashMap;
+use rprof_abi::Encoder;
+use rprof_locate::Locator;
+use rprof_machine::{CompiledCode, RecordedImage};
+use rprof_perfdata::feature::{
+    AddressName, SymbolAddress, SymbolFrame, SymbolImage, SymbolPiece, Symbols,
+};
+use rprof_perfdata::{Form, Reader};
+use rprof_profile::Filter;
+use rprof_symbols::{Answers, Demangling, Detail, Request};
+use std::path::PathBuf;
+
+/// What is to be put into a recording as [`rprof_perfdata::FeatureId::SYMBOLS`].
+#[derive(Clone, Debug)]
+pub struct SymbolSection {
+    /// The section, in the recording's byte order.
+    pub bytes: Vec<u8>,
+    /// The file that it goes into.
+    pub path: PathBuf,
+    /// Addresses that samples hit, in images that may have names.
+    pub addresses: usize,
+    /// Those that have a name.
+    pub named: usize,
+    /// What could not be used, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// Looks up names, inlined functions and lines of everything that samples hit, stacks included.
+/// Files come first, then what is embedded already.
+///
+/// # Errors
+/// [`Error`] if the recording cannot be read.
+pub fn symbol_section(
+    reader: &Reader,
+    locator: &Locator,
+    progress: &mut dyn FnMut(usize),
+) -> Result<SymbolSection, Error> {
+    let recording = Recording::open(reader, locator, SampleOrder::Any)?;
+    let filter = Filter::default();
+    let query = Query::of(&recording, &filter, WantedFrames::All, First::Both)?;
+    let found = find_locations(&query, |_, _| {}, progress)?;
+    let locations = found.locations;
+    let embedded = EmbeddedSymbols::after_files(reader);
+    let mut builder = Builder::default();
+    let (mut addresses, mut named) = (0, 0);
+    // As files have them: whoever reads the recording decides how they are to read.
+    let request = Request {
+        detail: Detail::Lines,
+        demangling: Demangling::Off,
+        ..Request::default()
+    };
+    let symbolized = symbolize_all(&recording, &locations, request, &embedded)?;
+    for (batch, answered) in symbolized.batches {
+        let (Some((id, image)), Some(answered)) = (batch.image, answered) else {
+            continue;
+        };
+        let own = &locations[batch.locations];
+        let mut of_image = builder.image(image);
+        addresses += own.len();
+        if image.is_code_log() {
+            let pieces = sampled_functions(&recording, (id, image), own, &embedded);
+            of_image.pieces = pieces.into_iter().map(piece).collect();
+        }
+        match answered {
+            Ok(answers) => {
+                let lack = answers.lack().map(ToString::to_string);
+                of_image.reason = lack.map(|lack| builder.string(&lack));
+                for (idx, location) in own.iter().enumerate() {
+                    let name = builder.name(&answers, idx);
+                    named += usize::from(name.is_some());
+                    let address = location.address;
+                    of_image.addresses.push(SymbolAddress { address, name });
+                }
+            }
+            Err(reason) => of_image.reason = Some(builder.string(&reason.to_string())),
+        }
+        builder.symbols.images.push(of_image);
+    }
+    let mut bytes = Vec::new();
+    builder
+        .symbols
+        .encode(&mut Encoder::new(&mut bytes, reader.endian()));
+    let warnings = recording.warnings().chain(symbolized.warnings);
+    let warnings = warnings.chain(found.ignored.warnings());
+    let copies = reader.events().iter().any(has_stack);
+    let copies = copies.then(|| {
+        "the recording holds copies of stacks: to unwind them, it still needs the binaries"
+            .to_owned()
+    });
+    Ok(SymbolSection {
+        bytes,
+        path: match reader.form() {
+            Form::Directory => reader.path().join("data"),
+            Form::File | Form::Pipe => reader.path().to_owned(),
+        },
+        addresses,
+        named,
+        warnings: warnings.chain(copies).collect(),
+    })
+}
+
+fn piece((time_ns, code): (Option<u64>, CompiledCode)) -> SymbolPiece {
+    SymbolPiece {
+        time_ns,
+        start: code.start.0,
+        len: code.len,
+        offset: code.offset.0,
+    }
+}
+
+/// Gives strings and frames their numbers, each once.
+#[derive(Default)]
+struct Builder {
+    symbols: Symbols,
+    strings: HashMap<Vec<u8>, u32>,
+    frames: HashMap<SymbolFrame, u32>,
+}
+
+impl Builder {
+    fn string(&mut self, text: &str) -> u32 {
+        self.bytes(text.as_bytes())
+    }
+
+    fn bytes(&mut self, text: &[u8]) -> u32 {
+        if let Some(&number) = self.strings.get(text) {
+            return number;
+        }
+        let number = u32::try_from(self.symbols.strings.len()).unwrap_or(u32::MAX);
+        self.symbols.strings.push(text.to_vec());
+        self.strings.insert(text.to_vec(), number);
+        number
+    }
+
+    fn image(&mut self, image: &RecordedImage) -> SymbolImage {
+        let build_id = image.build_id.as_ref();
+        SymbolImage {
+            path: self.bytes(&image.path),
+            build_id: build_id.map_or(Vec::new(), |id| id.as_bytes().to_vec()),
+            inode: image.inode,
+            device: image.device,
+            avma: kernel_avma(image.kind),
+            reason: None,
+            addresses: Vec::new(),
+            pieces: Vec::new(),
+        }
+    }
+
+    /// What the address with this index is called.
+    fn name(&mut self, answers: &Answers, idx: usize) -> Option<AddressName> {
+        let frames = answers.frames(idx);
+        let function = frames.last()?;
+        // What is deeper than a section holds loses its middle.
+        let n_inner = (frames.len() - 1).min(Symbols::MAX_DEPTH - 1);
+        let mut caller = None;
+        for frame in [function].into_iter().chain(frames[..n_inner].iter().rev()) {
+            let line = frame.line.map(|line| {
+                let file = self.string(answers.name(line.file));
+                (file, line.line.min(u32::MAX - 1))
+            });
+            let frame = SymbolFrame {
+                caller,
+                name: self.string(answers.name(frame.name)),
+                line,
+            };
+            caller = Some(self.frame(frame));
+        }
+        Some(AddressName {
+            frame: caller?,
+            start: function.start,
+            offset: function.offset,
+        })
+    }
+
+    fn frame(&mut self, frame: SymbolFrame) -> u32 {
+        let frames = &mut self.symbols.frames;
+        *self.frames.entry(frame).or_insert_with(|| {
+            frames.push(frame);
+            u32::try_from(frames.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_symbols::{Collector, Frame};
+
+    #[test]
+    fn frames_are_shared_and_too_many_lose_their_middle() {
+        let mut collector = Collector::default();
+        let mut add = |names: &[String]| {
+            for (at, name) in names.iter().enumerate() {
+                let name = collector.name(name.as_bytes(), |_| name.clone());
+                collector.frame(Frame {
+                    name,
+                    start: 0x10,
+                    offset: 1,
+                    is_inlined: at + 1 < names.len(),
+                    line: None,
+                });
+            }
+            collector.end_address();
+        };
+        let names = |inner: &[&str]| {
+            inner
+                .iter()
+                .map(|&name| name.to_owned())
+                .collect::<Vec<_>>()
+        };
+        add(&names(&["a", "b", "main"]));
+        add(&names(&["c", "b", "main"]));
+        add(&names(&[]));
+        let deep: Vec<String> = (0..500).map(|n| format!("f{n}")).collect();
+        add(&deep);
+        let answers = collector.finish();
+        let mut builder = Builder::default();
+        let first = builder.name(&answers, 0).unwrap();
+        builder.name(&answers, 1).unwrap();
+        assert_eq!(builder.symbols.frames.len(), 4);
+        assert_eq!(builder.name(&answers, 2), None);
+        let deep = builder.name(&answers, 3).unwrap();
+        let symbols = &builder.symbols;
+        let chain = |frame| -> Vec<_> {
+            let frames = symbols.chain(frame);
+            frames
+                .map(|one| String::from_utf8_lossy(symbols.string(one.name)))
+                .collect()
+        };
+        assert_eq!(chain(first.frame), ["a", "b", "main"]);
+        let deep = chain(deep.frame);
+        assert_eq!(deep.len(), Symbols::MAX_DEPTH);
+        assert_eq!(
+            (&*deep[0], &*deep[126], &*deep[127]),
+            ("f0", "f126", "f499")
+        );
+    }
+}

@@ -1,0 +1,303 @@
+//! Code locations and what they are called.
+
+use super::batch::{Answered, ImageBatch, is_over_budget, symbolize_all};
+use crate::Error;
+use crate::index::EmbeddedSymbols;
+use crate::locations::{Location, TRUNCATED, UNMAPPED_KERNEL, UNMAPPED_OTHER};
+use crate::recording::Recording;
+use crate::stacks::StackSources;
+use foldhash::HashMap;
+use rprof_machine::{ImageId, ImageKind, RecordedImage};
+use rprof_profile::{Filter, FrameId, FrameInfo, Frames, Level, StrId, Strings};
+use rprof_symbols::{Answers, Detail, Reason, Request};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Code locations and their frames, with all names.
+#[derive(Debug)]
+pub struct Symbols {
+    /// Names.
+    pub strings: Strings,
+    /// Functions.
+    pub functions: Frames,
+    /// Images that lack names, with the reason.
+    pub unnamed: Vec<(ImageId, Reason)>,
+    /// What could not be used, one sentence each.
+    pub warnings: Vec<String>,
+    locations: Vec<Location>,
+    numbers: HashMap<Location, u32>,
+    /// Whether locations are those of stacks.
+    in_stacks: bool,
+    /// By number of the location.
+    entries: Vec<Entry>,
+    frames: Vec<FrameId>,
+    /// File and line of each frame, if they are wanted.
+    lines: Option<Vec<Option<SourceLine>>>,
+}
+
+/// A source line: file and number.
+pub type SourceLine = (StrId, u32);
+
+/// What is known of a location.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// End of its frames; they start where those of the location before end.
+    end: u32,
+    /// Bytes from the start of its function.
+    offset: u64,
+    is_named: bool,
+}
+
+impl Symbols {
+    /// Symbolizes locations, which must be sorted.
+    ///
+    /// # Errors
+    /// [`Error`] if threads cannot be started.
+    pub(crate) fn of(
+        recording: &Recording<'_>,
+        stacks: &StackSources<'_>,
+        locations: Vec<Location>,
+        request: Request,
+    ) -> Result<Self, Error> {
+        let embedded = EmbeddedSymbols::of(recording.reader);
+        let symbolized = symbolize_all(recording, &locations, request, &embedded)?;
+        let mut symbols = Self {
+            strings: Strings::default(),
+            functions: Frames::default(),
+            unnamed: Vec::new(),
+            warnings: embedded
+                .warning
+                .into_iter()
+                .chain(symbolized.warnings)
+                .collect(),
+            numbers: (0..)
+                .zip(&locations)
+                .map(|(n, &location)| (location, n))
+                .collect(),
+            locations: Vec::new(),
+            in_stacks: stacks.chains.stacks,
+            entries: Vec::with_capacity(locations.len()),
+            frames: Vec::new(),
+            lines: (request.detail == Detail::Lines).then(Vec::new),
+        };
+        let most = recording.reader.budget().limits().memory;
+        let tables = stacks.tables.iter();
+        let warnings = tables.flat_map(|tables| tables.warnings(most));
+        symbols.warnings.extend(warnings);
+        // In the order of locations, not of threads: same input, same numbers.
+        for (batch, answered) in symbolized.batches {
+            symbols.add(
+                recording,
+                &batch,
+                &locations[batch.locations.clone()],
+                answered,
+            );
+        }
+        symbols.locations = locations;
+        Ok(symbols)
+    }
+
+    /// Frames of a location, innermost first.
+    #[inline]
+    pub fn frames(&self, location: u32) -> &[FrameId] {
+        self.frames.get(self.range(location)).unwrap_or_default()
+    }
+
+    /// File and line of a location's frames, innermost first; empty if they are not wanted.
+    pub fn lines(&self, location: u32) -> &[Option<SourceLine>] {
+        let lines = self.lines.as_deref().unwrap_or_default();
+        lines.get(self.range(location)).unwrap_or_default()
+    }
+
+    fn range(&self, location: u32) -> Range<usize> {
+        let end = |idx: u32| self.entry(idx).map_or(0, |entry| entry.end as usize);
+        let start = location.checked_sub(1).map_or(0, end);
+        start..end(location)
+    }
+
+    fn entry(&self, location: u32) -> Option<&Entry> {
+        self.entries.get(location as usize)
+    }
+
+    /// Bytes from the start of a location's function to the location; 0 without a name.
+    pub fn offset(&self, location: u32) -> u64 {
+        self.entry(location).map_or(0, |entry| entry.offset)
+    }
+
+    /// The number of a location. All locations that occur were collected before.
+    #[inline]
+    pub fn number(&self, location: Location) -> u32 {
+        let location = match self.in_stacks {
+            true => location.in_stacks(),
+            false => location,
+        };
+        self.numbers.get(&location).copied().unwrap_or(u32::MAX)
+    }
+
+    /// All locations, by number.
+    pub(crate) fn locations(&self) -> &[Location] {
+        &self.locations
+    }
+
+    /// The image of a location without a name, if there is a reason why it has none.
+    #[inline]
+    pub(crate) fn unnamed_image(&self, location: u32) -> Option<ImageId> {
+        if self.unnamed.is_empty() || self.is_named(location) {
+            return None;
+        }
+        let image = ImageId(self.locations.get(location as usize)?.image);
+        // In the order of images, as batches are.
+        let found = self.unnamed.binary_search_by_key(&image, |&(id, _)| id);
+        found.is_ok().then_some(image)
+    }
+
+    /// Whether a location has a name.
+    pub fn is_named(&self, location: u32) -> bool {
+        self.entry(location).is_some_and(|entry| entry.is_named)
+    }
+
+    /// Whether a filter accepts the function at a location (not one inlined there).
+    pub fn accepts(&self, filter: &Filter, location: u32) -> bool {
+        if !filter.has_functions() {
+            return true;
+        }
+        let Some(&id) = self.frames(location).last() else {
+            return false;
+        };
+        let frame = self.functions.of(id);
+        let name = frame.name.map(|name| self.strings.of(name).into_raw());
+        filter.shows_function(self.strings.of(frame.image).into_raw(), name)
+    }
+
+    fn add(
+        &mut self,
+        recording: &Recording<'_>,
+        batch: &ImageBatch<'_>,
+        locations: &[Location],
+        answered: Option<Answered>,
+    ) {
+        let recorded = batch.image.map(|(_, image)| image);
+        let answers = self.explain(recording, batch, answered);
+        if let (Some((id, _)), Some(lack)) = (batch.image, answers.lack())
+            && (0..locations.len()).any(|idx| answers.frames(idx).is_empty())
+        {
+            self.unnamed.push((id, lack.clone()));
+        }
+        let image = recorded.map_or(Cow::Borrowed(&b"[unknown]"[..]), RecordedImage::short_name);
+        let code = FrameOfImage {
+            image: self.strings.intern(&String::from_utf8_lossy(&image)),
+            is_run_time: recorded.is_some_and(RecordedImage::is_run_time_code),
+        };
+        for (idx, location) in locations.iter().enumerate() {
+            let level = level_of(location, recorded);
+            let named = answers.frames(idx);
+            let own_name = own_name(location, recorded);
+            for frame in named {
+                let strings = &mut self.strings;
+                if let Some(lines) = &mut self.lines {
+                    let mut file = |file| strings.intern(answers.name(file));
+                    lines.push(frame.line.map(|line| (file(line.file), line.line)));
+                }
+                let name = strings.intern(answers.name(frame.name));
+                let function = code.frame(Some(name), Some(frame.start), level);
+                self.frames.push(self.functions.intern(FrameInfo {
+                    is_inlined: frame.is_inlined,
+                    ..function
+                }));
+            }
+            let is_named = !named.is_empty() || own_name.is_some();
+            if named.is_empty() {
+                self.lines.iter_mut().for_each(|lines| lines.push(None));
+                // Stacks with an address for every frame without a name would grow with the
+                // recording: there, an image's nameless code counts as one.
+                let address = (!self.in_stacks).then_some(location.address);
+                let start = if own_name.is_some() { Some(0) } else { address };
+                let name = own_name.map(|name| self.strings.intern(&name));
+                let function = code.frame(name, start, level);
+                self.frames.push(self.functions.intern(function));
+            }
+            self.entries.push(Entry {
+                end: u32::try_from(self.frames.len()).unwrap_or(u32::MAX),
+                offset: named.last().map_or(0, |frame| frame.offset),
+                is_named,
+            });
+        }
+    }
+
+    /// What an image's files say, with warnings of what was left out.
+    fn explain(
+        &mut self,
+        recording: &Recording<'_>,
+        batch: &ImageBatch<'_>,
+        answered: Option<Answered>,
+    ) -> Answers {
+        let path = |image: &RecordedImage| String::from_utf8_lossy(&image.path).into_owned();
+        if let Some((_, image)) = batch.image
+            && answered.as_ref().is_some_and(is_over_budget)
+        {
+            self.warnings.push(format!(
+                "{}: what its files say takes more memory than --mem {}, or nests too deep: names, \
+                 inlined functions or lines of it are left out",
+                path(image),
+                recording.reader.budget().limits().memory,
+            ));
+        }
+        let answers = match answered {
+            Some(Ok(answers)) => answers,
+            Some(Err(reason)) => {
+                self.unnamed.extend(batch.image.map(|(id, _)| (id, reason)));
+                Answers::default()
+            }
+            None => Answers::default(),
+        };
+        if let Some((_, image)) = batch.image.filter(|_| answers.n_malformed() > 0) {
+            self.warnings.push(format!(
+                "{}: {} lines make no sense and are passed over",
+                path(image),
+                answers.n_malformed()
+            ));
+        }
+        answers
+    }
+}
+
+/// What all frames of an image have in common.
+struct FrameOfImage {
+    image: StrId,
+    is_run_time: bool,
+}
+
+impl FrameOfImage {
+    fn frame(&self, name: Option<StrId>, start: Option<u64>, level: Level) -> FrameInfo {
+        FrameInfo {
+            name,
+            image: self.image,
+            start,
+            level,
+            is_inlined: false,
+            is_run_time: self.is_run_time,
+        }
+    }
+}
+
+/// The name of a location that needs no symbols.
+fn own_name<'a>(location: &Location, image: Option<&'a RecordedImage>) -> Option<Cow<'a, str>> {
+    match image {
+        // One piece of code: BPF programs are named by the record that announced them.
+        Some(image) => matches!(image.kind, ImageKind::KernelSymbol | ImageKind::OutOfLine)
+            .then(|| String::from_utf8_lossy(&image.path)),
+        None => (location.image == TRUNCATED).then_some(Cow::Borrowed("[truncated]")),
+    }
+}
+
+fn level_of(location: &Location, image: Option<&RecordedImage>) -> Level {
+    match image.map(|image| image.kind) {
+        Some(ImageKind::User) => Level::User,
+        Some(ImageKind::GuestKernel) => Level::GuestKernel,
+        Some(ImageKind::GuestUser) => Level::GuestUser,
+        Some(_) => Level::Kernel,
+        None if location.image == UNMAPPED_KERNEL => Level::Kernel,
+        None if location.image == UNMAPPED_OTHER => Level::Hypervisor,
+        None => Level::User,
+    }
+}

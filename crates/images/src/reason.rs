@@ -1,0 +1,88 @@
+//! Why an image has no file.
+
+use crate::ElfError;
+use rprof_base::BuildId;
+use std::io;
+
+/// Why there is no file for an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// Anonymous memory: code made at run time.
+    Anonymous,
+    /// No file of that path.
+    Missing,
+    /// It was deleted before it was recorded, or since.
+    Deleted,
+    /// There is a file, but with other contents.
+    Changed {
+        /// What the recording says.
+        wanted: BuildId,
+        /// What the file has, if anything.
+        found: Option<BuildId>,
+    },
+    /// There is a file, but not the one that was mapped; the recording has no build id of it.
+    Replaced,
+    /// It is the file that was mapped, but with other contents; the recording has no build id of it.
+    Rewritten,
+    /// It is the file that was mapped, written to later; nothing tells whether its contents are others.
+    Modified,
+    /// There is a file, but it cannot be read.
+    Unreadable(io::ErrorKind),
+    /// There is a file, but it is not ELF.
+    NotElf,
+    /// There is a file, but it is no log of compiled code.
+    NotJitDump,
+    /// Somebody wrote to it while it was read.
+    BeingWritten,
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Anonymous => write!(f, "code made at run time, without a file"),
+            Self::Missing => write!(f, "no such file here"),
+            Self::Deleted => write!(f, "the file was deleted"),
+            Self::Changed { wanted, found } => match found {
+                Some(found) => write!(
+                    f,
+                    "changed since the recording: build id {wanted} wanted, {found} found"
+                ),
+                None => write!(
+                    f,
+                    "changed since the recording: build id {wanted} wanted, none found"
+                ),
+            },
+            Self::Replaced => write!(
+                f,
+                "another file has its name now (another inode or device; no build id was recorded)"
+            ),
+            Self::Rewritten => write!(
+                f,
+                "changed since the recording: it was rewritten in place (no build id was recorded)"
+            ),
+            Self::Modified => write!(
+                f,
+                "changed since the recording, or only touched: it was written to later, and no \
+                 build id was recorded"
+            ),
+            Self::Unreadable(io::ErrorKind::InvalidInput) => write!(f, "not a regular file"),
+            Self::Unreadable(kind) => write!(f, "cannot be read: {kind}"),
+            Self::NotElf => write!(f, "not an ELF file"),
+            Self::NotJitDump => write!(f, "not a jitdump file"),
+            Self::BeingWritten => write!(f, "it was written to while it was read"),
+        }
+    }
+}
+
+impl From<ElfError> for Reason {
+    fn from(error: ElfError) -> Self {
+        match error {
+            ElfError::Io { source, .. } => match source.kind() {
+                io::ErrorKind::NotFound => Self::Missing,
+                kind => Self::Unreadable(kind),
+            },
+            ElfError::Malformed { .. } => Self::NotElf,
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The flame graph, drawn by inferno.
+//!
+//! inferno merges equal frames of lines that stand next to each other, after sorting lines as
+//! text, which tears frames apart whose names begin alike (`foo`, `foo2`). So it gets our own
+//! order: its flame-chart mode takes lines as they come, last one first.
+
+use crate::Error;
+use inferno::flamegraph::color::{Color, MultiPalette, Palette, PaletteMap};
+use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines};
+use rprof_profile::view::{Audience, Count, FirstFrame, FoldOptions, fold};
+use rprof_profile::{EventProfile, Profile};
+use rprof_untrusted::printable;
+use std::io::Write;
+
+/// How a flame graph looks.
+#[derive(Clone, Debug, Default)]
+pub struct FlameOptions {
+    /// Its title; `None` names the event.
+    pub title: Option<String>,
+    /// Start from the innermost functions: who called them is above.
+    pub reverse: bool,
+    /// Hang from the top (an icicle graph).
+    pub inverted: bool,
+}
+
+/// Draws one event as SVG.
+///
+/// # Errors
+/// [`Error::NothingToDraw`], or [`Error::Draw`] with the writer's error.
+pub fn write_flame(
+    profile: &Profile,
+    event: &EventProfile,
+    options: &FlameOptions,
+    out: &mut impl Write,
+) -> Result<(), Error> {
+    let fold_options = FoldOptions {
+        first: match options.reverse {
+            true => FirstFrame::Innermost,
+            false => FirstFrame::Outermost,
+        },
+        audience: Audience::Picture,
+        count: Count::Weight,
+    };
+    let folded = fold(profile, event, fold_options);
+    if folded.is_empty() {
+        return Err(Error::NothingToDraw);
+    }
+    let lines: Vec<String> = folded.lines().rev().collect();
+    let mut colors = own_colors(folded.labels());
+    let mut drawing = Options::default();
+    drawing.title = match &options.title {
+        Some(title) => printable(title).into_owned(),
+        None => format!("{}, {} samples", event.name, event.samples),
+    };
+    drawing.flame_chart = true;
+    drawing.colors = Palette::Multi(MultiPalette::Java);
+    drawing.hash = true;
+    drawing.palette_map = Some(&mut colors);
+    drawing.text_truncate_direction = TextTruncateDirection::Right;
+    drawing.count_name = unit(&event.name.shown()).to_owned();
+    drawing.subtitle = subtitle(profile, event);
+    if options.inverted {
+        drawing.direction = Direction::Inverted;
+    }
+    let lines = lines.iter().map(String::as_str);
+    from_lines(&mut drawing, lines, out).map_err(Error::Draw)
+}
+
+/// Which event it is of several, and what is missing.
+fn subtitle(profile: &Profile, event: &EventProfile) -> Option<String> {
+    let mut parts = Vec::new();
+    if profile.events.len() > 1 {
+        parts.push(format!("{} of {} events", event.name, profile.events.len()));
+    }
+    if event.loss.samples > 0 {
+        let at_least = if event.loss.at_least { "at least " } else { "" };
+        parts.push(format!("{at_least}{} samples lost", event.loss.samples));
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// Colours of those that inferno would paint green, as Java: by their names alone, though green is
+/// for what has the suffix of code made at run time.
+fn own_colors(labels: &[String]) -> PaletteMap {
+    let is_like_java = |label: &&String| {
+        let has_suffix = ["_[k]", "_[i]", "_[j]"]
+            .iter()
+            .any(|suffix| label.ends_with(suffix));
+        let is_upper = label.starts_with(|first: char| first.is_ascii_uppercase());
+        !has_suffix && !label.contains("::") && (is_upper || label.contains(['/', '.']))
+    };
+    let mut colors = PaletteMap::default();
+    for label in labels.iter().filter(is_like_java) {
+        colors.insert(label, red(label));
+    }
+    colors
+}
+
+/// inferno's red, brighter or darker by the name.
+fn red(name: &str) -> Color {
+    let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    });
+    let [_, _, _, shade] = (hash ^ (hash >> 16)).to_le_bytes();
+    Color {
+        r: 200 + shade / 5,
+        g: 50 + shade / 4,
+        b: 50 + shade / 4,
+    }
+}
+
+/// What an event's weight counts.
+fn unit(event: &str) -> &str {
+    let name = event.split([':', '/']).next().unwrap_or(event);
+    match name {
+        "cpu-clock" | "task-clock" => "ns",
+        "" => "events",
+        name => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_profile::{
+        EventKind, FrameId, FrameInfo, Group, Level, Loss, Sampling, Tally, TallyParts,
+    };
+    use rprof_untrusted::Untrusted;
+
+    /// One stack of a thread `Worker` for each name, with two events.
+    fn profile(names: &[(&str, bool)]) -> Profile {
+        let mut profile = Profile::default();
+        let image = profile.strings.intern("prog");
+        let mut tally: Tally<u32> = Tally::default();
+        for &(name, is_run_time) in names {
+            let frame: FrameId = profile.frames.intern(FrameInfo {
+                name: Some(profile.strings.intern(name)),
+                image,
+                start: Some(0),
+                level: Level::User,
+                is_inlined: false,
+                is_run_time,
+            });
+            tally.add_samples(1, 1);
+            let group = tally.group(0);
+            tally.add_stack(group, [frame].into_iter(), (1, 1));
+        }
+        let TallyParts {
+            tree,
+            samples,
+            weight,
+            ..
+        } = tally.into_parts();
+        let comm = profile.strings.intern("Worker");
+        let (pid, tid, cpu) = (None, None, None);
+        let event = EventProfile {
+            name: Untrusted::new("cycles".to_owned()),
+            kind: EventKind::Cycles,
+            sampling: Sampling::default(),
+            samples,
+            weight,
+            loss: Loss::default(),
+            tree,
+            groups: vec![Group {
+                comm,
+                pid,
+                tid,
+                cpu,
+            }],
+        };
+        profile.events = vec![event.clone(), event];
+        profile
+    }
+
+    fn drawn(profile: &Profile) -> String {
+        let mut svg = Vec::new();
+        let options = FlameOptions::default();
+        write_flame(profile, &profile.events[0], &options, &mut svg).unwrap();
+        String::from_utf8(svg).unwrap()
+    }
+
+    /// The function and the colour of each box.
+    fn boxes(svg: &str) -> Vec<(&str, [u8; 3])> {
+        let boxes = svg.split("<title>").skip(1);
+        let boxes = boxes.filter_map(|text| {
+            let (name, rest) = text.split_once(" (")?;
+            let (_, fill) = rest.split_once("fill=\"rgb(")?;
+            let mut parts = fill.split(')').next()?.split(',').map(str::parse);
+            let mut part = || parts.next()?.ok();
+            Some((name, [part()?, part()?, part()?]))
+        });
+        boxes.collect()
+    }
+
+    #[test]
+    fn green_is_code_made_at_run_time_and_nothing_else() {
+        let names = [
+            ("PyEval_EvalFrameDefault", false),
+            ("Lexer", false),
+            ("memcpy.part.0", false),
+            ("java/lang/String", false),
+            ("std::Vec", false),
+            ("main", false),
+            ("compiled", true),
+            ("Compiled::twice", true),
+        ];
+        let svg = drawn(&profile(&names));
+        let boxes = boxes(&svg);
+        assert_eq!(boxes.len(), names.len() + 2, "{svg}");
+        for (name, [red, green, blue]) in boxes {
+            let is_green = green > red && green > blue;
+            assert_eq!(is_green, names.contains(&(name, true)), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_picture_of_one_of_several_events_says_which() {
+        let mut profile = profile(&[("main", false)]);
+        assert!(drawn(&profile).contains("cycles of 2 events"));
+        profile.events.pop();
+        assert!(!drawn(&profile).contains("of 2 events"));
+        profile.events[0].loss.samples = 3;
+        assert!(drawn(&profile).contains(">3 samples lost<"));
+    }
+}

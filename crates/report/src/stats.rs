@@ -1,0 +1,121 @@
+//! What a recording is worth: samples, losses, and how stacks ended that were unwound.
+
+use super::table::left_out;
+use super::unnamed::unnamed_lines;
+use rprof_base::{Share, StackEnd};
+use rprof_profile::{EndedStacks, Profile, Unwound};
+use rprof_untrusted::printable;
+use std::io::{self, Write};
+
+/// Images listed below an end; the others are summed up.
+const MAX_IMAGES: usize = 20;
+
+/// Writes the numbers of a profile.
+///
+/// # Errors
+/// The writer's.
+pub fn write_stats(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
+    for event in &profile.events {
+        let at_least = if event.loss.at_least { "at least " } else { "" };
+        writeln!(
+            out,
+            "{}: {} samples, event count {}, {at_least}{} samples lost",
+            event.name, event.samples, event.weight, event.loss.samples
+        )?;
+    }
+    if let Some(left_out) = left_out(profile) {
+        writeln!(out, "Left out: {left_out}")?;
+    }
+    if let Some(coverage) = &profile.about.coverage {
+        writeln!(out, "Coverage: {}", printable(&coverage.to_string()))?;
+    }
+    write_unwound(&profile.unwound, out)?;
+    let unnamed = unnamed_lines(profile);
+    if !unnamed.is_empty() {
+        writeln!(out, "\nWithout names:")?;
+    }
+    unnamed
+        .iter()
+        .try_for_each(|line| writeln!(out, "  {line}"))
+}
+
+/// How stacks ended, if any were unwound.
+fn write_unwound(unwound: &Unwound, out: &mut impl Write) -> io::Result<()> {
+    if unwound.ends.is_empty() {
+        return Ok(());
+    }
+    let all = unwound.samples();
+    writeln!(out, "\nStacks unwound: {all}")?;
+    let (unwound, others): (Vec<_>, Vec<_>) = unwound
+        .ends
+        .chunk_by(|a, b| a.end == b.end)
+        .partition(|alike| alike.first().map(|one| one.end) != Some(StackEnd::NoRegisters));
+    for alike in unwound {
+        write_ends(alike, all, out)?;
+    }
+    for one in others.into_iter().flatten() {
+        writeln!(out, "Samples with {}: {}", one.end.words(), one.samples)?;
+    }
+    Ok(())
+}
+
+/// Stacks that ended alike, by image.
+fn write_ends(alike: &[EndedStacks], all: u64, out: &mut impl Write) -> io::Result<()> {
+    let Some(first) = alike.first() else {
+        return Ok(());
+    };
+    let sum = |some: &[EndedStacks]| some.iter().map(|one| one.samples).sum::<u64>();
+    let samples = sum(alike);
+    let share = Share::of(samples, all);
+    writeln!(out, "  {share:>6.2}% {samples:>8}  {}", first.end.words())?;
+    // Where a stack ended means nothing if no image is known for any of them.
+    if alike.iter().all(|one| one.image.is_none()) {
+        return Ok(());
+    }
+    let (listed, rest) = alike.split_at(alike.len().min(MAX_IMAGES));
+    let listed = listed.iter().map(|one| {
+        let image = one.image.as_deref().unwrap_or("[unknown]");
+        (one.samples, printable(image).into_owned())
+    });
+    let rest = (!rest.is_empty()).then(|| (sum(rest), format!("in {} others", rest.len())));
+    for (samples, image) in listed.chain(rest) {
+        let share = Share::of(samples, all);
+        writeln!(out, "    {share:>6.2}% {samples:>8}  {image}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_listed_by_image() {
+        let ended = |end, image: Option<&str>, samples| EndedStacks {
+            end,
+            image: image.map(str::to_owned),
+            samples,
+        };
+        let ends = [
+            ended(StackEnd::Rooted, None, 90),
+            ended(StackEnd::Cut, Some("a.so"), 6),
+            ended(StackEnd::Cut, Some("b\x1b.so"), 4),
+            ended(StackEnd::NoRegisters, None, 7),
+        ];
+        let profile = Profile {
+            unwound: Unwound::of(ends.into_iter()),
+            ..Profile::default()
+        };
+        let mut text = Vec::new();
+        write_stats(&profile, &mut text).unwrap();
+        assert_eq!(
+            String::from_utf8(text).unwrap(),
+            "\nStacks unwound: 100\n   \
+             90.00%       90  whole: to where the thread began\n   \
+             10.00%       10  cut: the stack was deeper than what was copied of it\n      \
+             6.00%        6  a.so\n      \
+             4.00%        4  b\\x1b.so\n\
+             Samples with no user registers: kernel threads, tasks that ended: 7\n"
+        );
+    }
+}

@@ -1,0 +1,138 @@
+//! Images without names: what a reader of any output must know of them.
+
+use rprof_base::Share;
+use rprof_profile::Profile;
+use rprof_untrusted::printable;
+
+/// One line for each image whose missing names are worth one, heaviest first: its share, why, and
+/// what would mend it. None if nothing is missing.
+pub fn unnamed_lines(profile: &Profile) -> Vec<String> {
+    let listed = profile.listed_unnamed();
+    let mut lines = Vec::new();
+    for (share, image) in &listed.images {
+        let mut line = format!("{share:>6.2}%  {}: {}", image.path, image.reason);
+        if let Some(mend) = &image.mend {
+            line = format!("{line}; to mend: {mend}");
+        }
+        // Reasons, too, are made of what the recording says.
+        lines.push(printable(&line).into_owned());
+    }
+    if !listed.images.is_empty() && listed.n_others > 0 {
+        lines.push(format!("{} more: rprof symbols", listed.n_others));
+    }
+    lines.extend(python_line(profile));
+    lines
+}
+
+/// What to do about Python's functions, if its interpreter takes time and none of them has a name.
+fn python_line(profile: &Profile) -> Option<String> {
+    let name = |frame| {
+        let name = profile.frames.of(frame).name?;
+        Some(profile.strings.of(name).into_raw())
+    };
+    let (mut interpreted, mut total) = (0u64, 0u64);
+    for event in &profile.events {
+        total = total.saturating_add(event.weight);
+        for node in event.tree.nodes() {
+            match name(node.frame) {
+                Some("_PyEval_EvalFrameDefault") => {
+                    interpreted = interpreted.saturating_add(node.self_weight);
+                }
+                // As the interpreter calls them in its map.
+                Some(name) if name.starts_with("py::") => return None,
+                _ => {}
+            }
+        }
+    }
+    let share = Share::of(interpreted, total);
+    (share >= Profile::MIN_UNNAMED).then(|| {
+        let how = "its functions have names with python3 -X perf (3.12 or newer)";
+        format!("{share:>6.2}%  Python's interpreter: {how}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_profile::{
+        EventKind, EventProfile, FrameInfo, Level, Loss, Sampling, Tally, TallyParts, Tree,
+        UnnamedImage,
+    };
+    use rprof_untrusted::Untrusted;
+
+    /// A profile of samples in functions of these names, one each.
+    fn of_functions(names: &[&str]) -> Profile {
+        let mut profile = Profile::default();
+        let image = profile.strings.intern("python3");
+        let mut tally: Tally<u32> = Tally::default();
+        for name in names {
+            let frame = profile.frames.intern(FrameInfo {
+                name: Some(profile.strings.intern(name)),
+                image,
+                start: Some(0),
+                level: Level::User,
+                is_inlined: false,
+                is_run_time: false,
+            });
+            tally.add_samples(1, 1);
+            let group = tally.group(0);
+            tally.add_stack(group, [frame].into_iter(), (1, 1));
+        }
+        let TallyParts {
+            tree,
+            samples,
+            weight,
+            ..
+        } = tally.into_parts();
+        profile.events.push(EventProfile {
+            name: Untrusted::new("x".to_owned()),
+            kind: EventKind::default(),
+            sampling: Sampling::default(),
+            samples,
+            weight,
+            loss: Loss::default(),
+            tree,
+            groups: Vec::new(),
+        });
+        profile
+    }
+
+    #[test]
+    fn where_python_runs_it_is_said_how_to_see_its_functions() {
+        let eval = "_PyEval_EvalFrameDefault";
+        let lines = unnamed_lines(&of_functions(&[eval, "main"]));
+        assert!(lines[0].starts_with(" 50.00%  Python") && lines[0].contains("-X perf"));
+        assert_eq!(lines.len(), 1);
+        let none = [&[eval, "py::work:/a.py"][..], &["main"]];
+        for names in none {
+            assert!(unnamed_lines(&of_functions(names)).is_empty());
+        }
+    }
+
+    #[test]
+    fn control_characters_of_the_recording_are_shown_not_sent() {
+        let profile = Profile {
+            events: vec![EventProfile {
+                name: Untrusted::new("x".to_owned()),
+                kind: EventKind::default(),
+                sampling: Sampling::default(),
+                samples: 1,
+                weight: 2,
+                loss: Loss::default(),
+                tree: Tree::default(),
+                groups: Vec::new(),
+            }],
+            unnamed: vec![UnnamedImage {
+                path: "/a\x1b".to_owned(),
+                weight: 1,
+                reason: "recorded on \x1b[2J".to_owned(),
+                mend: Some("apt install x\x07".to_owned()),
+            }],
+            ..Profile::default()
+        };
+        assert_eq!(
+            unnamed_lines(&profile),
+            [" 50.00%  /a\\x1b: recorded on \\x1b[2J; to mend: apt install x\\x07"]
+        );
+    }
+}

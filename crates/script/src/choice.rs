@@ -1,0 +1,373 @@
+//! perf's `-F`: which columns of which kind of event.
+
+use crate::columns::{Column, Columns, is_recorded};
+use rprof_abi::{PerfEventAttr, SampleType, event_type};
+
+/// Kinds of events that have columns of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Hardware,
+    Software,
+    Tracepoint,
+    LocationCache,
+    Raw,
+    Breakpoint,
+    /// Of a PMU that is not the core's.
+    Other,
+}
+
+impl Kind {
+    const N: usize = 7;
+
+    /// Those that `-F` can name, and what perf calls them.
+    const NAMED: &[(&str, Self, &str)] = &[
+        ("hw", Self::Hardware, "hardware"),
+        ("sw", Self::Software, "software"),
+        ("trace", Self::Tracepoint, "tracepoint"),
+        ("raw", Self::Raw, "raw"),
+        ("break", Self::Breakpoint, "breakpoint"),
+    ];
+
+    pub(crate) fn of(attr: &PerfEventAttr) -> Self {
+        match attr.kind {
+            event_type::HARDWARE => Self::Hardware,
+            event_type::SOFTWARE => Self::Software,
+            event_type::TRACEPOINT => Self::Tracepoint,
+            event_type::HW_CACHE => Self::LocationCache,
+            event_type::RAW => Self::Raw,
+            event_type::BREAKPOINT => Self::Breakpoint,
+            _ => Self::Other,
+        }
+    }
+
+    /// Columns that such events never have.
+    fn never(self) -> Columns {
+        match self {
+            Self::Tracepoint => Columns::default(),
+            Self::Software => Columns::of(&[Column::Trace]),
+            _ => Columns::of(&[Column::Trace, Column::BpfOutput]),
+        }
+    }
+}
+
+/// A choice of columns cannot be read, or not be printed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ColumnsError {
+    /// No column has this name.
+    #[error("unknown field '{name}'; known are {known}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// All names.
+        known: String,
+    },
+    /// Columns are added and taken away, and others named without a sign.
+    #[error("fields are either all named, or all begin with + or -: '{0}'")]
+    Mixed(String),
+    /// Before a colon there is no kind of event.
+    #[error("unknown kind of event '{0}' before the fields; known are hw, sw, trace, raw, break")]
+    UnknownKind(String),
+    /// Nothing at all was named for events of every kind.
+    #[error("no fields are named: nothing would be printed")]
+    Nothing,
+    /// Such events never have it.
+    #[error("{kind} events have no field '{name}'")]
+    Never {
+        /// perf's name for the kind.
+        kind: &'static str,
+        /// The column.
+        name: &'static str,
+    },
+    /// Columns of events that are not in the recording.
+    #[error("the recording has no {0} events: leave their fields out")]
+    NoSuchEvents(&'static str),
+    /// Lines are shown with addresses only.
+    #[error("'srcline' is the line of an address: name 'ip', too")]
+    LineWithoutAddress,
+    /// The clock's moments have no wall time.
+    #[error("the recording does not say what time of day it was: cannot print 'tod'")]
+    NoWallTime,
+    /// No event records it.
+    #[error("samples of '{event}' do not have {what} recorded: cannot print '{name}'")]
+    NotRecorded {
+        /// The event.
+        event: String,
+        /// The kernel's name of what is missing.
+        what: &'static str,
+        /// The column.
+        name: &'static str,
+    },
+}
+
+/// What to print of one kind of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+struct Selection {
+    /// These instead of the default.
+    named: Option<Columns>,
+    /// These, too.
+    with: Columns,
+    /// But not those.
+    without: Columns,
+    /// Named for this kind alone: such events must be in the recording.
+    is_own: bool,
+}
+
+/// One column of a list, with its sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sign {
+    Named,
+    Plus,
+    Minus,
+}
+
+/// perf's `-F`, given any number of times: a later one changes, or replaces, what was before.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Choice([Selection; Kind::N]);
+
+impl Choice {
+    /// Reads what one `-F` says: names separated by commas, each with a + or - before it or none,
+    /// and before all of them perhaps the kind of event with a colon.
+    ///
+    /// # Errors
+    /// [`ColumnsError`].
+    pub fn add(&mut self, text: &str) -> Result<(), ColumnsError> {
+        let (own, list) = match text.split_once(':') {
+            Some((kind, list)) => (Some(kind_named(kind)?), list),
+            None => (None, text),
+        };
+        let mut words = Vec::new();
+        for word in list.split(',').map(str::trim).filter(|w| !w.is_empty()) {
+            let (sign, name) = match word.as_bytes().first() {
+                Some(b'+') => (Sign::Plus, &word[1..]),
+                Some(b'-') => (Sign::Minus, &word[1..]),
+                _ => (Sign::Named, word),
+            };
+            let (column, name) = column_named(name)?;
+            if let Some((kind, what)) = own
+                && kind.never().has(column)
+            {
+                return Err(ColumnsError::Never { kind: what, name });
+            }
+            words.push((sign, column));
+        }
+        let are_named = words.iter().filter(|(sign, _)| *sign == Sign::Named);
+        let replaces = match are_named.count() {
+            0 => words.is_empty(),
+            n if n == words.len() => true,
+            _ => return Err(ColumnsError::Mixed(text.to_owned())),
+        };
+        if own.is_none() && words.is_empty() {
+            return Err(ColumnsError::Nothing);
+        }
+        for (idx, selection) in self.0.iter_mut().enumerate() {
+            if own.is_none_or(|(kind, _)| kind as usize == idx) {
+                selection.change(&words, replaces, own.is_some());
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns of each event. What was asked for must be recorded by one event at least.
+    ///
+    /// # Errors
+    /// [`ColumnsError`].
+    pub(crate) fn of_events<'e>(
+        &self,
+        events: impl Iterator<Item = (&'e str, &'e PerfEventAttr, bool)> + Clone,
+        chains: bool,
+    ) -> Result<Vec<Columns>, ColumnsError> {
+        let sampled = events.clone().filter(|(_, _, is_dummy)| !is_dummy);
+        let sampled: Vec<_> = sampled.map(|(name, attr, _)| (name, attr)).collect();
+        for &(_, kind, what) in Kind::NAMED {
+            let exist = sampled.iter().any(|(_, attr)| Kind::of(attr) == kind);
+            if self.of_kind(kind).is_own && !exist {
+                return Err(ColumnsError::NoSuchEvents(what));
+            }
+        }
+        for &(column, name, needs) in Column::ALL {
+            if let Some(needs) = needs {
+                self.check_recorded(&sampled, (column, name), needs)?;
+            }
+        }
+        let of_event = |(_, attr, _): (&str, &PerfEventAttr, bool)| {
+            let Selection {
+                named,
+                with,
+                without,
+                ..
+            } = *self.of_kind(Kind::of(attr));
+            let base = named.unwrap_or_else(|| Columns::default_of(attr, chains));
+            let all = base.union(with).minus(without);
+            all.minus(Kind::of(attr).never()).recorded_in(attr)
+        };
+        let all: Vec<Columns> = events.clone().map(of_event).collect();
+        let lacks_ip = |one: &Columns| one.has(Column::Srcline) && !one.has(Column::Ip);
+        // What carries sideband only has no samples, and no addresses.
+        let has_samples = events.map(|(_, _, is_dummy)| !is_dummy);
+        match has_samples.zip(&all).any(|(has, one)| has && lacks_ip(one)) {
+            true => Err(ColumnsError::LineWithoutAddress),
+            false => Ok(all),
+        }
+    }
+
+    fn of_kind(&self, kind: Kind) -> &Selection {
+        &self.0[kind as usize]
+    }
+
+    fn check_recorded(
+        &self,
+        sampled: &[(&str, &PerfEventAttr)],
+        (column, name): (Column, &'static str),
+        needs: SampleType,
+    ) -> Result<(), ColumnsError> {
+        let asks = |attr| {
+            let selection = self.of_kind(Kind::of(attr));
+            let asked = selection.named.unwrap_or_default().union(selection.with);
+            asked.has(column)
+        };
+        let mut asked = sampled.iter().filter(|(_, attr)| asks(attr));
+        let Some((event, _)) = asked.clone().next() else {
+            return Ok(());
+        };
+        if asked.any(|(_, attr)| is_recorded(attr, needs)) {
+            return Ok(());
+        }
+        let mut names = SampleType::NAMES.iter();
+        let what = names.find(|(bit, _)| needs.0 & bit != 0);
+        Err(ColumnsError::NotRecorded {
+            event: (*event).to_owned(),
+            what: what.map_or("it", |(_, name)| name),
+            name,
+        })
+    }
+}
+
+impl Selection {
+    fn change(&mut self, words: &[(Sign, Column)], replaces: bool, is_own: bool) {
+        if replaces {
+            *self = Self {
+                named: Some(Columns::default()),
+                is_own,
+                ..Self::default()
+            };
+        }
+        for &(sign, column) in words {
+            if sign == Sign::Minus {
+                self.with = self.with.without(column);
+                self.without = self.without.with(column);
+            } else {
+                self.with = self.with.with(column);
+                self.without = self.without.without(column);
+            }
+        }
+    }
+}
+
+fn kind_named(name: &str) -> Result<(Kind, &'static str), ColumnsError> {
+    let found = Kind::NAMED.iter().find(|(own, ..)| *own == name);
+    found
+        .map(|&(_, kind, what)| (kind, what))
+        .ok_or_else(|| ColumnsError::UnknownKind(name.to_owned()))
+}
+
+fn column_named(name: &str) -> Result<(Column, &'static str), ColumnsError> {
+    let found = Column::ALL.iter().find(|(_, own, _)| *own == name);
+    found
+        .map(|&(column, name, _)| (column, name))
+        .ok_or_else(|| {
+            let known: Vec<&str> = Column::ALL.iter().map(|&(_, name, _)| name).collect();
+            ColumnsError::Unknown {
+                name: name.to_owned(),
+                known: known.join(", "),
+            }
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attr(kind: u32, sample_type: SampleType) -> PerfEventAttr {
+        PerfEventAttr {
+            sample_type,
+            kind,
+            ..PerfEventAttr::default()
+        }
+    }
+
+    fn choice(texts: &[&str]) -> Result<Choice, ColumnsError> {
+        let mut choice = Choice::default();
+        texts.iter().try_for_each(|text| choice.add(text))?;
+        Ok(choice)
+    }
+
+    /// The columns of a software event and of a tracepoint.
+    fn columns(texts: &[&str]) -> Result<Vec<Columns>, ColumnsError> {
+        let sample_type = SampleType::IP.with(SampleType::TID).with(SampleType::ADDR);
+        let clock = attr(event_type::SOFTWARE, sample_type);
+        let switch = attr(event_type::TRACEPOINT, sample_type);
+        let events = [("cpu-clock", &clock, false), ("switch", &switch, false)];
+        choice(texts)?.of_events(events.into_iter(), true)
+    }
+
+    #[test]
+    fn fields_are_named_or_changed_but_not_both() {
+        use Column as C;
+        assert_eq!(
+            columns(&["comm,ip"]).unwrap(),
+            [Columns::of(&[C::Comm, C::Ip]); 2]
+        );
+        let changed = columns(&["+addr,-sym"]).unwrap()[0];
+        assert!(changed.has(C::Addr) && changed.has(C::Comm) && !changed.has(C::Sym));
+        assert!(matches!(
+            choice(&["comm,+addr"]),
+            Err(ColumnsError::Mixed(_))
+        ));
+        let unknown = choice(&["com"]).unwrap_err().to_string();
+        assert!(
+            unknown.contains("'com'") && unknown.contains("comm, tid"),
+            "{unknown}"
+        );
+        assert_eq!(choice(&[""]), Err(ColumnsError::Nothing));
+    }
+
+    #[test]
+    fn kinds_of_events_have_fields_of_their_own() {
+        use Column as C;
+        let own = columns(&["sw:comm,tid", "trace:comm,trace"]).unwrap();
+        assert_eq!(own[0], Columns::of(&[C::Comm, C::Tid]));
+        assert_eq!(own[1], Columns::of(&[C::Comm, C::Trace]));
+        let hidden = columns(&["trace:"]).unwrap();
+        assert!(hidden[0].has(C::Ip) && hidden[1].is_empty());
+        // A list for all replaces what was before, a sign changes it.
+        let replaced = columns(&["trace:", "comm"]).unwrap();
+        assert_eq!(replaced, [Columns::of(&[C::Comm]); 2]);
+        let changed = columns(&["comm", "sw:+tid,-comm"]).unwrap();
+        assert_eq!(changed, [Columns::of(&[C::Tid]), Columns::of(&[C::Comm])]);
+    }
+
+    #[test]
+    fn kinds_are_checked() {
+        assert_eq!(
+            columns(&["hw:ip"]),
+            Err(ColumnsError::NoSuchEvents("hardware"))
+        );
+        assert!(matches!(
+            choice(&["sw:trace"]),
+            Err(ColumnsError::Never { .. })
+        ));
+        assert!(matches!(
+            choice(&["soft:ip"]),
+            Err(ColumnsError::UnknownKind(_))
+        ));
+    }
+
+    #[test]
+    fn what_is_not_recorded_is_left_out_by_default_and_refused_if_asked_for() {
+        let default = columns(&[]).unwrap();
+        assert!(default[0].has(Column::Ip) && !default[0].has(Column::Time));
+        let error = columns(&["ip,time"]).unwrap_err();
+        assert!(error.to_string().contains("TIME"), "{error}");
+    }
+}

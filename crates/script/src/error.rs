@@ -1,0 +1,19 @@
+//! Why samples are not printed.
+
+/// Samples could not be printed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The recording, or what was asked of it.
+    #[error(transparent)]
+    Analysis(#[from] rprof_analysis::Error),
+    /// A thread could not be started.
+    #[error("starting a thread")]
+    Thread(#[source] std::io::Error),
+    /// The output cannot be written.
+    #[error("writing the samples")]
+    Write(#[source] std::io::Error),
+    /// The fields cannot be had.
+    #[error(transparent)]
+    Columns(#[from] crate::choice::ColumnsError),
+}

@@ -1,0 +1,213 @@
+//! Lines of call chains: each made once for an address, then copied.
+
+use crate::spot::offset_in_dso;
+use crate::text;
+use foldhash::HashMap;
+use rprof_analysis::{Address, Location, LocationCache, Mappings, Query, Symbols};
+use rprof_machine::{ImageId, ImageKind, RecordedImage};
+use rprof_untrusted::Untrusted;
+use std::borrow::Cow;
+
+/// What a line of a chain shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub(crate) ip: bool,
+    pub(crate) symbol: bool,
+    pub(crate) offset: bool,
+    pub(crate) dso: bool,
+    /// With the address in the file behind its name.
+    pub(crate) dso_offset: bool,
+    pub(crate) source_line: bool,
+    /// Inlined functions as frames of their own.
+    pub(crate) inlines: bool,
+}
+
+/// Lines made so far: one for each location, whatever address it has in which process.
+pub(crate) struct FrameLines<'a> {
+    query: &'a Query<'a>,
+    symbols: Option<&'a Symbols>,
+    pub(crate) shown: Shown,
+    cache: LocationCache,
+    /// By location, and whether it is a return address.
+    numbers: HashMap<(Location, bool), u32>,
+    text: Vec<u8>,
+    /// StackEndCounts of the lines by number; each starts where the one before ends.
+    ends: Vec<u32>,
+}
+
+/// Broken chains are full of addresses that occur once: forgotten before they fill the memory.
+const MAX_TEXT: usize = 48 << 20;
+
+impl<'a> FrameLines<'a> {
+    pub(crate) fn new(query: &'a Query<'a>, symbols: Option<&'a Symbols>, shown: Shown) -> Self {
+        Self {
+            query,
+            symbols,
+            shown,
+            cache: LocationCache::new(),
+            numbers: HashMap::default(),
+            text: Vec::new(),
+            ends: vec![0],
+        }
+    }
+
+    /// Appends the lines of an address: one, and one for each function inlined there.
+    pub(crate) fn append(&mut self, mappings: Mappings, address: Address, out: &mut Vec<u8>) {
+        if self.text.len() > MAX_TEXT {
+            self.text.clear();
+            self.ends.truncate(1);
+            self.numbers.clear();
+            self.cache.clear();
+        }
+        let history = &self.query.recording.index.history;
+        let Self {
+            cache,
+            numbers,
+            text,
+            ends,
+            query,
+            symbols,
+            shown,
+        } = self;
+        let number = cache.value(history, mappings, address, |location| {
+            let is_return = address.is_return;
+            *numbers.entry((location, is_return)).or_insert_with(|| {
+                frame_lines(text, query, *symbols, *shown, is_return, location);
+                ends.push(u32::try_from(text.len()).unwrap_or(u32::MAX));
+                u32::try_from(ends.len() - 2).unwrap_or(u32::MAX)
+            })
+        });
+        if let Some(&[start, end]) = ends.get(number as usize..).and_then(<[_]>::first_chunk) {
+            let lines = text.get(start as usize..end as usize);
+            out.extend_from_slice(lines.unwrap_or_default());
+        }
+    }
+}
+
+fn frame_lines(
+    out: &mut Vec<u8>,
+    query: &Query<'_>,
+    symbols: Option<&Symbols>,
+    shown: Shown,
+    is_return: bool,
+    key: Location,
+) {
+    let line = Line {
+        symbols: symbols.map(|symbols| (symbols, symbols.number(key))),
+        image: query
+            .recording
+            .index
+            .history
+            .images()
+            .of(ImageId(key.image)),
+        ip: key.address.wrapping_add(u64::from(is_return)),
+        is_return,
+        shown,
+    };
+    let frames = line
+        .symbols
+        .map(|(symbols, location)| symbols.frames(location));
+    let outermost = frames.map_or(0, |frames| frames.len().saturating_sub(1));
+    let first = if shown.inlines { 0 } else { outermost };
+    for idx in first..=outermost {
+        line.append(idx, idx < outermost, out);
+        out.push(b'\n');
+    }
+}
+
+/// The line of one location, or its lines: one for each function inlined there.
+struct Line<'a> {
+    /// With the number of the location.
+    symbols: Option<(&'a Symbols, u32)>,
+    image: Option<&'a RecordedImage>,
+    /// Where in its file user code is, and other addresses as they are: so does perf.
+    ip: u64,
+    is_return: bool,
+    shown: Shown,
+}
+
+impl Line<'_> {
+    fn append(&self, idx: usize, is_inlined: bool, out: &mut Vec<u8>) {
+        if self.shown.ip {
+            out.push(b'\t');
+            text::hex(out, self.ip, 16);
+        }
+        if self.shown.symbol {
+            out.push(b' ');
+            self.symbol(idx, out);
+        }
+        if self.shown.dso && !is_inlined {
+            out.extend_from_slice(b" (");
+            text::name_of_bytes(out, &dso(self.image));
+            if self.shown.dso_offset {
+                offset_in_dso(self.image, self.ip, out);
+            }
+            out.push(b')');
+        }
+        if self.shown.source_line {
+            self.source(idx, is_inlined, out);
+        }
+        if is_inlined {
+            out.extend_from_slice(b" (inlined)");
+        }
+    }
+
+    fn symbol(&self, idx: usize, out: &mut Vec<u8>) {
+        let name = self.symbols.and_then(|(symbols, location)| {
+            let frame = symbols.frames(location).get(idx)?;
+            let name = symbols.functions.of(*frame).name?;
+            Some((symbols.strings.of(name), symbols.offset(location)))
+        });
+        let Some((name, offset)) = name else {
+            out.extend_from_slice(b"[unknown]");
+            return;
+        };
+        text::name(out, &name);
+        if self.shown.offset {
+            out.extend_from_slice(b"+0x");
+            text::hex(out, offset.wrapping_add(u64::from(self.is_return)), 0);
+        }
+    }
+
+    /// The source line, or where the code is whose line is not known.
+    fn source(&self, idx: usize, is_inlined: bool, out: &mut Vec<u8>) {
+        let line = self.symbols.and_then(|(symbols, location)| {
+            // The innermost one's, if what is inlined is not shown.
+            let idx = if self.shown.inlines { idx } else { 0 };
+            let (file, line) = (*symbols.lines(location).get(idx)?)?;
+            Some((symbols.strings.of(file), line))
+        });
+        match (line, self.image) {
+            (Some((file, line)), _) => source_line(file, line, out),
+            (None, Some(image)) if !is_inlined => no_source_line(image, self.ip, out),
+            _ => {}
+        }
+    }
+}
+
+/// A line of a file, without its folders, on a line of its own.
+fn source_line(file: Untrusted<&str>, line: u32, out: &mut Vec<u8>) {
+    let name = file.into_raw().rsplit('/').next().map(Untrusted::new);
+    out.extend_from_slice(b"\n  ");
+    text::name(out, &name.unwrap_or(file));
+    out.push(b':');
+    text::decimal(out, line.into(), 0);
+}
+
+/// Where code is whose line is not known.
+fn no_source_line(image: &RecordedImage, address: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\n  ");
+    text::name_of_bytes(out, &image.short_name());
+    out.push(b'[');
+    text::hex(out, address, 0);
+    out.push(b']');
+}
+
+/// An image as perf script writes it: its whole path.
+pub(crate) fn dso(image: Option<&RecordedImage>) -> Cow<'_, [u8]> {
+    match image {
+        None => b"[unknown]".into(),
+        Some(image) if image.kind == ImageKind::User => (&image.path).into(),
+        Some(image) => image.short_name(),
+    }
+}

@@ -1,0 +1,328 @@
+//! Every sample as text, in order of time: perf script's form, which FlameGraph tools read.
+
+mod bpf_output;
+mod branches;
+mod choice;
+mod columns;
+mod data_src;
+mod error;
+mod frames;
+mod head;
+mod line;
+mod memory;
+mod registers;
+mod spot;
+mod text;
+mod trace;
+
+pub use choice::{Choice, ColumnsError};
+pub use error::Error;
+
+use columns::{Column, Columns};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use line::{Layout, Lines};
+use rprof_abi::registers::RegisterTable;
+use rprof_abi::sample::DataSource;
+use rprof_analysis::{
+    Address, Batch, DecodedSample, First, IgnoredSamples, Kernel, Query, Recording, SampleOrder,
+    StackEndCounts, Symbols, TracepointFormats, WantedFrames, check_filter, find_locations,
+    for_each_batch,
+};
+use rprof_locate::Locator;
+use rprof_perfdata::feature::ClockData;
+use rprof_perfdata::{Feature, FeatureId, Reader};
+use rprof_profile::{Filter, Unwound};
+use rprof_symbols::{Demangling, Detail, Request};
+use spot::for_each_named;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::ops::Range;
+use std::sync::Arc;
+use std::thread;
+use trace::Traces;
+
+/// What to print of which samples.
+#[derive(Clone, Debug)]
+pub struct ScriptOptions {
+    /// Which samples.
+    pub filter: Filter,
+    /// Which parts of them.
+    pub columns: Choice,
+    /// Call chains.
+    pub chains: bool,
+    /// Inlined functions as frames of their own.
+    pub inlines: bool,
+    /// Times with nanoseconds.
+    pub nanoseconds: bool,
+    /// Where to look for binaries.
+    pub locator: Locator,
+    /// How names of functions are to read.
+    pub demangling: Demangling,
+}
+
+/// Samples formatted by one thread at a time.
+const JOB: usize = 1 << 10;
+
+/// Part of a batch, with its place in the output.
+struct Job {
+    number: u64,
+    batch: Arc<Batch>,
+    entries: Range<usize>,
+    /// Of the longest data source before.
+    data_src_width: usize,
+}
+
+/// What is to be said of the samples that were printed.
+#[derive(Clone, Debug, Default)]
+pub struct Printed {
+    /// What could not be used, one sentence each.
+    pub warnings: Vec<String>,
+    /// How stacks ended, where they were unwound from copies.
+    pub unwound: Unwound,
+}
+
+/// Prints all samples.
+///
+/// # Errors
+/// [`Error`] if the recording cannot be read, or `out` not be written.
+pub fn write_script(
+    reader: &Reader,
+    options: &ScriptOptions,
+    out: &mut dyn Write,
+) -> Result<Printed, Error> {
+    let events = reader.events().iter();
+    let attrs = events.map(|event| (event.name.raw(), &event.attr, event.is_dummy()));
+    let columns = options.columns.of_events(attrs, options.chains)?;
+    check_filter(reader, &options.filter)?;
+    let clock = clock_of(reader);
+    if clock.is_none() && columns.iter().any(|one| one.has(Column::Tod)) {
+        return Err(ColumnsError::NoWallTime.into());
+    }
+    let recording = Recording::open(reader, &options.locator, SampleOrder::Time)?;
+    let frames = match options.chains {
+        true => WantedFrames::All,
+        false => WantedFrames::Innermost,
+    };
+    let query = Query::of(&recording, &options.filter, frames, First::Both)?;
+    let symbols = symbols_of(&query, options, &columns)?;
+    let (formats, bad_formats) = TracepointFormats::of(reader);
+    let kernel = (!formats.is_empty()).then(|| Kernel::of(&recording));
+    let layout = Layout {
+        traces: Traces::new(&recording, &formats, kernel.as_ref()),
+        query: &query,
+        columns,
+        symbols: symbols.as_ref(),
+        nanoseconds: options.nanoseconds,
+        inlines: options.inlines,
+        name_width: reader
+            .events()
+            .iter()
+            .map(|event| event.name.shown().len())
+            .max()
+            .unwrap_or(0),
+        registers: reader
+            .feature_text(FeatureId::ARCH)
+            .and_then(|name| RegisterTable::of(&name)),
+        clock,
+    };
+    let mut counted = CountedWrite { out, n_bytes: 0 };
+    let (ignored, ends) = print(&layout, &mut counted)?;
+    let is_empty = counted.n_bytes == 0;
+    let of_file = reader.warnings().iter().chain(&bad_formats);
+    let mut warnings: Vec<String> = of_file.map(ToString::to_string).collect();
+    warnings.extend_from_slice(&recording.index.warnings);
+    warnings.extend(symbols.into_iter().flat_map(|symbols| symbols.warnings));
+    warnings.extend(ignored.warnings());
+    if is_empty {
+        warnings.push(match recording.index.n_samples {
+            0 => "no samples in the recording".to_owned(),
+            _ => "no samples match the filter".to_owned(),
+        });
+    }
+    Ok(Printed {
+        warnings,
+        unwound: ends.named(&recording.index.history),
+    })
+}
+
+/// Symbols of all locations, if any are to be shown or filtered by.
+fn symbols_of(
+    query: &Query<'_>,
+    options: &ScriptOptions,
+    columns: &[Columns],
+) -> Result<Option<Symbols>, Error> {
+    let filters_functions = !options.filter.dsos.is_empty() || !options.filter.symbols.is_empty();
+    let shows = |column| columns.iter().any(|one| one.has(column));
+    let shows_lines = shows(Column::Srcline);
+    let shows_names = shows(Column::Sym) || shows(Column::Brstacksym) || shows_lines;
+    if !shows_names && !filters_functions {
+        return Ok(None);
+    }
+    let more = |decoded: &DecodedSample<'_>, visit: &mut dyn FnMut(Address)| {
+        let columns = columns.get(decoded.event).copied().unwrap_or_default();
+        for_each_named(query, columns, decoded, visit);
+    };
+    let found = find_locations(query, more, &mut |_| {})?;
+    let request = Request {
+        detail: match (shows_lines, options.inlines) {
+            (true, _) => Detail::Lines,
+            (false, true) => Detail::Inlines,
+            (false, false) => Detail::Functions,
+        },
+        demangling: options.demangling,
+        ..Request::default()
+    };
+    Ok(Some(query.symbolize(found.locations, request)?))
+}
+
+/// What time it was by the recording's clock, if the recording says so.
+fn clock_of(reader: &Reader) -> Option<ClockData> {
+    let section = reader.feature(FeatureId::CLOCK_DATA).ok()??;
+    match Feature::parse(FeatureId::CLOCK_DATA, &section, reader.endian()) {
+        Ok(Feature::ClockData(clock)) => Some(clock),
+        _ => None,
+    }
+}
+
+/// A writer that knows how much it was given.
+struct CountedWrite<'a> {
+    out: &'a mut dyn Write,
+    n_bytes: u64,
+}
+
+impl Write for CountedWrite<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let n = self.out.write(bytes)?;
+        self.n_bytes += n as u64;
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// One thread reads and orders, others format, this one writes.
+fn print(
+    layout: &Layout<'_>,
+    out: &mut dyn Write,
+) -> Result<(IgnoredSamples, StackEndCounts), Error> {
+    let n_threads = thread::available_parallelism().map_or(1, usize::from);
+    let (jobs, todo) = bounded::<Job>(2 * n_threads);
+    let (finished, done) = bounded::<(u64, Vec<u8>)>(2 * n_threads);
+    // The channels' ends are owned where they are used: whoever stops early ends the others, too.
+    thread::scope(move |scope| {
+        let reading = thread::Builder::new()
+            .spawn_scoped(scope, move || read_in_order(layout, &jobs))
+            .map_err(Error::Thread)?;
+        let mut formatting = Vec::new();
+        for _ in 0..n_threads {
+            let (todo, finished) = (todo.clone(), finished.clone());
+            let thread = thread::Builder::new()
+                .spawn_scoped(scope, move || format_jobs(layout, &todo, &finished));
+            formatting.push(thread.map_err(Error::Thread)?);
+        }
+        drop((todo, finished));
+        write_in_order(done, out).map_err(Error::Write)?;
+        let mut ends = StackEndCounts::default();
+        for thread in formatting {
+            ends.merge(joined(thread));
+        }
+        Ok((joined(reading)?, ends))
+    })
+}
+
+/// What a thread made; its panic goes on here.
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    match thread.join() {
+        Ok(made) => made,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+fn read_in_order(layout: &Layout<'_>, jobs: &Sender<Job>) -> Result<IgnoredSamples, Error> {
+    let (mut number, mut data_src_width) = (0, 0);
+    Ok(for_each_batch(layout.query, |batch| {
+        let batch = Arc::new(batch);
+        for start in (0..batch.entries.len()).step_by(JOB) {
+            let job = Job {
+                number,
+                batch: Arc::clone(&batch),
+                entries: start..(start + JOB).min(batch.entries.len()),
+                data_src_width,
+            };
+            number += 1;
+            data_src_width = data_src_width.max(layout.data_src_width(&job));
+            if jobs.send(job).is_err() {
+                return false;
+            }
+        }
+        true
+    })?)
+}
+
+impl Layout<'_> {
+    /// Bytes of the longest data source of a job: perf pads what follows to it.
+    fn data_src_width(&self, job: &Job) -> usize {
+        if !self.columns.iter().any(|one| one.has(Column::DataSrc)) {
+            return 0;
+        }
+        let endian = self.query.recording.reader.endian();
+        let entries = &job.batch.entries[job.entries.clone()];
+        let records = entries.iter().filter_map(|entry| {
+            let raw = job.batch.record(entry, endian)?;
+            let decoded = DecodedSample::of(self.query.recording, entry.offset, raw)?;
+            let columns = self.columns.get(decoded.event)?;
+            let source = decoded.all_fields(self.query.recording.reader)?.data_src?;
+            let text = data_src::text(DataSource(source));
+            columns.has(Column::DataSrc).then_some(text.len())
+        });
+        records.max().unwrap_or(0)
+    }
+}
+
+fn format_jobs(
+    layout: &Layout<'_>,
+    todo: &Receiver<Job>,
+    finished: &Sender<(u64, Vec<u8>)>,
+) -> StackEndCounts {
+    let recording = layout.query.recording;
+    let mut lines = Lines::new(layout);
+    let mut scratch = Vec::new();
+    for job in todo {
+        lines.data_src_width = job.data_src_width;
+        let mut out = Vec::with_capacity(64 << 10);
+        for entry in &job.batch.entries[job.entries] {
+            let Some(raw) = job.batch.record(entry, recording.reader.endian()) else {
+                continue;
+            };
+            let Some(mut decoded) = DecodedSample::of(recording, entry.offset, raw) else {
+                continue;
+            };
+            if let Some(member) = job.batch.member(entry) {
+                decoded.event = member.event;
+                decoded.head.period = member.period;
+            }
+            // That it could not be joined was counted when it was put in order.
+            decoded.join(recording, &mut scratch);
+            lines.append(&decoded, &mut out);
+        }
+        if finished.send((job.number, out)).is_err() {
+            break;
+        }
+    }
+    lines.ends
+}
+
+fn write_in_order(done: Receiver<(u64, Vec<u8>)>, out: &mut dyn Write) -> std::io::Result<()> {
+    let mut waiting = BTreeMap::new();
+    let mut next = 0;
+    for (number, text) in done {
+        waiting.insert(number, text);
+        while let Some(text) = waiting.remove(&next) {
+            out.write_all(&text)?;
+            next += 1;
+        }
+    }
+    out.flush()
+}

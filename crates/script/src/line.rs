@@ -1,0 +1,348 @@
+//! One sample as text: perf script's layout.
+//!
+//! Source: `process_event` in tools/perf/builtin-script.c (v6.1).
+
+use crate::columns::{Column, Columns, has_named_addr, is_bpf_output, is_branch_trace};
+use crate::frames::{FrameLines, Shown};
+use crate::spot::{Spot, address_of};
+use crate::trace::Traces;
+use crate::{bpf_output, branches, head, memory, registers, text};
+use rprof_abi::registers::RegisterTable;
+use rprof_abi::{CpuMode, PerfEventAttr, Sample, SampleType};
+use rprof_analysis::{
+    DecodedSample, First, Mappings, Missing, Query, StackEndCounts, StackWalker, Symbols,
+    TaskCache, UserPart, UserStack, comm_text, for_each_address, has_stack, task_name,
+};
+use rprof_base::StackEnd;
+use rprof_perfdata::RecordedEvent;
+use rprof_perfdata::feature::ClockData;
+
+/// What all lines share.
+pub(crate) struct Layout<'a> {
+    pub(crate) query: &'a Query<'a>,
+    /// By event.
+    pub(crate) columns: Vec<Columns>,
+    pub(crate) traces: Traces<'a>,
+    pub(crate) symbols: Option<&'a Symbols>,
+    pub(crate) nanoseconds: bool,
+    /// Inlined functions as frames of their own.
+    pub(crate) inlines: bool,
+    /// Bytes of the longest event name.
+    pub(crate) name_width: usize,
+    /// Of the architecture that was recorded.
+    pub(crate) registers: Option<&'static RegisterTable>,
+    /// What time it was by the recording's clock.
+    pub(crate) clock: Option<ClockData>,
+}
+
+/// Of perf's column of flags.
+const FLAGS_WIDTH: usize = 24;
+
+/// A sample with all that its event records.
+struct Decoded<'s> {
+    decoded: &'s DecodedSample<'s>,
+    mappings: Mappings,
+    columns: Columns,
+    whole: Sample<'s>,
+    attr: Option<&'s PerfEventAttr>,
+}
+
+impl Decoded<'_> {
+    fn mode(&self) -> CpuMode {
+        self.decoded.raw.misc.cpu_mode()
+    }
+}
+
+/// One thread's state: lines of frames that it has made.
+pub(crate) struct Lines<'a> {
+    layout: &'a Layout<'a>,
+    tasks: TaskCache,
+    /// By event: which of the below.
+    of_event: Vec<usize>,
+    frames: Vec<FrameLines<'a>>,
+    walker: StackWalker,
+    /// How the stacks ended that were unwound.
+    pub(crate) ends: StackEndCounts,
+    /// Of the longest data source so far.
+    pub(crate) data_src_width: usize,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn new(layout: &'a Layout<'a>) -> Self {
+        let mut frames: Vec<FrameLines<'a>> = Vec::new();
+        let events = layout.query.recording.reader.events();
+        let of_event = layout.columns.iter().zip(events).map(|(columns, event)| {
+            let shown = Shown {
+                ip: columns.has(Column::Ip),
+                symbol: columns.has(Column::Sym),
+                offset: columns.has(Column::Symoff),
+                dso: columns.has(Column::Dso),
+                dso_offset: columns.has(Column::Dsoff),
+                source_line: columns.has(Column::Srcline),
+                inlines: layout.inlines && layout.has_chain(event),
+            };
+            let known = frames.iter().position(|lines| lines.shown == shown);
+            known.unwrap_or_else(|| {
+                frames.push(FrameLines::new(layout.query, layout.symbols, shown));
+                frames.len() - 1
+            })
+        });
+        let of_event = of_event.collect();
+        Self {
+            layout,
+            tasks: TaskCache::new(),
+            of_event,
+            frames,
+            walker: StackWalker::default(),
+            ends: StackEndCounts::default(),
+            data_src_width: 0,
+        }
+    }
+
+    /// Appends a sample, its chain and the empty line behind it, if the filter lets it through.
+    pub(crate) fn append(&mut self, decoded: &DecodedSample<'_>, out: &mut Vec<u8>) {
+        let layout = self.layout;
+        let columns = layout.columns.get(decoded.event).copied();
+        let Some(columns) = columns.filter(|columns| !columns.is_empty()) else {
+            return;
+        };
+        let history = &layout.query.recording.index.history;
+        let id = (decoded.pid, decoded.tid);
+        let (mappings, comm) = self.tasks.at(history, id, decoded.key);
+        let comm = comm_text(history, task_name(id, comm));
+        if !layout.shows(decoded, mappings, comm.raw()) {
+            return;
+        }
+        let event = layout.query.recording.reader.events().get(decoded.event);
+        let has_chain = event.is_some_and(|event| layout.has_chain(event));
+        let shows_chain = has_chain && columns.has(Column::Ip);
+        if columns.has(Column::Comm) {
+            let width = if shows_chain { 0 } else { 16 };
+            text::name_right(out, &comm, width);
+            out.push(b' ');
+        }
+        head::append(layout, columns, decoded, out);
+        if columns.has(Column::Period) {
+            text::decimal(out, decoded.weight(layout.query.recording.reader), 10);
+            out.push(b' ');
+        }
+        if columns.has(Column::Event) {
+            match event {
+                Some(event) => text::name_right(out, &event.name, layout.name_width),
+                None => text::right(out, "[unknown]", layout.name_width),
+            }
+            out.extend_from_slice(b": ");
+        }
+        if columns.has(Column::Flags) {
+            // Of branches in hardware traces, which are not decoded here.
+            text::right(out, "", FLAGS_WIDTH);
+        }
+        let whole = columns
+            .need_whole()
+            .then(|| decoded.all_fields(layout.query.recording.reader));
+        let sample = Decoded {
+            decoded,
+            mappings,
+            columns,
+            whole: whole.flatten().unwrap_or_default(),
+            attr: event.map(|event| &event.attr),
+        };
+        if sample.attr.is_some_and(is_branch_trace) {
+            self.branch(&sample, shows_chain, out);
+        } else {
+            self.parts(&sample, shows_chain, out);
+        }
+        out.push(b'\n');
+    }
+
+    /// What follows the event's name.
+    fn parts(&mut self, sample: &Decoded<'_>, shows_chain: bool, out: &mut Vec<u8>) {
+        let (layout, columns) = (self.layout, sample.columns);
+        let whole = &sample.whole;
+        if let Some(raw) = whole.raw.filter(|_| columns.has(Column::Trace)) {
+            layout.traces.append(sample.decoded.event, raw, out);
+        }
+        layout.addr(sample, out);
+        memory::source(columns, whole, &mut self.data_src_width, out);
+        self.code(sample, shows_chain, out);
+        for (column, of_sample) in [
+            (Column::Iregs, &whole.regs_intr),
+            (Column::Uregs, &whole.regs_user),
+        ] {
+            if columns.has(column) {
+                registers::append(of_sample.as_ref(), layout.registers, out);
+            }
+        }
+        if let Some(branches) = &whole.branch_stack {
+            let of = (sample.mode(), sample.mappings);
+            branches::append(layout, columns, of, branches, out);
+        }
+        if let Some(raw) = whole.raw.filter(|_| columns.has(Column::BpfOutput))
+            && sample.attr.is_some_and(is_bpf_output)
+        {
+            bpf_output::append(raw, out);
+        }
+        memory::pages(columns, whole, out);
+        if let Some(id) = whole.cgroup.filter(|_| columns.has(Column::Cgroup)) {
+            let path = layout.query.recording.index.cgroups.get(&id);
+            out.push(b' ');
+            text::name_of_bytes(out, path.map_or(b"unknown", Vec::as_slice));
+        }
+    }
+
+    /// One traced branch: from where to where.
+    fn branch(&mut self, sample: &Decoded<'_>, shows_chain: bool, out: &mut Vec<u8>) {
+        self.code(sample, shows_chain, out);
+        if sample.columns.has(Column::Addr) {
+            out.extend_from_slice(b" => ");
+            self.layout.addr(sample, out);
+        }
+    }
+
+    /// Appends where a sample was taken, with its chain if that is shown.
+    fn code(&mut self, sample: &Decoded<'_>, shows_chain: bool, out: &mut Vec<u8>) {
+        if !sample.columns.has(Column::Ip) {
+            return;
+        }
+        out.push(if shows_chain { b'\n' } else { b' ' });
+        let end = self.frames(sample.decoded, sample.mappings, shows_chain, out);
+        if sample.columns.has(Column::StackEnd) {
+            stack_end(end, out);
+        }
+    }
+
+    /// Appends a sample's frames; returns how its stack ended, if it was unwound.
+    fn frames(
+        &mut self,
+        decoded: &DecodedSample<'_>,
+        mappings: Mappings,
+        shows_chain: bool,
+        out: &mut Vec<u8>,
+    ) -> Option<StackEnd> {
+        let query = self.layout.query;
+        let lines = self.of_event.get(decoded.event);
+        let lines = lines.and_then(|&lines| self.frames.get_mut(lines))?;
+        let mut options = query.stacks.chains;
+        options.stacks &= shows_chain;
+        let (mut user, mut end) = (UserStack::RECORDED, None);
+        if shows_chain {
+            self.walker.clear();
+            let walked = self.walker.walk(&query.stacks, decoded, mappings);
+            self.ends.add(walked.end);
+            user = self.walker.user_part(decoded, &walked);
+            end = walked.end.map(|ended| ended.end);
+            if user.missing == Missing::Outermost {
+                // As perf has it: the column `stackend` says it.
+                user.missing = Missing::Nothing;
+            }
+        }
+        // Of stacks that could not be unwound the first frame is known.
+        let event = query.recording.reader.events().get(decoded.event);
+        let has_stack = event.is_some_and(has_stack);
+        options.first = match has_stack && matches!(user.part, UserPart::Recorded) {
+            true => First::Own,
+            false => First::OfChain,
+        };
+        let start = out.len();
+        let (sample, misc) = (&decoded.head, decoded.raw.misc);
+        for_each_address(sample, user, misc, options, |address| {
+            lines.append(mappings, address, out);
+        });
+        if !shows_chain && out.len() > start {
+            single(out, start, sample.ip.unwrap_or(0));
+        }
+        end
+    }
+}
+
+/// Of stacks that are not whole, why: a line of its own below the chain.
+fn stack_end(end: Option<StackEnd>, out: &mut Vec<u8>) {
+    if let Some(end) = end.filter(|&end| end != StackEnd::Rooted) {
+        out.extend_from_slice(b"\t[stack ends here: ");
+        out.extend_from_slice(end.name().as_bytes());
+        out.extend_from_slice(b"]\n");
+    }
+}
+
+/// Without a chain the one frame stands on the sample's own line, with its address in memory.
+fn single(out: &mut Vec<u8>, start: usize, ip: u64) {
+    let line = out.split_off(start);
+    text::hex(out, ip, 16);
+    // A tab and at least 16 digits are in front of it, a new line is behind it.
+    let line = line.strip_suffix(b"\n").unwrap_or(&line);
+    let rest = line.iter().position(|byte| !matches!(byte, b'\t' | b' '));
+    let rest = &line[rest.unwrap_or(0)..];
+    let address = rest.iter().position(|byte| matches!(byte, b' ' | b'\n'));
+    out.extend_from_slice(&rest[address.unwrap_or(rest.len())..]);
+}
+
+impl Layout<'_> {
+    fn has_chain(&self, event: &RecordedEvent) -> bool {
+        event.attr.sample_type.has(SampleType::CALLCHAIN) && self.query.stacks.chains.stacks
+    }
+
+    /// Appends the address of data, with its name for events that have some.
+    fn addr(&self, sample: &Decoded<'_>, out: &mut Vec<u8>) {
+        let columns = sample.columns;
+        let Some(addr) = sample.whole.addr.filter(|_| columns.has(Column::Addr)) else {
+            return;
+        };
+        text::hex(out, addr, 16);
+        if !sample.attr.is_some_and(has_named_addr) {
+            return;
+        }
+        let address = address_of(sample.mode(), addr);
+        let spot = Spot::of(self.query, sample.mappings, address);
+        if columns.has(Column::Sym) {
+            out.push(b' ');
+            spot.symbol(self.symbols, columns.has(Column::Symoff), out);
+        }
+        if columns.has(Column::Dso) {
+            out.push(b' ');
+            spot.dso(columns, out);
+        }
+    }
+
+    /// Whether the filter lets a sample through.
+    fn shows(&self, decoded: &DecodedSample<'_>, mappings: Mappings, comm: &str) -> bool {
+        let (query, filter) = (self.query, self.query.samples.filter);
+        if !filter.shows_task(decoded.pid, decoded.tid, comm) {
+            return false;
+        }
+        let Some(symbols) = self.symbols else {
+            return true;
+        };
+        if filter.dsos.is_empty() && filter.symbols.is_empty() {
+            return true;
+        }
+        let mut options = query.stacks.chains;
+        (options.first, options.stacks) = (First::Own, false);
+        let mut shows = true;
+        for_each_address(
+            &decoded.head,
+            UserStack::RECORDED,
+            decoded.raw.misc,
+            options,
+            |address| {
+                let location = mappings.location(&query.recording.index.history, address);
+                shows = symbols.accepts(filter, symbols.number(location));
+            },
+        );
+        shows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_frame_of_a_sample_without_a_chain_stands_on_its_line() {
+        let mut out = b"head \t            1234 main+0x4 (/bin/x)\n  x.c:7\n".to_vec();
+        single(&mut out, 5, 0x55aa);
+        assert_eq!(out, b"head             55aa main+0x4 (/bin/x)\n  x.c:7");
+        let mut out = b"\t            1234\n  x.c:7\n".to_vec();
+        single(&mut out, 0, 0x55aa);
+        assert_eq!(out, b"            55aa\n  x.c:7");
+    }
+}
