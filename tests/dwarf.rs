@@ -9,7 +9,10 @@
 
 mod common;
 
-use common::{fixtures, golden, has, is_x86_64, live, rprof, run, scratch, tool, work, write};
+use common::{
+    NO_FRAME_POINTERS, compile, fixtures, golden, has, is_x86_64, live, rprof, run, scratch, tool,
+    work, write,
+};
 use std::path::{Path, PathBuf};
 
 fn walk() -> PathBuf {
@@ -205,7 +208,8 @@ fn code_made_at_run_time_is_followed_by_frame_pointers() {
         return;
     };
     let dir = scratch();
-    let program = compile(dir.path(), JIT);
+    let program = dir.path().join("p");
+    compile(&program, JIT, NO_FRAME_POINTERS);
     let file = dir.path().join("recording");
     let mut perf = common::perf(["record", "-q", "-F", "299", "-e", "cpu-clock:u"]);
     perf.args(["--call-graph", "dwarf", "-o"]);
@@ -298,18 +302,6 @@ fn callers_that_frame_pointers_may_have_missed_are_not_called_whole() {
     assert!(line.contains("(libleaf.so "), "{line}");
 }
 
-/// Compiles a program without frame pointers.
-#[track_caller]
-fn compile(dir: &Path, source: &str) -> PathBuf {
-    let (input, output) = (dir.join("p.c"), dir.join("p"));
-    std::fs::write(&input, format!("{}{source}", work::C)).unwrap();
-    let mut cc = tool("cc");
-    cc.args(["-O2", "-g", "-fno-optimize-sibling-calls"]);
-    cc.args(["-fomit-frame-pointer", "-pthread", "-o"]);
-    run(cc.arg(&output).arg(&input)).ok();
-    output
-}
-
 /// Samples as blocks of lines: a head and its frames, from the innermost to the root.
 fn blocks(text: &str) -> Vec<Vec<&str>> {
     let blocks = text.split("\n\n").map(|block| block.lines().collect());
@@ -353,7 +345,8 @@ fn stacks_are_those_of_perf_line_for_line() {
         return;
     };
     let dir = scratch();
-    let program = compile(dir.path(), PROGRAM);
+    let program = dir.path().join("p");
+    compile(&program, PROGRAM, NO_FRAME_POINTERS);
     for size in ["8192", "65528"] {
         let file = dir.path().join(size);
         let mut perf = common::perf([

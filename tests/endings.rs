@@ -7,6 +7,8 @@
 )]
 
 mod common;
+#[path = "endings/left.rs"]
+mod left;
 
 use common::work::burn;
 use common::{

@@ -11,7 +11,7 @@ mod common;
 mod rare;
 
 use common::{
-    Tracefs, compile_c, has, is_root, live, records_all, rprof, run, scratch, tool, tracefs,
+    FRAME_POINTERS, Program, Tracefs, has, is_root, records_all, rprof, run, tool, tracefs,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -280,27 +280,34 @@ fn record(shape: &Shape, file: &Path, program: &Path, tracefs: Option<Tracefs>) 
     run(&mut perf).ok();
 }
 
+/// What most tests begin with: perf, and the program to record.
+#[track_caller]
+fn program(test: &str) -> Option<Program> {
+    if !has(test, "perf", "linux-perf") {
+        return None;
+    }
+    Program::new(test, PROGRAM, FRAME_POINTERS)
+}
+
 #[test]
 fn every_shape_of_recording_prints_as_perf_prints_it() {
     let test = "every_shape_of_recording_prints_as_perf_prints_it";
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") || !is_root(test) {
+    if !is_root(test) {
         return;
     }
-    let Some(_live) = live(test) else {
+    let Some(program) = program(test) else {
         return;
     };
     let (true, tracefs) = (records_all(test), tracefs(test)) else {
         return;
     };
-    let dir = scratch();
-    let program = compile_c(dir.path(), "program", PROGRAM);
     for shape in SHAPES {
         let needs_tracefs = shape.record.iter().any(|word| word.contains("sys_enter"));
         if needs_tracefs && tracefs.is_none() {
             continue;
         }
-        let file = dir.path().join(shape.name);
-        record(shape, &file, &program, tracefs);
+        let file = program.file(shape.name);
+        record(shape, &file, &program.path(), tracefs);
         let (ours, theirs) = (
             our_script(&file, shape.fields),
             perf_script(&file, shape.fields),
@@ -314,18 +321,13 @@ fn every_shape_of_recording_prints_as_perf_prints_it() {
 #[test]
 fn a_recording_through_a_pipe_is_the_same_recording() {
     let test = "a_recording_through_a_pipe_is_the_same_recording";
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
+    let Some(program) = program(test) else {
         return;
     };
-    let dir = scratch();
-    let program = compile_c(dir.path(), "program", PROGRAM);
     for flags in [&["-d"][..], &["-d", "-z"]] {
         let mut perf = common::perf(["record", "-q", "-e", "cpu-clock", "-F", "999"]);
-        perf.args(flags).args(["-o", "-", "--"]).arg(&program);
-        let file = dir.path().join("piped");
+        perf.args(flags).args(["-o", "-", "--"]).arg(program.path());
+        let file = program.file("piped");
         run(&mut through("\"$@\" | cat > \"$0\"", &file, &perf)).ok();
         let fields = "comm,pid,tid,time,period,event,ip,sym,symoff,dso";
         let ours = our_script(&file, fields);
@@ -374,26 +376,11 @@ fn collapsed(text: &str) -> BTreeMap<Vec<String>, usize> {
 #[test]
 fn collapsed_stacks_are_those_of_perf() {
     let test = "collapsed_stacks_are_those_of_perf";
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
+    let Some(program) = program(test) else {
         return;
     };
-    let dir = scratch();
-    let program = compile_c(dir.path(), "program", PROGRAM);
-    let file = dir.path().join("recording");
-    let mut perf = common::perf([
-        "record",
-        "-q",
-        "-F",
-        "1999",
-        "-g",
-        "-e",
-        "cpu-clock:u",
-        "-o",
-    ]);
-    run(perf.arg(&file).arg("--").arg(&program)).ok();
+    let recorded = program.record_by_perf(&["-F", "1999", "-g", "-e", "cpu-clock:u"], &[]);
+    let file = recorded.file;
     let fields = "comm,tid,time,event,ip,sym,symoff,dso";
     let ours = collapsed(&our_script(&file, fields));
     let theirs = collapsed(&perf_script(&file, fields));

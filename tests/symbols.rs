@@ -11,7 +11,6 @@ mod common;
 
 use common::{
     Ran, copy_of_rprof, fixtures, has, is_root, links, live, report, rprof, run, scratch, tool,
-    work,
 };
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -24,11 +23,9 @@ const PROGRAM: &str = "
     int main(void) { return work(getpid()) == (unsigned)getpid(); }";
 
 fn compile(dir: &Path, source: &str, options: &[&str]) -> PathBuf {
-    let (input, output) = (dir.join("program.c"), dir.join("program"));
-    std::fs::write(&input, format!("{}{source}", work::C)).unwrap();
-    let mut cc = tool("cc");
-    cc.args(["-O1", "-g", "-Wl,--build-id", "-o"]);
-    run(cc.arg(&output).arg(&input).args(options)).ok();
+    let output = dir.join("program");
+    let options = [&["-O1", "-g", "-Wl,--build-id"], options].concat();
+    common::compile(&output, source, &options);
     output
 }
 

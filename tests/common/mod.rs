@@ -1,6 +1,7 @@
-//! What all tests through the binary share: running it under a watchdog, scratch folders, work that
-//! is measured ([`work`]), programs that end with the test ([`running`]), needs that are said aloud,
-//! and one live test at a time ([`needs`]).
+//! What all tests through the binary share: running it under a watchdog, scratch folders, programs
+//! to record ([`program`]) that do work which is measured ([`work`]), recordings ([`recording`]),
+//! programs that end with the test ([`running`], [`cleanup`]), needs that are said aloud, and one live test at a
+//! time ([`needs`]).
 
 #![allow(
     dead_code,
@@ -9,12 +10,18 @@
     reason = "each test program uses a part of it"
 )]
 
+mod cleanup;
 mod needs;
 pub mod nobody;
+mod program;
+mod recording;
 mod running;
 pub mod work;
 
+pub use cleanup::{MARK, shared_folder};
 pub use needs::*;
+pub use program::*;
+pub use recording::Recording;
 pub use running::{Running, record_while};
 
 use std::ffi::OsStr;
@@ -80,6 +87,7 @@ pub fn tool(program: impl AsRef<OsStr>) -> Command {
     for name in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "PERF_CONFIG"] {
         command.env_remove(name);
     }
+    cleanup::mark(&mut command);
     // Compilers are looked for there.
     if let (None, Some(home)) = (std::env::var_os("RUSTUP_HOME"), std::env::var_os("HOME")) {
         command.env("RUSTUP_HOME", Path::new(&home).join(".rustup"));
@@ -212,24 +220,6 @@ pub fn golden(path: &Path, actual: &str) {
         "{} differs (cargo xtask bless rewrites it)\n--- expected\n{expected}\n--- actual\n{actual}",
         path.display()
     );
-}
-
-/// Compiles a C program with frame pointers; what it does for a while is [`work::C`].
-#[track_caller]
-pub fn compile_c(dir: &Path, name: &str, source: &str) -> PathBuf {
-    let (input, output) = (dir.join(format!("{name}.c")), dir.join(name));
-    std::fs::write(&input, format!("{}{source}", work::C)).unwrap();
-    let mut cc = tool("cc");
-    cc.args([
-        "-O1",
-        "-g",
-        "-fno-omit-frame-pointer",
-        "-fno-optimize-sibling-calls",
-        "-pthread",
-        "-o",
-    ]);
-    run(cc.arg(&output).arg(&input)).ok();
-    output
 }
 
 /// A number in front of a word in a line of text: `samples(" 12 samples in ..", "samples")`.

@@ -3,7 +3,7 @@
 
 use crate::common::{Running, scratch, tool};
 use crate::edits::Edit;
-use crate::recordings::{self, Places, Recording};
+use crate::recordings::{self, Original, Places};
 use crate::verbs::{Ways, read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -24,7 +24,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 const ALL: Duration = Duration::from_secs(900);
 
 /// Lists what is done to a recording.
-pub(crate) type Edits = fn(&Recording, &Places) -> Vec<Edit>;
+pub(crate) type Edits = fn(&Original, &Places) -> Vec<Edit>;
 
 /// Does all of `edits` to all recordings, one by one, in a process of its own. `test` is the name
 /// of the test that asks for it.
@@ -110,7 +110,7 @@ fn run_all(test: &str, edits: Edits, results: &Sender<Option<String>>) {
     }
 }
 
-fn check(recording: &Recording, edit: &Edit, number: usize, nowhere: &Path) -> Option<String> {
+fn check(recording: &Original, edit: &Edit, number: usize, nowhere: &Path) -> Option<String> {
     let reader = match recording.open(edit.apply(&recording.bytes)) {
         Ok(reader) => reader,
         Err(error) => {

@@ -1,6 +1,6 @@
 //! The ways in which a recording is damaged: each function lists what is done to one.
 
-use crate::recordings::{Places, Recording};
+use crate::recordings::{Original, Places};
 use rprof_abi::Endian;
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ impl Edit {
 }
 
 /// Cuts at every fiftieth, and at and around the start of every record.
-pub(crate) fn cuts(recording: &Recording, places: &Places) -> Vec<Edit> {
+pub(crate) fn cuts(recording: &Original, places: &Places) -> Vec<Edit> {
     let len = recording.bytes.len();
     let starts = places.records(&recording.bytes);
     let mut lens: Vec<usize> = (0..50).map(|part| len * part / 50).collect();
@@ -59,7 +59,7 @@ pub(crate) fn cuts(recording: &Recording, places: &Places) -> Vec<Edit> {
 }
 
 /// Every byte of header, attrs and feature table inverted, 0 and 0xff.
-pub(crate) fn head_bytes(recording: &Recording, places: &Places) -> Vec<Edit> {
+pub(crate) fn head_bytes(recording: &Original, places: &Places) -> Vec<Edit> {
     let mut edits = Vec::new();
     for at in places.heads.iter().cloned().flatten() {
         let old = recording.bytes[at];
@@ -74,7 +74,7 @@ pub(crate) fn head_bytes(recording: &Recording, places: &Places) -> Vec<Edit> {
 
 /// Numbers that are the largest, 0, 1 and negative, of every width: in header, attrs, feature
 /// table, in the first bytes of feature sections and of records.
-pub(crate) fn numbers(recording: &Recording, places: &Places) -> Vec<Edit> {
+pub(crate) fn numbers(recording: &Original, places: &Places) -> Vec<Edit> {
     let mut regions: Vec<Range<usize>> = places.heads.clone();
     let sections = places.sections.iter();
     regions.extend(sections.map(|section| section.start..section.end.min(section.start + 32)));
@@ -96,7 +96,7 @@ pub(crate) fn numbers(recording: &Recording, places: &Places) -> Vec<Edit> {
 }
 
 /// A few changes at random places, of records mostly.
-pub(crate) fn random(recording: &Recording, places: &Places) -> Vec<Edit> {
+pub(crate) fn random(recording: &Original, places: &Places) -> Vec<Edit> {
     let mut random = Random(recording.bytes.len() as u64);
     let all = 0..recording.bytes.len();
     let n = if recording.is_fixture { 300 } else { 150 };
@@ -135,7 +135,7 @@ fn sample<T>(all: &[T], max: usize) -> impl Iterator<Item = &T> {
     all.iter().step_by(all.len().div_ceil(max).max(1))
 }
 
-fn limited(edits: Vec<Edit>, recording: &Recording) -> Vec<Edit> {
+fn limited(edits: Vec<Edit>, recording: &Original) -> Vec<Edit> {
     let max = if recording.is_fixture { 700 } else { 120 };
     sample(&edits, max).cloned().collect()
 }

@@ -9,8 +9,9 @@ use tempfile::TempDir;
 /// Larger files of the corpus are left out: they take long and show nothing new.
 const MAX_BYTES: u64 = 32 << 10;
 
-/// A recording whose bytes may be changed before it is opened.
-pub(crate) struct Recording {
+/// A recording whose bytes may be changed before it is opened. Thousands are read in one process, by
+/// the library: other tests ask the binary (`common::Recording`).
+pub(crate) struct Original {
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
     /// Of a directory recording: a copy of it, and which file of it `bytes` are.
@@ -21,7 +22,7 @@ pub(crate) struct Recording {
     pub(crate) is_fixture: bool,
 }
 
-impl Recording {
+impl Original {
     /// Opens it as if it had these bytes.
     pub(crate) fn open(&self, bytes: Vec<u8>) -> Result<Reader, Error> {
         match &self.folder {
@@ -108,7 +109,7 @@ impl Places {
 }
 
 /// All of them, in the same order every time.
-pub(crate) fn all(test: &str) -> Vec<Recording> {
+pub(crate) fn all(test: &str) -> Vec<Original> {
     let mut all = Vec::new();
     for name in [
         "spin/perf.data",
@@ -119,7 +120,7 @@ pub(crate) fn all(test: &str) -> Vec<Recording> {
         all.push(file(&fixtures().join(name), true));
     }
     let dir = fixtures().join("dwarf");
-    all.push(Recording {
+    all.push(Original {
         root: Some(dir.join("root")),
         ..file(&dir.join("perf.data"), true)
     });
@@ -137,9 +138,9 @@ pub(crate) fn all(test: &str) -> Vec<Recording> {
     all
 }
 
-fn file(path: &Path, is_fixture: bool) -> Recording {
+fn file(path: &Path, is_fixture: bool) -> Original {
     let name = path.file_name().unwrap_or_default();
-    Recording {
+    Original {
         name: name.to_string_lossy().into_owned(),
         bytes: std::fs::read(path).unwrap(),
         folder: None,
@@ -148,13 +149,13 @@ fn file(path: &Path, is_fixture: bool) -> Recording {
     }
 }
 
-fn directory(part: &str) -> Recording {
+fn directory(part: &str) -> Original {
     let (from, to) = (fixtures().join("forms/directory"), scratch());
     for entry in from.read_dir().unwrap() {
         let entry = entry.unwrap();
         std::fs::copy(entry.path(), to.path().join(entry.file_name())).unwrap();
     }
-    Recording {
+    Original {
         name: format!("directory/{part}"),
         bytes: std::fs::read(from.join(part)).unwrap(),
         folder: Some((to, part.to_owned())),

@@ -1,9 +1,8 @@
 //! How exports end that cannot go well.
 
 use crate::common::work::burn;
-use crate::common::{closed_pipe, has, live, run, scratch, tool};
+use crate::common::{Recording, closed_pipe, has, live, run, scratch, tool};
 use crate::firefox;
-use crate::recordings::{Recording, fixture};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
@@ -14,7 +13,7 @@ const FORMATS: [&str; 5] = ["firefox", "speedscope", "pprof", "folded", "json"];
 fn nothing_to_export_is_a_valid_empty_file_and_a_sentence() {
     let dir = scratch();
     let nobody = ["--comms", "nobody"];
-    let spin = fixture("spin");
+    let spin = Recording::fixture("spin");
     for format in FORMATS {
         let mut args = nobody.to_vec();
         args.extend(["--format", format]);
@@ -56,8 +55,8 @@ fn samples_without_times_come_in_the_files_order() {
     };
     let mut perf = crate::common::perf(["record", "-B", "--per-thread", "-g"]);
     perf.args(["-e", "cpu-clock", "-o"]).arg(&path);
-    run(perf.args(["sh", "-c", &burn(30)])).ok();
-    let recording = Recording { path, root: None };
+    let ran = run(perf.args(["sh", "-c", &burn(30)])).ok();
+    let recording = Recording::new(path, ran);
     let out = dir.path().join("untimed.json.gz");
     let mut command = recording.command("export", &[]);
     let ran = run(command.arg("-o").arg(&out)).ok();
@@ -70,7 +69,7 @@ fn samples_without_times_come_in_the_files_order() {
 fn an_output_that_cannot_be_written_is_one_line_and_no_file() {
     let dir = scratch();
     let missing = dir.path().join("missing/of/a.json");
-    let mut command = fixture("spin").command("export", &[]);
+    let mut command = Recording::fixture("spin").command("export", &[]);
     let error = run(command.arg("-o").arg(&missing)).fails(1);
     assert_eq!(error.lines().count(), 1, "{error}");
     let folder = dir.path().join("missing");
@@ -79,13 +78,13 @@ fn an_output_that_cannot_be_written_is_one_line_and_no_file() {
         folder.display()
     );
     assert!(error.ends_with(&why), "{error}");
-    let mut command = fixture("spin").command("export", &["--format", "json"]);
+    let mut command = Recording::fixture("spin").command("export", &["--format", "json"]);
     let error = run(command.args(["-o", "/dev/full"])).fails(1);
     assert!(error.contains("/dev/full: No space left"), "{error}");
     // A folder is no file.
     let folder = dir.path().join("folder.json");
     fs::create_dir(&folder).unwrap();
-    let mut command = fixture("spin").command("export", &[]);
+    let mut command = Recording::fixture("spin").command("export", &[]);
     let error = run(command.arg("-o").arg(&folder)).fails(1);
     assert!(error.contains("Is a directory"), "{error}");
     let left: Vec<_> = fs::read_dir(dir.path()).unwrap().collect();
@@ -99,7 +98,7 @@ fn a_file_is_replaced_with_its_permissions_and_links_are_followed() {
     fs::write(&file, "before").unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
     std::os::unix::fs::symlink(&file, &link).unwrap();
-    fixture("spin").export(dir.path(), "link.json", &[]);
+    Recording::fixture("spin").export(dir.path(), "link.json", &[]);
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert!(
         fs::read_to_string(&file)
@@ -115,7 +114,7 @@ fn a_file_is_replaced_with_its_permissions_and_links_are_followed() {
 #[test]
 fn a_closed_pipe_is_no_error() {
     for format in FORMATS {
-        let mut command = fixture("spin").command("export", &["--format", format]);
+        let mut command = Recording::fixture("spin").command("export", &["--format", format]);
         let command = command.stdout(closed_pipe()).stderr(Stdio::piped());
         let ended = command.output().unwrap();
         let stderr = String::from_utf8_lossy(&ended.stderr);
@@ -125,29 +124,30 @@ fn a_closed_pipe_is_no_error() {
 
 #[test]
 fn a_format_that_is_not_said_is_asked_for() {
-    let error = run(&mut fixture("spin").command("export", &[])).fails(2);
+    let error = run(&mut Recording::fixture("spin").command("export", &[])).fails(2);
     assert!(error.contains("--format firefox, speedscope"), "{error}");
-    let error = run(&mut fixture("spin").command("export", &["-o", "/tmp/a.svg"])).fails(2);
+    let error =
+        run(&mut Recording::fixture("spin").command("export", &["-o", "/tmp/a.svg"])).fails(2);
     assert!(
         error.contains("'a.svg' does not tell the format"),
         "{error}"
     );
     let args = ["--format", "pprof", "--event", "cycles"];
-    let error = run(&mut fixture("spin").command("export", &args)).fails(2);
+    let error = run(&mut Recording::fixture("spin").command("export", &args)).fails(2);
     assert!(error.contains("--event is for folded stacks"), "{error}");
 }
 
 #[test]
 fn a_dash_is_standard_output() {
-    let ran = fixture("spin").run("export", &["--format", "folded", "-o", "-"]);
-    let flame = fixture("spin").run("flame", &["--folded"]);
+    let ran = Recording::fixture("spin").run("export", &["--format", "folded", "-o", "-"]);
+    let flame = Recording::fixture("spin").run("flame", &["--folded"]);
     assert_eq!(ran.stdout, flame.stdout);
 }
 
 #[test]
 fn inferno_draws_folded_stacks() {
     let dir = scratch();
-    let path = fixture("spin").export(dir.path(), "spin.folded", &[]);
+    let path = Recording::fixture("spin").export(dir.path(), "spin.folded", &[]);
     let folded = fs::read_to_string(path).unwrap();
     let mut svg = Vec::new();
     let mut options = inferno::flamegraph::Options::default();

@@ -3,8 +3,8 @@
 //! Source: docs-developer/processed-profile-format.md, docs-developer/CHANGELOG-formats.md and
 //! src/types/profile.ts of github.com/firefox-devtools/profiler.
 
-use crate::common::scratch;
-use crate::recordings::{fixture, index};
+use crate::common::{Recording, scratch};
+use crate::recordings::index;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -321,7 +321,7 @@ pub(crate) fn checked(profile: &Value) -> Vec<(String, u64, u64)> {
 #[test]
 fn inlined_functions_lines_and_symbols_are_where_they_belong() {
     let dir = scratch();
-    let profile = fixture("spin").export_json(dir.path(), "spin.json.gz", &[]);
+    let profile = Recording::fixture("spin").export_json(dir.path(), "spin.json.gz", &[]);
     let shared = &profile["shared"];
     let string = |idx: &Value| shared["stringArray"][index(idx)].as_str().unwrap();
     let (frames, funcs) = (&shared["frameTable"], &shared["funcTable"]);

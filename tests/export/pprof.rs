@@ -1,7 +1,6 @@
 //! pprof's own tool reads our files.
 
-use crate::common::{has, run, scratch, tool};
-use crate::recordings::fixture;
+use crate::common::{Recording, has, run, scratch, tool};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -81,7 +80,7 @@ pub(crate) fn totals(
 /// A report's table by function: self samples, and the percentage with all that it called.
 fn report(inlines: &[&str]) -> BTreeMap<String, (u64, String)> {
     let args = ["--sort", "sym", "-n", "-g", "none"];
-    let text = fixture("spin")
+    let text = Recording::fixture("spin")
         .run("report", &[&args[..], inlines].concat())
         .stdout;
     let rows = text
@@ -103,8 +102,8 @@ fn top_has_the_reports_flat_and_cumulative_numbers() {
     let dir = scratch();
     // Functions that were inlined are left out on either side: for pprof, a sample's own function
     // is the one inlined there, for a report's row the one that holds the code.
-    let whole = fixture("spin").export(dir.path(), "whole.pb.gz", &[]);
-    let plain = fixture("spin").export(dir.path(), "plain.pb.gz", &["--no-inline"]);
+    let whole = Recording::fixture("spin").export(dir.path(), "whole.pb.gz", &[]);
+    let plain = Recording::fixture("spin").export(dir.path(), "plain.pb.gz", &["--no-inline"]);
     let expected = report(&["--no-inline"]);
     assert!(expected.len() >= 4, "{expected:?}");
     for (path, args) in [
@@ -130,7 +129,7 @@ fn peek_shows_callers_and_inlined_functions() {
         return;
     }
     let dir = scratch();
-    let path = fixture("spin").export(dir.path(), "spin.pb.gz", &[]);
+    let path = Recording::fixture("spin").export(dir.path(), "spin.pb.gz", &[]);
     let peek = pprof(&path, &["-peek", "^hot$", "-sample_index=samples"]);
     let words: Vec<Vec<&str>> = peek
         .lines()
@@ -151,7 +150,7 @@ fn labels_mappings_and_build_ids_are_there() {
         return;
     }
     let dir = scratch();
-    let path = fixture("spin").export(dir.path(), "spin.pb.gz", &[]);
+    let path = Recording::fixture("spin").export(dir.path(), "spin.pb.gz", &[]);
     let raw = pprof(&path, &["-raw"]);
     assert!(raw.contains("comm:[spin]"), "{raw}");
     assert!(

@@ -1,44 +1,12 @@
 //! What is exported, and how.
 
-use crate::common::{Ran, compile_c, fixtures, has, live, rprof, run, tracefs};
+use crate::common::{Recording, compile_c, has, live, rprof, run, tracefs};
 use flate2::read::GzDecoder;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
-/// A recording, and where its binaries are.
-#[derive(Clone, Debug)]
-pub(crate) struct Recording {
-    pub(crate) path: PathBuf,
-    pub(crate) root: Option<PathBuf>,
-}
-
-/// One of those that are part of the project.
-pub(crate) fn fixture(name: &str) -> Recording {
-    let dir = fixtures().join(name);
-    Recording {
-        path: dir.join("perf.data"),
-        root: Some(dir.join("root")),
-    }
-}
 
 impl Recording {
-    /// A sub-command on it.
-    pub(crate) fn command(&self, name: &str, args: &[&str]) -> Command {
-        let mut command = rprof([name, "-i"]);
-        command.arg(&self.path).args(args);
-        if let Some(root) = &self.root {
-            command.arg("--symfs").arg(root);
-        }
-        command
-    }
-
-    #[track_caller]
-    pub(crate) fn run(&self, name: &str, args: &[&str]) -> Ran {
-        run(&mut self.command(name, args)).ok()
-    }
-
     /// Exports into a folder; returns the file.
     #[track_caller]
     pub(crate) fn export(&self, dir: &Path, name: &str, args: &[&str]) -> PathBuf {
@@ -61,7 +29,7 @@ impl Recording {
 
     /// Samples and weight of each event, as `report` says.
     pub(crate) fn totals(&self) -> Vec<(String, u64, u64)> {
-        let report = self.run("report", &["-g", "none", "--no-children"]).stdout;
+        let report = self.read("report", &["-g", "none", "--no-children"]);
         let number = |line: &str| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap();
         let mut totals = Vec::new();
         for line in report.lines() {
@@ -128,10 +96,10 @@ pub(crate) fn several_events(test: &str, dir: &Path) -> Option<Recording> {
     let _live = live(test)?;
     let tracefs = tracefs(test)?;
     let program = compile_c(dir, "busy", BUSY);
-    let path = dir.join("busy.data");
+    let file = dir.join("busy.data");
     let events = "cpu-clock,page-faults,sched:sched_process_exit";
     let mut record = rprof(["record", "-F", "1999", "-e", events, "-o"]);
-    record.arg(&path).arg("--").arg(&program);
-    run(&mut tracefs.within(&record)).ok();
-    Some(Recording { path, root: None })
+    record.arg(&file).arg("--").arg(&program);
+    let ran = run(&mut tracefs.within(&record)).ok();
+    Some(Recording::new(file, ran))
 }

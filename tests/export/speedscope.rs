@@ -1,7 +1,7 @@
 //! speedscope's format, and its released package.
 
-use crate::common::{has, is_wide, run, scratch, tool};
-use crate::recordings::{fixture, index, unpacked};
+use crate::common::{Recording, has, is_wide, run, scratch, tool};
+use crate::recordings::{index, unpacked};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -45,7 +45,7 @@ pub(crate) fn checked(file: &Value, events: &[(String, u64, u64)]) -> Vec<(Strin
 #[test]
 fn stacks_are_outermost_first_and_weights_have_a_unit() {
     let dir = scratch();
-    let file = fixture("spin").export_json(dir.path(), "spin.speedscope.json", &[]);
+    let file = Recording::fixture("spin").export_json(dir.path(), "spin.speedscope.json", &[]);
     let profile = &file["profiles"][0];
     assert_eq!(profile["name"], "spin 1269/1269");
     assert_eq!(profile["unit"], "nanoseconds");
@@ -70,7 +70,7 @@ fn stacks_are_outermost_first_and_weights_have_a_unit() {
         assert_eq!(place(name), ("./spin.c", Some(line)));
     }
     assert_eq!(place("[unknown]"), ("[unknown]", None));
-    let packed = fixture("spin").export(dir.path(), "spin.speedscope.json.gz", &[]);
+    let packed = Recording::fixture("spin").export(dir.path(), "spin.speedscope.json.gz", &[]);
     let unpacked: Value = serde_json::from_slice(&unpacked(&packed)).unwrap();
     assert_eq!(unpacked, file);
 }
@@ -120,7 +120,7 @@ fn the_released_package_loads_the_file() {
     tar.args(["-xzf", "speedscope-1.25.0.tgz"])
         .current_dir(dir.path());
     run(&mut tar).ok();
-    let profile = fixture("spin").export(dir.path(), "spin.speedscope.json", &[]);
+    let profile = Recording::fixture("spin").export(dir.path(), "spin.speedscope.json", &[]);
     let page = loaded(dir.path(), &profile);
     // The toolbar has the profile's name once it is shown; before, the page says how to load one.
     assert!(page.contains("spin 1269/1269"), "{page}");

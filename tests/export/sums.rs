@@ -1,8 +1,8 @@
 //! Sums are equal in every format.
 
-use crate::common::scratch;
+use crate::common::{Recording, scratch};
 use crate::pprof;
-use crate::recordings::{Recording, fixture, index, several_events};
+use crate::recordings::{index, several_events};
 use crate::{firefox, speedscope};
 use std::path::Path;
 
@@ -63,8 +63,8 @@ fn check(recording: &Recording, dir: &Path) {
 #[test]
 fn every_format_has_the_reports_totals() {
     let dir = scratch();
-    check(&fixture("spin"), dir.path());
-    check(&fixture("dwarf"), dir.path());
+    check(&Recording::fixture("spin"), dir.path());
+    check(&Recording::fixture("dwarf"), dir.path());
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn several_events_have_each_their_totals_whatever_threads_are_called() {
 #[test]
 fn filters_are_the_reports() {
     let dir = scratch();
-    let spin = fixture("spin");
+    let spin = Recording::fixture("spin");
     let args = ["--symbols", "cold"];
     let firefox = spin.export_json(dir.path(), "profile.json.gz", &args);
     assert_eq!(firefox::checked(&firefox)[0].1, 63);
@@ -104,9 +104,9 @@ fn filters_are_the_reports() {
 fn the_same_recording_gives_the_same_bytes() {
     let dir = scratch();
     for name in ["a.json.gz", "a.speedscope.json", "a.pb.gz", "a.json"] {
-        let first = fixture("spin").export(dir.path(), name, &[]);
+        let first = Recording::fixture("spin").export(dir.path(), name, &[]);
         let first = std::fs::read(first).unwrap();
-        let again = fixture("spin").export(dir.path(), name, &[]);
+        let again = Recording::fixture("spin").export(dir.path(), name, &[]);
         assert!(first == std::fs::read(again).unwrap(), "{name}");
     }
 }

@@ -6,10 +6,12 @@ use std::process::Command;
 /// Its signals, as the kernel has them: those that are blocked, and those that are ignored.
 const SIGNALS: &[&str] = &["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"];
 
-/// The same command, run by `env` with these options.
+/// The same command, run by `env` with these options, whatever we were started with (`nohup`).
 fn with_env(options: &[&str], command: &Command) -> Command {
     let mut env = tool("env");
-    env.args(options).arg(command.get_program());
+    env.arg("--default-signal")
+        .args(options)
+        .arg(command.get_program());
     env.args(command.get_args());
     env
 }

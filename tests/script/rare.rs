@@ -1,10 +1,8 @@
 //! Fields and kinds of events that need hardware, a BPF program or a later perf: recordings of what
 //! there is are changed, or say themselves what is right.
 
-use crate::common::{
-    compile_c, has, is_root, live, not_run, records_all, rprof, run, scratch, tracefs,
-};
-use crate::{PROGRAM, assert_same, our_script, perf_script};
+use crate::common::{FRAME_POINTERS, Program, is_root, not_run, records_all, rprof, run, tracefs};
+use crate::{PROGRAM, assert_same, our_script, perf_script, program};
 
 /// What the kernel says of the data of an event that knows nothing of it: `PERF_MEM_NA`.
 const NO_SOURCE: u64 = 0x1e_0508_0021;
@@ -13,26 +11,11 @@ const NO_SOURCE: u64 = 0x1e_0508_0021;
 #[test]
 fn data_sources_are_in_perfs_words() {
     let test = "data_sources_are_in_perfs_words";
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
+    let Some(program) = program(test) else {
         return;
     };
-    let dir = scratch();
-    let program = compile_c(dir.path(), "program", PROGRAM);
-    let file = dir.path().join("recording");
-    let mut perf = crate::common::perf([
-        "record",
-        "-q",
-        "-F",
-        "4999",
-        "-d",
-        "-e",
-        "cpu-clock:u",
-        "-o",
-    ]);
-    run(perf.arg(&file).arg("--").arg(&program)).ok();
+    let recorded = program.record_by_perf(&["-F", "4999", "-d", "-e", "cpu-clock:u"], &[]);
+    let file = recorded.file;
     let mut bytes = std::fs::read(&file).unwrap();
     let (mut n, mut random) = (0, 1_u64);
     for word in bytes.as_chunks_mut::<8>().0 {
@@ -69,15 +52,13 @@ fn data_sources_are_in_perfs_words() {
 #[test]
 fn events_of_other_kinds_print_as_perf_prints_them() {
     let test = "events_of_other_kinds_print_as_perf_prints_them";
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") || !is_root(test) {
+    if !is_root(test) {
         return;
     }
-    let Some(_live) = live(test) else {
+    let Some(program) = program(test) else {
         return;
     };
-    let dir = scratch();
-    let program = compile_c(dir.path(), "program", PROGRAM);
-    let file = dir.path().join("recording");
+    let file = program.file("recording");
     let memory = &["-d", "-W", "-e", "cpu-clock"][..];
     let raw = &["-R", "-e", "sched:sched_process_exec"];
     let tracefs = tracefs(test);
@@ -89,7 +70,7 @@ fn events_of_other_kinds_print_as_perf_prints_them() {
     ] {
         let mut perf = crate::common::perf(["record", "-q", "-c", "1777777"]);
         perf.args(options);
-        perf.arg("-o").arg(&file).arg("--").arg(&program);
+        perf.arg("-o").arg(&file).arg("--").arg(program.path());
         if options == raw {
             let Some(tracefs) = tracefs else {
                 continue;
@@ -142,28 +123,17 @@ fn set_attr(bytes: &mut [u8], (kind, config, period): (u32, u64, u64)) {
 #[test]
 fn control_groups_have_their_paths() {
     let test = "control_groups_have_their_paths";
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") || !is_root(test) {
+    if !is_root(test) {
         return;
     }
-    let Some(_live) = live(test) else {
+    let Some(program) = program(test) else {
         return;
     };
     if !records_all(test) {
         return;
     }
-    let dir = scratch();
-    let program = compile_c(dir.path(), "program", PROGRAM);
-    let file = dir.path().join("recording");
-    let mut perf = crate::common::perf([
-        "record",
-        "-q",
-        "-e",
-        "cpu-clock",
-        "-a",
-        "--all-cgroups",
-        "-o",
-    ]);
-    run(perf.arg(&file).arg("--").arg(&program)).ok();
+    let recorded = program.record_by_perf(&["-e", "cpu-clock", "-a", "--all-cgroups"], &[]);
+    let file = recorded.file;
     let text = our_script(&file, "comm,ip,cgroup");
     let own = text
         .lines()
@@ -176,26 +146,14 @@ fn control_groups_have_their_paths() {
 #[test]
 fn call_stacks_of_branch_records_are_perfs() {
     let test = "call_stacks_of_branch_records_are_perfs";
-    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
+    let Some(program) = program(test) else {
         return;
     };
-    let dir = scratch();
-    let program = compile_c(dir.path(), "program", PROGRAM);
-    let file = dir.path().join("recording");
-    let mut record = rprof([
-        "record",
-        "-e",
-        "cpu-clock",
-        "-F",
-        "4999",
-        "--call-graph",
-        "fp",
-        "-o",
-    ]);
-    run(record.arg(&file).arg("--").arg(&program)).ok();
+    let recorded = program.record(
+        &["-e", "cpu-clock", "-F", "4999", "--call-graph", "fp"],
+        &[],
+    );
+    let file = recorded.file;
     let bytes = std::fs::read(&file).unwrap();
     let fields = "comm,ip,dso";
     let (through_stubs, _) = with_branches(&bytes, 64);
@@ -223,17 +181,11 @@ fn call_stacks_of_branch_records_are_perfs() {
 #[test]
 fn names_of_chains_do_not_need_the_samples_own_address() {
     let test = "names_of_chains_do_not_need_the_samples_own_address";
-    if !has(test, "cc", "gcc") {
-        return;
-    }
-    let Some(_live) = live(test) else {
+    let Some(program) = Program::new(test, PROGRAM, FRAME_POINTERS) else {
         return;
     };
-    let dir = scratch();
-    let program = compile_c(dir.path(), "program", PROGRAM);
-    let file = dir.path().join("recording");
-    let mut record = rprof(["record", "-e", "cpu-clock:u", "-F", "4999", "-g", "-o"]);
-    run(record.arg(&file).arg("--").arg(&program)).ok();
+    let recorded = program.record(&["-e", "cpu-clock:u", "-F", "4999", "-g"], &[]);
+    let file = recorded.file;
     let fields = "ip,sym,symoff,dso";
     let before = our_script(&file, fields);
     assert!(before.contains(" main+0x"), "{before}");
@@ -245,7 +197,7 @@ fn names_of_chains_do_not_need_the_samples_own_address() {
     // So are those that a recording brings along.
     let embed = ["symbols", "--embed", "-i"];
     run(rprof(embed).arg(&file)).ok();
-    std::fs::remove_file(&program).unwrap();
+    std::fs::remove_file(program.path()).unwrap();
     assert_same(test, &our_script(&file, fields), &before);
 }
 

@@ -1,7 +1,7 @@
 //! Deep stacks that change while they are recorded: what is read after a sample may be another's.
 
-use crate::common::live;
-use crate::recording::{Recording, program, record};
+use crate::common::Recording;
+use crate::samples::program;
 
 /// Functions that call each other more than 64 KiB deep, and a leaf for each of them: nothing but
 /// the leaf's address says who was at the outer end. Arguments: how they call (bit 0: through
@@ -98,16 +98,13 @@ fn leaves(recording: &Recording) -> Leaves {
 #[test]
 fn stacks_that_change_all_the_time_never_have_frames_of_others() {
     let test = "stacks_that_change_all_the_time_never_have_frames_of_others";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    let Some(dir) = program(test, SOURCE) else {
+    let Some(program) = program(test, SOURCE) else {
         return;
     };
     let mut n_samples = 0;
     // The last: of two callers, each as often as the other.
     for (how, one_in) in [("0", "0"), ("1", "0"), ("2", "0"), ("3", "0"), ("0", "2")] {
-        let recording = record(&dir, &["-F", "10000"], &[how, "1500", "100", one_in]);
+        let recording = program.record(&["-F", "10000"], &[how, "1500", "100", one_in]);
         let leaves = leaves(&recording);
         println!("{how} {one_in}: {leaves:?}");
         assert_eq!(leaves.wrong, 0, "{leaves:?}");
@@ -120,14 +117,11 @@ fn stacks_that_change_all_the_time_never_have_frames_of_others() {
 #[test]
 fn stacks_that_stay_are_completed() {
     let test = "stacks_that_stay_are_completed";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    let Some(dir) = program(test, SOURCE) else {
+    let Some(program) = program(test, SOURCE) else {
         return;
     };
     for how in ["0", "1"] {
-        let recording = record(&dir, &["-F", "4000"], &[how, "0", "500000", "0"]);
+        let recording = program.record(&["-F", "4000"], &[how, "0", "500000", "0"]);
         let leaves = leaves(&recording);
         println!("{how}: {leaves:?}");
         assert!(leaves.whole > 0 && leaves.wrong == 0, "{leaves:?}");

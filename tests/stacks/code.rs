@@ -1,15 +1,14 @@
 //! Code that changes while it is recorded: libraries that take each other's place, code made at
 //! run time, files that are replaced or damaged.
 
-use crate::common::{am_root, has, is_x86_64, live, rprof, run, scratch};
-use crate::recording::{Frame, Recording, SPIN, compile, program, record};
+use crate::common::{
+    NO_FRAME_POINTERS, Recording, am_root, compile, has, is_x86_64, live, rprof, run, scratch,
+};
+use crate::samples::{Frame, SPIN, library, program};
 
 #[test]
 fn libraries_at_the_same_address_are_told_apart() {
     let test = "libraries_at_the_same_address_are_told_apart";
-    let Some(_live) = live(test) else {
-        return;
-    };
     let source = r#"
         #include <dlfcn.h>
         #include <stdlib.h>
@@ -30,22 +29,22 @@ fn libraries_at_the_same_address_are_told_apart() {
             for (int i = 0; i < 6; i++) { phase_one(argv[1]); phase_two(argv[2]); }
             return argc > 99;
         }"#;
-    let Some(dir) = program(test, source) else {
+    let Some(program) = program(test, source) else {
         return;
     };
     // Alike but for the frames' sizes: the rules of one are of no use to the other.
-    let library = |which: &str, pad: u32| {
-        let path = dir.path().join(format!("lib{which}.so"));
+    let made = |which: &str, pad: u32| {
+        let path = program.file(&format!("lib{which}.so"));
         let source = format!(
             "static volatile unsigned long sink;
             __attribute__((noinline)) static void spin_{which}(void) {{ volatile char room[{pad}]; room[0] = 1; WORK(50, sink += room[0]) }}
             void enter_{which}(void) {{ volatile char room[{pad}]; room[0] = 1; spin_{which}(); sink += room[0]; }}"
         );
-        compile(&path, &source, &["-shared", "-fPIC"]);
+        library(&path, &source);
         path.to_str().unwrap().to_owned()
     };
-    let paths = [library("one", 700), library("two", 3000)];
-    let recording = record(&dir, &["-F", "999"], &[&paths[0], &paths[1]]);
+    let paths = [made("one", 700), made("two", 3000)];
+    let recording = program.record(&["-F", "999"], &[&paths[0], &paths[1]]);
     let mut counts = [0; 2];
     for sample in recording.samples() {
         let both = ["one", "two"].into_iter().zip(&paths);
@@ -82,9 +81,6 @@ fn libraries_at_the_same_address_are_told_apart() {
 #[test]
 fn code_made_at_run_time_without_frame_pointers_is_left_by_its_own_instructions() {
     let test = "code_made_at_run_time_without_frame_pointers_is_left_by_its_own_instructions";
-    let Some(_live) = live(test) else {
-        return;
-    };
     if !is_x86_64(test) {
         return;
     }
@@ -108,10 +104,10 @@ fn code_made_at_run_time_without_frame_pointers_is_left_by_its_own_instructions(
             sink++;
             return 0;
         }";
-    let Some(dir) = program(test, source) else {
+    let Some(program) = program(test, source) else {
         return;
     };
-    let recording = record(&dir, &["-F", "999"], &[]);
+    let recording = program.record(&["-F", "999"], &[]);
     for sample in recording.samples_in("spin") {
         if sample.is_excused(&recording) {
             continue;
@@ -126,9 +122,6 @@ fn code_made_at_run_time_without_frame_pointers_is_left_by_its_own_instructions(
 #[test]
 fn code_made_at_run_time_has_its_caller_before_it_has_a_frame_pointer() {
     let test = "code_made_at_run_time_has_its_caller_before_it_has_a_frame_pointer";
-    let Some(_live) = live(test) else {
-        return;
-    };
     if !is_x86_64(test) {
         return;
     }
@@ -150,10 +143,10 @@ fn code_made_at_run_time_has_its_caller_before_it_has_a_frame_pointer() {
             middle();
             return 0;
         }";
-    let Some(dir) = program(test, source) else {
+    let Some(program) = program(test, source) else {
         return;
     };
-    let recording = record(&dir, &["-F", "1999"], &[]);
+    let recording = program.record(&["-F", "1999"], &[]);
     let mut n_inside = 0;
     for sample in recording.samples() {
         let names = sample.names();
@@ -173,9 +166,6 @@ fn code_made_at_run_time_has_its_caller_before_it_has_a_frame_pointer() {
 #[test]
 fn code_made_at_run_time_is_followed_to_main() {
     let test = "code_made_at_run_time_is_followed_to_main";
-    let Some(_live) = live(test) else {
-        return;
-    };
     if !is_x86_64(test) {
         return;
     }
@@ -192,10 +182,10 @@ fn code_made_at_run_time_is_followed_to_main() {
             sink++;
             return 0;
         }";
-    let Some(dir) = program(test, source) else {
+    let Some(program) = program(test, source) else {
         return;
     };
-    let recording = record(&dir, &["-F", "999"], &[]);
+    let recording = program.record(&["-F", "999"], &[]);
     for sample in recording.samples_in("spin") {
         if sample.is_excused(&recording) {
             continue;
@@ -271,7 +261,8 @@ fn spinning_in_a_library(what: &str) -> String {
     )
 }
 
-fn library(function: &str, pad: u32) -> String {
+/// Such a library.
+fn spinning(function: &str, pad: u32) -> String {
     format!(
         "static volatile unsigned long sink;
         __attribute__((noinline)) static void {function}(void) {{ WORK(300, sink += i) }}
@@ -282,9 +273,6 @@ fn library(function: &str, pad: u32) -> String {
 #[test]
 fn files_that_are_replaced_removed_or_cut_give_no_wrong_names() {
     let test = "files_that_are_replaced_removed_or_cut_give_no_wrong_names";
-    let Some(_live) = live(test) else {
-        return;
-    };
     // Behind its first pages, which are mapped, a library has its names.
     let cases = [
         ("replaced", "rename(argv[2], argv[1])"),
@@ -292,14 +280,14 @@ fn files_that_are_replaced_removed_or_cut_give_no_wrong_names() {
         ("cut", "truncate(argv[1], 0x3100)"),
     ];
     for (case, what) in cases {
-        let Some(dir) = program(test, &spinning_in_a_library(what)) else {
+        let Some(program) = program(test, &spinning_in_a_library(what)) else {
             return;
         };
-        let (here, other) = (dir.path().join("here.so"), dir.path().join("other.so"));
-        compile(&here, &library("spin_here", 100), &["-shared", "-fPIC"]);
-        compile(&other, &library("spin_other", 5000), &["-shared", "-fPIC"]);
+        let (here, other) = (program.file("here.so"), program.file("other.so"));
+        library(&here, &spinning("spin_here", 100));
+        library(&other, &spinning("spin_other", 5000));
         let paths = [here.to_str().unwrap(), other.to_str().unwrap()];
-        let recording = record(&dir, &["-F", "999"], &paths);
+        let recording = program.record(&["-F", "999"], &paths);
         let mut n_inside = 0;
         for sample in recording.samples() {
             let frames: Vec<_> = sample.user().collect();
@@ -336,20 +324,17 @@ fn files_that_are_replaced_removed_or_cut_give_no_wrong_names() {
 #[test]
 fn a_program_that_was_replaced_is_unwound_and_not_named() {
     let test = "a_program_that_was_replaced_is_unwound_and_not_named";
-    let Some(_live) = live(test) else {
-        return;
-    };
     let source = r"
         #include <stdio.h>
         NOINLINE void outer(void) { spin(300); sink++; }
         int main(int argc, char **argv) { if (rename(argv[1], argv[0])) return 3; outer(); return argc > 99; }";
-    let Some(dir) = program(test, source) else {
+    let Some(program) = program(test, source) else {
         return;
     };
-    let other = dir.path().join("other");
+    let other = program.file("other");
     let source = SPIN.replace("spin", "wrong") + "int main(void) { wrong(5); return 0; }";
-    compile(&other, &source, &[]);
-    let recording = record(&dir, &["-F", "999"], &[other.to_str().unwrap()]);
+    compile(&other, &source, NO_FRAME_POINTERS);
+    let recording = program.record(&["-F", "999"], &[other.to_str().unwrap()]);
     let samples = recording.samples();
     assert!(samples.len() > 20);
     for sample in samples {

@@ -1,21 +1,18 @@
 //! Stacks that are deep, by many frames or by large ones.
 
-use crate::common::live;
-use crate::recording::{Recording, program, record};
+use crate::common::Recording;
+use crate::samples::program;
 
 #[test]
 fn three_thousand_frames_are_all_there() {
     let test = "three_thousand_frames_are_all_there";
-    let Some(_live) = live(test) else {
-        return;
-    };
     let source = r"
         NOINLINE void down(int left) { if (left) down(left - 1); else spin(300); sink++; }
         int main(void) { down(2997); return 0; }";
-    let Some(dir) = program(test, source) else {
+    let Some(program) = program(test, source) else {
         return;
     };
-    let recording = record(&dir, &["-F", "999"], &[]);
+    let recording = program.record(&["-F", "999"], &[]);
     let mut expected = vec!["spin"];
     expected.extend(["down"; 2998]);
     expected.push("main");
@@ -23,7 +20,7 @@ fn three_thousand_frames_are_all_there() {
     for sample in recording.samples_in("spin") {
         sample.assert_is(&recording, &expected);
     }
-    let folded = recording.read(&["flame", "--folded", "--no-inline"]);
+    let folded = recording.read("flame", &["--folded", "--no-inline"]);
     let deepest = folded.lines().map(|line| line.split(';').count()).max();
     assert!(deepest >= Some(3000), "{deepest:?}");
 }
@@ -50,23 +47,20 @@ const WIDE: [&str; 4] = ["spin", "wide", "outer", "main"];
 #[test]
 fn wide_frames_are_whole_and_cut_where_less_is_copied() {
     let test = "wide_frames_are_whole_and_cut_where_less_is_copied";
-    let Some(_live) = live(test) else {
-        return;
-    };
     for kib in [9, 30, 60] {
-        let Some(dir) = program(test, &with_frame_of(kib, true)) else {
+        let Some(program) = program(test, &with_frame_of(kib, true)) else {
             return;
         };
-        let recording = record(&dir, &["-F", "999"], &[]);
+        let recording = program.record(&["-F", "999"], &[]);
         for sample in recording.samples_in("spin") {
             sample.assert_is(&recording, &WIDE);
         }
-        let recording = record(&dir, &["-F", "999", "--call-graph", "dwarf,8192"], &[]);
+        let recording = program.record(&["-F", "999", "--call-graph", "dwarf,8192"], &[]);
         for sample in recording.samples_in("spin") {
             assert!(sample.is_shortened(), "{sample:#?}");
             assert!(WIDE[..2].starts_with(&sample.innermost()), "{sample:#?}");
         }
-        let stats = recording.read(&["report", "--stats"]);
+        let stats = recording.read("report", &["--stats"]);
         assert!(stats.contains("cut: the stack was deeper"), "{stats}");
         assert_eq!(recording.ends().completed, 0);
     }
@@ -75,34 +69,28 @@ fn wide_frames_are_whole_and_cut_where_less_is_copied() {
 #[test]
 fn a_frame_larger_than_any_copy_is_cut_or_right() {
     let test = "a_frame_larger_than_any_copy_is_cut_or_right";
-    let Some(_live) = live(test) else {
+    let Some(program) = program(test, &with_frame_of(122, true)) else {
         return;
     };
-    let Some(dir) = program(test, &with_frame_of(122, true)) else {
-        return;
-    };
-    let recording = record(&dir, &["-F", "999", "--call-graph", "dwarf"], &[]);
+    let recording = program.record(&["-F", "999", "--call-graph", "dwarf"], &[]);
     for sample in recording.samples_in("spin") {
         assert!(sample.is_shortened(), "{sample:#?}");
         assert!(WIDE[..2].starts_with(&sample.innermost()), "{sample:#?}");
     }
     assert_eq!(recording.ends().completed, 0);
-    let recording = record(&dir, &["-F", "4000"], &[]);
+    let recording = program.record(&["-F", "4000"], &[]);
     assert_are_completed(&recording);
 }
 
 #[test]
 fn memory_that_nobody_has_written_to_gives_no_wrong_callers() {
     let test = "memory_that_nobody_has_written_to_gives_no_wrong_callers";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    let Some(dir) = program(test, &with_frame_of(122, false)) else {
+    let Some(program) = program(test, &with_frame_of(122, false)) else {
         return;
     };
     // The kernel's copies end there. How much of such a stack is completed depends on whether the
     // pages around can be read at that moment.
-    let recording = record(&dir, &["-F", "4000"], &[]);
+    let recording = program.record(&["-F", "4000"], &[]);
     for sample in recording.samples_in("spin") {
         match sample.is_whole() {
             true => sample.assert_is(&recording, &WIDE),

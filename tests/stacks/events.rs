@@ -1,7 +1,7 @@
 //! Stacks of several events at once, and of samples that were taken in the kernel.
 
-use crate::common::{live, records_kernel, run, tracefs};
-use crate::recording::{Frame, Recording, program, record, recorder};
+use crate::common::{Recording, records_kernel, run, tracefs};
+use crate::samples::{Frame, program};
 use serde_json::Value;
 
 /// Faults, waits, reads and spins, three calls deep.
@@ -64,13 +64,10 @@ fn event_names(recording: &Recording) -> Vec<String> {
 #[test]
 fn stacks_of_several_events_are_whole() {
     let test = "stacks_of_several_events_are_whole";
-    let Some(_live) = live(test) else {
+    let Some(program) = program(test, SOURCE) else {
         return;
     };
-    let Some(dir) = program(test, SOURCE) else {
-        return;
-    };
-    let recording = record(&dir, &["-F", "4000", "-e", "cpu-clock,page-faults"], &[]);
+    let recording = program.record(&["-F", "4000", "-e", "cpu-clock,page-faults"], &[]);
     let names = event_names(&recording);
     assert_eq!(names, ["cpu-clock", "page-faults", "dummy"]);
     assert_callers(&recording, "spin", &["all", "outer", "main"]);
@@ -79,9 +76,9 @@ fn stacks_of_several_events_are_whole() {
         return;
     };
     let events = "cpu-clock,sched:sched_switch";
-    let (command, file) = recorder(&dir, &["-e", events], &[]);
+    let command = program.recorder(&["-e", events], &[]);
     let ran = run(&mut tracefs.within(&command)).ok();
-    let recording = Recording::new(file, ran);
+    let recording = Recording::new(program.file("perf.data"), ran);
     let names = event_names(&recording);
     assert_eq!(names, ["cpu-clock", "sched:sched_switch", "dummy"]);
     assert_callers(&recording, "wait_here", &["all", "outer", "main"]);
@@ -90,16 +87,13 @@ fn stacks_of_several_events_are_whole() {
 #[test]
 fn samples_in_the_kernel_go_on_in_the_program() {
     let test = "samples_in_the_kernel_go_on_in_the_program";
-    let Some(_live) = live(test) else {
-        return;
-    };
     if !records_kernel(test) {
         return;
     }
-    let Some(dir) = program(test, SOURCE) else {
+    let Some(program) = program(test, SOURCE) else {
         return;
     };
-    let recording = record(&dir, &["-F", "4000"], &[]);
+    let recording = program.record(&["-F", "4000"], &[]);
     assert_callers(&recording, "read_here", &["all", "outer", "main"]);
     let mut n_both = 0;
     for sample in recording.samples() {

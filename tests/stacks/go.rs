@@ -1,7 +1,7 @@
 //! Go programs: goroutines' stacks, with and without DWARF, and what they do on the stack of the thread.
 
-use crate::common::{has, live, run, scratch, tool};
-use crate::recording::record;
+use crate::common::{Program, has, run, tool};
+use std::path::Path;
 
 /// Goroutines that fill maps: they allocate, their stacks grow, and garbage is collected.
 const SOURCE: &str = r#"
@@ -36,26 +36,28 @@ func main() {
 }
 "#;
 
+fn build(program: &Path, flags: &str) {
+    let source = program.with_extension("go");
+    std::fs::write(&source, SOURCE).unwrap();
+    let mut go = tool("go");
+    go.args(["build", "-ldflags", flags, "-o"]);
+    go.arg(program)
+        .arg(&source)
+        .env("GOFLAGS", "-buildvcs=false");
+    run(&mut go).ok();
+}
+
 #[test]
 fn goroutines_are_followed_to_where_they_began_also_from_the_threads_stack() {
     let test = "goroutines_are_followed_to_where_they_began_also_from_the_threads_stack";
     if !has(test, "go", "golang-go") {
         return;
     }
-    let Some(_live) = live(test) else {
-        return;
-    };
     for flags in ["", "-s -w"] {
-        let dir = scratch();
-        let source = dir.path().join("main.go");
-        std::fs::write(&source, SOURCE).unwrap();
-        let mut go = tool("go");
-        go.args(["build", "-ldflags", flags, "-o"]);
-        go.arg(dir.path().join("program")).arg(&source);
-        go.env("GOCACHE", dir.path().join("cache"))
-            .env("GOFLAGS", "-buildvcs=false");
-        run(&mut go).ok();
-        let recording = record(&dir, &["-F", "999"], &[]);
+        let Some(program) = Program::made(test, |path| build(path, flags)) else {
+            return;
+        };
+        let recording = program.record(&["-F", "999"], &[]);
         let (mut n_filling, mut n_switched) = (0, 0);
         for sample in recording.samples() {
             let names = sample.names();

@@ -1,10 +1,11 @@
 //! Code made at run time that neither its instructions nor frame pointers lead out of: only the log that its
 //! compiler keeps says how.
 
-use crate::common::{has, in_path, is_x86_64, live, not_run, perf, rprof, run, scratch, tool};
-use crate::recording::{Recording, Sample, program, record};
+use crate::common::{
+    Program, Recording, has, in_path, is_x86_64, live, not_run, perf, rprof, run, scratch, tool,
+};
+use crate::samples::{Sample, program};
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 /// Three functions at one address, one after the other, with frames of other sizes. Each calls what it is
 /// given for ever, and uses the frame pointer for something else. The log (`jit-PID.dump`) has them as they
@@ -112,21 +113,18 @@ fn count(recording: &Recording) -> [(u32, u32); 3] {
 #[test]
 fn code_is_left_as_its_log_says_while_recording() {
     let test = "code_is_left_as_its_log_says_while_recording";
-    let Some(_live) = live(test) else {
-        return;
-    };
     if !is_x86_64(test) {
         return;
     }
-    let Some(dir) = program(test, ENDLESS) else {
+    let Some(program) = program(test, ENDLESS) else {
         return;
     };
-    let here = dir.path().to_str().unwrap();
+    let here = program.dir().to_str().unwrap();
     // While the third function ran the log had another one there, and what has been replaced when a stack is
     // walked is not known any more.
-    let [first, second, third] = count(&record(&dir, &["-F", "999"], &[here]));
+    let [first, second, third] = count(&program.record(&["-F", "999"], &[here]));
     assert!(first.0 > 20 && second.0 > 20 && third.1 > 20);
-    let counts = count(&record(&dir, &["-F", "999"], &[here, "names only"]));
+    let counts = count(&program.record(&["-F", "999"], &[here, "names only"]));
     assert!(
         counts
             .iter()
@@ -135,28 +133,23 @@ fn code_is_left_as_its_log_says_while_recording() {
 }
 
 /// A recording by perf, with copies of stacks.
-fn by_perf(dir: &TempDir, clock: &str, args: &[&str]) -> Recording {
-    let file = dir.path().join("perf.data");
-    let mut perf = perf(["record", "-q", "-e", "cpu-clock", "-k", clock, "-F", "999"]);
-    perf.args(["--call-graph", "dwarf,8192", "-o"]).arg(&file);
-    let ran = run(perf.arg("--").arg(dir.path().join("program")).args(args)).ok();
-    Recording::new(file, ran)
+fn by_perf(program: &Program, clock: &str, dir: &str) -> Recording {
+    let args = ["-e", "cpu-clock", "-k", clock, "-F", "999"];
+    let stacks = ["--call-graph", "dwarf,8192"];
+    program.record_by_perf(&[&args[..], &stacks].concat(), &[dir])
 }
 
 #[test]
 fn code_in_copies_of_stacks_is_left_as_its_log_says() {
     let test = "code_in_copies_of_stacks_is_left_as_its_log_says";
-    let Some(_live) = live(test) else {
-        return;
-    };
     if !is_x86_64(test) || !has(test, "perf", "linux-perf") {
         return;
     }
-    let Some(dir) = program(test, ENDLESS) else {
+    let Some(program) = program(test, ENDLESS) else {
         return;
     };
-    let here = dir.path().to_str().unwrap();
-    let recording = by_perf(&dir, "mono", &[here]);
+    let here = program.dir().to_str().unwrap();
+    let recording = by_perf(&program, "mono", here);
     let counts = count(&recording);
     assert!(
         counts
@@ -164,7 +157,7 @@ fn code_in_copies_of_stacks_is_left_as_its_log_says() {
             .all(|&(whole, others)| whole > 20 && others == 0)
     );
     // Where frames cannot be described, nothing is made up.
-    let log = log_in(dir.path());
+    let log = log_in(program.dir());
     let whole = std::fs::read(&log).unwrap();
     let mut damaged = whole.clone();
     for at in 0..damaged.len() - 3 {
@@ -189,7 +182,7 @@ fn code_in_copies_of_stacks_is_left_as_its_log_says() {
     let said = run(report.arg(&recording.file)).ok().stderr;
     assert!(said.contains("1 records are damaged"), "{said}");
     // By another clock nobody knows what was there at the time.
-    let recording = by_perf(&dir, "raw", &[here]);
+    let recording = by_perf(&program, "raw", here);
     let samples = recording.samples();
     let in_leaf: Vec<_> = samples.iter().filter(|one| in_leaf(one)).collect();
     assert!(in_leaf.len() > 20 && !in_leaf.iter().any(|one| one.is_whole()));

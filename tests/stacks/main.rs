@@ -21,6 +21,6 @@ mod go;
 mod logged;
 mod modes;
 mod processes;
-mod recording;
+mod samples;
 mod threads;
 mod turns;

@@ -2,9 +2,10 @@
 //! perf makes of each.
 
 use crate::common::{
-    Running, am_root, copy_of_rprof, has, live, not_run, record_while, rprof, run, tool,
+    NO_FRAME_POINTERS, Program, Recording, Running, am_root, copy_of_rprof, has, not_run,
+    record_while, rprof, run, tool,
 };
-use crate::recording::{Frame, Recording, Sample, compile, program, record, recorder};
+use crate::samples::{Frame, SPIN, Sample, program};
 
 const DEEP: &str = r"
     NOINLINE void down(int left) { if (left) down(left - 1); else spin(300); sink++; }
@@ -18,16 +19,13 @@ fn deep() -> Vec<&'static str> {
 #[test]
 fn perf_reads_the_same_stacks_without_a_complaint() {
     let test = "perf_reads_the_same_stacks_without_a_complaint";
-    let Some(_live) = live(test) else {
-        return;
-    };
     if !has(test, "perf", "linux-perf") {
         return;
     }
-    let Some(dir) = program(test, DEEP) else {
+    let Some(program) = program(test, DEEP) else {
         return;
     };
-    let recording = record(&dir, &["-F", "999"], &[]);
+    let recording = program.record(&["-F", "999"], &[]);
     // perf does not look one byte before return addresses in chains that it did not unwind.
     let addresses = |samples: Vec<Sample>| -> Vec<(i32, Vec<(u64, String)>)> {
         let places = |frames: &[Frame]| {
@@ -60,22 +58,19 @@ fn perf_reads_the_same_stacks_without_a_complaint() {
 #[test]
 fn copies_are_kept_for_perf_cut_to_what_is_in_them() {
     let test = "copies_are_kept_for_perf_cut_to_what_is_in_them";
-    let Some(_live) = live(test) else {
+    let Some(program) = program(test, DEEP) else {
         return;
     };
-    let Some(dir) = program(test, DEEP) else {
-        return;
-    };
-    let recording = record(&dir, &["-F", "999", "--post-unwind"], &[]);
+    let recording = program.record(&["-F", "999", "--post-unwind"], &[]);
     for sample in recording.samples_in("spin") {
         sample.assert_is(&recording, &deep());
     }
-    let table = recording.read(&["report", "--no-children"]);
+    let table = recording.read("report", &["--no-children"]);
     assert!(
         table.contains("main") && table.contains("_start"),
         "{table}"
     );
-    let dump = recording.read(&["dump"]);
+    let dump = recording.read("dump", &[]);
     let mut n_copies = 0;
     for line in dump.lines() {
         let Some((_, stack)) = line.split_once("stack_user {size ") else {
@@ -110,9 +105,6 @@ fn copies_are_kept_for_perf_cut_to_what_is_in_them() {
 #[test]
 fn copies_of_a_running_process_are_of_use_to_perf() {
     let test = "copies_of_a_running_process_are_of_use_to_perf";
-    let Some(_live) = live(test) else {
-        return;
-    };
     if !has(test, "perf", "linux-perf") {
         return;
     }
@@ -121,11 +113,11 @@ fn copies_of_a_running_process_are_of_use_to_perf() {
         NOINLINE void serve(void) { while (getchar() != EOF) { spin(300); puts("done"); fflush(stdout); } }
         NOINLINE void down(int left) { if (left) down(left - 1); else serve(); sink++; }
         int main(void) { down(199); return 0; }"#;
-    let Some(dir) = program(test, source) else {
+    let Some(program) = program(test, source) else {
         return;
     };
-    let mut running = Running::start(&mut tool(dir.path().join("program")));
-    let file = dir.path().join("perf.data");
+    let mut running = Running::start(&mut tool(program.path()));
+    let file = program.file("perf.data");
     let mut rprof = rprof(["record", "-e", "cpu-clock", "-F", "999", "--post-unwind"]);
     rprof.args(["-p", &running.pid().to_string(), "-o"]);
     let ran = record_while(rprof.arg(&file), || running.work()).ok();
@@ -144,9 +136,6 @@ fn copies_of_a_running_process_are_of_use_to_perf() {
 #[test]
 fn without_rights_stacks_are_whole() {
     let test = "without_rights_stacks_are_whole";
-    let Some(_live) = live(test) else {
-        return;
-    };
     let by_root = am_root();
     if by_root && !has(test, "setpriv", "util-linux") {
         return;
@@ -156,20 +145,20 @@ fn without_rights_stacks_are_whole() {
         not_run(test, &format!("perf_event_paranoid is {}", paranoid.trim()));
         return;
     }
-    let Some(dir) = program(test, DEEP) else {
+    let Some(program) = program(test, DEEP) else {
         return;
     };
-    let (mut command, file) = recorder(&dir, &["-F", "999"], &[]);
+    let mut command = program.recorder(&["-F", "999"], &[]);
     if by_root {
-        let binary = copy_of_rprof(dir.path());
-        run(tool("chmod").args(["-R", "777"]).arg(dir.path())).ok();
+        let binary = copy_of_rprof(program.dir());
+        run(tool("chmod").args(["-R", "777"]).arg(program.dir())).ok();
         let mut setpriv = tool("setpriv");
         setpriv.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
         setpriv.arg(&binary).args(command.get_args());
         command = setpriv;
     }
     let ran = run(&mut command).ok();
-    let recording = Recording::new(file, ran);
+    let recording = Recording::new(program.file("perf.data"), ran);
     for sample in recording.samples_in("spin") {
         sample.assert_is(&recording, &deep());
     }
@@ -184,32 +173,24 @@ fn without_rights_stacks_are_whole() {
 #[test]
 fn frame_pointers_and_no_callers_are_as_ever() {
     let test = "frame_pointers_and_no_callers_are_as_ever";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    let Some(dir) = program(test, DEEP) else {
-        return;
-    };
     let source = format!(
-        "{}
+        "{SPIN}
         NOINLINE void middle(void) {{ spin(300); sink++; }}
-        int main(void) {{ middle(); return 0; }}",
-        crate::recording::SPIN
+        int main(void) {{ middle(); return 0; }}"
     );
-    compile(
-        &dir.path().join("program"),
-        &source,
-        &["-fno-omit-frame-pointer"],
-    );
-    let recording = record(&dir, &["-F", "999", "--call-graph", "fp"], &[]);
+    let options = [NO_FRAME_POINTERS, &["-fno-omit-frame-pointer"]].concat();
+    let Some(program) = Program::new(test, &source, &options) else {
+        return;
+    };
+    let recording = program.record(&["-F", "999", "--call-graph", "fp"], &[]);
     for sample in recording.samples_in("spin") {
         // Leaves have no frame pointer of their own: their callers are skipped.
         assert!(sample.has("main"), "{sample:#?}");
         assert_eq!(sample.end, None);
     }
     assert!(recording.info()["features"]["stack_ends"].is_null());
-    let recording = record(&dir, &["-F", "999", "--call-graph", "none"], &[]);
-    let text = recording.read(&["script", "-F", "comm,ip,sym"]);
+    let recording = program.record(&["-F", "999", "--call-graph", "none"], &[]);
+    let text = recording.read("script", &["-F", "comm,ip,sym"]);
     let is_one_line =
         |line: &str| line.trim_start().starts_with("program ") && !line.contains('\t');
     assert!(

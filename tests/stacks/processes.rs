@@ -1,9 +1,9 @@
 //! Stacks of many processes that come and go, and of those that were there before.
 
 use crate::common::{
-    Running, live, number_after, number_before, record_while, records_all, rprof, run, tool,
+    Recording, Running, number_after, number_before, record_while, records_all, rprof, run, tool,
 };
-use crate::recording::{Recording, program, record};
+use crate::samples::program;
 
 /// Five hundred short processes.
 const STORM: &str = r#"
@@ -23,7 +23,7 @@ fn assert_nothing_is_silent(recording: &Recording) {
     let n_samples = number_before(&recording.stderr, " samples in");
     assert_eq!(Some(samples.len() as u64), n_samples);
     let lost = number_before(&recording.stderr, " lost");
-    let table = recording.read(&["report", "-g", "none"]);
+    let table = recording.read("report", &["-g", "none"]);
     assert_eq!(number_after(&table, "# Total Lost Samples: "), lost);
     let ends = recording.ends();
     let ended = samples.iter().filter(|sample| !sample.is_whole()).count();
@@ -41,13 +41,10 @@ fn assert_nothing_is_silent(recording: &Recording) {
 #[test]
 fn of_five_hundred_processes_nothing_is_lost_silently() {
     let test = "of_five_hundred_processes_nothing_is_lost_silently";
-    let Some(_live) = live(test) else {
+    let Some(program) = program(test, STORM) else {
         return;
     };
-    let Some(dir) = program(test, STORM) else {
-        return;
-    };
-    let recording = record(&dir, &["-F", "4000"], &[]);
+    let recording = program.record(&["-F", "4000"], &[]);
     assert_nothing_is_silent(&recording);
     let mut n_forked = 0;
     for sample in recording.samples() {
@@ -59,7 +56,7 @@ fn of_five_hundred_processes_nothing_is_lost_silently() {
     }
     assert!(n_forked > 5, "{n_forked}");
     let script = "i=0; while [ $i -lt 500 ]; do env true; i=$((i+1)); done";
-    let file = dir.path().join("shell.data");
+    let file = program.file("shell.data");
     let mut rprof = rprof(["record", "-e", "cpu-clock", "-F", "999", "-o"]);
     let ran = run(rprof.arg(&file).args(["sh", "-c", script])).ok();
     assert_nothing_is_silent(&Recording::new(file, ran));
@@ -68,16 +65,13 @@ fn of_five_hundred_processes_nothing_is_lost_silently() {
 #[test]
 fn all_cpus_are_recorded_while_processes_come_and_go() {
     let test = "all_cpus_are_recorded_while_processes_come_and_go";
-    let Some(_live) = live(test) else {
-        return;
-    };
     if !records_all(test) {
         return;
     }
-    let Some(dir) = program(test, STORM) else {
+    let Some(program) = program(test, STORM) else {
         return;
     };
-    let recording = record(&dir, &["-a", "-F", "999"], &[]);
+    let recording = program.record(&["-a", "-F", "999"], &[]);
     assert_nothing_is_silent(&recording);
     assert!(recording.samples().iter().any(|sample| sample.has("main")));
 }
@@ -114,16 +108,13 @@ const DEEP: &str = r#"
 #[test]
 fn running_processes_and_threads_are_unwound_to_where_they_began() {
     let test = "running_processes_and_threads_are_unwound_to_where_they_began";
-    let Some(_live) = live(test) else {
+    let Some(program) = program(test, DEEP) else {
         return;
     };
-    let Some(dir) = program(test, DEEP) else {
-        return;
-    };
-    let mut running = Running::start(&mut tool(dir.path().join("program")));
+    let mut running = Running::start(&mut tool(program.path()));
     let (pid, tid) = (running.pid().to_string(), running.line());
     let mut record = |which: &str, id: &str| {
-        let file = dir.path().join(format!("{which}.data"));
+        let file = program.file(&format!("{which}.data"));
         let mut rprof = rprof(["record", "-e", "cpu-clock", "-F", "999", which, id, "-o"]);
         let ran = record_while(rprof.arg(&file), || running.work()).ok();
         Recording::new(file, ran)

@@ -1,7 +1,6 @@
 //! Stacks of signal handlers and of threads.
 
-use crate::common::live;
-use crate::recording::{program, record};
+use crate::samples::program;
 use std::collections::BTreeSet;
 
 const SIGNALS: &str = r"
@@ -21,13 +20,10 @@ const SIGNALS: &str = r"
 
 #[test]
 fn stacks_go_through_signal_handlers_to_main() {
-    let Some(_live) = live("stacks_go_through_signal_handlers_to_main") else {
+    let Some(program) = program("stacks_go_through_signal_handlers_to_main", SIGNALS) else {
         return;
     };
-    let Some(dir) = program("stacks_go_through_signal_handlers_to_main", SIGNALS) else {
-        return;
-    };
-    let recording = record(&dir, &["-F", "999"], &[]);
+    let recording = program.record(&["-F", "999"], &[]);
     for sample in recording.samples_in("spin") {
         if sample.is_excused(&recording) {
             continue;
@@ -44,13 +40,10 @@ fn stacks_go_through_signal_handlers_to_main() {
 #[test]
 fn stacks_of_handlers_with_a_stack_of_their_own_go_on_where_the_signal_came() {
     let test = "stacks_of_handlers_with_a_stack_of_their_own_go_on_where_the_signal_came";
-    let Some(_live) = live(test) else {
+    let Some(program) = program(test, SIGNALS) else {
         return;
     };
-    let Some(dir) = program(test, SIGNALS) else {
-        return;
-    };
-    let recording = record(&dir, &["-F", "999"], &["other"]);
+    let recording = program.record(&["-F", "999"], &["other"]);
     let mut n_whole = 0;
     for sample in recording.samples_in("spin") {
         assert_eq!(sample.names()[..2], ["spin", "handler"], "{sample:#?}");
@@ -70,9 +63,6 @@ fn stacks_of_handlers_with_a_stack_of_their_own_go_on_where_the_signal_came() {
 #[test]
 fn handlers_that_come_to_two_callers_by_turns_never_have_the_others() {
     let test = "handlers_that_come_to_two_callers_by_turns_never_have_the_others";
-    let Some(_live) = live(test) else {
-        return;
-    };
     // The kernel puts each signal's frame where the last one was. Nothing is called in the leaf.
     let source = r"
         #include <signal.h>
@@ -92,10 +82,10 @@ fn handlers_that_come_to_two_callers_by_turns_never_have_the_others() {
             for (int i = 0; i < 100; i++) { outer_a(); outer_b(); }
             return 0;
         }";
-    let Some(dir) = program(test, source) else {
+    let Some(program) = program(test, source) else {
         return;
     };
-    let recording = record(&dir, &["-F", "4000"], &[]);
+    let recording = program.record(&["-F", "4000"], &[]);
     let mut n_seen = 0;
     for sample in recording.samples() {
         let names = sample.names();
@@ -112,9 +102,6 @@ fn handlers_that_come_to_two_callers_by_turns_never_have_the_others() {
 #[test]
 fn stacks_of_handlers_after_an_overflow_go_on_on_the_one_that_overflowed() {
     let test = "stacks_of_handlers_after_an_overflow_go_on_on_the_one_that_overflowed";
-    let Some(_live) = live(test) else {
-        return;
-    };
     let source = r"
         #include <signal.h>
         #include <string.h>
@@ -135,10 +122,10 @@ fn stacks_of_handlers_after_an_overflow_go_on_on_the_one_that_overflowed() {
             down(0);
             return 0;
         }";
-    let Some(dir) = program(test, source) else {
+    let Some(program) = program(test, source) else {
         return;
     };
-    let recording = record(&dir, &["-F", "999"], &[]);
+    let recording = program.record(&["-F", "999"], &[]);
     let mut n_whole = 0;
     for sample in recording.samples_in("spin") {
         if sample.is_whole() {
@@ -154,9 +141,6 @@ fn stacks_of_handlers_after_an_overflow_go_on_on_the_one_that_overflowed() {
 #[test]
 fn the_first_instructions_of_a_thread_have_no_caller() {
     let test = "the_first_instructions_of_a_thread_have_no_caller";
-    let Some(_live) = live(test) else {
-        return;
-    };
     let source = r"
         #define _GNU_SOURCE
         #include <sched.h>
@@ -174,11 +158,11 @@ fn the_first_instructions_of_a_thread_have_no_caller() {
             for (int i = 0; i < 4000; i++) make(stack);
             return 0;
         }";
-    let Some(dir) = program(test, source) else {
+    let Some(program) = program(test, source) else {
         return;
     };
     // A child is in the kernel when it is first sampled, on its way to these instructions.
-    let recording = record(&dir, &["-e", "page-faults,cpu-clock", "-F", "9999"], &[]);
+    let recording = program.record(&["-e", "page-faults,cpu-clock", "-F", "9999"], &[]);
     let mut n_first = 0;
     for sample in recording.samples() {
         let names = sample.names();
@@ -199,9 +183,6 @@ fn the_first_instructions_of_a_thread_have_no_caller() {
 
 #[test]
 fn each_of_many_threads_has_its_own_root() {
-    let Some(_live) = live("each_of_many_threads_has_its_own_root") else {
-        return;
-    };
     let source = r"
         #include <pthread.h>
         NOINLINE void work(void) { spin(10); sink++; }
@@ -212,10 +193,10 @@ fn each_of_many_threads_has_its_own_root() {
             for (int i = 0; i < 64; i++) pthread_join(threads[i], 0);
             return 0;
         }";
-    let Some(dir) = program("each_of_many_threads_has_its_own_root", source) else {
+    let Some(program) = program("each_of_many_threads_has_its_own_root", source) else {
         return;
     };
-    let recording = record(&dir, &["-F", "4000"], &[]);
+    let recording = program.record(&["-F", "4000"], &[]);
     let mut threads = BTreeSet::new();
     for sample in recording.samples_in("spin") {
         threads.insert(sample.tid);

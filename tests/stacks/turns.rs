@@ -1,7 +1,7 @@
 //! A program that goes deep from two places by turns, in step with whoever looks at it.
 
-use crate::common::live;
-use crate::recording::{Recording, program, record};
+use crate::common::Recording;
+use crate::samples::program;
 
 /// Two callers, each with a leaf of its own, and in between more than a copy of the stack holds.
 /// Arguments: shape (0: 60 frames of 2 KiB, 1: one of 120 KiB), milliseconds of CPU time for each
@@ -65,10 +65,7 @@ fn turns(recording: &Recording) -> Turns {
 #[test]
 fn callers_by_turns_in_step_with_looks_are_never_mistaken_for_each_other() {
     let test = "callers_by_turns_in_step_with_looks_are_never_mistaken_for_each_other";
-    let Some(_live) = live(test) else {
-        return;
-    };
-    let Some(dir) = program(test, SOURCE) else {
+    let Some(program) = program(test, SOURCE) else {
         return;
     };
     // With 300, there are some 100,000 samples at 4,000 Hz.
@@ -76,7 +73,7 @@ fn callers_by_turns_in_step_with_looks_are_never_mistaken_for_each_other() {
     let mut n_samples = 0;
     for shape in ["0", "1"] {
         for (rate, parts) in [("999", "1"), ("4000", "1"), ("4000", "50")] {
-            let recording = record(&dir, &["-F", rate], &[shape, &ms, parts]);
+            let recording = program.record(&["-F", rate], &[shape, &ms, parts]);
             let turns = turns(&recording);
             println!("shape {shape}, {rate} Hz, 1:{parts}: {turns:?}");
             assert_eq!(turns.wrong, 0, "{turns:?}");

@@ -3,7 +3,7 @@
 use crate::error::SIDEBAND;
 use crate::interrupts::Interrupts;
 use crate::note::Less;
-use crate::{CallChains, Error, Note, Rate, Settings, Watch, stacks};
+use crate::{CallChains, Error, Note, Rate, Settings, Watch, stack_dump};
 use rprof_abi::{
     AttrFlags, BranchSampleType, PerfEventAttr, ReadFormat, SampleType, event_type, sw,
 };
@@ -293,8 +293,8 @@ fn sampling_attr(
             .with(BranchSampleType::NO_FLAGS)
             .with(BranchSampleType::NO_CYCLES);
     }
-    if let Some(bytes) = stacks::size_of(chains) {
-        stacks::ask_for(&mut attr, bytes, chains == CallChains::Auto);
+    if let Some(bytes) = stack_dump::size_of(chains) {
+        stack_dump::ask_for(&mut attr, bytes, chains == CallChains::Auto);
     }
     if event.sample_read {
         attr.sample_type = attr.sample_type.with(SampleType::READ);
@@ -334,7 +334,7 @@ fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<P
             .with(AttrFlags::EXCLUDE_HV),
         ..PerfEventAttr::default()
     };
-    if settings.call_chains.keeps_copies() {
+    if settings.call_chains.keeps_dumps() {
         // perf reads unwind tables through the mappings that they are in.
         attr.flags = attr.flags.with(AttrFlags::MMAP_DATA);
     }

@@ -2,24 +2,34 @@
 //! the start, and off. Their clocks go on from process to process, however short those are.
 
 use crate::Error;
-use crate::open::{EventCounters, Group, Opened, Rings, Scope, Shallow};
+use crate::control::DumpSize;
+use crate::open::{EventCounters, Group, Opened, Rings, Scope, SmallDumps};
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
 use rprof_ringbuf::Target;
 use std::io;
 
 impl Opened {
-    /// Samples by CPU from now on, with deep or shallow copies of stacks.
-    pub(crate) fn go_by_cpu(&mut self, is_deep: bool) -> io::Result<()> {
+    /// Samples by CPU from now on.
+    pub(crate) fn go_by_cpu(&mut self) -> io::Result<()> {
         let Some(by_cpu) = &self.by_cpu else {
             return Ok(());
         };
         self.sampling.disable()?;
         by_cpu.enable()?;
-        if !is_deep {
-            by_cpu.switch(false)?;
+        if self.dump_size == DumpSize::Small {
+            by_cpu.switch_to(DumpSize::Small)?;
         }
         self.is_by_cpu = true;
         Ok(())
+    }
+
+    /// Dumps have this size from now on.
+    pub(crate) fn set_dump_size(&mut self, size: DumpSize) -> io::Result<()> {
+        if self.dump_size == size {
+            return Ok(());
+        }
+        self.dump_size = size;
+        self.on().switch_to(size)
     }
 
     /// Whether CPUs are sampled by now.
@@ -73,8 +83,8 @@ impl EventCounters {
             attr: changed(&self.attr),
             counters: Vec::new(),
             targets: Vec::new(),
-            shallow: self.shallow.as_ref().map(|shallow| Shallow {
-                attr: changed(&shallow.attr),
+            small_dumps: self.small_dumps.as_ref().map(|small| SmallDumps {
+                attr: changed(&small.attr),
                 counters: Vec::new(),
             }),
             cpus: self.cpus.clone(),

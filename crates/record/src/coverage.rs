@@ -36,7 +36,7 @@ pub(crate) struct Coverage {
     /// User time of our children that ended before.
     before: Duration,
     started: Instant,
-    look_at: Instant,
+    next_poll: Instant,
     n_exits: u64,
 }
 
@@ -48,11 +48,12 @@ enum Period {
     Fixed(u64),
 }
 
-/// How soon it is found out that tasks are short, and how often it is looked for later.
-const LOOK_EVERY: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(250)];
-const SOON: Duration = Duration::from_secs(2);
+/// At first it is found out soon that tasks are short, later less often.
+const FIRST_POLL_INTERVAL: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+const FIRST_POLLS_TAKE: Duration = Duration::from_secs(2);
 
-/// A look takes a fiftieth of the time at most.
+/// The pause after a poll, in times that it took: it takes a fiftieth of the time at most.
 const PAUSE: u32 = 50;
 
 /// Fewer samples that are missing are not worth a word, and fewer tasks that ended are not why.
@@ -61,8 +62,8 @@ const MANY: u64 = 20;
 /// User time is known by ticks of the kernel's clock: less of it may be chance, ns.
 const MUCH_USER_TIME: u64 = 100_000_000;
 
-/// Percent that are enough.
-const ENOUGH: u64 = 90;
+/// What is covered is not worth a word from here on.
+const REQUIRED_PERCENT: u64 = 90;
 
 /// Of clocks, before there is any sample, ns.
 const USUAL_PERIOD: u64 = 1_000_000;
@@ -107,7 +108,7 @@ impl Coverage {
             covered: [0; 2],
             before: user_time_of_children().unwrap_or_default(),
             started: now,
-            look_at: now,
+            next_poll: now,
             n_exits: 0,
         })
     }
@@ -144,12 +145,11 @@ impl Coverage {
         self.lineage.end_pass();
     }
 
-    /// After how long it is to be looked at again.
-    pub(crate) fn look_every(&self, now: Instant) -> Duration {
-        let [soon, later] = LOOK_EVERY;
-        match now.duration_since(self.started) < SOON {
-            true => soon,
-            false => later,
+    /// After how long it is to be polled again.
+    pub(crate) fn poll_interval(&self, now: Instant) -> Duration {
+        match now.duration_since(self.started) < FIRST_POLLS_TAKE {
+            true => FIRST_POLL_INTERVAL,
+            false => POLL_INTERVAL,
         }
     }
 
@@ -157,15 +157,15 @@ impl Coverage {
     pub(crate) fn is_lacking(&mut self, by_thread: &Group) -> bool {
         let now = Instant::now();
         let n_exits = self.lineage.n_exits();
-        let is_worth_a_look = n_exits >= self.n_exits + MANY && now >= self.look_at;
-        if !is_worth_a_look || self.unit == CoverageUnit::UserTime {
+        let is_worth_a_poll = n_exits >= self.n_exits + MANY && now >= self.next_poll;
+        if !is_worth_a_poll || self.unit == CoverageUnit::UserTime {
             return false;
         }
         self.n_exits = n_exits;
         let is_lacking = self.count(by_thread).is_some_and(|n| self.is_short_of(n));
         // Every counter of every thread is read.
         let pause = now.elapsed() * PAUSE;
-        self.look_at = now + pause.max(self.look_every(now));
+        self.next_poll = now + pause.max(self.poll_interval(now));
         is_lacking
     }
 
@@ -209,7 +209,8 @@ impl Coverage {
         if self.unit == CoverageUnit::UserTime {
             many = many.max(MUCH_USER_TIME);
         }
-        missing > many && u128::from(missing) * 100 > u128::from(all) * u128::from(100 - ENOUGH)
+        missing > many
+            && u128::from(missing) * 100 > u128::from(all) * u128::from(100 - REQUIRED_PERCENT)
     }
 
     /// What a sample stands for, on average.

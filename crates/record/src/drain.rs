@@ -5,12 +5,13 @@ use crate::Note;
 use crate::coverage::Coverage;
 use crate::head::Head;
 use crate::interrupts::NoAnswer;
+use crate::layouts::Layouts;
 use crate::lineage::Lineage;
+use crate::missing_build_ids::MissingBuildIds;
 use crate::open::Opened;
 use crate::sink::Sink;
-use crate::stacks::{Kept, Layouts};
+use crate::stack_dump::Kept;
 use crate::streams::Streams;
-use crate::unnamed::Unnamed;
 use rprof_abi::record::Record;
 use rprof_abi::{Endian, Misc, RawRecord, RecordHeader, RecordKind, SampleLayout};
 use rprof_perfdata::file_kind;
@@ -24,7 +25,7 @@ pub(crate) struct Counts {
     pub(crate) throttled: u64,
     /// From LOST records.
     pub(crate) lost_at_least: u64,
-    /// Samples of whose stacks less was kept than the kernel copied.
+    /// Samples of whose dumps less was kept than the kernel copied.
     pub(crate) shortened: u64,
     /// Samples of the recorder itself, left out.
     pub(crate) own_samples: u64,
@@ -34,11 +35,20 @@ pub(crate) struct Counts {
     pub(crate) span_ns: Option<(u64, u64)>,
 }
 
+/// What one pass over the rings came to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pass {
+    /// No ring held anything.
+    pub(crate) is_empty: bool,
+    /// How full the fullest sample ring was.
+    pub(crate) fullest_ring_percent: u64,
+}
+
 /// Drains rings into a sink.
 #[derive(Debug)]
 pub(crate) struct Drain {
     pub(crate) counts: Counts,
-    pub(crate) unnamed: Unnamed,
+    pub(crate) missing_build_ids: MissingBuildIds,
     sideband_layout: SampleLayout,
     /// Of samples as they are drained; `None` if they hold no stacks.
     stacks: Option<Layouts>,
@@ -53,8 +63,6 @@ pub(crate) struct Drain {
     /// Sideband that is newer than what is known to be complete, in order of time.
     waiting: Vec<(u64, RecordKind, Vec<u8>)>,
     heads: Vec<u64>,
-    /// How full the fullest sample ring was in the last pass, percent.
-    pub(crate) fullest: u64,
     notes: Vec<Note>,
 }
 
@@ -74,7 +82,7 @@ impl Drain {
     ) -> Self {
         Self {
             counts: Counts::default(),
-            unnamed: Unnamed::default(),
+            missing_build_ids: MissingBuildIds::default(),
             sideband_layout,
             stacks,
             own_pid,
@@ -83,13 +91,12 @@ impl Drain {
             streams: None,
             waiting: Vec::new(),
             heads: Vec::new(),
-            fullest: 0,
             notes: Vec::new(),
         }
     }
 
-    /// One pass; returns whether any ring held anything.
-    pub(crate) fn pass(&mut self, opened: &mut Opened, sink: &mut Sink) -> Result<bool, NoAnswer> {
+    /// One pass over all rings.
+    pub(crate) fn pass(&mut self, opened: &mut Opened, sink: &mut Sink) -> Result<Pass, NoAnswer> {
         self.heads.clear();
         self.heads
             .extend(opened.sampling.rings.iter().map(Ring::head));
@@ -104,11 +111,11 @@ impl Drain {
             }
         }
         let heads = std::mem::take(&mut self.heads);
-        self.fullest = 0;
+        let mut fullest_ring_percent = 0;
         for (ring, &head) in opened.sampling.rings.iter_mut().zip(&heads) {
             let size = ring.size_bytes();
             let batch = ring.batch_until(head);
-            self.fullest = self.fullest.max(batch.len_bytes() * 100 / size);
+            fullest_ring_percent = fullest_ring_percent.max(batch.len_bytes() * 100 / size);
             any |= self.drain(batch, sink, Self::sample)?;
         }
         self.heads = heads;
@@ -127,7 +134,10 @@ impl Drain {
             }
         }
         sink.flush()?;
-        Ok(any)
+        Ok(Pass {
+            is_empty: !any,
+            fullest_ring_percent,
+        })
     }
 
     /// Who is watched is known by what happened before, on whatever CPU: so the sideband of all is
@@ -214,7 +224,7 @@ impl Drain {
             return sink.push(record);
         };
         let kept = sink.push_sample(record, layout)?;
-        self.counts.shortened += u64::from(kept != Kept::Whole);
+        self.counts.shortened += u64::from(kept != Kept::All);
         Ok(())
     }
 
@@ -242,7 +252,7 @@ impl Drain {
         if kind == RecordKind::MMAP2
             && let Ok(raw) = RawRecord::parse(record, Endian::NATIVE)
             && let Ok((mut map, id)) = Record::parse(raw, &self.sideband_layout)
-            && let Some(misc) = self.unnamed.take(&mut map, raw.misc)
+            && let Some(misc) = self.missing_build_ids.take(&mut map, raw.misc)
         {
             let mut bytes = Vec::with_capacity(record.len());
             if map
@@ -269,12 +279,11 @@ impl Drain {
 
     /// Drains until two passes in a row find nothing; for the end, when events are disabled.
     pub(crate) fn rest(&mut self, opened: &mut Opened, sink: &mut Sink) -> Result<(), NoAnswer> {
-        let mut empty = 0;
-        while empty < 2 {
-            empty = if self.pass(opened, sink)? {
-                0
-            } else {
-                empty + 1
+        let mut n_empty = 0;
+        while n_empty < 2 {
+            n_empty = match self.pass(opened, sink)?.is_empty {
+                true => n_empty + 1,
+                false => 0,
             };
         }
         Ok(())

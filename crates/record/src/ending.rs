@@ -1,15 +1,17 @@
 //! How a recording ends: what is left in the rings, the file's end, the command's.
 
+use crate::background::in_background;
 use crate::coverage::Coverage as Covered;
 use crate::drain::Drain;
 use crate::features;
+use crate::grace_period::GracePeriod;
 use crate::interrupts::{Interrupts, Wish};
 use crate::live::Unwound;
 use crate::losses;
 use crate::open::{EventCounters, Group};
 use crate::output::Created;
 use crate::run::{Over, Run};
-use crate::sink::{Written, in_background};
+use crate::sink::Written;
 use crate::{Error, EventCount, Note, Summary};
 use rprof_abi::AttrFlags;
 use rprof_perfdata::feature::Coverage;
@@ -18,33 +20,13 @@ use rprof_process::Child;
 use rprof_ringbuf::Poller;
 use std::process::ExitStatus;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// How long a command may take to end before the user is told, or it is killed.
-const GRACE_PERIOD: Duration = Duration::from_secs(1);
+/// The timeout for checksums of files: a little more than their own.
+const CONTENTS_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// How long checksums of files may take: a little more than they take by themselves.
-const CONTENTS_TAKE: Duration = Duration::from_millis(1500);
-
-/// Signals end the wait for a command; a look now and then does no harm.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
-
-/// Reports once that [`GRACE_PERIOD`] has passed.
-#[derive(Debug, Default)]
-pub(crate) struct GracePeriod {
-    since: Option<Instant>,
-    is_told: bool,
-}
-
-impl GracePeriod {
-    /// Whether it is over just now, counted from the first time of asking.
-    pub(crate) fn is_over(&mut self) -> bool {
-        let since = *self.since.get_or_insert_with(Instant::now);
-        let is_over = !self.is_told && since.elapsed() >= GRACE_PERIOD;
-        self.is_told |= is_over;
-        is_over
-    }
-}
+/// Signals end the wait for a command; a poll now and then does no harm.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 impl Run<'_> {
     /// Stops, drains the rest, closes the file, whatever happened before; then waits for the
@@ -204,15 +186,15 @@ fn write_end(
     sections.extend(summary.stacks.as_ref().map(features::of_stacks));
     sections.extend(summary.coverage.map(features::of_coverage));
     sections.extend(features::of_left_out(counts));
-    let unnamed = std::mem::take(&mut drain.unnamed);
+    let missing_build_ids = std::mem::take(&mut drain.missing_build_ids);
     // The reader of a pipe may not read just now.
     let finishing = in_background("rprof-end", move || {
-        sections.push((FeatureId::BUILD_ID, unnamed.section()));
+        sections.push((FeatureId::BUILD_ID, missing_build_ids.section()));
         // Files may be where reading takes its time; all else is worth more.
-        let contents = in_background("rprof-contents", move || unnamed.contents());
+        let contents = in_background("rprof-contents", move || missing_build_ids.contents());
         let contents = contents
             .ok()
-            .and_then(|all| all.recv_timeout(CONTENTS_TAKE).ok());
+            .and_then(|all| all.recv_timeout(CONTENTS_TIMEOUT).ok());
         sections.extend(contents.and_then(|all| features::of_contents(&all)));
         writer.finish(sections)
     })?;
@@ -278,7 +260,7 @@ fn wait_for(
         } else if is_over {
             note(Note::CommandEnds);
         }
-        let waited = poller.wait(LOOK_EVERY).map(Iterator::count);
+        let waited = poller.wait(POLL_INTERVAL).map(Iterator::count);
         waited.ok()?;
     }
 }

@@ -1,7 +1,6 @@
 //! Why a recording could not be made, with the one thing to do about it.
 
 use crate::advice;
-use crate::interrupts::NoAnswer;
 use rprof_abi::{PerfEventAttr, event_type, sw};
 use rprof_events::EventError;
 use rprof_ringbuf::{MapError, OpenError, Target};
@@ -165,14 +164,5 @@ fn what_is_left(size_bytes: u64) -> String {
     match size_bytes {
         0 => "nothing could be written".to_owned(),
         _ => format!("what was written ({size_bytes} bytes) is readable"),
-    }
-}
-
-impl From<NoAnswer> for Error {
-    fn from(no_answer: NoAnswer) -> Self {
-        match no_answer {
-            NoAnswer::Gone => Self::WriterGone,
-            NoAnswer::Stuck => Self::Stuck,
-        }
     }
 }

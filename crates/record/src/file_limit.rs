@@ -10,8 +10,8 @@ use rprof_ringbuf::sys::OpenFilesLimit;
 /// Files that are open beside events: the recording, binaries and what `/proc` says, a moment each.
 const RESERVE: u64 = 6;
 
-/// Raises the limit if need be; if that does not do, nobody else is sampled later, and copies of stacks
-/// have one depth.
+/// Raises the limit if need be; if that does not do, nobody else is sampled later, and stack dumps
+/// have one size.
 ///
 /// # Errors
 /// [`Error::OpenFiles`] if all that is still too much.
@@ -26,8 +26,8 @@ pub(crate) fn fit(attrs: &Attrs, scope: &mut Scope<'_>) -> Result<(), Error> {
         scope.also_by_cpu = false;
         needed = others + events(attrs, scope);
     }
-    if needed > limit && scope.two_depths {
-        scope.two_depths = false;
+    if needed > limit && scope.two_dump_sizes {
+        scope.two_dump_sizes = false;
         needed = others + events(attrs, scope);
     }
     if needed <= limit {
@@ -98,7 +98,7 @@ fn events_of_thread(attrs: &Attrs, scope: &Scope<'_>) -> u64 {
 /// Files of the sampling ones.
 fn sampling(attrs: &Attrs, scope: &Scope<'_>) -> u64 {
     let events = attrs.sampling.iter();
-    events.map(|event| on_cpus(event, scope)).sum::<u64>() * depths(scope)
+    events.map(|event| on_cpus(event, scope)).sum::<u64>() * n_dump_sizes(scope)
 }
 
 /// CPUs that an event is opened on.
@@ -111,11 +111,11 @@ fn on_cpus(event: &Prepared, scope: &Scope<'_>) -> u64 {
 
 /// Events of each thread on each CPU.
 fn events_each(attrs: &Attrs, scope: &Scope<'_>) -> u64 {
-    attrs.sampling.len() as u64 * depths(scope) + 1
+    attrs.sampling.len() as u64 * n_dump_sizes(scope) + 1
 }
 
-fn depths(scope: &Scope<'_>) -> u64 {
-    if scope.two_depths { 2 } else { 1 }
+fn n_dump_sizes(scope: &Scope<'_>) -> u64 {
+    if scope.two_dump_sizes { 2 } else { 1 }
 }
 
 /// Files that are open now; this look is one of them.

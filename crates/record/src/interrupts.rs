@@ -41,11 +41,20 @@ pub(crate) enum NoAnswer {
     Stuck,
 }
 
-/// So long a disk, or the reader of a pipe, may do nothing once the user wants an end.
+impl From<NoAnswer> for Error {
+    fn from(no_answer: NoAnswer) -> Self {
+        match no_answer {
+            NoAnswer::Gone => Self::WriterGone,
+            NoAnswer::Stuck => Self::Stuck,
+        }
+    }
+}
+
+/// How long a disk, or the reader of a pipe, may do nothing once the user wants an end.
 const STALL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Waits that no signal ends look so often whether one came.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How often waits that no signal ends ask whether one came.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Signals that came since the recording began.
 #[derive(Debug)]
@@ -135,7 +144,7 @@ impl Interrupts {
     ) -> Result<T, NoAnswer> {
         let mut last = (moved(), Instant::now());
         loop {
-            match from.recv_timeout(LOOK_EVERY) {
+            match from.recv_timeout(POLL_INTERVAL) {
                 Ok(sent) => return Ok(sent),
                 Err(RecvTimeoutError::Disconnected) => return Err(NoAnswer::Gone),
                 Err(RecvTimeoutError::Timeout) => {}

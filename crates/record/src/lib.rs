@@ -2,7 +2,7 @@
 //! writes `perf.data`.
 //!
 //! ```text
-//! kernel -> Ring -> drain (this thread: walk headers, count, and cut and copy, or unwind)
+//! kernel -> Ring -> drain (this thread: walk headers, count, and trim and copy, or unwind)
 //!        -> pool -> channel -> writer (unwind, if that is not done yet; write)
 //! ```
 //!
@@ -13,19 +13,23 @@
 
 mod advice;
 mod attrs;
+mod background;
 mod by_cpu;
+mod control;
 mod coverage;
-mod depth;
 mod drain;
 mod ending;
 mod error;
 mod features;
 mod file_limit;
+mod grace_period;
 mod head;
 mod interrupts;
+mod layouts;
 mod lineage;
 mod live;
 mod losses;
+mod missing_build_ids;
 mod note;
 mod open;
 mod output;
@@ -33,14 +37,13 @@ mod plan;
 mod run;
 mod running;
 mod settings;
-mod side;
 mod sink;
-mod stacks;
+mod stack_dump;
 mod streams;
-mod unnamed;
+mod watched;
 
 pub use error::Error;
 pub use note::{Less, Note, SmallRings};
 pub use run::record;
 pub use settings::{CallChains, EventCount, Output, Rate, Settings, Summary, Tool, Watch};
-pub use stacks::DEEP as MOST_STACK_BYTES;
+pub use stack_dump::LARGE_BYTES as MOST_STACK_BYTES;

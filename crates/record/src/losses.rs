@@ -47,8 +47,7 @@ pub(crate) fn write(
             time_ns,
             ..SampleId::default()
         };
-        // Far below the format's limit.
-        let _ = record.encode(Misc(0), &id, &event.layout, sink.buffer()?);
+        sink.push_encoded(|buffer| record.encode(Misc(0), &id, &event.layout, buffer))?;
     }
     Ok(sum)
 }

@@ -93,7 +93,7 @@ pub struct Less {
 pub struct SmallRings {
     /// Bytes of each.
     pub size_bytes: u64,
-    /// No more is copied of each stack, bytes, if that is less than could be.
+    /// The size of stack dumps, if that is less than could be.
     pub stack_bytes: Option<u64>,
 }
 

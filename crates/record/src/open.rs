@@ -1,10 +1,11 @@
 //! Opening every event for every target on every CPU, and mapping two rings a CPU.
 
 use crate::attrs::{Attrs, Prepared};
+use crate::control::DumpSize;
 use crate::interrupts::Interrupts;
 use crate::note::SmallRings;
 use crate::streams::Streams;
-use crate::{Error, Rate, Settings, Watch, stacks};
+use crate::{Error, Rate, Settings, Watch, stack_dump};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_ringbuf::sys::OpenFilesLimit;
 use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Poller, Ring, Target, sys};
@@ -18,9 +19,9 @@ const SAMPLE_BYTES: u64 = 512 << 10;
 /// before they are smaller.
 const MOST_SAMPLE_BYTES: u64 = 16 << 20;
 const MOST_BYTES: u64 = 128 << 20;
-/// With copies of stacks, the recorder wakes up when so much of a ring (one part of it) is full.
+/// With stack dumps, the recorder wakes up when one of this many parts of a ring is full.
 const WAKE_AT: usize = 8;
-/// The least number of samples that a ring has room for, or less of their stacks is copied.
+/// A ring has room for this many samples at least, or their dumps are smaller.
 const LEAST_SAMPLES: usize = 24;
 
 /// All counters of one event.
@@ -32,23 +33,23 @@ pub(crate) struct EventCounters {
     pub(crate) counters: Vec<Counter>,
     /// Whom each of them was opened for.
     pub(crate) targets: Vec<Target>,
-    /// The same with shallow copies of stacks, one counter for each of those above.
-    pub(crate) shallow: Option<Shallow>,
+    /// The same event with small stack dumps: a counter for each of those above.
+    pub(crate) small_dumps: Option<SmallDumps>,
     pub(crate) cpus: Option<Vec<u32>>,
 }
 
-/// Counters with shallow copies of stacks.
+/// Counters with small stack dumps.
 #[derive(Debug)]
-pub(crate) struct Shallow {
+pub(crate) struct SmallDumps {
     pub(crate) attr: PerfEventAttr,
     pub(crate) counters: Vec<Counter>,
 }
 
 impl EventCounters {
-    /// All of them, those with shallow copies behind the others.
+    /// All of them, those with small dumps last.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Counter> {
-        let shallow = self.shallow.iter().flat_map(|shallow| &shallow.counters);
-        self.counters.iter().chain(shallow)
+        let small = self.small_dumps.iter().flat_map(|small| &small.counters);
+        self.counters.iter().chain(small)
     }
 
     /// How often it happened, and how many of its records were lost, as far as counters can be read.
@@ -90,6 +91,8 @@ pub(crate) struct Opened {
     /// Sample rings that are smaller than asked for, if that matters.
     pub(crate) small_rings: Option<SmallRings>,
     pub(crate) is_by_cpu: bool,
+    /// Which events are on, of those with large and with small dumps.
+    pub(crate) dump_size: DumpSize,
     /// Threads came while events were opened: they may have inherited others.
     pub(crate) is_extended: bool,
 }
@@ -106,8 +109,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) ring_pages: usize,
     /// The user has asked for this size.
     pub(crate) is_size_asked: bool,
-    /// Copies of stacks are deep or shallow, as needed.
-    pub(crate) two_depths: bool,
+    /// Stack dumps are large or small, as needed.
+    pub(crate) two_dump_sizes: bool,
     /// Everybody may be sampled later.
     pub(crate) also_by_cpu: bool,
     /// Opening many files takes its time.
@@ -131,7 +134,7 @@ impl Opened {
         let sideband = std::slice::from_ref(&attrs.sideband);
         let plain = Scope {
             until_exec: false,
-            two_depths: false,
+            two_dump_sizes: false,
             also_by_cpu: false,
             targets: scope.targets.clone(),
             cpus: scope.cpus.clone(),
@@ -152,6 +155,7 @@ impl Opened {
             by_cpu,
             small_rings,
             is_by_cpu: false,
+            dump_size: DumpSize::Large,
             is_extended: false,
         })
     }
@@ -174,7 +178,7 @@ impl Opened {
     pub(crate) fn streams(&self) -> Result<Streams, Error> {
         let mut streams = Streams::default();
         for (idx, event) in self.sampling.events.iter().enumerate() {
-            // There are as many with shallow copies of stacks, or none.
+            // There are as many with small stack dumps, or none.
             for (counter, target) in event.all().zip(event.targets.iter().cycle()) {
                 if let Target::Thread(tid) = *target {
                     let id = counter.id();
@@ -201,21 +205,20 @@ impl Group {
         self.events.iter().flat_map(EventCounters::all)
     }
 
-    /// Enables all but those with shallow copies of stacks: at first these are deep.
+    /// Enables all but those with small stack dumps: at first these are large.
     pub(crate) fn enable(&self) -> io::Result<()> {
         let mut counters = self.events.iter().flat_map(|event| &event.counters);
         counters.try_for_each(Counter::enable)
     }
 
-    /// From now on stacks are copied deep, or not.
-    pub(crate) fn switch(&self, to_deep: bool) -> io::Result<()> {
+    /// From now on dumps have another size.
+    pub(crate) fn switch_to(&self, size: DumpSize) -> io::Result<()> {
         for event in &self.events {
-            let shallow = event.shallow.iter().flat_map(|shallow| &shallow.counters);
-            for (deep, shallow) in event.counters.iter().zip(shallow) {
-                let (old, new) = if to_deep {
-                    (shallow, deep)
-                } else {
-                    (deep, shallow)
+            let small = event.small_dumps.iter().flat_map(|small| &small.counters);
+            for (large, small) in event.counters.iter().zip(small) {
+                let (old, new) = match size {
+                    DumpSize::Large => (small, large),
+                    DumpSize::Small => (large, small),
                 };
                 old.disable()?;
                 new.enable()?;
@@ -240,7 +243,7 @@ pub(crate) fn ring_pages(settings: &Settings, n_cpus: usize) -> usize {
         // As often as the busiest of frequencies.
         Rate::Period(_) => u64::MAX,
     };
-    let stack_bytes = stacks::size_of(settings.call_chains).unwrap_or(0);
+    let stack_bytes = stack_dump::size_of(settings.call_chains).unwrap_or(0);
     let share = MOST_BYTES / n_cpus.max(1) as u64;
     let most = share.clamp(SAMPLE_BYTES, MOST_SAMPLE_BYTES);
     let bytes = hz.saturating_mul(stack_bytes.into()) / 5;
@@ -250,16 +253,16 @@ pub(crate) fn ring_pages(settings: &Settings, n_cpus: usize) -> usize {
 }
 
 /// Sample rings that are smaller than asked for, by the user or by samples: those that still hold
-/// what perf's do, and whole copies of stacks, are not worth a word.
+/// what perf's do, and whole stack dumps, are not worth a word.
 fn small_rings(sampling: &Group, scope: &Scope<'_>) -> Option<SmallRings> {
     let asked = (scope.ring_pages * sys::page_size()) as u64;
     let size_bytes = sampling.rings.iter().map(Ring::size_bytes).min()?;
-    let copies = sampling
+    let dumps = sampling
         .events
         .iter()
         .map(|event| event.attr.sample_stack_user);
-    let stack_bytes = copies.max().filter(|_| scope.two_depths).map(u64::from);
-    let stack_bytes = stack_bytes.filter(|&bytes| bytes < stacks::DEEP.into());
+    let stack_bytes = dumps.max().filter(|_| scope.two_dump_sizes).map(u64::from);
+    let stack_bytes = stack_bytes.filter(|&bytes| bytes < stack_dump::LARGE_BYTES.into());
     let matters = size_bytes < SAMPLE_BYTES || stack_bytes.is_some() || scope.is_size_asked;
     (size_bytes < asked && matters).then_some(SmallRings {
         size_bytes,
@@ -337,19 +340,19 @@ impl Group {
                     open_one(attr, target, cpu)
                         .map_err(|why| Error::open(&event.name, attr, why, target))
                 };
-                let shallow = event.shallow.as_ref().map(|shallow| open(&shallow.attr));
-                let (deep, shallow) = (open(&event.attr)?, shallow.transpose()?);
-                let (Some(deep), None | Some(Some(_))) = (deep, &shallow) else {
+                let small = event.small_dumps.as_ref().map(|small| open(&small.attr));
+                let (large, small) = (open(&event.attr)?, small.transpose()?);
+                let (Some(large), None | Some(Some(_))) = (large, &small) else {
                     // The thread has ended.
                     continue;
                 };
-                self.share_ring(&deep, (idx, cpu), rings)?;
-                self.events[idx].counters.push(deep);
+                self.share_ring(&large, (idx, cpu), rings)?;
+                self.events[idx].counters.push(large);
                 self.events[idx].targets.push(target);
-                if let Some(counter) = shallow.flatten() {
+                if let Some(counter) = small.flatten() {
                     self.share_ring(&counter, (idx, cpu), rings)?;
-                    if let Some(shallow) = &mut self.events[idx].shallow {
-                        shallow.counters.push(counter);
+                    if let Some(small) = &mut self.events[idx].small_dumps {
+                        small.counters.push(counter);
                     }
                 }
             }
@@ -386,29 +389,29 @@ impl Group {
     }
 }
 
-/// An event as it is opened. Where its copies of stacks are deep or shallow as needed, they leave
-/// room for some samples in a ring; where that is less than shallow ones need, all are of that size.
+/// An event as it is opened. If its dumps are large or small as needed, large ones leave room for some
+/// samples in a ring; if that is less than small ones need, all are of that size.
 fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCounters {
     let mut attr = event.attr.clone();
     if attr.sample_stack_user > 0 {
-        // Soon enough to switch to deeper copies, and to find a deep stack as it was.
+        // Soon enough to switch to larger dumps, and to find a deep stack as it was.
         attr.flags = attr.flags.with(AttrFlags::WATERMARK);
         attr.wakeup = u32::try_from(ring_bytes / WAKE_AT).unwrap_or(u32::MAX);
     }
-    let mut shallow = None;
-    if scope.two_depths {
+    let mut small_dumps = None;
+    if scope.two_dump_sizes {
         let most = u32::try_from(ring_bytes / LEAST_SAMPLES).unwrap_or(u32::MAX) & !7;
         attr.sample_stack_user = attr.sample_stack_user.min(most);
-        shallow = (attr.sample_stack_user > stacks::SHALLOW).then(|| Shallow {
+        small_dumps = (attr.sample_stack_user > stack_dump::SMALL_BYTES).then(|| SmallDumps {
             attr: PerfEventAttr {
-                sample_stack_user: stacks::SHALLOW,
+                sample_stack_user: stack_dump::SMALL_BYTES,
                 ..attr.clone()
             },
             counters: Vec::new(),
         });
     }
     if scope.until_exec {
-        // Of the deep ones only: they are on at first.
+        // Of the large ones only: they are on at first.
         attr.flags = attr.flags.with(AttrFlags::ENABLE_ON_EXEC);
     }
     EventCounters {
@@ -416,7 +419,7 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
         attr,
         counters: Vec::new(),
         targets: Vec::new(),
-        shallow,
+        small_dumps,
         cpus: event.cpus.clone(),
     }
 }

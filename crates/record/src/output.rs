@@ -3,9 +3,9 @@
 //! It is always a new file, under its name from the start on, so that a recorder that is killed leaves
 //! what it has. Where links are followed is said in `rprof_untrusted`.
 
+use crate::background::in_background;
 use crate::features::Features;
 use crate::interrupts::Interrupts;
-use crate::sink::in_background;
 use crate::{Error, Output};
 use rprof_perfdata::{Writer, WrittenEvent};
 use rprof_ringbuf::sys;

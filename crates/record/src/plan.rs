@@ -1,9 +1,10 @@
 //! What is drained, what is written instead, and who makes one of the other.
 
-use crate::depth::{self, Depth};
-use crate::live::{LiveUnwinder, Unreadable};
+use crate::control::Control;
+use crate::layouts::Layouts;
+use crate::live::{DeepStacks, LiveUnwinder, Unreadable, UnwinderSettings};
 use crate::open::{EventCounters, Opened};
-use crate::stacks::{self, Layouts};
+use crate::stack_dump;
 use crate::{CallChains, Error, Settings};
 use rprof_abi::{AttrFlags, PerfEventAttr, SampleLayout};
 use rprof_perfdata::WrittenEvent;
@@ -20,10 +21,8 @@ pub(crate) struct Plan {
     pub(crate) stacks: Option<Layouts>,
     /// Unwinds them.
     pub(crate) unwinder: Option<LiveUnwinder>,
-    /// Decides how much of stacks is copied, where that is ours to decide.
-    pub(crate) depth: Option<Depth>,
-    /// What the unwinder sees.
-    pub(crate) seen: Arc<depth::Seen>,
+    /// Decides after each pass.
+    pub(crate) control: Control,
     /// What it is told.
     pub(crate) unreadable: Arc<Unreadable>,
 }
@@ -36,14 +35,14 @@ impl Plan {
     ) -> Result<Self, Error> {
         let chains = settings.call_chains;
         let is_auto = chains == CallChains::Auto;
-        let has_stacks = stacks::size_of(chains).is_some();
-        let machine = Machine::native().filter(|_| has_stacks && !chains.keeps_copies());
+        let has_stacks = stack_dump::size_of(chains).is_some();
+        let machine = Machine::native().filter(|_| has_stacks && !chains.keeps_dumps());
         let drained = drained_events(opened)?;
         let mut written = drained.clone();
         let n_sampled = opened.sampling.events.len();
         if machine.is_some() {
             let sampled = written.iter_mut().take(n_sampled);
-            sampled.for_each(|event| event.attr = stacks::unwound(&event.attr));
+            sampled.for_each(|event| event.attr = stack_dump::unwound(&event.attr));
         }
         let layouts = |events: &[WrittenEvent]| {
             let mut layouts = Layouts::default();
@@ -51,18 +50,28 @@ impl Plan {
             sampled.for_each(|event| layouts.add(&event.attr, &event.ids));
             layouts
         };
-        let seen = Arc::new(depth::Seen::default());
+        let now = Instant::now();
         let unreadable = Arc::new(Unreadable::new());
-        let told = (Arc::clone(&seen), Arc::clone(&unreadable));
-        let both = (layouts(&drained), layouts(&written));
         Ok(Self {
-            stacks: has_stacks.then(|| both.0.clone()),
+            stacks: has_stacks.then(|| layouts(&drained)),
             unwinder: machine.map(|machine| {
-                let how = (is_auto, settings.kept_files.clone());
-                LiveUnwinder::new(machine, both, sideband.clone(), told, how)
+                LiveUnwinder::new(UnwinderSettings {
+                    machine,
+                    drained: layouts(&drained),
+                    written: layouts(&written),
+                    sideband: sideband.clone(),
+                    deep_stacks: match is_auto {
+                        true => DeepStacks::Recovered,
+                        false => DeepStacks::LeftTruncated,
+                    },
+                    unreadable: Arc::clone(&unreadable),
+                    kept_files: settings.kept_files.clone(),
+                })
             }),
-            depth: is_auto.then(|| Depth::new(Instant::now())),
-            seen,
+            control: match is_auto {
+                true => Control::new(now),
+                false => Control::of_fixed_dump_size(now),
+            },
             unreadable,
             written,
         })

@@ -1,12 +1,12 @@
 //! A recording from start to end.
 
 use crate::attrs::{self, Attrs};
+use crate::control::{Control, Decision, POLL_INTERVAL, PassStatistics};
 use crate::coverage::Coverage;
-use crate::depth::{self, Depth};
 use crate::drain::Drain;
-use crate::ending::GracePeriod;
 use crate::features;
 use crate::file_limit;
+use crate::grace_period::GracePeriod;
 use crate::interrupts::{Interrupts, NoAnswer, Wish};
 use crate::lineage::Lineage;
 use crate::live::Unreadable;
@@ -14,9 +14,8 @@ use crate::note::Less;
 use crate::open::{self, Opened, Scope, targets_of};
 use crate::output::Created;
 use crate::plan::Plan;
-use crate::side::{Load, Side};
 use crate::sink::Sink;
-use crate::{CallChains, Error, Note, Output, Settings, Summary, Watch, running, stacks};
+use crate::{CallChains, Error, Note, Output, Settings, Summary, Watch, stack_dump, watched};
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
 use rprof_process::{Child, Gated, Stdout};
@@ -24,14 +23,7 @@ use rprof_ringbuf::{Poller, Target, sys};
 use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-
-/// A ring wakes us when a part of it is full; a quiet one is looked at so often anyway.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
-
-/// What a copy of a deep stack has no room for is looked for soon, while it is there.
-const LOOK_AT_DEEP_EVERY: Duration = Duration::from_millis(4);
 
 /// Makes a recording; `note` is told what a user should know as it comes up.
 ///
@@ -44,7 +36,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         return Err(Error::NothingToRecord);
     }
     let settings = &Settings {
-        call_chains: stacks::possible(settings.call_chains),
+        call_chains: stack_dump::possible(settings.call_chains),
         ..settings.clone()
     };
     let cpus = cpus_of(settings)?;
@@ -62,7 +54,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         until_exec: settings.watch == Watch::Command,
         ring_pages: open::ring_pages(settings, cpus.len()),
         is_size_asked: settings.ring_pages.is_some(),
-        two_depths: settings.call_chains == CallChains::Auto,
+        two_dump_sizes: settings.call_chains == CallChains::Auto,
         also_by_cpu: attrs.can_watch_all(settings),
         interrupts: &interrupts,
         cpus,
@@ -85,18 +77,15 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let created = Created::new(&settings.output)?;
     let writer = created.start(&plan.written, known, &interrupts)?;
     // The command is forked already, and runs as it would. What is drained late is lost, what is
-    // unwound late is cut: neither takes much time.
-    let _ahead = sys::run_before_others();
-    let side = plan.unwinder.is_some().then(|| Side::new(Instant::now()));
+    // unwound late is truncated: neither takes much time.
+    let _priority_guard = sys::run_before_others();
     let taken = Arc::clone(&created.taken);
     let sink = Sink::start(writer, plan.unwinder, Rc::clone(&interrupts), taken)?;
     let mut run = Run {
         settings,
         sink,
         drain: Drain::new(drained_layout, plan.stacks, left_out(settings, &attrs)),
-        depth: plan.depth,
-        side,
-        seen: plan.seen,
+        control: plan.control,
         unreadable: plan.unreadable,
         opened,
         interrupts: Rc::clone(&interrupts),
@@ -155,7 +144,7 @@ fn open_all(
         {
             note(Note::SampledByCpu { needed, limit });
             scope.targets = vec![Target::All];
-            scope.two_depths = settings.call_chains == CallChains::Auto;
+            scope.two_dump_sizes = settings.call_chains == CallChains::Auto;
             scope.also_by_cpu = false;
             file_limit::fit(attrs, scope)?;
             let attrs = attrs.for_everybody(settings);
@@ -227,11 +216,7 @@ pub(crate) struct Run<'a> {
     pub(crate) opened: Opened,
     pub(crate) interrupts: Rc<Interrupts>,
     pub(crate) sideband_layout: SampleLayout,
-    /// Decides how much of stacks is copied, where that is ours to decide.
-    depth: Option<Depth>,
-    /// Decides who unwinds, if anybody does.
-    side: Option<Side>,
-    seen: Arc<depth::Seen>,
+    control: Control,
     pub(crate) unreadable: Arc<Unreadable>,
     pub(crate) child: Option<Child>,
     pub(crate) created: Created,
@@ -257,7 +242,7 @@ impl Run<'_> {
             Some(gated) => self.start_command(gated),
             None => {
                 note(Note::Watching {
-                    who: running::who(self.settings),
+                    who: watched::in_words(self.settings),
                     duration: self.settings.duration,
                 });
                 Ok(())
@@ -286,23 +271,19 @@ impl Run<'_> {
         let mut alive = vec![true; self.opened.sampling.counters().count()];
         poller.add(&*self.interrupts);
         let mut grace_period = GracePeriod::default();
+        let mut poll_interval = POLL_INTERVAL;
         loop {
             let now = Instant::now();
-            let look_every = match self.is_cutting(now) {
-                true => LOOK_AT_DEEP_EVERY,
-                false => LOOK_EVERY,
-            };
-            let look_every = self.coverage_looks_in(now).min(look_every);
-            let timeout = deadline.map_or(look_every, |deadline| {
-                deadline.saturating_duration_since(now).min(look_every)
+            let timeout = self.coverage_poll_interval(now).min(poll_interval);
+            let timeout = deadline.map_or(timeout, |deadline| {
+                deadline.saturating_duration_since(now).min(timeout)
             });
             self.wait(&mut poller, &mut alive, timeout)?;
-            let writer_idles = self.sink.writer_idles();
-            self.drain.pass(&mut self.opened, &mut self.sink)?;
+            let statistics = self.pass()?;
             self.drain.take_notes().for_each(&mut *note);
-            self.copy_as_deep_as_needed()?;
-            self.cover_short_processes(note)?;
-            self.unwind_where_it_pays(writer_idles)?;
+            let decision = self.control.decide(Instant::now(), statistics);
+            poll_interval = decision.poll_interval;
+            self.follow(decision, note)?;
             let wish = self.interrupts.wish();
             match wish {
                 Wish::GoOn => {}
@@ -337,6 +318,23 @@ impl Run<'_> {
         }
     }
 
+    fn pass(&mut self) -> Result<PassStatistics, NoAnswer> {
+        let writer = self.sink.writer_state();
+        let pass = self.drain.pass(&mut self.opened, &mut self.sink)?;
+        Ok(PassStatistics {
+            fullest_ring_percent: pass.fullest_ring_percent,
+            writer,
+            unwinding: self.sink.take_statistics(),
+        })
+    }
+
+    fn follow(&mut self, decision: Decision, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
+        let resized = self.opened.set_dump_size(decision.dump_size);
+        resized.map_err(Error::system("switching events"))?;
+        self.cover_short_processes(note)?;
+        Ok(self.sink.unwind_in(decision.unwind_place)?)
+    }
+
     /// Samples CPUs where processes are too short for samples of their own.
     fn cover_short_processes(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
         let Some(coverage) = &mut self.drain.coverage else {
@@ -344,56 +342,19 @@ impl Run<'_> {
         };
         let may = self.opened.by_cpu.is_some() && !self.opened.is_by_cpu();
         if may && coverage.is_lacking(&self.opened.sampling) {
-            let is_deep = self.depth.as_ref().is_none_or(Depth::is_deep);
-            let switched = self.opened.go_by_cpu(is_deep);
+            let switched = self.opened.go_by_cpu();
             switched.map_err(Error::system("switching events"))?;
             note(Note::ShortProcesses);
         }
         Ok(())
     }
 
-    fn copy_as_deep_as_needed(&mut self) -> Result<(), Error> {
-        let Some(depth) = &mut self.depth else {
-            return Ok(());
-        };
-        match depth.change(Instant::now(), &self.seen) {
-            None => Ok(()),
-            Some(to_deep) => {
-                let switched = self.opened.on().switch(to_deep);
-                switched.map_err(Error::system("switching events"))
-            }
-        }
-    }
-
-    /// After how long it is to be found out whether processes are too short for samples.
-    fn coverage_looks_in(&self, now: Instant) -> Duration {
+    /// After how long it is polled whether processes are too short for samples.
+    fn coverage_poll_interval(&self, now: Instant) -> Duration {
         let coverage = self.drain.coverage.as_ref();
         let may = self.opened.by_cpu.is_some() && !self.opened.is_by_cpu();
         let coverage = coverage.filter(|_| may);
-        coverage.map_or(LOOK_EVERY, |coverage| coverage.look_every(now))
-    }
-
-    /// Whether there are stacks just now that the deepest copies do not hold.
-    fn is_cutting(&self, now: Instant) -> bool {
-        let depth = self.depth.as_ref();
-        depth.is_some_and(|depth| depth.is_cutting(now))
-    }
-
-    fn unwind_where_it_pays(&mut self, writer_idles: bool) -> Result<(), NoAnswer> {
-        let now = Instant::now();
-        let load = Load {
-            fullest: self.drain.fullest,
-            completes: self.is_cutting(now),
-            images: self.seen.images.load(Ordering::Relaxed),
-            writer_idles,
-        };
-        let Some(side) = &mut self.side else {
-            return Ok(());
-        };
-        match side.change(now, load) {
-            None => Ok(()),
-            Some(here) => self.sink.unwind_here(here),
-        }
+        coverage.map_or(POLL_INTERVAL, |coverage| coverage.poll_interval(now))
     }
 
     fn waits_for_all(&self) -> bool {

@@ -4,7 +4,7 @@ use crate::interrupts::NoAnswer;
 use crate::note::Note;
 use crate::open::started_by;
 use crate::run::Run;
-use crate::{Error, Settings, Watch};
+use crate::{Error, Watch};
 use foldhash::HashSet;
 use rprof_abi::record::{Mmap, Record};
 use rprof_abi::{Misc, SampleId};
@@ -26,9 +26,9 @@ impl Run<'_> {
                 pgoff: map.pgoff,
                 filename: map.name.as_bytes(),
             });
-            let buffer = self.sink.buffer()?;
-            // Such a record is far below the format's limit.
-            let _ = record.encode(Misc::KERNEL, &nobody, &self.sideband_layout, buffer);
+            let layout = &self.sideband_layout;
+            self.sink
+                .push_encoded(|buffer| record.encode(Misc::KERNEL, &nobody, layout, buffer))?;
         }
         Ok(())
     }
@@ -54,8 +54,8 @@ impl Run<'_> {
             }
         }
         let (sink, layout) = (&mut self.sink, &self.sideband_layout);
-        let unnamed = &mut self.drain.unnamed;
-        let has_data = self.settings.call_chains.keeps_copies();
+        let missing_build_ids = &mut self.drain.missing_build_ids;
+        let has_data = self.settings.call_chains.keeps_dumps();
         let mut unreadable = HashSet::default();
         let mut gone = Ok(());
         for pid in processes {
@@ -67,11 +67,13 @@ impl Run<'_> {
                     return;
                 }
                 let mut record = one.record;
-                let misc = unnamed.take(&mut record, one.misc).unwrap_or(one.misc);
-                match sink.buffer() {
-                    // Paths are at most 4 KiB: below the format's limit.
-                    Ok(buffer) => drop(record.encode(misc, &one.id, layout, buffer)),
-                    Err(error) => gone = Err(error),
+                let misc = missing_build_ids
+                    .take(&mut record, one.misc)
+                    .unwrap_or(one.misc);
+                let pushed =
+                    sink.push_encoded(|buffer| record.encode(misc, &one.id, layout, buffer));
+                if pushed.is_err() {
+                    gone = pushed;
                 }
             });
             if !is_readable {
@@ -99,39 +101,4 @@ fn processes_of(tids: &[i32]) -> Vec<i32> {
     pids.sort_unstable();
     pids.dedup();
     pids
-}
-
-/// Whom a recording without a command watches, in words.
-pub(crate) fn who(settings: &Settings) -> String {
-    let on = match &settings.cpus {
-        None => String::new(),
-        Some(cpus) => {
-            let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
-            format!(" on CPU {}", cpus.join(","))
-        }
-    };
-    match &settings.watch {
-        Watch::Command => "the command".to_owned(),
-        Watch::All if on.is_empty() => "all CPUs".to_owned(),
-        Watch::All => format!("everybody{on}"),
-        Watch::Processes(pids) => {
-            let children = match settings.children {
-                true => " with child processes",
-                false => "",
-            };
-            format!("{}{children}{on}", named("process", pids))
-        }
-        Watch::Threads(tids) => format!("{}{on}", named("thread", tids)),
-    }
-}
-
-/// One task with its name, several by their ids.
-fn named(what: &str, ids: &[i32]) -> String {
-    if let [id] = *ids {
-        let comm = rprof_process::comm_of(id, id).unwrap_or_default();
-        return format!("{what} {id} ({})", String::from_utf8_lossy(&comm));
-    }
-    let ids: Vec<String> = ids.iter().map(i32::to_string).collect();
-    let plural = if what.ends_with('s') { "es" } else { "s" };
-    format!("{what}{plural} {}", ids.join(", "))
 }

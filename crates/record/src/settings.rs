@@ -29,11 +29,11 @@ impl Rate {
 pub enum CallChains {
     /// The best that there is: unwound while recording, with as much of each stack as needed.
     Auto,
-    /// Unwound, from copies of stacks.
+    /// Unwound, from stack dumps.
     Dwarf {
-        /// Bytes copied of each stack: a multiple of 8, at most 65,528.
+        /// Size of each dump: a multiple of 8, at most 65,528.
         bytes: u32,
-        /// The copies are written, for others to unwind.
+        /// The dumps are written, for others to unwind.
         keep: bool,
     },
     /// Frame pointers, followed by the kernel.
@@ -45,8 +45,8 @@ pub enum CallChains {
 }
 
 impl CallChains {
-    /// Whether the file gets copies of stacks.
-    pub(crate) fn keeps_copies(self) -> bool {
+    /// Whether the file gets stack dumps.
+    pub(crate) fn keeps_dumps(self) -> bool {
         matches!(self, Self::Dwarf { keep: true, .. })
     }
 }
@@ -162,7 +162,7 @@ pub struct Summary {
     pub throttled: u64,
     /// How stacks ended that were unwound.
     pub stacks: Option<StackEnds>,
-    /// Stacks of which less was kept than the kernel copied: the writer was behind.
+    /// Dumps of which less was kept than the kernel copied, since the writer could not keep up.
     pub shortened: u64,
     /// Samples of the recorder itself, which were left out.
     pub own_samples: u64,

@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn a_thread_with_events_of_its_own_and_inherited_ones_counts_once() {
         let mut streams = Streams::default();
-        // Of two events, for a thread 10 and its child 11, which was listed later; deep and shallow.
+        // Of two events, for a thread 10 and its child 11, which was listed later; large and small.
         for (id, event, opened_for) in [
             (1, 0, 10),
             (2, 0, 10),

@@ -39,6 +39,6 @@ pub use call::{call_before, is_jump_stub};
 pub use outcome::Outcome;
 pub use registers::Registers;
 pub use space::{AddressSpace, Mapped};
-pub use stack::{Beyond, Stack};
+pub use stack::{MemorySource, Stack};
 pub use table::{TableError, UnwindTable};
 pub use walk::{StackFrame, Unwinder};

@@ -10,11 +10,11 @@ pub struct Stack<'a> {
     /// Where the frames at hand begin: on this stack, or on the one that a signal interrupted.
     floor: u64,
     is_cut: bool,
-    beyond: Option<&'a dyn Beyond>,
+    beyond: Option<&'a dyn MemorySource>,
 }
 
-/// What a stack has behind the end of its copy.
-pub trait Beyond: Debug {
+/// Memory of a stack after the end of its dump.
+pub trait MemorySource: Debug {
     /// The word at an address; `None` if it cannot be had.
     fn word(&self, avma: u64) -> Option<u64>;
 }
@@ -46,7 +46,7 @@ impl<'a> Stack<'a> {
     }
 
     /// The same, with what is behind its end.
-    pub fn with(self, beyond: &'a dyn Beyond) -> Self {
+    pub fn with(self, beyond: &'a dyn MemorySource) -> Self {
         Self {
             beyond: Some(beyond),
             ..self
@@ -121,7 +121,7 @@ mod tests {
     #[derive(Debug)]
     struct Doubled;
 
-    impl Beyond for Doubled {
+    impl MemorySource for Doubled {
         fn word(&self, avma: u64) -> Option<u64> {
             Some(2 * avma)
         }

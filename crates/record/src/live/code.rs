@@ -1,6 +1,6 @@
 //! Code of processes, where nothing describes it.
 
-use super::memory::Memory;
+use super::process_memory::ProcessMemory;
 use foldhash::HashMap;
 
 const PAGE: usize = 4096;
@@ -12,7 +12,7 @@ const MAX_PAGES: usize = 256;
 /// process that has ended has what it had.
 #[derive(Debug, Default)]
 pub(crate) struct Code {
-    memory: Memory,
+    memory: ProcessMemory,
     /// By process and address.
     pages: HashMap<(i32, u64), Page>,
     round: u64,

@@ -1,4 +1,4 @@
-//! How stacks ended: counted by reason, and noted for those that are not whole.
+//! How stacks ended: counted by reason, and noted for those that are not complete.
 
 use foldhash::HashMap;
 use rprof_base::StackEnd;
@@ -10,33 +10,40 @@ use rprof_unwind::Outcome;
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     all: StackEnds,
-    /// Places of reasons.
-    reasons: HashMap<(StackEnd, Option<u32>), u32>,
+    /// Where each reason is among all.
+    reasons: HashMap<(StackEnd, Option<u32>), usize>,
+}
+
+/// How the stack of one sample ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    pub(crate) outcome: Outcome,
+    /// The kernel copied something of it.
+    pub(crate) has_dump: bool,
+    /// The process could be looked into.
+    pub(crate) is_readable: bool,
+    /// After how many entries of the chain others are missing.
+    pub(crate) gap: Option<usize>,
+    /// Where the sample is in the file.
+    pub(crate) offset: u64,
 }
 
 /// Samples that are noted one by one: 16 MB. More are only counted.
 const MAX_NOTED: usize = 1 << 20;
 
 impl Ends {
-    /// Notes how the stack of the sample at an offset ended, of which something was copied or not,
-    /// of a process that could be looked into or not, and after how many entries of its chain there
-    /// is a gap.
-    pub(crate) fn add(
-        &mut self,
-        (outcome, is_copied, is_readable): (Outcome, bool, bool),
-        gap: Option<usize>,
-        offset: u64,
-        images: &Images,
-    ) {
-        let end = match (outcome.end(), gap) {
+    /// Counts and notes an end.
+    pub(crate) fn add(&mut self, ended: Ended, images: &Images) {
+        let outcome = ended.outcome;
+        let end = match (outcome.end(), ended.gap) {
             (StackEnd::Rooted, None) => {
                 self.all.rooted += 1;
                 return;
             }
             (StackEnd::Rooted | StackEnd::Guess, Some(_)) => StackEnd::Gap,
             (StackEnd::Cut, Some(_)) => StackEnd::Hole,
-            (StackEnd::Cut | StackEnd::OffStack, _) if !is_copied => StackEnd::NotCopied,
-            (StackEnd::Unmapped, _) if !is_readable => StackEnd::Unreadable,
+            (StackEnd::Cut | StackEnd::OffStack, _) if !ended.has_dump => StackEnd::NotCopied,
+            (StackEnd::Unmapped, _) if !ended.is_readable => StackEnd::Unreadable,
             (StackEnd::MaxStack | StackEnd::NoRegisters, _) => StackEnd::Cut,
             (end, _) => end,
         };
@@ -49,21 +56,27 @@ impl Ends {
                 image: image.map_or(Vec::new(), |image| image.path.clone()),
                 stacks: 0,
             });
-            u32::try_from(all.reasons.len() - 1).unwrap_or(u32::MAX)
+            all.reasons.len() - 1
         });
-        if let Some(reason) = all.reasons.get_mut(reason as usize) {
+        if let Some(reason) = all.reasons.get_mut(reason) {
             reason.stacks += 1;
         }
-        if all.stacks.len() < MAX_NOTED {
+        // There are fewer reasons than images, which fit.
+        if let Ok(reason) = u32::try_from(reason)
+            && all.stacks.len() < MAX_NOTED
+        {
             all.stacks.push(EndedStack {
-                offset,
+                offset: ended.offset,
                 reason,
-                gap: gap.and_then(|gap| u32::try_from(gap).ok()).unwrap_or(0),
+                gap: ended
+                    .gap
+                    .and_then(|gap| u32::try_from(gap).ok())
+                    .unwrap_or(0),
             });
         }
     }
 
-    /// A stack was made whole with memory that was read after it was sampled.
+    /// A stack was completed with memory that was read after it was sampled.
     pub(crate) fn completed(&mut self) {
         self.all.completed += 1;
     }

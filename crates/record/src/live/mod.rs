@@ -1,26 +1,27 @@
-//! Unwinding while recording: drained samples with copies of their stacks go in, samples with
-//! whole call chains come out.
+//! Unwinding while recording: drained samples with stack dumps go in, samples with
+//! complete call chains come out.
 
+mod address_space;
 mod code;
-mod completion;
+mod deep_stack;
 mod ends;
-mod frozen;
 mod goroutine;
-mod log;
-mod logs;
-mod memory;
-mod rest;
-mod space;
+mod jitdump;
+mod jitdumps;
+mod process_memory;
 mod tables;
+mod walk;
 
-use crate::depth;
-use crate::stacks::{LITTLE, Layouts, SHALLOW};
+use crate::control::UnwindStatistics;
+use crate::layouts::Layouts;
+use crate::stack_dump::{REDUCED_BYTES, SMALL_BYTES};
+use address_space::{JitDumpNow, LiveSpace};
 use code::Code;
-use completion::{Completed, Completion};
-use ends::Ends;
+use deep_stack::{DeepStackRecovery, Recovered, TruncatedStack};
+use ends::{Ended, Ends};
 use foldhash::HashSet;
-use logs::Logs;
-use rest::CutStack;
+use goroutine::Goroutine;
+use jitdumps::LiveJitDumps;
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::sample::StackDump;
 use rprof_abi::{
@@ -31,12 +32,11 @@ use rprof_machine::Live;
 use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
 use rprof_unwind::{Machine, Outcome, Registers, Stack, StackFrame, Unwinder};
-use space::{LiveSpace, LogNow};
 use std::cell::RefCell;
 use std::env::consts::ARCH;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use tables::Tables;
+use walk::WalkContext;
 
 /// Turns drained records into those of the file.
 #[derive(Debug)]
@@ -49,19 +49,67 @@ pub(crate) struct LiveUnwinder {
     generation: u32,
     tables: Tables,
     code: RefCell<Code>,
-    logs: Logs,
+    jitdumps: LiveJitDumps,
     unwinder: Unwinder,
     ends: Ends,
-    seen: Arc<depth::Seen>,
-    /// Whether more of deep stacks is read.
-    completes: bool,
-    completion: Completion,
+    statistics: UnwindStatistics,
+    deep_stack_policy: DeepStacks,
+    deep_stacks: DeepStackRecovery,
     unreadable: Arc<Unreadable>,
     /// Samples that are not as was asked for.
     undecodable: u64,
     frames: Vec<StackFrame>,
     chain: Vec<u8>,
     body: Vec<u8>,
+}
+
+/// How stacks are unwound.
+#[derive(Debug)]
+pub(crate) struct UnwinderSettings {
+    pub(crate) machine: Machine,
+    /// Samples as they are drained.
+    pub(crate) drained: Layouts,
+    /// Samples as they are written.
+    pub(crate) written: Layouts,
+    pub(crate) sideband: SampleLayout,
+    pub(crate) deep_stacks: DeepStacks,
+    pub(crate) unreadable: Arc<Unreadable>,
+    /// Keeps files open.
+    pub(crate) kept_files: Option<Arc<KeptFiles>>,
+}
+
+/// What is done about stacks that the largest dumps have no room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DeepStacks {
+    /// More of them is read from the process.
+    Recovered,
+    LeftTruncated,
+}
+
+/// A sample's stack, walked into frames.
+#[derive(Clone, Copy, Debug)]
+struct Walked {
+    outcome: Outcome,
+    /// How many frames come before others that are missing.
+    n_before_gap: Option<usize>,
+}
+
+impl Walked {
+    /// Without a gap.
+    fn to(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            n_before_gap: None,
+        }
+    }
+
+    /// Truncated by a gap, after so many frames.
+    fn to_gap(n_before_gap: usize) -> Self {
+        Self {
+            outcome: Outcome::Cut,
+            n_before_gap: Some(n_before_gap),
+        }
+    }
 }
 
 /// What became of the stacks of a recording.
@@ -77,26 +125,24 @@ pub(crate) struct Unwound {
 /// Processes that were there before, and could not be looked into; known once all were looked at.
 pub(crate) type Unreadable = OnceLock<HashSet<i32>>;
 
-/// Mappings are kept for samples that are older than the pass before by so many nanoseconds: they may
-/// have been on their way into their ring when it was last drained.
+/// Mappings are kept for samples that are older than the pass before by this: such samples may have been
+/// on their way into their ring when it was last drained.
 const MARGIN_NS: u64 = 10_000_000;
 
 /// Entries of a call chain that fit into a record beside its other fields.
 const MAX_ENTRIES: usize = 8100;
 
-/// Frames that are walked at most: more than fit into the largest copy.
-const MAX_FRAMES: usize = 1 << 16;
-
 impl LiveUnwinder {
-    /// For events that are drained as one attr says and written as another; what the largest
-    /// copies of stacks have no room for is read from the process, or not; files may be kept open.
-    pub(crate) fn new(
-        machine: Machine,
-        (drained, written): (Layouts, Layouts),
-        sideband: SampleLayout,
-        (seen, unreadable): (Arc<depth::Seen>, Arc<Unreadable>),
-        (completes, kept): (bool, Option<Arc<KeptFiles>>),
-    ) -> Self {
+    pub(crate) fn new(settings: UnwinderSettings) -> Self {
+        let UnwinderSettings {
+            machine,
+            drained,
+            written,
+            sideband,
+            deep_stacks: deep_stack_policy,
+            unreadable,
+            kept_files,
+        } = settings;
         Self {
             machine,
             drained,
@@ -104,14 +150,14 @@ impl LiveUnwinder {
             sideband,
             live: Live::default(),
             generation: 0,
-            tables: Tables::new(Arc::clone(&seen), kept),
+            tables: Tables::new(kept_files),
             code: RefCell::default(),
-            logs: Logs::new(machine),
+            jitdumps: LiveJitDumps::new(machine),
             unwinder: Unwinder::new(),
             ends: Ends::default(),
-            seen,
-            completes,
-            completion: Completion::default(),
+            statistics: UnwindStatistics::default(),
+            deep_stack_policy,
+            deep_stacks: DeepStackRecovery::default(),
             unreadable,
             undecodable: 0,
             frames: Vec::new(),
@@ -120,8 +166,8 @@ impl LiveUnwinder {
         }
     }
 
-    /// Appends what the file gets for drained records. All sideband up to a moment is among
-    /// them or came before; the file has so many bytes.
+    /// Appends what the file gets for drained records. All sideband up to `complete_until_ns` is among
+    /// them or came before. The file has `file_len` bytes.
     pub(crate) fn take(
         &mut self,
         drained: &[u8],
@@ -150,9 +196,9 @@ impl LiveUnwinder {
                 | RecordKind::EXIT => {
                     if let Ok((record, id)) = Record::parse(raw, &self.sideband) {
                         if let Record::Exit(task) = &record {
-                            self.completion.forget_thread(task.tid);
+                            self.deep_stacks.forget_thread(task.tid);
                         }
-                        self.logs.see(raw.misc, &record, &id);
+                        self.jitdumps.add(raw.misc, &record, &id);
                         self.live.add(raw.misc, &record, &id);
                     }
                 }
@@ -167,17 +213,17 @@ impl LiveUnwinder {
         self.live.settle(complete_until_ns);
         self.live
             .forget(complete_until_ns.saturating_sub(MARGIN_NS));
-        let begins_anew = self.logs.end_round(&self.live);
+        let begins_anew = self.jitdumps.end_round(&self.live);
         if begins_anew || self.live.generation() != self.generation {
             self.generation = self.live.generation();
             self.unwinder = Unwinder::new();
-            self.completion.forget_spaces();
+            self.deep_stacks.forget_spaces();
         }
         self.tables.trim();
         self.code.get_mut().end_round();
     }
 
-    /// Appends a sample with its whole chain; `None` if it cannot be decoded.
+    /// Appends a sample with its complete chain; `None` if it cannot be decoded.
     fn sample(&mut self, raw: RawRecord<'_>, offset: u64, out: &mut Vec<u8>) -> Option<()> {
         let event = self.drained.event_of(raw.body)?;
         let sample = self.drained.of(event)?.parse_sample(raw.body).ok()?;
@@ -186,8 +232,9 @@ impl LiveUnwinder {
         let entries = sample.callchain.iter().flat_map(Callchain::entries);
         let kernel = entries.take_while(|&entry| entry != context::USER);
         self.chain.extend(kernel.flat_map(u64::to_ne_bytes));
-        let (outcome, hole) = self.walk(&sample).unzip();
-        let gap = self.close_gap(hole.flatten(), sample.raw.map_or(0, <[u8]>::len));
+        let walked = self.walk(&sample);
+        let n_before_gap = walked.and_then(|walked| walked.n_before_gap);
+        let gap = self.close_gap(n_before_gap, sample.raw.map_or(0, <[u8]>::len));
         if !self.frames.is_empty() {
             let n_before = gap.map_or(self.frames.len(), |gap| gap - self.chain.len() / 8 - 1);
             self.chain.extend(context::USER.to_ne_bytes());
@@ -202,17 +249,18 @@ impl LiveUnwinder {
                 .chain(outer.iter().map(avma));
             self.chain.extend(entries.flat_map(u64::to_ne_bytes));
         }
-        if let Some(outcome) = outcome {
-            let is_copied = sample
-                .stack_user
-                .is_some_and(|stack| !stack.stack().is_empty());
-            let is_readable = self.unreadable.get().is_none_or(|pids| {
-                let pid = sample.pid.unwrap_or(-1);
-                !pids.contains(&pid)
-            });
-            let images = self.live.images();
-            self.ends
-                .add((outcome, is_copied, is_readable), gap, offset, images);
+        if let Some(Walked { outcome, .. }) = walked {
+            let dump = sample.stack_user.as_ref().map(StackDump::stack);
+            let pid = sample.pid.unwrap_or(-1);
+            let unreadable = self.unreadable.get();
+            let ended = Ended {
+                outcome,
+                has_dump: dump.is_some_and(|dump| !dump.is_empty()),
+                is_readable: unreadable.is_none_or(|pids| !pids.contains(&pid)),
+                gap,
+                offset,
+            };
+            self.ends.add(ended, self.live.images());
         }
         let unwound = Sample {
             callchain: Some(Callchain::from_encoded(&self.chain, Endian::NATIVE)),
@@ -232,9 +280,8 @@ impl LiveUnwinder {
         raw.encode(out, Endian::NATIVE).ok()
     }
 
-    /// Finds the user part of a sample's stack, and after how many frames others are missing; `None` if
-    /// it has none.
-    fn walk(&mut self, sample: &Sample<'_>) -> Option<(Outcome, Option<usize>)> {
+    /// Finds the user part of a sample's stack; `None` if it has none.
+    fn walk(&mut self, sample: &Sample<'_>) -> Option<Walked> {
         let registers = sample.regs_user.as_ref()?;
         let registers = match Registers::of_sample(self.machine, registers) {
             Ok(registers) => registers,
@@ -249,20 +296,20 @@ impl LiveUnwinder {
                     slot: 0,
                     is_return: false,
                 });
-                return Some((outcome, None));
+                return Some(Walked::to(outcome));
             }
         };
         let (pid, time_ns) = (sample.pid.unwrap_or(-1), sample.time_ns.unwrap_or(0));
         let epoch = self.live.epoch(pid, time_ns);
         self.tables.make_room(self.live.images().len());
-        let number = self.logs.look(pid, time_ns, epoch);
-        let log = self.logs.of(pid).zip(number);
+        let number = self.jitdumps.read_until(pid, time_ns, epoch);
+        let jitdump = self.jitdumps.of(pid).zip(number);
         let space = LiveSpace {
             live: &self.live,
             tables: &self.tables,
             code: &self.code,
-            log: log.map(|((log, round), number)| LogNow {
-                log,
+            jitdump: jitdump.map(|((jitdump, round), number)| JitDumpNow {
+                jitdump,
                 round,
                 time_ns,
                 number,
@@ -271,80 +318,89 @@ impl LiveUnwinder {
             pid,
         };
         let dump = sample.stack_user.as_ref();
-        let copy = dump.map(StackDump::stack).unwrap_or_default();
-        let is_cut = dump.is_none_or(|dump| copy.len() >= dump.data.len());
+        let bytes = dump.map(StackDump::stack).unwrap_or_default();
+        let is_full = dump.is_none_or(|dump| bytes.len() >= dump.data.len());
         let start = registers.sp().unwrap_or(0);
-        let (unwinder, frames) = (&mut self.unwinder, &mut self.frames);
-        let stack = Stack::new(start, copy, is_cut);
-        let outcome = walk(unwinder, &space, &registers, stack, frames);
-        if unwinder.reach() > u64::from(SHALLOW) {
-            self.seen.deep.fetch_add(1, Ordering::Relaxed);
+        let mut context = WalkContext {
+            unwinder: &mut self.unwinder,
+            space: &space,
+            registers: &registers,
+        };
+        let outcome = context.walk(Stack::new(start, bytes, is_full), &mut self.frames);
+        if context.unwinder.reach() > u64::from(SMALL_BYTES) {
+            self.statistics.large += 1;
         }
         if let Outcome::OffStack { .. } = outcome {
-            let entries = sample.callchain.iter().flat_map(Callchain::entries);
-            let user = entries.skip_while(|&entry| entry != context::USER);
-            let callers: Vec<u64> = user.skip(1).collect();
-            let whose = (self.machine, &space);
-            match self.completion.add_goroutine(whose, &callers, frames) {
-                Some(Completed::Hole(n_inner)) => return Some((Outcome::Cut, Some(n_inner))),
-                Some(_) => return Some((Outcome::Rooted, None)),
+            let n_inner = self.frames.len();
+            let call_before = |avma| self.deep_stacks.call_before(self.machine, &space, avma);
+            let by_frame_pointers = user_chain(sample);
+            match goroutine::append(&space, &by_frame_pointers, call_before, &mut self.frames) {
+                Some(Goroutine::Complete) => return Some(Walked::to(Outcome::Rooted)),
+                Some(Goroutine::WithoutInnermost) => return Some(Walked::to_gap(n_inner)),
                 None => {}
             }
         }
-        let tid = sample.tid.unwrap_or(pid);
         let goes_on = match outcome {
-            // So small a copy was cut by us: a deeper one would not be larger.
-            Outcome::Cut if is_cut && copy.len() <= LITTLE => false,
+            // So small a dump was reduced here: the kernel would not give more.
+            Outcome::Cut if is_full && bytes.len() <= REDUCED_BYTES => false,
             Outcome::Cut => {
-                self.seen.cut.fetch_add(1, Ordering::Relaxed);
+                self.statistics.truncated += 1;
                 true
             }
             // The kernel stops copying at a page that nobody has written to yet.
-            Outcome::OffStack { .. } => !copy.is_empty(),
+            Outcome::OffStack { .. } => !bytes.is_empty(),
             _ => false,
         };
-        if !self.completes || !goes_on {
-            return Some((outcome, None));
+        if self.deep_stack_policy == DeepStacks::LeftTruncated || !goes_on {
+            return Some(Walked::to(outcome));
         }
-        let cut = CutStack {
+        let truncated = TruncatedStack {
             pid,
-            tid,
+            tid: sample.tid.unwrap_or(pid),
             time_ns,
             start,
-            copy,
+            dump: bytes,
         };
-        let completed = self
-            .completion
-            .complete((unwinder, &space), &registers, cut, frames);
-        if completed != Completed::Unknown && outcome != Outcome::Cut {
-            // There is more of it than was copied: it is to be looked at as often as a cut one.
-            self.seen.cut.fetch_add(1, Ordering::Relaxed);
+        let recovered = self
+            .deep_stacks
+            .recover(&mut context, truncated, &mut self.frames);
+        if recovered != Recovered::Unknown && outcome != Outcome::Cut {
+            // There is more of it than was dumped: it is polled as often as a truncated one.
+            self.statistics.truncated += 1;
         }
-        Some(match completed {
-            Completed::Whole => {
+        Some(match recovered {
+            Recovered::Complete => {
                 self.ends.completed();
-                (Outcome::Rooted, None)
+                Walked::to(Outcome::Rooted)
             }
-            Completed::Hole(n_inner) => (Outcome::Cut, Some(n_inner)),
-            Completed::Cut => (Outcome::Cut, None),
-            Completed::Unknown => (outcome, None),
+            Recovered::Gap { n_inner } => Walked::to_gap(n_inner),
+            Recovered::Truncated => Walked::to(Outcome::Cut),
+            Recovered::Unknown => Walked::to(outcome),
         })
     }
 
-    /// Takes frames out of the middle, or where others are missing already, if there are more than a
-    /// record holds beside its other fields and so much raw data; returns how many entries of the
-    /// chain are left before the gap.
-    fn close_gap(&mut self, hole: Option<usize>, raw_bytes: usize) -> Option<usize> {
+    /// Takes frames out if there are more than a record holds beside its raw data and other fields: from
+    /// the middle, or where others are missing already. Returns how many entries of the chain are left
+    /// before the gap.
+    fn close_gap(&mut self, n_before_gap: Option<usize>, raw_bytes: usize) -> Option<usize> {
         let n_kernel = self.chain.len() / 8;
         let most = MAX_ENTRIES.saturating_sub(n_kernel + 1 + raw_bytes.div_ceil(8));
         let n_over = self.frames.len().saturating_sub(most);
-        let from = match (hole, n_over) {
+        let from = match (n_before_gap, n_over) {
             (None, 0) => return None,
             (None, _) => most / 2,
-            (Some(hole), _) => hole.min(self.frames.len() - n_over),
+            (Some(n_before), _) => n_before.min(self.frames.len() - n_over),
         };
         self.frames.drain(from..from + n_over);
         Some(n_kernel + 1 + from)
+    }
+
+    /// What was counted since this was last asked.
+    pub(crate) fn take_statistics(&mut self) -> UnwindStatistics {
+        UnwindStatistics {
+            images_read: self.tables.take_n_read(),
+            ..std::mem::take(&mut self.statistics)
+        }
     }
 
     /// What became of the stacks.
@@ -357,16 +413,9 @@ impl LiveUnwinder {
     }
 }
 
-/// Walks a stack into a list of frames.
-fn walk(
-    unwinder: &mut Unwinder,
-    space: &LiveSpace<'_>,
-    registers: &Registers,
-    stack: Stack<'_>,
-    frames: &mut Vec<StackFrame>,
-) -> Outcome {
-    frames.clear();
-    unwinder.walk(space, registers, stack, MAX_FRAMES, |frame| {
-        frames.push(frame);
-    })
+/// The user part of the chain that the kernel found by frame pointers.
+fn user_chain(sample: &Sample<'_>) -> Vec<u64> {
+    let entries = sample.callchain.iter().flat_map(Callchain::entries);
+    let user = entries.skip_while(|&entry| entry != context::USER);
+    user.skip(1).collect()
 }

@@ -1,6 +1,5 @@
 //! The unwind tables of images, each read when a stack first leads into it.
 
-use crate::depth::Seen;
 use rprof_images::{Located, Reason};
 use rprof_locate::{KeptFiles, Locator, Recorded};
 use rprof_machine::{ImageId, RecordedImage};
@@ -9,7 +8,6 @@ use rprof_unwind::{TableError, UnwindTable};
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// All images' tables.
 #[derive(Debug)]
@@ -18,10 +16,11 @@ pub(crate) struct Tables {
     of: Vec<OnceCell<Table>>,
     /// An image did not fit beside the others: room is made for it.
     is_full: Cell<bool>,
-    /// How often in a row there was no room for an image.
+    /// How many times in a row there was no room for an image.
     refused: BTreeMap<ImageId, u32>,
     locator: Locator,
-    seen: Arc<Seen>,
+    /// Images that were looked for since this was last asked.
+    n_read: Cell<u64>,
 }
 
 /// What is known of an image's table.
@@ -34,12 +33,12 @@ enum Table {
     NoRoom,
 }
 
-/// An image that was refused so often, with all others forgotten in between, is too large.
-const ENOUGH: u32 = 3;
+/// An image is too large if there was no room this many times, with all others forgotten in between.
+const MAX_REFUSALS: u32 = 3;
 
 impl Tables {
-    /// Tells what it reads.
-    pub(crate) fn new(seen: Arc<Seen>, kept: Option<Arc<KeptFiles>>) -> Self {
+    /// Files that are read may be kept open.
+    pub(crate) fn new(kept: Option<Arc<KeptFiles>>) -> Self {
         Self {
             of: Vec::new(),
             is_full: Cell::new(false),
@@ -49,7 +48,7 @@ impl Tables {
                 kept,
                 ..Locator::default()
             },
-            seen,
+            n_read: Cell::new(0),
         }
     }
 
@@ -59,6 +58,11 @@ impl Tables {
         if self.of.len() < n_images {
             self.of.resize_with(n_images, OnceCell::new);
         }
+    }
+
+    /// How many images were read since this was last asked.
+    pub(crate) fn take_n_read(&self) -> u64 {
+        self.n_read.take()
     }
 
     /// Forgets everything if something did not fit.
@@ -82,8 +86,12 @@ impl Tables {
     pub(crate) fn of(&self, id: ImageId, image: &RecordedImage, pid: i32) -> Option<&UnwindTable> {
         let cell = self.of.get(id.0 as usize)?;
         let table = cell.get_or_init(|| {
-            self.seen.images.fetch_add(1, Ordering::Relaxed);
-            if self.refused.get(&id).is_some_and(|&times| times >= ENOUGH) {
+            self.n_read.set(self.n_read.get() + 1);
+            if self
+                .refused
+                .get(&id)
+                .is_some_and(|&times| times >= MAX_REFUSALS)
+            {
                 return Table::None;
             }
             let table = self.open(image, pid);

@@ -117,21 +117,21 @@ pub fn effective_uid() -> u32 {
 /// Lets this thread, and those that it starts meanwhile, run before others; whoever may not is left
 /// as is. Until the value is dropped, by the same thread.
 #[must_use]
-pub fn run_before_others() -> Ahead {
+pub fn run_before_others() -> PriorityGuard {
     // SAFETY: no pointers; of ourselves it cannot fail.
     let before = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
     // SAFETY: no pointers.
     let _ = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
-    Ahead { before }
+    PriorityGuard { before }
 }
 
-/// Of a thread that runs before others.
+/// Keeps a thread before others.
 #[derive(Debug)]
-pub struct Ahead {
+pub struct PriorityGuard {
     before: libc::c_int,
 }
 
-impl Drop for Ahead {
+impl Drop for PriorityGuard {
     fn drop(&mut self) {
         // SAFETY: no pointers.
         let _ = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, self.before) };

@@ -1,49 +1,48 @@
-//! Copies of user stacks: how they are asked for, and how they are cut to what is in them.
+//! Dumps of user stacks: how they are asked for, and how they are trimmed to what is in them.
 //!
-//! The kernel makes room for the size that was asked for in every record, however little stack
-//! there is, so what is kept is cut to size while it is copied out of the ring. The result is a
-//! valid record: as from a kernel that had been asked for just that much. A copy that holds all
-//! of its stack is left 8 bytes more than that, so that it is never taken for one that was cut.
+//! The kernel makes room in every record for the size that was asked for, however little stack there
+//! is. So a dump is trimmed while it is copied out of the ring. The result is a valid record, as from a
+//! kernel that was asked for just that much. A dump that holds all of its stack keeps 8 bytes more than
+//! that, so that it is never taken for a truncated one.
 
 use crate::CallChains;
 use rprof_abi::registers::RegisterTable;
-use rprof_abi::{AttrFlags, Endian, PerfEventAttr, RecordHeader, SampleLayout, SampleType};
+use rprof_abi::{AttrFlags, PerfEventAttr, RecordHeader, SampleLayout, SampleType};
 use rprof_unwind::Machine;
 use std::env::consts::ARCH;
 
-/// Bytes of stack that most samples need. A larger size costs room in the rings, a smaller one
-/// more time with [`DEEP`] copies.
-pub(crate) const SHALLOW: u32 = 16 << 10;
+/// What most samples need. A larger size costs room in the rings, a smaller one more time with
+/// [`LARGE_BYTES`].
+pub(crate) const SMALL_BYTES: u32 = 16 << 10;
 
 /// The most that can be asked for: a record's size has 16 bits.
-pub const DEEP: u32 = 65_528;
+pub const LARGE_BYTES: u32 = 65_528;
 
-/// Bytes of stack that are kept of each sample while the writer is behind.
-pub(crate) const LITTLE: usize = 4 << 10;
+/// What is kept of each dump while the writer does not keep up.
+pub(crate) const REDUCED_BYTES: usize = 4 << 10;
 
-/// What can be done here of what was asked for: where stacks cannot be walked, the kernel follows
-/// frame pointers.
+/// What this machine can do of what was asked for. Where stacks cannot be walked, the kernel follows frame
+/// pointers.
 pub(crate) fn possible(chains: CallChains) -> CallChains {
     let is_kept = matches!(chains, CallChains::Dwarf { keep: true, .. });
-    let can_copy = RegisterTable::of(ARCH).is_some();
+    let can_dump = RegisterTable::of(ARCH).is_some();
     let can_walk = Machine::native().is_some();
     match size_of(chains) {
-        Some(_) if !can_copy || !can_walk && !is_kept => CallChains::FramePointers,
+        Some(_) if !can_dump || !can_walk && !is_kept => CallChains::FramePointers,
         _ => chains,
     }
 }
 
-/// Bytes of stack that are asked for at first; `None` if stacks are not copied.
+/// Bytes of stack that are asked for at first; `None` if stacks are not dumped.
 pub(crate) fn size_of(chains: CallChains) -> Option<u32> {
     match chains {
-        CallChains::Auto => Some(DEEP),
+        CallChains::Auto => Some(LARGE_BYTES),
         CallChains::Dwarf { bytes, .. } => Some(bytes),
         CallChains::FramePointers | CallChains::BranchRecords | CallChains::None => None,
     }
 }
 
-/// Asks for kernel chains, user registers and so many bytes of stack with every sample; for what frame
-/// pointers tell, too, or not.
+/// Asks for kernel chains, user registers and a stack dump of this size with every sample.
 pub(crate) fn ask_for(attr: &mut PerfEventAttr, bytes: u32, has_user_chain: bool) {
     attr.sample_type = attr
         .sample_type
@@ -69,26 +68,26 @@ pub(crate) fn unwound(attr: &PerfEventAttr) -> PerfEventAttr {
     attr
 }
 
-/// How much of stacks there is room for.
+/// How much of a dump there is room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
-    Whole,
-    Little,
+    Full,
+    Reduced,
     Nothing,
 }
 
-/// What became of a stack.
+/// What became of a dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
     /// All that the kernel copied.
-    Whole,
+    All,
     /// Some of it.
     Some,
     /// Nothing.
     Nothing,
 }
 
-/// Appends a sample with its stack cut to size. A record without a stack is appended as it is.
+/// Appends a sample with its dump trimmed. A record without a dump is appended as it is.
 pub(crate) fn append_trimmed(
     record: &[u8],
     layout: &SampleLayout,
@@ -99,23 +98,23 @@ pub(crate) fn append_trimmed(
     let sample = layout.parse_sample(body).ok();
     let Some(stack) = sample.and_then(|sample| sample.stack_user) else {
         out.extend_from_slice(record);
-        return Kept::Whole;
+        return Kept::All;
     };
     let copied = stack.stack().len() & !7;
     let most = match room {
-        Room::Whole => usize::MAX,
-        Room::Little => LITTLE,
+        Room::Full => usize::MAX,
+        Room::Reduced => REDUCED_BYTES,
         Room::Nothing => 0,
     };
     let keep = copied.min(most);
-    let is_cut = keep < copied || copied >= stack.data.len();
+    let is_truncated = keep < copied || copied >= stack.data.len();
     // The stack is the last of the fields that are asked for: its size, its bytes, how many of
     // them count (only if there are any).
     let fields = if stack.data.is_empty() { 8 } else { 16 };
     let before = record.len() - (stack.data.len() + fields);
     let start = out.len();
     out.extend_from_slice(&record[..before]);
-    let room_for = if is_cut { keep } else { keep + 8 };
+    let room_for = if is_truncated { keep } else { keep + 8 };
     out.extend_from_slice(&(room_for as u64).to_ne_bytes());
     if room_for > 0 {
         out.extend_from_slice(&stack.data[..keep]);
@@ -128,44 +127,9 @@ pub(crate) fn append_trimmed(
         size.copy_from_slice(&len.to_ne_bytes());
     }
     match (keep, copied) {
-        (keep, copied) if keep == copied => Kept::Whole,
+        (keep, copied) if keep == copied => Kept::All,
         (0, _) => Kept::Nothing,
         _ => Kept::Some,
-    }
-}
-
-/// The layouts of a recording's events, by the ids in their samples.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Layouts {
-    layouts: Vec<SampleLayout>,
-    /// Sorted.
-    ids: Vec<(u64, u32)>,
-}
-
-impl Layouts {
-    /// Adds an event.
-    pub(crate) fn add(&mut self, attr: &PerfEventAttr, ids: &[u64]) {
-        let number = u32::try_from(self.layouts.len()).unwrap_or(u32::MAX);
-        self.layouts.push(SampleLayout::new(attr, Endian::NATIVE));
-        self.ids.extend(ids.iter().map(|&id| (id, number)));
-        self.ids.sort_unstable();
-    }
-
-    /// The number of the event that a sample is of: its id comes first.
-    #[inline]
-    pub(crate) fn event_of(&self, body: &[u8]) -> Option<usize> {
-        if self.layouts.len() == 1 {
-            return Some(0);
-        }
-        let id = u64::from_ne_bytes(*body.first_chunk()?);
-        let at = self.ids.binary_search_by_key(&id, |&(id, _)| id).ok()?;
-        Some(self.ids.get(at)?.1 as usize)
-    }
-
-    /// An event's layout.
-    #[inline]
-    pub(crate) fn of(&self, event: usize) -> Option<&SampleLayout> {
-        self.layouts.get(event)
     }
 }
 
@@ -173,14 +137,14 @@ impl Layouts {
 mod tests {
     use super::*;
     use rprof_abi::sample::StackDump;
-    use rprof_abi::{Encoder, Misc, RawRecord, RecordKind, Sample};
+    use rprof_abi::{Encoder, Endian, Misc, RawRecord, RecordKind, Sample};
 
     fn attr() -> PerfEventAttr {
         let mut attr = PerfEventAttr {
             sample_type: SampleType::IDENTIFIER.with(SampleType::IP),
             ..PerfEventAttr::default()
         };
-        ask_for(&mut attr, SHALLOW, false);
+        ask_for(&mut attr, SMALL_BYTES, false);
         attr.sample_type = attr
             .sample_type
             .without(SampleType::REGS_USER)
@@ -212,19 +176,19 @@ mod tests {
     }
 
     #[test]
-    fn stacks_are_cut_to_what_is_in_them_and_still_read_as_whole_or_cut() {
+    fn dumps_are_trimmed_to_what_is_in_them_and_still_read_as_complete_or_truncated() {
         let layout = SampleLayout::new(&attr(), Endian::NATIVE);
         // Size, bytes that count, room; what is kept of them, and whether more is told to be.
         let cases = [
-            (16384, 3000, Room::Whole, 3000, false, Kept::Whole),
-            (16384, 16384, Room::Whole, 16384, true, Kept::Whole),
-            (16384, 10000, Room::Little, 4096, true, Kept::Some),
-            (16384, 4096, Room::Little, 4096, false, Kept::Whole),
+            (16384, 3000, Room::Full, 3000, false, Kept::All),
+            (16384, 16384, Room::Full, 16384, true, Kept::All),
+            (16384, 10000, Room::Reduced, 4096, true, Kept::Some),
+            (16384, 4096, Room::Reduced, 4096, false, Kept::All),
             (16384, 10000, Room::Nothing, 0, true, Kept::Nothing),
-            (16384, 0, Room::Whole, 0, false, Kept::Whole),
-            (0, 0, Room::Whole, 0, true, Kept::Whole),
+            (16384, 0, Room::Full, 0, false, Kept::All),
+            (0, 0, Room::Full, 0, true, Kept::All),
         ];
-        for (size, dyn_size, room, kept, is_cut, expected) in cases {
+        for (size, dyn_size, room, kept, is_truncated, expected) in cases {
             let mut out = vec![1, 2, 3];
             let record = record(&layout, size, dyn_size);
             assert_eq!(append_trimmed(&record, &layout, room, &mut out), expected);
@@ -233,7 +197,7 @@ mod tests {
             let stack = sample.stack_user.unwrap();
             assert_eq!((sample.id, sample.ip), (Some(7), Some(9)));
             assert_eq!(stack.stack().len(), kept, "{size} {dyn_size} {room:?}");
-            assert_eq!(stack.stack().len() >= stack.data.len(), is_cut);
+            assert_eq!(stack.stack().len() >= stack.data.len(), is_truncated);
             assert!(
                 stack
                     .stack()
@@ -247,7 +211,7 @@ mod tests {
     #[test]
     fn unwound_samples_have_chains_and_nothing_of_the_stack() {
         let mut asked = PerfEventAttr::default();
-        ask_for(&mut asked, DEEP, true);
+        ask_for(&mut asked, LARGE_BYTES, true);
         let written = unwound(&asked);
         assert_eq!(written.sample_type, SampleType::CALLCHAIN);
         assert_eq!(

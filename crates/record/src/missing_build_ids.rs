@@ -1,7 +1,9 @@
-//! Files that were mapped without a build id in their record: it is taken from the file when that is
-//! first seen, while the process lives that has it. The file gets a section with those ids, so that
-//! any perf finds the right contents later. Of files that have none, it is noted what is in them:
-//! perf refuses files that lack an id that the recording has, so none is made up.
+//! Images without a build id in the record of their mapping.
+//!
+//! The build id is read from the file when it is first mapped, while the process lives that has it. The
+//! recording gets a section with those ids, so that any perf finds the right contents later. Of files that
+//! have no build id, it is noted what is in them. None is made up: perf refuses files that lack an id that
+//! the recording has.
 
 use crate::file_limit;
 use foldhash::HashMap;
@@ -17,9 +19,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What was seen so far.
+/// Images so far.
 #[derive(Debug)]
-pub(crate) struct Unnamed {
+pub(crate) struct MissingBuildIds {
     /// Paths without build id in their records, with the id of what was mapped there first.
     paths: BTreeMap<Vec<u8>, Option<BuildIdBytes>>,
     /// Ids by path, device and inode, also of files that have none: inodes are given anew, and file
@@ -36,7 +38,7 @@ pub(crate) struct Unnamed {
 /// Memory for paths, bytes: beyond it the file has no ids of what is mapped.
 const MAX_PATH_BYTES: usize = 16 << 20;
 
-impl Default for Unnamed {
+impl Default for MissingBuildIds {
     fn default() -> Self {
         Self {
             paths: BTreeMap::new(),
@@ -51,13 +53,13 @@ impl Default for Unnamed {
 /// Files that stay open at most.
 const MAX_OPEN: usize = 32;
 
-/// The end is not kept waiting for checksums.
-const CHECKSUMS_TAKE: Duration = Duration::from_secs(1);
+/// How long checksums may keep the end waiting.
+const CHECKSUMS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Path; device, inode and its generation.
 type FileKey = (Vec<u8>, (u32, u32, u64, u64));
 
-impl Unnamed {
+impl MissingBuildIds {
     /// Puts the build id of a mapped file into the record that announces it, or notes the path of
     /// one without; returns the record's `misc` if that has to change.
     pub(crate) fn take(&mut self, record: &mut Record<'_>, misc: Misc) -> Option<Misc> {
@@ -122,7 +124,7 @@ impl Unnamed {
     /// What was in files that have no build id. Those that were written to meanwhile have no
     /// checksum: what was mapped is not there any more.
     pub(crate) fn contents(&self) -> Vec<FileContents> {
-        let until = Instant::now().checked_add(CHECKSUMS_TAKE);
+        let until = Instant::now().checked_add(CHECKSUMS_TIMEOUT);
         let contents = self.contents.iter().map(|(key, fingerprint, elf)| {
             let (path, (major, minor, inode, _)) = key;
             let fingerprint = elf.as_ref().map_or(*fingerprint, |elf| {

@@ -1,7 +1,7 @@
-//! What a walk is told of the process whose stack it is.
+//! The address space of the process whose stack is walked.
 
 use super::code::Code;
-use super::log::Log;
+use super::jitdump::LiveJitDump;
 use super::tables::Tables;
 use rprof_base::{Avma, FileOffset, Svma};
 use rprof_machine::{Epoch, Live, Place, RecordedImage};
@@ -13,16 +13,16 @@ pub(crate) struct LiveSpace<'l> {
     pub(crate) live: &'l Live,
     pub(crate) tables: &'l Tables,
     pub(crate) code: &'l RefCell<Code>,
-    /// The process's log of code made at run time.
-    pub(crate) log: Option<LogNow<'l>>,
+    /// The process's jitdump.
+    pub(crate) jitdump: Option<JitDumpNow<'l>>,
     pub(crate) epoch: Epoch,
     pub(crate) pid: i32,
 }
 
-/// A log at the moment of a sample.
+/// A jitdump at the moment of a sample.
 #[derive(Clone, Copy)]
-pub(crate) struct LogNow<'l> {
-    pub(crate) log: &'l Log,
+pub(crate) struct JitDumpNow<'l> {
+    pub(crate) jitdump: &'l LiveJitDump,
     pub(crate) round: u64,
     pub(crate) time_ns: u64,
     /// Stands for the mappings and the code in them.
@@ -30,9 +30,9 @@ pub(crate) struct LogNow<'l> {
 }
 
 impl<'l> LiveSpace<'l> {
-    /// The table of a piece of code made at run time.
-    fn logged(&self, now: LogNow<'l>, avma: u64) -> Option<&'l UnwindTable> {
-        now.log
+    /// The table of a JIT function.
+    fn jit_table(&self, now: JitDumpNow<'l>, avma: u64) -> Option<&'l UnwindTable> {
+        now.jitdump
             .table(avma, (now.time_ns, now.round), |start, into| {
                 self.code.borrow_mut().read_all(self.pid, start, into)
             })
@@ -53,7 +53,8 @@ impl<'l> LiveSpace<'l> {
 
 impl AddressSpace for LiveSpace<'_> {
     fn number(&self) -> u32 {
-        self.log.map_or(self.epoch.number(), |log| log.number)
+        self.jitdump
+            .map_or(self.epoch.number(), |jitdump| jitdump.number)
     }
 
     fn find(&self, avma: u64) -> Mapped<'_> {
@@ -65,8 +66,8 @@ impl AddressSpace for LiveSpace<'_> {
             return table.mapped(image.0, avma, offset);
         }
         let is_run_time = || recorded.is_some_and(RecordedImage::is_run_time_code);
-        let log = self.log.filter(|_| is_run_time());
-        match log.and_then(|now| self.logged(now, avma)) {
+        let jitdump = self.jitdump.filter(|_| is_run_time());
+        match jitdump.and_then(|now| self.jit_table(now, avma)) {
             Some(table) => table.mapped(image.0, avma, FileOffset(avma)),
             None => Mapped::Code {
                 image: image.0,

@@ -1,10 +1,8 @@
-//! Programs are compiled and recorded here, and their samples read.
+//! Programs whose stacks are known, and the samples of recordings.
 
-use crate::common::{Ran, has, rprof, run, scratch, tool, work};
+use crate::common::{NO_FRAME_POINTERS, Program, Recording, compile, run};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use tempfile::TempDir;
+use std::path::Path;
 
 /// What all programs begin with: `spin` is where they spend their time, so many milliseconds of it.
 pub const SPIN: &str = r"
@@ -13,34 +11,17 @@ pub const SPIN: &str = r"
     NOINLINE void spin(unsigned long ms) { WORK(ms, sink += i) }
 ";
 
-/// Compiles a C program without frame pointers, in a folder of its own; `None` without compiler.
+/// Compiles a C program without frame pointers to record it; `None` if that cannot be done here.
 #[track_caller]
-pub fn program(test: &str, source: &str) -> Option<TempDir> {
-    if !has(test, "cc", "gcc") {
-        return None;
-    }
-    let dir = scratch();
-    compile(&dir.path().join("program"), &format!("{SPIN}{source}"), &[]);
-    Some(dir)
+pub fn program(test: &str, source: &str) -> Option<Program> {
+    Program::new(test, &format!("{SPIN}{source}"), NO_FRAME_POINTERS)
 }
 
-/// Compiles C to a file.
+/// Compiles a library that such a program may load.
 #[track_caller]
-pub fn compile(output: &Path, source: &str, args: &[&str]) {
-    let input = output.with_extension("c");
-    std::fs::write(&input, format!("{}{source}", work::C)).unwrap();
-    let mut cc = tool("cc");
-    cc.args(["-O2", "-g", "-fno-optimize-sibling-calls"]);
-    cc.args(["-fomit-frame-pointer", "-pthread", "-Wl,--build-id"]);
-    run(cc.args(args).arg("-o").arg(output).arg(&input)).ok();
-}
-
-/// A recording that was made.
-#[derive(Debug)]
-pub struct Recording {
-    pub file: PathBuf,
-    /// What the recorder said.
-    pub stderr: String,
+pub fn library(output: &Path, source: &str) {
+    let options = [NO_FRAME_POINTERS, &["-shared", "-fPIC"]].concat();
+    compile(output, source, &options);
 }
 
 /// A frame of a sample's stack.
@@ -69,45 +50,7 @@ pub struct Sample {
     pub end: Option<String>,
 }
 
-/// Records the program of a folder.
-#[track_caller]
-pub fn record(dir: &TempDir, args: &[&str], program_args: &[&str]) -> Recording {
-    let (mut command, file) = recorder(dir, args, program_args);
-    let ran = run(&mut command).ok();
-    Recording::new(file, ran)
-}
-
-/// The command that records the program of a folder, and the file that it writes.
-pub fn recorder(dir: &TempDir, args: &[&str], program_args: &[&str]) -> (Command, PathBuf) {
-    let mut rprof = rprof(["record"]);
-    if !args.contains(&"-e") {
-        // Elsewhere the CPU's own counter would be the default.
-        rprof.args(["-e", "cpu-clock"]);
-    }
-    let file = dir.path().join("perf.data");
-    rprof.args(args).arg("-o").arg(&file).arg("--");
-    rprof.arg(dir.path().join("program")).args(program_args);
-    (rprof, file)
-}
-
 impl Recording {
-    #[track_caller]
-    pub fn new(file: PathBuf, ran: Ran) -> Self {
-        assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
-        Self {
-            file,
-            stderr: ran.stderr,
-        }
-    }
-
-    /// What a command of rprof prints of it.
-    #[track_caller]
-    pub fn read(&self, args: &[&str]) -> String {
-        let ran = run(rprof(args).arg("-i").arg(&self.file)).ok();
-        assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
-        ran.stdout
-    }
-
     /// Its samples.
     #[track_caller]
     pub fn samples(&self) -> Vec<Sample> {
@@ -118,7 +61,8 @@ impl Recording {
     #[track_caller]
     pub fn samples_with(&self, args: &[&str]) -> Vec<Sample> {
         let fields = "comm,pid,tid,ip,sym,dso,stackend";
-        samples(&self.read(&[&["script", "--no-inline", "-F", fields], args].concat()))
+        let args = [&["--no-inline", "-F", fields], args].concat();
+        samples(&self.read("script", &args))
     }
 
     /// Samples by the function that they were taken in.
@@ -137,12 +81,6 @@ impl Recording {
             samples.len()
         );
         samples
-    }
-
-    /// What it says about itself.
-    #[track_caller]
-    pub fn info(&self) -> Value {
-        serde_json::from_str(&self.read(&["info", "--json"])).unwrap()
     }
 
     /// How its stacks ended.

@@ -1,6 +1,6 @@
-//! Logs of code made at run time, of all processes that have one.
+//! The jitdumps of all processes that have one.
 
-use super::log::{Log, Place};
+use super::jitdump::{JitDumpFile, LiveJitDump};
 use foldhash::HashMap;
 use rprof_abi::record::{FileIdentity, Record};
 use rprof_abi::{Misc, SampleId};
@@ -8,8 +8,8 @@ use rprof_machine::{Epoch, Live, is_path_of_code_log};
 use rprof_untrusted::{Budget, Limits};
 use rprof_unwind::Machine;
 
-/// Logs that are followed at most: each is an open file.
-const MAX_LOGS: usize = 64;
+/// Jitdumps that are followed at most: each is an open file.
+const MAX_JITDUMPS: usize = 64;
 
 /// Numbers below this are those of epochs.
 const FIRST_NUMBER: u32 = 1 << 31;
@@ -17,9 +17,9 @@ const FIRST_NUMBER: u32 = 1 << 31;
 /// include/uapi/asm-generic/mman-common.h (v6.12).
 const PROT_EXEC: u32 = 4;
 
-/// All logs that are mapped.
+/// All jitdumps that are mapped.
 #[derive(Debug)]
-pub(crate) struct Logs {
+pub(crate) struct LiveJitDumps {
     machine: Machine,
     budget: Budget,
     of: HashMap<i32, Followed>,
@@ -29,16 +29,16 @@ pub(crate) struct Logs {
 
 #[derive(Debug)]
 struct Followed {
-    log: Log,
+    jitdump: LiveJitDump,
     /// When it was mapped.
     mapped_ns: u64,
-    /// The number of an epoch, in a round, with a version of the log.
+    /// The number of an epoch, in a round, with a version of the jitdump.
     number: Option<((u32, u64, u64), u32)>,
-    /// The process had no threads when it was last looked.
+    /// The process had no threads when it was last checked.
     is_ending: bool,
 }
 
-impl Logs {
+impl LiveJitDumps {
     pub(crate) fn new(machine: Machine) -> Self {
         Self {
             machine,
@@ -49,8 +49,8 @@ impl Logs {
         }
     }
 
-    /// Takes note of a record: logs are mapped as code, by who keeps them.
-    pub(crate) fn see(&mut self, misc: Misc, record: &Record<'_>, id: &SampleId) {
+    /// Follows what a record tells of: jitdumps are mapped as code, by the process that writes them.
+    pub(crate) fn add(&mut self, misc: Misc, record: &Record<'_>, id: &SampleId) {
         let time_ns = id.time_ns.unwrap_or(0);
         match record {
             Record::Mmap2(map)
@@ -59,12 +59,12 @@ impl Logs {
                 if let (Ok(path), FileIdentity::Inode(inode)) =
                     (str::from_utf8(map.filename), &map.identity)
                 {
-                    let place = Place {
+                    let file = JitDumpFile {
                         pid: map.pid,
                         path: path.to_owned(),
                         inode: inode.ino,
                     };
-                    self.follow(place, time_ns);
+                    self.follow(file, time_ns);
                 }
             }
             Record::Fork(task) if task.pid != task.ppid => self.forget(task.pid, time_ns),
@@ -73,18 +73,18 @@ impl Logs {
         }
     }
 
-    fn follow(&mut self, place: Place, mapped_ns: u64) {
-        let pid = place.pid;
+    fn follow(&mut self, file: JitDumpFile, mapped_ns: u64) {
+        let pid = file.pid;
         if self
             .of
             .get(&pid)
-            .is_some_and(|one| *one.log.place() == place)
+            .is_some_and(|one| *one.jitdump.file() == file)
         {
             return;
         }
-        if self.of.len() >= MAX_LOGS {
+        if self.of.len() >= MAX_JITDUMPS {
             let all = self.of.iter();
-            let oldest = all.min_by_key(|(pid, one)| (one.log.looked_ns(), **pid));
+            let oldest = all.min_by_key(|(pid, one)| (one.jitdump.read_ns(), **pid));
             if let Some(oldest) = oldest.map(|(&pid, _)| pid) {
                 self.of.remove(&oldest);
             }
@@ -93,7 +93,7 @@ impl Logs {
             mapped_ns,
             number: None,
             is_ending: false,
-            log: Log::new(place, self.machine, &self.budget),
+            jitdump: LiveJitDump::new(file, self.machine, &self.budget),
         };
         self.of.insert(pid, followed);
     }
@@ -124,14 +124,14 @@ impl Logs {
         is_worn_out
     }
 
-    /// Reads what a process's log has by the time of a sample; returns a number that stands for the mappings
-    /// and the code in them, if there is a log.
-    pub(crate) fn look(&mut self, pid: i32, time_ns: u64, epoch: Epoch) -> Option<u32> {
+    /// Reads what a process's jitdump has by the time of a sample. If there is a jitdump, returns a number that
+    /// stands for the mappings and the code in them.
+    pub(crate) fn read_until(&mut self, pid: i32, time_ns: u64, epoch: Epoch) -> Option<u32> {
         let followed = self.of.get_mut(&pid)?;
-        followed.log.look(time_ns);
-        let state = (epoch.number(), self.round, followed.log.version());
+        followed.jitdump.read_until(time_ns);
+        let state = (epoch.number(), self.round, followed.jitdump.version());
         // A sample from before the newest code does not see all that later ones do.
-        let sees_all = time_ns >= followed.log.newest_ns();
+        let sees_all = time_ns >= followed.jitdump.newest_ns();
         if sees_all
             && let Some((known, number)) = followed.number
             && known == state
@@ -146,10 +146,10 @@ impl Logs {
         Some(number)
     }
 
-    /// The log of a process.
-    pub(crate) fn of(&self, pid: i32) -> Option<(&Log, u64)> {
+    /// The jitdump of a process.
+    pub(crate) fn of(&self, pid: i32) -> Option<(&LiveJitDump, u64)> {
         let followed = self.of.get(&pid)?;
-        Some((&followed.log, self.round))
+        Some((&followed.jitdump, self.round))
     }
 }
 
@@ -165,7 +165,7 @@ mod tests {
         }
     }
 
-    fn map(logs: &mut Logs, pid: i32, prot: u32, filename: &[u8], time_ns: u64) {
+    fn map(jitdumps: &mut LiveJitDumps, pid: i32, prot: u32, filename: &[u8], time_ns: u64) {
         let map = Record::Mmap2(Mmap2 {
             pid,
             tid: pid,
@@ -177,42 +177,42 @@ mod tests {
             flags: 2,
             filename,
         });
-        logs.see(Misc::USER, &map, &at(time_ns));
+        jitdumps.add(Misc::USER, &map, &at(time_ns));
     }
 
-    fn logs_of(pids: std::ops::Range<i32>) -> Logs {
-        let mut logs = Logs::new(Machine::X86_64);
+    fn jitdumps_of(pids: std::ops::Range<i32>) -> LiveJitDumps {
+        let mut jitdumps = LiveJitDumps::new(Machine::X86_64);
         for pid in pids {
-            map(&mut logs, pid, 5, b"/nowhere/jit-7.dump", 100);
+            map(&mut jitdumps, pid, 5, b"/nowhere/jit-7.dump", 100);
         }
-        logs
+        jitdumps
     }
 
     #[test]
-    fn logs_are_files_of_that_name_that_are_mapped_as_code() {
-        let mut logs = logs_of(7..8);
-        map(&mut logs, 8, 1, b"/nowhere/jit-8.dump", 100);
-        map(&mut logs, 9, 5, b"/nowhere/libjit-8.so", 100);
-        assert!(logs.of(7).is_some() && logs.of(8).is_none() && logs.of(9).is_none());
-        let many = logs_of(1000..2000);
-        assert_eq!(many.of.len(), MAX_LOGS);
+    fn jitdumps_are_files_of_that_name_that_are_mapped_as_code() {
+        let mut jitdumps = jitdumps_of(7..8);
+        map(&mut jitdumps, 8, 1, b"/nowhere/jit-8.dump", 100);
+        map(&mut jitdumps, 9, 5, b"/nowhere/libjit-8.so", 100);
+        assert!(jitdumps.of(7).is_some() && jitdumps.of(8).is_none() && jitdumps.of(9).is_none());
+        let many = jitdumps_of(1000..2000);
+        assert_eq!(many.of.len(), MAX_JITDUMPS);
     }
 
     #[test]
     fn a_process_that_begins_or_executes_has_no_log() {
         let exec = |time_ns| {
-            let mut logs = logs_of(7..8);
+            let mut jitdumps = jitdumps_of(7..8);
             let comm = Record::Comm(Comm {
                 pid: 7,
                 tid: 7,
                 comm: b"",
             });
-            logs.see(Misc::COMM_EXEC, &comm, &at(time_ns));
-            logs.of(7).is_some()
+            jitdumps.add(Misc::COMM_EXEC, &comm, &at(time_ns));
+            jitdumps.of(7).is_some()
         };
         assert_eq!((exec(99), exec(100)), (true, false));
         let fork = |ppid| {
-            let mut logs = logs_of(7..8);
+            let mut jitdumps = jitdumps_of(7..8);
             let task = Task {
                 pid: 7,
                 ppid,
@@ -220,15 +220,15 @@ mod tests {
                 ptid: ppid,
                 time_ns: 200,
             };
-            logs.see(Misc(0), &Record::Fork(task), &at(200));
-            logs.of(7).is_some()
+            jitdumps.add(Misc(0), &Record::Fork(task), &at(200));
+            jitdumps.of(7).is_some()
         };
         assert_eq!((fork(7), fork(6)), (true, false), "a thread, a process");
-        let mut logs = logs_of(7..8);
+        let mut jitdumps = jitdumps_of(7..8);
         let live = Live::default();
-        assert!(!logs.end_round(&live) && logs.of(7).is_some());
+        assert!(!jitdumps.end_round(&live) && jitdumps.of(7).is_some());
         assert!(
-            !logs.end_round(&live) && logs.of(7).is_none(),
+            !jitdumps.end_round(&live) && jitdumps.of(7).is_none(),
             "it has ended"
         );
     }
@@ -237,14 +237,14 @@ mod tests {
     fn numbers_stand_for_what_is_known_at_a_moment() {
         let live = Live::default();
         let epoch = live.epoch(7, 100);
-        let mut logs = logs_of(7..9);
-        let first = logs.look(7, 100, epoch);
-        assert!(first.is_some() && logs.look(6, 100, epoch).is_none());
-        assert_eq!(logs.look(7, 110, epoch), first);
-        assert_ne!(logs.look(8, 100, epoch), first);
-        logs.end_round(&live);
-        assert_ne!(logs.look(7, 120, epoch), first);
-        logs.next_number = u32::MAX;
-        assert!(logs.end_round(&live));
+        let mut jitdumps = jitdumps_of(7..9);
+        let first = jitdumps.read_until(7, 100, epoch);
+        assert!(first.is_some() && jitdumps.read_until(6, 100, epoch).is_none());
+        assert_eq!(jitdumps.read_until(7, 110, epoch), first);
+        assert_ne!(jitdumps.read_until(8, 100, epoch), first);
+        jitdumps.end_round(&live);
+        assert_ne!(jitdumps.read_until(7, 120, epoch), first);
+        jitdumps.next_number = u32::MAX;
+        assert!(jitdumps.end_round(&live));
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 
 /// Memory of the processes looked at last.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
+pub(super) struct ProcessMemory {
     /// The newest last.
     open: Vec<(i32, File)>,
 }
@@ -13,10 +13,10 @@ pub(crate) struct Memory {
 /// Open files: one for each process that has deep stacks just now.
 const MAX_OPEN: usize = 32;
 
-impl Memory {
+impl ProcessMemory {
     /// Reads bytes at an address; fewer where the mapping ends. `None` if nothing can be read: the
     /// process is gone, not ours, or executes another program.
-    pub(crate) fn read(&mut self, pid: i32, avma: u64, into: &mut [u8]) -> Option<usize> {
+    pub(super) fn read(&mut self, pid: i32, avma: u64, into: &mut [u8]) -> Option<usize> {
         let found = self.open.iter().position(|(known, _)| *known == pid);
         if let Some(found) = found {
             if let Ok(n @ 1..) = read(&self.open[found].1, avma, into) {

@@ -1,7 +1,7 @@
-//! The log of one process's code made at run time, read while it is written.
+//! The jitdump of one process, read while it is written.
 //!
-//! What it says of a piece of code counts only while the piece is what is in memory: writers keep records
-//! back, so code may have been replaced before the log says so.
+//! What it says of a JIT function counts only while that function is what is in memory: writers keep
+//! records back, so code may have been replaced before the jitdump says so.
 
 use foldhash::fast::FixedState;
 use rprof_base::{Avma, FileOffset};
@@ -14,39 +14,39 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 
-/// Where a process has its log.
+/// The file that is a process's jitdump.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct JitDumpFile {
     pub(crate) pid: i32,
     pub(crate) path: String,
     pub(crate) inode: u64,
 }
 
-/// The log of one process.
+/// The jitdump of one process.
 #[derive(Debug)]
-pub(crate) struct Log {
-    place: Place,
+pub(crate) struct LiveJitDump {
+    file: JitDumpFile,
     machine: Machine,
     budget: Budget,
     dump: Option<RefCell<JitDump>>,
-    /// It is of no use, or not to be trusted.
+    /// It is of no use, or not trusted.
     is_void: bool,
-    /// When it was last looked at.
-    looked_ns: u64,
+    /// When it was last read.
+    read_ns: u64,
     /// When the newest code that it has was made.
     newest_ns: u64,
     /// Changes when what it says does.
     version: u64,
     /// By address.
-    pieces: BTreeMap<u64, Piece>,
+    functions: BTreeMap<u64, JitFunction>,
     held: Held,
     /// Bytes that were compared with memory in a round.
     compared: Cell<(u64, u64)>,
 }
 
-/// A piece of code of which the log says how its frames are left.
+/// A function whose unwind tables are in the jitdump.
 #[derive(Debug)]
-struct Piece {
+struct JitFunction {
     load: JitLoad,
     /// Of its bytes.
     hash: u64,
@@ -55,39 +55,39 @@ struct Piece {
     table: OnceCell<Option<Box<UnwindTable>>>,
 }
 
-/// Memory of a piece, with its place in the tree.
-const PIECE_BYTES: u64 = 2 * size_of::<Piece>() as u64;
+/// Memory of a function, with its place in the tree.
+const FUNCTION_BYTES: u64 = 2 * size_of::<JitFunction>() as u64;
 
-/// Records that are read at one look: samples wait meanwhile.
+/// Records that are read at once: samples wait meanwhile.
 const MAX_RECORDS: usize = 2000;
 
-impl Log {
-    pub(crate) fn new(place: Place, machine: Machine, budget: &Budget) -> Self {
+impl LiveJitDump {
+    pub(crate) fn new(file: JitDumpFile, machine: Machine, budget: &Budget) -> Self {
         Self {
-            place,
+            file,
             machine,
             held: budget.hold_nothing(),
             budget: budget.clone(),
             dump: None,
             is_void: false,
-            looked_ns: 0,
+            read_ns: 0,
             newest_ns: 0,
             version: 0,
-            pieces: BTreeMap::new(),
+            functions: BTreeMap::new(),
             compared: Cell::default(),
         }
     }
 
-    pub(crate) fn place(&self) -> &Place {
-        &self.place
+    pub(crate) fn file(&self) -> &JitDumpFile {
+        &self.file
     }
 
     pub(crate) fn version(&self) -> u64 {
         self.version
     }
 
-    pub(crate) fn looked_ns(&self) -> u64 {
-        self.looked_ns
+    pub(crate) fn read_ns(&self) -> u64 {
+        self.read_ns
     }
 
     pub(crate) fn newest_ns(&self) -> u64 {
@@ -95,11 +95,11 @@ impl Log {
     }
 
     /// Reads what was written by the time of a sample.
-    pub(crate) fn look(&mut self, time_ns: u64) {
-        if self.is_void || time_ns <= self.looked_ns {
+    pub(crate) fn read_until(&mut self, time_ns: u64) {
+        if self.is_void || time_ns <= self.read_ns {
             return;
         }
-        self.looked_ns = Clock::Monotonic.now_ns();
+        self.read_ns = Clock::Monotonic.now_ns();
         if self.dump.is_none() {
             self.open();
         }
@@ -114,23 +114,23 @@ impl Log {
         }
     }
 
-    /// What is not known any more must not be taken for what is there.
+    /// What can no longer be followed must not be taken for what is there.
     fn give_up(&mut self) {
         self.is_void = true;
         self.version += 1;
         self.dump = None;
-        self.pieces.clear();
+        self.functions.clear();
         self.held = self.budget.hold_nothing();
     }
 
     fn open(&mut self) {
-        let Place { pid, path, inode } = &self.place;
+        let JitDumpFile { pid, path, inode } = &self.file;
         let Some(living) = LiveProcess::of(*pid) else {
             return;
         };
         let opened = JitDump::open_recorded(&living.path(path), Some(*inode), &self.budget);
         match opened {
-            // Children have their parent's log mapped.
+            // Children have their parent's jitdump mapped.
             Ok(dump) if is_of(&dump, living) => self.dump = Some(RefCell::new(dump)),
             // Its first bytes may not be written yet.
             Err(Reason::NotJitDump) => {}
@@ -164,14 +164,14 @@ impl Log {
         let Some(code) = dump.code(&load).ok()? else {
             return Some(());
         };
-        self.held.grow(PIECE_BYTES).ok()?;
-        let piece = Piece {
+        self.held.grow(FUNCTION_BYTES).ok()?;
+        let function = JitFunction {
             load,
             hash: hash_of(code),
             compared: Cell::new(None),
             table: OnceCell::new(),
         };
-        self.pieces.insert(load.start.0, piece);
+        self.functions.insert(load.start.0, function);
         Some(())
     }
 
@@ -180,11 +180,11 @@ impl Log {
         self.version += 1;
         self.newest_ns = self.newest_ns.max(time_ns);
         let end = start.0.saturating_add(len);
-        while let Some((&old, piece)) = self.pieces.range(..end).next_back()
-            && old.saturating_add(piece.load.len) > start.0
+        while let Some((&old, function)) = self.functions.range(..end).next_back()
+            && old.saturating_add(function.load.len) > start.0
         {
-            self.pieces.remove(&old);
-            self.held.give_back(PIECE_BYTES);
+            self.functions.remove(&old);
+            self.held.give_back(FUNCTION_BYTES);
         }
     }
 
@@ -196,27 +196,27 @@ impl Log {
         (time_ns, round): (u64, u64),
         read: impl FnOnce(u64, &mut [u8]) -> bool,
     ) -> Option<&UnwindTable> {
-        let (_, piece) = self.pieces.range(..=avma).next_back()?;
-        let load = &piece.load;
+        let (_, function) = self.functions.range(..=avma).next_back()?;
+        let load = &function.load;
         if avma - load.start.0 >= load.len || load.time_ns > time_ns {
             return None;
         }
-        let is_there = match piece.compared.get() {
+        let is_there = match function.compared.get() {
             Some((compared, is_there)) if compared == round => is_there,
             _ => {
                 if !self.may_compare(load.len, round) {
                     return None;
                 }
                 let mut code = vec![0; usize::try_from(load.len).ok()?];
-                let is_there = read(load.start.0, &mut code) && hash_of(&code) == piece.hash;
-                piece.compared.set(Some((round, is_there)));
+                let is_there = read(load.start.0, &mut code) && hash_of(&code) == function.hash;
+                function.compared.set(Some((round, is_there)));
                 is_there
             }
         };
         if !is_there {
             return None;
         }
-        let table = piece.table.get_or_init(|| {
+        let table = function.table.get_or_init(|| {
             let mut dump = self.dump.as_ref()?.borrow_mut();
             let place = FileOffset(load.start.0);
             let table = UnwindTable::of_logged(self.machine, &mut dump, load, place, &self.budget);
@@ -238,7 +238,7 @@ impl Log {
 /// Bytes of code that are compared with what is in memory in a round.
 const MOST_COMPARED: u64 = 4 << 20;
 
-/// Whether a log is of a process, by somebody who may say what that does, and by its clock.
+/// Whether a jitdump is of a process, by somebody who may say what that does, and by its clock.
 fn is_of(dump: &JitDump, living: LiveProcess) -> bool {
     let is_trusted = dump
         .owner()

@@ -1,0 +1,429 @@
+//! What a recording changes while it runs: the size of stack dumps, and where stacks are unwound.
+//!
+//! Both have a safe way and a cheap one. After every pass over the rings [`Control::decide`] takes the
+//! safe way at once if it is needed, and the cheap one after a while without need.
+//!
+//! *Dump size.* The kernel fixes it when an event is opened. So there are two sets of events, with large
+//! dumps and with small ones, and one set is on. Large dumps are safe, small ones leave more room in the
+//! rings.
+//!
+//! *Unwind place.* The writer thread is safe: draining goes on meanwhile. The draining thread is cheap: it
+//! unwinds right out of the rings, while waking another thread, and copying for it, costs more than the
+//! unwinding itself.
+
+use std::ops::AddAssign;
+use std::time::{Duration, Instant};
+
+/// How much of each stack the kernel copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DumpSize {
+    /// As much as can be asked for.
+    Large,
+    /// What most stacks need.
+    Small,
+}
+
+/// The thread that unwinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UnwindPlace {
+    WriterThread,
+    DrainThread,
+}
+
+/// What the writer thread did when a pass began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WriterState {
+    /// It had written everything that it was given.
+    Idle,
+    Busy,
+}
+
+/// What the unwinder counted since it was last asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UnwindStatistics {
+    /// Stacks that go on after the end of their dump.
+    pub(crate) truncated: u64,
+    /// Stacks that needed more than a small dump.
+    pub(crate) large: u64,
+    /// Images whose unwind tables were read: the next may be on a slow disk.
+    pub(crate) images_read: u64,
+}
+
+impl AddAssign for UnwindStatistics {
+    fn add_assign(&mut self, other: Self) {
+        self.truncated += other.truncated;
+        self.large += other.large;
+        self.images_read += other.images_read;
+    }
+}
+
+/// How one pass over the rings went.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PassStatistics {
+    /// How full the fullest sample ring was.
+    pub(crate) fullest_ring_percent: u64,
+    pub(crate) writer: WriterState,
+    /// Since the pass before.
+    pub(crate) unwinding: UnwindStatistics,
+}
+
+/// What holds from one pass to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Decision {
+    pub(crate) dump_size: DumpSize,
+    pub(crate) unwind_place: UnwindPlace,
+    /// The longest time to the next pass.
+    pub(crate) poll_interval: Duration,
+}
+
+/// A ring wakes us when a part of it is full; a quiet one is polled.
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(250);
+
+/// What a large dump has no room for is read from the process, while it is still there.
+const DEEP_STACK_POLL_INTERVAL: Duration = Duration::from_millis(4);
+
+/// The last truncated stack is not the last for this long.
+const TRUNCATION_LASTS: Duration = Duration::from_millis(100);
+
+/// Programs show by then how deep their stacks are.
+const FIRST_DUMP_SIZE_HOLD: Duration = Duration::from_millis(500);
+
+/// The unwind tables of what runs have been read by then.
+const FIRST_UNWIND_PLACE_HOLD: Duration = Duration::from_secs(1);
+
+/// A ring fuller than this was drained too late.
+const TOO_FULL_PERCENT: u64 = 50;
+
+/// Decides after each pass.
+#[derive(Debug)]
+pub(crate) struct Control {
+    /// `None` if the size is the user's choice.
+    dump_size: Option<Hysteresis>,
+    unwind_place: Hysteresis,
+    /// When stacks were last truncated although dumps are large.
+    truncated_at: Option<Instant>,
+}
+
+impl Control {
+    /// Large dumps, which the writer thread unwinds.
+    pub(crate) fn new(now: Instant) -> Self {
+        Self {
+            dump_size: Some(Hysteresis::new(now, FIRST_DUMP_SIZE_HOLD)),
+            ..Self::of_fixed_dump_size(now)
+        }
+    }
+
+    /// The same where dumps stay as they are.
+    pub(crate) fn of_fixed_dump_size(now: Instant) -> Self {
+        Self {
+            dump_size: None,
+            unwind_place: Hysteresis::new(now, FIRST_UNWIND_PLACE_HOLD),
+            truncated_at: None,
+        }
+    }
+
+    /// Decides by the last pass what holds from now on.
+    pub(crate) fn decide(&mut self, now: Instant, pass: PassStatistics) -> Decision {
+        let dump_size = self.dump_size(now, pass.unwinding);
+        let reads_deep_stacks = self
+            .truncated_at
+            .is_some_and(|at| now.duration_since(at) < TRUNCATION_LASTS);
+        let is_too_much = pass.fullest_ring_percent > TOO_FULL_PERCENT
+            || reads_deep_stacks
+            || pass.unwinding.images_read > 0;
+        let need = match pass.writer {
+            _ if is_too_much => Need::Safe,
+            WriterState::Idle => Need::Cheap,
+            // It has samples that come before.
+            WriterState::Busy => Need::Unchanged,
+        };
+        Decision {
+            dump_size,
+            unwind_place: match self.unwind_place.next(now, need) {
+                Way::Safe => UnwindPlace::WriterThread,
+                Way::Cheap => UnwindPlace::DrainThread,
+            },
+            poll_interval: match reads_deep_stacks {
+                true => DEEP_STACK_POLL_INTERVAL,
+                false => POLL_INTERVAL,
+            },
+        }
+    }
+
+    fn dump_size(&mut self, now: Instant, unwinding: UnwindStatistics) -> DumpSize {
+        let Some(dump_size) = &mut self.dump_size else {
+            return DumpSize::Large;
+        };
+        let need = match (dump_size.way, unwinding) {
+            (Way::Safe, UnwindStatistics { truncated: 1.., .. }) => {
+                self.truncated_at = Some(now);
+                Need::Safe
+            }
+            (Way::Safe, UnwindStatistics { large: 1.., .. })
+            | (Way::Cheap, UnwindStatistics { truncated: 1.., .. }) => Need::Safe,
+            _ => Need::Cheap,
+        };
+        match dump_size.next(now, need) {
+            Way::Safe => DumpSize::Large,
+            Way::Cheap => DumpSize::Small,
+        }
+    }
+}
+
+/// A way that always does, and one that costs less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Safe,
+    Cheap,
+}
+
+/// What a pass asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    Safe,
+    Cheap,
+    /// The cheap way would do, but cannot begin now.
+    Unchanged,
+}
+
+/// Goes the safe way at once, and the cheap one after a hold, which doubles each time.
+#[derive(Debug)]
+struct Hysteresis {
+    way: Way,
+    /// The last change, or when the safe way was last needed.
+    since: Instant,
+    hold: Duration,
+}
+
+/// What fails again and again is not tried more often than this.
+const LONGEST_HOLD: Duration = Duration::from_secs(64);
+
+impl Hysteresis {
+    fn new(now: Instant, hold: Duration) -> Self {
+        Self {
+            way: Way::Safe,
+            since: now,
+            hold,
+        }
+    }
+
+    fn next(&mut self, now: Instant, need: Need) -> Way {
+        match (self.way, need) {
+            (Way::Safe, Need::Safe) => self.since = now,
+            (Way::Safe, Need::Cheap) if now.duration_since(self.since) >= self.hold => {
+                (self.way, self.since) = (Way::Cheap, now);
+            }
+            (Way::Cheap, Need::Safe) => {
+                self.hold = (self.hold * 2).min(LONGEST_HOLD);
+                (self.way, self.since) = (Way::Safe, now);
+            }
+            _ => {}
+        }
+        self.way
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CALM: PassStatistics = PassStatistics {
+        fullest_ring_percent: 20,
+        writer: WriterState::Idle,
+        unwinding: UnwindStatistics {
+            truncated: 0,
+            large: 0,
+            images_read: 0,
+        },
+    };
+
+    const FULL: PassStatistics = PassStatistics {
+        fullest_ring_percent: 60,
+        ..CALM
+    };
+
+    const BUSY: PassStatistics = PassStatistics {
+        writer: WriterState::Busy,
+        ..CALM
+    };
+
+    fn unwound(truncated: u64, large: u64, images_read: u64) -> PassStatistics {
+        PassStatistics {
+            unwinding: UnwindStatistics {
+                truncated,
+                large,
+                images_read,
+            },
+            ..CALM
+        }
+    }
+
+    /// Decides at some moments, by milliseconds since the start.
+    fn decisions<const N: usize>(
+        control: impl FnOnce(Instant) -> Control,
+        passes: [(u64, PassStatistics); N],
+    ) -> [Decision; N] {
+        let start = Instant::now();
+        let mut control = control(start);
+        passes.map(|(millis, pass)| control.decide(start + Duration::from_millis(millis), pass))
+    }
+
+    fn sizes<const N: usize>(passes: [(u64, PassStatistics); N]) -> [DumpSize; N] {
+        decisions(Control::new, passes).map(|decision| decision.dump_size)
+    }
+
+    fn places<const N: usize>(passes: [(u64, PassStatistics); N]) -> [UnwindPlace; N] {
+        decisions(Control::new, passes).map(|decision| decision.unwind_place)
+    }
+
+    #[test]
+    fn dumps_are_large_until_stacks_fit_small_ones_and_again_when_one_is_truncated() {
+        use DumpSize::{Large, Small};
+        let (truncated, large) = (unwound(1, 0, 0), unwound(0, 1, 0));
+        let expected = [Large, Large, Small, Small, Large, Large, Small];
+        let passes = [
+            (400, large),
+            (800, CALM),
+            (900, CALM),
+            (5000, CALM),
+            (5100, truncated),
+            // Small ones are not trusted as fast as at first.
+            (5700, CALM),
+            (6200, CALM),
+        ];
+        assert_eq!(sizes(passes), expected);
+    }
+
+    #[test]
+    fn what_was_dumped_before_the_switch_does_not_undo_it() {
+        let passes = [(500, CALM), (510, unwound(0, 1, 0))];
+        assert_eq!(sizes(passes), [DumpSize::Small; 2]);
+    }
+
+    #[test]
+    fn truncated_stacks_keep_dumps_large() {
+        let passes = [(400, unwound(1, 0, 0)), (800, unwound(1, 0, 0))];
+        assert_eq!(sizes(passes), [DumpSize::Large; 2]);
+        assert_eq!(sizes([(499, CALM), (500, CALM)])[1], DumpSize::Small);
+    }
+
+    #[test]
+    fn a_size_that_the_user_asked_for_stays() {
+        let all = decisions(
+            Control::of_fixed_dump_size,
+            [(500, unwound(1, 0, 0)), (70_000, CALM)],
+        );
+        for decision in all {
+            assert_eq!(decision.dump_size, DumpSize::Large);
+            assert_eq!(decision.poll_interval, POLL_INTERVAL);
+        }
+        // What does not fit is not read: nothing keeps it from being unwound at once.
+        assert_eq!(all[1].unwind_place, UnwindPlace::DrainThread);
+    }
+
+    #[test]
+    fn rings_are_polled_often_while_stacks_do_not_fit_large_dumps() {
+        let truncated = unwound(1, 0, 0);
+        let intervals = |passes| decisions(Control::new, passes).map(|one| one.poll_interval);
+        assert_eq!(
+            intervals([(10, CALM), (20, truncated), (119, CALM), (120, CALM)]),
+            [
+                POLL_INTERVAL,
+                DEEP_STACK_POLL_INTERVAL,
+                DEEP_STACK_POLL_INTERVAL,
+                POLL_INTERVAL
+            ]
+        );
+        // A small dump may have been too small: the next is large.
+        let passes = [(500, CALM), (600, truncated), (604, truncated), (750, CALM)];
+        assert_eq!(
+            intervals(passes),
+            [
+                POLL_INTERVAL,
+                POLL_INTERVAL,
+                DEEP_STACK_POLL_INTERVAL,
+                POLL_INTERVAL
+            ]
+        );
+    }
+
+    #[test]
+    fn the_draining_thread_unwinds_while_it_keeps_up() {
+        use UnwindPlace::{DrainThread, WriterThread};
+        let passes = [
+            (500, FULL),
+            (1400, CALM),
+            (1600, BUSY),
+            (1700, CALM),
+            (1800, BUSY),
+            (1900, FULL),
+            // It is not trusted as fast as at first.
+            (3800, CALM),
+            (4000, CALM),
+        ];
+        let expected = [
+            WriterThread,
+            WriterThread,
+            WriterThread,
+            DrainThread,
+            DrainThread,
+            WriterThread,
+            WriterThread,
+            DrainThread,
+        ];
+        assert_eq!(places(passes), expected);
+    }
+
+    #[test]
+    fn deep_stacks_and_new_images_are_read_by_the_writer_thread() {
+        use UnwindPlace::{DrainThread, WriterThread};
+        // Truncated while dumps are small, and then while they are large.
+        let truncated = unwound(1, 0, 0);
+        let passes = [
+            (1000, CALM),
+            (1100, truncated),
+            (1104, truncated),
+            (1203, CALM),
+            (3202, CALM),
+            (3203, CALM),
+        ];
+        let expected = [
+            DrainThread,
+            DrainThread,
+            WriterThread,
+            WriterThread,
+            WriterThread,
+            DrainThread,
+        ];
+        assert_eq!(places(passes), expected);
+        let reads = unwound(0, 0, 1);
+        let passes = [
+            (1000, CALM),
+            (1100, reads),
+            (1200, reads),
+            (3199, CALM),
+            (3200, CALM),
+        ];
+        let expected = [
+            DrainThread,
+            WriterThread,
+            WriterThread,
+            WriterThread,
+            DrainThread,
+        ];
+        assert_eq!(places(passes), expected);
+    }
+
+    #[test]
+    fn a_hold_does_not_double_for_ever() {
+        let start = Instant::now();
+        let mut hysteresis = Hysteresis::new(start, Duration::from_millis(500));
+        let mut now = start;
+        for _ in 0..20 {
+            now += LONGEST_HOLD;
+            assert_eq!(hysteresis.next(now, Need::Cheap), Way::Cheap);
+            assert_eq!(hysteresis.next(now, Need::Safe), Way::Safe);
+        }
+        assert_eq!(hysteresis.hold, LONGEST_HOLD);
+    }
+}

@@ -1,0 +1,20 @@
+//! A stack that goes on after the end of its dump.
+
+/// A stack whose dump is too small.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TruncatedStack<'d> {
+    pub(crate) pid: i32,
+    pub(crate) tid: i32,
+    /// When the dump was made.
+    pub(crate) time_ns: u64,
+    /// Where the dump begins (AVMA).
+    pub(crate) start: u64,
+    pub(crate) dump: &'d [u8],
+}
+
+impl TruncatedStack<'_> {
+    /// Where the dump ends (AVMA).
+    pub(super) fn dump_end(&self) -> u64 {
+        self.start.saturating_add(self.dump.len() as u64)
+    }
+}

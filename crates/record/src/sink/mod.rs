@@ -1,0 +1,221 @@
+//! Where drained records go: a bounded [`pool`] of buffers, one of which is being filled
+//! ([`current_buffer`]), and a thread that writes them ([`writer_thread`]). Stacks are unwound by that
+//! thread, or on the way into the current buffer.
+
+mod current_buffer;
+mod pool;
+mod writer_thread;
+
+use crate::Error;
+use crate::control::{UnwindPlace, UnwindStatistics, WriterState};
+use crate::interrupts::{Interrupts, NoAnswer};
+use crate::live::LiveUnwinder;
+use crate::stack_dump::{Kept, Room};
+use crossbeam_channel::Receiver;
+use current_buffer::{CurrentBuffer, Unwinding};
+use pool::{BUFFER, POOL, Pool, emptied};
+use rprof_abi::SampleLayout;
+use rprof_perfdata::Writer;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use writer_thread::WriterThread;
+
+pub(crate) use writer_thread::Written;
+
+/// While fewer buffers than this are free, less is kept of each dump.
+const FEW_LEFT: usize = POOL / 4;
+
+/// Records that are ready to be written are handed over at least this often, so that a recorder that
+/// is killed leaves them in the file.
+const HAND_OVER_INTERVAL_NS: u64 = 250_000_000;
+
+/// Takes whole records. When the pool is empty (the disk is slow) it waits, the rings fill up,
+/// and the kernel counts what does not fit. If the writer is gone, its error comes from
+/// [`Sink::finish`].
+#[derive(Debug)]
+pub(crate) struct Sink {
+    current: CurrentBuffer,
+    /// When a buffer was last handed over.
+    handed_over_ns: u64,
+    /// For records that are made here.
+    record: Vec<u8>,
+    pool: Pool,
+    writer: WriterThread,
+    interrupts: Rc<Interrupts>,
+    /// Bytes that a pipe has taken.
+    taken: Arc<AtomicU64>,
+}
+
+impl Sink {
+    /// Starts the writing thread.
+    pub(crate) fn start(
+        writer: Writer,
+        unwinder: Option<LiveUnwinder>,
+        interrupts: Rc<Interrupts>,
+        taken: Arc<AtomicU64>,
+    ) -> Result<Self, Error> {
+        let (pool, returns) = Pool::new();
+        let unwinding = match unwinder {
+            None => Unwinding::Off,
+            Some(_) => Unwinding::InWriterThread,
+        };
+        Ok(Self {
+            current: CurrentBuffer::new(unwinding),
+            handed_over_ns: 0,
+            record: Vec::new(),
+            pool,
+            writer: WriterThread::start(writer, unwinder.map(Box::new), returns)?,
+            interrupts,
+            taken,
+        })
+    }
+
+    /// Appends one record.
+    #[inline]
+    pub(crate) fn push(&mut self, record: &[u8]) -> Result<(), NoAnswer> {
+        self.make_room(record.len())?;
+        self.current.push(record);
+        Ok(())
+    }
+
+    /// Appends a sample with its dump trimmed: to less while the writer does not keep up.
+    #[inline]
+    pub(crate) fn push_sample(
+        &mut self,
+        sample: &[u8],
+        layout: &SampleLayout,
+    ) -> Result<Kept, NoAnswer> {
+        let room = match self.current.is_unwound_here() {
+            true => Room::Full,
+            false => self.room(),
+        };
+        self.make_room(sample.len())?;
+        Ok(self.current.push_sample(sample, layout, room))
+    }
+
+    /// Appends a record that is made here, or none if it cannot be encoded.
+    pub(crate) fn push_encoded<E>(
+        &mut self,
+        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), NoAnswer> {
+        let mut record = std::mem::take(&mut self.record);
+        record.clear();
+        let pushed = match encode(&mut record) {
+            Ok(()) => self.push(&record),
+            Err(_) => Ok(()),
+        };
+        self.record = record;
+        pushed
+    }
+
+    /// All sideband up to this moment has been pushed, or will be before the next sample.
+    pub(crate) fn complete_until(&mut self, time_ns: u64) {
+        self.current.begin_pass(time_ns);
+    }
+
+    /// The end of a pass: hands over what there is, if it is time and another buffer is free.
+    pub(crate) fn flush(&mut self) -> Result<(), NoAnswer> {
+        let is_unfinished = matches!(self.current.unwinding(), Unwinding::InWriterThread);
+        let since_ns = self
+            .current
+            .complete_until_ns()
+            .saturating_sub(self.handed_over_ns);
+        let is_time = is_unfinished || since_ns >= HAND_OVER_INTERVAL_NS;
+        // To wait for a buffer, while there is room in this one, would fill the rings.
+        if self.current.len() == 0 || !is_time || self.pool.n_free() == 0 {
+            return Ok(());
+        }
+        self.hand_over()
+    }
+
+    /// What the writing thread does just now.
+    pub(crate) fn writer_state(&self) -> WriterState {
+        match self.pool.is_complete() {
+            true => WriterState::Idle,
+            false => WriterState::Busy,
+        }
+    }
+
+    /// What the unwinder counted since this was last asked, wherever it was.
+    pub(crate) fn take_statistics(&mut self) -> UnwindStatistics {
+        let mut statistics = self.current.take_statistics();
+        statistics += self.writer.take_statistics();
+        statistics
+    }
+
+    /// Unwinds in this thread from now on, if anybody does.
+    pub(crate) fn unwind_in(&mut self, place: UnwindPlace) -> Result<(), NoAnswer> {
+        match (self.current.unwinding(), place) {
+            (Unwinding::InWriterThread, UnwindPlace::DrainThread) => {
+                self.hand_over()?;
+                let back = self.wait_for(self.writer.give_unwinder_back()?)?;
+                self.current.set_unwinding(Unwinding::InDrainThread(back));
+            }
+            (Unwinding::InDrainThread(_), UnwindPlace::WriterThread) => {
+                self.hand_over()?;
+                let unwinder = self.current.set_unwinding(Unwinding::InWriterThread);
+                if let Some(unwinder) = unwinder {
+                    self.writer.take_unwinder(unwinder)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// How much of a stack there is room for.
+    fn room(&self) -> Room {
+        match self.pool.n_free() {
+            FEW_LEFT.. => Room::Full,
+            1.. => Room::Reduced,
+            0 => Room::Nothing,
+        }
+    }
+
+    fn make_room(&mut self, n_bytes: usize) -> Result<(), NoAnswer> {
+        match self.current.len() + n_bytes > BUFFER {
+            true => self.hand_over(),
+            false => Ok(()),
+        }
+    }
+
+    fn hand_over(&mut self) -> Result<(), NoAnswer> {
+        if self.current.len() == 0 {
+            self.current.reserve(BUFFER);
+            return Ok(());
+        }
+        let next = emptied(self.wait_for(self.pool.free())?);
+        self.handed_over_ns = self.current.complete_until_ns();
+        self.writer.write(self.current.replace(next))
+    }
+
+    /// Waits for what the writing thread sends.
+    fn wait_for<T>(&self, from: &Receiver<T>) -> Result<T, NoAnswer> {
+        from.try_recv()
+            .or_else(|_| self.interrupts.receive(from, || self.progress()))
+    }
+
+    /// Changes while something is written.
+    fn progress(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed) + self.pool.n_free() as u64
+    }
+
+    /// Writes what is left and ends the thread.
+    ///
+    /// # Errors
+    /// [`NoAnswer::Stuck`]: the user wants an end, and nothing can be written.
+    pub(crate) fn finish(mut self) -> Result<Written, NoAnswer> {
+        let handed_over = self.hand_over();
+        let given_back = self.unwind_in(UnwindPlace::WriterThread);
+        let is_stuck = [handed_over, given_back].contains(&Err(NoAnswer::Stuck));
+        if is_stuck {
+            return Err(NoAnswer::Stuck);
+        }
+        // If the writer is gone, its own error says more.
+        let (pool, taken) = (self.pool, self.taken);
+        let written = self.writer.end();
+        let progress = || taken.load(Ordering::Relaxed) + pool.n_free() as u64;
+        self.interrupts.receive(&written, progress)
+    }
+}

@@ -1,0 +1,198 @@
+//! The thread that writes, and unwinds what it writes while the unwinder is with it.
+
+use super::pool::{POOL, PoolReturns};
+use crate::Error;
+use crate::background::in_background;
+use crate::control::UnwindStatistics;
+use crate::interrupts::NoAnswer;
+use crate::live::{LiveUnwinder, Unwound};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use rprof_perfdata::Writer;
+
+/// Records as they were drained.
+#[derive(Debug, Default)]
+pub(super) struct Drained {
+    pub(super) records: Vec<u8>,
+    /// The passes that they came in, in order.
+    pub(super) passes: Vec<PassEnd>,
+}
+
+/// The end of a pass, or of a part of it, in a buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PassEnd {
+    pub(super) end: usize,
+    /// All sideband up to this moment is in the pass, or came before.
+    pub(super) complete_until_ns: u64,
+}
+
+/// What the thread is told, in this order.
+#[derive(Debug)]
+enum Message {
+    Write(Drained),
+    /// Unwind what comes next.
+    TakeUnwinder(Box<LiveUnwinder>),
+    /// Write what comes next as it is.
+    GiveUnwinderBack,
+}
+
+/// The unwinder, when everything before is written.
+#[derive(Debug)]
+pub(super) struct UnwinderBack {
+    pub(super) unwinder: Box<LiveUnwinder>,
+    /// Where in the file the next record will begin.
+    pub(super) file_len: u64,
+}
+
+/// What the thread leaves behind.
+#[derive(Debug)]
+pub(crate) struct Written {
+    /// Comes back also if it failed.
+    pub(crate) writer: Writer,
+    pub(crate) result: Result<(), rprof_perfdata::Error>,
+    /// What became of stacks, if they were unwound.
+    pub(crate) unwound: Option<Unwound>,
+}
+
+/// The thread, as the others see it.
+#[derive(Debug)]
+pub(super) struct WriterThread {
+    messages: Sender<Message>,
+    unwinder_back: Receiver<UnwinderBack>,
+    statistics: Receiver<UnwindStatistics>,
+    written: Receiver<Written>,
+}
+
+impl WriterThread {
+    /// Starts it, with an unwinder or without.
+    pub(super) fn start(
+        writer: Writer,
+        unwinder: Option<Box<LiveUnwinder>>,
+        pool: PoolReturns,
+    ) -> Result<Self, Error> {
+        let (messages, inbox) = bounded(POOL);
+        let (give_back, unwinder_back) = bounded(1);
+        let (count, statistics) = bounded(POOL);
+        let thread = Thread {
+            writer,
+            unwinder,
+            pool,
+            give_back,
+            count,
+            uncounted: UnwindStatistics::default(),
+            unwound: Vec::new(),
+        };
+        let written = in_background("rprof-writer", move || thread.run(&inbox))?;
+        Ok(Self {
+            messages,
+            unwinder_back,
+            statistics,
+            written,
+        })
+    }
+
+    /// Writes what was drained, after all that came before.
+    pub(super) fn write(&self, drained: Drained) -> Result<(), NoAnswer> {
+        self.send(Message::Write(drained))
+    }
+
+    /// Unwinds what comes next.
+    pub(super) fn take_unwinder(&self, unwinder: Box<LiveUnwinder>) -> Result<(), NoAnswer> {
+        self.send(Message::TakeUnwinder(unwinder))
+    }
+
+    /// Writes what comes next as it is. The unwinder comes when all before is written.
+    pub(super) fn give_unwinder_back(&self) -> Result<&Receiver<UnwinderBack>, NoAnswer> {
+        self.send(Message::GiveUnwinderBack)?;
+        Ok(&self.unwinder_back)
+    }
+
+    /// What the unwinder counted here since this was last asked.
+    pub(super) fn take_statistics(&self) -> UnwindStatistics {
+        let mut sum = UnwindStatistics::default();
+        self.statistics.try_iter().for_each(|one| sum += one);
+        sum
+    }
+
+    /// Lets the thread end when all is written; what it leaves comes then.
+    pub(super) fn end(self) -> Receiver<Written> {
+        self.written
+    }
+
+    fn send(&self, message: Message) -> Result<(), NoAnswer> {
+        self.messages.send(message).map_err(|_| NoAnswer::Gone)
+    }
+}
+
+/// The thread itself.
+struct Thread {
+    writer: Writer,
+    unwinder: Option<Box<LiveUnwinder>>,
+    pool: PoolReturns,
+    give_back: Sender<UnwinderBack>,
+    count: Sender<UnwindStatistics>,
+    /// Statistics that the draining thread had no room for yet.
+    uncounted: UnwindStatistics,
+    /// Records as they are written.
+    unwound: Vec<u8>,
+}
+
+impl Thread {
+    fn run(mut self, messages: &Receiver<Message>) -> Written {
+        let mut result = Ok(());
+        for message in messages {
+            match message {
+                Message::Write(drained) => result = self.write(drained),
+                Message::TakeUnwinder(unwinder) => self.unwinder = Some(unwinder),
+                Message::GiveUnwinderBack => self.give_unwinder_back(),
+            }
+            if result.is_err() {
+                break;
+            }
+        }
+        Written {
+            writer: self.writer,
+            result,
+            unwound: self.unwinder.map(|unwinder| unwinder.finish()),
+        }
+    }
+
+    fn give_unwinder_back(&mut self) {
+        let file_len = self.writer.end();
+        if let Some(unwinder) = self.unwinder.take() {
+            // Who asked for it waits for it.
+            let _ = self.give_back.send(UnwinderBack { unwinder, file_len });
+        }
+    }
+
+    fn write(&mut self, drained: Drained) -> Result<(), rprof_perfdata::Error> {
+        let records = match self.unwinder.is_some() {
+            true => {
+                self.unwind(&drained);
+                &self.unwound
+            }
+            false => &drained.records,
+        };
+        self.writer.write(records)?;
+        self.pool.give_back(drained.records);
+        Ok(())
+    }
+
+    fn unwind(&mut self, drained: &Drained) {
+        let Some(unwinder) = &mut self.unwinder else {
+            return;
+        };
+        self.unwound.clear();
+        let mut start = 0;
+        for pass in &drained.passes {
+            let records = drained.records.get(start..pass.end).unwrap_or_default();
+            let file_len = self.writer.end();
+            unwinder.take(records, pass.complete_until_ns, file_len, &mut self.unwound);
+            start = pass.end;
+        }
+        self.uncounted += unwinder.take_statistics();
+        let is_new = self.uncounted != UnwindStatistics::default();
+        if is_new && self.count.try_send(self.uncounted).is_ok() {
+            self.uncounted = UnwindStatistics::default();
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Programs that tests compile. One way to do it, and what tests that record one begin with.
+
+use super::{Live, has, live, run, scratch, tool, work};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// The kernel finds callers by frame pointers.
+pub const FRAME_POINTERS: &[&str] = &[
+    "-O1",
+    "-g",
+    "-fno-omit-frame-pointer",
+    "-fno-optimize-sibling-calls",
+    "-pthread",
+];
+
+/// Callers are only found by what describes frames.
+pub const NO_FRAME_POINTERS: &[&str] = &[
+    "-O2",
+    "-g",
+    "-fomit-frame-pointer",
+    "-fno-optimize-sibling-calls",
+    "-pthread",
+    "-Wl,--build-id",
+];
+
+/// Compiles C to a file; what it does for a while is [`work::C`]. The source stays beside the file.
+#[track_caller]
+pub fn compile(output: &Path, source: &str, options: &[&str]) {
+    let input = output.with_extension("c");
+    std::fs::write(&input, format!("{}{source}", work::C)).unwrap();
+    let mut cc = tool("cc");
+    // Libraries are only taken from behind what needs them.
+    cc.arg("-o").arg(output).arg(&input).args(options);
+    run(&mut cc).ok();
+}
+
+/// Compiles a program with frame pointers.
+#[track_caller]
+pub fn compile_c(dir: &Path, name: &str, source: &str) -> PathBuf {
+    let output = dir.join(name);
+    compile(&output, source, FRAME_POINTERS);
+    output
+}
+
+/// A program to record, in a folder of its own, and the machine's place for live tests.
+#[derive(Debug)]
+pub struct Program {
+    /// Declared first: gone before another test has the place.
+    dir: TempDir,
+    _live: Live,
+}
+
+impl Program {
+    /// Compiles C. `None` if there is no compiler or nothing can be recorded here, which is said.
+    #[track_caller]
+    pub fn new(test: &str, source: &str, options: &[&str]) -> Option<Self> {
+        if !has(test, "cc", "gcc") {
+            return None;
+        }
+        Self::made(test, |path| compile(path, source, options))
+    }
+
+    /// One that is made in another way, at the path it is to have. `None` if nothing can be recorded
+    /// here.
+    #[track_caller]
+    pub fn made(test: &str, make: impl FnOnce(&Path)) -> Option<Self> {
+        let _live = live(test)?;
+        let program = Self {
+            dir: scratch(),
+            _live,
+        };
+        make(&program.path());
+        Some(program)
+    }
+
+    /// Its folder, which goes with it.
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// The program itself.
+    pub fn path(&self) -> PathBuf {
+        self.dir().join("program")
+    }
+
+    /// A file in its folder.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.dir().join(name)
+    }
+}
