@@ -115,11 +115,11 @@ mod tests {
 
     #[test]
     fn jumps_through_a_table_are_stubs() {
-        let x86 = |code| is_jump_stub(Machine::X86_64, &code);
+        let x86 = |code: [u8; 8]| is_jump_stub(Machine::X86_64, &code);
         assert!(x86([0xff, 0x25, 1, 2, 3, 4, 0x90, 0x90]));
         assert!(x86([0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 1]));
         assert!(!x86([0x55, 0x48, 0x89, 0xe5, 0, 0, 0, 0]));
-        let aarch64 = |code| is_jump_stub(Machine::Aarch64, &code);
+        let aarch64 = |code: [u8; 8]| is_jump_stub(Machine::Aarch64, &code);
         assert!(aarch64([0x10, 0, 0, 0x90, 0x11, 2, 0x40, 0xf9]));
         assert!(!aarch64([0xfd, 0x7b, 0xbf, 0xa9, 0, 0, 0, 0]));
     }
