@@ -53,7 +53,7 @@ pub struct Location {
     pub file: Option<String>,
     /// Bytes from the start of the file.
     pub offset: u64,
-    /// Within a compressed record at that offset: bytes of what it unpacks to.
+    /// Within a compressed record at that offset: bytes of what it decompresses to.
     pub unpacked: Option<u64>,
 }
 
@@ -88,7 +88,7 @@ pub enum Warning {
         /// What is there.
         what: String,
     },
-    /// A compressed record does not unpack, and none after it can.
+    /// A compressed record does not decompress, and none after it can.
     BadCompressed {
         /// Where.
         at: Location,

@@ -26,8 +26,8 @@ macro_rules! with_file_kinds {
             82 FINISHED_INIT => FinishedInit(()), "Records of what already ran are written.";
             83 COMPRESSED2 => Compressed2(DataOfLen64<'a>), "Records, compressed and padded (6.16).";
             84 BPF_METADATA => BpfMetadata(BpfMetadata<'a>), "Variables by which a BPF program describes itself (6.16).";
-            85 SCHEDSTAT_CPU, "A CPU's line of /proc/schedstat.";
-            86 SCHEDSTAT_DOMAIN, "A scheduling domain's line of /proc/schedstat.";
+            85 SCHEDSTAT_CPU => SchedstatCpu(SchedstatCpu), "A CPU's line of /proc/schedstat.";
+            86 SCHEDSTAT_DOMAIN => SchedstatDomain(SchedstatDomain), "A scheduling domain's line of /proc/schedstat.";
             32769 SIMPLEPERF_KERNEL_SYMBOL => SimpleperfKernelSymbol(DataOfLen32<'a>), "/proc/kallsyms.";
             32770 SIMPLEPERF_DSO => SimpleperfDso(SimpleperfDso<'a>), "A file, for `SIMPLEPERF_SYMBOL`.";
             32771 SIMPLEPERF_SYMBOL => SimpleperfSymbol(SimpleperfSymbolRecord<'a>), "A symbol.";

@@ -15,7 +15,7 @@
 
 #![warn(clippy::indexing_slicing)]
 
-mod amend;
+mod add_feature;
 mod attr_fields;
 mod error;
 pub mod feature;
@@ -29,7 +29,7 @@ mod rewrite;
 mod testing;
 mod writer;
 
-pub use amend::{add_feature, add_feature_to};
+pub use add_feature::{add_feature, add_feature_to};
 pub use error::{Error, Location, Warning};
 pub use feature::{Feature, FeatureId};
 pub use file_header::{FileHeader, Section};

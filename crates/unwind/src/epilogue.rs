@@ -47,7 +47,7 @@ pub(crate) fn follow<A: Arch>(
             Does::Nothing => {}
             Does::Return(bytes) => {
                 let pc = stack.word(sp)?;
-                registers.keep(A::KEPT);
+                registers.keep(A::CALLEE_SAVED);
                 registers.set(A::SP, sp.wrapping_add(8 + u64::from(bytes)));
                 registers.set_pc(pc);
                 let caller = Caller {

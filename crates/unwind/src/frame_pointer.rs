@@ -6,15 +6,15 @@ use crate::walk::is_code;
 use crate::{AddressSpace, Registers};
 
 /// Where frame pointers led.
-pub(crate) enum Led {
+pub(crate) enum FramePointerResult {
     /// To a caller, whose program counter was at an address.
     Caller { slot: u64 },
     /// To the frame where the thread began.
     Root,
     /// Nowhere that could be a frame.
     Nowhere,
-    /// Behind the end of the copied stack.
-    BehindCut,
+    /// Beyond the end of the stack dump.
+    Truncated,
 }
 
 /// Goes to the caller. The frame pointer must point to a frame further up this stack, whose return
@@ -23,29 +23,31 @@ pub(crate) fn follow<A: Arch>(
     space: &impl AddressSpace,
     registers: &mut Registers,
     stack: &Stack<'_>,
-) -> Led {
+) -> FramePointerResult {
     let (Some(sp), Some(fp)) = (registers.get(A::SP), registers.get(A::FP)) else {
-        return Led::Nowhere;
+        return FramePointerResult::Nowhere;
     };
     if fp < sp || fp % 8 != 0 {
-        return Led::Nowhere;
+        return FramePointerResult::Nowhere;
     }
     let (outer, pc) = match (stack.word(fp), stack.word(fp.wrapping_add(8))) {
         (Ok(outer), Ok(pc)) => (outer, A::strip(pc)),
-        (Err(Unread::BehindCut), _) | (_, Err(Unread::BehindCut)) => return Led::BehindCut,
-        _ => return Led::Nowhere,
+        (Err(Unread::Truncated), _) | (_, Err(Unread::Truncated)) => {
+            return FramePointerResult::Truncated;
+        }
+        _ => return FramePointerResult::Nowhere,
     };
     if (outer, pc) == (0, 0) {
-        return Led::Root;
+        return FramePointerResult::Root;
     }
     if !is_code(space, pc) {
-        return Led::Nowhere;
+        return FramePointerResult::Nowhere;
     }
     registers.keep(0);
     registers.set(A::SP, fp.wrapping_add(16));
     registers.set(A::FP, outer);
     registers.set_pc(pc);
-    Led::Caller {
+    FramePointerResult::Caller {
         slot: fp.wrapping_add(8),
     }
 }

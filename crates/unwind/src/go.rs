@@ -103,8 +103,8 @@ fn indirect_calls<A: Arch>(
 fn rule_of<A: Arch>(size: u32) -> Option<Rule> {
     let mut rule = Rule::just_called::<A>(0);
     rule.cfa += i32::try_from(size).ok()?;
-    if A::HAS_LINK && size > 0 {
-        let last = A::SAVED.len() - 1;
+    if A::HAS_LINK_REGISTER && size > 0 {
+        let last = A::TRACKED.len() - 1;
         rule.saved = 1 << last;
         rule.slots[last] = i16::try_from(-i64::from(size) / WORD).ok()?;
     }

@@ -1,4 +1,4 @@
-//! From a thread's registers and a copy of its stack to return addresses, and why they end.
+//! From a thread's registers and a dump of its stack to return addresses, and why they end.
 //!
 //! An [`UnwindTable`] holds what one image says about its frames (`.eh_frame`, `.debug_frame`),
 //! compiled to rows function by function as they are asked for, and shared by all threads and
@@ -9,23 +9,23 @@
 //!
 //! Most frames are four additions: where the caller's frame is, where the return address lies,
 //! which registers were saved ([`rule`]). What does not fit (signal frames, realigned stacks,
-//! hand-written assembly) is evaluated as DWARF says, with all registers ([`slow`]). Code without
+//! hand-written assembly) is evaluated as DWARF says, with all registers ([`dwarf_evaluation`]). Code without
 //! any description (made at run time) is walked by frame pointers, if these lead somewhere.
 
 mod arch;
+mod built_in;
 mod cache;
 mod call;
+mod dwarf_evaluation;
 mod epilogue;
 mod frame_pointer;
 mod go;
 mod index;
-mod known;
 mod outcome;
 mod registers;
 mod rule;
 mod section;
 mod signal;
-mod slow;
 mod space;
 mod stack;
 mod table;

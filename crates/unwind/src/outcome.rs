@@ -14,9 +14,9 @@ pub enum Outcome {
         /// The caller's number of the image: the innermost.
         image: u32,
     },
-    /// The copy of the stack ended, the stack did not.
+    /// The stack dump ended, the stack did not.
     Cut,
-    /// What the frame says lies outside of the stack, although all of that was copied.
+    /// What the frame says lies outside of the stack, although all of that was dumped.
     OffStack {
         /// The frame's address (AVMA).
         avma: u64,

@@ -14,8 +14,8 @@ pub(crate) enum Kind {
     Plain,
     /// Not at all: the thread began here.
     Root,
-    /// As DWARF says, word for word.
-    Slow,
+    /// By DWARF evaluation.
+    Dwarf,
     /// As the rest of the rule says, or not at all where that leads to no caller: a new thread's first
     /// instructions look like the end of the function that made it.
     Gap,
@@ -37,7 +37,7 @@ pub(crate) struct Rule {
     pub(crate) saved: u16,
     /// The canonical frame address less the base, bytes.
     pub(crate) cfa: i32,
-    /// Where registers ([`Arch::SAVED`]) were saved: words from the canonical frame address.
+    /// Where registers ([`Arch::TRACKED`]) were saved: words from the canonical frame address.
     pub(crate) slots: [i16; MAX_SLOTS],
 }
 
@@ -55,17 +55,17 @@ impl Rule {
     /// The rule of code that has only pushed words since it was called; the link register, if
     /// there is one, first.
     pub(crate) fn just_called<A: Arch>(n_pushed: i32) -> Self {
-        const { assert!(A::SAVED.len() <= MAX_SLOTS) };
+        const { assert!(A::TRACKED.len() <= MAX_SLOTS) };
         let mut rule = Self {
             kind: Kind::Plain,
             base: u8::try_from(A::SP).unwrap_or(u8::MAX),
             cfa: n_pushed * 8,
             ..Self::default()
         };
-        let is_on_stack = !A::HAS_LINK || n_pushed > 0;
-        rule.cfa += if A::HAS_LINK { 0 } else { 8 };
+        let is_on_stack = !A::HAS_LINK_REGISTER || n_pushed > 0;
+        rule.cfa += if A::HAS_LINK_REGISTER { 0 } else { 8 };
         if is_on_stack {
-            let last = A::SAVED.len() - 1;
+            let last = A::TRACKED.len() - 1;
             rule.saved = 1 << last;
             rule.slots[last] = -1;
         }
@@ -81,7 +81,7 @@ impl Rule {
         if is_root {
             return Self::of(Kind::Root);
         }
-        Self::plain::<A>(row).unwrap_or(Self::of(Kind::Slow))
+        Self::plain::<A>(row).unwrap_or(Self::of(Kind::Dwarf))
     }
 
     fn plain<A: Arch>(row: &UnwindTableRow<usize>) -> Option<Self> {
@@ -99,11 +99,11 @@ impl Rule {
                 // Vector registers, and the state of signed return addresses.
                 continue;
             }
-            let slot = A::SAVED.iter().position(|&saved| saved == register.0);
+            let slot = A::TRACKED.iter().position(|&saved| saved == register.0);
             match (slot, how) {
                 (_, RegisterRule::SameValue) => {}
                 // Calls do not keep it: no caller's rule can need it.
-                (None, _) if A::KEPT >> register.0 & 1 == 0 && register.0 != A::RETURN => {}
+                (None, _) if A::CALLEE_SAVED >> register.0 & 1 == 0 && register.0 != A::RETURN => {}
                 (Some(slot), &RegisterRule::Offset(offset)) if offset % WORD == 0 => {
                     *rule.slots.get_mut(slot)? = i16::try_from(offset / WORD).ok()?;
                     rule.saved |= 1 << slot;
@@ -111,7 +111,7 @@ impl Rule {
                 _ => return None,
             }
         }
-        let has_return = rule.saved >> (A::SAVED.len() - 1) & 1 != 0;
-        (has_return || A::HAS_LINK).then_some(rule)
+        let has_return = rule.saved >> (A::TRACKED.len() - 1) & 1 != 0;
+        (has_return || A::HAS_LINK_REGISTER).then_some(rule)
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::Registers;
 use crate::arch::Arch;
+use crate::dwarf_evaluation::{Caller, Frame, StepError};
 use crate::index::{Bytes, Entry, Index, offset_of};
 use crate::rule::{Kind, Rule};
-use crate::slow::{Caller, Frame, Step};
 use crate::stack::Stack;
 use crate::table::Scratch;
 use gimli::{BaseAddresses, DebugFrame, EhFrame, LittleEndian, UnwindSection, Vendor};
@@ -73,8 +73,8 @@ impl Section {
         registers: &Registers,
         stack: &Stack<'_>,
         scratch: &mut Scratch,
-    ) -> Result<Caller, Step> {
-        let (_, entry) = self.index.find(at).ok_or(Step::Bad)?;
+    ) -> Result<Caller, StepError> {
+        let (_, entry) = self.index.find(at).ok_or(StepError::Bad)?;
         let (entry, bases) = (entry.offset as usize, &self.bases);
         let frame = Frame {
             address,
@@ -133,7 +133,7 @@ where
     let Ok(fde) = fde else {
         return vec![bad(entry.start)];
     };
-    let is_slow = fde.is_signal_trampoline()
+    let needs_evaluation = fde.is_signal_trampoline()
         || fde.cie().return_address_register() != gimli::Register(A::RETURN);
     let end = relative(fde.end_address());
     let Ok(mut table) = fde.rows(section, bases, scratch) else {
@@ -142,8 +142,8 @@ where
     while rows.len() < MAX_ROWS {
         match table.next_row() {
             Ok(Some(row)) => {
-                let rule = match is_slow {
-                    true => Rule::of(Kind::Slow),
+                let rule = match needs_evaluation {
+                    true => Rule::of(Kind::Dwarf),
                     false => Rule::compile::<A>(row),
                 };
                 // What begins before the function (a description that lies) is not found anyway.

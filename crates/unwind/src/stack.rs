@@ -1,15 +1,15 @@
-//! The copy of a stack.
+//! The stack dump.
 
 use std::fmt::Debug;
 
-/// A copy of a stack's innermost bytes.
+/// A stack dump: the innermost bytes of a stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Stack<'a> {
     start: u64,
     bytes: &'a [u8],
     /// Where the frames at hand begin: on this stack, or on the one that a signal interrupted.
     floor: u64,
-    is_cut: bool,
+    is_truncated: bool,
     beyond: Option<&'a dyn MemorySource>,
 }
 
@@ -25,8 +25,8 @@ const FAR: u64 = 1 << 30;
 /// Why a word cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unread {
-    /// It may lie behind the end of the copy.
-    BehindCut,
+    /// It may lie beyond the end of the dump.
+    Truncated,
     /// It lies right below the stack pointer, and has been there until just now.
     Below,
     /// It is not on this stack.
@@ -34,13 +34,13 @@ pub(crate) enum Unread {
 }
 
 impl<'a> Stack<'a> {
-    /// Bytes from an address (the stack pointer's) up; they are cut if there was no room for more.
-    pub fn new(start_avma: u64, bytes: &'a [u8], is_cut: bool) -> Self {
+    /// Bytes from an address (the stack pointer's) up; truncated if there was no room for more.
+    pub fn new(start_avma: u64, bytes: &'a [u8], is_truncated: bool) -> Self {
         Self {
             start: start_avma,
             bytes,
             floor: start_avma,
-            is_cut,
+            is_truncated,
             beyond: None,
         }
     }
@@ -54,13 +54,13 @@ impl<'a> Stack<'a> {
     }
 
     /// The same after a signal that came at a stack pointer: where that is on another stack, nothing of it
-    /// was copied.
+    /// was dumped.
     pub(crate) fn interrupted_at(self, sp: u64) -> Self {
         match sp.wrapping_sub(self.floor) < FAR {
             true => self,
             false => Self {
                 floor: sp,
-                is_cut: true,
+                is_truncated: true,
                 ..self
             },
         }
@@ -80,7 +80,7 @@ impl<'a> Stack<'a> {
     #[cold]
     fn word_beyond(&self, avma: u64) -> Result<u64, Unread> {
         let unread = self.why_unread(avma);
-        let beyond = self.beyond.filter(|_| unread == Unread::BehindCut);
+        let beyond = self.beyond.filter(|_| unread == Unread::Truncated);
         let word = beyond.and_then(|beyond| beyond.word(avma));
         word.ok_or(unread)
     }
@@ -106,8 +106,8 @@ impl<'a> Stack<'a> {
         let into = avma.wrapping_sub(self.floor);
         if (1..FAR).contains(&into.wrapping_neg()) {
             Unread::Below
-        } else if self.is_cut && into < FAR {
-            Unread::BehindCut
+        } else if self.is_truncated && into < FAR {
+            Unread::Truncated
         } else {
             Unread::Elsewhere
         }
@@ -133,12 +133,12 @@ mod tests {
         let stack = Stack::new(0x1000, &bytes, true);
         assert_eq!(stack.word(0x1001), Ok(0x0807_0605_0403_0201));
         assert_eq!(stack.word(0x100c), Ok(0x1312_1110_0f0e_0d0c));
-        assert_eq!(stack.word(0x100d), Err(Unread::BehindCut));
+        assert_eq!(stack.word(0x100d), Err(Unread::Truncated));
         assert_eq!(stack.word(0xfff), Err(Unread::Below));
         assert_eq!(stack.word(1 << 62), Err(Unread::Elsewhere));
         assert_eq!(stack.small(0x1012, 2), Ok(0x1312));
-        assert_eq!(stack.word(0x1014), Err(Unread::BehindCut));
-        assert_eq!(Stack::new(8, &[], true).word(8), Err(Unread::BehindCut));
+        assert_eq!(stack.word(0x1014), Err(Unread::Truncated));
+        assert_eq!(Stack::new(8, &[], true).word(8), Err(Unread::Truncated));
         let beyond = Stack::new(0x1000, &bytes, true).with(&Doubled);
         assert_eq!(beyond.word(0x1010), Ok(0x2020));
         assert_eq!(beyond.word(0x100c), Ok(0x1312_1110_0f0e_0d0c));

@@ -1,12 +1,12 @@
 //! What one image says about its frames.
 
 use crate::arch::{Arch, Machine, for_machine};
+use crate::built_in::BuiltIn;
+use crate::dwarf_evaluation::{Caller, StepError};
 use crate::go::Go;
-use crate::known::Known;
 use crate::rule::{Kind, Rule};
 use crate::section::{Section, debug_frame_of, eh_frame_of, eh_frame_of_piece};
 use crate::signal;
-use crate::slow::{Caller, Step};
 use crate::stack::Stack;
 use crate::{Mapped, Registers};
 use foldhash::HashMap;
@@ -41,7 +41,7 @@ pub struct UnwindTable {
     sections: Vec<Section>,
     go: Option<Go>,
     /// Code that has no description although its frames are known.
-    known: Vec<Known>,
+    built_in: Vec<BuiltIn>,
     /// Where it returns from signal handlers, if that is easily seen.
     signal_return: Option<u32>,
     compiled: RwLock<Compiled>,
@@ -117,7 +117,7 @@ impl UnwindTable {
             signal_return: signal_return.and_then(|at| u32::try_from(at.0.checked_sub(base)?).ok()),
             sections,
             go,
-            known: Known::of::<A>(elf, base),
+            built_in: BuiltIn::of::<A>(elf, base),
             compiled: RwLock::new(Compiled::nothing(&budget)),
         })
     }
@@ -165,7 +165,7 @@ impl UnwindTable {
             }],
             sections: vec![section],
             go: None,
-            known: Vec::new(),
+            built_in: Vec::new(),
             signal_return: None,
             compiled: RwLock::new(Compiled::nothing(budget)),
         })
@@ -235,8 +235,8 @@ impl UnwindTable {
                 return rule;
             }
         }
-        let mut known = self.known.iter();
-        let rule = known.find_map(|known| known.rule::<A>(at));
+        let mut built_in = self.built_in.iter();
+        let rule = built_in.find_map(|one| one.rule::<A>(at));
         let go = || self.go.as_ref()?.rule::<A>(address);
         rule.or_else(go)
             .unwrap_or_else(|| self.rule_of_gap::<A>(at))
@@ -317,20 +317,20 @@ impl UnwindTable {
         }
     }
 
-    /// Leaves the frame at an address as DWARF says, word for word.
+    /// Leaves the frame at an address by DWARF evaluation.
     pub(crate) fn step<A: Arch>(
         &self,
         address: Svma,
         registers: &Registers,
         stack: &Stack<'_>,
         scratch: &mut Scratch,
-    ) -> Result<Caller, Step> {
-        let at = self.relative(address).ok_or(Step::Bad)?;
-        let mut why = Step::Bad;
+    ) -> Result<Caller, StepError> {
+        let at = self.relative(address).ok_or(StepError::Bad)?;
+        let mut why = StepError::Bad;
         for section in &self.sections {
             match section.step::<A>(at, address, registers, stack, scratch) {
                 Ok(caller) => return Ok(caller),
-                Err(Step::Bad) => {}
+                Err(StepError::Bad) => {}
                 Err(other) => why = other,
             }
         }

@@ -2,11 +2,11 @@
 
 use crate::arch::{Arch, Call, LONGEST_CALL, for_machine};
 use crate::cache::Cache;
+use crate::dwarf_evaluation::StepError;
 use crate::epilogue;
-use crate::frame_pointer::{self, Led};
+use crate::frame_pointer::{self, FramePointerResult};
 use crate::rule::{Kind, Rule, WORD};
 use crate::signal;
-use crate::slow::Step;
 use crate::stack::{Stack, Unread};
 use crate::table::Scratch;
 use crate::{AddressSpace, Mapped, Outcome, Registers};
@@ -148,7 +148,7 @@ impl<S: AddressSpace> Walk<'_, S> {
                     visit(self.frame::<A>(pc));
                     Err(Outcome::OffStack { avma: pc })
                 }
-                Kind::None | Kind::Bad | Kind::Slow | Kind::Signal => {
+                Kind::None | Kind::Bad | Kind::Dwarf | Kind::Signal => {
                     let kind = rule.kind;
                     self.unusual::<A>(kind, at, scratch, &mut visit)
                 }
@@ -181,9 +181,12 @@ impl<S: AddressSpace> Walk<'_, S> {
         if cfa <= sp && !self.may_be_empty() {
             return Err(Outcome::Loop);
         }
-        let mut link = self.registers.get(A::RETURN).filter(|_| A::HAS_LINK);
+        let mut link = self
+            .registers
+            .get(A::RETURN)
+            .filter(|_| A::HAS_LINK_REGISTER);
         self.slot = 0;
-        self.registers.keep(A::KEPT);
+        self.registers.keep(A::CALLEE_SAVED);
         let mut left = rule.saved;
         while left != 0 {
             let slot = left.trailing_zeros() as usize;
@@ -192,13 +195,15 @@ impl<S: AddressSpace> Walk<'_, S> {
             let word = match self.stack.word(at) {
                 Ok(word) => word,
                 // On its way out the function has taken it back already.
-                Err(Unread::Below) if A::HAS_LINK || slot != A::SAVED.len() - 1 => continue,
+                Err(Unread::Below) if A::HAS_LINK_REGISTER || slot != A::TRACKED.len() - 1 => {
+                    continue;
+                }
                 Err(unread) => return Err(self.unread(unread)),
             };
-            if slot == A::SAVED.len() - 1 {
+            if slot == A::TRACKED.len() - 1 {
                 (link, self.slot) = (Some(word), at);
             } else {
-                self.registers.set(A::SAVED[slot], word);
+                self.registers.set(A::TRACKED[slot], word);
             }
         }
         self.registers.set(A::SP, cfa);
@@ -260,7 +265,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         visit(self.frame::<A>(pc));
         match (kind, mapped) {
             (_, Mapped::Nothing) => Err(Outcome::Unmapped { avma: pc }),
-            (Kind::Slow, Mapped::Image { table, bias, .. }) => {
+            (Kind::Dwarf, Mapped::Image { table, bias, .. }) => {
                 let address = Svma(at.wrapping_sub(bias));
                 let before = self.registers.get(A::SP);
                 let caller = table.step::<A>(address, &self.registers, &self.stack, scratch);
@@ -289,16 +294,16 @@ impl<S: AddressSpace> Walk<'_, S> {
                     return Ok(());
                 }
                 match frame_pointer::follow::<A>(self.space, &mut self.registers, &self.stack) {
-                    Led::Caller { slot } => {
+                    FramePointerResult::Caller { slot } => {
                         (self.is_return, self.slot) = (true, slot);
                         // What a described image does not describe (V8's builtins) keeps them.
                         let is_lacking = matches!(mapped, Mapped::Code { is_file: true, .. });
                         self.guessed = self.guessed.or(is_lacking.then_some(image));
                         Ok(())
                     }
-                    Led::Root => Err(Outcome::Rooted),
-                    Led::BehindCut => Err(Outcome::Cut),
-                    Led::Nowhere => Err(Outcome::NoInfo { image, avma: pc }),
+                    FramePointerResult::Root => Err(Outcome::Rooted),
+                    FramePointerResult::Truncated => Err(Outcome::Cut),
+                    FramePointerResult::Nowhere => Err(Outcome::NoInfo { image, avma: pc }),
                 }
             }
         }
@@ -403,18 +408,18 @@ impl<S: AddressSpace> Walk<'_, S> {
         }
     }
 
-    fn stuck(&self, why: Step) -> Outcome {
+    fn stuck(&self, why: StepError) -> Outcome {
         match why {
-            Step::Root => Outcome::Rooted,
-            Step::Unread(unread) => self.unread(unread),
-            Step::Bad | Step::Unknown => self.bad_info(),
+            StepError::Root => Outcome::Rooted,
+            StepError::Unread(unread) => self.unread(unread),
+            StepError::Bad | StepError::Unknown => self.bad_info(),
         }
     }
 
     #[cold]
     fn unread(&self, unread: Unread) -> Outcome {
         match unread {
-            Unread::BehindCut => Outcome::Cut,
+            Unread::Truncated => Outcome::Cut,
             Unread::Below | Unread::Elsewhere => Outcome::OffStack {
                 avma: self.registers.pc(),
             },

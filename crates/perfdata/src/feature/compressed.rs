@@ -1,4 +1,4 @@
-//! COMPRESSED: how the records of COMPRESSED and COMPRESSED2 are packed.
+//! COMPRESSED: how the records of COMPRESSED and COMPRESSED2 are compressed.
 
 use super::section::SectionObject;
 use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
@@ -16,7 +16,7 @@ pub struct Compression {
     pub level: u32,
     /// How many times smaller the records are, rounded.
     pub ratio: u32,
-    /// Bytes that one compressed record unpacks to, at most.
+    /// Bytes that one compressed record decompresses to, at most.
     pub mmap_len: u32,
 }
 

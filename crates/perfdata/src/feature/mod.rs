@@ -53,7 +53,7 @@ pub use symbols::{AddressName, SymbolAddress, SymbolFrame, SymbolImage, SymbolPi
 pub use text::{decode_string, decode_strings, encode_string, encode_strings};
 pub use time::{ClockData, SampleTime};
 pub use topology::{CpuPlace, CpuTopology, encode_cpu_topology};
-pub use tracing::TracingData;
+pub use tracing::{TracingData, TracingSummary};
 
 use rprof_abi::{Endian, Fields, Value, WireError};
 use section::Section;
@@ -127,7 +127,7 @@ macro_rules! features {
 
 // Bit, perf's name, what it is decoded to.
 features! {
-    1 TRACING_DATA, "Formats of tracepoints.";
+    1 TRACING_DATA => TracingData(TracingSummary), "Formats of tracepoints.";
     2 BUILD_ID => BuildId(Vec<BuildIdEntry>), "Build ids of files.";
     3 HOSTNAME => Hostname(Vec<u8>), "Name of the machine.";
     4 OSRELEASE => OsRelease(Vec<u8>), "Kernel release.";

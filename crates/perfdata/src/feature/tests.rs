@@ -49,7 +49,7 @@ fn sections_without_bytes_or_without_meaning_are_said_too() {
     let said = |id| said(FeatureId(id), &[], Endian::Little);
     assert_eq!(said(15), ["branch_stack=Bool(true)"]);
     assert_eq!(said(19), ["stat=Bool(true)"]);
-    assert_eq!(said(1), ["tracing_data.len_bytes=0"]);
+    assert_eq!(said(131), ["simpleperf_debug_unwind_file.len_bytes=0"]);
     assert_eq!(said(134), ["simpleperf_init_map.len_bytes=0"]);
     assert_eq!(said(250), ["feature_250.len_bytes=0"]);
 }

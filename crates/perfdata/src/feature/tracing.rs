@@ -1,6 +1,7 @@
 //! TRACING_DATA: formats of tracepoints, without which perf does not open a recording of them.
 
-use rprof_abi::{Cursor, Encoder, Endian, WireError};
+use super::section::SectionObject;
+use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
 
 /// What tracefs says of the tracepoints of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,6 +131,34 @@ impl TracingData {
     }
 }
 
+/// What `rprof info` says of the section: which tracepoints it describes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TracingSummary {
+    /// Bytes of the section.
+    pub len_bytes: u64,
+    /// Tracepoints by their numbers, which are `config` in attrs.
+    pub tracepoints: Vec<(u64, String)>,
+}
+
+impl SectionObject for TracingSummary {
+    fn parse(section: &[u8], _: Endian) -> Result<Self, WireError> {
+        Ok(Self {
+            len_bytes: section.len() as u64,
+            tracepoints: TracingData::parse(section)?.names().collect(),
+        })
+    }
+
+    fn visit(&self, fields: &mut dyn Fields) {
+        fields.field("len_bytes", Value::Unsigned(self.len_bytes));
+        fields.list("tracepoints", &self.tracepoints, |fields, (id, name)| {
+            fields.object("", |fields| {
+                fields.field("id", Value::Unsigned(*id));
+                fields.field("name", Value::Text(name.as_bytes()));
+            });
+        });
+    }
+}
+
 /// The number of the tracepoint that a `format` file describes, and its name with its system's.
 fn numbered_name((system, text): (&str, &[u8])) -> Option<(u64, String)> {
     let text = text.get(..MAX_HEAD).unwrap_or(text);
@@ -202,6 +231,7 @@ fn text(cursor: &mut Cursor<'_>, what: &'static str) -> Result<Vec<u8>, WireErro
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::Flat;
     use proptest::prelude::*;
 
     fn sample() -> TracingData {
@@ -235,6 +265,21 @@ mod tests {
             let empty = TracingData::default();
             assert_eq!(TracingData::parse(&encoded(&empty, endian)).unwrap(), empty);
         }
+    }
+
+    #[test]
+    fn info_lists_the_tracepoints_by_number() {
+        let mut data = sample();
+        data.systems[0].1[0] = b"name: sched_switch\nID: 314\nformat:\n".to_vec();
+        let bytes = encoded(&data, Endian::Big);
+        let summary = <TracingSummary as SectionObject>::parse(&bytes, Endian::Little).unwrap();
+        let expected = [
+            format!("len_bytes={}", bytes.len()),
+            "tracepoints.0.id=314".to_owned(),
+            "tracepoints.0.name=sched:sched_switch".to_owned(),
+        ];
+        assert_eq!(Flat::of(|fields| summary.visit(fields)), expected);
+        assert!(<TracingSummary as SectionObject>::parse(&bytes[1..], Endian::Big).is_err());
     }
 
     #[test]

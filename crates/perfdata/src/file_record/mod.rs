@@ -10,6 +10,7 @@ mod bpf;
 mod data;
 mod event;
 mod maps;
+mod schedstat;
 mod simpleperf;
 mod stat;
 #[cfg(test)]
@@ -22,6 +23,7 @@ pub use bpf::{BpfMetadata, BpfVariable};
 pub use data::{Data, DataOfLen32, DataOfLen64, HeaderFeature, HeaderTracingData};
 pub use event::{EventType, GuestId, HeaderAttr, IdIndexEntry};
 pub use maps::{CpuMap, ThreadMapEntry};
+pub use schedstat::{CpuCounts, SchedstatCpu, SchedstatDomain};
 pub use simpleperf::{
     SimpleperfCallchain, SimpleperfDso, SimpleperfEventId, SimpleperfNote, SimpleperfSymbolRecord,
     SimpleperfUnwindingResult,

@@ -1,14 +1,14 @@
 //! [`Reader`]: opens a recording, knows its events, and walks its records.
 
-mod ahead;
 mod attrs;
 mod bytes;
+mod decompress;
 mod names;
 mod open;
 mod pipe;
+mod read_ahead;
 mod source;
 mod stream;
-mod unpack;
 mod walk;
 
 pub use walk::{Records, Step};

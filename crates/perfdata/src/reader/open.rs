@@ -2,9 +2,9 @@
 
 use super::attrs::Described;
 use super::bytes::Bytes;
+use super::decompress::{DEFAULT_LIMIT, How, decompress};
 use super::source::{self, Source};
 use super::stream::{Part, Stream};
-use super::unpack::{DEFAULT_LIMIT, How, unpack};
 use super::walk::{Step, tracing_data, walk_part};
 use super::{Form, PIPE_HEADER_LEN, Reader};
 use crate::{Error, Feature, FeatureId, FileHeader, Section, Warning};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 impl Reader {
     /// Opens a recording and reads everything but its records: a file, a directory, or `-` for
-    /// standard input. A stream is read to its end, and what is compressed is unpacked: both into
+    /// standard input. A stream is read to its end, and what is compressed is decompressed: both into
     /// memory if they are small, else into a temporary file without a name (`$TMPDIR`).
     ///
     /// # Errors
@@ -98,7 +98,7 @@ impl Reader {
         // records may have lost it.
         is_compressed |= header.data.size == 0 && self.announces_compression()?;
         if is_compressed {
-            self.unpack()?;
+            self.decompress()?;
         }
         self.header = Some(header);
         Ok(())
@@ -170,13 +170,13 @@ impl Reader {
         self.take_events(announced.events, &announced.names);
         self.stream = Stream { parts: vec![part] };
         if announced.is_compressed {
-            self.unpack()?;
+            self.decompress()?;
         }
         Ok(())
     }
 
-    /// Puts unpacked parts in place of the compressed ones.
-    fn unpack(&mut self) -> Result<(), Error> {
+    /// Puts decompressed parts in place of the compressed ones.
+    fn decompress(&mut self) -> Result<(), Error> {
         let limit = self.unpacked_limit();
         let mut parts: Vec<Part> = Vec::new();
         for part in &self.stream.parts {
@@ -188,16 +188,17 @@ impl Reader {
                 limit,
                 budget: &self.budget,
             };
-            let unpacked = unpack(part, how, location).map_err(|source| self.io_error(source))?;
-            self.warnings.extend(unpacked.warnings);
-            parts.push(unpacked.part);
+            let decompressed =
+                decompress(part, how, location).map_err(|source| self.io_error(source))?;
+            self.warnings.extend(decompressed.warnings);
+            parts.push(decompressed.part);
         }
         self.stream = Stream { parts };
         self.is_compressed = true;
         Ok(())
     }
 
-    /// What one compressed record may unpack to: a ring full, says the recorder; a few bytes of a
+    /// What one compressed record may decompress to: a ring full, says the recorder; a few bytes of a
     /// damaged file must not fill the disk.
     fn unpacked_limit(&self) -> usize {
         let section = self.feature(FeatureId::COMPRESSED).ok().flatten();

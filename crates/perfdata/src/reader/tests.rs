@@ -365,7 +365,7 @@ fn reading_ahead_finds_the_same_records() {
 }
 
 /// A recording of compressed records, each of so many bytes of plain ones.
-fn compressed(path: &Path, n_packed: usize, unpacked: usize) {
+fn compressed(path: &Path, n_compressed: usize, decompressed: usize) {
     let event = WrittenEvent {
         name: "cycles".to_owned(),
         attr: PerfEventAttr::default(),
@@ -373,13 +373,13 @@ fn compressed(path: &Path, n_packed: usize, unpacked: usize) {
     };
     let file = File::create(path).unwrap();
     let mut writer = Writer::start(file, path, &[event], Vec::new()).unwrap();
-    let plain = record(9, 4096, 0).repeat(unpacked / 4096);
-    let packed = zstd::encode_all(&plain[..], 19).unwrap();
-    let len = u16::try_from(8 + packed.len()).unwrap();
+    let plain = record(9, 4096, 0).repeat(decompressed / 4096);
+    let compressed = zstd::encode_all(&plain[..], 19).unwrap();
+    let len = u16::try_from(8 + compressed.len()).unwrap();
     let mut one = record(file_kind::COMPRESSED.0, len, 0);
     one.truncate(8);
-    one.extend(&packed);
-    for _ in 0..n_packed {
+    one.extend(&compressed);
+    for _ in 0..n_compressed {
         writer.write(&one).unwrap();
     }
     let mut section = Vec::new();
@@ -393,7 +393,7 @@ fn compressed(path: &Path, n_packed: usize, unpacked: usize) {
 }
 
 #[test]
-fn what_is_unpacked_ends_where_the_budget_does() {
+fn what_is_decompressed_ends_where_the_budget_does() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("perf.data");
     compressed(&path, 4, 1 << 20);

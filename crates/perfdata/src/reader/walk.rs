@@ -1,7 +1,7 @@
 //! Walking records in windows.
 
 use super::Reader;
-use super::ahead::walk_part_ahead;
+use super::read_ahead::walk_part_reading_ahead;
 use super::stream::Part;
 use crate::{Error, Section, Warning, file_kind};
 use rprof_abi::{Cursor, Endian, Misc, RawRecord, RecordHeader, RecordKind, WireError};
@@ -89,7 +89,7 @@ impl Reader {
         mut visit: impl FnMut(u64, RawRecord<'_>),
     ) -> Result<Vec<Warning>, Error> {
         self.for_each_part(self.data(), |part, range| {
-            walk_part_ahead(part, self.endian, range, &mut visit).map(Walked::Through)
+            walk_part_reading_ahead(part, self.endian, range, &mut visit).map(Walked::Through)
         })
     }
 

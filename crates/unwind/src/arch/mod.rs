@@ -25,13 +25,13 @@ pub(crate) trait Arch {
     const FP: u16;
     /// The column of the return address.
     const RETURN: u16;
-    /// Whether calls leave the return address in that register, and not on the stack.
-    const HAS_LINK: bool;
-    /// What a compact rule can say to be saved, in the order of its slots; [`Self::RETURN`] is
+    /// Whether that is a link register: calls leave the return address there, and not on the stack.
+    const HAS_LINK_REGISTER: bool;
+    /// The registers that a compact rule tracks, in the order of its slots; [`Self::RETURN`] is
     /// the last.
-    const SAVED: &'static [u16];
-    /// Bit set of what survives a call.
-    const KEPT: u64;
+    const TRACKED: &'static [u16];
+    /// The callee-saved registers, as bits.
+    const CALLEE_SAVED: u64;
     /// Registers as samples have them.
     const SAMPLED: Sampled;
     /// Whose instructions descriptions may use.

@@ -19,9 +19,9 @@ impl Arch for Aarch64 {
     const SP: u16 = SP;
     const FP: u16 = FP;
     const RETURN: u16 = LINK;
-    const HAS_LINK: bool = true;
-    const SAVED: &'static [u16] = &[FP, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, LINK];
-    const KEPT: u64 = bits(&[19, 20, 21, 22, 23, 24, 25, 26, 27, 28, FP, SP]);
+    const HAS_LINK_REGISTER: bool = true;
+    const TRACKED: &'static [u16] = &[FP, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, LINK];
+    const CALLEE_SAVED: u64 = bits(&[19, 20, 21, 22, 23, 24, 25, 26, 27, 28, FP, SP]);
 
     /// Samples have DWARF's numbers.
     const SAMPLED: Sampled = Sampled {

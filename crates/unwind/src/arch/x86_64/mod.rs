@@ -23,9 +23,9 @@ impl Arch for X86_64 {
     const SP: u16 = RSP;
     const FP: u16 = RBP;
     const RETURN: u16 = RETURN;
-    const HAS_LINK: bool = false;
-    const SAVED: &'static [u16] = &[RBP, RBX, 12, 13, 14, 15, RETURN];
-    const KEPT: u64 = bits(&[RBX, RBP, RSP, 12, 13, 14, 15]);
+    const HAS_LINK_REGISTER: bool = false;
+    const TRACKED: &'static [u16] = &[RBP, RBX, 12, 13, 14, 15, RETURN];
+    const CALLEE_SAVED: u64 = bits(&[RBX, RBP, RSP, 12, 13, 14, 15]);
 
     const SAMPLED: Sampled = Sampled {
         pc: x86::IP,

@@ -1,5 +1,5 @@
-//! Code that C libraries and linkers leave without a description although its frames are known:
-//! the entry point's function, and stubs of the procedure linkage table.
+//! Built-in rules: code that C libraries and linkers leave without a description although its frames
+//! are known, the function at the entry point and stubs of the procedure linkage table.
 
 use crate::arch::{Arch, PltStubs};
 use crate::rule::{Kind, Rule};
@@ -7,7 +7,7 @@ use rprof_images::Elf;
 
 /// A range of such code.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
+pub(crate) struct BuiltIn {
     start: u32,
     end: u32,
     code: Code,
@@ -25,7 +25,7 @@ enum Code {
 /// shorter, and does nothing but call what never returns.
 const ENTRY_LEN: u32 = 64;
 
-impl Known {
+impl BuiltIn {
     /// All of an image.
     pub(crate) fn of<A: Arch>(elf: &Elf, base: u64) -> Vec<Self> {
         let relative = |address: u64| u32::try_from(address.checked_sub(base)?).ok();

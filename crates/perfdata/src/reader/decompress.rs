@@ -1,4 +1,4 @@
-//! Compressed recordings (`perf record -z`), unpacked into a stream of plain records.
+//! Compressed recordings (`perf record -z`), decompressed into a stream of plain records.
 //!
 //! The compressed records of a file hold one zstd stream whose frame never ends (perf flushes, and
 //! does not close it), and a record may begin in one of them and end in the next. Source:
@@ -16,29 +16,29 @@ use std::io;
 use std::sync::Arc;
 use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
 
-/// What a compressed record may unpack to in a file that does not say it (killed recorders write
+/// What a compressed record may decompress to in a file that does not say it (killed recorders write
 /// no COMPRESSED section): longer than rings are as a rule.
 pub(super) const DEFAULT_LIMIT: usize = 64 << 20;
 
-/// How to unpack.
+/// How to decompress.
 #[derive(Clone, Copy)]
 pub(super) struct How<'b> {
     pub(super) endian: Endian,
-    /// Where the offsets of what is unpacked start.
+    /// Where the offsets of what is decompressed start.
     pub(super) base: u64,
-    /// The most that one compressed record may unpack to, bytes.
+    /// The most that one compressed record may decompress to, bytes.
     pub(super) limit: usize,
     /// What all of them may.
     pub(super) budget: &'b Budget,
 }
 
-/// What was unpacked of one part, and what could not be.
-pub(super) struct Unpacked {
+/// What was decompressed of one part, and what could not be.
+pub(super) struct Decompressed {
     pub(super) part: Part,
     pub(super) warnings: Vec<Warning>,
 }
 
-struct Unpacker<'b> {
+struct Decompressor<'b> {
     endian: Endian,
     limit: usize,
     /// `None` once the stream is damaged.
@@ -51,19 +51,19 @@ struct Unpacker<'b> {
     budget: &'b Budget,
 }
 
-/// Unpacks a part.
-pub(super) fn unpack(
+/// Decompresses a part.
+pub(super) fn decompress(
     part: &Part,
     how: How<'_>,
     location: impl Fn(u64) -> crate::Location,
-) -> io::Result<Unpacked> {
+) -> io::Result<Decompressed> {
     let How {
         endian,
         base,
         limit,
         budget,
     } = how;
-    let mut unpacker = Unpacker {
+    let mut decompressor = Decompressor {
         endian,
         limit,
         decoder: Some(Decoder::new()?),
@@ -76,7 +76,7 @@ pub(super) fn unpack(
     let mut warnings = Vec::new();
     let mut failed = None;
     let trouble = walk_part(part, endian, part.range.clone(), |offset, raw| {
-        match unpacker.take(location(offset).offset, raw) {
+        match decompressor.take(location(offset).offset, raw) {
             Ok(None) => {}
             Ok(Some(what)) => warnings.push(Warning::BadCompressed {
                 at: location(offset),
@@ -100,33 +100,33 @@ pub(super) fn unpack(
         Some(Trouble::Cut(offset)) => warnings.push(Warning::Cut {
             at: location(offset),
         }),
-        None if !unpacker.pending.is_empty() || part.is_cut => warnings.push(Warning::Cut {
+        None if !decompressor.pending.is_empty() || part.is_cut => warnings.push(Warning::Cut {
             at: location(part.range.end),
         }),
         None => {}
     }
-    let len = unpacker.spool.len();
-    Ok(Unpacked {
+    let len = decompressor.spool.len();
+    Ok(Decompressed {
         part: Part {
             range: base..base + len,
-            bytes: Arc::new(unpacker.spool.finish()?),
+            bytes: Arc::new(decompressor.spool.finish()?),
             at: 0,
             name: part.name.clone(),
             has_payloads: false,
-            origins: unpacker.origins,
+            origins: decompressor.origins,
             is_cut: false,
         },
         warnings,
     })
 }
 
-impl Unpacker<'_> {
+impl Decompressor<'_> {
     /// Takes one record of the file; says what is wrong with it, if something is.
     fn take(&mut self, file_offset: u64, raw: RawRecord<'_>) -> io::Result<Option<String>> {
-        let is_packed = matches!(raw.kind, file_kind::COMPRESSED | file_kind::COMPRESSED2);
-        let packed = match is_packed.then(|| FileRecord::parse(raw, self.endian)) {
-            Some(Ok(FileRecord::Compressed(packed))) => packed.0,
-            Some(Ok(FileRecord::Compressed2(packed))) => packed.0,
+        let is_compressed = matches!(raw.kind, file_kind::COMPRESSED | file_kind::COMPRESSED2);
+        let compressed = match is_compressed.then(|| FileRecord::parse(raw, self.endian)) {
+            Some(Ok(FileRecord::Compressed(compressed))) => compressed.0,
+            Some(Ok(FileRecord::Compressed2(compressed))) => compressed.0,
             Some(Err(error)) => return Ok(Some(self.give_up(error.to_string()))),
             _ => {
                 self.note_origin(file_offset, false);
@@ -138,7 +138,7 @@ impl Unpacker<'_> {
             }
         };
         self.note_origin(file_offset, true);
-        self.unpack(packed)
+        self.decompress(compressed)
     }
 
     /// Records that follow come from here.
@@ -159,10 +159,10 @@ impl Unpacker<'_> {
         });
     }
 
-    /// Keeps the records that `packed` holds. They are taken window by window, so that memory does
-    /// not follow what a few bytes may unpack to.
-    fn unpack(&mut self, packed: &[u8]) -> io::Result<Option<String>> {
-        let mut input = InBuffer::around(packed);
+    /// Keeps the records that `compressed` holds. They are taken window by window, so that memory does
+    /// not follow what a few bytes may decompress to.
+    fn decompress(&mut self, compressed: &[u8]) -> io::Result<Option<String>> {
+        let mut input = InBuffer::around(compressed);
         let mut window = vec![0; 256 << 10];
         let mut n_unpacked = 0;
         // Without a decoder the stream was given up.
@@ -173,7 +173,7 @@ impl Unpacker<'_> {
             }
             let got = output.as_slice();
             // A full window may have more behind it, though all input is taken.
-            let is_done = input.pos() == packed.len() && got.len() < output.capacity();
+            let is_done = input.pos() == compressed.len() && got.len() < output.capacity();
             n_unpacked += got.len();
             if self.budget.spool(got.len() as u64).is_err() {
                 let most = self.budget.limits().spool;

@@ -25,7 +25,7 @@ const MIN_LEN: u64 = 16 << 20;
 type Block = (Vec<u8>, usize);
 
 /// As `walk_part`, to the end.
-pub(super) fn walk_part_ahead(
+pub(super) fn walk_part_reading_ahead(
     part: &Part,
     endian: Endian,
     range: Range<u64>,

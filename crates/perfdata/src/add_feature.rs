@@ -56,10 +56,10 @@ fn add(file: &File, path: &Path, id: FeatureId, section: &[u8]) -> Result<Finish
         source,
     };
     let write = |bytes: &[u8], at: u64| file.write_all_at(bytes, at);
-    let mut amended = Amended::open(file, &write, path)?;
-    amended.add(id, section).map_err(io_error)?;
+    let mut table = SectionTable::open(file, &write, path)?;
+    table.add(id, section).map_err(io_error)?;
     Ok(Finished {
-        size_bytes: amended.end,
+        size_bytes: table.end,
     })
 }
 
@@ -67,7 +67,7 @@ fn add(file: &File, path: &Path, id: FeatureId, section: &[u8]) -> Result<Finish
 type Write<'f> = dyn Fn(&[u8], u64) -> io::Result<()> + 'f;
 
 /// A file with a table that can be changed.
-struct Amended<'f> {
+struct SectionTable<'f> {
     file: &'f File,
     write: &'f Write<'f>,
     endian: Endian,
@@ -78,7 +78,7 @@ struct Amended<'f> {
     table: Vec<(FeatureId, Section)>,
 }
 
-impl<'f> Amended<'f> {
+impl<'f> SectionTable<'f> {
     fn open(file: &'f File, write: &'f Write<'f>, path: &Path) -> Result<Self, Error> {
         let io_error = |source| Error::Io {
             path: path.to_owned(),
@@ -325,8 +325,8 @@ mod tests {
                     left.set(left.get() - 1);
                     file.as_file().write_all_at(bytes, at)
                 };
-                let mut amended = Amended::open(file.as_file(), &write, file.path()).unwrap();
-                let done = amended.add(added, b"new section").is_ok();
+                let mut table = SectionTable::open(file.as_file(), &write, file.path()).unwrap();
+                let done = table.add(added, b"new section").is_ok();
                 let mut after = sections(file.path());
                 if done {
                     assert!(after.contains(&(added, b"new section".to_vec())));

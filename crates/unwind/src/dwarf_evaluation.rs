@@ -1,4 +1,4 @@
-//! Leaving a frame as DWARF says, word for word: all registers, expressions, signal frames.
+//! DWARF evaluation: leaving a frame with all that its description says: all registers, expressions, signal frames.
 
 use crate::Registers;
 use crate::arch::Arch;
@@ -31,7 +31,7 @@ pub(crate) struct Caller {
 
 /// Why a frame cannot be left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum StepError {
     /// The thread began here.
     Root,
     /// The description is damaged or says nothing about this address.
@@ -54,13 +54,13 @@ const ENCODING: Encoding = Encoding {
     version: 4,
 };
 
-impl From<gimli::Error> for Step {
+impl From<gimli::Error> for StepError {
     fn from(_: gimli::Error) -> Self {
         Self::Bad
     }
 }
 
-impl From<Unread> for Step {
+impl From<Unread> for StepError {
     fn from(unread: Unread) -> Self {
         Self::Unread(unread)
     }
@@ -74,7 +74,7 @@ impl Frame<'_> {
         bases: &BaseAddresses,
         at: S::Offset,
         scratch: &mut Scratch,
-    ) -> Result<Caller, Step>
+    ) -> Result<Caller, StepError>
     where
         A: Arch,
         S: UnwindSection<Bytes<'s>>,
@@ -82,7 +82,7 @@ impl Frame<'_> {
         let fde = section.fde_from_offset(bases, at, S::cie_from_offset)?;
         // Read from its start for every frame.
         if fde.entry_len() > MAX_LEN {
-            return Err(Step::Bad);
+            return Err(StepError::Bad);
         }
         let row = fde.unwind_info_for_address(section, bases, scratch, self.address.0)?;
         let cfa = match row.cfa() {
@@ -94,7 +94,7 @@ impl Frame<'_> {
         let is_interrupted = fde.is_signal_trampoline();
         let mut caller = *self.registers;
         if !is_interrupted {
-            caller.keep(A::KEPT);
+            caller.keep(A::CALLEE_SAVED);
         }
         caller.set(A::SP, cfa);
         let column = fde.cie().return_address_register();
@@ -102,14 +102,16 @@ impl Frame<'_> {
         for &(register, ref rule) in row.registers() {
             let value = match self.value::<A, S>(section, cfa, register, rule) {
                 // On its way out the function has taken it back already.
-                Err(Step::Unread(Unread::Below)) if A::HAS_LINK || register != column => {
+                Err(StepError::Unread(Unread::Below))
+                    if A::HAS_LINK_REGISTER || register != column =>
+                {
                     self.registers.get(register.0)
                 }
                 value => value?,
             };
             if register == column {
                 // An undefined return address ends the stack.
-                pc = Some(value.ok_or(Step::Root)?);
+                pc = Some(value.ok_or(StepError::Root)?);
                 if let (&RegisterRule::Offset(offset), false) = (rule, is_interrupted) {
                     slot = cfa.wrapping_add_signed(offset);
                 }
@@ -121,8 +123,8 @@ impl Frame<'_> {
         }
         let pc = match pc {
             Some(pc) => pc,
-            None if A::HAS_LINK => self.register::<A>(column)?,
-            None => return Err(Step::Root),
+            None if A::HAS_LINK_REGISTER => self.register::<A>(column)?,
+            None => return Err(StepError::Root),
         };
         caller.set_pc(A::strip(pc));
         Ok(Caller {
@@ -139,7 +141,7 @@ impl Frame<'_> {
         cfa: u64,
         register: gimli::Register,
         rule: &RegisterRule<usize>,
-    ) -> Result<Option<u64>, Step>
+    ) -> Result<Option<u64>, StepError>
     where
         A: Arch,
         S: UnwindSection<Bytes<'s>>,
@@ -164,11 +166,11 @@ impl Frame<'_> {
         })
     }
 
-    fn register<A: Arch>(&self, register: gimli::Register) -> Result<u64, Step> {
-        if register.0 == A::RETURN && !A::HAS_LINK {
+    fn register<A: Arch>(&self, register: gimli::Register) -> Result<u64, StepError> {
+        if register.0 == A::RETURN && !A::HAS_LINK_REGISTER {
             return Ok(self.registers.pc());
         }
-        self.registers.get(register.0).ok_or(Step::Unknown)
+        self.registers.get(register.0).ok_or(StepError::Unknown)
     }
 
     fn evaluate<'s, A, S>(
@@ -176,7 +178,7 @@ impl Frame<'_> {
         section: &'s S,
         expression: &UnwindExpression<usize>,
         initial: Option<u64>,
-    ) -> Result<u64, Step>
+    ) -> Result<u64, StepError>
     where
         A: Arch,
         S: UnwindSection<Bytes<'s>>,
@@ -199,7 +201,7 @@ impl Frame<'_> {
                     let value = self.register::<A>(register)?;
                     evaluation.resume_with_register(Value::Generic(value))?
                 }
-                _ => return Err(Step::Bad),
+                _ => return Err(StepError::Bad),
             };
         }
         // Rules want a value, not where one is.
@@ -212,6 +214,6 @@ impl Frame<'_> {
             },
             None => None,
         };
-        value.ok_or(Step::Bad)
+        value.ok_or(StepError::Bad)
     }
 }
