@@ -9,7 +9,7 @@ pub(crate) enum Kind {
     Hardware,
     Software,
     Tracepoint,
-    LocationCache,
+    Cache,
     Raw,
     Breakpoint,
     /// Of a PMU that is not the core's.
@@ -33,7 +33,7 @@ impl Kind {
             event_type::HARDWARE => Self::Hardware,
             event_type::SOFTWARE => Self::Software,
             event_type::TRACEPOINT => Self::Tracepoint,
-            event_type::HW_CACHE => Self::LocationCache,
+            event_type::HW_CACHE => Self::Cache,
             event_type::RAW => Self::Raw,
             event_type::BREAKPOINT => Self::Breakpoint,
             _ => Self::Other,

@@ -67,8 +67,8 @@ fn level(source: DataSource) -> String {
         "Local RAM",
         "Remote RAM (1 hop)",
         "Remote RAM (2 hops)",
-        "Remote LocationCache (1 hop)",
-        "Remote LocationCache (2 hops)",
+        "Remote Cache (1 hop)",
+        "Remote Cache (2 hops)",
         "I/O",
         "Uncached",
     ];

@@ -36,7 +36,7 @@ impl IgnoredSamples {
         if self.n_unjoined > 0 {
             warnings.push(format!(
                 "{} samples lack the user part of their stack: it was to be recorded when the \
-                 thread returned to user mappings, and never was",
+                 thread returned to user space, and never was",
                 self.n_unjoined
             ));
         }

@@ -360,7 +360,7 @@ pub(crate) struct SymbolsArgs {
     #[arg(long, conflicts_with = "embed")]
     pub(crate) all: bool,
 
-    /// Print JSON (docs: crates/report/JSON.md)
+    /// Print JSON (docs: crates/inspect/JSON.md)
     #[arg(long, conflicts_with = "embed")]
     pub(crate) json: bool,
 
@@ -387,7 +387,7 @@ pub(crate) struct DumpArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// Print JSON (docs: crates/report/JSON.md)
+    /// Print JSON (docs: crates/inspect/JSON.md)
     #[arg(long)]
     pub(crate) json: bool,
 }
