@@ -5,7 +5,7 @@ use crate::Error;
 use crate::binaries::locate;
 use crate::hints::hints;
 use crate::index::{EmbeddedSymbols, SampleOrder};
-use crate::locations::{Location, TaskParts};
+use crate::locations::Location;
 use crate::pass::{Query, WantedFrames, count_flat, find_locations};
 use crate::recording::Recording;
 use crate::stacks::First;
@@ -68,7 +68,7 @@ pub fn load_symbols(
     let recording = Recording::open(reader, locator, SampleOrder::Any)?;
     let filter = Filter::default();
     let flat = Query::of(&recording, &filter, WantedFrames::Innermost, First::Own)?;
-    let flat = count_flat(&flat, TaskParts::default(), &mut |_| {})?;
+    let flat = count_flat(&flat, &[], &mut |_| {})?;
     let weights = flat.weights();
     let query = Query::of(&recording, &filter, WantedFrames::All, First::Own)?;
     let mut locations = find_locations(&query, |_, _| {}, progress)?.locations;

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use rprof_export::{Folded, Format, Json};
-//! use rprof_profile::{EventKind, EventProfile, FrameInfo, Group, Level, Loss, Profile, Sampling, Tally, TallyParts};
+//! use rprof_profile::{DimensionValues, EventKind, EventProfile, FrameInfo, Group, Level, Loss, Profile, Sampling, Tally, TallyParts};
 //! use rprof_untrusted::Untrusted;
 //!
 //! let mut profile = Profile::default();
@@ -23,7 +23,7 @@
 //! tally.add_samples(3, 3_000_000);
 //! tally.add_stack(group, stack.into_iter(), (3, 3_000_000));
 //! let TallyParts { tree, groups: comms, samples, weight } = tally.into_parts();
-//! let group = |comm| Group { comm, pid: None, tid: None, cpu: None };
+//! let group = |comm| Group { comm, values: DimensionValues::default() };
 //! profile.events.push(EventProfile {
 //!     name: Untrusted::new("cpu-clock".to_owned()),
 //!     kind: EventKind::CpuTime,

@@ -4,7 +4,7 @@ use crate::Format;
 use crate::json::Json as Writer;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::{EventProfile, FrameId, Group, Level, Profile, Sampling};
+use rprof_profile::{Dimension, EventProfile, FrameId, Group, Level, Profile, Sampling};
 use std::io::{self, Write};
 
 /// Version of the schema: raised when a field changes its name or meaning.
@@ -142,8 +142,8 @@ impl Stacks {
             let group: &Group = &event.groups[idx as usize];
             (
                 profile.strings.of(group.comm).into_raw(),
-                group.pid,
-                group.tid,
+                group.values.number(Dimension::Pid),
+                group.values.number(Dimension::Tid),
             )
         };
         groups.sort_by(|&a, &b| group(a).cmp(&group(b)));
@@ -201,9 +201,9 @@ impl Stacks {
             json.object(|json| {
                 json.key("comm")
                     .text(profile.strings.of(group.comm).into_raw());
-                for (name, id) in [("pid", group.pid), ("tid", group.tid)] {
-                    if let Some(id) = id {
-                        json.key(name).signed(id.into());
+                for id in [Dimension::Pid, Dimension::Tid] {
+                    if let Some(number) = group.values.number(id) {
+                        json.key(id.name()).signed(number);
                     }
                 }
             });

@@ -6,6 +6,7 @@
 //! processes or symbols.
 
 mod about;
+mod dimension;
 mod filter;
 mod frames;
 mod profile;
@@ -17,6 +18,7 @@ mod unwound;
 pub mod view;
 
 pub use about::{About, Coverage, EventKind, Sampling, WallClock};
+pub use dimension::{Dimension, DimensionValue, DimensionValues};
 pub use filter::{Ancestor, Filter, FilterError};
 pub use frames::{FrameId, FrameInfo, Frames, Level};
 pub use profile::{EventProfile, Group, ListedUnnamed, Loss, Profile, UnnamedImage};

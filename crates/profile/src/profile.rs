@@ -1,20 +1,16 @@
 //! A frozen profile.
 
-use crate::{About, EventKind, Frames, Sampling, StrId, Strings, Tree, Unwound};
+use crate::{About, DimensionValues, EventKind, Frames, Sampling, StrId, Strings, Tree, Unwound};
 use rprof_base::Share;
 use rprof_untrusted::Untrusted;
 
-/// What tasks are told apart by; a part that was not asked for is `None`.
+/// What samples are grouped by beside functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Group {
     /// Name of the thread.
     pub comm: StrId,
-    /// Process.
-    pub pid: Option<i32>,
-    /// Thread.
-    pub tid: Option<i32>,
-    /// CPU.
-    pub cpu: Option<u32>,
+    /// Process, CPU and the like.
+    pub values: DimensionValues,
 }
 
 /// Samples that are missing.

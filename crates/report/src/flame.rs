@@ -123,7 +123,8 @@ fn unit(event: &str) -> &str {
 mod tests {
     use super::*;
     use rprof_profile::{
-        EventKind, FrameId, FrameInfo, Group, Level, Loss, Sampling, Tally, TallyParts,
+        DimensionValues, EventKind, FrameId, FrameInfo, Group, Level, Loss, Sampling, Tally,
+        TallyParts,
     };
     use rprof_untrusted::Untrusted;
 
@@ -152,7 +153,6 @@ mod tests {
             ..
         } = tally.into_parts();
         let comm = profile.strings.intern("Worker");
-        let (pid, tid, cpu) = (None, None, None);
         let event = EventProfile {
             name: Untrusted::new("cycles".to_owned()),
             kind: EventKind::Cycles,
@@ -163,9 +163,7 @@ mod tests {
             tree,
             groups: vec![Group {
                 comm,
-                pid,
-                tid,
-                cpu,
+                values: DimensionValues::default(),
             }],
         };
         profile.events = vec![event.clone(), event];

@@ -6,7 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::Filter;
+use rprof_profile::{Dimension, Filter};
 use rprof_profile::view::SortKey;
 use rprof_export::{Firefox, Folded, Format, Json, Pprof, Speedscope};
 use rprof_analysis::{Options, TimelineDetail, load, load_timeline};

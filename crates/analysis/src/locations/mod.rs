@@ -11,5 +11,5 @@ pub use cache::LocationCache;
 pub use location::Location;
 pub(crate) use location::{TRUNCATED, UNMAPPED_KERNEL, UNMAPPED_OTHER};
 pub use mappings::{Mappings, TaskCache};
-pub(crate) use tasks::{ShownTasks, TaskGroup, TaskParts};
+pub(crate) use tasks::{NamedThread, ShownTasks};
 pub use tasks::{TaskName, comm_text, task_name};

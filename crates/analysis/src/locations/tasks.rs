@@ -5,14 +5,6 @@ use rprof_profile::Filter;
 use rprof_untrusted::Untrusted;
 use std::borrow::Cow;
 
-/// By which parts of a task samples are told apart, beside its name.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct TaskParts {
-    pub(crate) pid: bool,
-    pub(crate) tid: bool,
-    pub(crate) cpu: bool,
-}
-
 /// A task's name as the recording knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TaskName {
@@ -24,12 +16,12 @@ pub enum TaskName {
     Unnamed(i32),
 }
 
+/// A thread under one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct TaskGroup {
+pub(crate) struct NamedThread {
     pub(crate) name: TaskName,
-    pub(crate) pid: Option<i32>,
-    pub(crate) tid: Option<i32>,
-    pub(crate) cpu: Option<u32>,
+    pub(crate) pid: i32,
+    pub(crate) tid: i32,
 }
 
 /// Whom a sample is of. The idle tasks alone have neither process nor thread: with a process, 0 is what

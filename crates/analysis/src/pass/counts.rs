@@ -1,6 +1,6 @@
 //! What passes count: stacks by event, samples without a name, what could not be used.
 
-use crate::locations::TaskGroup;
+use super::dimensions::GroupKey;
 use crate::samples::IgnoredSamples;
 use crate::stacks::StackEndCounts;
 use foldhash::HashMap;
@@ -11,7 +11,7 @@ use rprof_profile::Tally;
 #[derive(Default)]
 pub(super) struct Counts {
     /// By event.
-    pub(super) tallies: Vec<Tally<TaskGroup>>,
+    pub(super) tallies: Vec<Tally<GroupKey>>,
     pub(super) unnamed: UnnamedWeights,
     pub(super) ignored: IgnoredSamples,
     pub(super) ends: StackEndCounts,
@@ -27,7 +27,7 @@ impl Counts {
 }
 
 /// Empty tallies for a number of events.
-pub(super) fn new_tallies(n_events: usize) -> Vec<Tally<TaskGroup>> {
+pub(super) fn new_tallies(n_events: usize) -> Vec<Tally<GroupKey>> {
     (0..n_events).map(|_| Tally::default()).collect()
 }
 

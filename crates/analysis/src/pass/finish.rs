@@ -1,10 +1,11 @@
 //! What was counted, as a profile.
 
 use super::counts::{Counts, UnnamedWeights};
+use super::dimensions::GroupKey;
 use super::query::Query;
 use crate::about;
 use crate::hints::hints;
-use crate::locations::{TaskGroup, comm_text};
+use crate::locations::comm_text;
 use crate::recording::Recording;
 use crate::symbolize::Symbols;
 use rprof_machine::{ImageId, RecordedImage};
@@ -33,12 +34,7 @@ pub(super) fn profile_of(query: &Query<'_>, symbols: &mut Symbols, counts: Count
     profile
 }
 
-fn add_event(
-    recording: &Recording<'_>,
-    idx: usize,
-    tally: Tally<TaskGroup>,
-    profile: &mut Profile,
-) {
+fn add_event(recording: &Recording<'_>, idx: usize, tally: Tally<GroupKey>, profile: &mut Profile) {
     let Some(event) = recording.reader.events().get(idx) else {
         return;
     };
@@ -59,11 +55,9 @@ fn add_event(
         return;
     }
     let history = &recording.index.history;
-    let group = |strings: &mut Strings, group: TaskGroup| Group {
+    let group = |strings: &mut Strings, group: GroupKey| Group {
         comm: strings.intern(comm_text(history, group.name).raw()),
-        pid: group.pid,
-        tid: group.tid,
-        cpu: group.cpu,
+        values: group.values(recording, strings),
     };
     let groups = groups
         .into_iter()

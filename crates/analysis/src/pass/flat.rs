@@ -2,17 +2,18 @@
 //! finds the locations and counts them.
 
 use super::counts::{Counts, new_tallies};
+use super::dimensions::GroupKey;
 use super::driver::{Pass, ResolvedSample, TaskSample, run};
 use super::profile::{count_group, group_number};
 use super::query::Query;
 use crate::Error;
-use crate::locations::{Location, LocationCache, ShownTasks, TaskGroup, TaskParts};
+use crate::locations::{Location, LocationCache, ShownTasks};
 use crate::samples::IgnoredSamples;
 use crate::symbolize::Symbols;
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::{FrameId, Tally, TallyParts};
+use rprof_profile::{Dimension, FrameId, Tally, TallyParts};
 
 /// Samples counted by location, by each thread apart.
 #[derive(Debug)]
@@ -24,17 +25,17 @@ pub(crate) struct FlatCounts {
 #[derive(Debug)]
 struct ThreadCounts {
     /// By event. Frames are positions in `locations`.
-    events: Vec<TallyParts<TaskGroup>>,
+    events: Vec<TallyParts<GroupKey>>,
     locations: Vec<Location>,
 }
 
 /// Counts all samples by location.
 pub(crate) fn count_flat(
     query: &Query<'_>,
-    parts: TaskParts,
+    group_by: &[Dimension],
     done: &mut dyn FnMut(usize),
 ) -> Result<FlatCounts, Error> {
-    let pass = FlatPass { query, parts };
+    let pass = FlatPass { query, group_by };
     let result = run(query, &pass, done)?;
     let threads = result.locals.into_iter().map(|local| ThreadCounts {
         events: local.tallies.into_iter().map(Tally::into_parts).collect(),
@@ -102,13 +103,13 @@ impl FlatCounts {
 
 struct FlatPass<'a> {
     query: &'a Query<'a>,
-    parts: TaskParts,
+    group_by: &'a [Dimension],
 }
 
 /// A thread's counts.
 struct Local {
     /// By event.
-    tallies: Vec<Tally<TaskGroup>>,
+    tallies: Vec<Tally<GroupKey>>,
     numbers: Interner<u32, Location, RandomState>,
     cache: LocationCache,
     shown: ShownTasks,
@@ -132,7 +133,7 @@ impl Pass for FlatPass<'_> {
     fn group(&self, local: &mut Local, sample: &TaskSample<'_, '_>) -> Option<u64> {
         count_group(
             self.query,
-            self.parts,
+            self.group_by,
             &mut local.tallies,
             &mut local.shown,
             sample,

@@ -7,13 +7,12 @@ use super::profile::count;
 use super::query::{Query, WantedFrames};
 use crate::Error;
 use crate::index::SampleOrder;
-use crate::locations::TaskParts;
 use crate::recording::Recording;
 use crate::samples::check_filter;
 use crate::stacks::First;
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::{Filter, Profile};
+use rprof_profile::{Dimension, Filter, Profile};
 use rprof_symbols::{Demangling, Detail, Request};
 
 /// What to read, and how closely.
@@ -25,12 +24,8 @@ pub struct Options {
     pub stacks: bool,
     /// Inlined functions as frames of their own.
     pub inlines: bool,
-    /// Tell tasks apart by process.
-    pub by_pid: bool,
-    /// Tell tasks apart by thread.
-    pub by_tid: bool,
-    /// Tell samples apart by CPU.
-    pub by_cpu: bool,
+    /// What samples are told apart by beside the names of threads.
+    pub group_by: Vec<Dimension>,
     /// How names of functions are to read.
     pub demangling: Demangling,
     /// Where to look for binaries.
@@ -43,9 +38,7 @@ impl Default for Options {
             filter: Filter::default(),
             stacks: true,
             inlines: true,
-            by_pid: false,
-            by_tid: false,
-            by_cpu: false,
+            group_by: Vec::new(),
             demangling: Demangling::default(),
             locator: Locator::default(),
         }
@@ -78,18 +71,13 @@ pub fn load(
     };
     let query = Query::of(&recording, &options.filter, frames, First::Own)?;
     let n_chunks = recording.index.chunks.len();
-    let parts = TaskParts {
-        pid: options.by_pid,
-        tid: options.by_tid,
-        cpu: options.by_cpu,
-    };
     let request = Request {
         demangling: options.demangling,
         ..Request::default()
     };
     let mut first = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
     if !options.stacks {
-        let counts = count_flat(&query, parts, &mut first)?;
+        let counts = count_flat(&query, &options.group_by, &mut first)?;
         let mut symbols = query.symbolize(counts.locations(), request)?;
         let counts = counts.by_function(&query, &symbols);
         return Ok(profile_of(&query, &mut symbols, counts));
@@ -104,6 +92,6 @@ pub fn load(
     };
     let mut symbols = query.symbolize(found.locations, request)?;
     let mut second = |done| progress(progress_of(0.6, 0.4, done, n_chunks));
-    let counts = count(&query, &symbols, parts, &mut second)?;
+    let counts = count(&query, &symbols, &options.group_by, &mut second)?;
     Ok(profile_of(&query, &mut symbols, counts))
 }

@@ -1,6 +1,7 @@
 //! Passes over samples, and the one driver that runs them.
 
 mod counts;
+mod dimensions;
 mod driver;
 mod finish;
 mod flat;

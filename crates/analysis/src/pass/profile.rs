@@ -1,25 +1,26 @@
 //! The profile pass: stacks counted by function.
 
 use super::counts::{Counts, UnnamedWeights, new_tallies};
+use super::dimensions::GroupKey;
 use super::driver::{Pass, ResolvedSample, TaskSample, run};
 use super::query::Query;
 use crate::Error;
-use crate::locations::{LocationCache, ShownTasks, TaskGroup, TaskParts};
+use crate::locations::{LocationCache, ShownTasks};
 use crate::symbolize::Symbols;
 use rprof_machine::ImageId;
-use rprof_profile::{FrameId, Tally};
+use rprof_profile::{Dimension, FrameId, Tally};
 
 /// Counts all samples by function; all locations are symbolized.
 pub(super) fn count(
     query: &Query<'_>,
     symbols: &Symbols,
-    parts: TaskParts,
+    group_by: &[Dimension],
     done: &mut dyn FnMut(usize),
 ) -> Result<Counts, Error> {
     let pass = ProfilePass {
         query,
         symbols,
-        parts,
+        group_by,
     };
     let result = run(query, &pass, done)?;
     let mut all = Counts::new(query.recording.reader.events().len());
@@ -37,13 +38,13 @@ pub(super) fn count(
 struct ProfilePass<'a> {
     query: &'a Query<'a>,
     symbols: &'a Symbols,
-    parts: TaskParts,
+    group_by: &'a [Dimension],
 }
 
 /// A thread's counts.
 struct Local {
     /// By event.
-    tallies: Vec<Tally<TaskGroup>>,
+    tallies: Vec<Tally<GroupKey>>,
     unnamed: UnnamedWeights,
     locations: LocationCache,
     frames: Vec<FrameId>,
@@ -89,7 +90,7 @@ impl Pass for ProfilePass<'_> {
     fn group(&self, local: &mut Local, sample: &TaskSample<'_, '_>) -> Option<u64> {
         count_group(
             self.query,
-            self.parts,
+            self.group_by,
             &mut local.tallies,
             &mut local.shown,
             sample,
@@ -142,8 +143,8 @@ impl Pass for ProfilePass<'_> {
 #[inline]
 pub(super) fn count_group(
     query: &Query<'_>,
-    parts: TaskParts,
-    tallies: &mut [Tally<TaskGroup>],
+    group_by: &[Dimension],
+    tallies: &mut [Tally<GroupKey>],
     shown: &mut ShownTasks,
     sample: &TaskSample<'_, '_>,
 ) -> Option<u64> {
@@ -155,12 +156,7 @@ pub(super) fn count_group(
     if !shown.has(query.samples.filter, history, id, sample.task) {
         return None;
     }
-    let group = tally.group(TaskGroup {
-        name: sample.task,
-        pid: parts.pid.then_some(decoded.pid),
-        tid: parts.tid.then_some(decoded.tid),
-        cpu: decoded.head.cpu.filter(|_| parts.cpu),
-    });
+    let group = tally.group(GroupKey::of(sample.task, decoded, group_by));
     Some((decoded.event as u64) << 32 | u64::from(group))
 }
 

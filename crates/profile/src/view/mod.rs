@@ -8,7 +8,7 @@ mod sort_key;
 pub use calltree::{CallNode, CallTree, Order};
 pub use folded::{Audience, Count, FirstFrame, FoldOptions, Folded, fold};
 pub use rows::{Row, RowKey, Rows, Weighing};
-pub use sort_key::{GroupParts, SortKey};
+pub use sort_key::SortKey;
 
 #[cfg(test)]
 mod tests;

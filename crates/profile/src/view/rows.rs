@@ -2,7 +2,7 @@
 
 use super::SortKey;
 use crate::tree::ChildLists;
-use crate::{EventProfile, FrameId, Profile, StrId};
+use crate::{DimensionValues, EventProfile, FrameId, Profile, StrId};
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use std::cmp::Ordering;
@@ -11,9 +11,7 @@ use std::cmp::Ordering;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct RowKey {
     pub(crate) comm: Option<StrId>,
-    pub(crate) pid: Option<i32>,
-    pub(crate) tid: Option<i32>,
-    pub(crate) cpu: Option<u32>,
+    pub(crate) values: DimensionValues,
     pub(crate) image: Option<StrId>,
     pub(crate) frame: Option<FrameId>,
 }

@@ -1,7 +1,7 @@
 //! What rows are grouped by: perf's sort keys.
 
 use super::RowKey;
-use crate::{EventProfile, FrameId, Group, Profile, StrId};
+use crate::{Dimension, DimensionValue, EventProfile, FrameId, Group, Profile, StrId};
 use std::cmp::Ordering;
 
 /// One column that makes rows differ.
@@ -9,68 +9,57 @@ use std::cmp::Ordering;
 pub enum SortKey {
     /// Name of the thread.
     Comm,
-    /// Process.
-    Pid,
-    /// Thread.
-    Tid,
-    /// CPU.
-    Cpu,
     /// Image.
     Dso,
     /// Function.
     Symbol,
+    /// Process, CPU and the like.
+    Dimension(Dimension),
 }
-
-/// What tells samples of one event apart, beside their stacks and names of threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GroupParts {
-    /// Their process.
-    pub pid: bool,
-    /// Their thread.
-    pub tid: bool,
-    /// Their CPU.
-    pub cpu: bool,
-}
-
-/// Name on the command line (with perf's alias), key, heading.
-const TABLE: &[(&str, &str, SortKey, &str)] = &[
-    ("comm", "comm", SortKey::Comm, "Command"),
-    ("pid", "pid", SortKey::Pid, "    Pid"),
-    ("tid", "tid", SortKey::Tid, "    Tid"),
-    ("cpu", "cpu", SortKey::Cpu, "CPU"),
-    ("dso", "dso", SortKey::Dso, "Shared Object"),
-    ("sym", "symbol", SortKey::Symbol, "Symbol"),
-];
 
 impl SortKey {
     /// perf's default: `comm,dso,sym`.
     pub const DEFAULT: &[Self] = &[Self::Comm, Self::Dso, Self::Symbol];
 
-    /// The key with a name.
-    pub fn parse(name: &str) -> Option<Self> {
-        let mut rows = TABLE.iter();
-        let row = rows.find(|(short, long, ..)| *short == name || *long == name)?;
-        Some(row.2)
+    /// All keys.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let dimensions = Dimension::ALL.iter().copied().map(Self::Dimension);
+        Self::DEFAULT.iter().copied().chain(dimensions)
     }
 
-    /// All names, for messages.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        TABLE.iter().map(|row| row.0)
+    /// The key with a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "symbol" => Some(Self::Symbol),
+            _ => Self::all().find(|key| key.name() == name),
+        }
+    }
+
+    /// perf's name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Comm => "comm",
+            Self::Dso => "dso",
+            Self::Symbol => "sym",
+            Self::Dimension(dimension) => dimension.name(),
+        }
     }
 
     /// The column's heading.
-    pub fn heading(self) -> &'static str {
-        let mut rows = TABLE.iter();
-        rows.find(|row| row.2 == self).map_or("", |row| row.3)
+    pub const fn heading(self) -> &'static str {
+        match self {
+            Self::Comm => "Command",
+            Self::Dso => "Shared Object",
+            Self::Symbol => "Symbol",
+            Self::Dimension(dimension) => dimension.heading(),
+        }
     }
 
     /// Puts this key's part of a function in a group into a row's key.
     pub(super) fn fill(self, row: &mut RowKey, group: &Group, frame: FrameId, profile: &Profile) {
         match self {
             Self::Comm => row.comm = Some(group.comm),
-            Self::Pid => row.pid = group.pid,
-            Self::Tid => row.tid = group.tid,
-            Self::Cpu => row.cpu = group.cpu,
+            Self::Dimension(one) => row.values.set(one, group.values.get(one)),
             Self::Dso => row.image = Some(profile.frames.of(frame).image),
             Self::Symbol => row.frame = Some(frame),
         }
@@ -78,14 +67,14 @@ impl SortKey {
 
     /// The cell of a row in this key's column, as it is displayed.
     pub fn cell(self, row: &RowKey, profile: &Profile) -> String {
-        let number = |n: Option<i32>| n.map_or_else(String::new, |n| format!("{n:>7}"));
         let text =
             |id: Option<_>| id.map_or_else(String::new, |id| profile.strings.of(id).to_string());
         match self {
             Self::Comm => text(row.comm),
-            Self::Pid => number(row.pid),
-            Self::Tid => number(row.tid),
-            Self::Cpu => row.cpu.map_or_else(String::new, |cpu| format!("{cpu:03}")),
+            Self::Dimension(one) => {
+                let value = row.values.get(one);
+                value.map_or_else(String::new, |value| one.cell(value, &profile.strings))
+            }
             Self::Dso => text(row.image),
             Self::Symbol => row
                 .frame
@@ -98,9 +87,15 @@ impl SortKey {
         let text = |id: Option<StrId>| id.map(|id| profile.strings.of(id));
         match self {
             Self::Comm => text(a.comm).cmp(&text(b.comm)),
-            Self::Pid => a.pid.cmp(&b.pid),
-            Self::Tid => a.tid.cmp(&b.tid),
-            Self::Cpu => a.cpu.cmp(&b.cpu),
+            Self::Dimension(one) => {
+                let value = |row: &RowKey| {
+                    row.values.get(one).map(|value| match value {
+                        DimensionValue::Number(number) => (number, None),
+                        DimensionValue::Text(id) => (0, text(Some(id))),
+                    })
+                };
+                value(a).cmp(&value(b))
+            }
             Self::Dso => text(a.image).cmp(&text(b.image)),
             Self::Symbol => {
                 let symbol = |row: &RowKey| {
@@ -112,14 +107,13 @@ impl SortKey {
         }
     }
 
-    /// What samples must be told apart by for these keys.
-    pub fn group_parts(keys: &[Self]) -> GroupParts {
-        let has = |key| keys.contains(&key);
-        GroupParts {
-            pid: has(Self::Pid),
-            tid: has(Self::Tid),
-            cpu: has(Self::Cpu),
-        }
+    /// The dimensions among some keys.
+    pub fn dimensions(keys: &[Self]) -> Vec<Dimension> {
+        let dimensions = keys.iter().filter_map(|key| match key {
+            Self::Dimension(dimension) => Some(*dimension),
+            Self::Comm | Self::Dso | Self::Symbol => None,
+        });
+        dimensions.collect()
     }
 
     /// The group of a node.

@@ -3,8 +3,8 @@
 use super::Weighing::{Own, WithChildren};
 use super::*;
 use crate::{
-    EventKind, EventProfile, FrameId, FrameInfo, Group, Level, Loss, Profile, Sampling, Tally,
-    TallyParts,
+    DimensionValues, EventKind, EventProfile, FrameId, FrameInfo, Group, Level, Loss, Profile,
+    Sampling, Tally, TallyParts,
 };
 
 /// Builds a profile from `outer;inner;...` stacks; `+name` is inlined into the one before it.
@@ -52,9 +52,7 @@ fn profile(stacks: &[(&str, u64)]) -> Profile {
         tree,
         groups: vec![Group {
             comm,
-            pid: None,
-            tid: None,
-            cpu: None,
+            values: DimensionValues::default(),
         }],
     });
     profile

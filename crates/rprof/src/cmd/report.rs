@@ -24,16 +24,13 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         // There is nothing to count beside a row's own samples.
         (table.children, table.graph) = (false, None);
     }
-    let parts = SortKey::group_parts(&table.keys);
     let options = Options {
         filter: args.input.filter(),
         stacks: table.children || table.graph.is_some() || args.stats,
         inlines: !args.input.no_inline,
         locator: args.input.locator(&reader),
         demangling: args.input.demangling(),
-        by_pid: parts.pid,
-        by_tid: parts.tid,
-        by_cpu: parts.cpu,
+        group_by: SortKey::dimensions(&table.keys),
     };
     let profile = read(&reader, &options)?;
     warn(&profile, &args.input);
@@ -105,7 +102,7 @@ fn table_options(args: &ReportArgs) -> Result<TableOptions> {
     let mut keys = Vec::new();
     for name in &args.sort {
         let Some(key) = SortKey::parse(name) else {
-            let known: Vec<&str> = SortKey::names().collect();
+            let known: Vec<&str> = SortKey::all().map(SortKey::name).collect();
             let known = known.join(", ");
             let why = format_args!("unknown sort key '{name}'; known are {known}");
             return Err(usage(why));

@@ -3,7 +3,7 @@
 use super::fields::FieldReader;
 use super::row::{NONE, Row};
 use crate::Error;
-use crate::locations::{TaskGroup, comm_text};
+use crate::locations::{NamedThread, comm_text};
 use crate::pass::query::Query;
 use foldhash::HashMap;
 use rprof_profile::Tree;
@@ -13,7 +13,7 @@ use rprof_profile::timeline::{StackNode, Thread, TimedSample, Timeline};
 pub(super) struct Merged {
     rows: Vec<Row>,
     tree: Tree,
-    threads: Vec<TaskGroup>,
+    threads: Vec<NamedThread>,
 }
 
 impl Merged {
@@ -27,7 +27,7 @@ impl Merged {
 pub(super) struct ThreadRows {
     pub(super) rows: Vec<Row>,
     pub(super) tree: Tree,
-    pub(super) threads: Vec<TaskGroup>,
+    pub(super) threads: Vec<NamedThread>,
 }
 
 /// Puts rows, trees and lists of threads together.
@@ -37,7 +37,7 @@ pub(super) fn merge(parts: Vec<ThreadRows>) -> Merged {
         tree: Tree::default(),
         threads: Vec::new(),
     };
-    let mut numbers: HashMap<TaskGroup, u32> = HashMap::default();
+    let mut numbers: HashMap<NamedThread, u32> = HashMap::default();
     for part in parts {
         let ThreadRows {
             rows,
@@ -159,7 +159,7 @@ impl Filler<'_> {
     fn thread(
         &self,
         (row, time_ns): (&Row, u64),
-        threads: &[TaskGroup],
+        threads: &[NamedThread],
         numbers: &mut [u32],
         timeline: &mut Timeline,
     ) -> Option<u32> {
@@ -173,8 +173,8 @@ impl Filler<'_> {
         let comm = comm_text(history, group.name).into_raw();
         *number = u32::try_from(timeline.threads.len()).ok()?;
         timeline.threads.push(Thread {
-            pid: group.pid?,
-            tid: group.tid?,
+            pid: group.pid,
+            tid: group.tid,
             comm: timeline.profile.strings.intern(&comm),
             start_ns: time_ns,
             end_ns: time_ns,

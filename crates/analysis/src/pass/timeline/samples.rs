@@ -5,8 +5,9 @@ use super::merge::{Filler, ThreadRows, merge};
 use super::row::{NONE, Row};
 use crate::Error;
 use crate::index::SampleOrder;
-use crate::locations::{LocationCache, ShownTasks, TaskGroup};
+use crate::locations::{LocationCache, NamedThread, ShownTasks};
 use crate::pass::counts::{Counts, UnnamedWeights, new_tallies};
+use crate::pass::dimensions::GroupKey;
 use crate::pass::driver::{Pass, ResolvedSample, TaskSample, run};
 use crate::pass::finish::{is_left_out, profile_of};
 use crate::pass::load::{Options, Progress, progress_of};
@@ -135,11 +136,11 @@ struct TimelinePass<'a> {
 /// A thread's samples.
 struct Local {
     /// Totals by event.
-    tallies: Vec<Tally<TaskGroup>>,
+    tallies: Vec<Tally<GroupKey>>,
     unnamed: UnnamedWeights,
     rows: Vec<Row>,
     tree: Tree,
-    threads: Interner<u32, TaskGroup, RandomState>,
+    threads: Interner<u32, NamedThread, RandomState>,
     shown: ShownTasks,
     locations: LocationCache,
     path: Vec<FrameId>,
@@ -201,11 +202,10 @@ impl Pass for TimelinePass<'_> {
             time_ns: time_ns.unwrap_or(0),
             offset: decoded.key.offset,
             event: u32::try_from(decoded.event).unwrap_or(NONE),
-            thread: local.threads.intern(TaskGroup {
+            thread: local.threads.intern(NamedThread {
                 name: sample.task,
-                pid: Some(decoded.pid),
-                tid: Some(decoded.tid),
-                cpu: None,
+                pid: decoded.pid,
+                tid: decoded.tid,
             }),
             node: stack.node,
             cpu: decoded.head.cpu.unwrap_or(NONE),

@@ -1,0 +1,68 @@
+//! The values of samples in dimensions, for grouping.
+
+use crate::locations::TaskName;
+use crate::recording::Recording;
+use crate::samples::DecodedSample;
+use rprof_profile::{Dimension, DimensionValue, DimensionValues, Strings};
+
+/// What a sample's value in a dimension is; `None` where it is not recorded.
+#[inline]
+fn value(dimension: Dimension, sample: &DecodedSample<'_>) -> Option<u64> {
+    match dimension {
+        Dimension::Pid => Some(of_id(sample.pid)),
+        Dimension::Tid => Some(of_id(sample.tid)),
+        Dimension::Cpu => sample.head.cpu.map(u64::from),
+    }
+}
+
+/// A value as a profile has it.
+fn in_profile(
+    dimension: Dimension,
+    value: u64,
+    _recording: &Recording<'_>,
+    _strings: &mut Strings,
+) -> DimensionValue {
+    match dimension {
+        Dimension::Pid | Dimension::Tid | Dimension::Cpu => {
+            DimensionValue::Number(value.cast_signed())
+        }
+    }
+}
+
+fn of_id(id: i32) -> u64 {
+    i64::from(id).cast_unsigned()
+}
+
+/// What samples are counted apart by: the thread's name, and their values in the dimensions that are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct GroupKey {
+    pub(super) name: TaskName,
+    values: [Option<u64>; Dimension::ALL.len()],
+}
+
+impl GroupKey {
+    /// The group of a sample.
+    #[inline]
+    pub(super) fn of(name: TaskName, sample: &DecodedSample<'_>, group_by: &[Dimension]) -> Self {
+        let mut values = [None; Dimension::ALL.len()];
+        for &dimension in group_by {
+            values[dimension as usize] = value(dimension, sample);
+        }
+        Self { name, values }
+    }
+
+    /// Its values as a profile has them.
+    pub(super) fn values(
+        &self,
+        recording: &Recording<'_>,
+        strings: &mut Strings,
+    ) -> DimensionValues {
+        let mut values = DimensionValues::default();
+        for &dimension in Dimension::ALL {
+            let value = self.values[dimension as usize];
+            let value = value.map(|value| in_profile(dimension, value, recording, strings));
+            values.set(dimension, value);
+        }
+        values
+    }
+}
