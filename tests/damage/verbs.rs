@@ -5,8 +5,8 @@ use rprof_export::{Firefox, Folded, Format, Pprof, Speedscope};
 use rprof_inspect::{DumpForm, JsonFields, OutlineFields, visit_info, write_dump};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::{Dimension, Filter};
 use rprof_profile::view::{Order, SortKey};
+use rprof_profile::{Dimension, Filter};
 use rprof_report::{Graph, TableOptions, write_stats, write_table};
 use rprof_script::{Choice, ScriptOptions, write_script};
 use rprof_symbols::Demangling;
@@ -101,7 +101,7 @@ fn locator(root: &Path) -> Locator {
 
 fn report(reader: &Reader, root: &Path) -> Said {
     let options = Options {
-group_by: Dimension::ALL.to_vec(),
+        group_by: Dimension::ALL.to_vec(),
         locator: locator(root),
         ..Options::default()
     };

@@ -2,7 +2,7 @@
 
 use crate::gdb::{Snapshot, Truth};
 use crate::space::{Images, Space};
-use rprof_unwind::{Outcome, Registers, Stack, StackFrame, Unwinder};
+use rprof_unwind::{Outcome, RegisterSet, Stack, StackFrame, Unwinder};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -35,7 +35,7 @@ pub fn walk_all<'t>(truth: &'t Truth, images: &mut Images, limits: Limits) -> Ve
         .collect();
     let mut unwinder = Unwinder::new();
     let walked = truth.snapshots.iter().map(|snapshot| {
-        let mut registers = Registers::new(truth.machine, snapshot.pc);
+        let mut registers = RegisterSet::new(truth.machine, snapshot.pc);
         for (&value, number) in snapshot.registers.iter().zip(0..) {
             registers.set(number, value);
         }

@@ -33,11 +33,7 @@ const TASKS: &[Task] = &[
         ci::run,
         "[--wide]: everything a change must pass; wide: with compilers and linkers that few have",
     ),
-    (
-        "tidy",
-        tidy::run,
-        "[--strict]: check the rules no compiler checks; strict: all of them, also those not all follow yet",
-    ),
+    ("tidy", tidy::run, "check the rules no compiler checks"),
     (
         "bless",
         bless::run,

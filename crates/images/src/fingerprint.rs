@@ -1,7 +1,7 @@
 //! What tells a file from what is written in its place later, where it has no build id.
 
 use crate::source::Source;
-use crate::{Elf, Reason};
+use crate::{Elf, NoFile};
 use flate2::Crc;
 use rprof_untrusted::Budget;
 use std::io::{self, Read};
@@ -59,18 +59,18 @@ impl Fingerprint {
     /// Without a checksum, it must not have been written to.
     ///
     /// # Errors
-    /// A [`Reason`] if it has not.
-    pub fn check(&self, elf: &Elf) -> Result<(), Reason> {
+    /// A [`NoFile`] if it has not.
+    pub fn check(&self, elf: &Elf) -> Result<(), NoFile> {
         if self.is_untouched(elf) {
             return Ok(());
         }
         let now = Self::of(elf).filter(|now| now.len == self.len);
-        let now = now.ok_or(Reason::Rewritten)?;
+        let now = now.ok_or(NoFile::Rewritten)?;
         match (self.crc, now.with_checksum(elf, &elf.budget(), None).crc) {
             (Some(recorded), Some(found)) if recorded == found => Ok(()),
-            (Some(_), Some(_)) => Err(Reason::Rewritten),
+            (Some(_), Some(_)) => Err(NoFile::Rewritten),
             _ if now.modified_ns == self.modified_ns => Ok(()),
-            _ => Err(Reason::Modified),
+            _ => Err(NoFile::Modified),
         }
     }
 }
@@ -148,7 +148,7 @@ mod tests {
         let check = |print: Fingerprint| print.check(&open(&path)).err();
         assert_eq!((check(quick), check(whole)), (None, None));
         date(&path, 2000);
-        assert_eq!((check(quick), check(whole)), (Some(Reason::Modified), None));
+        assert_eq!((check(quick), check(whole)), (Some(NoFile::Modified), None));
         // Whatever dates say.
         let mut other = bytes.clone();
         other[bytes.len() / 2] ^= 1;
@@ -156,11 +156,11 @@ mod tests {
         date(&path, 1000);
         assert_eq!(
             (check(quick), check(whole)),
-            (None, Some(Reason::Rewritten))
+            (None, Some(NoFile::Rewritten))
         );
         other.push(0);
         std::fs::write(&path, &other).unwrap();
-        assert_eq!(check(quick), Some(Reason::Rewritten));
+        assert_eq!(check(quick), Some(NoFile::Rewritten));
     }
 
     #[test]

@@ -10,7 +10,7 @@
 mod record;
 
 use crate::source::Source;
-use crate::{ElfMachine, Reason};
+use crate::{ElfMachine, NoFile};
 use object::elf;
 use rprof_base::{Avma, FileOffset};
 use rprof_untrusted::Budget;
@@ -142,14 +142,14 @@ impl JitDump {
     ///
     /// # Errors
     /// Why it is not there.
-    pub fn open_recorded(path: &Path, inode: Option<u64>, budget: &Budget) -> Result<Self, Reason> {
+    pub fn open_recorded(path: &Path, inode: Option<u64>, budget: &Budget) -> Result<Self, NoFile> {
         let dump = Self::open(path, budget).map_err(|error| match error {
-            JitDumpError::Io(error) if error.kind() == io::ErrorKind::NotFound => Reason::Missing,
-            JitDumpError::Io(error) => Reason::Unreadable(error.kind()),
-            JitDumpError::NotJitDump => Reason::NotJitDump,
+            JitDumpError::Io(error) if error.kind() == io::ErrorKind::NotFound => NoFile::Missing,
+            JitDumpError::Io(error) => NoFile::Unreadable(error.kind()),
+            JitDumpError::NotJitDump => NoFile::NotJitDump,
         })?;
         match inode {
-            Some(inode) if dump.inode() != Some(inode) => Err(Reason::Replaced),
+            Some(inode) if dump.inode() != Some(inode) => Err(NoFile::Replaced),
             _ => Ok(dump),
         }
     }

@@ -1,7 +1,7 @@
 //! Files that say what code is where: ELF files and their debug files, the kernel's symbol
 //! list, what compilers at run time leave behind.
 //!
-//! Bytes go in, answers come out: an open [`Elf`], or a [`Reason`] why there is none. Where files
+//! Bytes go in, answers come out: an open [`Elf`], or a [`NoFile`] why there is none. Where files
 //! are is another crate's matter. Nothing is mapped: sections are read with `pread`.
 
 mod contents;
@@ -13,10 +13,10 @@ mod jitdump;
 mod kallsyms;
 mod kernel_module;
 mod mini;
+mod no_file;
 mod perf_map;
 mod plt;
 mod raw_section;
-mod reason;
 mod segments;
 mod source;
 
@@ -29,9 +29,9 @@ pub use jitdump::{
 };
 pub use kallsyms::{Kallsym, Kallsyms};
 pub use kernel_module::{MODULE_BASE, module_from_file, module_from_memory};
+pub use no_file::NoFile;
 pub use perf_map::{PerfMap, PerfMapEntry};
 pub use plt::PltEntry;
 pub use raw_section::{RawSection, SectionBytes};
-pub use reason::Reason;
 pub use segments::Segment;
 pub use source::{Device, Opened};

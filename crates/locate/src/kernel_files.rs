@@ -5,7 +5,7 @@ use crate::Locator;
 use crate::debuginfod::Kind;
 use crate::search_paths::SearchPaths;
 use rprof_base::{BuildId, is_module_file, module_name};
-use rprof_images::{Elf, ElfError, Located, Reason, module_from_file};
+use rprof_images::{Elf, ElfError, Located, NoFile, module_from_file};
 use rprof_untrusted::Budget;
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -72,12 +72,12 @@ impl<'l> KernelFiles<'l> {
     /// The kernel's own file. Without a recorded build id only the one that the user names.
     ///
     /// # Errors
-    /// A [`Reason`].
-    pub fn vmlinux(&self, id: Option<&BuildId>, servers: Servers) -> Result<Elf, Reason> {
+    /// A [`NoFile`].
+    pub fn vmlinux(&self, id: Option<&BuildId>, servers: Servers) -> Result<Elf, NoFile> {
         if let Some(path) = &self.locator.vmlinux {
             return checked(Elf::open(path, self.budget()), id);
         }
-        let id = id.ok_or(Reason::Missing)?;
+        let id = id.ok_or(NoFile::Missing)?;
         let release = self.release.iter();
         let named = release.flat_map(|release| {
             [
@@ -95,29 +95,29 @@ impl<'l> KernelFiles<'l> {
         if let Some(elf) = opened.find_map(Result::ok) {
             return Ok(elf);
         }
-        let debuginfod = self.locator.debuginfod.as_ref().ok_or(Reason::Missing)?;
+        let debuginfod = self.locator.debuginfod.as_ref().ok_or(NoFile::Missing)?;
         let fetched = match servers {
             Servers::Asked => debuginfod.find(id, Kind::Debuginfo),
             Servers::NotAsked => debuginfod.cached(id, Kind::Debuginfo),
         };
-        fetched.ok_or(Reason::Missing)
+        fetched.ok_or(NoFile::Missing)
     }
 
     /// A module, with its debug file if it has one. Addresses in it count from [`rprof_images::MODULE_BASE`].
     ///
     /// # Errors
-    /// A [`Reason`].
-    pub fn module(&self, request: ModuleRequest<'_>) -> Result<Located, Reason> {
+    /// A [`NoFile`].
+    pub fn module(&self, request: ModuleRequest<'_>) -> Result<Located, NoFile> {
         // Releases do not tell modules apart, and neither do names.
-        let id = request.build_id.ok_or(Reason::Missing)?;
+        let id = request.build_id.ok_or(NoFile::Missing)?;
         let names_suffice = request.detail == ModuleDetail::Names;
         let (mut plain, mut debug) = (None, None);
-        let mut reason = Reason::Missing;
+        let mut reason = NoFile::Missing;
         for path in self.module_candidates(request.path, id) {
             match checked(module_from_file(&path, id, self.budget()), Some(id)) {
                 Ok(elf) if elf.has_section(".debug_info") => debug = debug.or(Some(elf)),
                 Ok(elf) => plain = plain.or(Some(elf)),
-                Err(Reason::Missing) => {}
+                Err(NoFile::Missing) => {}
                 Err(other) => reason = other,
             }
             let is_found = plain.is_some() || debug.is_some();
@@ -224,10 +224,10 @@ fn walk(dir: &Path, depth: usize, left: &mut usize, modules: &mut Modules) {
 }
 
 /// The file, if it is the one that was recorded.
-fn checked(elf: Result<Elf, ElfError>, id: Option<&BuildId>) -> Result<Elf, Reason> {
+fn checked(elf: Result<Elf, ElfError>, id: Option<&BuildId>) -> Result<Elf, NoFile> {
     let elf = elf?;
     match id {
-        Some(wanted) if !elf.has_build_id(wanted) => Err(Reason::Changed {
+        Some(wanted) if !elf.has_build_id(wanted) => Err(NoFile::Changed {
             wanted: wanted.clone(),
             found: elf.build_id().cloned(),
         }),

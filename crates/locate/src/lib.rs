@@ -1,11 +1,11 @@
 //! Where the files of an image are: at the mapped path, with live processes, in folders of
 //! debug files, in perf's cache, on servers.
 //!
-//! A path and a build id go in; open files come out, or a [`Reason`] why not. A file is taken for
+//! A path and a build id go in; open files come out, or a [`NoFile`] why not. A file is taken for
 //! the recorded one only if its build id matches. Search paths have one order: the mapped path,
 //! what live processes have mapped, then what is named by build id.
 //!
-//! [`Reason`]: rprof_images::Reason
+//! [`NoFile`]: rprof_images::NoFile
 
 mod debug_file;
 mod debuginfod;
@@ -20,7 +20,7 @@ mod running_kernel;
 mod search_paths;
 
 pub use debuginfod::{
-    Debuginfod, DebuginfodSettings, Downloads, Kind as DebuginfodKind, ServerFailure, Watch,
+    Debuginfod, DebuginfodSettings, DownloadWatch, Downloads, Kind as DebuginfodKind, ServerFailure,
 };
 pub use kept::KeptFiles;
 pub use kernel_files::{KernelFiles, ModuleDetail, ModuleRequest, Servers};

@@ -4,7 +4,7 @@ use crate::debuginfod::{Debuginfod, Kind};
 use crate::search_paths::{MAX_PROCESSES, MappedPath, SearchPaths};
 use crate::{KeptFiles, Recorded, running_vdso};
 use rprof_base::BuildId;
-use rprof_images::{Elf, Located, Reason};
+use rprof_images::{Elf, Located, NoFile};
 use rprof_untrusted::Budget;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,8 +50,8 @@ impl Locator {
     /// be the same, unless the user says where to look ([`Self::symfs`]).
     ///
     /// # Errors
-    /// A [`Reason`], of the path where it was most expected.
-    pub fn locate(&self, recorded: Recorded<'_>) -> Result<Located, Reason> {
+    /// A [`NoFile`], of the path where it was most expected.
+    pub fn locate(&self, recorded: Recorded<'_>) -> Result<Located, NoFile> {
         let Recorded { path, build_id, .. } = recorded;
         if path == b"[vdso]" {
             return locate_vdso(build_id);
@@ -59,7 +59,7 @@ impl Locator {
         // Memory may hold a program, too: whoever made it has it still.
         let is_memory = path.starts_with(b"/memfd:") && build_id.is_none();
         if !path.starts_with(b"/") || path.starts_with(b"//anon") || is_memory {
-            return Err(Reason::Anonymous);
+            return Err(NoFile::Anonymous);
         }
         let paths = self.search_paths(&recorded);
         let binary = self
@@ -117,12 +117,12 @@ impl Locator {
     }
 }
 
-fn locate_vdso(build_id: Option<&BuildId>) -> Result<Located, Reason> {
+fn locate_vdso(build_id: Option<&BuildId>) -> Result<Located, NoFile> {
     // Records never carry the vdso's build id (it has no file): the caller asks for it only if
     // the recording is of this kernel, and says so with the vdso's own id or none.
-    let vdso = running_vdso().ok_or(Reason::Missing)?;
+    let vdso = running_vdso().ok_or(NoFile::Missing)?;
     match build_id {
-        Some(wanted) if !vdso.has_build_id(wanted) => Err(Reason::Changed {
+        Some(wanted) if !vdso.has_build_id(wanted) => Err(NoFile::Changed {
             wanted: wanted.clone(),
             found: vdso.build_id().cloned(),
         }),
@@ -154,7 +154,7 @@ mod tests {
             .cloned();
         assert!(ask(id.as_ref()).is_ok());
         let other = BuildId::new(&[9; 20]).unwrap();
-        let Err(Reason::Changed { found, .. }) = ask(Some(&other)) else {
+        let Err(NoFile::Changed { found, .. }) = ask(Some(&other)) else {
             panic!("a changed file was taken for the recorded one");
         };
         assert_eq!(found, id);
@@ -170,12 +170,12 @@ mod tests {
             };
             locator.locate(recorded).unwrap_err()
         };
-        assert_eq!(reason(b"//anon"), Reason::Anonymous);
-        assert_eq!(reason(b"[heap]"), Reason::Anonymous);
-        assert_eq!(reason(b"/no/such/file"), Reason::Missing);
-        assert_eq!(reason(b"/bin/sh (deleted)"), Reason::Deleted);
-        assert_eq!(reason(b"/etc/passwd"), Reason::NotElf);
-        assert!(matches!(reason(b"/tmp"), Reason::Unreadable(_)));
+        assert_eq!(reason(b"//anon"), NoFile::Anonymous);
+        assert_eq!(reason(b"[heap]"), NoFile::Anonymous);
+        assert_eq!(reason(b"/no/such/file"), NoFile::Missing);
+        assert_eq!(reason(b"/bin/sh (deleted)"), NoFile::Deleted);
+        assert_eq!(reason(b"/etc/passwd"), NoFile::NotElf);
+        assert!(matches!(reason(b"/tmp"), NoFile::Unreadable(_)));
     }
 
     #[test]
@@ -197,7 +197,7 @@ mod tests {
             ..Locator::default()
         };
         assert_eq!(ask(&here, inode), Ok(()));
-        assert_eq!(ask(&here, Some(1)), Err(Reason::Replaced));
+        assert_eq!(ask(&here, Some(1)), Err(NoFile::Replaced));
         assert_eq!(ask(&elsewhere, Some(1)), Ok(()));
     }
 }

@@ -3,7 +3,7 @@
 use crate::search_paths::{MAX_PROCESSES, MappedPath};
 use crate::{Locator, Recorded};
 use rprof_abi::{MapsLine, parse_maps};
-use rprof_images::{Elf, Reason};
+use rprof_images::{Elf, NoFile};
 use rprof_untrusted::Budget;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ const MAX_OTHERS: usize = 64;
 
 impl Locator {
     /// Opens the file at its path, or where the processes that map it see it.
-    pub(crate) fn open_mapped(&self, recorded: &Recorded<'_>) -> Result<Elf, Reason> {
+    pub(crate) fn open_mapped(&self, recorded: &Recorded<'_>) -> Result<Elf, NoFile> {
         let here = self.open_here(recorded);
         // Without a build id, who says where to look is asked alone.
         if here.is_ok() || recorded.build_id.is_none() && self.symfs.is_some() {
@@ -27,22 +27,22 @@ impl Locator {
         inside.next().map_or(here, Ok)
     }
 
-    fn open_here(&self, recorded: &Recorded<'_>) -> Result<Elf, Reason> {
+    fn open_here(&self, recorded: &Recorded<'_>) -> Result<Elf, NoFile> {
         let MappedPath { path, is_deleted } = MappedPath::of(recorded.path);
         // Without a build id a new file at the old path would pass for the recorded one.
         if is_deleted && recorded.build_id.is_none() {
-            return Err(Reason::Deleted);
+            return Err(NoFile::Deleted);
         }
         let path = match &self.symfs {
             Some(root) => root.join(path.strip_prefix("/").unwrap_or(path)),
             None => path.to_owned(),
         };
-        let elf = Elf::open(&path, &self.budget).map_err(|error| match Reason::from(error) {
-            Reason::Missing if is_deleted => Reason::Deleted,
+        let elf = Elf::open(&path, &self.budget).map_err(|error| match NoFile::from(error) {
+            NoFile::Missing if is_deleted => NoFile::Deleted,
             reason => reason,
         })?;
         match recorded.build_id {
-            Some(wanted) if !elf.has_build_id(wanted) => Err(Reason::Changed {
+            Some(wanted) if !elf.has_build_id(wanted) => Err(NoFile::Changed {
                 wanted: wanted.clone(),
                 found: elf.build_id().cloned(),
             }),
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(ask(Path::new("/no/such/file"), elf.inode()), Ok(()));
         assert_eq!(ask(Path::new("/no/file (deleted)"), elf.inode()), Ok(()));
         // Nothing says that these are the file.
-        assert_eq!(ask(Path::new("/no/such"), Some(1)), Err(Reason::Missing));
-        assert_eq!(ask(Path::new("/no/such"), None), Err(Reason::Missing));
+        assert_eq!(ask(Path::new("/no/such"), Some(1)), Err(NoFile::Missing));
+        assert_eq!(ask(Path::new("/no/such"), None), Err(NoFile::Missing));
     }
 }

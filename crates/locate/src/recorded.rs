@@ -1,7 +1,7 @@
 //! What a recording knows of a file, and whether a file is that one.
 
 use rprof_base::BuildId;
-use rprof_images::{Elf, Fingerprint, Reason};
+use rprof_images::{Elf, Fingerprint, NoFile};
 use std::time::SystemTime;
 
 /// What a recording knows of a file.
@@ -26,16 +26,16 @@ pub struct Recorded<'r> {
 
 impl Recorded<'_> {
     /// Whether this is the file, as far as can be told without a build id.
-    pub(crate) fn check_file(&self, elf: &Elf) -> Result<(), Reason> {
+    pub(crate) fn check_file(&self, elf: &Elf) -> Result<(), NoFile> {
         if !elf.is_inode(self.inode, self.device) {
-            return Err(Reason::Replaced);
+            return Err(NoFile::Replaced);
         }
         let modified = elf.opened().and_then(|opened| opened.modified());
         match (self.fingerprint, self.ended, modified) {
             // Nothing tells that it is the one.
             _ if self.inode.is_none() => Ok(()),
             (Some(fingerprint), ..) => fingerprint.check(elf),
-            (None, Some(ended), Some(modified)) if modified >= ended => Err(Reason::Modified),
+            (None, Some(ended), Some(modified)) if modified >= ended => Err(NoFile::Modified),
             _ => Ok(()),
         }
     }

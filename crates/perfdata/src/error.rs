@@ -48,7 +48,7 @@ pub enum Error {
 
 /// Where in a recording something is.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Location {
+pub struct FileLocation {
     /// The file's name within a directory recording.
     pub file: Option<String>,
     /// Bytes from the start of the file.
@@ -57,7 +57,7 @@ pub struct Location {
     pub unpacked: Option<u64>,
 }
 
-impl std::fmt::Display for Location {
+impl std::fmt::Display for FileLocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "offset {}", self.offset)?;
         if let Some(file) = &self.file {
@@ -79,19 +79,19 @@ pub enum Warning {
     /// The data ends in the middle of a record, or before its section does.
     Cut {
         /// Where the last whole record ends.
-        at: Location,
+        at: FileLocation,
     },
     /// No record can start here; what follows is not read.
     BadRecord {
         /// Where.
-        at: Location,
+        at: FileLocation,
         /// What is there.
         what: String,
     },
     /// A compressed record does not decompress, and none after it can.
     BadCompressed {
         /// Where.
-        at: Location,
+        at: FileLocation,
         /// What the decoder says.
         what: String,
     },

@@ -5,9 +5,6 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A thread's name: any bytes, at most 15.
-pub type Comm = Vec<u8>;
-
 /// Ids of all processes, ascending.
 ///
 /// # Errors
@@ -36,7 +33,7 @@ fn numbers_in(dir: &Path) -> io::Result<Vec<i32>> {
 ///
 /// # Errors
 /// If it is gone.
-pub fn comm_of(pid: i32, tid: i32) -> io::Result<Comm> {
+pub fn comm_of(pid: i32, tid: i32) -> io::Result<Vec<u8>> {
     let mut comm = std::fs::read(format!("/proc/{pid}/task/{tid}/comm"))?;
     if comm.last() == Some(&b'\n') {
         comm.pop();

@@ -9,7 +9,7 @@ use std::fmt;
 #[non_exhaustive]
 pub enum Reason {
     /// The image's file was not found.
-    NoFile(rprof_images::Reason),
+    NoFile(rprof_images::NoFile),
     /// The file has no symbols at all.
     Stripped,
     /// The file has only the symbols that others link to.

@@ -23,7 +23,7 @@ pub fn symbolize_jitdump(
         // What was read counts.
         Err(error) if is_over_budget(&error) => answers.note_over_budget(true),
         Err(error) => {
-            let reason = rprof_images::Reason::Unreadable(error.kind());
+            let reason = rprof_images::NoFile::Unreadable(error.kind());
             return Err(Reason::NoFile(reason));
         }
         Ok(()) => {}

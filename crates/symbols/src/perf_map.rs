@@ -38,7 +38,7 @@ pub fn symbolize_perf_map(map: &PerfMap, addresses: &[Avma]) -> Result<Answers, 
         }
     });
     let n_malformed =
-        read.map_err(|error| Reason::NoFile(rprof_images::Reason::Unreadable(error.kind())))?;
+        read.map_err(|error| Reason::NoFile(rprof_images::NoFile::Unreadable(error.kind())))?;
     for frame in found {
         frame.into_iter().for_each(|frame| collector.frame(frame));
         collector.end_address();

@@ -111,7 +111,7 @@ pub fn symbolize_user(
         batch
     });
     if located.has_changed() {
-        return Err(Reason::NoFile(rprof_images::Reason::BeingWritten));
+        return Err(Reason::NoFile(rprof_images::NoFile::BeingWritten));
     }
     let mut answers = Batch::join(shares, request.demangling, request.n_threads);
     let is_split_over = split.as_ref().is_some_and(Split::is_over_budget);

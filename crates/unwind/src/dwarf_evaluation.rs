@@ -1,6 +1,6 @@
 //! DWARF evaluation: leaving a frame with all that its description says: all registers, expressions, signal frames.
 
-use crate::Registers;
+use crate::RegisterSet;
 use crate::arch::Arch;
 use crate::index::Bytes;
 use crate::index::Scratch;
@@ -15,14 +15,14 @@ use rprof_base::Svma;
 pub(crate) struct Frame<'f> {
     /// Where to look up its description.
     pub(crate) address: Svma,
-    pub(crate) registers: &'f Registers,
+    pub(crate) registers: &'f RegisterSet,
     pub(crate) stack: &'f Stack<'f>,
 }
 
 /// The frame above it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller {
-    pub(crate) registers: Registers,
+    pub(crate) registers: RegisterSet,
     /// Where its program counter was read (AVMA); 0 if a signal put it there, or it was not read.
     pub(crate) slot: u64,
     /// Whether it was interrupted (the frame left is a signal's), and did not call.

@@ -2,14 +2,14 @@
 //! function's return takes its frame away. Stubs that were made at run time, such as those that Python
 //! calls its functions through for profilers, have nothing else there.
 
-use crate::Registers;
+use crate::RegisterSet;
 use crate::arch::{Arch, Does};
 use crate::stack::{Stack, Unread};
 
 /// The caller: its registers and where its program counter was.
 #[derive(Debug)]
 pub(crate) struct Caller {
-    pub(crate) registers: Registers,
+    pub(crate) registers: RegisterSet,
     pub(crate) slot: u64,
 }
 
@@ -17,7 +17,7 @@ pub(crate) struct Caller {
 /// epilogue: no jump, nothing but what is known here.
 pub(crate) fn follow<A: Arch>(
     mut code: &[u8],
-    registers: &Registers,
+    registers: &RegisterSet,
     stack: &Stack<'_>,
 ) -> Result<Option<Caller>, Unread> {
     let mut registers = *registers;
@@ -77,7 +77,7 @@ mod tests {
     fn caller(code: &[u8]) -> Option<(u64, u64, Option<u64>)> {
         let bytes: Vec<u8> = (0..64u64).flat_map(u64::to_le_bytes).collect();
         let stack = Stack::new(0x1000, &bytes, true);
-        let mut registers = Registers::new(Machine::X86_64, 1);
+        let mut registers = RegisterSet::new(Machine::X86_64, 1);
         registers.set(RSP, 0x1000);
         registers.set(RBP, 0x1050);
         let caller = follow::<X86_64>(code, &registers, &stack).unwrap()?;

@@ -3,7 +3,7 @@
 use crate::arch::Arch;
 use crate::space::is_code;
 use crate::stack::{Stack, Unread};
-use crate::{AddressSpace, Registers};
+use crate::{AddressSpace, RegisterSet};
 
 /// Where frame pointers led.
 pub(crate) enum FramePointerResult {
@@ -21,7 +21,7 @@ pub(crate) enum FramePointerResult {
 /// address points to code: anything else is a register in other use.
 pub(crate) fn follow<A: Arch>(
     space: &impl AddressSpace,
-    registers: &mut Registers,
+    registers: &mut RegisterSet,
     stack: &Stack<'_>,
 ) -> FramePointerResult {
     let (Some(sp), Some(fp)) = (registers.get(A::SP), registers.get(A::FP)) else {

@@ -2,7 +2,7 @@
 //!
 //! An [`UnwindTable`] holds what one image says about its frames (`.eh_frame`, `.debug_frame`),
 //! compiled to rows function by function as they are asked for, and shared by all threads and
-//! processes. An [`Unwinder`] walks one stack after the other: registers ([`Registers`]), stack
+//! processes. An [`Unwinder`] walks one stack after the other: registers ([`RegisterSet`]), stack
 //! bytes ([`Stack`]) and a look-up of what is mapped where ([`AddressSpace`]) go in; addresses,
 //! innermost first, and an [`Outcome`] come out. It reads nothing else: no files, no other
 //! process.
@@ -37,7 +37,7 @@ mod tests;
 pub use arch::{Call, LONGEST_CALL, Machine};
 pub use call::{call_before, is_jump_stub};
 pub use outcome::Outcome;
-pub use registers::Registers;
+pub use registers::RegisterSet;
 pub use space::{AddressSpace, Mapped};
 pub use stack::{MemorySource, Stack};
 pub use table::{TableError, UnwindTable};

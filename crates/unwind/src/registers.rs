@@ -9,7 +9,7 @@ pub(crate) const N_REGISTERS: usize = 33;
 
 /// User registers of one thread, by DWARF's numbers of its machine.
 #[derive(Clone, Copy, Debug)]
-pub struct Registers {
+pub struct RegisterSet {
     machine: Machine,
     pc: u64,
     values: [u64; N_REGISTERS],
@@ -17,7 +17,7 @@ pub struct Registers {
     known: u64,
 }
 
-impl Registers {
+impl RegisterSet {
     /// No register but the program counter is known.
     pub fn new(machine: Machine, pc_avma: u64) -> Self {
         Self {

@@ -1,6 +1,6 @@
 //! One section of descriptions: which function is where in it, and its rows.
 
-use crate::Registers;
+use crate::RegisterSet;
 use crate::arch::Arch;
 use crate::dwarf_evaluation::{Caller, Frame, StepError};
 use crate::index::Scratch;
@@ -70,7 +70,7 @@ impl Section {
         &self,
         at: u32,
         address: Svma,
-        registers: &Registers,
+        registers: &RegisterSet,
         stack: &Stack<'_>,
         scratch: &mut Scratch,
     ) -> Result<Caller, StepError> {

@@ -1,7 +1,7 @@
 //! Signal frames that nothing describes: Linux on 64-bit ARM, C libraries other than glibc, and Go
 //! return from signal handlers by two instructions of their own without a word about them.
 
-use crate::Registers;
+use crate::RegisterSet;
 use crate::arch::Arch;
 use crate::stack::{Stack, Unread};
 use rprof_base::Svma;
@@ -38,14 +38,14 @@ pub(crate) fn holds(start: u32, at: u32) -> bool {
 
 /// The registers of what the signal interrupted.
 pub(crate) fn interrupted<A: Arch>(
-    registers: &Registers,
+    registers: &RegisterSet,
     stack: &Stack<'_>,
-) -> Result<Registers, Unread> {
+) -> Result<RegisterSet, Unread> {
     let layout = A::SIGNAL;
     let frame = registers.sp().ok_or(Unread::Elsewhere)?;
     let word = |number: u64| stack.word(frame.wrapping_add(layout.at + 8 * number));
     let pc = word(layout.registers.len() as u64)?;
-    let mut caller = Registers::new(registers.machine(), pc);
+    let mut caller = RegisterSet::new(registers.machine(), pc);
     for (&register, number) in layout.registers.iter().zip(0..) {
         caller.set(register, word(number)?);
     }

@@ -9,7 +9,7 @@ use crate::rule::{Kind, Rule};
 use crate::section::{Section, debug_frame_of, eh_frame_of, eh_frame_of_piece};
 use crate::signal;
 use crate::stack::Stack;
-use crate::{Mapped, Registers};
+use crate::{Mapped, RegisterSet};
 use foldhash::HashMap;
 use rprof_base::{FileOffset, Svma};
 use rprof_images::{Elf, JitDump, JitLoad, Segment};
@@ -336,7 +336,7 @@ impl UnwindTable {
     pub(crate) fn step<A: Arch>(
         &self,
         address: Svma,
-        registers: &Registers,
+        registers: &RegisterSet,
         stack: &Stack<'_>,
         scratch: &mut Scratch,
     ) -> Result<Caller, StepError> {

@@ -10,7 +10,7 @@ use crate::rule::{Kind, Rule, WORD};
 use crate::signal;
 use crate::space::is_code;
 use crate::stack::{Stack, Unread};
-use crate::{AddressSpace, Mapped, Outcome, Registers};
+use crate::{AddressSpace, Mapped, Outcome, RegisterSet};
 use rprof_base::{Avma, CodeAddress, Svma};
 
 /// A frame of a stack.
@@ -68,7 +68,7 @@ impl Unwinder {
     pub fn walk(
         &mut self,
         space: &impl AddressSpace,
-        registers: &Registers,
+        registers: &RegisterSet,
         stack: Stack<'_>,
         max_frames: usize,
         visit: impl FnMut(StackFrame),
@@ -93,7 +93,7 @@ const MAX_CODE: usize = 64;
 struct Walk<'w, S> {
     space: &'w S,
     number: u32,
-    registers: Registers,
+    registers: RegisterSet,
     stack: Stack<'w>,
     /// Where the program counter was read.
     slot: u64,

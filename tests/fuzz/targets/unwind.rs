@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use rprof_fuzz::WalkInput;
 use rprof_images::Elf;
 use rprof_unwind::{
-    AddressSpace, Machine, Mapped, Outcome, Registers, Stack, UnwindTable, Unwinder,
+    AddressSpace, Machine, Mapped, Outcome, RegisterSet, Stack, UnwindTable, Unwinder,
 };
 
 const MAX_FRAMES: usize = 200;
@@ -46,7 +46,7 @@ fuzz_target!(|bytes: &[u8]| {
         false => Machine::Aarch64,
     };
     let [pc, values @ ..] = input.registers;
-    let mut registers = Registers::new(machine, pc);
+    let mut registers = RegisterSet::new(machine, pc);
     for (value, number) in values.into_iter().zip(0..) {
         registers.set(number, value);
     }

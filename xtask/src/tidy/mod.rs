@@ -20,8 +20,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 
+use crate::args::no_arguments;
 use crate::command::root;
 use crate::files::{File, read_below};
 
@@ -35,10 +36,6 @@ const CHECKS: &[Check] = &[
     ("licences", licences::check),
     ("fixtures", budget::check),
     ("map", map::check),
-];
-
-/// Rules that not all of the house follows yet: `--strict` checks them, too.
-const STRICT: &[Check] = &[
     ("cycles", cycles::check),
     ("names", public_names::check),
     ("pages", markdown::check),
@@ -72,14 +69,10 @@ impl fmt::Display for Violation {
 
 /// Prints every violation, and fails if there is one.
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let strict = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => &[][..],
-        ["--strict"] => STRICT,
-        _ => bail!("tidy takes nothing, or --strict"),
-    };
+    no_arguments(args)?;
     let files = read_below(root(), Path::new(""))?;
     let mut n_found = 0;
-    for (name, check) in CHECKS.iter().chain(strict) {
+    for (name, check) in CHECKS {
         let violations = check(&files).unwrap_or_else(|error| {
             let what = format!("{name} could not be checked: {error:#}");
             vec![Violation::new("Cargo.toml", 1, what)]

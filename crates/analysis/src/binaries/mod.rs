@@ -9,7 +9,7 @@ use crate::index::{recorded_elsewhere, recording_ended};
 use crate::recording::{Contents, ProcessesByImage, Recording};
 use foldhash::HashSet;
 use rprof_base::BuildId;
-use rprof_images::{Fingerprint, JitDump, Located, Reason};
+use rprof_images::{Fingerprint, JitDump, Located, NoFile};
 use rprof_locate::{Recorded, kernel_build_id};
 use rprof_machine::{ImageId, ImageKind, Key, RecordedImage};
 use rprof_perfdata::{Feature, FeatureId, Reader};
@@ -21,7 +21,7 @@ pub(crate) fn locate(
     recording: &Recording<'_>,
     id: ImageId,
     image: &RecordedImage,
-) -> Result<Located, Reason> {
+) -> Result<Located, NoFile> {
     let build_id = build_id_of(recording, image);
     let recorded = Recorded {
         path: &image.path,
@@ -105,7 +105,7 @@ pub(crate) fn locate_to_unwind(
     recording: &Recording<'_>,
     id: ImageId,
     image: &RecordedImage,
-) -> Result<Located, Reason> {
+) -> Result<Located, NoFile> {
     let located = locate(recording, id, image);
     let is_here = matches!(&located, Ok(files) if files.binary.has_section(".eh_frame"));
     let (Some(servers), Some(build_id)) = (&recording.locator.debuginfod, &image.build_id) else {

@@ -8,7 +8,7 @@ use crate::locations::{comm_text, task_name};
 use crate::recording::Recording;
 use distribution::{Distribution, Packages};
 use foldhash::HashMap;
-use rprof_images::Reason as NoFile;
+use rprof_images::NoFile;
 use rprof_machine::{Key, RecordedImage};
 use rprof_symbols::Reason;
 use rprof_untrusted::quoted;

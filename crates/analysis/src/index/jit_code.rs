@@ -6,7 +6,7 @@ use super::machine::recorded_elsewhere;
 use foldhash::HashMap;
 use rprof_abi::AttrFlags;
 use rprof_base::FileOffset;
-use rprof_images::Reason as NoFile;
+use rprof_images::NoFile;
 use rprof_images::{JitDamage, JitDump, JitMove, JitRecord};
 use rprof_locate::{LiveProcess, Locator};
 use rprof_machine::{CodeLog, CompiledCode, HistoryBuilder, ImageId, RecordedImage};

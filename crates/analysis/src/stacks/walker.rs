@@ -15,7 +15,7 @@ use rprof_abi::sample::StackDump;
 use rprof_abi::{Callchain, context as marker};
 use rprof_base::{Avma, StackEnd};
 use rprof_machine::{Epoch, ImageId, Place};
-use rprof_unwind::{AddressSpace, Mapped, Outcome, Registers, Stack, StackFrame, Unwinder};
+use rprof_unwind::{AddressSpace, Mapped, Outcome, RegisterSet, Stack, StackFrame, Unwinder};
 use std::ops::Range;
 
 /// The code of a process at one moment.
@@ -156,7 +156,7 @@ impl StackWalker {
         let (Some(registers), Some(dump)) = (sample.regs_user, sample.stack_user) else {
             return WalkedStack::default();
         };
-        let registers = match Registers::of_sample(tables.machine, &registers) {
+        let registers = match RegisterSet::of_sample(tables.machine, &registers) {
             Ok(registers) => registers,
             Err(outcome) => return WalkedStack::nowhere(outcome.end()),
         };
@@ -176,7 +176,7 @@ impl StackWalker {
     fn walk_dump(
         &mut self,
         code: &UserCode<'_>,
-        registers: &Registers,
+        registers: &RegisterSet,
         dump: StackDump<'_>,
         max_stack: Option<usize>,
     ) -> WalkedStack {

@@ -10,7 +10,7 @@ use crate::index::{EmbeddedSymbols, for_each_function, recorded_elsewhere, symfs
 use crate::locations::Location;
 use crate::recording::Recording;
 use rprof_base::{Avma, FileOffset};
-use rprof_images::Reason as NoFile;
+use rprof_images::NoFile;
 use rprof_images::{JitDump, PerfMap};
 use rprof_locate::is_trusted_owner;
 use rprof_machine::{CompiledCode, ImageId, RecordedImage};

@@ -36,7 +36,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Told how far downloads are while they are waited for, and `None` when that is over.
-pub type Watch = dyn Fn(Option<Downloads>) + Send + Sync;
+pub type DownloadWatch = dyn Fn(Option<Downloads>) + Send + Sync;
 
 /// A server that could not be asked, or sent what is of no use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub struct ServerFailure {
 /// deleted.
 pub struct Debuginfod {
     shared: Arc<Shared>,
-    watch: Box<Watch>,
+    watch: Box<DownloadWatch>,
 }
 
 impl fmt::Debug for Debuginfod {
@@ -64,7 +64,7 @@ impl fmt::Debug for Debuginfod {
 
 impl Debuginfod {
     /// For these servers; asks none yet. What is read of their files is of the budget.
-    pub fn new(settings: DebuginfodSettings, budget: &Budget, watch: Box<Watch>) -> Self {
+    pub fn new(settings: DebuginfodSettings, budget: &Budget, watch: Box<DownloadWatch>) -> Self {
         let state = State {
             servers: settings.urls.iter().map(|_| Server::default()).collect(),
             ..State::default()

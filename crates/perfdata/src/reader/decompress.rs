@@ -55,7 +55,7 @@ struct Decompressor<'b> {
 pub(super) fn decompress(
     part: &Part,
     how: How<'_>,
-    location: impl Fn(u64) -> crate::Location,
+    location: impl Fn(u64) -> crate::FileLocation,
 ) -> io::Result<Decompressed> {
     let How {
         endian,

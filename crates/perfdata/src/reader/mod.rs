@@ -17,7 +17,7 @@ pub use records::{Records, Step};
 
 use crate::attr_fields::visit_attr;
 use crate::feature::{self, BuildIdEntry};
-use crate::{Error, FeatureId, FileHeader, Location, Section, Warning};
+use crate::{Error, FeatureId, FileHeader, FileLocation, Section, Warning};
 use bytes::Bytes;
 use foldhash::HashMap;
 use rprof_abi::{
@@ -174,7 +174,7 @@ impl Reader {
     }
 
     /// Where an offset of a walk is, in the user's terms.
-    pub fn location(&self, offset: u64) -> Location {
+    pub fn location(&self, offset: u64) -> FileLocation {
         self.stream.location(offset)
     }
 

@@ -5,7 +5,7 @@
 //! the user's terms.
 
 use super::bytes::Bytes;
-use crate::Location;
+use crate::FileLocation;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -58,27 +58,27 @@ impl Stream {
     }
 
     /// Where an offset is, in the user's terms.
-    pub(super) fn location(&self, offset: u64) -> Location {
+    pub(super) fn location(&self, offset: u64) -> FileLocation {
         let Some(part) = self.part_at(offset).or(self.parts.last()) else {
-            return Location {
+            return FileLocation {
                 offset,
-                ..Location::default()
+                ..FileLocation::default()
             };
         };
         let file = part.name.clone();
         let after = part.origins.partition_point(|origin| origin.from <= offset);
         match part.origins.get(after.wrapping_sub(1)) {
-            None => Location {
+            None => FileLocation {
                 file,
                 offset: offset - part.range.start + part.at,
                 unpacked: None,
             },
-            Some(origin) if origin.is_compressed => Location {
+            Some(origin) if origin.is_compressed => FileLocation {
                 file,
                 offset: origin.file_offset,
                 unpacked: Some(offset - origin.from),
             },
-            Some(origin) => Location {
+            Some(origin) => FileLocation {
                 file,
                 offset: origin.file_offset + (offset - origin.from),
                 unpacked: None,

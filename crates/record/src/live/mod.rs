@@ -31,7 +31,7 @@ use rprof_locate::KeptFiles;
 use rprof_machine::Live;
 use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
-use rprof_unwind::{Machine, Outcome, Registers, Stack, StackFrame, Unwinder};
+use rprof_unwind::{Machine, Outcome, RegisterSet, Stack, StackFrame, Unwinder};
 use std::cell::RefCell;
 use std::env::consts::ARCH;
 use std::sync::{Arc, OnceLock};
@@ -283,7 +283,7 @@ impl LiveUnwinder {
     /// Finds the user part of a sample's stack; `None` if it has none.
     fn walk(&mut self, sample: &Sample<'_>) -> Option<Walked> {
         let registers = sample.regs_user.as_ref()?;
-        let registers = match Registers::of_sample(self.machine, registers) {
+        let registers = match RegisterSet::of_sample(self.machine, registers) {
             Ok(registers) => registers,
             Err(Outcome::NoRegisters) => return None,
             Err(outcome) => {

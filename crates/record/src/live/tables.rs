@@ -1,6 +1,6 @@
 //! The unwind tables of images. Each is read when a stack first leads into its image.
 
-use rprof_images::{Located, Reason};
+use rprof_images::{Located, NoFile};
 use rprof_locate::{KeptFiles, Locator, Recorded};
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_untrusted::{Budget, Limits};
@@ -117,7 +117,7 @@ impl Tables {
     }
 
     /// The file with the recorded contents: at its path, or wherever the process has it from.
-    fn locate(&self, image: &RecordedImage, pid: i32) -> Result<Located, Reason> {
+    fn locate(&self, image: &RecordedImage, pid: i32) -> Result<Located, NoFile> {
         let processes = [pid];
         let recorded = Recorded {
             path: &image.path,

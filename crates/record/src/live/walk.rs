@@ -1,7 +1,7 @@
 //! One walk through a stack.
 
 use super::address_space::LiveSpace;
-use rprof_unwind::{Outcome, Registers, Stack, StackFrame, Unwinder};
+use rprof_unwind::{Outcome, RegisterSet, Stack, StackFrame, Unwinder};
 
 /// Frames that are walked at most: more than fit into the largest dump.
 const MAX_FRAMES: usize = 1 << 16;
@@ -10,7 +10,7 @@ const MAX_FRAMES: usize = 1 << 16;
 pub(super) struct WalkContext<'w> {
     pub(super) unwinder: &'w mut Unwinder,
     pub(super) space: &'w LiveSpace<'w>,
-    pub(super) registers: &'w Registers,
+    pub(super) registers: &'w RegisterSet,
 }
 
 impl WalkContext<'_> {

@@ -3,7 +3,7 @@
 mod elf;
 mod piece;
 
-use crate::{AddressSpace, Machine, Mapped, Outcome, Registers, Stack, UnwindTable, Unwinder};
+use crate::{AddressSpace, Machine, Mapped, Outcome, RegisterSet, Stack, UnwindTable, Unwinder};
 use elf::{AARCH64, X86_64, debug_frame, elf};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -49,7 +49,7 @@ fn table(file: Vec<u8>) -> Option<UnwindTable> {
 }
 
 /// Walks, and returns the addresses.
-fn walk(table: &UnwindTable, registers: &Registers, words: &[u64]) -> (Vec<u64>, Outcome) {
+fn walk(table: &UnwindTable, registers: &RegisterSet, words: &[u64]) -> (Vec<u64>, Outcome) {
     let bytes = words.iter().flat_map(|word| word.to_le_bytes());
     let bytes: Vec<u8> = bytes.collect();
     let stack = Stack::new(STACK, &bytes, false);
@@ -61,8 +61,8 @@ fn walk(table: &UnwindTable, registers: &Registers, words: &[u64]) -> (Vec<u64>,
 }
 
 /// A thread that stands at an address of the image.
-fn standing(machine: Machine, at: u64) -> Registers {
-    let mut registers = Registers::new(machine, BIAS + at);
+fn standing(machine: Machine, at: u64) -> RegisterSet {
+    let mut registers = RegisterSet::new(machine, BIAS + at);
     registers.set(registers.sp_number(), STACK);
     registers
 }
@@ -157,7 +157,7 @@ fn signals_are_walked_although_nothing_describes_them() {
         // What was interrupted stands at the first instruction of the function that is the root.
         let mut words = vec![9; n_before + n_registers];
         words.extend([STACK + 0x200, BIAS + 0x1200]);
-        let mut registers = Registers::new(machine, start);
+        let mut registers = RegisterSet::new(machine, start);
         registers.set(sp, STACK);
         let (frames, outcome) = walk(&table, &registers, &words);
         assert_eq!(frames, [start, BIAS + 0x1200], "{machine:?}: {outcome:?}");
@@ -181,11 +181,11 @@ fn word() -> impl Strategy<Value = u64> {
 }
 
 /// A thread that can stand anywhere.
-fn thread() -> impl Strategy<Value = (Registers, Vec<u64>)> {
+fn thread() -> impl Strategy<Value = (RegisterSet, Vec<u64>)> {
     let registers = (any::<bool>(), 0..0x3000u64, vec(word(), 33));
     let registers = registers.prop_map(|(is_x86, pc, values)| {
         let machine = [Machine::Aarch64, Machine::X86_64][usize::from(is_x86)];
-        let mut registers = Registers::new(machine, BIAS + pc);
+        let mut registers = RegisterSet::new(machine, BIAS + pc);
         for (value, number) in values.into_iter().zip(0..) {
             registers.set(number, value);
         }
@@ -237,7 +237,7 @@ fn expressions() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// What any walk must be.
-fn check(file: Vec<u8>, (registers, words): &(Registers, Vec<u64>)) {
+fn check(file: Vec<u8>, (registers, words): &(RegisterSet, Vec<u64>)) {
     let Some(table) = table(file) else { return };
     let (frames, outcome) = walk(&table, registers, words);
     assert!(frames.len() <= MAX_FRAMES && !frames.is_empty());

@@ -5,7 +5,7 @@
 
 use foldhash::fast::FixedState;
 use rprof_base::{Avma, FileOffset};
-use rprof_images::{JitDump, JitLoad, JitRecord, Reason};
+use rprof_images::{JitDump, JitLoad, JitRecord, NoFile};
 use rprof_locate::{LiveProcess, is_trusted_owner};
 use rprof_ringbuf::sys::Clock;
 use rprof_untrusted::{Budget, Held};
@@ -153,7 +153,7 @@ impl LiveJitDump {
             // Children have their parent's jitdump mapped.
             Ok(dump) if is_of(&dump, living) => self.dump = Some(RefCell::new(dump)),
             // Its first bytes may not be written yet.
-            Err(Reason::NotJitDump) => {}
+            Err(NoFile::NotJitDump) => {}
             _ => self.is_void = true,
         }
     }

@@ -7,7 +7,7 @@ use std::io;
 /// Why there is no file for an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum NoFile {
     /// Anonymous memory: code made at run time.
     Anonymous,
     /// No file of that path.
@@ -37,7 +37,7 @@ pub enum Reason {
     BeingWritten,
 }
 
-impl std::fmt::Display for Reason {
+impl std::fmt::Display for NoFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Anonymous => write!(f, "code made at run time, without a file"),
@@ -75,7 +75,7 @@ impl std::fmt::Display for Reason {
     }
 }
 
-impl From<ElfError> for Reason {
+impl From<ElfError> for NoFile {
     fn from(error: ElfError) -> Self {
         match error {
             ElfError::Io { source, .. } => match source.kind() {
