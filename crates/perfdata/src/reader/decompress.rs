@@ -203,7 +203,7 @@ impl Decompressor<'_> {
             match next_record(rest, self.endian) {
                 Found::Record(record) => whole += record.len_bytes(),
                 Found::Nothing => break None,
-                Found::Bad(what) => break Some(what),
+                Found::Bad(what) => break Some(what.to_string()),
             }
         };
         self.spool

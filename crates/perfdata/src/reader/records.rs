@@ -151,7 +151,7 @@ impl<'w> Iterator for Records<'w> {
             Found::Record(record) => record,
             Found::Nothing => return None,
             Found::Bad(what) => {
-                self.trouble = Some(Trouble::Bad(self.at, what));
+                self.trouble = Some(Trouble::Bad(self.at, what.to_string()));
                 return None;
             }
         };
@@ -177,7 +177,20 @@ pub(super) enum Found<'w> {
     Record(RawRecord<'w>),
     /// Not all of it is there.
     Nothing,
-    Bad(String),
+    Bad(BadRecord),
+}
+
+/// What says that it is a record, and cannot be one.
+#[derive(Clone, Copy)]
+pub(super) struct BadRecord {
+    kind: RecordKind,
+    len: usize,
+}
+
+impl std::fmt::Display for BadRecord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} of {} bytes", self.kind, self.len)
+    }
 }
 
 /// The record at the front of some bytes.
@@ -195,7 +208,10 @@ pub(super) fn next_record(rest: &[u8], endian: Endian) -> Found<'_> {
     };
     let len = usize::try_from(file_kind::record_len(header)).unwrap_or(usize::MAX);
     if !(RecordHeader::LEN..=MAX_WINDOW).contains(&len) {
-        return Found::Bad(format!("{:?} of {len} bytes", header.kind));
+        return Found::Bad(BadRecord {
+            kind: header.kind,
+            len,
+        });
     }
     match rest.get(RecordHeader::LEN..len) {
         None => Found::Nothing,
