@@ -102,7 +102,7 @@ fn functions_of_a_map_have_its_names_and_perf_agrees() {
     assert!(table.contains("[JIT] tid "), "{table}");
     let mut warned = rprof(["report", "-i"]);
     let warned = run(warned.arg(&file)).ok().stderr;
-    assert!(warned.contains(".map: 1 lines make no sense"), "{warned}");
+    assert!(warned.contains(".map: 1 malformed lines"), "{warned}");
     let picture = run(rprof(["flame"]).arg(&file)).ok().stdout;
     let first = picture.split("<title>first function (").nth(1).unwrap();
     let [red, green, blue] = fill(first);
@@ -141,10 +141,7 @@ fn a_map_counts_only_if_it_can_be_the_processs(dir: &Path, file: &Path, map: &Pa
     let symfs = ["--symfs", root.to_str().unwrap()];
     let args = [FLAT.as_slice(), &symfs].concat();
     let table = report(file, &args);
-    assert!(
-        table.contains("code made at run time, and no such file"),
-        "{table}"
-    );
+    assert!(table.contains("JIT code, and no such file"), "{table}");
     std::fs::write(root.join("tmp").join(map.file_name().unwrap()), text).unwrap();
     assert!(report(file, &args).contains("first function"));
 }
@@ -162,10 +159,10 @@ fn code_without_a_map_says_how_to_get_one() {
     let program = compile_c(dir.path(), "mapped", MAPPED);
     let (file, said) = recorded(dir.path(), &[program.to_str().unwrap()]);
     let table = report(&file, &FLAT);
-    let hint = format!("{}: code made at run time, and no such file", said.trim());
+    let hint = format!("{}: JIT code, and no such file", said.trim());
     let line = table.lines().find(|line| line.contains(&hint));
     let line = line.unwrap_or_else(|| panic!("{hint}\n{table}"));
-    assert!(line.contains("; to mend: node --perf-basic-prof"), "{line}");
+    assert!(line.contains("; fix: node --perf-basic-prof"), "{line}");
 }
 
 /// A function is loaded, moved, and another one is loaded where it was: each runs for a while.
@@ -272,7 +269,7 @@ fn an_address_is_called_what_was_there_at_the_time() {
     };
     let cut = said(&bytes[..bytes.len() - 3]);
     assert!(cut.stdout.contains("wanderer") && !cut.stdout.contains("successor"));
-    assert!(cut.stderr.contains("no whole record"), "{}", cut.stderr);
+    assert!(cut.stderr.contains("no complete record"), "{}", cut.stderr);
     let name = bytes.windows(10).position(|text| text == b"successor\0");
     let mut torn = bytes.clone();
     torn[name.unwrap() + 9] = b'x';

@@ -244,7 +244,7 @@ fn copies_of_stacks_still_need_the_binaries_and_that_is_said() {
     let root = ["--symfs".into(), walk.join("root").into_os_string()];
     let said = run(rprof(["symbols", "--embed", "-i"]).arg(&file).args(&root)).ok();
     assert!(
-        said.stderr.contains("still needs the binaries"),
+        said.stderr.contains("the binaries are still needed"),
         "{}",
         said.stderr
     );
@@ -287,7 +287,7 @@ fn each_missing_name_has_its_reason_and_what_mends_it() {
         let own = table.split(&path).nth(1).unwrap();
         assert!(own.contains(&format!("why not  {why}")), "{why}\n{table}");
         assert!(
-            own.contains(&format!("to mend  {mend}")) || mend.is_empty(),
+            own.contains(&format!("fix      {mend}")) || mend.is_empty(),
             "{mend}\n{table}"
         );
     };
@@ -329,7 +329,7 @@ fn another_user_may_not_read_it(test: &str, file: &Path, program: &Path) {
     other.arg(&ours).args(["report", "-i"]).arg(file);
     let table = run(other.args(FLAT)).ok().stdout;
     let line = format!(
-        "{}: cannot be read: permission denied; to mend: ",
+        "{}: cannot be read: permission denied; fix: ",
         program.display()
     );
     assert!(table.contains(&line), "{table}");
@@ -349,7 +349,7 @@ fn a_file_without_symbols_and_one_without_build_id_say_so() {
     let (file, _) = record(dir.path(), &[]);
     let table = report(&file, &FLAT);
     assert!(
-        table.contains("the file has no symbols (stripped); to mend: "),
+        table.contains("the file has no symbols (stripped); fix: "),
         "{table}"
     );
     // Another file under the name; that of the recording had no build id.

@@ -83,11 +83,11 @@ fn processes_that_may_not_be_looked_into_are_said_to_be_the_cause() {
     // Others come and go.
     let pid = busy.pid().to_string();
     drop(busy);
-    assert!(ran.stderr.contains("not looked into"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot be inspected"), "{}", ran.stderr);
     let stats = run(&mut nobody.rprof(&["report", "--stats", "--pid", &pid]));
     let stats = stats.ok().stdout;
     assert!(
-        stats.contains("a process that could not be looked into"),
+        stats.contains("a process that could not be inspected"),
         "{stats}"
     );
     assert!(!stats.contains("points to no code"), "{stats}");
@@ -152,7 +152,7 @@ fn what_is_less_than_asked_for_is_said_in_one_line() {
     if ran.status.success() && ran.stderr.contains("lockable") {
         let first = ran.stderr.lines().next().unwrap();
         assert!(
-            first.contains("may be cut") || first.contains("may be lost"),
+            first.contains("may be truncated") || first.contains("may be lost"),
             "{first}"
         );
     } else {

@@ -61,7 +61,7 @@ fn wide_frames_are_whole_and_cut_where_less_is_copied() {
             assert!(WIDE[..2].starts_with(&sample.innermost()), "{sample:#?}");
         }
         let stats = recording.read("report", &["--stats"]);
-        assert!(stats.contains("cut: the stack was deeper"), "{stats}");
+        assert!(stats.contains("truncated: the stack is deeper"), "{stats}");
         assert_eq!(recording.ends().completed, 0);
     }
 }

@@ -90,7 +90,7 @@ impl Recording {
         let ends = &info["features"]["stack_ends"];
         let number = |value: &Value| value.as_u64().unwrap();
         Ends {
-            rooted: number(&ends["whole"]),
+            rooted: number(&ends["complete"]),
             completed: number(&ends["completed"]),
             others: ends["reasons"]
                 .as_array()
@@ -113,7 +113,7 @@ impl Recording {
 
     /// Whether the machine was too busy for the recorder: stacks may be cut then.
     pub fn is_behind(&self) -> bool {
-        self.stderr.contains("writer was behind")
+        self.stderr.contains("writer could not keep up")
     }
 }
 
@@ -153,7 +153,7 @@ impl Sample {
     /// Whether it is said to be short because less was copied.
     pub fn is_shortened(&self) -> bool {
         let end = self.end.as_deref();
-        matches!(end, Some("cut" | "not-copied" | "hole"))
+        matches!(end, Some("truncated" | "no-dump" | "hole"))
     }
 
     /// Whether it is short, and the machine too busy for more.

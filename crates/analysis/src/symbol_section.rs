@@ -93,8 +93,7 @@ pub fn symbol_section(
     let warnings = warnings.chain(found.ignored.warnings());
     let copies = reader.events().iter().any(has_stack);
     let copies = copies.then(|| {
-        "the recording holds copies of stacks: to unwind them, it still needs the binaries"
-            .to_owned()
+        "the recording holds stack dumps: to unwind them, the binaries are still needed".to_owned()
     });
     Ok(SymbolSection {
         bytes,

@@ -43,16 +43,16 @@ macro_rules! stack_ends {
 
 stack_ends! {
     /// It is whole: the thread began there.
-    Rooted = None, "whole", "whole: to where the thread began";
+    Rooted = None, "complete", "complete: to where the thread began";
     /// The thread began there, but frame pointers led through code that nothing describes: callers of
     /// functions that keep none are missing.
     Guess = Some(12), "guess",
-        "by frame pointers alone through code without unwind information";
+        "by frame pointers alone, through code without unwind information";
     /// The stack was deeper than its copy.
-    Cut = Some(1), "cut", "cut: the stack was deeper than what was copied of it";
+    Cut = Some(1), "truncated", "truncated: the stack is deeper than its dump";
     /// Nothing was copied: the stack was not in memory, exec was at work, or the recorder too busy.
-    NotCopied = Some(8), "not-copied",
-        "nothing was copied of the stack: not in memory, or exec at work";
+    NotCopied = Some(8), "no-dump",
+        "no stack dump: the stack was not in memory, or exec was replacing it";
     /// Nothing describes the frames of the code.
     NoInfo = Some(3), "no-info", "no unwind information for the code";
     /// The description is damaged, or needs what was not recorded.
@@ -63,9 +63,9 @@ stack_ends! {
     /// A frame is not on this stack.
     OffStack = Some(2), "off-stack", "a frame that is not on the stack";
     /// A frame does not lie above its callee's.
-    Loop = Some(5), "loop", "frames that go in a circle";
+    Loop = Some(5), "loop", "frames that form a loop";
     /// More frames were not asked for.
-    MaxStack = None, "max-stack", "no more frames were asked for";
+    MaxStack = None, "max-stack", "the limit of frames is reached";
     /// There were more frames than a record holds: those in the middle are missing.
     Gap = Some(7), "gap", "frames missing in the middle: more than a record holds";
     /// Frames in the middle are missing: only those around them are known.
@@ -75,7 +75,7 @@ stack_ends! {
     ThirtyTwoBit = Some(9), "32-bit", "a 32-bit task";
     /// A process whose mappings the recorder could not see: another user's, or protected.
     Unreadable = Some(10), "unreadable",
-        "a process that could not be looked into: another user's, or protected";
+        "a process that could not be inspected: another user's, or protected";
     /// No user registers were recorded: a kernel thread, or a task on its way out.
     NoRegisters = None, "no-registers",
         "no user registers: kernel threads, tasks that ended";

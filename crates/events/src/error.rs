@@ -159,7 +159,7 @@ pub enum EventError {
         source: io::Error,
     },
     /// A file of sysfs or tracefs does not hold what the kernel documents.
-    #[error("cannot make sense of '{text}' in {}", path.display())]
+    #[error("malformed text '{text}' in {}", path.display())]
     BadFile {
         /// The file.
         path: PathBuf,

@@ -40,7 +40,7 @@ pub enum NoFile {
 impl std::fmt::Display for NoFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Anonymous => write!(f, "code made at run time, without a file"),
+            Self::Anonymous => write!(f, "JIT code, without a file"),
             Self::Missing => write!(f, "no such file here"),
             Self::Deleted => write!(f, "the file was deleted"),
             Self::Changed { wanted, found } => match found {

@@ -7,7 +7,7 @@ use rprof_perfdata::{Feature, FeatureId, Form, Reader, Section, Step};
 use std::collections::BTreeMap;
 
 /// Version of the JSON form: raised when a field changes its name or meaning.
-pub const INFO_VERSION: u64 = 1;
+pub const INFO_VERSION: u64 = 2;
 
 /// Counts over all records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use rprof_untrusted::printable;
 use std::io::{self, Write};
 
 /// Version of the form with named fields: raised when a field changes its name or meaning.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// Writes one line for each image that samples hit, and more below it where there is more to say;
 /// with `all`, also images that no sample hit.
@@ -71,7 +71,7 @@ fn more(image: &ImageSymbols) -> Vec<(&'static str, String)> {
         lines.push(("why not", reason.clone()));
     }
     if let Some(hint) = &image.hint {
-        lines.push(("to mend", hint.clone()));
+        lines.push(("fix", hint.clone()));
     }
     if image.named > 0 && image.unnamed_weight > 0 {
         let share = Share::of(image.unnamed_weight, image.weight);
@@ -113,7 +113,7 @@ fn visit_image(image: &ImageSymbols, fields: &mut dyn Fields) {
         fields.field("", Value::Text(file.as_bytes()));
     });
     text(fields, "reason", &image.reason);
-    text(fields, "mend", &image.hint);
+    text(fields, "fix", &image.hint);
 }
 
 #[cfg(test)]
@@ -173,7 +173,7 @@ mod tests {
                   holes    10.00 % of its samples are at addresses without a name
    25.00%    0/4  /lib/\\x1b
                   why not  stripped
-                  to mend  apt install x
+                  fix      apt install x
 ";
         assert_eq!(text(false), expected);
         assert!(text(true).ends_with("    0.00%    0/0  /idle\n"));

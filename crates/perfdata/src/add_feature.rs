@@ -120,10 +120,10 @@ impl<'f> SectionTable<'f> {
             size: Section::LEN * n_features,
         };
         if at.end() > len {
-            return Err(bad(at.offset, "the file is cut before its sections"));
+            return Err(bad(at.offset, "the file is truncated before its sections"));
         }
         if header.attrs.end() > header.data.offset {
-            return Err(bad(at.offset, "something else may lie behind the records"));
+            return Err(bad(at.offset, "something else may follow the records"));
         }
         let bytes = read(file, at.offset, at.size).map_err(io_error)?;
         let mut cursor = Cursor::new(&bytes, endian);

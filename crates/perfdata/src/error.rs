@@ -64,7 +64,7 @@ impl std::fmt::Display for FileLocation {
             write!(f, " of {file}")?;
         }
         if let Some(unpacked) = self.unpacked {
-            write!(f, ", byte {unpacked} of what is compressed there")?;
+            write!(f, ", byte {unpacked} of the decompressed data there")?;
         }
         Ok(())
     }
@@ -126,7 +126,7 @@ impl std::fmt::Display for Warning {
             ),
             Self::Cut { at } => write!(
                 f,
-                "the file is cut: reading up to the last whole record, at {at}"
+                "the file is truncated: reading up to the last complete record, at {at}"
             ),
             Self::BadRecord { at, what } => write!(
                 f,
@@ -138,13 +138,13 @@ impl std::fmt::Display for Warning {
                  be read"
             ),
             Self::Undecodable { records } => {
-                write!(f, "{records} damaged records were passed over")
+                write!(f, "{records} damaged records were ignored")
             }
             Self::CutFeatures { missing } => {
                 let names: Vec<&str> = missing.iter().map(|id| id.name()).collect();
                 write!(
                     f,
-                    "the file is cut: it does not hold the feature sections {}",
+                    "the file is truncated: it lacks the feature sections {}",
                     names.join(", ")
                 )
             }

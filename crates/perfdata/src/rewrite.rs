@@ -43,7 +43,7 @@ pub fn rewrite_with(
     if reader.endian() != Endian::NATIVE {
         return Err(Error::Unsupported {
             path: reader.path().to_owned(),
-            form: "writing anew what has the other byte order",
+            form: "rewriting a recording of the other byte order",
             advice: "add the names on a machine of that order",
         });
     }

@@ -47,7 +47,7 @@ impl fmt::Display for Coverage {
         let share = Share::of(self.covered, self.count);
         write!(
             f,
-            "samples cover {share:.1} % of {}: many processes or threads ended before their first one",
+            "samples cover {share:.1} % of {}: many processes or threads ended before their first sample",
             self.of
         )
     }

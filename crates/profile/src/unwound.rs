@@ -54,13 +54,13 @@ impl Unwound {
         let cut = self.sum(|end| end == StackEnd::Cut);
         let guessed = self.sum(|end| end == StackEnd::Guess);
         let lacking = self.sum(StackEnd::lacks_info);
-        let mut line = format!("{} whole", share(rooted));
+        let mut line = format!("{} complete", share(rooted));
         if guessed > 0 {
             let images = self.images(|end| end == StackEnd::Guess, share);
             line += &format!(", {} by frame pointers alone ({images})", share(guessed));
         }
         if cut > 0 {
-            line += &format!(", {} cut", share(cut));
+            line += &format!(", {} truncated", share(cut));
         }
         if lacking > 0 {
             let images = self.images(StackEnd::lacks_info, share);
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(
             all.summary().as_deref(),
             Some(
-                "97.3 % whole, 0.9 % by frame pointers alone (libm.so.6 0.9 %), 1.1 % cut, \
+                "97.3 % complete, 0.9 % by frame pointers alone (libm.so.6 0.9 %), 1.1 % truncated, \
                  0.7 % without unwind info (libfoo.so 0.5 %, [anon] 0.2 %)"
             )
         );
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(few.ends, [ended(StackEnd::Loop, None, 2)]);
         assert_eq!(
             few.summary().as_deref(),
-            Some("0.0 % whole, 100.0 % ended otherwise")
+            Some("0.0 % complete, 100.0 % ended otherwise")
         );
     }
 

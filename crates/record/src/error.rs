@@ -63,16 +63,16 @@ pub enum Error {
     #[error("interrupted before the recording began")]
     Interrupted,
     /// The user wants an end, and the disk, or the reader of a pipe, takes nothing.
-    #[error("nobody takes what was recorded: the rest of it is lost")]
+    #[error("the output takes no more data: the rest of the recording is lost")]
     Stuck,
     /// The thread that writes has ended; why is said by another error, if there is one.
-    #[error("the writing thread has ended")]
+    #[error("the writer thread has ended")]
     WriterGone,
     /// Branch records were to be the call stacks.
     #[error(
-        "event '{event}': this machine keeps no call stacks in branch records of it (processors by \
-         Intel since Haswell do, for hardware events, not in most virtual machines): \
-         --call-graph auto needs no such thing"
+        "event '{event}': no call stacks in branch records here (Intel processors since Haswell \
+         have them, for hardware events, rarely in virtual machines): --call-graph auto needs \
+         none"
     )]
     NoBranchRecords {
         /// The event.

@@ -120,7 +120,7 @@ impl fmt::Display for SmallRings {
         let kib = self.size_bytes / 1024;
         write!(f, "not enough lockable memory, rings of {kib} KiB: ")?;
         match self.stack_bytes {
-            Some(bytes) => write!(f, "stacks over {} KiB may be cut", bytes / 1024)?,
+            Some(bytes) => write!(f, "stacks over {} KiB may be truncated", bytes / 1024)?,
             None => write!(f, "bursts of samples may be lost")?,
         }
         write!(f, " (kernel.perf_event_mlock_kb, ulimit -l)")
@@ -178,7 +178,7 @@ impl fmt::Display for Note {
             ),
             Self::Unreadable { processes, is_root } => write!(
                 f,
-                "{processes} {} may be sampled but not looked into, without names and callers{}",
+                "{processes} {} cannot be inspected: samples of them lack names and callers{}",
                 if *processes == 1 {
                     "process"
                 } else {
@@ -187,7 +187,7 @@ impl fmt::Display for Note {
                 if *is_root {
                     ""
                 } else {
-                    ": other users' (sudo has them)"
+                    " (other users' processes: run with sudo)"
                 }
             ),
             Self::RateLowered { from, to } => write!(
@@ -195,7 +195,7 @@ impl fmt::Display for Note {
                 "{from} Hz is above kernel.perf_event_max_sample_rate: sampling at {to} Hz"
             ),
             Self::Dropped(settings) => {
-                write!(f, "this kernel does without: {}", settings.join(", "))
+                write!(f, "this kernel lacks: {}", settings.join(", "))
             }
             Self::Precision { event, level } => write!(f, "event '{event}' has precise_ip {level}"),
             Self::OthersLiveOn => write!(
@@ -203,7 +203,7 @@ impl fmt::Display for Note {
                 "the command has ended, processes that it started live on unrecorded \
                  (--wait-all records them too)"
             ),
-            Self::DurationOver => write!(f, "the time is over"),
+            Self::DurationOver => write!(f, "the duration is over"),
             Self::WritingFailed(path) => {
                 write!(
                     f,
@@ -215,7 +215,7 @@ impl fmt::Display for Note {
             }
             Self::Overfull { processes } => write!(
                 f,
-                "too many mappings to follow them all: the stacks of the processes with most are cut \
+                "too many mappings to follow them all: the stacks of the processes with most are truncated \
                  ({processes} in all; --call-graph fp needs no mappings)"
             ),
             Self::RingDamaged(what) => write!(f, "{what}: the rest of that batch was skipped"),

@@ -111,8 +111,8 @@ mod tests {
         assert_eq!(
             String::from_utf8(text).unwrap(),
             "\nStacks unwound: 100\n   \
-             90.00%       90  whole: to where the thread began\n   \
-             10.00%       10  cut: the stack was deeper than what was copied of it\n      \
+             90.00%       90  complete: to where the thread began\n   \
+             10.00%       10  truncated: the stack is deeper than its dump\n      \
              6.00%        6  a.so\n      \
              4.00%        4  b\\x1b.so\n\
              Samples with no user registers: kernel threads, tasks that ended: 7\n"

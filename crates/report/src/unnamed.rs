@@ -12,7 +12,7 @@ pub fn unnamed_lines(profile: &Profile) -> Vec<String> {
     for (share, image) in &listed.images {
         let mut line = format!("{share:>6.2}%  {}: {}", image.path, image.reason);
         if let Some(mend) = &image.mend {
-            line = format!("{line}; to mend: {mend}");
+            line = format!("{line}; fix: {mend}");
         }
         // Reasons, too, are made of what the recording says.
         lines.push(printable(&line).into_owned());
@@ -132,7 +132,7 @@ mod tests {
         };
         assert_eq!(
             unnamed_lines(&profile),
-            [" 50.00%  /a\\x1b: recorded on \\x1b[2J; to mend: apt install x\\x07"]
+            [" 50.00%  /a\\x1b: recorded on \\x1b[2J; fix: apt install x\\x07"]
         );
     }
 }

@@ -73,7 +73,7 @@ pub(super) fn run(bench: &Bench, copies: u64) -> Result<()> {
 }
 
 fn mb_per_s(bytes: u64, cost: Cost) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a rate for the eye")]
+    #[expect(clippy::cast_precision_loss, reason = "a rate that is displayed")]
     let bytes = bytes as f64;
     bytes / 1e6 / cost.wall_s
 }

@@ -107,7 +107,7 @@ fn compare(bench: &Bench, what: &str, program: &Path, hz: &str, perf: Recorder) 
         format!("{share}, {} lost, {bytes} B", long.lost)
     };
     row(
-        "  whole stacks, samples lost, bytes a sample",
+        "  complete stacks, samples lost, bytes a sample",
         &shown(theirs),
         &shown(ours),
         None,
@@ -142,7 +142,7 @@ fn watch(
     };
     let first = text.lines().next().unwrap_or("");
     let lost = first.split(", ").last().unwrap_or("");
-    let rooted = text.lines().find(|line| line.contains("  whole: "));
+    let rooted = text.lines().find(|line| line.contains("  complete: "));
     Ok(Watched {
         cost,
         samples: number(first, 1),

@@ -25,7 +25,7 @@ const UNSAFE_FILES: &[&str] = &[
 const NOWHERE: &[(&str, &str)] = &[
     (
         "#[ignore",
-        "an ignored test proves nothing: mend it or remove it",
+        "an ignored test proves nothing: fix it or remove it",
     ),
     (
         "todo!",
@@ -80,7 +80,7 @@ fn broken(path: &Path, text: &str) -> Vec<(usize, String)> {
     for (idx, line) in source.code.lines().enumerate() {
         let mut report = |what: String| broken.push((idx + 1, what));
         if !may_be_unsafe && is_unsafe(line) {
-            report("unsafe code: move it to ringbuf::sys, behind a safe function".into());
+            report("unsafe code: move it to ringbuf::sys, into a safe function".into());
         }
         for (word, advice) in NOWHERE.iter().filter(|(word, _)| has_word(line, word)) {
             report(format!("{word}: {advice}"));

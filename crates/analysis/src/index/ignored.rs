@@ -49,28 +49,28 @@ impl IgnoredRecords {
         let mut notes = Vec::new();
         if self.n_aux > 0 {
             notes.push(format!(
-                "{} bytes of hardware trace (AUXTRACE) are passed over: only what was sampled is \
-                 shown; perf decodes such traces",
+                "{} bytes of hardware trace (AUXTRACE) are ignored: only samples are shown; perf \
+                 decodes such traces",
                 self.aux_bytes
             ));
         }
         if self.n_compressed > 0 {
             notes.push(format!(
-                "{} compressed records in a file whose header does not say that it is \
-                 compressed: they are not read",
+                "{} compressed records are ignored: the file's header does not say that it is \
+                 compressed",
                 self.n_compressed
             ));
         }
         if self.format_bytes > 0 {
             notes.push(format!(
-                "{} bytes behind records of tracepoint formats are passed over: a file has those \
-                 in a section of their own",
+                "{} bytes after records of tracepoint formats are ignored: a file has those \
+                 formats in a section of their own",
                 self.format_bytes
             ));
         }
         if self.n_unknown > 0 {
             notes.push(format!(
-                "{} records of kinds that are not known are passed over",
+                "{} records of unknown kinds are ignored",
                 self.n_unknown
             ));
         }

@@ -200,8 +200,8 @@ fn damage_in_words(damage: JitDamage) -> impl Iterator<Item = String> {
     });
     let cut = damage.cut_at.map(|at| {
         format!(
-            "at offset {at} is no whole record (the file is cut, damaged, or still being written): \
-             no names from there on"
+            "no complete record at offset {at} (the file is truncated, damaged, or still being \
+             written): no names from there on"
         )
     });
     bad.into_iter().chain(cut)

@@ -23,8 +23,8 @@ pub(crate) fn not_unwound(reader: &Reader) -> Option<String> {
     let machine = reader.feature_text(FeatureId::ARCH);
     let machine = machine.as_deref().unwrap_or("this machine");
     Some(format!(
-        "samples hold copies of user stacks, which are not unwound for {machine}: of user code \
-         only where it was sampled is shown"
+        "samples hold stack dumps, which are not unwound for {machine}: of user code, only the \
+         sampled address is shown"
     ))
 }
 

@@ -29,14 +29,14 @@ impl IgnoredSamples {
         }
         if self.n_unknown > 0 {
             warnings.push(format!(
-                "{} counter values of events that the file does not list were passed over",
+                "{} counter values of events that the file does not list were ignored",
                 self.n_unknown
             ));
         }
         if self.n_unjoined > 0 {
             warnings.push(format!(
-                "{} samples lack the user part of their stack: it was to be recorded when the \
-                 thread returned to user space, and never was",
+                "{} samples lack the user part of their stack: the kernel deferred it until the \
+                 thread returned to user space, and did not record it",
                 self.n_unjoined
             ));
         }

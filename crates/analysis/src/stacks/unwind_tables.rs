@@ -42,7 +42,7 @@ impl UnwindTables {
         let warning = |path: &Vec<u8>| {
             let path = String::from_utf8_lossy(path);
             format!(
-                "{path}: how it is unwound takes more memory than --mem {most}: stacks end in it"
+                "{path}: its unwind tables take more memory than --mem {most}: stacks end in it"
             )
         };
         refused.map(warning).collect()

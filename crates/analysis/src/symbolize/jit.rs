@@ -96,7 +96,7 @@ fn perf_map(recording: &Recording<'_>, pid: i32) -> Result<PerfMap, Reason> {
     };
     if let Some(machine) = recorded_elsewhere(recording.reader) {
         return Err(Reason::NotItsMap(format!(
-            "recorded on {machine}, whose file it is not (--symfs says where that is)"
+            "recorded on {machine}, and this file is not of that machine (--symfs names the folder of its files)"
         )));
     }
     if process.is_stranger(map.modified()) {

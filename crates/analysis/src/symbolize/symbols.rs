@@ -236,8 +236,8 @@ impl Symbols {
             && answered.as_ref().is_some_and(is_over_budget)
         {
             self.warnings.push(format!(
-                "{}: what its files say takes more memory than --mem {}, or nests too deep: names, \
-                 inlined functions or lines of it are left out",
+                "{}: its debug information takes more memory than --mem {}, or nests too deep: \
+                 some names, inlined functions or lines are missing",
                 path(image),
                 recording.reader.budget().limits().memory,
             ));
@@ -252,7 +252,7 @@ impl Symbols {
         };
         if let Some((_, image)) = batch.image.filter(|_| answers.n_malformed() > 0) {
             self.warnings.push(format!(
-                "{}: {} lines make no sense and are passed over",
+                "{}: {} malformed lines are ignored",
                 path(image),
                 answers.n_malformed()
             ));

@@ -83,7 +83,7 @@ fn errors_say_what_is_wrong_and_where() {
             "cpu/umask=0x100/",
             "value 0x100 of term 'umask' in 'cpu/umask=0x100/' is too big: at most 0xff",
         ),
-        ("cpu/odd=1/", "cannot make sense of 'nonsense' in "),
+        ("cpu/odd=1/", "malformed text 'nonsense' in "),
         (
             "r11111111111111111",
             "'11111111111111111' in 'r11111111111111111' is not a number",

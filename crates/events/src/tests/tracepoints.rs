@@ -68,7 +68,7 @@ fn unknown_tracepoints_come_with_suggestions() {
     assert!(
         machine
             .error("syscalls:broken")
-            .starts_with("cannot make sense of 'x\n' in ")
+            .starts_with("malformed text 'x\n' in ")
     );
 }
 

@@ -111,7 +111,7 @@ impl SectionObject for StackEnds {
     }
 
     fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("whole", Value::Unsigned(self.rooted));
+        fields.field("complete", Value::Unsigned(self.rooted));
         fields.field("completed", Value::Unsigned(self.completed));
         fields.list("reasons", &self.reasons, |fields, reason| {
             fields.object("", |fields| {

@@ -177,7 +177,7 @@ impl Decompressor<'_> {
             n_unpacked += got.len();
             if self.budget.spool(got.len() as u64).is_err() {
                 let most = self.budget.limits().spool;
-                let what = format!("all unpack to more than --max-spool {most}");
+                let what = format!("all decompress to more than --max-spool {most}");
                 return Ok(Some(self.give_up(what)));
             }
             self.pending.extend_from_slice(got);
@@ -185,7 +185,7 @@ impl Decompressor<'_> {
                 return Ok(Some(what));
             }
             if n_unpacked > self.limit {
-                let what = format!("unpacks to more than {} bytes", self.limit);
+                let what = format!("decompresses to more than {} bytes", self.limit);
                 return Ok(Some(self.give_up(what)));
             }
             if is_done {

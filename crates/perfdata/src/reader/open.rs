@@ -284,9 +284,9 @@ fn check_magic(head: &[u8], path: &Path) -> Result<Endian, Error> {
     let Some(endian) = FileHeader::endian_of(*magic) else {
         return Err(not(match magic {
             [0x7f, b'E', b'L', b'F', ..] => "it is an ELF file",
-            [0x1f, 0x8b, ..] => "it is a gzip file; unpack it first",
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => "it is a zstd file; unpack it first",
-            [0xfd, b'7', b'z', b'X', b'Z', ..] => "it is an xz file; unpack it first",
+            [0x1f, 0x8b, ..] => "it is a gzip file; decompress it first",
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => "it is a zstd file; decompress it first",
+            [0xfd, b'7', b'z', b'X', b'Z', ..] => "it is an xz file; decompress it first",
             b"SIMPLEPE" => "it is a simpleperf report; give the perf.data it was made from",
             [b'J', b'i', b'T', b'D', ..] | [b'D', b'T', b'i', b'J', ..] => {
                 "it is a jitdump, not the recording"

@@ -443,7 +443,7 @@ fn what_is_decompressed_ends_where_the_budget_does() {
     compressed(&path, 1, 100 << 20);
     let (some, said) = len(Some(1 << 30));
     assert!(some < 65 << 20, "{some}");
-    assert!(said.contains("unpacks to more"), "{said}");
+    assert!(said.contains("decompresses to more"), "{said}");
 }
 
 proptest! {

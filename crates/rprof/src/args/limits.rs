@@ -4,11 +4,11 @@ use rprof_untrusted::Allowed;
 
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct LimitArgs {
-    /// Memory for what files hold, such as 4G [default: 8 times the recording's size and 512M]
+    /// Memory limit for what files claim, such as 4G [default: 8 times the recording's size and 512M]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     mem: Option<u64>,
 
-    /// Unpack at most so much into temporary files [default: 64 times its size and 256M]
+    /// Decompress at most this much into temporary files [default: 64 times the recording's size and 256M]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_spool: Option<u64>,
 }

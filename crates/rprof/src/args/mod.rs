@@ -124,7 +124,7 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "START,STOP", value_parser = Filter::parse_time)]
     time: Option<RangeInclusive<u64>>,
 
-    /// At most so many frames of a stack, from the innermost on
+    /// At most N frames of a stack, from the innermost on
     #[arg(long, value_name = "N", value_parser = parse_max_stack)]
     max_stack: Option<usize>,
 
@@ -138,7 +138,7 @@ pub(crate) struct InputArgs {
     #[arg(long)]
     pub(crate) no_inline: bool,
 
-    /// How names read: short, full (with parameters), folded (without template arguments) or no
+    /// How names are shown: short, full (with parameters), folded (without template arguments) or no
     #[arg(
         long,
         value_name = "FORM",
@@ -222,15 +222,15 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// Plain text to stdout (always; for perf's sake)
+    /// Plain text to stdout (always; for compatibility with perf)
     #[arg(long)]
     pub(crate) stdio: bool,
 
-    /// Count for a row also what it called (default where there are call chains)
+    /// A row also counts what it called (default where there are call chains)
     #[arg(long, overrides_with = "no_children")]
     pub(crate) children: bool,
 
-    /// Count for a row only its own samples
+    /// A row counts only its own samples
     #[arg(long, overrides_with = "children")]
     pub(crate) no_children: bool,
 
@@ -238,11 +238,11 @@ pub(crate) struct ReportArgs {
     #[arg(short = 'g', long = "call-graph", value_name = "HOW", num_args = 0..=1, default_missing_value = "")]
     pub(crate) graph: Option<String>,
 
-    /// Columns that make rows differ: comm, dso, sym, pid, tid, cpu
+    /// Columns to group by: comm, dso, sym, pid, tid, cpu
     #[arg(short = 's', long, value_name = "KEYS", value_delimiter = ',')]
     pub(crate) sort: Vec<String>,
 
-    /// Leave out rows below so many percent
+    /// Leave out rows below this percentage
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     pub(crate) percent_limit: f64,
 
@@ -316,7 +316,7 @@ pub(crate) enum ExportFormat {
     Speedscope,
     /// pprof: tables, graphs, flame graphs; compressed
     Pprof,
-    /// Stacks as lines with their numbers of samples, for flame graph tools
+    /// Stacks as lines with sample counts, for flame graph tools
     Folded,
     /// The profile itself: stacks as a tree with counts, and how good they are
     Json,
@@ -327,12 +327,12 @@ pub(crate) struct ScriptArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// Fields to print, or with + and - what to add to the default and leave out: comm, tid, pid,
+    /// Fields to print, or with + and - fields to add to and remove from the default: comm, tid, pid,
     /// cpu, misc, time, tod, event, flags, period, trace, bpf-output, ip, sym, symoff, dso, dsoff,
     /// srcline, addr, data_src, weight, ins_lat, retire_lat, phys_addr, data_page_size,
-    /// code_page_size, cgroup, iregs, uregs, brstack, brstacksym, brstackoff, stackend (why a stack
-    /// that was unwound is not whole). With hw:, sw:, trace:, raw: or break: in front, of such
-    /// events alone. Several times, each changes what is before it
+    /// code_page_size, cgroup, iregs, uregs, brstack, brstacksym, brstackoff, stackend (why a
+    /// stack that was unwound is not complete). With hw:, sw:, trace:, raw: or break: in front:
+    /// for such events only. May be repeated: each changes the ones before
     #[arg(short = 'F', long, value_name = "FIELDS", allow_hyphen_values = true)]
     pub(crate) fields: Vec<String>,
 
@@ -356,7 +356,7 @@ pub(crate) struct SymbolsArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// Also those that no sample hit
+    /// Also images that no sample hit
     #[arg(long, conflicts_with = "embed")]
     pub(crate) all: bool,
 
@@ -364,11 +364,11 @@ pub(crate) struct SymbolsArgs {
     #[arg(long, conflicts_with = "embed")]
     pub(crate) json: bool,
 
-    /// Put the names of all that was hit into the recording: it opens anywhere with names
+    /// Put the names of all sampled code into the recording: it opens anywhere with its names
     #[arg(long)]
     pub(crate) embed: bool,
 
-    /// Write a new file with the names in it: also for what went through a pipe, or was cut
+    /// Write a new file with the names: also for recordings from pipes and truncated ones
     #[arg(short = 'o', long, value_name = "FILE", requires = "embed")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -17,7 +17,7 @@ pub(crate) struct RecordArgs {
     )]
     pub(crate) frequency: Option<String>,
 
-    /// A sample after so many events, instead of by time
+    /// One sample every N events, instead of by time
     #[arg(short = 'c', long = "count", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) period: Option<u64>,
 
@@ -40,7 +40,7 @@ pub(crate) struct RecordArgs {
     )]
     pub(crate) call_graph: CallGraph,
 
-    /// Write copies of stacks instead of unwinding them while recording: for others to unwind
+    /// Write stack dumps instead of unwinding while recording: they are unwound when read
     #[arg(long)]
     pub(crate) post_unwind: bool,
 
@@ -58,7 +58,7 @@ pub(crate) struct RecordArgs {
     )]
     pub(crate) pid: Vec<i32>,
 
-    /// With -p: also the processes that those have started before, and theirs
+    /// With -p: also the child processes that run already, and theirs
     #[arg(long, requires = "pid", conflicts_with = "tid")]
     pub(crate) children: bool,
 
@@ -66,11 +66,11 @@ pub(crate) struct RecordArgs {
     #[arg(short = 't', long, value_name = "TID", value_delimiter = ',')]
     pub(crate) tid: Vec<i32>,
 
-    /// Only on these CPUs, such as 0-3,8; without -p or -t: everything there
+    /// Only on these CPUs, such as 0-3,8; without -p or -t: all that runs there
     #[arg(short = 'C', long, value_name = "CPUS")]
     pub(crate) cpu: Option<String>,
 
-    /// Stop after so many seconds
+    /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS")]
     pub(crate) duration: Option<f64>,
 
@@ -78,16 +78,16 @@ pub(crate) struct RecordArgs {
     #[arg(short = 'm', long, value_name = "PAGES")]
     pub(crate) mmap_pages: Option<String>,
 
-    /// Everybody (-a, -C) without leaving out rprof's own samples
+    /// With -a or -C: keep rprof's own samples
     #[arg(long)]
     pub(crate) include_self: bool,
 
-    /// File to write, one of that name is kept as NAME.old; or - for a pipe on standard output, with
-    /// what the command prints on standard error
+    /// File to write; an older one is kept as NAME.old. - is a pipe on standard output, and the
+    /// command prints to standard error
     #[arg(short = 'o', long, value_name = "FILE", default_value = "perf.data")]
     pub(crate) output: PathBuf,
 
-    /// Put the names of all that was hit into the file, so that it opens anywhere with names
+    /// Put the names of all sampled code into the file: it opens anywhere with its names
     #[arg(long)]
     pub(crate) embed_symbols: bool,
 
@@ -95,7 +95,7 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) wait_all: bool,
 
-    /// Say only what went wrong
+    /// Print only what went wrong
     #[arg(short = 'q', long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 
@@ -115,7 +115,7 @@ pub(crate) struct RecordArgs {
 
 /// perf's flags for what is always so, or that leave something out.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "For perf's sake")]
+#[command(next_help_heading = "For compatibility with perf")]
 pub(crate) struct PerfArgs {
     /// Samples have their time (always)
     #[arg(short = 'T', long)]
@@ -163,7 +163,7 @@ fn parse_clock(text: &str) -> Result<(), String> {
     let text = text.to_ascii_lowercase();
     match text.strip_prefix("clock_").unwrap_or(&text) {
         "mono" | "monotonic" | "1" => Ok(()),
-        _ => Err("mono is the only clock that times are taken from".to_owned()),
+        _ => Err("mono is the only clock that rprof takes times from".to_owned()),
     }
 }
 
@@ -184,12 +184,12 @@ pub(crate) enum CallGraph {
 
 impl CallGraph {
     const HELP: &str = "How to record callers:\n  \
-        auto           unwind while recording, by unwind tables (.eh_frame); works for programs\n                 \
-        without frame pointers, copies as much of each stack as is needed\n  \
-        dwarf[,BYTES]  the same from BYTES of each stack (8 to 65528; 65528 if not given)\n  \
+        auto           unwind while recording, by unwind tables\n                 \
+        (.eh_frame); no frame pointers are needed\n  \
+        dwarf[,BYTES]  same, from dumps of BYTES (8 to 65528, the default)\n  \
         fp             frame pointers, followed by the kernel\n  \
-        lbr            branch records of Intel processors: the innermost 16 to 32 callers;\n                 \
-        nothing is copied, no unwind tables are needed\n  \
+        lbr            branch records of Intel processors:\n                 \
+        the innermost 16 to 32 callers\n  \
         none           only where each sample was taken";
 
     fn parse(text: &str) -> Result<Self, String> {
@@ -207,7 +207,7 @@ impl CallGraph {
                 Ok(bytes @ 1..=MOST_STACK_BYTES) => {
                     Ok(Self::Dwarf(u32::next_multiple_of(bytes, 8)))
                 }
-                _ => Err(format!("a stack's size is 1 to {MOST_STACK_BYTES} bytes")),
+                _ => Err(format!("a stack dump has 1 to {MOST_STACK_BYTES} bytes")),
             },
             ("lbr", None) => Ok(Self::Lbr),
             _ => Err("auto, dwarf, dwarf,BYTES, fp, lbr or none".to_owned()),

@@ -18,7 +18,7 @@ struct Words {
     #[arg(value_name = "FILE")]
     plain: Option<PathBuf>,
 
-    /// The same, as perf has it
+    /// The same (perf's flag)
     #[arg(short = 'i', long, value_name = "FILE")]
     input: Option<PathBuf>,
 }

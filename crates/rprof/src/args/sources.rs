@@ -21,7 +21,7 @@ pub(crate) struct SourceArgs {
     #[arg(long, value_name = "FILE")]
     kallsyms: Option<PathBuf>,
 
-    /// Wait at most so many seconds for debug files from servers (DEBUGINFOD_URLS) [default: 1.5]
+    /// Wait at most this many seconds for debug files from servers (DEBUGINFOD_URLS) [default: 1.5]
     #[arg(long, value_name = "SECONDS", value_parser = parse_wait)]
     debuginfod_wait: Option<Duration>,
 

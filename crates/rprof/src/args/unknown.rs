@@ -8,7 +8,7 @@ const PERFS: &[(&[&str], &str)] = &[
     (&["--all-kernel"], "use the modifier k: -e cycles:k"),
     (
         &["-B", "--no-buildid"],
-        "leave it out: build ids cost no second look at the file",
+        "leave it out: build ids need no second pass over the file",
     ),
     (&["-s", "--stat"], "rprof keeps no counts of threads"),
     (
@@ -26,7 +26,7 @@ const PERFS: &[(&[&str], &str)] = &[
     (&["-n", "--no-samples"], "rprof always takes samples"),
     (
         &["-z", "--compression-level"],
-        "rprof does not compress: recordings are small without copies of stacks",
+        "rprof does not compress: recordings are small without stack dumps",
     ),
     (
         &["-G", "--cgroup"],

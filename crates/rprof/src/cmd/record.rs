@@ -115,8 +115,8 @@ fn tell(summary: &Summary, is_quiet: bool) {
     }
     if summary.shortened > 0 {
         say::warning(format_args!(
-            "the writer was behind: less of the stack was kept of {} samples (a faster disk, or a \
-             lower -F, would help)",
+            "the writer could not keep up: the stack dumps of {} samples were shortened (a faster \
+             disk, or a lower -F, would help)",
             summary.shortened
         ));
     }
@@ -175,7 +175,7 @@ fn call_chains(args: &RecordArgs) -> Result<CallChains> {
             keep,
         },
         _ if keep => {
-            let why = "--post-unwind needs copies of stacks: --call-graph auto or dwarf";
+            let why = "--post-unwind needs stack dumps: --call-graph auto or dwarf";
             return Err(usage(why));
         }
         CallGraph::Auto => CallChains::Auto,
@@ -355,10 +355,10 @@ fn whole_stacks(ends: &StackEnds) -> Option<String> {
     let others: u64 = ends.reasons.iter().map(|reason| reason.stacks).sum();
     match (ends.rooted, others) {
         (0, 0) => None,
-        (_, 0) => Some("all stacks whole".to_owned()),
+        (_, 0) => Some("all stacks complete".to_owned()),
         (rooted, others) => {
             let share = Share::of(rooted, rooted + others);
-            Some(format!("{share:.1} % of stacks whole"))
+            Some(format!("{share:.1} % of stacks complete"))
         }
     }
 }
@@ -391,12 +391,12 @@ fn why_not_whole(summary: &Summary) -> Option<String> {
     let most = ends.reasons.iter().max_by_key(|reason| reason.stacks)?;
     let image = Untrusted::of_bytes(&most.image);
     let why = match most.end {
-        StackEnd::Cut => "deeper than what was copied of them".to_owned(),
+        StackEnd::Cut => "deeper than their dumps".to_owned(),
         StackEnd::NoInfo => format!("code without unwind tables in {image}"),
         StackEnd::Guess => format!("by frame pointers alone through {image}"),
-        StackEnd::BadInfo => format!("unwind tables of no use in {image}"),
-        StackEnd::NotCopied => "not in memory, or exec was at work".to_owned(),
-        StackEnd::Unreadable => "of processes that may not be looked into (sudo may)".to_owned(),
+        StackEnd::BadInfo => format!("unusable unwind tables in {image}"),
+        StackEnd::NotCopied => "not in memory, or exec was replacing them".to_owned(),
+        StackEnd::Unreadable => "of processes that may not be inspected (sudo may)".to_owned(),
         _ => "no caller where one should be".to_owned(),
     };
     Some(format!(
@@ -406,7 +406,7 @@ fn why_not_whole(summary: &Summary) -> Option<String> {
     ))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a size for the eye")]
+#[expect(clippy::cast_precision_loss, reason = "a size that is displayed")]
 pub(super) fn size(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} B"),
@@ -442,9 +442,9 @@ mod tests {
             let both = [(StackEnd::Rooted, rooted), (StackEnd::Cut, others)];
             let report = Unwound::of(both.map(|(end, samples)| ended(end, samples)).into_iter());
             let (ours, theirs) = (whole_stacks(&ends).unwrap(), report.summary().unwrap());
-            let share = ours.strip_suffix(" of stacks whole").unwrap();
+            let share = ours.strip_suffix(" of stacks complete").unwrap();
             assert!(
-                theirs.starts_with(&format!("{share} whole, ")),
+                theirs.starts_with(&format!("{share} complete, ")),
                 "{ours}: {theirs}"
             );
         }

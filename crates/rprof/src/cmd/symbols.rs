@@ -88,7 +88,7 @@ pub(crate) fn embed(
     let finished = match output {
         Some(new) => target::make(new, |file| {
             let names = (FeatureId::SYMBOLS, section.bytes);
-            rewrite_with(&reader, (file, new), names).context("writing the recording anew")
+            rewrite_with(&reader, (file, new), names).context("rewriting the recording")
         })?,
         None => add_feature_to(&reader, FeatureId::SYMBOLS, &section.bytes)
             .context("adding names to the recording (-o FILE writes them into a new one)")?,
