@@ -1,9 +1,8 @@
 //! Starting other programs in the workspace's root, and showing what was started.
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -41,25 +40,6 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command
         .status()
         .with_context(|| format!("starting {}", shown(command)))?;
-    ensure!(status.success(), "{} failed ({status})", shown(command));
-    Ok(())
-}
-
-/// Prints the command and runs it; each line of its stdout is printed and given to `seen`.
-pub(crate) fn run_watched(command: &mut Command, mut seen: impl FnMut(&str)) -> Result<()> {
-    println!("$ {}", shown(command));
-    let mut child = command
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("starting {}", shown(command)))?;
-    let stdout = child.stdout.take().context("stdout is piped")?;
-    for line in BufReader::new(stdout).split(b'\n') {
-        let line = line.context("reading what a command prints")?;
-        let line = String::from_utf8_lossy(&line);
-        println!("{line}");
-        seen(&line);
-    }
-    let status = child.wait().context("waiting for a command")?;
     ensure!(status.success(), "{} failed ({status})", shown(command));
     Ok(())
 }

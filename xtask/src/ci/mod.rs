@@ -1,9 +1,10 @@
-//! `cargo xtask ci [--wide]`: format, lints, tests, tidy. Stops where format or lints fail; of the
-//! tests all run, and then tidy.
+//! `cargo xtask ci [--wide]`: format, lints, tests, tidy. Stops where format or lints fail, or tests do
+//! not compile; of the tests all run, and then tidy.
 //!
 //! A wide run has tests more, of compilers, linkers and C libraries that few machines have. What a
 //! machine lacks is skipped, and the summary says it; with `RPROF_SKIP_IS_FAILURE` it is a failure.
 
+mod parts;
 mod summary;
 
 use std::fs;
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::command::{captured, cargo, run_watched, target_folder};
+use crate::command::{captured, cargo, target_folder};
 use crate::{command, tidy};
 use summary::Summary;
 
@@ -69,14 +70,13 @@ fn has_component(name: &str, component: &str, summary: &mut Summary) -> Result<b
 fn test(is_wide: bool, summary: &mut Summary) -> Result<()> {
     let scratch = Scratch::new()?;
     let skips = scratch.0.join("skips");
-    let mut tests = cargo();
-    tests.args(["test", "--workspace", "--locked", "--no-fail-fast"]);
-    tests.env("RPROF_TEST_HOME", scratch.0.join("home"));
-    tests.env("RPROF_SKIPS", &skips);
-    if is_wide {
-        tests.env("RPROF_WIDE", "1");
-    }
-    let outcome = run_watched(&mut tests, |line| summary.add(line));
+    let outcome = parts::run(&scratch.0, summary, |tests| {
+        tests.env("RPROF_TEST_HOME", scratch.0.join("home"));
+        tests.env("RPROF_SKIPS", &skips);
+        if is_wide {
+            tests.env("RPROF_WIDE", "1");
+        }
+    });
     // Nobody writes it if nothing is skipped.
     let skipped = fs::read_to_string(&skips).unwrap_or_default();
     skipped.lines().for_each(|line| summary.add_skip(line));
