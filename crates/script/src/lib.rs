@@ -16,6 +16,7 @@ mod text;
 mod trace;
 
 pub use choice::{Choice, ColumnsError};
+pub use columns::field_names;
 pub use error::Error;
 
 use columns::{Column, Columns};

@@ -138,7 +138,7 @@ impl<'a> Lines<'a> {
             text::right(out, "", FLAGS_WIDTH);
         }
         let whole = columns
-            .need_whole()
+            .need_all_fields()
             .then(|| decoded.all_fields(layout.query.recording.reader));
         let sample = Decoded {
             decoded,

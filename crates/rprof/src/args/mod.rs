@@ -13,6 +13,7 @@ pub(crate) use recording::Recording;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
+use rprof_profile::view::SortKey;
 use rprof_profile::{Ancestor, Filter};
 use rprof_symbols::Demangling;
 use std::io::IsTerminal;
@@ -50,6 +51,21 @@ impl Args {
         let matches = matches.map_err(unknown::explained)?;
         Self::from_arg_matches(&matches)
     }
+}
+
+fn sort_help() -> String {
+    let keys: Vec<&str> = SortKey::all().map(SortKey::name).collect();
+    format!("Columns to group by: {}", keys.join(", "))
+}
+
+fn fields_help() -> String {
+    let names: Vec<&str> = rprof_script::field_names().collect();
+    format!(
+        "Fields to print, or with + and - fields to add to and remove from the default: {} \
+         (stackend: why a stack that was unwound is not complete). With hw:, sw:, trace:, raw: or \
+         break: in front: for such events only. May be repeated: each changes the ones before",
+        names.join(", ")
+    )
 }
 
 /// Whether clap finds out how wide help may be.
@@ -238,8 +254,7 @@ pub(crate) struct ReportArgs {
     #[arg(short = 'g', long = "call-graph", value_name = "HOW", num_args = 0..=1, default_missing_value = "")]
     pub(crate) graph: Option<String>,
 
-    /// Columns to group by: comm, dso, sym, pid, tid, cpu
-    #[arg(short = 's', long, value_name = "KEYS", value_delimiter = ',')]
+    #[arg(short = 's', long, value_name = "KEYS", value_delimiter = ',', help = sort_help())]
     pub(crate) sort: Vec<String>,
 
     /// Leave out rows below this percentage
@@ -327,13 +342,7 @@ pub(crate) struct ScriptArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// Fields to print, or with + and - fields to add to and remove from the default: comm, tid, pid,
-    /// cpu, misc, time, tod, event, flags, period, trace, bpf-output, ip, sym, symoff, dso, dsoff,
-    /// srcline, addr, data_src, weight, ins_lat, retire_lat, phys_addr, data_page_size,
-    /// code_page_size, cgroup, iregs, uregs, brstack, brstacksym, brstackoff, stackend (why a
-    /// stack that was unwound is not complete). With hw:, sw:, trace:, raw: or break: in front:
-    /// for such events only. May be repeated: each changes the ones before
-    #[arg(short = 'F', long, value_name = "FIELDS", allow_hyphen_values = true)]
+    #[arg(short = 'F', long, value_name = "FIELDS", allow_hyphen_values = true, help = fields_help())]
     pub(crate) fields: Vec<String>,
 
     /// Do not print call chains
