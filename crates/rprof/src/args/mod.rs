@@ -3,12 +3,14 @@
 mod limits;
 mod record;
 mod recording;
+mod script;
 mod sources;
 mod unknown;
 
 pub(crate) use limits::LimitArgs;
 pub(crate) use record::{CallGraph, RecordArgs};
 pub(crate) use recording::Recording;
+pub(crate) use script::ScriptArgs;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use rprof_locate::Locator;
@@ -56,16 +58,6 @@ impl Args {
 fn sort_help() -> String {
     let keys: Vec<&str> = SortKey::all().map(SortKey::name).collect();
     format!("Columns to group by: {}", keys.join(", "))
-}
-
-fn fields_help() -> String {
-    let names: Vec<&str> = rprof_script::field_names().collect();
-    format!(
-        "Fields to print, or with + and - fields to add to and remove from the default: {} \
-         (stackend: why a stack that was unwound is not complete). With hw:, sw:, trace:, raw: or \
-         break: in front: for such events only. May be repeated: each changes the ones before",
-        names.join(", ")
-    )
 }
 
 /// Whether clap finds out how wide help may be.
@@ -335,23 +327,6 @@ pub(crate) enum ExportFormat {
     Folded,
     /// The profile itself: stacks as a tree with counts, and how good they are
     Json,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct ScriptArgs {
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
-
-    #[arg(short = 'F', long, value_name = "FIELDS", allow_hyphen_values = true, help = fields_help())]
-    pub(crate) fields: Vec<String>,
-
-    /// Do not print call chains
-    #[arg(short = 'G', long)]
-    pub(crate) hide_call_graph: bool,
-
-    /// Print times with nanoseconds
-    #[arg(long)]
-    pub(crate) ns: bool,
 }
 
 #[derive(Debug, clap::Args)]
