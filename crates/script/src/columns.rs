@@ -12,7 +12,7 @@ macro_rules! columns {
         }
 
         impl Column {
-            /// Symbols, and what an event has to record: one of these.
+            /// Names, and what an event has to record: one of these.
             pub(crate) const ALL: &[(Self, &str, Option<SampleType>)] = &[
                 $((Self::$column, $name, $needs),)*
             ];

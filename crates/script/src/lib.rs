@@ -78,7 +78,7 @@ struct Job {
 pub struct Printed {
     /// What could not be used, one sentence each.
     pub warnings: Vec<String>,
-    /// How stacks ended, where they were unwound from copies.
+    /// How stacks ended, where they were unwound from stack dumps.
     pub unwound: Unwound,
 }
 
