@@ -8,10 +8,18 @@ const CHUNK: RangeInclusive<u64> = 512 << 10..=4 << 20;
 /// Chunks of a long recording.
 const CHUNKS: u64 = 64;
 
-/// Bytes of the blocks that chunks are made of, and of a chunk at least.
-pub(super) fn block_len(data: &Range<u64>) -> u64 {
+/// Bytes of a block, at most: what is made of some of them waits in memory.
+const MAX_BLOCK: u64 = 1 << 20;
+
+/// Bytes of a chunk at least.
+fn chunk_len(data: &Range<u64>) -> u64 {
     let part = (data.end - data.start) / CHUNKS;
     part.clamp(*CHUNK.start(), *CHUNK.end())
+}
+
+/// Bytes of the blocks that chunks are made of.
+pub(super) fn block_len(data: &Range<u64>) -> u64 {
+    chunk_len(data).min(MAX_BLOCK)
 }
 
 /// Where chunks may end.
@@ -47,7 +55,7 @@ impl Chunks {
     pub(super) fn new(cut: Cut, data: &Range<u64>) -> Self {
         Self {
             cut,
-            len: block_len(data),
+            len: chunk_len(data),
             chunks: Vec::new(),
             newest_ns: Vec::new(),
             newest: 0,
@@ -60,7 +68,9 @@ impl Chunks {
             return;
         }
         match self.chunks.last_mut() {
-            Some(last) if self.cut == Cut::AfterRounds => last.end = block.end,
+            Some(last) if self.cut == Cut::AfterRounds || last.end - last.start < self.len => {
+                last.end = block.end;
+            }
             _ => self.chunks.push(block.clone()),
         }
         let before = self.newest;
@@ -104,9 +114,9 @@ mod tests {
     const LEN: u64 = 512 << 10;
 
     #[test]
-    fn a_block_is_a_chunk() {
+    fn blocks_are_joined_until_a_chunk_is_long_enough() {
         let mut chunks = Chunks::new(Cut::Anywhere, &DATA);
-        for block in [0..LEN, LEN..LEN, LEN..LEN + 8] {
+        for block in [0..LEN / 2, LEN / 2..LEN, LEN..LEN, LEN..LEN + 8] {
             chunks.take(block, &[], 7);
         }
         assert_eq!(chunks.finish(), (vec![0..LEN, LEN..LEN + 8], vec![]));

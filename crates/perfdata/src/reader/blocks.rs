@@ -9,7 +9,7 @@ use super::records::{Found, PartWalk, Step, Trouble, next_record, walk_part_wind
 use super::stream::Part;
 use super::walk::Walked;
 use crate::{Error, Warning, file_kind};
-use rprof_abi::{Endian, RawRecord};
+use rprof_abi::{Endian, RawRecord, RecordHeader};
 use std::io;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -36,8 +36,11 @@ pub struct WalkedBlock<B> {
     pub block: B,
 }
 
-/// Blocks that each thread may be ahead of the one that takes them.
-const AHEAD: usize = 2;
+/// Blocks that wait for the thread that takes them, of each thread: what is made of them is in memory.
+const AHEAD: usize = 1;
+
+/// More threads would read faster than one takes blocks, and hold more memory.
+const MAX_THREADS: usize = 8;
 
 /// Bytes that are searched for the first record of a block: the longest record of the kernel's.
 const SEARCHED: usize = 1 << 16;
@@ -92,7 +95,7 @@ impl<W: BlockWalk> Blocks<'_, W> {
         deliver: &mut impl FnMut(WalkedBlock<W::Block>),
     ) -> io::Result<Option<Trouble>> {
         let n_blocks = (self.range.end - self.range.start).div_ceil(self.len);
-        let n_threads = (n_threads as u64).min(n_blocks);
+        let n_threads = (n_threads.min(MAX_THREADS) as u64).min(n_blocks);
         if n_threads < 2 {
             let blocks = (0..n_blocks).map(|_| Ok(None));
             return self.join(blocks, deliver);
@@ -164,14 +167,24 @@ impl<W: BlockWalk> Blocks<'_, W> {
         let window = window.get(..got).unwrap_or_default();
         let looks_so = |&at: &usize| {
             let mut rest = window.get(at..).unwrap_or_default();
-            (0..IN_A_ROW).all(|_| match next_record(rest, self.endian) {
-                Found::Record(raw) => {
-                    let is_known = raw.kind.name().or(file_kind::name(raw.kind)).is_some();
-                    rest = rest.get(raw.len_bytes()..).unwrap_or_default();
-                    is_known && raw.len_bytes() % 8 == 0
+            (0..IN_A_ROW).all(|_| {
+                let Ok(header) = RecordHeader::parse(rest, self.endian) else {
+                    // The window ends here.
+                    return true;
+                };
+                let is_known = header
+                    .kind
+                    .name()
+                    .or(file_kind::name(header.kind))
+                    .is_some();
+                match next_record(rest, self.endian) {
+                    Found::Record(raw) => {
+                        rest = rest.get(raw.len_bytes()..).unwrap_or_default();
+                        is_known && raw.len_bytes() % 8 == 0
+                    }
+                    Found::Nothing => is_known,
+                    Found::Bad(_) => false,
                 }
-                Found::Nothing => true,
-                Found::Bad(_) => false,
             })
         };
         let found = (0..SEARCHED.min(got)).step_by(8).find(looks_so);
@@ -187,7 +200,8 @@ impl<W: BlockWalk> Blocks<'_, W> {
         let mut at = self.range.start;
         for (number, guessed) in (0..).zip(blocks) {
             let end = self.block(number).end;
-            let guessed = guessed?.filter(|&(start, ..)| start == at);
+            // What cannot be read is met again, if it matters.
+            let guessed = guessed.unwrap_or(None).filter(|&(start, ..)| start == at);
             if at >= end {
                 // A record of the blocks before reaches beyond this one.
                 continue;
