@@ -8,9 +8,8 @@
 
 mod common;
 
-use common::{fixtures, run, scratch};
+use common::{fixtures, run, scratch, tool};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// What an example may need beside rprof.
 const TOOLS: [&str; 4] = ["cut", "head", "sed", "tail"];
@@ -96,7 +95,7 @@ fn can_run(command: &str) -> bool {
 fn printed(command: &str, dir: &Path) -> Vec<String> {
     let rprof = Path::new(env!("CARGO_BIN_EXE_rprof")).parent().unwrap();
     let path = format!("{}:{}", rprof.display(), std::env::var("PATH").unwrap());
-    let mut shell = Command::new("sh");
+    let mut shell = tool("sh");
     shell
         .args(["-c", command])
         .current_dir(dir)

@@ -16,14 +16,17 @@ use std::sync::OnceLock;
 pub const MARK: &str = "RPROF_STARTED_BY";
 
 /// Arguments: the mark with its value, and the folder that tests share. Others may be started while
-/// some are killed, so it looks until there are none. Nobody but the test program has the pipe.
+/// some are killed, so it looks until there are none, for half a minute: a process that the kernel holds does not die. Nobody but the test program has the pipe.
 const AT_THE_END: &str = r#"
     cat > /dev/null
-    while left=$(grep -lsaF "$0" /proc/[0-9]*/environ); [ -n "$left" ]; do
+    tries=300
+    while left=$(grep -lsaF "$0" /proc/[0-9]*/environ); [ -n "$left" ] && [ $tries -gt 0 ]; do
         for path in $left; do
             pid=${path#/proc/}; pid=${pid%/environ}
             kill -s KILL "$pid" 2> /dev/null
         done
+        tries=$((tries - 1))
+        sleep 0.1
     done
     rm -rf "$1"
 "#;

@@ -8,7 +8,7 @@ use rprof_perfdata::Reader;
 use rprof_profile::view::{Order, SortKey};
 use rprof_profile::{Dimension, Filter};
 use rprof_report::{Graph, TableOptions, write_stats, write_table};
-use rprof_script::{Choice, ScriptOptions, write_script};
+use rprof_script::{FieldSelection, ScriptOptions, write_script};
 use rprof_symbols::Demangling;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -160,7 +160,7 @@ fn export(reader: &Reader, root: &Path) -> Said {
 fn script(reader: &Reader, root: &Path) -> Said {
     let options = ScriptOptions {
         filter: Filter::default(),
-        columns: Choice::default(),
+        fields: FieldSelection::default(),
         chains: true,
         inlines: true,
         nanoseconds: false,

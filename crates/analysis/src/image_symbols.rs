@@ -184,7 +184,7 @@ impl Finding<'_> {
                 found.gives.push("map");
                 found.files.push(found.path.clone());
             }
-            ImageKind::User if image.is_code_log() => {
+            ImageKind::User if image.is_jitdump() => {
                 found.gives.push("jitdump");
                 found.files.push(found.path.clone());
             }

@@ -10,7 +10,7 @@ use foldhash::fast::RandomState;
 use rprof_abi::Encoder;
 use rprof_base::Interner;
 use rprof_locate::Locator;
-use rprof_machine::{CompiledCode, RecordedImage};
+use rprof_machine::{JitCode, RecordedImage};
 use rprof_perfdata::feature::{
     AddressName, SymbolAddress, SymbolFrame, SymbolImage, SymbolPiece, Symbols,
 };
@@ -66,7 +66,7 @@ pub fn symbol_section(
         let own = &locations[batch.locations];
         let mut of_image = builder.image(image);
         addresses += own.len();
-        if image.is_code_log() {
+        if image.is_jitdump() {
             let pieces = sampled_functions(&recording, (id, image), own, &embedded);
             of_image.pieces = pieces.into_iter().map(piece).collect();
         }
@@ -107,7 +107,7 @@ pub fn symbol_section(
     })
 }
 
-fn piece((time_ns, code): (Option<u64>, CompiledCode)) -> SymbolPiece {
+fn piece((time_ns, code): (Option<u64>, JitCode)) -> SymbolPiece {
     SymbolPiece {
         time_ns,
         start: code.start.0,

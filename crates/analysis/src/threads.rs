@@ -17,8 +17,10 @@ pub(crate) fn n_cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Runs `work` on items 0 to `n`, on some threads, each with a state of its own; returns the states. Which thread got which item must not matter. `done` is told, on the
-/// calling thread, how many items have been taken so far.
+/// Runs `work` on items 0 to `n`, on some threads, each with a state of its own. Returns the states.
+///
+/// Which thread got which item must not matter. `done` is told, on the calling thread, how many items have been taken
+/// so far.
 pub(crate) fn for_each<S: Send>(
     (n, threads): (usize, Threads),
     new_state: impl Fn() -> S + Sync,

@@ -22,6 +22,10 @@ impl Share {
             (_, 0) => 0.0,
             // Large numbers that differ by little are the same as floating point.
             _ if part == whole => 100.0,
+            _ if part < whole => {
+                let percent = 100.0 * part as f64 / whole as f64;
+                percent.min(100.0_f64.next_down())
+            }
             _ => 100.0 * part as f64 / whole as f64,
         };
         Self { percent }

@@ -36,7 +36,7 @@ fn frame(profile: &mut Profile, name: &str, image: &str, level: Level, start: u6
         start: Some(start),
         level,
         is_inlined: false,
-        is_run_time: false,
+        is_jit: false,
     })
 }
 

@@ -8,7 +8,7 @@ use std::io;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoFile {
-    /// Anonymous memory: code made at run time.
+    /// Anonymous memory: JIT code.
     Anonymous,
     /// No file of that path.
     Missing,
@@ -31,7 +31,7 @@ pub enum NoFile {
     Unreadable(io::ErrorKind),
     /// There is a file, but it is not ELF.
     NotElf,
-    /// There is a file, but it is no log of compiled code.
+    /// There is a file, but it is no jitdump.
     NotJitDump,
     /// Somebody wrote to it while it was read.
     BeingWritten,

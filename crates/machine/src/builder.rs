@@ -1,17 +1,17 @@
 //! Collecting sideband: what changes names and mappings, with its moment.
 
-mod compiled;
+mod jit_code;
 
-pub use compiled::{CodeLog, CompiledCode};
+pub use jit_code::{JitCode, MappedJitDump};
 
 use crate::apply::Now;
 use crate::change::{Change, Space};
 use crate::history::Comm;
 use crate::ranges::{Backing, Range};
 use crate::{History, ImageId, ImageKind, Images, Key, RecordedImage};
-use compiled::Compiled;
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
+use jit_code::Compiled;
 use rprof_abi::record::{FileIdentity, Ksymbol, Mmap, Mmap2, Record};
 use rprof_abi::{CpuMode, Misc, SampleId};
 use rprof_base::{BuildId, Interner};

@@ -39,7 +39,7 @@ pub enum ImageKind {
     GuestUser,
 }
 
-/// Whether a log of compiled code is named so, `jit-PID.dump`, as perf wants it (`jit_detect` in
+/// Whether a jitdump is named so, `jit-PID.dump`, as perf wants it (`jit_detect` in
 /// tools/perf/util/jitdump.c, v6.1).
 pub fn is_path_of_code_log(path: &[u8]) -> bool {
     let name = path.rsplit(|&byte| byte == b'/').next();
@@ -76,7 +76,7 @@ impl RecordedImage {
         Some((name, Avma(reference_avma?)))
     }
 
-    /// The process whose compiled code this is, by the name that perf gives to memory of code:
+    /// The process whose JIT code this is, by the name that perf gives to memory of code:
     /// `/tmp/perf-PID.map`.
     pub fn process_of_map(&self) -> Option<i32> {
         let pid = self.path.strip_prefix(b"/tmp/perf-")?;
@@ -84,23 +84,23 @@ impl RecordedImage {
         pid.parse().ok().filter(|&pid| pid > 0)
     }
 
-    /// Whether it is a log of compiled code.
-    pub fn is_code_log(&self) -> bool {
+    /// Whether it is a jitdump.
+    pub fn is_jitdump(&self) -> bool {
         self.kind == ImageKind::User && is_path_of_code_log(&self.path)
     }
 
     /// Whether it is code that was made while a process ran: by its map or log, in memory without a
     /// file, or as `perf inject` writes it (`jitted-PID-N.so`).
-    pub fn is_run_time_code(&self) -> bool {
+    pub fn is_jit_code(&self) -> bool {
         let is_memory = self.path.starts_with(b"//anon") || self.path.starts_with(b"/memfd:");
         let is_injected = || self.name_in_path().starts_with(b"jitted-");
         self.kind == ImageKind::User
-            && (is_memory || self.process_of_map().is_some() || self.is_code_log() || is_injected())
+            && (is_memory || self.process_of_map().is_some() || self.is_jitdump() || is_injected())
     }
 
     /// Whether it is of a file that a process has mapped.
     pub fn is_file(&self) -> bool {
-        self.kind == ImageKind::User && self.path.starts_with(b"/") && !self.is_run_time_code()
+        self.kind == ImageKind::User && self.path.starts_with(b"/") && !self.is_jit_code()
     }
 
     /// perf's short name: the path's last part; names in brackets as they are, and modules'

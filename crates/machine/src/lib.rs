@@ -24,7 +24,7 @@ mod live;
 mod ranges;
 mod timeline;
 
-pub use builder::{CodeLog, CompiledCode, HistoryBuilder};
+pub use builder::{HistoryBuilder, JitCode, MappedJitDump};
 pub use history::{Comm, Epoch, History, Moment, Place};
 pub use image::{ImageId, ImageKind, Images, RecordedImage, is_path_of_code_log};
 pub use live::Live;

@@ -48,7 +48,7 @@ impl std::error::Error for FilterError {}
 
 impl Filter {
     /// Whether a sample of this CPU and time exists at all: others are not in any total.
-    pub fn sees(&self, cpu: Option<u32>, time_ns: Option<u64>) -> bool {
+    pub fn accepts(&self, cpu: Option<u32>, time_ns: Option<u64>) -> bool {
         let on_cpu = self.cpus.is_empty() || cpu.is_some_and(|cpu| self.cpus.contains(&cpu));
         let in_time = match (&self.time_ns, time_ns) {
             (None, _) => true,
@@ -59,7 +59,7 @@ impl Filter {
     }
 
     /// Whether a task's samples are shown.
-    pub fn shows_task(&self, pid: i32, tid: i32, comm: &str) -> bool {
+    pub fn accepts_task(&self, pid: i32, tid: i32, comm: &str) -> bool {
         let has = |list: &[i32], id| list.is_empty() || list.contains(&id);
         has(&self.pids, pid)
             && has(&self.tids, tid)
@@ -67,7 +67,7 @@ impl Filter {
     }
 
     /// Whether no sample is left out.
-    pub fn lets_all_through(&self) -> bool {
+    pub fn accepts_all(&self) -> bool {
         let all = Self {
             max_stack: self.max_stack,
             ..Self::default()
@@ -81,7 +81,7 @@ impl Filter {
     }
 
     /// Whether samples whose innermost function is this one are shown.
-    pub fn shows_function(&self, image: &str, name: Option<&str>) -> bool {
+    pub fn accepts_function(&self, image: &str, name: Option<&str>) -> bool {
         let has =
             |list: &[String], text: &str| list.is_empty() || list.iter().any(|one| one == text);
         has(&self.dsos, image)
@@ -138,13 +138,17 @@ mod tests {
     #[test]
     fn empty_lists_let_everything_through() {
         let all = Filter::default();
-        assert!(all.sees(None, None) && all.shows_task(1, 2, "x") && all.shows_function("a", None));
+        assert!(
+            all.accepts(None, None)
+                && all.accepts_task(1, 2, "x")
+                && all.accepts_function("a", None)
+        );
         let some = Filter {
             symbols: vec!["main".to_owned()],
             cpus: vec![1],
             ..Filter::default()
         };
-        assert!(some.shows_function("a", Some("main")) && !some.shows_function("a", None));
-        assert!(some.sees(Some(1), None) && !some.sees(None, None));
+        assert!(some.accepts_function("a", Some("main")) && !some.accepts_function("a", None));
+        assert!(some.accepts(Some(1), None) && !some.accepts(None, None));
     }
 }

@@ -66,7 +66,7 @@ pub struct FrameInfo {
     /// Whether it was inlined into its caller.
     pub is_inlined: bool,
     /// Whether the code was made while the program ran (JIT).
-    pub is_run_time: bool,
+    pub is_jit: bool,
 }
 
 /// All frames of a profile. Two addresses in one function are one frame.

@@ -54,7 +54,7 @@ pub struct UnnamedImage {
     pub reason: String,
     /// What would give it names, if that is known; only for those that are to be listed
     /// ([`Profile::listed_unnamed`]).
-    pub mend: Option<String>,
+    pub hint: Option<String>,
 }
 
 /// A recording, counted and named.
@@ -70,7 +70,7 @@ pub struct Profile {
     pub events: Vec<EventProfile>,
     /// Images that lack names, the heaviest first.
     pub unnamed: Vec<UnnamedImage>,
-    /// How stacks ended, where they were unwound from copies.
+    /// How stacks ended, where they were unwound from stack dumps.
     pub unwound: Unwound,
     /// What could not be used, one sentence each.
     pub warnings: Vec<String>,
@@ -129,7 +129,7 @@ mod tests {
                     path: weight.to_string(),
                     weight,
                     reason: String::new(),
-                    mend: None,
+                    hint: None,
                 })
                 .collect(),
             ..Profile::default()

@@ -41,7 +41,7 @@ pub enum ImageKind {
     /// A shared library.
     Library,
     /// Code that was made at run time.
-    RunTime,
+    Jit,
     /// The kernel, its modules and BPF programs.
     Kernel,
     /// Not known.

@@ -1,4 +1,4 @@
-//! How those stacks ended that were unwound from copies.
+//! How those stacks ended that were unwound from stack dumps.
 
 use rprof_base::Share;
 use rprof_base::StackEnd;
@@ -8,7 +8,7 @@ use rprof_base::StackEnd;
 pub struct EndedStacks {
     /// Why.
     pub end: StackEnd,
-    /// The short name of the image that the outermost frame is in; of whole stacks none.
+    /// The short name of the image that the outermost frame is in; of complete stacks none.
     pub image: Option<String>,
     /// How many.
     pub samples: u64,

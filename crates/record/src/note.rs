@@ -68,7 +68,7 @@ pub enum Note {
         /// How many.
         samples: u64,
     },
-    /// Processes have more mappings than are followed: their stacks are cut.
+    /// Processes have more mappings than are followed: stacks of them end early.
     Overfull {
         /// How many processes.
         processes: usize,
@@ -215,7 +215,7 @@ impl fmt::Display for Note {
             }
             Self::Overfull { processes } => write!(
                 f,
-                "too many mappings to follow them all: the stacks of the processes with most are truncated \
+                "too many mappings to follow them all: stacks of the processes with most end early \
                  ({processes} in all; --call-graph fp needs no mappings)"
             ),
             Self::RingDamaged(what) => write!(f, "{what}: the rest of that batch was skipped"),

@@ -80,7 +80,7 @@ fn subtitle(profile: &Profile, event: &EventProfile) -> Option<String> {
 }
 
 /// Colours of those that inferno would paint green, as Java: by their names alone, though green is
-/// for what has the suffix of code made at run time.
+/// for what has the suffix of JIT code.
 fn own_colors(labels: &[String]) -> PaletteMap {
     let is_like_java = |label: &&String| {
         let has_suffix = ["_[k]", "_[i]", "_[j]"]
@@ -133,14 +133,14 @@ mod tests {
         let mut profile = Profile::default();
         let image = profile.strings.intern("prog");
         let mut tally: Tally<u32> = Tally::default();
-        for &(name, is_run_time) in names {
+        for &(name, is_jit) in names {
             let frame: FrameId = profile.frames.intern(FrameInfo {
                 name: Some(profile.strings.intern(name)),
                 image,
                 start: Some(0),
                 level: Level::User,
                 is_inlined: false,
-                is_run_time,
+                is_jit,
             });
             tally.add_samples(1, 1);
             let group = tally.group(0);

@@ -5,14 +5,14 @@ use rprof_profile::Profile;
 use rprof_untrusted::printable;
 
 /// One line for each image whose missing names are worth one, heaviest first: its share, why, and
-/// what would mend it. None if nothing is missing.
+/// what would hint it. None if nothing is missing.
 pub fn unnamed_lines(profile: &Profile) -> Vec<String> {
     let listed = profile.listed_unnamed();
     let mut lines = Vec::new();
     for (share, image) in &listed.images {
         let mut line = format!("{share:>6.2}%  {}: {}", image.path, image.reason);
-        if let Some(mend) = &image.mend {
-            line = format!("{line}; fix: {mend}");
+        if let Some(hint) = &image.hint {
+            line = format!("{line}; fix: {hint}");
         }
         // Reasons, too, are made of what the recording says.
         lines.push(printable(&line).into_owned());
@@ -72,7 +72,7 @@ mod tests {
                 start: Some(0),
                 level: Level::User,
                 is_inlined: false,
-                is_run_time: false,
+                is_jit: false,
             });
             tally.add_samples(1, 1);
             let group = tally.group(0);
@@ -126,7 +126,7 @@ mod tests {
                 path: "/a\x1b".to_owned(),
                 weight: 1,
                 reason: "recorded on \x1b[2J".to_owned(),
-                mend: Some("apt install x\x07".to_owned()),
+                hint: Some("apt install x\x07".to_owned()),
             }],
             ..Profile::default()
         };

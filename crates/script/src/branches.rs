@@ -2,9 +2,9 @@
 //!
 //! Source: `perf_sample__fprintf_brstack` and its like in tools/perf/builtin-script.c (v6.1).
 
-use crate::columns::{Column, Columns};
+use crate::data_address::{DataAddress, address_of};
+use crate::fields::{Field, FieldSet};
 use crate::line::Layout;
-use crate::spot::{Spot, address_of};
 use crate::text;
 use rprof_abi::CpuMode;
 use rprof_abi::sample::{BranchFlags, BranchStack};
@@ -13,35 +13,35 @@ use rprof_analysis::Mappings;
 /// Appends them by address, by name or by offset in their files.
 pub(crate) fn append(
     layout: &Layout<'_>,
-    columns: Columns,
+    fields: FieldSet,
     (mode, mappings): (CpuMode, Mappings),
     branches: &BranchStack<'_>,
     out: &mut Vec<u8>,
 ) {
-    let forms = [Column::Brstack, Column::Brstacksym, Column::Brstackoff];
-    let Some(form) = forms.into_iter().find(|&form| columns.has(form)) else {
+    let forms = [Field::Brstack, Field::Brstacksym, Field::Brstackoff];
+    let Some(form) = forms.into_iter().find(|&form| fields.has(form)) else {
         return;
     };
     let history = &layout.query.recording.index.history;
     for branch in branches.entries() {
         for (before, avma) in [(" ", branch.from), ("/", branch.to)] {
             let address = address_of(mode, avma);
-            let spot = Spot::of(layout.query, mappings, address);
-            if form == Column::Brstacksym {
+            let data_address = DataAddress::of(layout.query, mappings, address);
+            if form == Field::Brstacksym {
                 // Nothing in front of the first: flags end with a space.
                 out.extend_from_slice(before.trim_start().as_bytes());
-                spot.symbol(layout.symbols, true, out);
+                data_address.symbol(layout.symbols, true, out);
             } else {
                 out.extend_from_slice(before.as_bytes());
                 out.extend_from_slice(b"0x");
                 let value = match form {
-                    Column::Brstackoff => mappings.offset(history, address),
+                    Field::Brstackoff => mappings.offset(history, address),
                     _ => avma,
                 };
                 text::hex(out, value, 0);
             }
-            if columns.has(Column::Dso) {
-                spot.dso(columns, out);
+            if fields.has(Field::Dso) {
+                data_address.dso(fields, out);
             }
         }
         append_flags(branch.flags, out);

@@ -15,5 +15,5 @@ pub enum Error {
     Write(#[source] std::io::Error),
     /// The fields cannot be had.
     #[error(transparent)]
-    Columns(#[from] crate::choice::ColumnsError),
+    FieldSet(#[from] crate::field_selection::FieldsError),
 }

@@ -1,6 +1,6 @@
 //! Lines of call chains: each made once for an address, then copied.
 
-use crate::spot::offset_in_dso;
+use crate::data_address::offset_in_dso;
 use crate::text;
 use foldhash::HashMap;
 use rprof_analysis::{Address, Location, LocationCache, Mappings, Query, Symbols};

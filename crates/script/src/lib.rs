@@ -2,25 +2,26 @@
 
 mod bpf_output;
 mod branches;
-mod choice;
-mod columns;
+mod data_address;
 mod data_src;
 mod error;
+mod field_selection;
+mod fields;
 mod frames;
-mod head;
 mod line;
 mod memory;
+mod prefix;
 mod registers;
-mod spot;
 mod text;
 mod trace;
 
-pub use choice::{Choice, ColumnsError};
-pub use columns::field_names;
 pub use error::Error;
+pub use field_selection::{FieldSelection, FieldsError};
+pub use fields::field_names;
 
-use columns::{Column, Columns};
 use crossbeam_channel::{Receiver, Sender, bounded};
+use data_address::for_each_named;
+use fields::{Field, FieldSet};
 use line::{Layout, Lines};
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::sample::DataSource;
@@ -34,7 +35,6 @@ use rprof_perfdata::feature::ClockData;
 use rprof_perfdata::{Feature, FeatureId, Reader};
 use rprof_profile::{Filter, Unwound};
 use rprof_symbols::{Demangling, Detail, Request};
-use spot::for_each_named;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
@@ -48,7 +48,7 @@ pub struct ScriptOptions {
     /// Which samples.
     pub filter: Filter,
     /// Which parts of them.
-    pub columns: Choice,
+    pub fields: FieldSelection,
     /// Call chains.
     pub chains: bool,
     /// Inlined functions as frames of their own.
@@ -93,11 +93,11 @@ pub fn write_script(
 ) -> Result<Printed, Error> {
     let events = reader.events().iter();
     let attrs = events.map(|event| (event.name.raw(), &event.attr, event.is_dummy()));
-    let columns = options.columns.of_events(attrs, options.chains)?;
+    let fields = options.fields.of_events(attrs, options.chains)?;
     check_filter(reader, &options.filter)?;
     let clock = clock_of(reader);
-    if clock.is_none() && columns.iter().any(|one| one.has(Column::Tod)) {
-        return Err(ColumnsError::NoWallTime.into());
+    if clock.is_none() && fields.iter().any(|one| one.has(Field::Tod)) {
+        return Err(FieldsError::NoWallTime.into());
     }
     let recording = Recording::open(reader, &options.locator, SampleOrder::Time)?;
     let frames = match options.chains {
@@ -105,13 +105,13 @@ pub fn write_script(
         false => WantedFrames::Innermost,
     };
     let query = Query::of(&recording, &options.filter, frames, First::Both)?;
-    let symbols = symbols_of(&query, options, &columns)?;
+    let symbols = symbols_of(&query, options, &fields)?;
     let (formats, bad_formats) = TracepointFormats::of(reader);
     let kernel = (!formats.is_empty()).then(|| Kernel::of(&recording));
     let layout = Layout {
         traces: Traces::new(&recording, &formats, kernel.as_ref()),
         query: &query,
-        columns,
+        fields,
         symbols: symbols.as_ref(),
         nanoseconds: options.nanoseconds,
         inlines: options.inlines,
@@ -150,18 +150,18 @@ pub fn write_script(
 fn symbols_of(
     query: &Query<'_>,
     options: &ScriptOptions,
-    columns: &[Columns],
+    fields: &[FieldSet],
 ) -> Result<Option<Symbols>, Error> {
     let filters_functions = !options.filter.dsos.is_empty() || !options.filter.symbols.is_empty();
-    let shows = |column| columns.iter().any(|one| one.has(column));
-    let shows_lines = shows(Column::Srcline);
-    let shows_names = shows(Column::Sym) || shows(Column::Brstacksym) || shows_lines;
+    let shows = |field| fields.iter().any(|one| one.has(field));
+    let shows_lines = shows(Field::Srcline);
+    let shows_names = shows(Field::Sym) || shows(Field::Brstacksym) || shows_lines;
     if !shows_names && !filters_functions {
         return Ok(None);
     }
     let more = |decoded: &DecodedSample<'_>, visit: &mut dyn FnMut(Address)| {
-        let columns = columns.get(decoded.event).copied().unwrap_or_default();
-        for_each_named(query, columns, decoded, visit);
+        let fields = fields.get(decoded.event).copied().unwrap_or_default();
+        for_each_named(query, fields, decoded, visit);
     };
     let found = find_locations(query, more, &mut |_| {})?;
     let request = Request {
@@ -265,7 +265,7 @@ fn read_in_order(layout: &Layout<'_>, jobs: &Sender<Job>) -> Result<IgnoredSampl
 impl Layout<'_> {
     /// Bytes of the longest data source of a job: perf pads what follows to it.
     fn data_src_width(&self, job: &Job) -> usize {
-        if !self.columns.iter().any(|one| one.has(Column::DataSrc)) {
+        if !self.fields.iter().any(|one| one.has(Field::DataSrc)) {
             return 0;
         }
         let endian = self.query.recording.reader.endian();
@@ -273,10 +273,10 @@ impl Layout<'_> {
         let records = entries.iter().filter_map(|entry| {
             let raw = job.batch.record(entry, endian)?;
             let decoded = DecodedSample::of(self.query.recording, entry.offset, raw)?;
-            let columns = self.columns.get(decoded.event)?;
+            let fields = self.fields.get(decoded.event)?;
             let source = decoded.all_fields(self.query.recording.reader)?.data_src?;
             let text = data_src::text(DataSource(source));
-            columns.has(Column::DataSrc).then_some(text.len())
+            fields.has(Field::DataSrc).then_some(text.len())
         });
         records.max().unwrap_or(0)
     }

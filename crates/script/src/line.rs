@@ -2,11 +2,11 @@
 //!
 //! Source: `process_event` in tools/perf/builtin-script.c (v6.1).
 
-use crate::columns::{Column, Columns, has_named_addr, is_bpf_output, is_branch_trace};
+use crate::data_address::{DataAddress, address_of};
+use crate::fields::{Field, FieldSet, has_named_addr, is_bpf_output, is_branch_trace};
 use crate::frames::{FrameLines, Shown};
-use crate::spot::{Spot, address_of};
 use crate::trace::Traces;
-use crate::{bpf_output, branches, head, memory, registers, text};
+use crate::{bpf_output, branches, memory, prefix, registers, text};
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::{CpuMode, PerfEventAttr, Sample, SampleType};
 use rprof_analysis::{
@@ -21,7 +21,7 @@ use rprof_perfdata::feature::ClockData;
 pub(crate) struct Layout<'a> {
     pub(crate) query: &'a Query<'a>,
     /// By event.
-    pub(crate) columns: Vec<Columns>,
+    pub(crate) fields: Vec<FieldSet>,
     pub(crate) traces: Traces<'a>,
     pub(crate) symbols: Option<&'a Symbols>,
     pub(crate) nanoseconds: bool,
@@ -35,15 +35,15 @@ pub(crate) struct Layout<'a> {
     pub(crate) clock: Option<ClockData>,
 }
 
-/// Of perf's column of flags.
+/// Of perf's field of flags.
 const FLAGS_WIDTH: usize = 24;
 
 /// A sample with all that its event records.
 struct Decoded<'s> {
     decoded: &'s DecodedSample<'s>,
     mappings: Mappings,
-    columns: Columns,
-    whole: Sample<'s>,
+    fields: FieldSet,
+    recorded: Sample<'s>,
     attr: Option<&'s PerfEventAttr>,
 }
 
@@ -71,14 +71,14 @@ impl<'a> Lines<'a> {
     pub(crate) fn new(layout: &'a Layout<'a>) -> Self {
         let mut frames: Vec<FrameLines<'a>> = Vec::new();
         let events = layout.query.recording.reader.events();
-        let of_event = layout.columns.iter().zip(events).map(|(columns, event)| {
+        let of_event = layout.fields.iter().zip(events).map(|(fields, event)| {
             let shown = Shown {
-                ip: columns.has(Column::Ip),
-                symbol: columns.has(Column::Sym),
-                offset: columns.has(Column::Symoff),
-                dso: columns.has(Column::Dso),
-                dso_offset: columns.has(Column::Dsoff),
-                source_line: columns.has(Column::Srcline),
+                ip: fields.has(Field::Ip),
+                symbol: fields.has(Field::Sym),
+                offset: fields.has(Field::Symoff),
+                dso: fields.has(Field::Dso),
+                dso_offset: fields.has(Field::Dsoff),
+                source_line: fields.has(Field::Srcline),
                 inlines: layout.inlines && layout.has_chain(event),
             };
             let known = frames.iter().position(|lines| lines.shown == shown);
@@ -102,8 +102,8 @@ impl<'a> Lines<'a> {
     /// Appends a sample, its chain and the empty line after it, if the filter accepts it.
     pub(crate) fn append(&mut self, decoded: &DecodedSample<'_>, out: &mut Vec<u8>) {
         let layout = self.layout;
-        let columns = layout.columns.get(decoded.event).copied();
-        let Some(columns) = columns.filter(|columns| !columns.is_empty()) else {
+        let fields = layout.fields.get(decoded.event).copied();
+        let Some(fields) = fields.filter(|fields| !fields.is_empty()) else {
             return;
         };
         let history = &layout.query.recording.index.history;
@@ -115,36 +115,36 @@ impl<'a> Lines<'a> {
         }
         let event = layout.query.recording.reader.events().get(decoded.event);
         let has_chain = event.is_some_and(|event| layout.has_chain(event));
-        let shows_chain = has_chain && columns.has(Column::Ip);
-        if columns.has(Column::Comm) {
+        let shows_chain = has_chain && fields.has(Field::Ip);
+        if fields.has(Field::Comm) {
             let width = if shows_chain { 0 } else { 16 };
             text::name_right(out, &comm, width);
             out.push(b' ');
         }
-        head::append(layout, columns, decoded, out);
-        if columns.has(Column::Period) {
+        prefix::append(layout, fields, decoded, out);
+        if fields.has(Field::Period) {
             text::decimal(out, decoded.weight(layout.query.recording.reader), 10);
             out.push(b' ');
         }
-        if columns.has(Column::Event) {
+        if fields.has(Field::Event) {
             match event {
                 Some(event) => text::name_right(out, &event.name, layout.name_width),
                 None => text::right(out, "[unknown]", layout.name_width),
             }
             out.extend_from_slice(b": ");
         }
-        if columns.has(Column::Flags) {
+        if fields.has(Field::Flags) {
             // Of branches in hardware traces, which are not decoded here.
             text::right(out, "", FLAGS_WIDTH);
         }
-        let whole = columns
+        let recorded = fields
             .need_all_fields()
             .then(|| decoded.all_fields(layout.query.recording.reader));
         let sample = Decoded {
             decoded,
             mappings,
-            columns,
-            whole: whole.flatten().unwrap_or_default(),
+            fields,
+            recorded: recorded.flatten().unwrap_or_default(),
             attr: event.map(|event| &event.attr),
         };
         if sample.attr.is_some_and(is_branch_trace) {
@@ -157,33 +157,33 @@ impl<'a> Lines<'a> {
 
     /// What follows the event's name.
     fn parts(&mut self, sample: &Decoded<'_>, shows_chain: bool, out: &mut Vec<u8>) {
-        let (layout, columns) = (self.layout, sample.columns);
-        let whole = &sample.whole;
-        if let Some(raw) = whole.raw.filter(|_| columns.has(Column::Trace)) {
+        let (layout, fields) = (self.layout, sample.fields);
+        let recorded = &sample.recorded;
+        if let Some(raw) = recorded.raw.filter(|_| fields.has(Field::Trace)) {
             layout.traces.append(sample.decoded.event, raw, out);
         }
         layout.addr(sample, out);
-        memory::source(columns, whole, &mut self.data_src_width, out);
+        memory::source(fields, recorded, &mut self.data_src_width, out);
         self.code(sample, shows_chain, out);
-        for (column, of_sample) in [
-            (Column::Iregs, &whole.regs_intr),
-            (Column::Uregs, &whole.regs_user),
+        for (field, of_sample) in [
+            (Field::Iregs, &recorded.regs_intr),
+            (Field::Uregs, &recorded.regs_user),
         ] {
-            if columns.has(column) {
+            if fields.has(field) {
                 registers::append(of_sample.as_ref(), layout.registers, out);
             }
         }
-        if let Some(branches) = &whole.branch_stack {
+        if let Some(branches) = &recorded.branch_stack {
             let of = (sample.mode(), sample.mappings);
-            branches::append(layout, columns, of, branches, out);
+            branches::append(layout, fields, of, branches, out);
         }
-        if let Some(raw) = whole.raw.filter(|_| columns.has(Column::BpfOutput))
+        if let Some(raw) = recorded.raw.filter(|_| fields.has(Field::BpfOutput))
             && sample.attr.is_some_and(is_bpf_output)
         {
             bpf_output::append(raw, out);
         }
-        memory::pages(columns, whole, out);
-        if let Some(id) = whole.cgroup.filter(|_| columns.has(Column::Cgroup)) {
+        memory::pages(fields, recorded, out);
+        if let Some(id) = recorded.cgroup.filter(|_| fields.has(Field::Cgroup)) {
             let path = layout.query.recording.index.cgroups.get(&id);
             out.push(b' ');
             text::name_of_bytes(out, path.map_or(b"unknown", Vec::as_slice));
@@ -193,7 +193,7 @@ impl<'a> Lines<'a> {
     /// One traced branch: from where to where.
     fn branch(&mut self, sample: &Decoded<'_>, shows_chain: bool, out: &mut Vec<u8>) {
         self.code(sample, shows_chain, out);
-        if sample.columns.has(Column::Addr) {
+        if sample.fields.has(Field::Addr) {
             out.extend_from_slice(b" => ");
             self.layout.addr(sample, out);
         }
@@ -201,12 +201,12 @@ impl<'a> Lines<'a> {
 
     /// Appends where a sample was taken, with its chain if that is shown.
     fn code(&mut self, sample: &Decoded<'_>, shows_chain: bool, out: &mut Vec<u8>) {
-        if !sample.columns.has(Column::Ip) {
+        if !sample.fields.has(Field::Ip) {
             return;
         }
         out.push(if shows_chain { b'\n' } else { b' ' });
         let end = self.frames(sample.decoded, sample.mappings, shows_chain, out);
-        if sample.columns.has(Column::StackEnd) {
+        if sample.fields.has(Field::StackEnd) {
             stack_end(end, out);
         }
     }
@@ -232,7 +232,7 @@ impl<'a> Lines<'a> {
             user = self.walker.user_part(decoded, &walked);
             end = walked.end.map(|ended| ended.end);
             if user.missing == Missing::Outermost {
-                // As perf has it: the column `stackend` says it.
+                // As perf has it: the field `stackend` says it.
                 user.missing = Missing::Nothing;
             }
         }
@@ -283,8 +283,8 @@ impl Layout<'_> {
 
     /// Appends the address of data, with its name for events that have some.
     fn addr(&self, sample: &Decoded<'_>, out: &mut Vec<u8>) {
-        let columns = sample.columns;
-        let Some(addr) = sample.whole.addr.filter(|_| columns.has(Column::Addr)) else {
+        let fields = sample.fields;
+        let Some(addr) = sample.recorded.addr.filter(|_| fields.has(Field::Addr)) else {
             return;
         };
         text::hex(out, addr, 16);
@@ -292,21 +292,21 @@ impl Layout<'_> {
             return;
         }
         let address = address_of(sample.mode(), addr);
-        let spot = Spot::of(self.query, sample.mappings, address);
-        if columns.has(Column::Sym) {
+        let data_address = DataAddress::of(self.query, sample.mappings, address);
+        if fields.has(Field::Sym) {
             out.push(b' ');
-            spot.symbol(self.symbols, columns.has(Column::Symoff), out);
+            data_address.symbol(self.symbols, fields.has(Field::Symoff), out);
         }
-        if columns.has(Column::Dso) {
+        if fields.has(Field::Dso) {
             out.push(b' ');
-            spot.dso(columns, out);
+            data_address.dso(fields, out);
         }
     }
 
     /// Whether the filter lets a sample through.
     fn shows(&self, decoded: &DecodedSample<'_>, mappings: Mappings, comm: &str) -> bool {
         let (query, filter) = (self.query, self.query.samples.filter);
-        if !filter.shows_task(decoded.pid, decoded.tid, comm) {
+        if !filter.accepts_task(decoded.pid, decoded.tid, comm) {
             return false;
         }
         let Some(symbols) = self.symbols else {

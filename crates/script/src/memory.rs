@@ -1,6 +1,6 @@
 //! What a sample says of the data it touched: addresses, sizes, how long it took.
 
-use crate::columns::{Column, Columns};
+use crate::fields::{Field, FieldSet};
 use crate::{data_src, text};
 use rprof_abi::Sample;
 use rprof_abi::sample::{DataSource, Weight};
@@ -8,8 +8,8 @@ use std::borrow::Cow;
 
 /// Appends where data came from and how long that took. The words grow with `width`, that of the
 /// longest so far.
-pub(crate) fn source(columns: Columns, sample: &Sample<'_>, width: &mut usize, out: &mut Vec<u8>) {
-    if let Some(source) = sample.data_src.filter(|_| columns.has(Column::DataSrc)) {
+pub(crate) fn source(fields: FieldSet, sample: &Sample<'_>, width: &mut usize, out: &mut Vec<u8>) {
+    if let Some(source) = sample.data_src.filter(|_| fields.has(Field::DataSrc)) {
         let text = data_src::text(DataSource(source));
         *width = (*width).max(text.len());
         out.extend_from_slice(text.as_bytes());
@@ -22,25 +22,25 @@ pub(crate) fn source(columns: Columns, sample: &Sample<'_>, width: &mut usize, o
         }
         None => [None; 3],
     };
-    let wanted = [Column::Weight, Column::InsLat, Column::RetireLat];
-    for (column, part) in wanted.into_iter().zip(parts) {
-        if let Some(part) = part.filter(|_| columns.has(column)) {
+    let wanted = [Field::Weight, Field::InsLat, Field::RetireLat];
+    for (field, part) in wanted.into_iter().zip(parts) {
+        if let Some(part) = part.filter(|_| fields.has(field)) {
             text::decimal(out, part, 16);
         }
     }
 }
 
 /// Appends where in physical memory data is.
-pub(crate) fn pages(columns: Columns, sample: &Sample<'_>, out: &mut Vec<u8>) {
-    if let Some(addr) = sample.phys_addr.filter(|_| columns.has(Column::PhysAddr)) {
+pub(crate) fn pages(fields: FieldSet, sample: &Sample<'_>, out: &mut Vec<u8>) {
+    if let Some(addr) = sample.phys_addr.filter(|_| fields.has(Field::PhysAddr)) {
         text::hex(out, addr, 16);
     }
     let sizes = [
-        (Column::DataPageSize, sample.data_page_size),
-        (Column::CodePageSize, sample.code_page_size),
+        (Field::DataPageSize, sample.data_page_size),
+        (Field::CodePageSize, sample.code_page_size),
     ];
-    for (column, size) in sizes {
-        if let Some(size) = size.filter(|_| columns.has(column)) {
+    for (field, size) in sizes {
+        if let Some(size) = size.filter(|_| fields.has(field)) {
             out.push(b' ');
             out.extend_from_slice(page_size(size).as_bytes());
         }

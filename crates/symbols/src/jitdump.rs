@@ -1,4 +1,4 @@
-//! Naming code made at run time by the log that its compiler kept of it (`jit-PID.dump`).
+//! Naming JIT code by the jitdump that its compiler wrote (`jit-PID.dump`).
 
 use crate::answers::{Answers, Collector, Frame, Line};
 use crate::{Detail, Reason, Request};

@@ -1,4 +1,4 @@
-//! Naming code made at run time by `/tmp/perf-PID.map`.
+//! Naming JIT code by `/tmp/perf-PID.map`.
 
 use crate::Reason;
 use crate::answers::{Answers, Collector, Frame};

@@ -30,7 +30,7 @@ impl Limits {
         ..Self::of_memory(16 << 20)
     };
 
-    /// For logs of code made at run time, read while recording: some 50,000 pieces of code.
+    /// For jitdumps, read while recording: some 50,000 functions.
     pub const CODE_LOGS: Self = Self {
         read: 256 << 20,
         ..Self::of_memory(16 << 20)

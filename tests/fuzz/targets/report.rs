@@ -11,7 +11,7 @@ use rprof_profile::view::SortKey;
 use rprof_export::{Firefox, Folded, Format, Json, Pprof, Speedscope};
 use rprof_analysis::{Options, TimelineDetail, load, load_timeline};
 use rprof_report::{TableOptions, write_table};
-use rprof_script::{Choice, ScriptOptions, write_script};
+use rprof_script::{FieldSelection, ScriptOptions, write_script};
 use rprof_symbols::Demangling;
 use std::path::{Path, PathBuf};
 
@@ -61,7 +61,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let options = ScriptOptions {
         filter: Filter::default(),
-        columns: Choice::default(),
+        fields: FieldSelection::default(),
         chains: true,
         inlines: true,
         nanoseconds: false,

@@ -63,7 +63,14 @@ pub(super) fn run(
         drop(sender);
         let mut bad = Vec::new();
         for done in ended {
-            let done = done?;
+            let done = match done {
+                Ok(done) => done,
+                Err(error) => {
+                    println!("\n-- a part that could not be run: {error:#}");
+                    bad.push("one that could not be run".to_owned());
+                    continue;
+                }
+            };
             println!("\n-- {}, {:.0} s", done.name, done.took.as_secs_f64());
             print!("{}", done.output);
             done.output.lines().for_each(|line| summary.add(line));

@@ -53,9 +53,9 @@ pub(crate) fn locate(
     })
 }
 
-/// When files were recorded at the latest; `perf inject` writes those of compiled code later.
+/// When files were recorded at the latest; `perf inject` writes those of JIT code later.
 fn ended_for(recording: &Recording<'_>, image: &RecordedImage) -> Option<SystemTime> {
-    let is_dated = image.build_id.is_none() && !image.is_run_time_code();
+    let is_dated = image.build_id.is_none() && !image.is_jit_code();
     is_dated.then(|| recording_ended(recording.reader, recording.clock()))?
 }
 
@@ -100,7 +100,7 @@ fn find_processes(recording: &Recording<'_>) -> ProcessesByImage {
     found
 }
 
-/// The same for walking stacks: where the program itself is not here, servers are waited for.
+/// As [`locate`], for walking stacks: where the program itself is not here, servers are waited for.
 pub(crate) fn locate_to_unwind(
     recording: &Recording<'_>,
     id: ImageId,

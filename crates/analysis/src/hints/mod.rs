@@ -211,11 +211,11 @@ mod tests {
         assert_eq!(hint(&debian), text("apt install libx1-dbgsym"));
         let mut without = system(Packages::Dpkg, &[("/usr/lib/libx.so", "libx1")]);
         without.distribution.debug_archive = Some("debian-debug, suite s-debug".to_owned());
-        let mended = hint(&without).unwrap();
+        let fixed = hint(&without).unwrap();
         let expected = "DEBUGINFOD_URLS=https://debug.example, or apt install libx1-dbgsym (add to";
         assert!(
-            mended.starts_with(expected) && mended.contains("suite s-debug"),
-            "{mended}"
+            fixed.starts_with(expected) && fixed.contains("suite s-debug"),
+            "{fixed}"
         );
         let fedora = system(Packages::Dnf, &[]);
         assert_eq!(

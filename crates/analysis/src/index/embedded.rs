@@ -3,7 +3,7 @@
 
 use foldhash::HashMap;
 use rprof_base::{Avma, FileOffset};
-use rprof_machine::{CompiledCode, ImageKind, RecordedImage};
+use rprof_machine::{ImageKind, JitCode, RecordedImage};
 use rprof_perfdata::feature::{SimpleperfFile, SymbolImage, SymbolPiece, Symbols};
 use rprof_perfdata::{Feature, FeatureId, Reader};
 
@@ -85,9 +85,9 @@ impl EmbeddedSymbols {
     }
 
     /// The functions of a jitdump, which stand in for it, with their times.
-    pub(crate) fn jit_functions(&self, image: &RecordedImage) -> Vec<(Option<u64>, CompiledCode)> {
+    pub(crate) fn jit_functions(&self, image: &RecordedImage) -> Vec<(Option<u64>, JitCode)> {
         let pieces = self.image(image).map_or(&[][..], |own| &own.pieces);
-        let code = |piece: &SymbolPiece| CompiledCode {
+        let code = |piece: &SymbolPiece| JitCode {
             start: Avma(piece.start),
             len: piece.len,
             offset: FileOffset(piece.offset),

@@ -9,7 +9,7 @@ use rprof_base::FileOffset;
 use rprof_images::NoFile;
 use rprof_images::{JitDamage, JitDump, JitMove, JitRecord};
 use rprof_locate::{LiveProcess, Locator};
-use rprof_machine::{CodeLog, CompiledCode, HistoryBuilder, ImageId, RecordedImage};
+use rprof_machine::{HistoryBuilder, ImageId, JitCode, MappedJitDump, RecordedImage};
 use rprof_perfdata::Reader;
 use rprof_untrusted::Held;
 use std::ops::ControlFlow;
@@ -21,11 +21,11 @@ pub(crate) fn symfs_path(root: &Path, path: &str) -> PathBuf {
 }
 
 /// Finds the jitdump that was recorded: as its process sees it, if that lives, or as we do.
-fn find_log(
+fn find_jitdump(
     reader: &Reader,
     locator: &Locator,
     image: &RecordedImage,
-    logs: &[CodeLog],
+    jitdumps: &[MappedJitDump],
 ) -> Result<(PathBuf, JitDump), NoFile> {
     let path = String::from_utf8_lossy(&image.path);
     let budget = reader.budget();
@@ -36,7 +36,9 @@ fn find_log(
     if recorded_elsewhere(reader).is_some() {
         return Err(NoFile::Missing);
     }
-    let living = logs.iter().find_map(|log| LiveProcess::of(log.pid));
+    let living = jitdumps
+        .iter()
+        .find_map(|jitdump| LiveProcess::of(jitdump.pid));
     let inside = living.map(|living| living.path(&path));
     if let Some(inside) = inside
         && let Ok(dump) = JitDump::open_recorded(&inside, image.inode, budget)
@@ -49,7 +51,7 @@ fn find_log(
 
 /// Memory that a piece of code takes for each process that has it, bytes: as measured, with the
 /// history that it is put into.
-const PIECE_BYTES: u64 = 1100;
+const FUNCTION_BYTES: u64 = 1100;
 
 /// Where a jitdump was found.
 #[derive(Debug)]
@@ -59,7 +61,7 @@ pub(crate) struct FoundJitdump {
     pub(crate) has_times: bool,
 }
 
-/// What is known of logs.
+/// What is known of jitdumps.
 #[derive(Debug, Default)]
 pub(super) struct Jitdumps {
     /// Where they were found.
@@ -70,48 +72,48 @@ pub(super) struct Jitdumps {
     pub(super) held: Option<Held>,
 }
 
-/// Takes what the logs say that processes have mapped.
+/// Takes what the jitdumps say that processes have mapped.
 pub(super) fn add_jit_code(
     builder: &mut HistoryBuilder,
     reader: &Reader,
     locator: &Locator,
 ) -> Jitdumps {
-    let mut logs = builder.code_logs().to_vec();
+    let mut jitdumps = builder.jitdumps().to_vec();
     let has_times = builder.has_times() && has_monotonic_times(reader);
     let mut added = Added {
         builder,
         has_times,
         held: reader.budget().hold_nothing(),
         is_full: false,
-        logs: Jitdumps::default(),
+        jitdumps: Jitdumps::default(),
     };
     let mut embedded = None;
     // Children that were forked before the recording have their parent's jitdump, too.
-    logs.sort_by_key(|log| (log.image, log.pid));
-    for logs in logs.chunk_by(|a, b| a.image == b.image) {
-        let id = logs.first().map(|log| log.image);
+    jitdumps.sort_by_key(|jitdump| (jitdump.image, jitdump.pid));
+    for jitdumps in jitdumps.chunk_by(|a, b| a.image == b.image) {
+        let id = jitdumps.first().map(|jitdump| jitdump.image);
         let image = id.and_then(|id| Some((id, added.builder.image(id)?.clone())));
         let Some((id, image)) = image else {
             continue;
         };
         let shown = String::from_utf8_lossy(&image.path);
-        match find_log(reader, locator, &image, logs) {
+        match find_jitdump(reader, locator, &image, jitdumps) {
             Ok((path, dump)) => {
-                let has_times = added.add_log(&shown, dump, logs);
+                let has_times = added.add_jitdump(&shown, dump, jitdumps);
                 added
-                    .logs
+                    .jitdumps
                     .found
                     .insert(id, FoundJitdump { path, has_times });
             }
             Err(reason) => {
                 let embedded = embedded.get_or_insert_with(|| EmbeddedSymbols::of(reader));
-                let pieces = embedded.jit_functions(&image);
-                if pieces.is_empty() {
+                let functions = embedded.jit_functions(&image);
+                if functions.is_empty() {
                     added.note(format!("{shown}: {reason}: no names from it"));
                 }
-                for (time_ns, code) in pieces {
+                for (time_ns, code) in functions {
                     if added
-                        .add(logs, time_ns.filter(|_| has_times), code)
+                        .add(jitdumps, time_ns.filter(|_| has_times), code)
                         .is_break()
                     {
                         break;
@@ -120,11 +122,11 @@ pub(super) fn add_jit_code(
             }
         }
     }
-    added.logs.held = Some(added.held);
-    added.logs
+    added.jitdumps.held = Some(added.held);
+    added.jitdumps
 }
 
-/// Whether times are of the clock that logs have.
+/// Whether times are of the clock that jitdumps have.
 fn has_monotonic_times(reader: &Reader) -> bool {
     const CLOCK_MONOTONIC: i32 = 1;
     reader.events().iter().all(|event| {
@@ -138,16 +140,16 @@ struct Added<'b> {
     held: Held,
     /// A piece did not fit any more.
     is_full: bool,
-    logs: Jitdumps,
+    jitdumps: Jitdumps,
 }
 
 impl Added<'_> {
     fn note(&mut self, note: String) {
-        self.logs.notes.push(note);
+        self.jitdumps.notes.push(note);
     }
 
     /// Takes all of a jitdump. Returns whether its times are the recording's.
-    fn add_log(&mut self, path: &str, mut dump: JitDump, logs: &[CodeLog]) -> bool {
+    fn add_jitdump(&mut self, path: &str, mut dump: JitDump, jitdumps: &[MappedJitDump]) -> bool {
         let has_times = self.has_times && !dump.has_arch_times;
         if !has_times {
             self.note(format!(
@@ -155,10 +157,10 @@ impl Added<'_> {
                  the name of what was there last"
             ));
         }
-        let pieces = for_each_function(&mut dump, |time_ns, code| {
-            self.add(logs, time_ns.filter(|_| has_times), code)
+        let functions = for_each_function(&mut dump, |time_ns, code| {
+            self.add(jitdumps, time_ns.filter(|_| has_times), code)
         });
-        match pieces {
+        match functions {
             Ok(()) if self.is_full => {
                 let most = self.held.budget().limits().memory;
                 self.note(format!(
@@ -177,17 +179,17 @@ impl Added<'_> {
     /// Adds a function to the processes that have its jitdump, unless there are too many.
     fn add(
         &mut self,
-        logs: &[CodeLog],
+        jitdumps: &[MappedJitDump],
         time_ns: Option<u64>,
-        code: CompiledCode,
+        code: JitCode,
     ) -> ControlFlow<()> {
-        let bytes = PIECE_BYTES * logs.len() as u64;
+        let bytes = FUNCTION_BYTES * jitdumps.len() as u64;
         self.is_full |= self.held.grow(bytes).is_err();
         if self.is_full {
             return ControlFlow::Break(());
         }
-        for log in logs {
-            self.builder.add_code(log, time_ns, code);
+        for jitdump in jitdumps {
+            self.builder.add_code(jitdump, time_ns, code);
         }
         ControlFlow::Continue(())
     }
@@ -211,7 +213,7 @@ fn damage_in_words(damage: JitDamage) -> impl Iterator<Item = String> {
 /// the system.
 pub(crate) fn for_each_function(
     dump: &mut JitDump,
-    mut visit: impl FnMut(Option<u64>, CompiledCode) -> ControlFlow<()>,
+    mut visit: impl FnMut(Option<u64>, JitCode) -> ControlFlow<()>,
 ) -> std::io::Result<()> {
     let has_times = !dump.has_arch_times;
     // Where code with a number is, for when it is moved.
@@ -220,7 +222,7 @@ pub(crate) fn for_each_function(
         let (time_ns, code) = match record {
             JitRecord::Load(load) => {
                 by_index.insert(load.index, (load.code, load.len));
-                let code = CompiledCode {
+                let code = JitCode {
                     start: load.start,
                     len: load.len,
                     offset: load.code,
@@ -242,9 +244,9 @@ pub(crate) fn for_each_function(
 
 /// Code at its new address is still the code that was loaded. What is left at the old one keeps
 /// its name, as with `perf inject`, until something else is loaded there.
-fn moved_code(by_index: &HashMap<u64, (FileOffset, u64)>, moved: &JitMove) -> Option<CompiledCode> {
+fn moved_code(by_index: &HashMap<u64, (FileOffset, u64)>, moved: &JitMove) -> Option<JitCode> {
     let &(offset, len) = by_index.get(&moved.index)?;
-    Some(CompiledCode {
+    Some(JitCode {
         start: moved.start,
         len: len.min(moved.len),
         offset,

@@ -64,7 +64,7 @@ impl ShownTasks {
             Some((last, id, is_shown)) if (last, id) == (name, (pid, tid)) => is_shown,
             _ => {
                 let text = comm_text(history, name).into_raw();
-                let is_shown = filter.shows_task(pid, tid, &text);
+                let is_shown = filter.accepts_task(pid, tid, &text);
                 self.last = Some((name, (pid, tid), is_shown));
                 is_shown
             }

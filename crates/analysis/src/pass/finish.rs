@@ -104,7 +104,7 @@ fn add_unnamed(recording: &Recording<'_>, unnamed: Vec<Unnamed<'_>>, profile: &m
         path: String::from_utf8_lossy(image.long_name()).into_owned(),
         weight: *weight,
         reason: reason.to_string(),
-        mend: None,
+        hint: None,
     };
     profile.unnamed = unnamed.iter().map(image).collect();
     let n_listed = profile.listed_unnamed().images.len();
@@ -114,6 +114,6 @@ fn add_unnamed(recording: &Recording<'_>, unnamed: Vec<Unnamed<'_>>, profile: &m
         .map(|(image, reason, _)| (*image, reason))
         .collect();
     for (image, hint) in profile.unnamed.iter_mut().zip(hints(recording, &listed)) {
-        image.mend = hint;
+        image.hint = hint;
     }
 }

@@ -117,7 +117,7 @@ struct Local {
 
 impl Pass for FlatPass<'_> {
     type Local = Local;
-    /// The node, and 1.
+    /// The node that the stack was counted at.
     type Stack = u32;
 
     fn local(&self) -> Local {

@@ -32,7 +32,7 @@ pub struct Entry {
     pub time_ns: u64,
     /// Where the walk found its record.
     pub offset: u64,
-    /// Number of its member, for members of groups.
+    /// Its position in `members`, for members of groups.
     member: u32,
     /// Where in the batch its record is.
     at: u32,
@@ -55,7 +55,7 @@ impl OrderedBatch {
         RawRecord::parse(self.bytes.get(entry.at as usize..)?, endian).ok()
     }
 
-    /// A group member's member of the record.
+    /// What a member of a group has of the record.
     pub fn member(&self, entry: &Entry) -> Option<MemberSample> {
         self.members.get(entry.member as usize).copied()
     }
@@ -84,7 +84,7 @@ impl OrderedBatch {
         }
     }
 
-    /// Adds an entry; returns whether its record is to follow: the members of a group member one.
+    /// Adds an entry; returns whether its record is to follow: the members of a group share one.
     fn add(&mut self, entry: Entry) -> bool {
         let last = self.entries.last();
         let shared = last.filter(|last| last.offset == entry.offset);

@@ -133,7 +133,7 @@ impl Samples<'_> {
     fn accepts(&self, decoded: &DecodedSample<'_>) -> bool {
         let (cpu, time_ns) = (decoded.head.cpu, decoded.head.time_ns);
         let descends = |all: &Descendants| all.has(decoded.pid, time_ns);
-        self.filter.sees(cpu, time_ns) && self.descendants.as_ref().is_none_or(descends)
+        self.filter.accepts(cpu, time_ns) && self.descendants.as_ref().is_none_or(descends)
     }
 
     fn holds_values(&self, event: usize) -> bool {

@@ -1,7 +1,6 @@
 //! A sample's addresses: innermost first, each with its privilege level, ready for look-up.
 //!
-//! The one place of "minus one": entries but the innermost of a level are return addresses, and
-//! the call is before them. A call that never returns may be the last instruction of its
+//! Entries but the innermost of a level are return addresses ([`CodeAddress::Return`]): the call is before them. A call that never returns may be the last instruction of its
 //! function, so looking up the return address itself would name the next one.
 
 use super::ends::Missing;

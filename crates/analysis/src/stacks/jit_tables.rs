@@ -13,12 +13,12 @@ pub(crate) struct JitTables {
     budget: Budget,
     dump: Mutex<JitDump>,
     /// By offset in the jitdump.
-    all: Vec<Piece>,
+    all: Vec<JitFunction>,
     _held: Held,
 }
 
 #[derive(Debug)]
-struct Piece {
+struct JitFunction {
     load: JitLoad,
     /// Made when a stack first leads here.
     table: OnceLock<Option<Box<UnwindTable>>>,
@@ -41,8 +41,8 @@ impl JitTables {
                 continue;
             };
             if load.frames.is_some() {
-                held.grow(size_of::<Piece>() as u64)?;
-                all.push(Piece {
+                held.grow(size_of::<JitFunction>() as u64)?;
+                all.push(JitFunction {
                     load,
                     table: OnceLock::new(),
                 });
@@ -59,17 +59,24 @@ impl JitTables {
 
     /// The table of the function at an offset of the jitdump. `full` is called if there is no room for it.
     pub(crate) fn table(&self, offset: FileOffset, full: impl FnOnce()) -> Option<&UnwindTable> {
-        let end = |piece: &Piece| piece.load.code.0.saturating_add(piece.load.len);
-        let n_before = self.all.partition_point(|piece| end(piece) <= offset.0);
-        let piece = self.all.get(n_before)?;
-        if offset < piece.load.code {
+        let end = |function: &JitFunction| function.load.code.0.saturating_add(function.load.len);
+        let n_before = self
+            .all
+            .partition_point(|function| end(function) <= offset.0);
+        let function = self.all.get(n_before)?;
+        if offset < function.load.code {
             return None;
         }
-        let table = piece.table.get_or_init(|| {
+        let table = function.table.get_or_init(|| {
             let mut dump = self.dump.lock().ok()?;
-            let place = piece.load.code;
-            match UnwindTable::of_logged(self.machine, &mut dump, &piece.load, place, &self.budget)
-            {
+            let place = function.load.code;
+            match UnwindTable::of_logged(
+                self.machine,
+                &mut dump,
+                &function.load,
+                place,
+                &self.budget,
+            ) {
                 Ok(table) => Some(Box::new(table)),
                 Err(error) => {
                     (error == TableError::Memory).then(full);

@@ -58,7 +58,9 @@ impl UnwindTables {
         let slot = self.images.get(id.0 as usize);
         let table = match slot.map(|slot| slot.get_or_init(|| self.open(recording, id))) {
             Some(ImageTables::Image(table)) => Some(&**table),
-            Some(ImageTables::Log(pieces)) => pieces.table(at, || self.refuse(recording, id)),
+            Some(ImageTables::JitDump(functions)) => {
+                functions.table(at, || self.refuse(recording, id))
+            }
             Some(ImageTables::Nowhere) | None => None,
         };
         match table {
@@ -78,8 +80,8 @@ impl UnwindTables {
         let Some(image) = image.filter(|image| image.kind == ImageKind::User) else {
             return ImageTables::Nowhere;
         };
-        let described = match image.is_code_log() {
-            true => self.open_log(recording, id, image),
+        let described = match image.is_jitdump() {
+            true => self.open_jitdump(recording, id, image),
             false => self.open_image(recording, id, image),
         };
         described.unwrap_or_else(|error| {
@@ -90,17 +92,17 @@ impl UnwindTables {
         })
     }
 
-    fn open_log(
+    fn open_jitdump(
         &self,
         recording: &Recording<'_>,
         id: ImageId,
         image: &RecordedImage,
     ) -> Result<ImageTables, TableError> {
-        let log = jitdump_to_unwind(recording, id, image);
-        let log = log.ok_or(TableError::NoSection)?;
-        let pieces = JitTables::of(log, self.machine, recording.reader.budget());
-        let pieces = pieces.map_err(|OverBudget| TableError::Memory)?;
-        Ok(ImageTables::Log(Box::new(pieces)))
+        let jitdump = jitdump_to_unwind(recording, id, image);
+        let jitdump = jitdump.ok_or(TableError::NoSection)?;
+        let functions = JitTables::of(jitdump, self.machine, recording.reader.budget());
+        let functions = functions.map_err(|OverBudget| TableError::Memory)?;
+        Ok(ImageTables::JitDump(Box::new(functions)))
     }
 
     fn open_image(
@@ -131,6 +133,6 @@ impl UnwindTables {
 enum ImageTables {
     Image(Box<UnwindTable>),
     /// By the jitdump that the image is.
-    Log(Box<JitTables>),
+    JitDump(Box<JitTables>),
     Nowhere,
 }

@@ -34,7 +34,7 @@ impl EmbeddedSymbols {
         let missing: Vec<Location> = match self.files_first {
             true => locations.to_vec(),
             false => {
-                // Where names were lacking for a reason, that may have been mended.
+                // Where names were lacking for a reason, that may have been fixed.
                 let is_final = |location: &&Location| {
                     let known = known(own, location);
                     known.is_some_and(|known| known.name.is_some() || own.reason.is_none())
@@ -47,7 +47,7 @@ impl EmbeddedSymbols {
             true => Ok(Answers::default()),
             false => find(&missing)?,
         };
-        // Kernels and maps of compiled code have names as they are to be shown.
+        // Kernels and perf maps have names as they are to be shown.
         let demangling = match is_readable(image) {
             true => Demangling::Off,
             false => request.demangling,

@@ -13,7 +13,7 @@ use rprof_base::{Avma, FileOffset};
 use rprof_images::NoFile;
 use rprof_images::{JitDump, PerfMap};
 use rprof_locate::is_trusted_owner;
-use rprof_machine::{CompiledCode, ImageId, RecordedImage};
+use rprof_machine::{ImageId, JitCode, RecordedImage};
 use rprof_symbols::{Answers, Reason, Request, symbolize_jitdump, symbolize_perf_map};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -34,12 +34,12 @@ pub(super) fn name_jit_code(
         let map = perf_map(recording, pid);
         return Some(map.and_then(|map| symbolize_perf_map(&map, &addresses)));
     }
-    image.is_code_log().then(|| {
+    image.is_jitdump().then(|| {
         let found = recording
             .index
             .jitdumps
             .get(&id)
-            .map(|log| log.path.as_path());
+            .map(|jitdump| jitdump.path.as_path());
         let path = found.unwrap_or(Path::new(OsStr::from_bytes(&image.path)));
         let inode = image.inode.filter(|_| recording.locator.symfs.is_none());
         let mut dump = JitDump::open_recorded(path, inode, recording.reader.budget())
@@ -55,12 +55,12 @@ pub(crate) fn sampled_functions(
     (id, image): (ImageId, &RecordedImage),
     locations: &[Location],
     embedded: &EmbeddedSymbols,
-) -> Vec<(Option<u64>, CompiledCode)> {
+) -> Vec<(Option<u64>, JitCode)> {
     let mut hit = Vec::new();
-    let logs = &recording.index.jitdumps;
-    let dump = logs
+    let jitdumps = &recording.index.jitdumps;
+    let dump = jitdumps
         .get(&id)
-        .map(|log| JitDump::open(&log.path, recording.reader.budget()));
+        .map(|jitdump| JitDump::open(&jitdump.path, recording.reader.budget()));
     let Some(Ok(mut dump)) = dump else {
         return embedded.jit_functions(image);
     };

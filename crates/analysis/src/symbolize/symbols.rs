@@ -166,7 +166,7 @@ impl Symbols {
         };
         let frame = self.functions.of(id);
         let name = frame.name.map(|name| self.strings.of(name).into_raw());
-        filter.shows_function(self.strings.of(frame.image).into_raw(), name)
+        filter.accepts_function(self.strings.of(frame.image).into_raw(), name)
     }
 
     fn add(
@@ -186,7 +186,7 @@ impl Symbols {
         let image = recorded.map_or(Cow::Borrowed(&b"[unknown]"[..]), RecordedImage::short_name);
         let code = FrameOfImage {
             image: self.strings.intern(&String::from_utf8_lossy(&image)),
-            is_run_time: recorded.is_some_and(RecordedImage::is_run_time_code),
+            is_jit: recorded.is_some_and(RecordedImage::is_jit_code),
         };
         for (idx, location) in locations.iter().enumerate() {
             let level = level_of(location, recorded);
@@ -264,7 +264,7 @@ impl Symbols {
 /// What all frames of an image have in common.
 struct FrameOfImage {
     image: StrId,
-    is_run_time: bool,
+    is_jit: bool,
 }
 
 impl FrameOfImage {
@@ -275,7 +275,7 @@ impl FrameOfImage {
             start,
             level,
             is_inlined: false,
-            is_run_time: self.is_run_time,
+            is_jit: self.is_jit,
         }
     }
 }

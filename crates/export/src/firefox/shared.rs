@@ -171,7 +171,7 @@ impl<'t> Shared<'t> {
             (_, ImageKind::Kernel) => 1,
             (_, ImageKind::Program) => 2,
             (_, ImageKind::Library) => 3,
-            (_, ImageKind::RunTime) => 4,
+            (_, ImageKind::Jit) => 4,
             (_, ImageKind::Unknown) => 0,
         }
     }

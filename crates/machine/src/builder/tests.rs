@@ -5,8 +5,8 @@ use crate::{Epoch, Place};
 use rprof_abi::record::{Comm, Inode, Mmap2, Task};
 use rprof_base::{Avma, FileOffset};
 
-mod compiled;
 mod guest;
+mod jit_code;
 mod kernel;
 mod reuse;
 

@@ -36,10 +36,10 @@ const MAX_COVERED: usize = 4096;
 /// What a range of memory would cover.
 struct Covered {
     range: Range,
-    /// Up to here, all is compiled code or the same memory.
+    /// Up to here, all is JIT code or the same memory.
     same_until: u64,
     n_ranges: usize,
-    /// Pieces of compiled code in it.
+    /// JIT code in it.
     code: Vec<Range>,
 }
 
@@ -113,7 +113,7 @@ impl Editor {
         self.replace(root, range.start..range.end, new)
     }
 
-    /// The set with one more range, which cuts those that it covers but for compiled code: memory
+    /// The set with one more range, which cuts those that it covers but for JIT code: memory
     /// is announced again whenever its protection changes, and holds what it held.
     pub(crate) fn insert_memory(&mut self, root: Root, range: Range) -> Root {
         let mut found = Covered::new(range);

@@ -1,7 +1,7 @@
 //! STACK_ENDS, rprof's own: how the stacks that were unwound while recording ended.
 //!
 //! ```text
-//! u32 version (1)   u32 number of reasons   u64 whole stacks   u64 of these, completed
+//! u32 version (1)   u32 number of reasons   u64 complete stacks   u64 of these, completed
 //! reasons:  u32 kind   u64 stacks   string image (empty if no image is to blame)
 //! u64 number of samples, for each: u64 offset in the file   u32 reason   u32 gap
 //! ```
@@ -22,7 +22,7 @@ pub struct EndReason {
     pub stacks: u64,
 }
 
-/// A sample whose stack is not whole.
+/// A sample whose stack is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndedStack {
     /// Where its record begins, bytes from the start of the file.
@@ -36,9 +36,9 @@ pub struct EndedStack {
 /// How stacks ended.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct StackEnds {
-    /// Stacks that are whole.
+    /// Stacks that are complete.
     pub rooted: u64,
-    /// Those of them that are larger than what was copied: their outermost frames were read from
+    /// Those of them that are larger than their dumps: their outermost frames were read from
     /// the process right after the sample.
     pub completed: u64,
     /// Why others are not.

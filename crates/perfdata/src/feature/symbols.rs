@@ -87,7 +87,7 @@ pub struct SymbolImage {
     pub reason: Option<u32>,
     /// Those that were looked up, in order.
     pub addresses: Vec<SymbolAddress>,
-    /// Of a log of compiled code, the pieces that were hit, in the log's order.
+    /// Of a jitdump, the functions that were hit, in the file's order.
     pub pieces: Vec<SymbolPiece>,
 }
 

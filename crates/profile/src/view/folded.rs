@@ -19,7 +19,7 @@ pub enum Audience {
     /// Other tools: every frame by its name.
     Tools,
     /// A picture: frames say what they are by FlameGraph's suffixes, `_[k]` for the kernel, `_[i]`
-    /// for inlined code and `_[j]` for code made at run time, by which they are coloured; a run of
+    /// for inlined code and `_[j]` for JIT code, by which they are coloured; a run of
     /// nameless frames, as broken frame pointers make it, is one.
     Picture,
 }
@@ -163,7 +163,7 @@ fn label(profile: &Profile, id: FrameId, audience: Audience) -> String {
     let suffix = match audience {
         Audience::Picture if frame.level == Level::Kernel => "_[k]",
         Audience::Picture if frame.is_inlined => "_[i]",
-        Audience::Picture if frame.is_run_time => "_[j]",
+        Audience::Picture if frame.is_jit => "_[j]",
         _ => "",
     };
     name + suffix

@@ -27,7 +27,7 @@ fn profile(stacks: &[(&str, u64)]) -> Profile {
                     start: Some(0),
                     level: Level::User,
                     is_inlined,
-                    is_run_time: false,
+                    is_jit: false,
                 })
             })
             .collect();
@@ -187,7 +187,7 @@ fn merged_tallies_are_the_same_as_one() {
                         start: Some(0),
                         level: Level::User,
                         is_inlined: false,
-                        is_run_time: false,
+                        is_jit: false,
                     })
                 })
                 .collect();

@@ -54,8 +54,8 @@ impl AddressSpace for LiveSpace<'_> {
         if let Some(table) = recorded.and_then(|one| self.tables.of(image, one, self.pid)) {
             return table.mapped(image.0, avma, offset);
         }
-        let is_run_time = || recorded.is_some_and(RecordedImage::is_run_time_code);
-        let jitdump = self.jitdump.filter(|_| is_run_time());
+        let is_jit = || recorded.is_some_and(RecordedImage::is_jit_code);
+        let jitdump = self.jitdump.filter(|_| is_jit());
         match jitdump.and_then(|now| self.jit_table(now, avma)) {
             Some(table) => table.mapped(image.0, avma, FileOffset(avma)),
             None => Mapped::Code {

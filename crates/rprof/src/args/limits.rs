@@ -4,11 +4,11 @@ use rprof_untrusted::Allowed;
 
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct LimitArgs {
-    /// Memory limit for what files claim, such as 4G [default: 8 times the recording's size and 512M]
+    /// Memory limit for the contents of files, such as 4G [default: 8 times the recording's size plus 512M]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     mem: Option<u64>,
 
-    /// Decompress at most this much into temporary files [default: 64 times the recording's size and 256M]
+    /// Decompress at most this much into temporary files [default: 64 times the recording's size plus 256M]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_spool: Option<u64>,
 }

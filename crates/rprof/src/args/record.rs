@@ -58,7 +58,7 @@ pub(crate) struct RecordArgs {
     )]
     pub(crate) pid: Vec<i32>,
 
-    /// With -p: also the child processes that run already, and theirs
+    /// With -p: also the child processes that run already, and their children
     #[arg(long, requires = "pid", conflicts_with = "tid")]
     pub(crate) children: bool,
 
@@ -82,8 +82,8 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) include_self: bool,
 
-    /// File to write; an older one is kept as NAME.old. - is a pipe on standard output, and the
-    /// command prints to standard error
+    /// File to write (an older one is kept as NAME.old), or - for a pipe on standard output: the
+    /// command then prints to standard error
     #[arg(short = 'o', long, value_name = "FILE", default_value = "perf.data")]
     pub(crate) output: PathBuf,
 
@@ -186,7 +186,7 @@ impl CallGraph {
     const HELP: &str = "How to record callers:\n  \
         auto           unwind while recording, by unwind tables\n                 \
         (.eh_frame); no frame pointers are needed\n  \
-        dwarf[,BYTES]  same, from dumps of BYTES (8 to 65528, the default)\n  \
+        dwarf[,BYTES]  same, from dumps of BYTES (8 to 65528; default 65528)\n  \
         fp             frame pointers, followed by the kernel\n  \
         lbr            branch records of Intel processors:\n                 \
         the innermost 16 to 32 callers\n  \

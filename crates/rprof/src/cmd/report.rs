@@ -85,7 +85,7 @@ pub(crate) fn warn(profile: &Profile, input: &InputArgs) {
 pub(crate) fn warn_of(profile: &Profile, input: &InputArgs, shown: bool) {
     profile.warnings.iter().for_each(say::warning);
     let samples: u64 = profile.events.iter().map(|event| event.samples).sum();
-    if samples == 0 && input.filter().lets_all_through() {
+    if samples == 0 && input.filter().accepts_all() {
         let path = input.recording.path().display();
         say::warning(format_args!("no samples in {path}"));
     } else if !shown {
@@ -117,7 +117,7 @@ fn table_options(args: &ReportArgs) -> Result<TableOptions> {
         children,
         graph,
         percent_limit: args.percent_limit,
-        is_filtered: !args.input.filter().lets_all_through(),
+        is_filtered: !args.input.filter().accepts_all(),
         show_samples: args.show_nr_samples,
         colors: std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
     })

@@ -5,17 +5,17 @@ use crate::args::ScriptArgs;
 use crate::say;
 use crate::usage::usage;
 use anyhow::Result;
-use rprof_script::{Choice, ScriptOptions, write_script};
+use rprof_script::{FieldSelection, ScriptOptions, write_script};
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
-    let mut columns = Choice::default();
-    let added = args.fields.iter().try_for_each(|text| columns.add(text));
+    let mut fields = FieldSelection::default();
+    let added = args.fields.iter().try_for_each(|text| fields.add(text));
     added.map_err(usage)?;
     let reader = open(args.input.recording.path(), args.input.limits)?;
     let options = ScriptOptions {
         filter: args.input.filter(),
-        columns,
+        fields,
         chains: !args.hide_call_graph,
         inlines: !args.input.no_inline,
         nanoseconds: args.ns,

@@ -1,4 +1,4 @@
-//! Places as code: those that need not be told apart are one.
+//! Locations as code: those that need not be told apart are one.
 
 use crate::locations::Location;
 use crate::symbolize::Symbols;
@@ -162,8 +162,8 @@ fn user_kind_of(image: &RecordedImage) -> ImageKind {
     let path = &image.path;
     let name = image.short_name();
     let is_library = path == b"[vdso]" || name.windows(3).any(|part| part == b".so");
-    match (image.is_run_time_code(), is_library) {
-        (true, _) => ImageKind::RunTime,
+    match (image.is_jit_code(), is_library) {
+        (true, _) => ImageKind::Jit,
         (_, true) => ImageKind::Library,
         _ if path.starts_with(b"[") => ImageKind::Unknown,
         _ => ImageKind::Program,

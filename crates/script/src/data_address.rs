@@ -1,6 +1,6 @@
 //! Addresses of a sample beside its stack: of data, and where branches came from and went.
 
-use crate::columns::{Column, Columns, has_named_addr};
+use crate::fields::{Field, FieldSet, has_named_addr};
 use crate::frames::dso;
 use crate::text;
 use rprof_abi::CpuMode;
@@ -11,12 +11,12 @@ use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_profile::Level;
 
 /// Such an address, looked up.
-pub(crate) struct Spot<'a> {
+pub(crate) struct DataAddress<'a> {
     pub(crate) key: Location,
     image: Option<&'a RecordedImage>,
 }
 
-impl<'a> Spot<'a> {
+impl<'a> DataAddress<'a> {
     pub(crate) fn of(query: &Query<'a>, mappings: Mappings, address: Address) -> Self {
         let history = &query.recording.index.history;
         let key = mappings.location(history, address);
@@ -46,10 +46,10 @@ impl<'a> Spot<'a> {
     }
 
     /// Appends the image in parentheses.
-    pub(crate) fn dso(&self, columns: Columns, out: &mut Vec<u8>) {
+    pub(crate) fn dso(&self, fields: FieldSet, out: &mut Vec<u8>) {
         out.push(b'(');
         text::name_of_bytes(out, &dso(self.image));
-        if columns.has(Column::Dsoff) {
+        if fields.has(Field::Dsoff) {
             offset_in_dso(self.image, self.key.address, out);
         }
         out.push(b')');
@@ -84,15 +84,15 @@ pub(crate) fn address_of(mode: CpuMode, avma: u64) -> Address {
 /// The addresses of a sample that are to be named.
 pub(crate) fn for_each_named(
     query: &Query<'_>,
-    columns: Columns,
+    fields: FieldSet,
     decoded: &DecodedSample<'_>,
     visit: &mut dyn FnMut(Address),
 ) {
     let attr = query.recording.reader.events().get(decoded.event);
-    let has_addr = columns.has(Column::Addr)
-        && columns.has(Column::Sym)
+    let has_addr = fields.has(Field::Addr)
+        && fields.has(Field::Sym)
         && attr.is_some_and(|event| has_named_addr(&event.attr));
-    if !has_addr && !columns.has(Column::Brstacksym) {
+    if !has_addr && !fields.has(Field::Brstacksym) {
         return;
     }
     let mode = decoded.raw.misc.cpu_mode();
@@ -102,9 +102,7 @@ pub(crate) fn for_each_named(
     if let Some(addr) = whole.addr.filter(|_| has_addr) {
         visit(address_of(mode, addr));
     }
-    let branches = whole
-        .branch_stack
-        .filter(|_| columns.has(Column::Brstacksym));
+    let branches = whole.branch_stack.filter(|_| fields.has(Field::Brstacksym));
     for branch in branches.iter().flat_map(BranchStack::entries) {
         visit(address_of(mode, branch.from));
         visit(address_of(mode, branch.to));

@@ -1,7 +1,7 @@
 //! Code that a log has, in memory that is announced again and again.
 
 use super::*;
-use crate::CompiledCode;
+use crate::JitCode;
 
 const LOG: &[u8] = b"/tmp/jit-7.dump";
 
@@ -14,8 +14,8 @@ fn script() -> Script {
 }
 
 fn load(script: &mut Script, time: Option<u64>, start: u64, offset: u64) {
-    let log = script.0.code_logs()[0];
-    let code = CompiledCode {
+    let log = script.0.jitdumps()[0];
+    let code = JitCode {
         start: Avma(start),
         len: 0x100,
         offset: FileOffset(offset),
@@ -132,7 +132,7 @@ fn much_code_stays_where_it_is() {
             0x1000 + n * 0x200,
         );
     }
-    let log = script.0.code_logs()[0];
+    let log = script.0.jitdumps()[0];
     assert_eq!(script.0.image(log.image).unwrap().path, LOG);
     for _ in 0..1000 {
         script.add(
@@ -203,5 +203,5 @@ fn only_logs_are_logs() {
     for name in names {
         script.map(10, 7, 0x1000, name);
     }
-    assert_eq!(script.0.code_logs().len(), 1);
+    assert_eq!(script.0.jitdumps().len(), 1);
 }

@@ -1,9 +1,9 @@
-//! perf's `-F`: which columns of which kind of event.
+//! perf's `-F`: which fields of which kind of event.
 
-use crate::columns::{Column, Columns, is_recorded};
+use crate::fields::{Field, FieldSet, is_recorded};
 use rprof_abi::{PerfEventAttr, SampleType, event_type};
 
-/// Kinds of events that have columns of their own.
+/// Kinds of events that have fields of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Hardware,
@@ -40,21 +40,21 @@ impl Kind {
         }
     }
 
-    /// Columns that such events never have.
-    fn never(self) -> Columns {
+    /// FieldSet that such events never have.
+    fn never(self) -> FieldSet {
         match self {
-            Self::Tracepoint => Columns::default(),
-            Self::Software => Columns::of(&[Column::Trace]),
-            _ => Columns::of(&[Column::Trace, Column::BpfOutput]),
+            Self::Tracepoint => FieldSet::default(),
+            Self::Software => FieldSet::of(&[Field::Trace]),
+            _ => FieldSet::of(&[Field::Trace, Field::BpfOutput]),
         }
     }
 }
 
-/// A choice of columns cannot be read, or not be printed.
+/// A choice of fields cannot be read, or not be printed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ColumnsError {
-    /// No column has this name.
+pub enum FieldsError {
+    /// No field has this name.
     #[error("unknown field '{name}'; known are {known}")]
     Unknown {
         /// The name.
@@ -62,7 +62,7 @@ pub enum ColumnsError {
         /// All names.
         known: String,
     },
-    /// Columns are added and taken away, and others named without a sign.
+    /// FieldSet are added and taken away, and others named without a sign.
     #[error("fields are either all named, or all begin with + or -: '{0}'")]
     Mixed(String),
     /// Before a colon there is no kind of event.
@@ -76,10 +76,10 @@ pub enum ColumnsError {
     Never {
         /// perf's name for the kind.
         kind: &'static str,
-        /// The column.
+        /// The field.
         name: &'static str,
     },
-    /// Columns of events that are not in the recording.
+    /// FieldSet of events that are not in the recording.
     #[error("the recording has no {0} events: leave their fields out")]
     NoSuchEvents(&'static str),
     /// Lines are shown with addresses only.
@@ -95,7 +95,7 @@ pub enum ColumnsError {
         event: String,
         /// The kernel's name of what is missing.
         what: &'static str,
-        /// The column.
+        /// The field.
         name: &'static str,
     },
 }
@@ -104,16 +104,16 @@ pub enum ColumnsError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 struct Selection {
     /// These instead of the default.
-    named: Option<Columns>,
+    named: Option<FieldSet>,
     /// These, too.
-    with: Columns,
+    with: FieldSet,
     /// But not those.
-    without: Columns,
+    without: FieldSet,
     /// Named for this kind alone: such events must be in the recording.
     is_own: bool,
 }
 
-/// One column of a list, with its sign.
+/// One field of a list, with its sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sign {
     Named,
@@ -123,15 +123,15 @@ enum Sign {
 
 /// perf's `-F`, given any number of times: a later one changes, or replaces, what was before.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Choice([Selection; Kind::N]);
+pub struct FieldSelection([Selection; Kind::N]);
 
-impl Choice {
+impl FieldSelection {
     /// Reads what one `-F` says: names separated by commas, each with a + or - before it or none,
     /// and before all of them perhaps the kind of event with a colon.
     ///
     /// # Errors
-    /// [`ColumnsError`].
-    pub fn add(&mut self, text: &str) -> Result<(), ColumnsError> {
+    /// [`FieldsError`].
+    pub fn add(&mut self, text: &str) -> Result<(), FieldsError> {
         let (own, list) = match text.split_once(':') {
             Some((kind, list)) => (Some(kind_named(kind)?), list),
             None => (None, text),
@@ -143,22 +143,22 @@ impl Choice {
                 Some(b'-') => (Sign::Minus, &word[1..]),
                 _ => (Sign::Named, word),
             };
-            let (column, name) = column_named(name)?;
+            let (field, name) = field_named(name)?;
             if let Some((kind, what)) = own
-                && kind.never().has(column)
+                && kind.never().has(field)
             {
-                return Err(ColumnsError::Never { kind: what, name });
+                return Err(FieldsError::Never { kind: what, name });
             }
-            words.push((sign, column));
+            words.push((sign, field));
         }
         let are_named = words.iter().filter(|(sign, _)| *sign == Sign::Named);
         let replaces = match are_named.count() {
             0 => words.is_empty(),
             n if n == words.len() => true,
-            _ => return Err(ColumnsError::Mixed(text.to_owned())),
+            _ => return Err(FieldsError::Mixed(text.to_owned())),
         };
         if own.is_none() && words.is_empty() {
-            return Err(ColumnsError::Nothing);
+            return Err(FieldsError::Nothing);
         }
         for (idx, selection) in self.0.iter_mut().enumerate() {
             if own.is_none_or(|(kind, _)| kind as usize == idx) {
@@ -168,26 +168,26 @@ impl Choice {
         Ok(())
     }
 
-    /// The columns of each event. What was asked for must be recorded by one event at least.
+    /// The fields of each event. What was asked for must be recorded by one event at least.
     ///
     /// # Errors
-    /// [`ColumnsError`].
+    /// [`FieldsError`].
     pub(crate) fn of_events<'e>(
         &self,
         events: impl Iterator<Item = (&'e str, &'e PerfEventAttr, bool)> + Clone,
         chains: bool,
-    ) -> Result<Vec<Columns>, ColumnsError> {
+    ) -> Result<Vec<FieldSet>, FieldsError> {
         let sampled = events.clone().filter(|(_, _, is_dummy)| !is_dummy);
         let sampled: Vec<_> = sampled.map(|(name, attr, _)| (name, attr)).collect();
         for &(_, kind, what) in Kind::NAMED {
             let exist = sampled.iter().any(|(_, attr)| Kind::of(attr) == kind);
             if self.of_kind(kind).is_own && !exist {
-                return Err(ColumnsError::NoSuchEvents(what));
+                return Err(FieldsError::NoSuchEvents(what));
             }
         }
-        for &(column, name, needs) in Column::ALL {
+        for &(field, name, needs) in Field::ALL {
             if let Some(needs) = needs {
-                self.check_recorded(&sampled, (column, name), needs)?;
+                self.check_recorded(&sampled, (field, name), needs)?;
             }
         }
         let of_event = |(_, attr, _): (&str, &PerfEventAttr, bool)| {
@@ -197,16 +197,16 @@ impl Choice {
                 without,
                 ..
             } = *self.of_kind(Kind::of(attr));
-            let base = named.unwrap_or_else(|| Columns::default_of(attr, chains));
+            let base = named.unwrap_or_else(|| FieldSet::default_of(attr, chains));
             let all = base.union(with).minus(without);
             all.minus(Kind::of(attr).never()).recorded_in(attr)
         };
-        let all: Vec<Columns> = events.clone().map(of_event).collect();
-        let lacks_ip = |one: &Columns| one.has(Column::Srcline) && !one.has(Column::Ip);
+        let all: Vec<FieldSet> = events.clone().map(of_event).collect();
+        let lacks_ip = |one: &FieldSet| one.has(Field::Srcline) && !one.has(Field::Ip);
         // What carries sideband only has no samples, and no addresses.
         let has_samples = events.map(|(_, _, is_dummy)| !is_dummy);
         match has_samples.zip(&all).any(|(has, one)| has && lacks_ip(one)) {
-            true => Err(ColumnsError::LineWithoutAddress),
+            true => Err(FieldsError::LineWithoutAddress),
             false => Ok(all),
         }
     }
@@ -218,13 +218,13 @@ impl Choice {
     fn check_recorded(
         &self,
         sampled: &[(&str, &PerfEventAttr)],
-        (column, name): (Column, &'static str),
+        (field, name): (Field, &'static str),
         needs: SampleType,
-    ) -> Result<(), ColumnsError> {
+    ) -> Result<(), FieldsError> {
         let asks = |attr| {
             let selection = self.of_kind(Kind::of(attr));
             let asked = selection.named.unwrap_or_default().union(selection.with);
-            asked.has(column)
+            asked.has(field)
         };
         let mut asked = sampled.iter().filter(|(_, attr)| asks(attr));
         let Some((event, _)) = asked.clone().next() else {
@@ -235,7 +235,7 @@ impl Choice {
         }
         let mut names = SampleType::NAMES.iter();
         let what = names.find(|(bit, _)| needs.0 & bit != 0);
-        Err(ColumnsError::NotRecorded {
+        Err(FieldsError::NotRecorded {
             event: (*event).to_owned(),
             what: what.map_or("it", |(_, name)| name),
             name,
@@ -244,44 +244,42 @@ impl Choice {
 }
 
 impl Selection {
-    fn change(&mut self, words: &[(Sign, Column)], replaces: bool, is_own: bool) {
+    fn change(&mut self, words: &[(Sign, Field)], replaces: bool, is_own: bool) {
         if replaces {
             *self = Self {
-                named: Some(Columns::default()),
+                named: Some(FieldSet::default()),
                 is_own,
                 ..Self::default()
             };
         }
-        for &(sign, column) in words {
+        for &(sign, field) in words {
             if sign == Sign::Minus {
-                self.with = self.with.without(column);
-                self.without = self.without.with(column);
+                self.with = self.with.without(field);
+                self.without = self.without.with(field);
             } else {
-                self.with = self.with.with(column);
-                self.without = self.without.without(column);
+                self.with = self.with.with(field);
+                self.without = self.without.without(field);
             }
         }
     }
 }
 
-fn kind_named(name: &str) -> Result<(Kind, &'static str), ColumnsError> {
+fn kind_named(name: &str) -> Result<(Kind, &'static str), FieldsError> {
     let found = Kind::NAMED.iter().find(|(own, ..)| *own == name);
     found
         .map(|&(_, kind, what)| (kind, what))
-        .ok_or_else(|| ColumnsError::UnknownKind(name.to_owned()))
+        .ok_or_else(|| FieldsError::UnknownKind(name.to_owned()))
 }
 
-fn column_named(name: &str) -> Result<(Column, &'static str), ColumnsError> {
-    let found = Column::ALL.iter().find(|(_, own, _)| *own == name);
-    found
-        .map(|&(column, name, _)| (column, name))
-        .ok_or_else(|| {
-            let known: Vec<&str> = Column::ALL.iter().map(|&(_, name, _)| name).collect();
-            ColumnsError::Unknown {
-                name: name.to_owned(),
-                known: known.join(", "),
-            }
-        })
+fn field_named(name: &str) -> Result<(Field, &'static str), FieldsError> {
+    let found = Field::ALL.iter().find(|(_, own, _)| *own == name);
+    found.map(|&(field, name, _)| (field, name)).ok_or_else(|| {
+        let known: Vec<&str> = Field::ALL.iter().map(|&(_, name, _)| name).collect();
+        FieldsError::Unknown {
+            name: name.to_owned(),
+            known: known.join(", "),
+        }
+    })
 }
 
 #[cfg(test)]
@@ -296,14 +294,14 @@ mod tests {
         }
     }
 
-    fn choice(texts: &[&str]) -> Result<Choice, ColumnsError> {
-        let mut choice = Choice::default();
+    fn choice(texts: &[&str]) -> Result<FieldSelection, FieldsError> {
+        let mut choice = FieldSelection::default();
         texts.iter().try_for_each(|text| choice.add(text))?;
         Ok(choice)
     }
 
-    /// The columns of a software event and of a tracepoint.
-    fn columns(texts: &[&str]) -> Result<Vec<Columns>, ColumnsError> {
+    /// The fields of a software event and of a tracepoint.
+    fn fields(texts: &[&str]) -> Result<Vec<FieldSet>, FieldsError> {
         let sample_type = SampleType::IP.with(SampleType::TID).with(SampleType::ADDR);
         let clock = attr(event_type::SOFTWARE, sample_type);
         let switch = attr(event_type::TRACEPOINT, sample_type);
@@ -313,61 +311,61 @@ mod tests {
 
     #[test]
     fn fields_are_named_or_changed_but_not_both() {
-        use Column as C;
+        use Field as C;
         assert_eq!(
-            columns(&["comm,ip"]).unwrap(),
-            [Columns::of(&[C::Comm, C::Ip]); 2]
+            fields(&["comm,ip"]).unwrap(),
+            [FieldSet::of(&[C::Comm, C::Ip]); 2]
         );
-        let changed = columns(&["+addr,-sym"]).unwrap()[0];
+        let changed = fields(&["+addr,-sym"]).unwrap()[0];
         assert!(changed.has(C::Addr) && changed.has(C::Comm) && !changed.has(C::Sym));
         assert!(matches!(
             choice(&["comm,+addr"]),
-            Err(ColumnsError::Mixed(_))
+            Err(FieldsError::Mixed(_))
         ));
         let unknown = choice(&["com"]).unwrap_err().to_string();
         assert!(
             unknown.contains("'com'") && unknown.contains("comm, tid"),
             "{unknown}"
         );
-        assert_eq!(choice(&[""]), Err(ColumnsError::Nothing));
+        assert_eq!(choice(&[""]), Err(FieldsError::Nothing));
     }
 
     #[test]
     fn kinds_of_events_have_fields_of_their_own() {
-        use Column as C;
-        let own = columns(&["sw:comm,tid", "trace:comm,trace"]).unwrap();
-        assert_eq!(own[0], Columns::of(&[C::Comm, C::Tid]));
-        assert_eq!(own[1], Columns::of(&[C::Comm, C::Trace]));
-        let hidden = columns(&["trace:"]).unwrap();
+        use Field as C;
+        let own = fields(&["sw:comm,tid", "trace:comm,trace"]).unwrap();
+        assert_eq!(own[0], FieldSet::of(&[C::Comm, C::Tid]));
+        assert_eq!(own[1], FieldSet::of(&[C::Comm, C::Trace]));
+        let hidden = fields(&["trace:"]).unwrap();
         assert!(hidden[0].has(C::Ip) && hidden[1].is_empty());
         // A list for all replaces what was before, a sign changes it.
-        let replaced = columns(&["trace:", "comm"]).unwrap();
-        assert_eq!(replaced, [Columns::of(&[C::Comm]); 2]);
-        let changed = columns(&["comm", "sw:+tid,-comm"]).unwrap();
-        assert_eq!(changed, [Columns::of(&[C::Tid]), Columns::of(&[C::Comm])]);
+        let replaced = fields(&["trace:", "comm"]).unwrap();
+        assert_eq!(replaced, [FieldSet::of(&[C::Comm]); 2]);
+        let changed = fields(&["comm", "sw:+tid,-comm"]).unwrap();
+        assert_eq!(changed, [FieldSet::of(&[C::Tid]), FieldSet::of(&[C::Comm])]);
     }
 
     #[test]
     fn kinds_are_checked() {
         assert_eq!(
-            columns(&["hw:ip"]),
-            Err(ColumnsError::NoSuchEvents("hardware"))
+            fields(&["hw:ip"]),
+            Err(FieldsError::NoSuchEvents("hardware"))
         );
         assert!(matches!(
             choice(&["sw:trace"]),
-            Err(ColumnsError::Never { .. })
+            Err(FieldsError::Never { .. })
         ));
         assert!(matches!(
             choice(&["soft:ip"]),
-            Err(ColumnsError::UnknownKind(_))
+            Err(FieldsError::UnknownKind(_))
         ));
     }
 
     #[test]
     fn what_is_not_recorded_is_left_out_by_default_and_refused_if_asked_for() {
-        let default = columns(&[]).unwrap();
-        assert!(default[0].has(Column::Ip) && !default[0].has(Column::Time));
-        let error = columns(&["ip,time"]).unwrap_err();
+        let default = fields(&[]).unwrap();
+        assert!(default[0].has(Field::Ip) && !default[0].has(Field::Time));
+        let error = fields(&["ip,time"]).unwrap_err();
         assert!(error.to_string().contains("TIME"), "{error}");
     }
 }

@@ -1,6 +1,6 @@
 //! Whose sample it is, where and when.
 
-use crate::columns::{Column, Columns};
+use crate::fields::{Field, FieldSet};
 use crate::line::Layout;
 use crate::text;
 use rprof_abi::{CpuMode, Misc};
@@ -11,11 +11,11 @@ use std::io::Write;
 /// Appends it, but for the task's name.
 pub(crate) fn append(
     layout: &Layout<'_>,
-    columns: Columns,
+    fields: FieldSet,
     decoded: &DecodedSample<'_>,
     out: &mut Vec<u8>,
 ) {
-    match (columns.has(Column::Pid), columns.has(Column::Tid)) {
+    match (fields.has(Field::Pid), fields.has(Field::Tid)) {
         (true, true) => {
             text::id(out, decoded.pid, 5, false);
             out.push(b'/');
@@ -32,12 +32,12 @@ pub(crate) fn append(
         }
         (false, false) => {}
     }
-    if let Some(cpu) = decoded.head.cpu.filter(|_| columns.has(Column::Cpu)) {
+    if let Some(cpu) = decoded.head.cpu.filter(|_| fields.has(Field::Cpu)) {
         out.push(b'[');
         text::zero_padded(out, cpu.into(), 3);
         out.extend_from_slice(b"] ");
     }
-    if columns.has(Column::Misc) {
+    if fields.has(Field::Misc) {
         let letters = mode_letters(decoded.raw.misc);
         out.extend_from_slice(letters);
         out.extend(std::iter::repeat_n(b' ', 6 - letters.len()));
@@ -45,11 +45,11 @@ pub(crate) fn append(
     let Some(time_ns) = decoded.head.time_ns else {
         return;
     };
-    if let Some(clock) = layout.clock.filter(|_| columns.has(Column::Tod)) {
+    if let Some(clock) = layout.clock.filter(|_| fields.has(Field::Tod)) {
         wall_time(clock, time_ns, layout.nanoseconds, out);
         out.push(b' ');
     }
-    if columns.has(Column::Time) {
+    if fields.has(Field::Time) {
         let (seconds, rest) = (time_ns / 1_000_000_000, time_ns % 1_000_000_000);
         text::decimal(out, seconds, 5);
         fraction(rest, layout.nanoseconds, out);

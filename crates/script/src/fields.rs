@@ -1,26 +1,26 @@
 //! Which parts of a sample are printed: perf's names of them.
 
-use crate::choice::Kind;
+use crate::field_selection::Kind;
 use rprof_abi::{PerfEventAttr, SampleType, event_type, hw, sw};
 
-macro_rules! columns {
-    ($($column:ident = $name:literal, $part:ident, $needs:expr;)*) => {
+macro_rules! fields {
+    ($($field:ident = $name:literal, $part:ident, $needs:expr;)*) => {
         /// One part of a sample.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Column {
-            $($column,)*
+        pub(crate) enum Field {
+            $($field,)*
         }
 
-        impl Column {
+        impl Field {
             /// Names, and what an event has to record: one of these.
             pub(crate) const ALL: &[(Self, &str, Option<SampleType>)] = &[
-                $((Self::$column, $name, $needs),)*
+                $((Self::$field, $name, $needs),)*
             ];
 
             /// How much of a sample is decoded for it.
             const fn part(self) -> Part {
                 match self {
-                    $(Self::$column => Part::$part,)*
+                    $(Self::$field => Part::$part,)*
                 }
             }
         }
@@ -37,7 +37,7 @@ enum Part {
 }
 
 // A new field is a line here, and where it is printed (`line.rs`).
-columns! {
+fields! {
     Comm = "comm", Head, None;
     Tid = "tid", Head, Some(SampleType::TID);
     Pid = "pid", Head, Some(SampleType::TID);
@@ -73,33 +73,33 @@ columns! {
     Srcline = "srcline", Head, None;
 }
 
-/// A choice of columns.
+/// A choice of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Columns(u64);
+pub(crate) struct FieldSet(u64);
 
-impl Columns {
-    pub(crate) fn has(self, column: Column) -> bool {
-        self.0 & 1 << column as u64 != 0
+impl FieldSet {
+    pub(crate) fn has(self, field: Field) -> bool {
+        self.0 & 1 << field as u64 != 0
     }
 
     /// Whether all fields of a sample are needed, not only what every reader asks for.
     pub(crate) fn need_all_fields(self) -> bool {
-        let mut columns = Column::ALL.iter();
-        columns.any(|&(column, ..)| column.part() == Part::AllFields && self.has(column))
+        let mut fields = Field::ALL.iter();
+        fields.any(|&(field, ..)| field.part() == Part::AllFields && self.has(field))
     }
 
-    pub(crate) fn of(columns: &[Column]) -> Self {
-        columns
+    pub(crate) fn of(fields: &[Field]) -> Self {
+        fields
             .iter()
             .fold(Self::default(), |all, &one| all.with(one))
     }
 
-    pub(crate) fn with(self, column: Column) -> Self {
-        Self(self.0 | 1 << column as u64)
+    pub(crate) fn with(self, field: Field) -> Self {
+        Self(self.0 | 1 << field as u64)
     }
 
-    pub(crate) fn without(self, column: Column) -> Self {
-        Self(self.0 & !(1 << column as u64))
+    pub(crate) fn without(self, field: Field) -> Self {
+        Self(self.0 & !(1 << field as u64))
     }
 
     pub(crate) fn union(self, other: Self) -> Self {
@@ -116,7 +116,7 @@ impl Columns {
 
     /// What perf prints of an event if not told otherwise; `chains` are shown or not.
     pub(crate) fn default_of(attr: &PerfEventAttr, chains: bool) -> Self {
-        use Column as C;
+        use Field as C;
         let task = Self::of(&[C::Comm, C::Tid, C::Cpu, C::Time, C::Event]);
         let code = Self::of(&[C::Ip, C::Sym, C::Symoff, C::Dso]);
         let has_chains = chains && attr.sample_type.has(SampleType::CALLCHAIN);
@@ -135,12 +135,12 @@ impl Columns {
         }
     }
 
-    /// Those of the columns that an event records.
+    /// Those of the fields that an event records.
     pub(crate) fn recorded_in(self, attr: &PerfEventAttr) -> Self {
         let mut all = self;
-        for &(column, _, needs) in Column::ALL {
+        for &(field, _, needs) in Field::ALL {
             if needs.is_some_and(|needs| !is_recorded(attr, needs)) {
-                all = all.without(column);
+                all = all.without(field);
             }
         }
         all
@@ -172,5 +172,5 @@ pub(crate) fn has_named_addr(attr: &PerfEventAttr) -> bool {
 
 /// The names of all fields, as `-F` takes them.
 pub fn field_names() -> impl Iterator<Item = &'static str> {
-    Column::ALL.iter().map(|&(_, name, _)| name)
+    Field::ALL.iter().map(|&(_, name, _)| name)
 }

@@ -14,7 +14,7 @@ use rprof_base::{Avma, FileOffset};
 
 /// A log that a process has mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CodeLog {
+pub struct MappedJitDump {
     /// The process.
     pub pid: i32,
     /// The log.
@@ -25,7 +25,7 @@ pub struct CodeLog {
 
 /// A piece of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CompiledCode {
+pub struct JitCode {
     /// Where it is in memory.
     pub start: Avma,
     /// Its bytes.
@@ -37,7 +37,7 @@ pub struct CompiledCode {
 /// Logs and what they say.
 #[derive(Debug, Default)]
 pub(super) struct Compiled {
-    logs: Vec<CodeLog>,
+    logs: Vec<MappedJitDump>,
     known: HashSet<(i32, ImageId)>,
     changes: Vec<(Key, Change)>,
 }
@@ -51,10 +51,10 @@ impl Compiled {
         if let Space::User(pid) = *space
             && images
                 .of(range.image)
-                .is_some_and(RecordedImage::is_code_log)
+                .is_some_and(RecordedImage::is_jitdump)
             && self.known.insert((pid, range.image))
         {
-            self.logs.push(CodeLog {
+            self.logs.push(MappedJitDump {
                 pid,
                 image: range.image,
                 mapped: key,
@@ -78,8 +78,8 @@ impl HistoryBuilder {
         self.has_times
     }
 
-    /// Logs of compiled code that processes have mapped so far.
-    pub fn code_logs(&self) -> &[CodeLog] {
+    /// Jitdumps that processes have mapped so far.
+    pub fn jitdumps(&self) -> &[MappedJitDump] {
         &self.compiled.logs
     }
 
@@ -90,7 +90,7 @@ impl HistoryBuilder {
 
     /// Takes a piece of code that a log has. Without a time that can be compared with the
     /// recording's, it counts from the log's mapping on.
-    pub fn add_code(&mut self, log: &CodeLog, time_ns: Option<u64>, code: CompiledCode) {
+    pub fn add_code(&mut self, log: &MappedJitDump, time_ns: Option<u64>, code: JitCode) {
         let range = Range {
             start: code.start.0,
             end: code.start.0.saturating_add(code.len),
