@@ -105,6 +105,32 @@ fn flat_rows_are_the_same_for_files_of_both() {
 }
 
 /// perf script's samples as folded stacks, outermost first, with their counts.
+/// perf names what no event records, too: a recording without control groups has none for any sample.
+#[test]
+fn control_groups_have_the_samples_that_perf_counts() {
+    let test = "control_groups_have_the_samples_that_perf_counts";
+    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
+        return;
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let program = compile_c(dir.path(), "program", PROGRAM);
+    for (name, more) in [("with", &["--all-cgroups"][..]), ("without", &[])] {
+        let file = dir.path().join(name);
+        let mut record = common::perf(["record", "-e", "cpu-clock", "-F", "1999"]);
+        run(record.args(more).arg("-o").arg(&file).arg(&program)).ok();
+        let theirs = perf(&["report", "--stdio", "--sort", "cgroup,comm"], &file);
+        let ours = run(rprof(["report", "-g", "none", "-s", "cgroup,comm", "-i"]).arg(&file)).ok();
+        let expected = rows(&theirs.stdout);
+        let begins = if more.is_empty() { "N/A" } else { "/" };
+        let is_shown = |row: &(String, String, String, String)| row.1.starts_with(begins);
+        assert!(expected.iter().any(is_shown), "{}", theirs.stdout);
+        assert_eq!(rows(&ours.stdout), expected, "{name}");
+    }
+}
+
 fn fold(script: &str) -> BTreeMap<String, u64> {
     let mut folded = BTreeMap::new();
     let mut comm = "";

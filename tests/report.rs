@@ -225,7 +225,7 @@ fn names_with_control_characters_reach_no_terminal() {
 fn wrong_words_are_usage_errors_with_the_right_ones() {
     let unknown = read("report", &["--sort", "nonsense"]).fails(2);
     assert!(
-        unknown.contains("comm, pid, tid, cpu, dso, sym"),
+        unknown.contains("comm, dso, sym, pid, tid, cpu, cgroup"),
         "{unknown}"
     );
     assert!(

@@ -1,4 +1,4 @@
-//! Symbols of all addresses that samples hit, as a section for the recording itself.
+//! Names of all addresses that samples hit, as a section for the recording itself.
 
 use crate::Error;
 use crate::index::{EmbeddedSymbols, SampleOrder, has_stack, kernel_avma};

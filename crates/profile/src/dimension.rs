@@ -44,6 +44,7 @@ dimensions! {
     Pid = "pid", "    Pid", id, "Process.";
     Tid = "tid", "    Tid", id, "Thread.";
     Cpu = "cpu", "CPU", cpu, "CPU.";
+    Cgroup = "cgroup", "Cgroup", text, "Control group.";
 }
 
 /// A value in a dimension.
@@ -89,6 +90,13 @@ fn id(value: DimensionValue, strings: &Strings) -> String {
 fn cpu(value: DimensionValue, strings: &Strings) -> String {
     match value {
         DimensionValue::Number(number) => format!("{number:03}"),
+        DimensionValue::Text(id) => strings.of(id).to_string(),
+    }
+}
+
+fn text(value: DimensionValue, strings: &Strings) -> String {
+    match value {
+        DimensionValue::Number(number) => number.to_string(),
         DimensionValue::Text(id) => strings.of(id).to_string(),
     }
 }

@@ -36,7 +36,7 @@ fn is_printable(byte: u8) -> bool {
     matches!(byte, b' '..=b'~')
 }
 
-/// Text up to a zero, and nothing but zeros behind it.
+/// Text up to a zero, and nothing but zeros after it.
 fn string(raw: &[u8]) -> Option<&[u8]> {
     let (text, rest) = raw.split_at(raw.iter().position(|&byte| byte == 0)?);
     let is_string = text.iter().all(|&byte| is_printable(byte)) && rest.iter().all(|&b| b == 0);

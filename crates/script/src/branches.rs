@@ -28,7 +28,7 @@ pub(crate) fn append(
             let address = address_of(mode, avma);
             let spot = Spot::of(layout.query, mappings, address);
             if form == Column::Brstacksym {
-                // Nothing in front of the first: flags end with a mappings.
+                // Nothing in front of the first: flags end with a space.
                 out.extend_from_slice(before.trim_start().as_bytes());
                 spot.symbol(layout.symbols, true, out);
             } else {

@@ -4,7 +4,7 @@ use crate::choice::Kind;
 use rprof_abi::{PerfEventAttr, SampleType, event_type, hw, sw};
 
 macro_rules! columns {
-    ($($column:ident = $name:literal, $needs:expr;)*) => {
+    ($($column:ident = $name:literal, $part:ident, $needs:expr;)*) => {
         /// One part of a sample.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Column {
@@ -12,48 +12,65 @@ macro_rules! columns {
         }
 
         impl Column {
-            /// Symbols, and what an event has to record: one of these.
+            /// Names, and what an event has to record: one of these.
             pub(crate) const ALL: &[(Self, &str, Option<SampleType>)] = &[
                 $((Self::$column, $name, $needs),)*
             ];
+
+            /// How much of a sample is decoded for it.
+            const fn part(self) -> Part {
+                match self {
+                    $(Self::$column => Part::$part,)*
+                }
+            }
         }
     };
 }
 
+/// How much of a sample is decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// What every reader asks for.
+    Head,
+    /// Every field that was recorded.
+    AllFields,
+}
+
+// A new field is a line here, and where it is printed (`line.rs`).
 columns! {
-    Comm = "comm", None;
-    Tid = "tid", Some(SampleType::TID);
-    Pid = "pid", Some(SampleType::TID);
-    Time = "time", Some(SampleType::TIME);
-    Cpu = "cpu", Some(SampleType::CPU);
-    Event = "event", None;
-    Trace = "trace", None;
-    Ip = "ip", Some(SampleType::IP);
-    Sym = "sym", None;
-    Symoff = "symoff", None;
-    Dso = "dso", None;
-    Addr = "addr", Some(SampleType::ADDR);
-    Period = "period", None;
-    Weight = "weight", Some(SampleType::WEIGHT.with(SampleType::WEIGHT_STRUCT));
-    PhysAddr = "phys_addr", Some(SampleType::PHYS_ADDR);
-    DataPageSize = "data_page_size", Some(SampleType::DATA_PAGE_SIZE);
-    CodePageSize = "code_page_size", Some(SampleType::CODE_PAGE_SIZE);
-    StackEnd = "stackend", None;
-    Iregs = "iregs", Some(SampleType::REGS_INTR);
-    Uregs = "uregs", Some(SampleType::REGS_USER);
-    Brstack = "brstack", Some(SampleType::BRANCH_STACK);
-    Brstacksym = "brstacksym", Some(SampleType::BRANCH_STACK);
-    Brstackoff = "brstackoff", Some(SampleType::BRANCH_STACK);
-    DataSrc = "data_src", Some(SampleType::DATA_SRC);
-    InsLat = "ins_lat", Some(SampleType::WEIGHT_STRUCT);
-    RetireLat = "retire_lat", Some(SampleType::WEIGHT_STRUCT);
-    BpfOutput = "bpf-output", Some(SampleType::RAW);
-    Cgroup = "cgroup", Some(SampleType::CGROUP);
-    Misc = "misc", None;
-    Flags = "flags", None;
-    Tod = "tod", Some(SampleType::TIME);
-    Dsoff = "dsoff", None;
-    Srcline = "srcline", None;
+    Comm = "comm", Head, None;
+    Tid = "tid", Head, Some(SampleType::TID);
+    Pid = "pid", Head, Some(SampleType::TID);
+    Time = "time", Head, Some(SampleType::TIME);
+    Cpu = "cpu", Head, Some(SampleType::CPU);
+    Event = "event", Head, None;
+    Trace = "trace", AllFields, None;
+    Ip = "ip", Head, Some(SampleType::IP);
+    Sym = "sym", Head, None;
+    Symoff = "symoff", Head, None;
+    Dso = "dso", Head, None;
+    Addr = "addr", AllFields, Some(SampleType::ADDR);
+    Period = "period", Head, None;
+    Weight = "weight", AllFields, Some(SampleType::WEIGHT.with(SampleType::WEIGHT_STRUCT));
+    PhysAddr = "phys_addr", AllFields, Some(SampleType::PHYS_ADDR);
+    DataPageSize = "data_page_size", AllFields, Some(SampleType::DATA_PAGE_SIZE);
+    CodePageSize = "code_page_size", AllFields, Some(SampleType::CODE_PAGE_SIZE);
+    StackEnd = "stackend", Head, None;
+    Iregs = "iregs", AllFields, Some(SampleType::REGS_INTR);
+    Uregs = "uregs", AllFields, Some(SampleType::REGS_USER);
+    Brstack = "brstack", AllFields, Some(SampleType::BRANCH_STACK);
+    Brstacksym = "brstacksym", AllFields, Some(SampleType::BRANCH_STACK);
+    Brstackoff = "brstackoff", AllFields, Some(SampleType::BRANCH_STACK);
+    DataSrc = "data_src", AllFields, Some(SampleType::DATA_SRC);
+    InsLat = "ins_lat", AllFields, Some(SampleType::WEIGHT_STRUCT);
+    RetireLat = "retire_lat", AllFields, Some(SampleType::WEIGHT_STRUCT);
+    BpfOutput = "bpf-output", AllFields, Some(SampleType::RAW);
+    Cgroup = "cgroup", AllFields, Some(SampleType::CGROUP);
+    Misc = "misc", Head, None;
+    Flags = "flags", Head, None;
+    Tod = "tod", Head, Some(SampleType::TIME);
+    Dsoff = "dsoff", Head, None;
+    Srcline = "srcline", Head, None;
 }
 
 /// A choice of columns.
@@ -65,24 +82,10 @@ impl Columns {
         self.0 & 1 << column as u64 != 0
     }
 
-    /// Whether more of a sample is needed than every reader wants.
-    pub(crate) fn need_whole(self) -> bool {
-        use Column as C;
-        let task = [C::Comm, C::Tid, C::Pid, C::Time, C::Tod, C::Cpu, C::Misc];
-        let event = [C::Event, C::Period, C::Flags];
-        let code = [
-            C::Ip,
-            C::Sym,
-            C::Symoff,
-            C::Dso,
-            C::Dsoff,
-            C::Srcline,
-            C::StackEnd,
-        ];
-        let head = Self::of(&task)
-            .union(Self::of(&event))
-            .union(Self::of(&code));
-        !self.minus(head).is_empty()
+    /// Whether all fields of a sample are needed, not only what every reader asks for.
+    pub(crate) fn need_all_fields(self) -> bool {
+        let mut columns = Column::ALL.iter();
+        columns.any(|&(column, ..)| column.part() == Part::AllFields && self.has(column))
     }
 
     pub(crate) fn of(columns: &[Column]) -> Self {
@@ -165,4 +168,9 @@ pub(crate) fn is_bpf_output(attr: &PerfEventAttr) -> bool {
 pub(crate) fn has_named_addr(attr: &PerfEventAttr) -> bool {
     let faults = [sw::PAGE_FAULTS, sw::PAGE_FAULTS_MIN, sw::PAGE_FAULTS_MAJ];
     is_branch_trace(attr) || attr.kind == event_type::SOFTWARE && faults.contains(&attr.config)
+}
+
+/// The names of all fields, as `-F` takes them.
+pub fn field_names() -> impl Iterator<Item = &'static str> {
+    Column::ALL.iter().map(|&(_, name, _)| name)
 }

@@ -15,7 +15,7 @@ pub(crate) struct Shown {
     pub(crate) symbol: bool,
     pub(crate) offset: bool,
     pub(crate) dso: bool,
-    /// With the address in the file behind its name.
+    /// With the address in the file after its name.
     pub(crate) dso_offset: bool,
     pub(crate) source_line: bool,
     /// Inlined functions as frames of their own.

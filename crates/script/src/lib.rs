@@ -16,6 +16,7 @@ mod text;
 mod trace;
 
 pub use choice::{Choice, ColumnsError};
+pub use columns::field_names;
 pub use error::Error;
 
 use columns::{Column, Columns};
@@ -77,7 +78,7 @@ struct Job {
 pub struct Printed {
     /// What could not be used, one sentence each.
     pub warnings: Vec<String>,
-    /// How stacks ended, where they were unwound from copies.
+    /// How stacks ended, where they were unwound from stack dumps.
     pub unwound: Unwound,
 }
 

@@ -99,7 +99,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Appends a sample, its chain and the empty line behind it, if the filter lets it through.
+    /// Appends a sample, its chain and the empty line after it, if the filter accepts it.
     pub(crate) fn append(&mut self, decoded: &DecodedSample<'_>, out: &mut Vec<u8>) {
         let layout = self.layout;
         let columns = layout.columns.get(decoded.event).copied();
@@ -138,7 +138,7 @@ impl<'a> Lines<'a> {
             text::right(out, "", FLAGS_WIDTH);
         }
         let whole = columns
-            .need_whole()
+            .need_all_fields()
             .then(|| decoded.all_fields(layout.query.recording.reader));
         let sample = Decoded {
             decoded,
@@ -255,7 +255,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Of stacks that are not whole, why: a line of its own below the chain.
+/// Of stacks that are not complete, why: a line of its own below the chain.
 fn stack_end(end: Option<StackEnd>, out: &mut Vec<u8>) {
     if let Some(end) = end.filter(|&end| end != StackEnd::Rooted) {
         out.extend_from_slice(b"\t[stack ends here: ");
@@ -268,7 +268,7 @@ fn stack_end(end: Option<StackEnd>, out: &mut Vec<u8>) {
 fn single(out: &mut Vec<u8>, start: usize, ip: u64) {
     let line = out.split_off(start);
     text::hex(out, ip, 16);
-    // A tab and at least 16 digits are in front of it, a new line is behind it.
+    // A tab and at least 16 digits are in front of it, a new line after it.
     let line = line.strip_suffix(b"\n").unwrap_or(&line);
     let rest = line.iter().position(|byte| !matches!(byte, b'\t' | b' '));
     let rest = &line[rest.unwrap_or(0)..];

@@ -56,7 +56,7 @@ impl<'a> Spot<'a> {
     }
 }
 
-/// Appends the offset in a file behind its name.
+/// Appends the offset in a file after its name.
 pub(crate) fn offset_in_dso(image: Option<&RecordedImage>, address: u64, out: &mut Vec<u8>) {
     if image.is_some_and(|image| image.kind == ImageKind::User) {
         out.extend_from_slice(b"+0x");

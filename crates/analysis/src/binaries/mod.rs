@@ -128,7 +128,7 @@ pub(crate) fn locate_to_unwind(
     }
 }
 
-/// A log that says how its code is unwound at any time.
+/// A jitdump that says how its code is unwound, whenever a sample was taken.
 pub(crate) fn jitdump_to_unwind(
     recording: &Recording<'_>,
     id: ImageId,

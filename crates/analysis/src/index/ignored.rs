@@ -11,7 +11,7 @@ pub(super) struct IgnoredRecords {
     n_compressed: u64,
     /// Of kinds that nobody knows here.
     n_unknown: u64,
-    /// Behind records, where nothing was looked for.
+    /// After records, where nothing was looked for.
     format_bytes: u64,
 }
 

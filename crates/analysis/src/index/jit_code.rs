@@ -20,7 +20,7 @@ pub(crate) fn symfs_path(root: &Path, path: &str) -> PathBuf {
     root.join(path.strip_prefix('/').unwrap_or(path))
 }
 
-/// Finds the log that was recorded: as its process sees it, if that lifetimes, or as we do.
+/// Finds the jitdump that was recorded: as its process sees it, if that lives, or as we do.
 fn find_log(
     reader: &Reader,
     locator: &Locator,
@@ -51,7 +51,7 @@ fn find_log(
 /// history that it is put into.
 const PIECE_BYTES: u64 = 1100;
 
-/// Where a log was found.
+/// Where a jitdump was found.
 #[derive(Debug)]
 pub(crate) struct FoundJitdump {
     pub(crate) path: PathBuf,
@@ -66,7 +66,7 @@ pub(super) struct Jitdumps {
     pub(super) found: HashMap<ImageId, FoundJitdump>,
     /// What is to be said of them.
     pub(super) notes: Vec<String>,
-    /// The memory of their pieces.
+    /// The memory of their functions.
     pub(super) held: Option<Held>,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn add_jit_code(
         logs: Jitdumps::default(),
     };
     let mut embedded = None;
-    // Children that were forked before the recording have their parent's log, too.
+    // Children that were forked before the recording have their parent's jitdump, too.
     logs.sort_by_key(|log| (log.image, log.pid));
     for logs in logs.chunk_by(|a, b| a.image == b.image) {
         let id = logs.first().map(|log| log.image);
@@ -146,7 +146,7 @@ impl Added<'_> {
         self.logs.notes.push(note);
     }
 
-    /// Takes all of a log; whether its times are the recording's.
+    /// Takes all of a jitdump. Returns whether its times are the recording's.
     fn add_log(&mut self, path: &str, mut dump: JitDump, logs: &[CodeLog]) -> bool {
         let has_times = self.has_times && !dump.has_arch_times;
         if !has_times {
@@ -174,7 +174,7 @@ impl Added<'_> {
         has_times
     }
 
-    /// Adds a piece to the processes that have its log, unless there are too many.
+    /// Adds a function to the processes that have its jitdump, unless there are too many.
     fn add(
         &mut self,
         logs: &[CodeLog],
@@ -207,7 +207,7 @@ fn damage_in_words(damage: JitDamage) -> impl Iterator<Item = String> {
     bad.into_iter().chain(cut)
 }
 
-/// Goes through a log: all code that was loaded or moved, with its time if that is by the clock of
+/// Goes through a jitdump: all code that was loaded or moved, with its time if that is by the clock of
 /// the system.
 pub(crate) fn for_each_function(
     dump: &mut JitDump,

@@ -156,7 +156,12 @@ pub(super) fn count_group(
     if !shown.has(query.samples.filter, history, id, sample.task) {
         return None;
     }
-    let group = tally.group(GroupKey::of(sample.task, decoded, group_by));
+    let group = tally.group(GroupKey::of(
+        sample.task,
+        decoded,
+        query.recording,
+        group_by,
+    ));
     Some((decoded.event as u64) << 32 | u64::from(group))
 }
 

@@ -59,7 +59,7 @@ impl Samples<'_> {
         (self.recording.index.chunks.len(), threads)
     }
 
-    /// Calls `visit` for each sample of a chunk that the filter lets through.
+    /// Calls `visit` for each sample of a chunk that the filter accepts.
     pub(crate) fn for_each_sample(
         &self,
         chunk: usize,

@@ -8,7 +8,7 @@ use crate::samples::DecodedSample;
 use rprof_abi::CpuMode;
 use std::hash::{BuildHasher, RandomState};
 
-/// A stack in its address mappings, told from others by 128 seeded bits: stacks of two are taken for
+/// A stack in its address space, told from others by 128 seeded bits: stacks of two are taken for
 /// one only by chance, whatever the recording holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct StackKey {

@@ -116,13 +116,13 @@ pub fn for_each_address(
 /// Where a walk along a chain is.
 struct Walk {
     level: Level,
-    /// The first entry is passed over if it is of this level.
+    /// The first entry is skipped if it is of this level.
     skips: Option<Level>,
     is_return: bool,
     /// The user part is the last: what looks like another marker in it is what a broken frame
     /// pointer led to.
     in_user: bool,
-    /// Entries of the user part are passed over.
+    /// Entries of the user part are skipped.
     passes_user: bool,
     missing: Missing,
     /// Frames that may still be visited.

@@ -1,4 +1,4 @@
-//! How code made at run time is unwound: by the log that its compiler kept of it.
+//! How JIT code is unwound: as its jitdump says.
 
 use rprof_base::FileOffset;
 use rprof_images::{JitDump, JitLoad, JitRecord};
@@ -12,7 +12,7 @@ pub(crate) struct JitTables {
     machine: Machine,
     budget: Budget,
     dump: Mutex<JitDump>,
-    /// By place in the log.
+    /// By offset in the jitdump.
     all: Vec<Piece>,
     _held: Held,
 }
@@ -25,7 +25,7 @@ struct Piece {
 }
 
 impl JitTables {
-    /// Finds them. What is behind damage is not there: names say so.
+    /// Finds them. What comes after damage is missing: a warning about names says so.
     ///
     /// # Errors
     /// If there is no room for all of them.
@@ -57,7 +57,7 @@ impl JitTables {
         })
     }
 
-    /// The table of the piece that is at a place in the log; `full` is called if there is no room for it.
+    /// The table of the function at an offset of the jitdump. `full` is called if there is no room for it.
     pub(crate) fn table(&self, offset: FileOffset, full: impl FnOnce()) -> Option<&UnwindTable> {
         let end = |piece: &Piece| piece.load.code.0.saturating_add(piece.load.len);
         let n_before = self.all.partition_point(|piece| end(piece) <= offset.0);

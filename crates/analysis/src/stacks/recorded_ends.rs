@@ -14,7 +14,7 @@ use rprof_perfdata::{Feature, FeatureId, Reader};
 #[derive(Debug)]
 pub(crate) struct RecordedEnds {
     reasons: Vec<EndInImage>,
-    /// Samples whose stacks are not whole, by offset.
+    /// Samples whose stacks are not complete, by offset.
     stacks: Vec<EndedStack>,
     /// Of those from here on it is not known: there were more than are noted.
     known_until: u64,

@@ -23,7 +23,7 @@ pub(crate) struct UnwindTables {
 }
 
 impl UnwindTables {
-    /// For so many images; `None` if the recording has no stacks that could be unwound.
+    /// For this many images; `None` if the recording has no stacks that could be unwound.
     pub(crate) fn of(reader: &Reader, n_images: usize) -> Option<Self> {
         if !reader.events().iter().any(has_stack) {
             return None;
@@ -130,7 +130,7 @@ impl UnwindTables {
 #[derive(Debug)]
 enum ImageTables {
     Image(Box<UnwindTable>),
-    /// By the log that the image is.
+    /// By the jitdump that the image is.
     Log(Box<JitTables>),
     Nowhere,
 }

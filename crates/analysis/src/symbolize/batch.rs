@@ -112,7 +112,7 @@ fn batches_of<'a>(recording: &'a Recording<'_>, locations: &[Location]) -> Vec<I
     batches
 }
 
-/// Batches as pieces of work, the longest first so that no thread is left with one at the end: the
+/// Batches as units of work, the longest first so that no thread is left with one at the end: the
 /// kernel with its modules, whose list of symbols is read once and forgotten, then images by
 /// their number of locations.
 fn work_of(batches: &[ImageBatch<'_>]) -> Vec<Vec<usize>> {

@@ -48,8 +48,8 @@ pub(super) fn name_jit_code(
     })
 }
 
-/// The pieces of a log in which any of these locations are, sorted, so that the recording can do
-/// without the log.
+/// The functions of a jitdump in which any of these locations are, sorted, so that the recording can do
+/// without the jitdump.
 pub(crate) fn sampled_functions(
     recording: &Recording<'_>,
     (id, image): (ImageId, &RecordedImage),
@@ -64,7 +64,7 @@ pub(crate) fn sampled_functions(
     let Some(Ok(mut dump)) = dump else {
         return embedded.jit_functions(image);
     };
-    // What is read before an error counts, as it does when pieces are mapped.
+    // What is read before an error counts, as it does when functions are mapped.
     let _ = for_each_function(&mut dump, |time_ns, code| {
         let first = locations.partition_point(|location| location.address < code.offset.0);
         let end = code.offset.0.saturating_add(code.len);

@@ -137,7 +137,7 @@ impl<'c> Kernel<'c> {
         }
     }
 
-    /// Symbols addresses of the kernel or a module.
+    /// Names addresses of the kernel or a module.
     pub(crate) fn name(
         &self,
         image: &RecordedImage,

@@ -3,16 +3,19 @@
 mod limits;
 mod record;
 mod recording;
+mod script;
 mod sources;
 mod unknown;
 
 pub(crate) use limits::LimitArgs;
 pub(crate) use record::{CallGraph, RecordArgs};
 pub(crate) use recording::Recording;
+pub(crate) use script::ScriptArgs;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
+use rprof_profile::view::SortKey;
 use rprof_profile::{Ancestor, Filter};
 use rprof_symbols::Demangling;
 use std::io::IsTerminal;
@@ -50,6 +53,11 @@ impl Args {
         let matches = matches.map_err(unknown::explained)?;
         Self::from_arg_matches(&matches)
     }
+}
+
+fn sort_help() -> String {
+    let keys: Vec<&str> = SortKey::all().map(SortKey::name).collect();
+    format!("Columns to group by: {}", keys.join(", "))
 }
 
 /// Whether clap finds out how wide help may be.
@@ -238,8 +246,7 @@ pub(crate) struct ReportArgs {
     #[arg(short = 'g', long = "call-graph", value_name = "HOW", num_args = 0..=1, default_missing_value = "")]
     pub(crate) graph: Option<String>,
 
-    /// Columns to group by: comm, dso, sym, pid, tid, cpu
-    #[arg(short = 's', long, value_name = "KEYS", value_delimiter = ',')]
+    #[arg(short = 's', long, value_name = "KEYS", value_delimiter = ',', help = sort_help())]
     pub(crate) sort: Vec<String>,
 
     /// Leave out rows below this percentage
@@ -320,29 +327,6 @@ pub(crate) enum ExportFormat {
     Folded,
     /// The profile itself: stacks as a tree with counts, and how good they are
     Json,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct ScriptArgs {
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
-
-    /// Fields to print, or with + and - fields to add to and remove from the default: comm, tid, pid,
-    /// cpu, misc, time, tod, event, flags, period, trace, bpf-output, ip, sym, symoff, dso, dsoff,
-    /// srcline, addr, data_src, weight, ins_lat, retire_lat, phys_addr, data_page_size,
-    /// code_page_size, cgroup, iregs, uregs, brstack, brstacksym, brstackoff, stackend (why a
-    /// stack that was unwound is not complete). With hw:, sw:, trace:, raw: or break: in front:
-    /// for such events only. May be repeated: each changes the ones before
-    #[arg(short = 'F', long, value_name = "FIELDS", allow_hyphen_values = true)]
-    pub(crate) fields: Vec<String>,
-
-    /// Do not print call chains
-    #[arg(short = 'G', long)]
-    pub(crate) hide_call_graph: bool,
-
-    /// Print times with nanoseconds
-    #[arg(long)]
-    pub(crate) ns: bool,
 }
 
 #[derive(Debug, clap::Args)]
