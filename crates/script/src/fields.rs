@@ -82,10 +82,24 @@ impl FieldSet {
         self.0 & 1 << field as u64 != 0
     }
 
+    /// Fields for which all of a sample is decoded.
+    const OF_ALL_FIELDS: Self = {
+        let mut set = Self(0);
+        let mut at = 0;
+        while at < Field::ALL.len() {
+            let (field, ..) = Field::ALL[at];
+            if matches!(field.part(), Part::AllFields) {
+                set.0 |= 1 << field as u64;
+            }
+            at += 1;
+        }
+        set
+    };
+
     /// Whether all fields of a sample are needed, not only what every reader asks for.
+    #[inline]
     pub(crate) fn need_all_fields(self) -> bool {
-        let mut fields = Field::ALL.iter();
-        fields.any(|&(field, ..)| field.part() == Part::AllFields && self.has(field))
+        self.0 & Self::OF_ALL_FIELDS.0 != 0
     }
 
     pub(crate) fn of(fields: &[Field]) -> Self {
