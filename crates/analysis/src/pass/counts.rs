@@ -1,11 +1,14 @@
 //! What passes count: stacks by event, samples without a name, what could not be used.
 
 use super::dimensions::GroupKey;
+use super::driver::TaskSample;
+use super::query::Query;
+use crate::locations::ShownTasks;
 use crate::samples::IgnoredSamples;
 use crate::stacks::StackEndCounts;
 use foldhash::HashMap;
 use rprof_machine::ImageId;
-use rprof_profile::Tally;
+use rprof_profile::{Dimension, Tally};
 
 /// What was counted.
 #[derive(Default)]
@@ -24,6 +27,70 @@ impl Counts {
             ..Self::default()
         }
     }
+
+    /// Adds what a thread counted.
+    pub(super) fn merge(&mut self, tallies: Vec<Tally<GroupKey>>, unnamed: UnnamedWeights) {
+        for (all, one) in self.tallies.iter_mut().zip(&tallies) {
+            all.merge(one);
+        }
+        self.unnamed.merge(unnamed);
+    }
+}
+
+/// A thread's tallies, by event and group.
+pub(super) struct GroupedTallies {
+    tallies: Vec<Tally<GroupKey>>,
+    shown: ShownTasks,
+}
+
+impl GroupedTallies {
+    /// Empty ones for the events of a query.
+    pub(super) fn of(query: &Query<'_>) -> Self {
+        Self {
+            tallies: new_tallies(query.recording.reader.events().len()),
+            shown: ShownTasks::default(),
+        }
+    }
+
+    /// Counts a sample for the totals of its event. Returns the event and the group that it is counted in, or `None` if
+    /// its task is not shown.
+    #[inline]
+    pub(super) fn take(
+        &mut self,
+        query: &Query<'_>,
+        group_by: &[Dimension],
+        sample: &TaskSample<'_, '_>,
+    ) -> Option<u64> {
+        let (decoded, recording) = (sample.decoded, query.recording);
+        let tally = self.tallies.get_mut(decoded.event)?;
+        tally.add_samples(1, decoded.weight(recording.reader));
+        let id = (decoded.pid, decoded.tid);
+        let history = &recording.index.history;
+        let filter = query.samples.filter;
+        if !self.shown.has(filter, history, id, sample.task) {
+            return None;
+        }
+        let group = tally.group(GroupKey::of(sample.task, decoded, recording, group_by));
+        Some((decoded.event as u64) << 32 | u64::from(group))
+    }
+
+    /// The tally of an event.
+    #[inline]
+    pub(super) fn of_event(&mut self, event: usize) -> Option<&mut Tally<GroupKey>> {
+        self.tallies.get_mut(event)
+    }
+
+    /// All of them, by event.
+    pub(super) fn into_tallies(self) -> Vec<Tally<GroupKey>> {
+        self.tallies
+    }
+}
+
+/// The group of [`GroupedTallies::take`]: the lower half.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
+pub(super) fn group_number(group: u64) -> u32 {
+    group as u32
 }
 
 /// Empty tallies for a number of events.
@@ -55,5 +122,19 @@ impl UnnamedWeights {
     /// The weight of an image.
     pub(super) fn of(&self, image: ImageId) -> u64 {
         self.0.get(&image.0).copied().unwrap_or(0)
+    }
+}
+
+/// An image or none, in 32 bits: its number and 1.
+#[derive(Clone, Copy, Default)]
+pub(super) struct OptionalImage(u32);
+
+impl OptionalImage {
+    pub(super) fn of(image: Option<ImageId>) -> Self {
+        Self(image.map_or(0, |image| image.0 + 1))
+    }
+
+    pub(super) fn image(self) -> Option<ImageId> {
+        self.0.checked_sub(1).map(ImageId)
     }
 }

@@ -1,13 +1,12 @@
 //! The flat pass: samples counted by the code location that each was taken at. For tables without stacks one pass both
 //! finds the locations and counts them.
 
-use super::counts::{Counts, new_tallies};
+use super::counts::{Counts, GroupedTallies, group_number};
 use super::dimensions::GroupKey;
 use super::driver::{Pass, ResolvedSample, TaskSample, run};
-use super::profile::{count_group, group_number};
 use super::query::Query;
 use crate::Error;
-use crate::locations::{Location, LocationCache, ShownTasks};
+use crate::locations::{Location, LocationCache};
 use crate::samples::IgnoredSamples;
 use crate::symbolize::Symbols;
 use foldhash::HashMap;
@@ -38,7 +37,12 @@ pub(crate) fn count_flat(
     let pass = FlatPass { query, group_by };
     let result = run(query, &pass, done)?;
     let threads = result.locals.into_iter().map(|local| ThreadCounts {
-        events: local.tallies.into_iter().map(Tally::into_parts).collect(),
+        events: local
+            .tallies
+            .into_tallies()
+            .into_iter()
+            .map(Tally::into_parts)
+            .collect(),
         locations: local.numbers.into_values(),
     });
     Ok(FlatCounts {
@@ -108,11 +112,9 @@ struct FlatPass<'a> {
 
 /// A thread's counts.
 struct Local {
-    /// By event.
-    tallies: Vec<Tally<GroupKey>>,
+    tallies: GroupedTallies,
     numbers: Interner<u32, Location, RandomState>,
     cache: LocationCache,
-    shown: ShownTasks,
 }
 
 impl Pass for FlatPass<'_> {
@@ -122,22 +124,15 @@ impl Pass for FlatPass<'_> {
 
     fn local(&self) -> Local {
         Local {
-            tallies: new_tallies(self.query.recording.reader.events().len()),
+            tallies: GroupedTallies::of(self.query),
             numbers: Interner::default(),
             cache: LocationCache::new(),
-            shown: ShownTasks::default(),
         }
     }
 
     #[inline]
     fn group(&self, local: &mut Local, sample: &TaskSample<'_, '_>) -> Option<u64> {
-        count_group(
-            self.query,
-            self.group_by,
-            &mut local.tallies,
-            &mut local.shown,
-            sample,
-        )
+        local.tallies.take(self.query, self.group_by, sample)
     }
 
     #[inline]
@@ -149,7 +144,7 @@ impl Pass for FlatPass<'_> {
     ) -> Option<u32> {
         let decoded = sample.decoded;
         let weight = decoded.weight(self.query.recording.reader);
-        let tally = local.tallies.get_mut(decoded.event)?;
+        let tally = local.tallies.of_event(decoded.event)?;
         if let Some(node) = known {
             tally.count(node, weight);
             return None;

@@ -1,14 +1,12 @@
 //! The profile pass: stacks counted by function.
 
-use super::counts::{Counts, UnnamedWeights, new_tallies};
-use super::dimensions::GroupKey;
+use super::counts::{Counts, GroupedTallies, OptionalImage, UnnamedWeights, group_number};
 use super::driver::{Pass, ResolvedSample, TaskSample, run};
 use super::query::Query;
 use crate::Error;
-use crate::locations::{LocationCache, ShownTasks};
+use crate::locations::LocationCache;
 use crate::symbolize::Symbols;
-use rprof_machine::ImageId;
-use rprof_profile::{Dimension, FrameId, Tally};
+use rprof_profile::{Dimension, FrameId};
 
 /// Counts all samples by function; all locations are symbolized.
 pub(super) fn count(
@@ -25,10 +23,7 @@ pub(super) fn count(
     let result = run(query, &pass, done)?;
     let mut all = Counts::new(query.recording.reader.events().len());
     for local in result.locals {
-        for (all, one) in all.tallies.iter_mut().zip(&local.tallies) {
-            all.merge(one);
-        }
-        all.unnamed.merge(local.unnamed);
+        all.merge(local.tallies.into_tallies(), local.unnamed);
     }
     all.ignored = result.ignored;
     all.ends = result.ends;
@@ -43,33 +38,17 @@ struct ProfilePass<'a> {
 
 /// A thread's counts.
 struct Local {
-    /// By event.
-    tallies: Vec<Tally<GroupKey>>,
+    tallies: GroupedTallies,
     unnamed: UnnamedWeights,
     locations: LocationCache,
     frames: Vec<FrameId>,
-    shown: ShownTasks,
 }
 
 /// Where a stack was counted.
 #[derive(Clone, Copy, Default)]
 struct CountedStack {
     node: u32,
-    unnamed: UnnamedImage,
-}
-
-/// The image of a stack that has no name for a reason, in 32 bits: its number and 1.
-#[derive(Clone, Copy, Default)]
-pub(super) struct UnnamedImage(u32);
-
-impl UnnamedImage {
-    pub(super) fn of(image: Option<ImageId>) -> Self {
-        Self(image.map_or(0, |image| image.0 + 1))
-    }
-
-    pub(super) fn image(self) -> Option<ImageId> {
-        self.0.checked_sub(1).map(ImageId)
-    }
+    unnamed: OptionalImage,
 }
 
 impl Pass for ProfilePass<'_> {
@@ -78,23 +57,16 @@ impl Pass for ProfilePass<'_> {
 
     fn local(&self) -> Local {
         Local {
-            tallies: new_tallies(self.query.recording.reader.events().len()),
+            tallies: GroupedTallies::of(self.query),
             unnamed: UnnamedWeights::default(),
             locations: LocationCache::new(),
             frames: Vec::new(),
-            shown: ShownTasks::default(),
         }
     }
 
     #[inline]
     fn group(&self, local: &mut Local, sample: &TaskSample<'_, '_>) -> Option<u64> {
-        count_group(
-            self.query,
-            self.group_by,
-            &mut local.tallies,
-            &mut local.shown,
-            sample,
-        )
+        local.tallies.take(self.query, self.group_by, sample)
     }
 
     #[inline]
@@ -106,7 +78,7 @@ impl Pass for ProfilePass<'_> {
     ) -> Option<CountedStack> {
         let decoded = sample.decoded;
         let weight = decoded.weight(self.query.recording.reader);
-        let tally = local.tallies.get_mut(decoded.event)?;
+        let tally = local.tallies.of_event(decoded.event)?;
         if let Some(known) = known {
             tally.count(known.node, weight);
             local.unnamed.add(known.unnamed.image(), weight);
@@ -133,41 +105,7 @@ impl Pass for ProfilePass<'_> {
         local.unnamed.add(unnamed, weight);
         Some(CountedStack {
             node: node?,
-            unnamed: UnnamedImage::of(unnamed),
+            unnamed: OptionalImage::of(unnamed),
         })
     }
-}
-
-/// Counts a sample for the totals of its event. Returns the event and the group that it is counted in, or `None` if its
-/// task is not shown.
-#[inline]
-pub(super) fn count_group(
-    query: &Query<'_>,
-    group_by: &[Dimension],
-    tallies: &mut [Tally<GroupKey>],
-    shown: &mut ShownTasks,
-    sample: &TaskSample<'_, '_>,
-) -> Option<u64> {
-    let decoded = sample.decoded;
-    let tally = tallies.get_mut(decoded.event)?;
-    tally.add_samples(1, decoded.weight(query.recording.reader));
-    let id = (decoded.pid, decoded.tid);
-    let history = &query.recording.index.history;
-    if !shown.has(query.samples.filter, history, id, sample.task) {
-        return None;
-    }
-    let group = tally.group(GroupKey::of(
-        sample.task,
-        decoded,
-        query.recording,
-        group_by,
-    ));
-    Some((decoded.event as u64) << 32 | u64::from(group))
-}
-
-/// The group of [`count_group`]: the lower half.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
-pub(super) fn group_number(group: u64) -> u32 {
-    group as u32
 }

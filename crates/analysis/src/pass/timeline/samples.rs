@@ -6,13 +6,12 @@ use super::row::{NONE, Row};
 use crate::Error;
 use crate::index::SampleOrder;
 use crate::locations::{LocationCache, NamedThread, ShownTasks};
-use crate::pass::counts::{Counts, UnnamedWeights, new_tallies};
+use crate::pass::counts::{Counts, OptionalImage, UnnamedWeights, new_tallies};
 use crate::pass::dimensions::GroupKey;
 use crate::pass::driver::{Pass, ResolvedSample, TaskSample, run};
 use crate::pass::finish::{is_left_out, profile_of};
 use crate::pass::load::{Options, Progress, progress_of};
 use crate::pass::locations::find_locations;
-use crate::pass::profile::UnnamedImage;
 use crate::pass::query::{Query, WantedFrames};
 use crate::recording::Recording;
 use crate::samples::check_filter;
@@ -74,9 +73,7 @@ pub fn load_timeline(
     let mut counts = Counts::new(reader.events().len());
     let mut rows = Vec::new();
     for local in result.locals {
-        let tallies = counts.tallies.iter_mut().zip(&local.tallies);
-        tallies.for_each(|(all, one)| all.merge(one));
-        counts.unnamed.merge(local.unnamed);
+        counts.merge(local.tallies, local.unnamed);
         rows.push(ThreadRows {
             rows: local.rows,
             tree: local.tree,
@@ -150,7 +147,7 @@ struct Local {
 #[derive(Clone, Copy, Default)]
 struct TimelineStack {
     node: u32,
-    unnamed: UnnamedImage,
+    unnamed: OptionalImage,
 }
 
 impl Pass for TimelinePass<'_> {
@@ -246,7 +243,7 @@ impl TimelinePass<'_> {
         }
         Some(TimelineStack {
             node: node.unwrap_or(NONE),
-            unnamed: UnnamedImage::of(unnamed),
+            unnamed: OptionalImage::of(unnamed),
         })
     }
 }
