@@ -154,7 +154,7 @@ impl<I: Id, T, S, K> Interner<I, T, S, K> {
     }
 }
 
-/// The number after so many.
+/// The number after this many.
 fn next_number(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }

@@ -31,7 +31,7 @@ impl Share {
         Self { percent }
     }
 
-    /// So many percent.
+    /// A share of this percentage.
     pub const fn from_percent(percent: f64) -> Self {
         Self { percent }
     }

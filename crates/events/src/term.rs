@@ -67,9 +67,9 @@ pub(crate) struct General {
 /// When samples are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sampling {
-    /// After so many events.
+    /// After this many events.
     Period(u64),
-    /// So many a second.
+    /// This many a second.
     Frequency(u64),
 }
 

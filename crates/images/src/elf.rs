@@ -364,7 +364,7 @@ impl Elf {
 /// Longer names are none, bytes.
 const MAX_NAME: usize = 1 << 16;
 
-/// What so many bytes become at most: zlib does not do more, and nothing sensible does.
+/// The most that a number of bytes decompresses to: zlib does not do more, and nothing sensible does.
 pub(crate) fn most_decompressed(compressed: u64) -> u64 {
     compressed.saturating_mul(1032).saturating_add(1 << 16)
 }

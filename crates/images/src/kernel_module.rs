@@ -122,7 +122,7 @@ fn too_large() -> io::Error {
     io::Error::other("too large for a module")
 }
 
-/// A change of so many bytes at a place in the file.
+/// A change of a number of bytes at a place in the file.
 #[derive(Clone, Copy)]
 struct Patch {
     at: u64,

@@ -22,7 +22,7 @@ pub struct RawSection {
 
 #[derive(Debug)]
 enum Bytes {
-    /// Of a file, from an offset on, so many.
+    /// Of a file: from an offset on, this many.
     File(Arc<File>, u64, usize),
     Memory(Vec<u8>),
 }
@@ -50,7 +50,7 @@ impl Deref for SectionBytes {
 }
 
 impl Elf {
-    /// A section, to be read by whoever has time; `None` if there is none, or none in the file.
+    /// A section, to be read by any thread that is free; `None` if there is none, or none in the file.
     pub fn raw_section(&self, name: &str) -> Option<RawSection> {
         let file = self.object().ok()?;
         let section = file.section_by_name(name)?;

@@ -56,7 +56,7 @@ impl Locator {
         if path == b"[vdso]" {
             return locate_vdso(build_id);
         }
-        // Memory may hold a program, too: whoever made it has it still.
+        // Memory may hold a program, too: its process has it still.
         let is_memory = path.starts_with(b"/memfd:") && build_id.is_none();
         if !path.starts_with(b"/") || path.starts_with(b"//anon") || is_memory {
             return Err(NoFile::Anonymous);

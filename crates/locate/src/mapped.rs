@@ -7,7 +7,7 @@ use rprof_images::{Elf, NoFile};
 use rprof_untrusted::Budget;
 use std::path::{Path, PathBuf};
 
-/// Of the files that a process maps under other names, so many are looked at.
+/// Of the files that a process maps under other names, at most this many are looked at.
 const MAX_OTHERS: usize = 64;
 
 impl Locator {

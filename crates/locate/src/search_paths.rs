@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// What the kernel says behind the path of a file that has none any more.
 const DELETED: &[u8] = b" (deleted)";
 
-/// Of processes that map an image, so many are asked: all see the same.
+/// Of processes that map an image, at most this many are asked: all see the same.
 pub(crate) const MAX_PROCESSES: usize = 4;
 
 /// The path of a mapped file.

@@ -20,7 +20,7 @@ pub(crate) struct Now {
 }
 
 impl Now {
-    /// Before the first of about so many changes; `vdso` is the image of that name.
+    /// Before the first of about this many changes; `vdso` is the image of that name.
     pub(crate) fn new(n_changes: usize, vdso: Option<ImageId>) -> Self {
         Self {
             editor: Editor::new(n_changes),

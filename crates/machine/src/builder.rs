@@ -55,7 +55,7 @@ impl HistoryBuilder {
         }
     }
 
-    /// For records as they come, of a machine where all goes on: images beyond so many bytes are one,
+    /// For records as they come, of a machine where all goes on: images beyond this many bytes are one,
     /// [`Images::TOO_MANY`].
     pub(crate) fn with_images_up_to(bytes: u64) -> Self {
         Self {

@@ -170,7 +170,7 @@ impl Images {
     /// What stands for images that do not fit any more: no file has such a name.
     pub const TOO_MANY: &[u8] = b"[too many files]";
 
-    /// So many bytes of them.
+    /// This many bytes of them.
     pub(crate) fn up_to(bytes: u64) -> Self {
         Self {
             all: Interner::default(),

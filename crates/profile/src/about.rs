@@ -97,7 +97,7 @@ impl EventKind {
 /// When samples of an event are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampling {
-    /// So many times a second.
+    /// This many times a second.
     PerSecond(u64),
     /// Each time that so much was counted.
     Every(u64),

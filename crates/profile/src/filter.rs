@@ -21,7 +21,7 @@ pub struct Filter {
     pub cpus: Vec<u32>,
     /// Times, nanoseconds of the recording's clock.
     pub time_ns: Option<RangeInclusive<u64>>,
-    /// At most so many frames of a stack, innermost first.
+    /// At most this many frames of a stack, innermost first.
     pub max_stack: Option<usize>,
 }
 

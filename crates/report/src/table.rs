@@ -14,7 +14,7 @@ use std::io::{self, Write};
 pub struct Graph {
     /// From callers or from callees.
     pub order: Order,
-    /// Nodes below so many percent of the event are left out.
+    /// Nodes below this percentage of the event are left out.
     pub min_percent: f64,
 }
 
@@ -27,7 +27,7 @@ pub struct TableOptions {
     pub children: bool,
     /// Trees; `None` for the table alone.
     pub graph: Option<Graph>,
-    /// Rows below so many percent are left out.
+    /// Rows below this percentage are left out.
     pub percent_limit: f64,
     /// Count in the heading what a filter lets through; percentages are of all.
     pub is_filtered: bool,

@@ -54,7 +54,7 @@ pub(crate) fn write_tree(
     out.write_all(text.as_bytes())
 }
 
-/// The least weight that is at least so many percent.
+/// The least weight that is at least this percentage.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -124,7 +124,7 @@ impl<'a> Batch<'a> {
         self.ends.extend(ends);
     }
 
-    /// Answers from shares in their order, with names made readable on so many threads.
+    /// Answers from shares in their order, with names made readable on this many threads.
     pub(crate) fn join(shares: Vec<Self>, demangling: Demangling, n_threads: usize) -> Answers {
         let mut shares = shares.into_iter();
         let mut all = shares.next().unwrap_or_default();

@@ -83,7 +83,7 @@ impl Packed {
         lens.fold(0, u64::saturating_add)
     }
 
-    /// Reads the sections, on up to so many threads, while this one does something else.
+    /// Reads the sections, on at most this many threads, while this one does something else.
     pub(crate) fn unpack<R>(
         self,
         n_threads: usize,

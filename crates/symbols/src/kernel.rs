@@ -112,7 +112,7 @@ impl<'k> KernelSymbols<'k> {
     }
 
     /// Names a batch, with inlined functions and lines by the DWARF of a file if there is one, on
-    /// up to so many threads.
+    /// at most this many threads.
     pub fn symbolize(
         &self,
         addresses: &[Avma],

@@ -13,7 +13,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
-/// So many names are tried before somebody must be taking them.
+/// This many names are tried before somebody must be taking them.
 const MAX_TRIES: usize = 100;
 
 /// A file that is not in its place yet: unless it is put there, it goes away again.

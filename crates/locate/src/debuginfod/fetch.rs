@@ -20,11 +20,11 @@ pub(super) enum Answer {
     Failed(String),
 }
 
-/// Whoever wants to know how a download goes, and may end it.
+/// Who is told how a download goes, and may end it.
 pub(super) trait Watcher {
     /// A file was begun.
     fn begin(&self, partial: &Path);
-    /// So many bytes came; whether to go on.
+    /// This many bytes came; whether to go on.
     fn more(&self, len: usize) -> bool;
 }
 

@@ -1,7 +1,7 @@
 //! Code that a compiler wrote into memory at run time and that a log (`jit-PID.dump`) has: each
 //! piece is mapped from its place in the log, from the moment on that it was written.
 //!
-//! Whoever keeps such a log maps a page of it as code, so that recordings name it. A place in it
+//! A compiler that writes a jitdump maps a page of it as code, so that recordings name it. An offset in it
 //! stands for one function, as places in other files do: an address that held two functions, one
 //! after the other, is two places.
 

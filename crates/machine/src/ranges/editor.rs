@@ -84,7 +84,7 @@ impl Covered {
 }
 
 impl Editor {
-    /// No sets yet; about so many changes will come.
+    /// No sets yet; about this many changes will come.
     pub(crate) fn new(n_changes: usize) -> Self {
         let seed = RandomState::new().hash_one(0);
         let room = n_changes.min(MAX_ROOM);

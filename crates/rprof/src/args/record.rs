@@ -172,7 +172,7 @@ fn parse_clock(text: &str) -> Result<(), String> {
 pub(crate) enum CallGraph {
     /// Unwound while recording, as much of each stack as is needed.
     Auto,
-    /// Unwound, from so many bytes of each stack.
+    /// Unwound, from dumps of this many bytes.
     Dwarf(u32),
     /// Frame pointers, followed by the kernel.
     Fp,

@@ -149,7 +149,7 @@ fn names_that_grow_without_bounds_are_cut() {
     }
     let shown = Demangling::Full.of(name.as_bytes());
     assert!(shown.len() <= LONGEST + 3, "{}", shown.len());
-    // A Rust name of so many bytes becomes a million.
+    // A Rust name of this many bytes becomes a million.
     let mut name = String::from("_RINvC1a1b");
     let mut at = name.len() - 2;
     name.push_str("TmmE");

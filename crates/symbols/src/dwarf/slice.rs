@@ -58,7 +58,7 @@ fn step() -> Result<()> {
     steps(1)
 }
 
-/// So many at once: texts count by their length, since who reads them keeps them.
+/// This many at once: texts count by their length, since who reads them keeps them.
 #[inline]
 fn steps(n: usize) -> Result<()> {
     let left = STEPS.get().checked_sub(n as u64);

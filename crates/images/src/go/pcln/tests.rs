@@ -14,7 +14,7 @@ fn varint_of(mut value: u32, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// A table of changes: each value holds for so many bytes.
+/// A table of changes: each value holds for a number of bytes.
 fn changes(values: &[(i32, u32)]) -> Vec<u8> {
     let (mut out, mut last) = (Vec::new(), -1);
     for &(value, len) in values {
@@ -27,7 +27,7 @@ fn changes(values: &[(i32, u32)]) -> Vec<u8> {
     out
 }
 
-/// Functions of so many bytes, one after the other: function n is `main.fN`, at lines 10 n and
+/// Functions of these lengths in bytes, one after the other: function n is `main.fN`, at lines 10 n and
 /// from its middle on 10 n + 1 of `/src/fN.go`; its first quarter is a call inlined, tree entry 0.
 fn table(layout: Layout, lens: &[u32]) -> Vec<u8> {
     let (mut names, mut units, mut files) = (vec![0], Vec::new(), vec![0]);

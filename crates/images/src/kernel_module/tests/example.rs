@@ -97,7 +97,7 @@ pub(crate) fn example() -> Vec<u8> {
     ])
 }
 
-/// DWARF that is compressed: so many bytes, in sections that are all the same bytes of the
+/// DWARF that is compressed: a number of bytes, in sections that are all the same bytes of the
 /// file, each with a relocation of its own.
 pub(crate) fn compressed(n_sections: u32, n_bytes: usize, fill: impl Fn(usize) -> u8) -> Vec<u8> {
     let contents: Vec<u8> = (0..n_bytes).map(fill).collect();

@@ -79,7 +79,7 @@ impl<'a> Parser<'a> {
         byte.copied().unwrap_or_default()
     }
 
-    /// Goes on over so many ASCII bytes.
+    /// Skips this many ASCII bytes.
     pub(super) fn skip(&mut self, n_bytes: usize) {
         self.at += n_bytes;
     }
