@@ -1,0 +1,51 @@
+//! The argument of `--call-graph`.
+
+use rprof_record::MOST_STACK_BYTES;
+
+/// How to record callers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallGraph {
+    /// Unwound while recording, as much of each stack as is needed.
+    Auto,
+    /// Unwound, from dumps of this many bytes.
+    Dwarf(u32),
+    /// Frame pointers, followed by the kernel.
+    Fp,
+    /// The processor's branch records.
+    Lbr,
+    /// No callers.
+    None,
+}
+
+impl CallGraph {
+    pub(super) const HELP: &str = "How to record callers:\n  \
+        auto           unwind while recording, by unwind tables\n                 \
+        (.eh_frame); no frame pointers are needed\n  \
+        dwarf[,BYTES]  same, from dumps of BYTES (8 to 65528; default 65528)\n  \
+        fp             frame pointers, followed by the kernel\n  \
+        lbr            branch records of Intel processors:\n                 \
+        the innermost 16 to 32 callers\n  \
+        none           only where each sample was taken";
+
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let (how, bytes) = match text.split_once(',') {
+            Some((how, bytes)) => (how, Some(bytes)),
+            None => (text, None),
+        };
+        match (how, bytes) {
+            ("auto", None) => Ok(Self::Auto),
+            ("fp", None) => Ok(Self::Fp),
+            ("none" | "no", None) => Ok(Self::None),
+            ("dwarf", None) => Ok(Self::Dwarf(MOST_STACK_BYTES)),
+            ("dwarf", Some(bytes)) => match bytes.parse() {
+                // perf rounds up to whole words, too.
+                Ok(bytes @ 1..=MOST_STACK_BYTES) => {
+                    Ok(Self::Dwarf(u32::next_multiple_of(bytes, 8)))
+                }
+                _ => Err(format!("a stack dump has 1 to {MOST_STACK_BYTES} bytes")),
+            },
+            ("lbr", None) => Ok(Self::Lbr),
+            _ => Err("auto, dwarf, dwarf,BYTES, fp, lbr or none".to_owned()),
+        }
+    }
+}

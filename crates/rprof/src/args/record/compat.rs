@@ -1,0 +1,51 @@
+//! Flags of perf's that rprof takes, but that change little or nothing.
+
+/// perf's flags for what is always so, or that leave something out.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "For compatibility with perf")]
+pub(crate) struct CompatArgs {
+    /// Samples have their time (always)
+    #[arg(short = 'T', long)]
+    timestamp: bool,
+
+    /// Samples have their period (always, unless -c gives it)
+    #[arg(short = 'P', long = "period")]
+    sample_period: bool,
+
+    /// Samples have their CPU (always)
+    #[arg(long)]
+    sample_cpu: bool,
+
+    /// The file has the times of the first and the last sample (always)
+    #[arg(long)]
+    timestamp_boundary: bool,
+
+    /// The clock of times: mono (always)
+    #[arg(short = 'k', long, value_name = "CLOCK", value_parser = parse_clock)]
+    clockid: Option<()>,
+
+    /// Mappings have build ids (always); with -a, from the kernel: perf may fail meanwhile
+    #[arg(long)]
+    pub(crate) buildid_mmap: bool,
+
+    /// Build ids of all that is mapped, hit or not (always)
+    #[arg(long)]
+    buildid_all: bool,
+
+    /// Copy no binaries into ~/.debug (never done)
+    #[arg(short = 'N', long)]
+    no_buildid_cache: bool,
+
+    /// Record no loading of BPF programs
+    #[arg(long)]
+    pub(crate) no_bpf_event: bool,
+}
+
+/// perf's names of the one clock that there is.
+fn parse_clock(text: &str) -> Result<(), String> {
+    let text = text.to_ascii_lowercase();
+    match text.strip_prefix("clock_").unwrap_or(&text) {
+        "mono" | "monotonic" | "1" => Ok(()),
+        _ => Err("mono is the only clock that rprof takes times from".to_owned()),
+    }
+}

@@ -1,0 +1,27 @@
+//! What is sampled, and how often.
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Events")]
+pub(crate) struct EventArgs {
+    /// Events: names, PMU events, tracepoints, breakpoints; a list or repeated
+    /// [default: cycles, or cpu-clock without a hardware PMU]
+    #[arg(short = 'e', long = "event", value_name = "EVENT")]
+    pub(crate) events: Vec<String>,
+
+    /// Samples a second, or "max" for the kernel's limit [default: 4000]
+    #[arg(
+        short = 'F',
+        long = "freq",
+        value_name = "HZ",
+        conflicts_with = "period"
+    )]
+    pub(crate) frequency: Option<String>,
+
+    /// One sample every N events, instead of by time
+    #[arg(short = 'c', long = "count", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) period: Option<u64>,
+
+    /// Fail if -F is above the kernel's limit, rather than sample at the limit
+    #[arg(long)]
+    pub(crate) strict_freq: bool,
+}

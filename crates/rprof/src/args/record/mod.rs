@@ -1,0 +1,52 @@
+//! The arguments of `record`: one file for each group of the help text.
+
+mod call_chains;
+mod call_graph;
+mod compat;
+mod events;
+mod output;
+mod targets;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use call_chains::CallChainArgs;
+pub(crate) use call_graph::CallGraph;
+use clap::ArgAction;
+use compat::CompatArgs;
+pub(crate) use events::EventArgs;
+pub(crate) use output::OutputArgs;
+use std::ffi::OsString;
+pub(crate) use targets::TargetArgs;
+
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub(crate) struct RecordArgs {
+    /// Print only what went wrong
+    #[arg(short = 'q', long, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+
+    /// Say more
+    #[arg(short = 'v', long, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+
+    // Without `allow_hyphen_values`: an unknown flag is an error, not the command.
+    /// Command to run, with its arguments: the first word that is no flag, or what follows --
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+
+    // Each of these has a heading, which would be that of all that follows.
+    #[command(flatten)]
+    pub(crate) events: EventArgs,
+
+    #[command(flatten)]
+    pub(crate) call_chains: CallChainArgs,
+
+    #[command(flatten)]
+    pub(crate) targets: TargetArgs,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+
+    #[command(flatten)]
+    pub(crate) perfs: CompatArgs,
+}

@@ -1,0 +1,92 @@
+//! `rprof record`.
+
+mod settings;
+mod summary;
+
+use super::symbols::embed;
+use crate::args::{LimitArgs, RecordArgs};
+use crate::say;
+use anyhow::Result;
+use rprof_locate::Locator;
+use rprof_perfdata::Reader;
+use rprof_process::exit_code;
+use rprof_record::{Note, Output, record};
+use rprof_ringbuf::sys::Rights;
+use settings::settings;
+use std::io::ErrorKind;
+use std::process::ExitCode;
+pub(super) use summary::size;
+use summary::tell;
+
+/// Why rights are missing that the executable seems to have.
+const DROPPED: &str = "everybody may execute this rprof: the capabilities of its file are dropped, as \
+                       they are meant for a group (README.md, \"For a team\")";
+
+pub(crate) fn run(args: &RecordArgs, rights: Rights) -> Result<ExitCode> {
+    if rights == Rights::Dropped && !args.quiet {
+        say::line(DROPPED);
+    }
+    let mut note = |note: Note| {
+        if args.verbose > 0 || !(args.quiet || note.is_detail()) {
+            say::line(&note);
+        }
+    };
+    let settings = settings(args)?;
+    let mut summary = match record(&settings, &mut note) {
+        Err(error) if is_reader_gone(&error, &settings.output) => return Ok(reader_gone(&error)),
+        Err(error) if rights == Rights::Dropped && args.quiet => {
+            // It may be why.
+            say::line(DROPPED);
+            return Err(error.into());
+        }
+        recorded => recorded?,
+    };
+    if let (true, Output::File(path)) = (args.output.embed_symbols, &summary.output)
+        && summary.samples > 0
+    {
+        let locator = |reader: &Reader| Locator {
+            kept: settings.kept_files.clone(),
+            budget: reader.budget().clone(),
+            ..Locator::default()
+        };
+        match embed(path, None, LimitArgs::default(), locator) {
+            Ok(done) => {
+                summary.size_bytes = done.size_bytes;
+                if !args.quiet {
+                    say::line(done);
+                }
+            }
+            // The recording is whole all the same.
+            Err(error) => say::warning(format_args!("names are not in the file: {error:#}")),
+        }
+    }
+    tell(&summary, args.quiet);
+    Ok(match summary.status {
+        Some(status) => ExitCode::from(exit_code(status)),
+        None => ExitCode::SUCCESS,
+    })
+}
+
+/// Whether the reader of the pipe has left.
+fn is_reader_gone(error: &rprof_record::Error, output: &Output) -> bool {
+    let rprof_record::Error::Write {
+        source: rprof_perfdata::Error::Io { source, .. },
+        ..
+    } = error
+    else {
+        return false;
+    };
+    matches!(output, Output::Pipe(_)) && source.kind() == ErrorKind::BrokenPipe
+}
+
+/// It knows what it does: no error of ours. The command's status is passed on.
+fn reader_gone(error: &rprof_record::Error) -> ExitCode {
+    say::line("the reader of the pipe has gone: what came later is not recorded");
+    match error {
+        rprof_record::Error::Write {
+            status: Some(status),
+            ..
+        } => ExitCode::from(exit_code(*status)),
+        _ => ExitCode::SUCCESS,
+    }
+}

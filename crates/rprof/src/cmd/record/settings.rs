@@ -1,0 +1,189 @@
+//! From arguments to settings.
+
+use crate::args::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
+use crate::say;
+use crate::usage::{of_event, usage};
+use anyhow::{Context, Result};
+use rprof_events::{Event, EventError, Sources, parse_cpu_list, parse_events};
+use rprof_record::{CallChains, MOST_STACK_BYTES, Output, Rate, Settings, Tool, Watch};
+use rprof_ringbuf::sys::{mount_tracefs, page_size};
+use std::fs::File;
+use std::io::IsTerminal;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
+    let cpus = args.targets.cpu.as_deref().map(parse_cpu_list).transpose();
+    let cpus = cpus.map_err(of_event)?;
+    let watch = watch(&args.targets);
+    Ok(Settings {
+        events: events(&args.events.events, args.quiet)?,
+        rate: rate(&args.events)?,
+        call_chains: call_chains(&args.call_chains)?,
+        watch,
+        children: args.targets.children,
+        cpus,
+        command: args.command.clone(),
+        duration: args.targets.duration.map(duration).transpose()?,
+        ring_pages: args
+            .output
+            .mmap_pages
+            .as_deref()
+            .map(ring_pages)
+            .transpose()?,
+        output: output(&args.output)?,
+        strict_rate: args.events.strict_freq,
+        bpf_events: !args.perfs.no_bpf_event,
+        kernel_build_ids: args.perfs.buildid_mmap,
+        kept_files: args.output.embed_symbols.then(Arc::default),
+        include_self: args.targets.include_self,
+        wait_all: args.targets.wait_all,
+        tool: Tool {
+            command_line: std::env::args_os()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect(),
+            version: concat!("rprof ", env!("CARGO_PKG_VERSION")).to_owned(),
+        },
+    })
+}
+
+/// `-C` without tasks is everybody on these CPUs.
+fn watch(args: &TargetArgs) -> Watch {
+    if !args.pid.is_empty() {
+        Watch::Processes(args.pid.clone())
+    } else if !args.tid.is_empty() {
+        Watch::Threads(args.tid.clone())
+    } else if args.all_cpus || args.cpu.is_some() {
+        Watch::All
+    } else {
+        Watch::Command
+    }
+}
+
+fn call_chains(args: &CallChainArgs) -> Result<CallChains> {
+    let keep = args.post_unwind;
+    Ok(match args.call_graph {
+        CallGraph::Dwarf(bytes) => CallChains::Dwarf { bytes, keep },
+        CallGraph::Auto if keep => CallChains::Dwarf {
+            bytes: MOST_STACK_BYTES,
+            keep,
+        },
+        _ if keep => {
+            let why = "--post-unwind needs stack dumps: --call-graph auto or dwarf";
+            return Err(usage(why));
+        }
+        CallGraph::Auto => CallChains::Auto,
+        CallGraph::Fp => CallChains::FramePointers,
+        CallGraph::Lbr => CallChains::BranchRecords,
+        CallGraph::None if args.callers => CallChains::Auto,
+        CallGraph::None => CallChains::None,
+    })
+}
+
+fn output(args: &OutputArgs) -> Result<Output> {
+    if args.output.as_os_str() != "-" {
+        return Ok(Output::File(args.output.clone()));
+    }
+    if args.embed_symbols {
+        let why = "--embed-symbols needs a file: a pipe cannot be added to (-o FILE)";
+        return Err(usage(why));
+    }
+    let stdout = std::io::stdout();
+    if stdout.is_terminal() {
+        return Err(usage(
+            "-o - is for a program or a file, not for a terminal: \
+             rprof record -o - ... | rprof report -i -",
+        ));
+    }
+    let pipe = stdout.as_fd().try_clone_to_owned();
+    let pipe = pipe.context("duplicating standard output")?;
+    Ok(Output::Pipe(Arc::new(File::from(pipe))))
+}
+
+fn events(lists: &[String], is_quiet: bool) -> Result<Vec<Event>> {
+    let parse = |list: &str| parse_events(list, &Sources::default());
+    let mut events = Vec::new();
+    for list in lists {
+        let parsed = match parse(list) {
+            Err(EventError::TracefsMissing { path, .. }) if mount_tracefs(&path).is_ok() => {
+                if !is_quiet {
+                    let path = path.display();
+                    say::line(format_args!("tracefs was not mounted, now it is: {path}"));
+                }
+                parse(list)
+            }
+            parsed => parsed,
+        };
+        events.extend(parsed.map_err(of_event)?);
+    }
+    Ok(events)
+}
+
+fn rate(args: &EventArgs) -> Result<Option<Rate>> {
+    if let Some(period) = args.period {
+        return Ok(Some(Rate::Period(period)));
+    }
+    match args.frequency.as_deref() {
+        None => Ok(None),
+        // The kernel's limit lowers it.
+        Some("max") => Ok(Some(Rate::Frequency(u64::MAX))),
+        Some(text) => match text.parse() {
+            Ok(0) | Err(_) => Err(usage(format_args!(
+                "-F takes samples a second, at least 1, or max; not '{text}'"
+            ))),
+            Ok(hz) => Ok(Some(Rate::Frequency(hz))),
+        },
+    }
+}
+
+fn duration(seconds: f64) -> Result<Duration> {
+    Duration::try_from_secs_f64(seconds)
+        .ok()
+        .filter(|time| !time.is_zero())
+        .ok_or_else(|| usage(format_args!("--duration takes seconds, not {seconds}")))
+}
+
+/// Pages, or bytes with a unit; rounded up to a power of two of pages, as perf does.
+fn ring_pages(text: &str) -> Result<usize> {
+    let bad = || {
+        usage(format_args!(
+            "-m takes pages, or a size such as 512K; not '{text}'"
+        ))
+    };
+    let units = [("B", 1), ("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30)];
+    let unit = units
+        .iter()
+        .find_map(|(name, bytes)| Some((text.strip_suffix(name)?, *bytes)));
+    let pages = match unit {
+        Some((number, bytes)) => {
+            let number: usize = number.parse().ok().ok_or_else(bad)?;
+            number
+                .checked_mul(bytes)
+                .ok_or_else(bad)?
+                .div_ceil(page_size())
+        }
+        None => text.parse().ok().ok_or_else(bad)?,
+    };
+    match pages {
+        0 => Err(bad()),
+        pages => pages.checked_next_power_of_two().ok_or_else(bad),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ring_sizes_are_pages_or_bytes_rounded_up() {
+        assert_eq!(ring_pages("128").unwrap(), 128);
+        assert_eq!(ring_pages("100").unwrap(), 128);
+        assert_eq!(ring_pages("512K").unwrap() * page_size(), 512 << 10);
+        assert_eq!(ring_pages("1M").unwrap() * page_size(), 1 << 20);
+        assert_eq!(ring_pages("1B").unwrap(), 1);
+        for bad in ["", "0", "x", "-1", "K", "99999999999999999999G"] {
+            assert!(ring_pages(bad).is_err(), "{bad}");
+        }
+    }
+}

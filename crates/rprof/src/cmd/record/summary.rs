@@ -1,0 +1,214 @@
+//! What is said when a recording is over.
+
+use crate::say;
+use rprof_base::{Share, StackEnd};
+use rprof_perfdata::feature::StackEnds;
+use rprof_profile::Coverage;
+use rprof_record::{EventCount, Output, Summary};
+use rprof_ringbuf::sys::effective_uid;
+use rprof_untrusted::{Untrusted, quoted};
+
+/// What came of it.
+pub(super) fn tell(summary: &Summary, is_quiet: bool) {
+    if !is_quiet || summary.lost_samples.is_some_and(|lost| lost > 0) {
+        say::line(sentence(summary));
+    }
+    if let Some(how_much) = coverage(summary)
+        && !is_quiet
+    {
+        say::line(how_much);
+    }
+    if let Some(why) = why_not_whole(summary)
+        && !is_quiet
+    {
+        say::line(why);
+    }
+    if summary.shortened > 0 {
+        say::warning(format_args!(
+            "the writer could not keep up: the stack dumps of {} samples were shortened (a faster \
+             disk, or a lower -F, would help)",
+            summary.shortened
+        ));
+    }
+    if summary.lost_sideband > 0 {
+        say::warning(format_args!(
+            "{} mappings or names were lost: some frames will have no name (larger rings with -m)",
+            summary.lost_sideband
+        ));
+    }
+}
+
+/// The one line at the end.
+fn sentence(summary: &Summary) -> String {
+    let (place, next) = match &summary.output {
+        Output::File(path) if path.as_os_str() == "perf.data" => {
+            ("perf.data".to_owned(), "; next: rprof report".to_owned())
+        }
+        Output::File(path) => {
+            let word = quoted(path.as_os_str());
+            (
+                path.display().to_string(),
+                format!("; next: rprof report -i {word}"),
+            )
+        }
+        Output::Pipe(_) => ("the pipe".to_owned(), String::new()),
+    };
+    let size = size(summary.size_bytes);
+    let lost = match summary.lost_samples {
+        // Of all that were taken.
+        Some(lost) if lost > 0 && summary.own_samples + summary.others_samples > 0 => {
+            format!("at most {lost} lost")
+        }
+        Some(lost) => format!("{lost} lost"),
+        None => format!("at least {} lost", summary.lost_at_least),
+    };
+    let stacks = summary.stacks.as_ref().and_then(whole_stacks);
+    let stacks = stacks.map_or(String::new(), |stacks| format!(", {stacks}"));
+    let throttled = match summary.throttled {
+        0 => String::new(),
+        n => format!(", throttled {n} times"),
+    };
+    let next = match summary.samples {
+        0 => format!("; {}", why_no_samples(summary)),
+        _ => next,
+    };
+    format!(
+        "{} samples in {place} ({size}), {lost}{throttled}{stacks}{next}",
+        summary.samples
+    )
+}
+
+/// Why there are none, by what the events counted.
+fn why_no_samples(summary: &Summary) -> String {
+    let own = summary.own_samples;
+    if own > 0 {
+        return format!("all {own} were of rprof itself (--include-self keeps them)");
+    }
+    let why: Vec<String> = summary.event_counts.iter().map(why_none).collect();
+    match why.is_empty() {
+        true => "no samples: idle, or too short; a higher -F may help".to_owned(),
+        false => format!("no samples: {}", why.join(", ")),
+    }
+}
+
+fn why_none(event: &EventCount) -> String {
+    let EventCount {
+        name,
+        count,
+        period,
+    } = event;
+    let is_clock = name.starts_with("cpu-clock") || name.starts_with("task-clock");
+    match (count, period) {
+        _ if name.starts_with("dummy") => format!("'{name}' takes none, it counts nothing"),
+        (_, None) if is_clock => "too short, or idle; a higher -F may help".to_owned(),
+        (ns, Some(period)) if is_clock => {
+            format!("'{name}' counted {ns} ns, a sample takes {period}: a smaller -c may help")
+        }
+        (0, _) => format!("'{name}' did not happen"),
+        (n, Some(period)) => {
+            format!("'{name}' happened {n} times, a sample takes {period}: a smaller -c may help")
+        }
+        (n, None) => format!("'{name}' happened {n} times: a higher -F may help"),
+    }
+}
+
+/// How many stacks were unwound to where their thread began.
+fn whole_stacks(ends: &StackEnds) -> Option<String> {
+    let others: u64 = ends.reasons.iter().map(|reason| reason.stacks).sum();
+    match (ends.rooted, others) {
+        (0, 0) => None,
+        (_, 0) => Some("all stacks complete".to_owned()),
+        (rooted, others) => {
+            let share = Share::of(rooted, rooted + others);
+            Some(format!("{share:.1} % of stacks complete"))
+        }
+    }
+}
+
+/// How much the samples cover, if that is little, and what covers more.
+fn coverage(summary: &Summary) -> Option<String> {
+    let coverage = summary.coverage?;
+    let event = usize::try_from(coverage.event).ok();
+    let event = event.and_then(|event| summary.event_counts.get(event));
+    let coverage = Coverage {
+        covered: coverage.covered,
+        count: coverage.count,
+        of: coverage.unit.words(event.map_or("?", |event| &event.name)),
+    };
+    let more = match (summary.is_by_cpu, effective_uid()) {
+        (true, _) => "a higher -F may cover more",
+        (false, 0) => "-a covers them",
+        (false, _) => "sudo rprof record covers them",
+    };
+    Some(format!("{coverage} ({more})"))
+}
+
+/// Why others are not, if they are more than a few: the reason of most of them.
+fn why_not_whole(summary: &Summary) -> Option<String> {
+    let ends = summary.stacks.as_ref()?;
+    let others: u64 = ends.reasons.iter().map(|reason| reason.stacks).sum();
+    if others.saturating_mul(50) <= ends.rooted {
+        return None;
+    }
+    let most = ends.reasons.iter().max_by_key(|reason| reason.stacks)?;
+    let image = Untrusted::of_bytes(&most.image);
+    let why = match most.end {
+        StackEnd::Cut => "deeper than their dumps".to_owned(),
+        StackEnd::NoInfo => format!("code without unwind tables in {image}"),
+        StackEnd::Guess => format!("by frame pointers alone through {image}"),
+        StackEnd::BadInfo => format!("unusable unwind tables in {image}"),
+        StackEnd::NotCopied => "not in memory, or exec was replacing them".to_owned(),
+        StackEnd::Unreadable => "of processes that may not be inspected (sudo may)".to_owned(),
+        _ => "no caller where one should be".to_owned(),
+    };
+    Some(format!(
+        "{} of {} stacks: {why} (rprof report --stats tells more)",
+        most.stacks,
+        ends.rooted + others
+    ))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a size that is displayed")]
+pub(in crate::cmd) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_perfdata::feature::EndReason;
+    use rprof_profile::{self as profile, Unwound};
+
+    #[test]
+    fn stacks_are_counted_as_in_a_report() {
+        let cut = |stacks| EndReason {
+            end: StackEnd::Cut,
+            image: Vec::new(),
+            stacks,
+        };
+        let ended = |end, samples| profile::EndedStacks {
+            end,
+            image: None,
+            samples,
+        };
+        for (rooted, others) in [(99_999, 1), (982, 18), (2, 1), (0, 1)] {
+            let ends = StackEnds {
+                rooted,
+                reasons: vec![cut(others)],
+                ..StackEnds::default()
+            };
+            let both = [(StackEnd::Rooted, rooted), (StackEnd::Cut, others)];
+            let report = Unwound::of(both.map(|(end, samples)| ended(end, samples)).into_iter());
+            let (ours, theirs) = (whole_stacks(&ends).unwrap(), report.summary().unwrap());
+            let share = ours.strip_suffix(" of stacks complete").unwrap();
+            assert!(
+                theirs.starts_with(&format!("{share} complete, ")),
+                "{ours}: {theirs}"
+            );
+        }
+    }
+}
