@@ -1,9 +1,9 @@
 //! Naming addresses of the kernel.
 
-use crate::answers::{Answers, Frame};
 use crate::batch::{Batch, Outermost};
 use crate::functions::{STT_FUNC, STT_NOTYPE};
 use crate::split::Split;
+use crate::symbolized::{Frame, Symbolized};
 use crate::table::{Entry, Table};
 use crate::{Demangling, dwarf, threads};
 use rprof_base::{Avma, Svma};
@@ -118,7 +118,7 @@ impl<'k> KernelSymbols<'k> {
         addresses: &[Avma],
         code: Option<KernelCode<'_>>,
         n_threads: usize,
-    ) -> Answers {
+    ) -> Symbolized {
         let packed = code.map(|code| dwarf::Packed::of(code.elf, None));
         let sections = packed.map(|packed| packed.unpack(n_threads, || ()).0);
         let endian = sections.as_ref().map(dwarf::Sections::endian);
@@ -151,9 +151,9 @@ impl<'k> KernelSymbols<'k> {
             batch.note_stopped(dwarf.is_some() && dwarf::is_stopped());
             batch
         });
-        let mut answers = Batch::join(shares, Demangling::default(), n_threads);
-        answers.note_over_budget(code.is_some_and(|code| code.elf.is_over_budget()));
-        answers
+        let mut symbolized = Batch::join(shares, Demangling::default(), n_threads);
+        symbolized.note_over_budget(code.is_some_and(|code| code.elf.is_over_budget()));
+        symbolized
     }
 }
 
@@ -178,12 +178,12 @@ mod tests {
         let kallsyms = Kallsyms::read(&dir).unwrap();
         std::fs::remove_file(&dir).unwrap();
         let ask = |reference, address| {
-            let answers =
+            let symbolized =
                 KernelSymbols::new(&kallsyms, reference).symbolize(&[Avma(address)], None, 1);
-            answers
+            symbolized
                 .frames(0)
                 .first()
-                .map(|frame| answers.name(frame.name).to_owned())
+                .map(|frame| symbolized.name(frame.name).to_owned())
         };
         assert_eq!(ask(None, 0xffff_ffff_8100_0150).as_deref(), Some("do_it"));
         assert_eq!(

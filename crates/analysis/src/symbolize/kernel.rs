@@ -3,6 +3,7 @@
 //! A list of symbols is fastest, and names what no file does (BPF programs, trampolines). Files
 //! are opened where there is no list of this kernel, and for inlined functions and lines.
 
+use super::batch::SymbolizeResult;
 use crate::binaries::kernel_id;
 use crate::recording::Recording;
 use foldhash::HashMap;
@@ -13,10 +14,8 @@ use rprof_locate::{
 };
 use rprof_machine::{ImageKind, RecordedImage};
 use rprof_perfdata::FeatureId;
-use rprof_symbols::{Answers, Detail, KernelCode, KernelSymbols, Reason, Request};
+use rprof_symbols::{Detail, KernelCode, KernelSymbols, Reason, Request};
 use std::path::PathBuf;
-
-type Answered = Result<Answers, Reason>;
 
 /// The recorded kernel's symbols, read once for the kernel and all of its modules.
 #[derive(Debug)]
@@ -75,13 +74,13 @@ impl<'c> Kernel<'c> {
 
     /// What [`Self::name`] takes names, inlined functions and lines from, in words and as files.
     pub(crate) fn sources(&self, image: &RecordedImage) -> (Vec<&'static str>, Vec<PathBuf>) {
-        let (mut gives, mut files) = (Vec::new(), Vec::new());
+        let (mut sources, mut files) = (Vec::new(), Vec::new());
         let has_list = match image.kind {
             ImageKind::Module { .. } => self.symbols.is_ok() && self.is_same_boot,
             _ => self.kernel_list(image.kernel_reference()).is_ok(),
         };
         if has_list {
-            gives.push("kallsyms");
+            sources.push("kallsyms");
             files.extend(self.own_list.clone());
         }
         let servers = servers(has_list, Detail::Inlines);
@@ -118,12 +117,12 @@ impl<'c> Kernel<'c> {
                 files.push(elf.path().to_owned());
             }
             for what in own {
-                if !gives.contains(&what) {
-                    gives.push(what);
+                if !sources.contains(&what) {
+                    sources.push(what);
                 }
             }
         }
-        (gives, files)
+        (sources, files)
     }
 
     /// The list that names the kernel itself, or why none does.
@@ -143,7 +142,7 @@ impl<'c> Kernel<'c> {
         image: &RecordedImage,
         addresses: &[Avma],
         request: Request,
-    ) -> Answered {
+    ) -> SymbolizeResult {
         match image.kind {
             ImageKind::Module { start_avma } => {
                 self.name_module(image, Avma(start_avma), addresses, request)
@@ -159,7 +158,7 @@ impl<'c> Kernel<'c> {
         Request {
             detail, n_threads, ..
         }: Request,
-    ) -> Answered {
+    ) -> SymbolizeResult {
         let reference = image.kernel_reference();
         let list = self.kernel_list(reference);
         if list.is_ok() && detail == Detail::Functions {
@@ -199,7 +198,7 @@ impl<'c> Kernel<'c> {
         Request {
             detail, n_threads, ..
         }: Request,
-    ) -> Answered {
+    ) -> SymbolizeResult {
         // Modules are elsewhere after every boot.
         let list = self.symbols.as_ref().ok().filter(|_| self.is_same_boot);
         // Where one was, another may be by now: only a module's own symbols count.

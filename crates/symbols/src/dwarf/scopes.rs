@@ -423,12 +423,12 @@ mod tests {
             detail: Detail::Inlines,
             ..Request::default()
         };
-        let answers = symbolize_user(&located, &offsets, request).unwrap();
-        let frames = (0..offsets.len()).flat_map(|idx| answers.frames(idx));
+        let symbolized = symbolize_user(&located, &offsets, request).unwrap();
+        let frames = (0..offsets.len()).flat_map(|idx| symbolized.frames(idx));
         let inlined = frames.filter(|frame| frame.is_inlined);
         Some(
             inlined
-                .map(|frame| answers.name(frame.name).to_owned())
+                .map(|frame| symbolized.name(frame.name).to_owned())
                 .collect(),
         )
     }

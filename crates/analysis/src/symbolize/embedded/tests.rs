@@ -126,7 +126,7 @@ fn places(addresses: &[u64]) -> Vec<Location> {
 }
 
 /// What files say: everything is called `file`.
-fn files(places: &[Location]) -> Option<Answered> {
+fn files(places: &[Location]) -> Option<SymbolizeResult> {
     let mut collector = Collector::default();
     for _ in places {
         let name = collector.name(b"file", |_| "file".to_owned());
@@ -142,10 +142,14 @@ fn files(places: &[Location]) -> Option<Answered> {
     Some(Ok(collector.finish()))
 }
 
-fn names(answers: &Answers, n: usize) -> Vec<Vec<&str>> {
-    let frames = |at| answers.frames(at).iter();
+fn names(symbolized: &Symbolized, n: usize) -> Vec<Vec<&str>> {
+    let frames = |at| symbolized.frames(at).iter();
     (0..n)
-        .map(|at| frames(at).map(|frame| answers.name(frame.name)).collect())
+        .map(|at| {
+            frames(at)
+                .map(|frame| symbolized.name(frame.name))
+                .collect()
+        })
         .collect()
 }
 
@@ -244,7 +248,7 @@ fn images_of_one_path_are_told_apart_by_device_and_place() {
 
 #[test]
 fn the_reason_is_that_of_the_machine_that_was_recorded() {
-    let ask = |find: &dyn Fn(&[Location]) -> Option<Answered>| {
+    let ask = |find: &dyn Fn(&[Location]) -> Option<SymbolizeResult>| {
         let named = embedded().name(&image(b"/b", 7), &places(&[1]), of(Detail::Lines), find);
         named.unwrap()
     };
@@ -265,18 +269,21 @@ fn the_reason_is_that_of_the_machine_that_was_recorded() {
 #[test]
 fn why_files_fail_is_the_reason_of_what_is_not_embedded() {
     let mut embedded = embedded();
-    let lack = |embedded: &EmbeddedSymbols, addresses: &[u64]| {
+    let missing_reason = |embedded: &EmbeddedSymbols, addresses: &[u64]| {
         let fail = |_: &[Location]| Some(Err(Reason::Stripped));
         let asked = places(addresses);
         let named = embedded.name(&image(b"/a", 7), &asked, of(Detail::Lines), fail);
         let named = named.unwrap().unwrap();
         assert_eq!(names(&named, 1), [["inner", "outer"]]);
-        named.lack().cloned()
+        named.missing_reason().cloned()
     };
-    assert_eq!(lack(&embedded, &[0x10, 0x18]), Some(Reason::Stripped));
+    assert_eq!(
+        missing_reason(&embedded, &[0x10, 0x18]),
+        Some(Reason::Stripped)
+    );
     // An embedding anew asks files for all of it; at 0x20 nothing had a name.
     embedded.files_first = true;
-    assert_eq!(lack(&embedded, &[0x10, 0x20]), None);
+    assert_eq!(missing_reason(&embedded, &[0x10, 0x20]), None);
 }
 
 #[test]
