@@ -90,7 +90,7 @@ impl Recording {
         let ends = &info["features"]["stack_ends"];
         let number = |value: &Value| value.as_u64().unwrap();
         Ends {
-            rooted: number(&ends["complete"]),
+            complete: number(&ends["complete"]),
             completed: number(&ends["completed"]),
             others: ends["reasons"]
                 .as_array()
@@ -120,7 +120,7 @@ impl Recording {
 /// Numbers of stacks.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ends {
-    pub rooted: u64,
+    pub complete: u64,
     pub completed: u64,
     pub others: u64,
 }

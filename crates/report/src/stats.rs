@@ -97,9 +97,9 @@ mod tests {
             samples,
         };
         let ends = [
-            ended(StackEnd::Rooted, None, 90),
-            ended(StackEnd::Cut, Some("a.so"), 6),
-            ended(StackEnd::Cut, Some("b\x1b.so"), 4),
+            ended(StackEnd::Complete, None, 90),
+            ended(StackEnd::Truncated, Some("a.so"), 6),
+            ended(StackEnd::Truncated, Some("b\x1b.so"), 4),
             ended(StackEnd::NoRegisters, None, 7),
         ];
         let profile = Profile {

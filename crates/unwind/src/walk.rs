@@ -115,7 +115,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         let end = self.registers.get(A::SP).unwrap_or(start);
         unwinder.reach = end.saturating_sub(start);
         match (outcome, self.guessed) {
-            (Outcome::Rooted, Some(image)) => Outcome::Guessed { image },
+            (Outcome::Complete, Some(image)) => Outcome::Guessed { image },
             _ => outcome,
         }
     }
@@ -137,9 +137,9 @@ impl<S: AddressSpace> Walk<'_, S> {
                     visit(self.frame::<A>(pc));
                     self.plain::<A>(rule)
                 }
-                Kind::Root => {
+                Kind::Outermost => {
                     visit(self.frame::<A>(pc));
-                    Err(Outcome::Rooted)
+                    Err(Outcome::Complete)
                 }
                 Kind::Gap => {
                     visit(self.frame::<A>(pc));
@@ -228,10 +228,10 @@ impl<S: AddressSpace> Walk<'_, S> {
             Mapped::Image { table, bias, .. } => {
                 let pc = Svma(pc.wrapping_sub(bias));
                 let is_return = table.function(pc) != Some(pc);
-                is_return.then_some(()).ok_or(Outcome::Rooted)
+                is_return.then_some(()).ok_or(Outcome::Complete)
             }
             Mapped::Code { .. } => Ok(()),
-            Mapped::Nothing => Err(Outcome::Rooted),
+            Mapped::Nothing => Err(Outcome::Complete),
         }
     }
 
@@ -242,7 +242,7 @@ impl<S: AddressSpace> Walk<'_, S> {
 
     fn go_to(&mut self, pc: u64, is_return: bool) -> Result<(), Outcome> {
         if pc == 0 {
-            return Err(Outcome::Rooted);
+            return Err(Outcome::Complete);
         }
         self.registers.set_pc(pc);
         self.is_return = is_return;
@@ -302,8 +302,8 @@ impl<S: AddressSpace> Walk<'_, S> {
                         self.guessed = self.guessed.or(is_lacking.then_some(image));
                         Ok(())
                     }
-                    FramePointerResult::Root => Err(Outcome::Rooted),
-                    FramePointerResult::Truncated => Err(Outcome::Cut),
+                    FramePointerResult::Outermost => Err(Outcome::Complete),
+                    FramePointerResult::Truncated => Err(Outcome::Truncated),
                     FramePointerResult::Nowhere => Err(Outcome::NoInfo { image, avma: pc }),
                 }
             }
@@ -411,7 +411,7 @@ impl<S: AddressSpace> Walk<'_, S> {
 
     fn stuck(&self, why: StepError) -> Outcome {
         match why {
-            StepError::Root => Outcome::Rooted,
+            StepError::Outermost => Outcome::Complete,
             StepError::Unread(unread) => self.unread(unread),
             StepError::Bad | StepError::Unknown => self.bad_info(),
         }
@@ -420,7 +420,7 @@ impl<S: AddressSpace> Walk<'_, S> {
     #[cold]
     fn unread(&self, unread: Unread) -> Outcome {
         match unread {
-            Unread::Truncated => Outcome::Cut,
+            Unread::Truncated => Outcome::Truncated,
             Unread::Below | Unread::Elsewhere => Outcome::OffStack {
                 avma: self.registers.pc(),
             },

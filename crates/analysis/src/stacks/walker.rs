@@ -193,12 +193,14 @@ impl StackWalker {
             frames.push(frame);
         });
         let image = match outcome {
-            Outcome::Rooted => None,
+            Outcome::Complete => None,
             _ if outcome.image().is_some() => outcome.image().map(ImageId),
             _ => frames.last().and_then(|last| code.image(*last)),
         };
         let end = match outcome {
-            Outcome::Cut | Outcome::OffStack { .. } if bytes.is_empty() => StackEnd::NotCopied,
+            Outcome::Truncated | Outcome::OffStack { .. } if bytes.is_empty() => {
+                StackEnd::NotCopied
+            }
             _ => outcome.end(),
         };
         WalkedStack {

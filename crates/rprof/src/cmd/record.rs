@@ -353,11 +353,11 @@ fn why_none(event: &EventCount) -> String {
 /// How many stacks were unwound to where their thread began.
 fn whole_stacks(ends: &StackEnds) -> Option<String> {
     let others: u64 = ends.reasons.iter().map(|reason| reason.stacks).sum();
-    match (ends.rooted, others) {
+    match (ends.complete, others) {
         (0, 0) => None,
         (_, 0) => Some("all stacks complete".to_owned()),
-        (rooted, others) => {
-            let share = Share::of(rooted, rooted + others);
+        (complete, others) => {
+            let share = Share::of(complete, complete + others);
             Some(format!("{share:.1} % of stacks complete"))
         }
     }
@@ -385,13 +385,13 @@ fn coverage(summary: &Summary) -> Option<String> {
 fn why_not_whole(summary: &Summary) -> Option<String> {
     let ends = summary.stacks.as_ref()?;
     let others: u64 = ends.reasons.iter().map(|reason| reason.stacks).sum();
-    if others.saturating_mul(50) <= ends.rooted {
+    if others.saturating_mul(50) <= ends.complete {
         return None;
     }
     let most = ends.reasons.iter().max_by_key(|reason| reason.stacks)?;
     let image = Untrusted::of_bytes(&most.image);
     let why = match most.end {
-        StackEnd::Cut => "deeper than their dumps".to_owned(),
+        StackEnd::Truncated => "deeper than their dumps".to_owned(),
         StackEnd::NoInfo => format!("code without unwind tables in {image}"),
         StackEnd::Guess => format!("by frame pointers alone through {image}"),
         StackEnd::BadInfo => format!("unusable unwind tables in {image}"),
@@ -402,7 +402,7 @@ fn why_not_whole(summary: &Summary) -> Option<String> {
     Some(format!(
         "{} of {} stacks: {why} (rprof report --stats tells more)",
         most.stacks,
-        ends.rooted + others
+        ends.complete + others
     ))
 }
 
@@ -424,7 +424,7 @@ mod tests {
     #[test]
     fn stacks_are_counted_as_in_a_report() {
         let cut = |stacks| EndReason {
-            end: StackEnd::Cut,
+            end: StackEnd::Truncated,
             image: Vec::new(),
             stacks,
         };
@@ -433,13 +433,16 @@ mod tests {
             image: None,
             samples,
         };
-        for (rooted, others) in [(99_999, 1), (982, 18), (2, 1), (0, 1)] {
+        for (complete, others) in [(99_999, 1), (982, 18), (2, 1), (0, 1)] {
             let ends = StackEnds {
-                rooted,
+                complete,
                 reasons: vec![cut(others)],
                 ..StackEnds::default()
             };
-            let both = [(StackEnd::Rooted, rooted), (StackEnd::Cut, others)];
+            let both = [
+                (StackEnd::Complete, complete),
+                (StackEnd::Truncated, others),
+            ];
             let report = Unwound::of(both.map(|(end, samples)| ended(end, samples)).into_iter());
             let (ours, theirs) = (whole_stacks(&ends).unwrap(), report.summary().unwrap());
             let share = ours.strip_suffix(" of stacks complete").unwrap();
