@@ -34,24 +34,24 @@ pub struct Moment {
     pub until: Key,
 }
 
-/// Where an address points.
+/// What an address of a process is in: perf's `addr_location`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
-    /// Into a mapped file.
+pub enum AddressLocation {
+    /// A mapped file, or memory with code.
     User {
         /// Which.
         image: ImageId,
         /// Where in it.
         offset: FileOffset,
     },
-    /// Into a kernel, a module or a BPF program.
+    /// A kernel, a module or a BPF program.
     Kernel {
         /// Which.
         image: ImageId,
         /// The address itself.
         avma: Avma,
     },
-    /// To nothing that the recording knows of.
+    /// Nothing that the recording knows of.
     Unmapped(Avma),
 }
 
@@ -229,32 +229,32 @@ impl History {
         }
     }
 
-    /// Where an address points in an epoch.
+    /// What an address is in.
     #[inline]
-    pub fn place(&self, epoch: Epoch, avma: Avma) -> Place {
+    pub fn resolve(&self, epoch: Epoch, avma: Avma) -> AddressLocation {
         match self.ranges.find(epoch.0, avma.0) {
-            Some(range) => self.place_in(range, avma),
-            None => Place::Unmapped(avma),
+            Some(range) => self.location_in(range, avma),
+            None => AddressLocation::Unmapped(avma),
         }
     }
 
-    /// The same, for an address that is to be executed: mappings of data (`mmap_data`) are none.
-    pub fn code(&self, epoch: Epoch, avma: Avma) -> Place {
+    /// The same for an address of code: mappings of data (`mmap_data`) do not count.
+    pub fn resolve_code(&self, epoch: Epoch, avma: Avma) -> AddressLocation {
         match self.ranges.find(epoch.0, avma.0) {
-            Some(range) if range.is_code => self.place_in(range, avma),
-            _ => Place::Unmapped(avma),
+            Some(range) if range.is_code => self.location_in(range, avma),
+            _ => AddressLocation::Unmapped(avma),
         }
     }
 
     #[inline]
-    fn place_in(&self, range: Range, avma: Avma) -> Place {
+    fn location_in(&self, range: Range, avma: Avma) -> AddressLocation {
         let image = range.image;
         match self.images.of(image).map(|image| image.kind) {
-            Some(ImageKind::User | ImageKind::GuestUser) => Place::User {
+            Some(ImageKind::User | ImageKind::GuestUser) => AddressLocation::User {
                 image,
                 offset: FileOffset(range.pgoff.wrapping_add(avma.0 - range.start)),
             },
-            _ => Place::Kernel { image, avma },
+            _ => AddressLocation::Kernel { image, avma },
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! [`HistoryBuilder`] takes the sideband of a recording in the file's order; [`History`] then
 //! answers for any moment ([`Key`]): which [`Epoch`] of mappings a process was in, which
-//! [`Place`] an address pointed to, which name a thread had. Answers never change, so threads
+//! [`AddressLocation`] an address had, which name a thread had. Answers never change, so threads
 //! share it and cache what it says.
 //!
 //! The rules, learned from real recordings: a moment is (time, file offset), the offset alone
@@ -25,7 +25,7 @@ mod ranges;
 mod timeline;
 
 pub use builder::{HistoryBuilder, JitCode, MappedJitDump};
-pub use history::{Comm, Epoch, History, Moment, Place};
+pub use history::{AddressLocation, Comm, Epoch, History, Moment};
 pub use image::{ImageId, ImageKind, Images, RecordedImage, is_path_of_code_log};
 pub use live::Live;
 pub use timeline::Key;

@@ -2,7 +2,7 @@
 
 use crate::apply::Now;
 use crate::change::Change;
-use crate::{Epoch, HistoryBuilder, Images, Key, Place};
+use crate::{AddressLocation, Epoch, HistoryBuilder, Images, Key};
 use foldhash::{HashMap, HashSet};
 use rprof_abi::record::{Comm, Record};
 use rprof_abi::{Misc, SampleId};
@@ -196,13 +196,13 @@ impl Live {
     }
 
     /// Where an address of user space points in an epoch.
-    pub fn place(&self, epoch: Epoch, avma: Avma) -> Place {
+    pub fn resolve(&self, epoch: Epoch, avma: Avma) -> AddressLocation {
         match self.now.ranges().find(epoch.0, avma.0) {
-            Some(range) => Place::User {
+            Some(range) => AddressLocation::User {
                 image: range.image,
                 offset: FileOffset(range.pgoff.wrapping_add(avma.0 - range.start)),
             },
-            None => Place::Unmapped(avma),
+            None => AddressLocation::Unmapped(avma),
         }
     }
 
@@ -243,8 +243,8 @@ mod tests {
 
     fn name(live: &Live, pid: i32, time_ns: u64) -> Option<Vec<u8>> {
         let epoch = live.epoch(pid, time_ns);
-        match live.place(epoch, Avma(0x5010)) {
-            Place::User { image, .. } => Some(live.images().of(image)?.path.clone()),
+        match live.resolve(epoch, Avma(0x5010)) {
+            AddressLocation::User { image, .. } => Some(live.images().of(image)?.path.clone()),
             _ => None,
         }
     }
