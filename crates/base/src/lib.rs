@@ -6,6 +6,7 @@ mod build_id;
 mod code_address;
 mod interner;
 mod module;
+mod reference_symbol;
 mod share;
 mod stack_end;
 
@@ -14,5 +15,6 @@ pub use build_id::BuildId;
 pub use code_address::CodeAddress;
 pub use interner::{Id, Interner};
 pub use module::{is_module_file, module_name};
+pub use reference_symbol::ReferenceSymbol;
 pub use share::Share;
 pub use stack_end::StackEnd;

@@ -195,7 +195,7 @@ impl Live {
         Epoch(self.now.recent(pid, key).unwrap_or_default())
     }
 
-    /// Where an address of user space points in an epoch.
+    /// What an address of user space is in.
     pub fn resolve(&self, epoch: Epoch, avma: Avma) -> AddressLocation {
         match self.now.ranges().find(epoch.0, avma.0) {
             Some(range) => AddressLocation::User {

@@ -25,7 +25,7 @@ impl<'a> Traces<'a> {
         let images = recording.index.history.images();
         let reference = images
             .iter()
-            .find_map(|(_, image)| image.kernel_reference());
+            .find_map(|(_, image)| image.reference_symbol());
         let list = kernel.and_then(|kernel| kernel.symbols.as_ref().ok());
         Self {
             recording,

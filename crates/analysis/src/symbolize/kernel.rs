@@ -7,7 +7,7 @@ use super::batch::SymbolizeResult;
 use crate::binaries::kernel_id;
 use crate::recording::Recording;
 use foldhash::HashMap;
-use rprof_base::{Avma, BuildId, module_name};
+use rprof_base::{Avma, BuildId, ReferenceSymbol, module_name};
 use rprof_images::{Elf, Kallsyms, MODULE_BASE};
 use rprof_locate::{
     KernelFiles, ModuleDetail, ModuleRequest, Servers, kallsyms_of_kernel, running_kallsyms,
@@ -39,15 +39,15 @@ impl<'c> Kernel<'c> {
         let images = recording.index.history.images();
         let reference = images
             .iter()
-            .find_map(|(_, image)| image.kernel_reference());
+            .find_map(|(_, image)| image.reference_symbol());
         let found = kallsyms_of(recording);
         let place = |list: &Kallsyms| {
-            let (name, _) = reference?;
+            let name = reference?.name;
             let mut symbols = list.symbols();
             symbols.find_map(|symbol| (symbol.name == name).then_some(symbol.address))
         };
         let place = found.as_ref().ok().and_then(place);
-        let is_same_boot = reference.is_some_and(|(_, avma)| place == Some(avma.0));
+        let is_same_boot = reference.is_some_and(|reference| place == Some(reference.avma.0));
         let id = kernel_id(recording);
         let release = recording.reader.feature_text(FeatureId::OSRELEASE);
         // Without a recorded build id, release and address together must do; where a recording
@@ -77,7 +77,7 @@ impl<'c> Kernel<'c> {
         let (mut sources, mut files) = (Vec::new(), Vec::new());
         let has_list = match image.kind {
             ImageKind::Module { .. } => self.symbols.is_ok() && self.is_same_boot,
-            _ => self.kernel_list(image.kernel_reference()).is_ok(),
+            _ => self.kernel_list(image.reference_symbol()).is_ok(),
         };
         if has_list {
             sources.push("kallsyms");
@@ -96,7 +96,7 @@ impl<'c> Kernel<'c> {
             }
             _ => {
                 let vmlinux = self.files.vmlinux(self.id.as_ref(), servers).ok();
-                let reference = image.kernel_reference();
+                let reference = image.reference_symbol();
                 let is_placed = |elf: &Elf| {
                     reference.is_some_and(|reference| KernelCode::at(elf, reference).is_some())
                 };
@@ -126,7 +126,7 @@ impl<'c> Kernel<'c> {
     }
 
     /// The list that names the kernel itself, or why none does.
-    fn kernel_list(&self, reference: Option<(&[u8], Avma)>) -> Result<&Kallsyms, Reason> {
+    fn kernel_list(&self, reference: Option<ReferenceSymbol<'_>>) -> Result<&Kallsyms, Reason> {
         match &self.symbols {
             _ if self.has_own_vmlinux => Err(no_symbols("the vmlinux given has no symbols")),
             Ok(_) if reference.is_none() && !self.is_same_boot => {
@@ -159,7 +159,7 @@ impl<'c> Kernel<'c> {
             detail, n_threads, ..
         }: Request,
     ) -> SymbolizeResult {
-        let reference = image.kernel_reference();
+        let reference = image.reference_symbol();
         let list = self.kernel_list(reference);
         if list.is_ok() && detail == Detail::Functions {
             return Ok(KernelSymbols::new(list?, reference).symbolize(addresses, None, n_threads));

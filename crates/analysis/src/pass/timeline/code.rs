@@ -146,7 +146,7 @@ fn image_of(recorded: Option<&RecordedImage>, strings: &mut Strings) -> Image {
         path,
         build_id: build_id.map(|id| text(id.to_string().as_bytes())),
         kind: kind_of(recorded),
-        base: recorded.kernel_reference().map(|(_, avma)| avma.0),
+        base: recorded.reference_symbol().map(|symbol| symbol.avma.0),
     }
 }
 
