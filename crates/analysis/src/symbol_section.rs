@@ -52,7 +52,7 @@ pub fn symbol_section(
     let embedded = EmbeddedSymbols::after_files(reader);
     let mut builder = Builder::default();
     let (mut addresses, mut named) = (0, 0);
-    // As files have them: whoever reads the recording decides how they are to read.
+    // As files have them: the reader of the recording chooses how they are demangled.
     let request = Request {
         detail: Detail::Lines,
         demangling: Demangling::Off,

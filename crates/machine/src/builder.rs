@@ -28,7 +28,7 @@ pub struct HistoryBuilder {
     compiled: Compiled,
 }
 
-/// Name of the kernel's own map, with or without its reference symbol behind it.
+/// Name of the kernel's own map, with or without its reference symbol after it.
 const KERNEL_NAME: &[u8] = b"[kernel.kallsyms]";
 
 /// What names of guests' kernels begin with; the guest's process, `]` and the reference symbol
@@ -121,7 +121,7 @@ impl HistoryBuilder {
         let range = Range {
             start: map.addr,
             // Tools announce the kernel up to _etext, but code for start-up and for idle tasks
-            // lies behind it. What lies there of modules is mapped over it.
+            // lies after it. What lies there of modules is mapped over it.
             end: if is_kernel && is_whole_kernel {
                 u64::MAX
             } else {

@@ -6,13 +6,13 @@
 //! share it and cache what it says.
 //!
 //! The rules, learned from real recordings: a moment is (time, file offset), the offset alone
-//! where the file has no times. EXIT ends nothing (kernel samples follow it): a task lives until
+//! where the file has no times. EXIT ends nothing (kernel samples follow it): a task stays until
 //! its id is used again. FORK inherits names and mappings, exec clears mappings, a mapping cuts
 //! the ones it covers, announcing the same mapping again changes nothing. A kernel symbol that
 //! goes away uncovers what lay below it. Guests have address spaces of their own.
 //!
-//! Memory follows the program, not the recording: sets of mappings that are equal are kept once,
-//! whoever has them and whenever; what remains per change is one small entry of a timeline.
+//! Memory follows the program, not the recording: equal sets of mappings are kept once, for all
+//! processes and times. Each change adds one small entry to a timeline.
 
 mod apply;
 mod builder;

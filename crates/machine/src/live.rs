@@ -12,7 +12,7 @@ use std::collections::hash_map::Entry;
 
 /// Names and mappings as they are, and as they were moments ago.
 ///
-/// Sideband comes in ring by ring, samples behind it: records are added as they come, and applied
+/// Sideband comes ring by ring, and samples after it: records are added as they come, and applied
 /// in order of time up to a moment before which nothing more can come ([`Live::settle`]).
 #[derive(Debug)]
 pub struct Live {

@@ -30,7 +30,7 @@ pub enum Note {
     },
     /// Many processes or threads end before their first sample: CPUs are sampled from now on.
     ShortProcesses,
-    /// Ctrl-C came, and the command, which has it, too, lives on.
+    /// Ctrl-C came, and the command, which got it too, still runs.
     CommandHasSignal,
     /// The recording has ended, the command has not.
     CommandEnds,

@@ -100,7 +100,7 @@ impl<'a> Batch<'a> {
         self.is_stopped |= is_stopped;
     }
 
-    /// Puts another's addresses behind the own ones.
+    /// Appends another's addresses.
     fn append(&mut self, other: Self) {
         self.note_stopped(other.is_stopped);
         let before = count(self.frames.len());

@@ -110,7 +110,7 @@ impl Packed {
         };
         let done = std::thread::scope(|scope| {
             for _ in 0..n_threads {
-                // If no thread can be had, this one reads them all.
+                // If no thread can be started, this one reads them all.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, work);
             }
             let done = meanwhile();

@@ -20,7 +20,7 @@ pub enum Reason {
     NoMap,
     /// There are names for such code, but not for certain those of the process that was recorded.
     NotItsMap(String),
-    /// The kernel's symbols cannot be had.
+    /// The kernel's symbols cannot be read, or are another kernel's.
     NoKernelSymbols(String),
     /// There were none when names were put into the recording, for this reason; nor are there now.
     WhenEmbedded(String),

@@ -15,7 +15,7 @@ pub struct Stack<'a> {
 
 /// Memory of a stack after the end of its dump.
 pub trait MemorySource: Debug {
-    /// The word at an address; `None` if it cannot be had.
+    /// The word at an address; `None` if it is not known.
     fn word(&self, avma: u64) -> Option<u64>;
 }
 

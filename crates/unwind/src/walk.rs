@@ -388,7 +388,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         }
     }
 
-    /// Reads code; whether all of it could be had.
+    /// Reads code; whether all of it could be read.
     fn read_code(&self, avma: u64, into: &mut [u8]) -> bool {
         let mut done = 0;
         while done < into.len() {

@@ -212,7 +212,7 @@ fn slowdown(bench: &Bench, program: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A program that runs for as long as this lives.
+/// A program that runs until this is dropped.
 struct Busy(Child);
 
 impl Busy {

@@ -20,7 +20,7 @@ pub(crate) fn symfs_path(root: &Path, path: &str) -> PathBuf {
     root.join(path.strip_prefix('/').unwrap_or(path))
 }
 
-/// Finds the jitdump that was recorded: as its process sees it, if that lives, or as we do.
+/// Finds the jitdump that was recorded: as its process sees it, if that still runs, or as we do.
 fn find_jitdump(
     reader: &Reader,
     locator: &Locator,

@@ -260,7 +260,7 @@ impl<'t> Shared<'t> {
             for node in nodes {
                 let parent = node.parent.and_then(|parent| self.stack(parent));
                 for nth in self.frames_of(node.code).enumerate().map(|(nth, _)| nth) {
-                    // Those inlined into a frame come right behind it.
+                    // Those inlined into a frame come right after it.
                     let offset = match (nth, parent) {
                         (0, None) => 0,
                         (0, Some(parent)) => next - parent,

@@ -1,4 +1,4 @@
-//! A profile grouped for the eye: rows of a table, trees below them, stacks as lines.
+//! A profile grouped to be shown: rows of a table, trees below them, stacks as lines.
 
 mod calltree;
 mod folded;

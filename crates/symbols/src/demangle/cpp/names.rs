@@ -187,7 +187,7 @@ impl<'a> Parser<'a> {
         let mut name = None;
         while !self.eat("E") {
             let (longer, is_new) = self.prefix(name)?;
-            // The whole is remembered by whoever has it for a type.
+            // The caller remembers the whole, as a type.
             if is_new && self.peek() != b'E' {
                 self.remember(longer);
             }
@@ -378,7 +378,7 @@ impl<'a> Parser<'a> {
             _ => self.name()?,
         };
         self.discriminator()?;
-        // What is said of `this` goes behind the parameters.
+        // What is said of `this` goes after the parameters.
         let (name, qualifiers) = match self.tree.node(name) {
             Node::Method(name, qualifiers) => (name, Some(qualifiers)),
             _ => (name, None),

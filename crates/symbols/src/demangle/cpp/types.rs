@@ -54,7 +54,7 @@ impl<'a> Parser<'a> {
         Ok(self.add_known(node))
     }
 
-    /// The type behind the letter that is next.
+    /// The type after the next letter.
     fn inner(&mut self) -> Parsed<Id> {
         self.skip(1);
         self.typ()
@@ -226,7 +226,7 @@ impl<'a> Parser<'a> {
         Ok(self.add(Node::Param(number)))
     }
 
-    /// Arguments behind it are the operator's, not the type's.
+    /// Arguments after it are the operator's, not the type's.
     pub(super) fn conversion_type(&mut self) -> Parsed<Id> {
         match self.peek() {
             b'T' => {

@@ -118,7 +118,7 @@ impl Printer<'_, '_> {
         }
         self.push("<")?;
         self.show_list(arguments)?;
-        // Not behind a comma that was taken back, as binutils have it.
+        // Not after a comma that was taken back, as binutils have it.
         if self.ends_with('>') && self.trimmed != Some(self.len()) {
             self.push(" ")?;
         }

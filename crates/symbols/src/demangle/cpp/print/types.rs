@@ -1,4 +1,4 @@
-//! Types: what stands before a name and what behind, as in `void (*name)(int)`.
+//! Types: what stands before a name and what after it, as in `void (*name)(int)`.
 
 use super::super::fail::Fail;
 use super::super::tree::{Exceptions, Id, Node, Qualifiers, Reference};
@@ -184,7 +184,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Looks at a type behind parameters of templates.
+    /// Calls `look` with a type; of a template's parameter with its argument.
     fn look<R>(&mut self, id: Id, look: fn(&mut Self, Id) -> Result<R, Fail>) -> Result<R, Fail> {
         match self.tree.node(id) {
             Node::Param(number) if self.lambda.is_none() => {
@@ -211,7 +211,7 @@ impl Printer<'_, '_> {
         })
     }
 
-    /// Whether a parenthesis is open behind the left part.
+    /// Whether a parenthesis is open after the left part.
     fn is_open(&mut self, id: Id) -> Result<bool, Fail> {
         self.look(id, |printer, id| match printer.tree.node(id) {
             Node::Pointer(of)
