@@ -12,7 +12,7 @@ use rprof_base::Interner;
 use rprof_locate::Locator;
 use rprof_machine::{JitCode, RecordedImage};
 use rprof_perfdata::feature::{
-    AddressName, SymbolAddress, SymbolFrame, SymbolImage, SymbolPiece, Symbols,
+    AddressName, EmbeddedNames, SymbolAddress, SymbolFrame, SymbolImage, SymbolPiece,
 };
 use rprof_perfdata::{Form, Reader};
 use rprof_profile::Filter;
@@ -152,7 +152,7 @@ impl Builder {
         let frames = symbolized.frames(idx);
         let function = frames.last()?;
         // What is deeper than a section holds loses its middle.
-        let n_inner = (frames.len() - 1).min(Symbols::MAX_DEPTH - 1);
+        let n_inner = (frames.len() - 1).min(EmbeddedNames::MAX_DEPTH - 1);
         let mut caller = None;
         for frame in [function].into_iter().chain(frames[..n_inner].iter().rev()) {
             let line = frame.line.map(|line| {
@@ -173,8 +173,8 @@ impl Builder {
         })
     }
 
-    fn finish(self) -> Symbols {
-        Symbols {
+    fn finish(self) -> EmbeddedNames {
+        EmbeddedNames {
             strings: self.strings.into_values(),
             frames: self.frames.into_values(),
             images: self.images,
@@ -230,7 +230,7 @@ mod tests {
         };
         assert_eq!(chain(first.frame), ["a", "b", "main"]);
         let deep = chain(deep.frame);
-        assert_eq!(deep.len(), Symbols::MAX_DEPTH);
+        assert_eq!(deep.len(), EmbeddedNames::MAX_DEPTH);
         assert_eq!(
             (&*deep[0], &*deep[126], &*deep[127]),
             ("f0", "f126", "f499")

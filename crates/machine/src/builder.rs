@@ -6,7 +6,7 @@ pub use jit_code::{JitCode, MappedJitDump};
 
 use crate::apply::Now;
 use crate::change::{Change, Space};
-use crate::history::Comm;
+use crate::history::CommId;
 use crate::ranges::{Backing, Range};
 use crate::{History, ImageId, ImageKind, Images, Key, RecordedImage};
 use foldhash::HashMap;
@@ -23,7 +23,7 @@ pub struct HistoryBuilder {
     has_times: bool,
     build_ids: HashMap<Vec<u8>, BuildId>,
     images: Images,
-    comms: Interner<Comm, Vec<u8>, RandomState>,
+    comms: Interner<CommId, Vec<u8>, RandomState>,
     changes: Vec<(Key, Change)>,
     compiled: Compiled,
 }
@@ -234,7 +234,7 @@ impl HistoryBuilder {
         })
     }
 
-    fn comm(&mut self, name: &[u8]) -> Comm {
+    fn comm(&mut self, name: &[u8]) -> CommId {
         self.comms.intern_ref(name)
     }
 

@@ -27,7 +27,7 @@ pub struct Moment {
     /// The mappings of the kernel.
     pub kernel: Epoch,
     /// Its name; `None` if the recording never names it.
-    pub comm: Option<Comm>,
+    pub comm: Option<CommId>,
     /// From here on (inclusive).
     pub from: Key,
     /// Up to here (exclusive).
@@ -57,11 +57,11 @@ pub enum AddressLocation {
 
 /// A thread's name, by number: the same name has the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Comm(pub(crate) u32);
+pub struct CommId(pub(crate) u32);
 
-rprof_base::impl_id!(Comm);
+rprof_base::impl_id!(CommId);
 
-impl Comm {
+impl CommId {
     /// Of a thread whose id had another one's name before, and whose own nobody told.
     pub(crate) const UNKNOWN: Self = Self(u32::MAX);
 }
@@ -161,7 +161,7 @@ impl SpaceJournals {
 pub struct History {
     pub(crate) ranges: Ranges,
     pub(crate) spaces: Spaces<Timelines<Root>>,
-    pub(crate) comms: Timelines<Comm>,
+    pub(crate) comms: Timelines<CommId>,
     pub(crate) names: Vec<Vec<u8>>,
     pub(crate) images: Images,
 }
@@ -223,7 +223,7 @@ impl History {
         Moment {
             user: Epoch(user.value.unwrap_or_default()),
             kernel: Epoch(kernel.value.unwrap_or_default()),
-            comm: comm.value.filter(|&comm| comm != Comm::UNKNOWN),
+            comm: comm.value.filter(|&comm| comm != CommId::UNKNOWN),
             from: user.from.max(kernel.from).max(comm.from),
             until: user.until.min(kernel.until).min(comm.until),
         }
@@ -265,13 +265,13 @@ impl History {
     }
 
     /// A thread's name at a moment; `None` if the recording never names it.
-    pub fn comm(&self, tid: i32, key: Key) -> Option<Comm> {
+    pub fn comm(&self, tid: i32, key: Key) -> Option<CommId> {
         let comm = self.comms.at(tid, key);
-        comm.filter(|&comm| comm != Comm::UNKNOWN)
+        comm.filter(|&comm| comm != CommId::UNKNOWN)
     }
 
     /// The bytes of a name.
-    pub fn comm_name(&self, comm: Comm) -> &[u8] {
+    pub fn comm_name(&self, comm: CommId) -> &[u8] {
         self.names.get(comm.0 as usize).map_or(b"", Vec::as_slice)
     }
 }

@@ -25,7 +25,7 @@ mod ranges;
 mod timeline;
 
 pub use builder::{HistoryBuilder, JitCode, MappedJitDump};
-pub use history::{AddressLocation, Comm, Epoch, History, Moment};
+pub use history::{AddressLocation, CommId, Epoch, History, Moment};
 pub use image::{ImageId, ImageKind, Images, RecordedImage, is_path_of_code_log};
 pub use live::Live;
 pub use timeline::Key;

@@ -2,7 +2,7 @@
 
 use super::address::Address;
 use super::location::{Location, location_of};
-use rprof_machine::{AddressLocation, Comm, Epoch, History, Key, Moment};
+use rprof_machine::{AddressLocation, CommId, Epoch, History, Key, Moment};
 use rprof_profile::Level;
 
 /// The mappings of a task at the moment of one sample.
@@ -93,7 +93,7 @@ impl TaskCache {
         history: &History,
         (pid, tid): (i32, i32),
         key: Key,
-    ) -> (Mappings, Option<Comm>) {
+    ) -> (Mappings, Option<CommId>) {
         let slot = &mut self.slots[tid.cast_unsigned() as usize % Self::SLOTS];
         let moment = match slot {
             Some(task)

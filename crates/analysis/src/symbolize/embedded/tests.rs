@@ -2,7 +2,7 @@
 
 use super::*;
 use rprof_base::BuildId;
-use rprof_perfdata::feature::{AddressName, SimpleperfSymbol, SymbolFrame, Symbols};
+use rprof_perfdata::feature::{AddressName, EmbeddedNames, SimpleperfSymbol, SymbolFrame};
 
 #[test]
 fn offsets_count_from_the_first_code() {
@@ -103,7 +103,7 @@ fn embedded() -> EmbeddedSymbols {
         ..SymbolImage::default()
     };
     let strings = ["/a", "/b", "outer", "inner", "stripped"];
-    EmbeddedSymbols::default().with(Symbols {
+    EmbeddedSymbols::default().with(EmbeddedNames {
         strings: strings.map(|text| text.as_bytes().to_vec()).to_vec(),
         frames: vec![frame(None, 2), frame(Some(0), 3)],
         images: vec![
@@ -212,7 +212,7 @@ fn images_of_one_path_are_told_apart_by_device_and_place() {
         name,
         line: None,
     };
-    let embedded = EmbeddedSymbols::default().with(Symbols {
+    let embedded = EmbeddedSymbols::default().with(EmbeddedNames {
         strings: ["/a", "one", "other", "module", "moved"]
             .map(|text| text.as_bytes().to_vec())
             .to_vec(),
@@ -302,7 +302,7 @@ fn names_of_kernels_and_maps_are_shown_as_they_are() {
         ..SymbolImage::default()
     };
     let strings = ["/tmp/perf-7.map", "[nf_nat]", "/a", "_ZN3foo3barEv"];
-    let embedded = EmbeddedSymbols::default().with(Symbols {
+    let embedded = EmbeddedSymbols::default().with(EmbeddedNames {
         strings: strings.map(|text| text.as_bytes().to_vec()).to_vec(),
         frames: vec![SymbolFrame {
             caller: None,
