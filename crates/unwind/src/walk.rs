@@ -209,7 +209,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         }
         self.registers.set(A::SP, cfa);
         match link {
-            Some(link) => self.go_to(A::strip(link), true),
+            Some(link) => self.go_to(CodeAddress::Return(Avma(A::strip(link)))),
             None => Err(self.bad_info()),
         }
     }
@@ -240,7 +240,11 @@ impl<S: AddressSpace> Walk<'_, S> {
         !self.is_return
     }
 
-    fn go_to(&mut self, pc: u64, is_return: bool) -> Result<(), Outcome> {
+    fn go_to(&mut self, code: CodeAddress) -> Result<(), Outcome> {
+        let (pc, is_return) = match code {
+            CodeAddress::Pc(Avma(pc)) => (pc, false),
+            CodeAddress::Return(Avma(pc)) => (pc, true),
+        };
         if pc == 0 {
             return Err(Outcome::Complete);
         }
@@ -280,14 +284,17 @@ impl<S: AddressSpace> Walk<'_, S> {
                 } else if !has_gone_up && !self.may_be_empty() {
                     return Err(Outcome::Loop);
                 }
-                self.go_to(caller.registers.pc(), !caller.is_interrupted)
+                self.go_to(CodeAddress::new(
+                    Avma(caller.registers.pc()),
+                    !caller.is_interrupted,
+                ))
             }
             (Kind::Signal, _) => {
                 let interrupted = signal::interrupted::<A>(&self.registers, &self.stack);
                 self.registers = interrupted.map_err(|unread| self.unread(unread))?;
                 self.slot = 0;
                 self.go_to_interrupted_stack::<A>();
-                self.go_to(self.registers.pc(), false)
+                self.go_to(CodeAddress::Pc(Avma(self.registers.pc())))
             }
             (Kind::Bad, _) => Err(self.bad_info()),
             (_, Mapped::Code { image, .. } | Mapped::Image { image, .. }) => {
@@ -326,7 +333,7 @@ impl<S: AddressSpace> Walk<'_, S> {
             return Ok(false);
         }
         (self.registers, self.slot) = (caller.registers, caller.slot);
-        self.go_to(pc, true)?;
+        self.go_to(CodeAddress::Return(Avma(pc)))?;
         Ok(true)
     }
 
@@ -359,7 +366,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         self.registers.set(A::SP, slot.wrapping_add(8));
         self.registers.set(A::FP, fp);
         self.slot = slot;
-        self.go_to(caller, true)?;
+        self.go_to(CodeAddress::Return(Avma(caller)))?;
         Ok(true)
     }
 

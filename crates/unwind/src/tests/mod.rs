@@ -52,7 +52,7 @@ fn table(file: Vec<u8>) -> Option<UnwindTable> {
 fn walk(table: &UnwindTable, registers: &RegisterSet, words: &[u64]) -> (Vec<u64>, Outcome) {
     let bytes = words.iter().flat_map(|word| word.to_le_bytes());
     let bytes: Vec<u8> = bytes.collect();
-    let stack = Stack::new(STACK, &bytes, false);
+    let stack = Stack::complete(STACK, &bytes);
     let mut frames = Vec::new();
     let outcome = Unwinder::new().walk(&Space(table), registers, stack, MAX_FRAMES, |frame| {
         frames.push(frame.avma);

@@ -99,7 +99,7 @@ impl DeepStackRecovery {
         frames: &mut Vec<StackFrame>,
     ) -> Recovered {
         let found = &mut self.frames;
-        let stack = Stack::new(truncated.start, truncated.dump, true);
+        let stack = Stack::truncated(truncated.start, truncated.dump);
         let is_complete = self.stability.is_complete(truncated, |outside, slot| {
             let outcome = context.walk(stack.with(outside), found);
             outcome.is_complete() && found.iter().any(|frame| frame.slot == slot)
@@ -126,7 +126,7 @@ impl DeepStackRecovery {
             ..
         } = self;
         reader.begin(truncated);
-        let stack = Stack::new(truncated.start, truncated.dump, true);
+        let stack = Stack::truncated(truncated.start, truncated.dump);
         match context.walk(stack.with(&*reader), found) {
             Outcome::Complete => {}
             Outcome::Truncated => return Recovered::Truncated,
