@@ -23,6 +23,6 @@ pub use filter::{Ancestor, Filter, FilterError};
 pub use frames::{FrameId, FrameInfo, Frames, Level};
 pub use profile::{EventProfile, Group, ListedUnnamed, Loss, Profile, UnnamedImage};
 pub use strings::{StrId, Strings};
-pub use tally::{Tally, TallyParts};
+pub use tally::{SampleCount, Tally, TallyParts};
 pub use tree::{Node, Tree};
 pub use unwound::{EndedStacks, Unwound};

@@ -123,8 +123,8 @@ fn unit(event: &str) -> &str {
 mod tests {
     use super::*;
     use rprof_profile::{
-        DimensionValues, EventKind, FrameId, FrameInfo, Group, Level, Loss, Sampling, Tally,
-        TallyParts,
+        DimensionValues, EventKind, FrameId, FrameInfo, Group, Level, Loss, SampleCount, Sampling,
+        Tally, TallyParts,
     };
     use rprof_untrusted::Untrusted;
 
@@ -144,7 +144,7 @@ mod tests {
             });
             tally.add_samples(1, 1);
             let group = tally.group(0);
-            tally.add_stack(group, [frame].into_iter(), (1, 1));
+            tally.add_stack(group, [frame].into_iter(), SampleCount::one(1));
         }
         let TallyParts {
             tree,
