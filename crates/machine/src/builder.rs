@@ -18,7 +18,7 @@ use rprof_base::{BuildId, Interner};
 use std::cmp::Reverse;
 
 /// Takes sideband records in the file's order.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct HistoryBuilder {
     has_times: bool,
     build_ids: HashMap<Vec<u8>, BuildId>,
@@ -48,10 +48,7 @@ impl HistoryBuilder {
         Self {
             has_times,
             build_ids,
-            images: Images::default(),
-            comms: Interner::default(),
-            changes: Vec::new(),
-            compiled: Compiled::default(),
+            ..Self::default()
         }
     }
 
@@ -59,8 +56,9 @@ impl HistoryBuilder {
     /// [`Images::TOO_MANY`].
     pub(crate) fn with_images_up_to(bytes: u64) -> Self {
         Self {
+            has_times: true,
             images: Images::up_to(bytes),
-            ..Self::new(true, HashMap::default())
+            ..Self::default()
         }
     }
 

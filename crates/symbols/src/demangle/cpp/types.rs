@@ -1,6 +1,7 @@
 //! Types and arguments of templates.
 
 use super::fail::Fail;
+use super::names::Role;
 use super::operators::{builtin_of, newer_builtin_of};
 use super::parser::{Parsed, Parser};
 use super::tree::{Exceptions, Id, List, Node, Qualifiers, Reference};
@@ -40,7 +41,7 @@ impl<'a> Parser<'a> {
                 return self.with_arguments(param);
             }
             (b'S', next) if next != b't' => {
-                let of = self.substitution(false)?;
+                let of = self.substitution(Role::Type)?;
                 return self.with_arguments(of);
             }
             (b'U', next) if next != b't' && next != b'l' => self.vendor_qualified()?,

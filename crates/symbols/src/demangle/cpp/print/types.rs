@@ -2,6 +2,7 @@
 
 use super::super::fail::Fail;
 use super::super::tree::{Exceptions, Id, Node, Qualifiers, Reference};
+use super::names::Returned;
 use super::{Printed, Printer};
 
 impl Printer<'_, '_> {
@@ -52,7 +53,7 @@ impl Printer<'_, '_> {
                 Some(returned) => self.returned(returned),
                 None => Ok(()),
             },
-            Node::Typed(name, function) => self.typed(name, function, true),
+            Node::Typed(name, function) => self.typed(name, function, Returned::Shown),
             Node::Decltype(expression) => {
                 self.push("decltype (")?;
                 self.show(expression)?;
