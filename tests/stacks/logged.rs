@@ -180,7 +180,7 @@ fn code_in_copies_of_stacks_is_left_as_its_log_says() {
     std::fs::write(&log, lies).unwrap();
     let mut report = rprof(["report", "-i"]);
     let said = run(report.arg(&recording.file)).ok().stderr;
-    assert!(said.contains("1 records are damaged"), "{said}");
+    assert!(said.contains("1 record is damaged"), "{said}");
     // By another clock nobody knows what was there at the time.
     let recording = by_perf(&program, "raw", here);
     let samples = recording.samples();

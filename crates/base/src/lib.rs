@@ -4,6 +4,7 @@
 mod address;
 mod build_id;
 mod code_address;
+mod counted;
 mod interner;
 mod module;
 mod reference_symbol;
@@ -13,6 +14,7 @@ mod stack_end;
 pub use address::{Avma, FileOffset, Svma};
 pub use build_id::BuildId;
 pub use code_address::CodeAddress;
+pub use counted::Counted;
 pub use interner::{Id, Interner};
 pub use module::{is_module_file, module_name};
 pub use reference_symbol::ReferenceSymbol;

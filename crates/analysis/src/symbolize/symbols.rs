@@ -7,6 +7,7 @@ use crate::locations::{Location, TRUNCATED, UNMAPPED_KERNEL, UNMAPPED_OTHER};
 use crate::recording::Recording;
 use crate::stacks::StackSources;
 use foldhash::HashMap;
+use rprof_base::Counted;
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_profile::{Filter, FrameId, FrameInfo, Frames, Level, StrId, Strings};
 use rprof_symbols::{Detail, Reason, Request, Symbolized};
@@ -252,9 +253,13 @@ impl Symbols {
         };
         if let Some((_, image)) = batch.image.filter(|_| symbolized.n_malformed() > 0) {
             self.warnings.push(format!(
-                "{}: {} malformed lines are ignored",
+                "{}: {}",
                 path(image),
-                symbolized.n_malformed()
+                Counted::new(
+                    symbolized.n_malformed(),
+                    "malformed line is ignored",
+                    "malformed lines are ignored"
+                )
             ));
         }
         symbolized

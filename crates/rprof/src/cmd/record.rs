@@ -5,7 +5,7 @@ use crate::args::{CallGraph, LimitArgs, RecordArgs};
 use crate::say;
 use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
-use rprof_base::{Share, StackEnd};
+use rprof_base::{Counted, Share, StackEnd};
 use rprof_events::{Event, EventError, Sources, parse_cpu_list, parse_events};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
@@ -115,15 +115,19 @@ fn tell(summary: &Summary, is_quiet: bool) {
     }
     if summary.shortened > 0 {
         say::warning(format_args!(
-            "the writer could not keep up: the stack dumps of {} samples were shortened (a faster \
+            "the writer could not keep up: the stack dumps of {} were shortened (a faster \
              disk, or a lower -F, would help)",
-            summary.shortened
+            Counted::new(summary.shortened, "sample", "samples")
         ));
     }
     if summary.lost_sideband > 0 {
         say::warning(format_args!(
-            "{} mappings or names were lost: some frames will have no name (larger rings with -m)",
-            summary.lost_sideband
+            "{} lost: some frames will have no name (larger rings with -m)",
+            Counted::new(
+                summary.lost_sideband,
+                "mapping or name was",
+                "mappings or names were"
+            )
         ));
     }
 }
@@ -304,15 +308,15 @@ fn sentence(summary: &Summary) -> String {
     let stacks = stacks.map_or(String::new(), |stacks| format!(", {stacks}"));
     let throttled = match summary.throttled {
         0 => String::new(),
-        n => format!(", throttled {n} times"),
+        n => format!(", throttled {}", Counted::new(n, "time", "times")),
     };
     let next = match summary.samples {
         0 => format!("; {}", why_no_samples(summary)),
         _ => next,
     };
     format!(
-        "{} samples in {place} ({size}), {lost}{throttled}{stacks}{next}",
-        summary.samples
+        "{} in {place} ({size}), {lost}{throttled}{stacks}{next}",
+        Counted::new(summary.samples, "sample", "samples")
     )
 }
 
@@ -344,9 +348,13 @@ fn why_none(event: &EventCount) -> String {
         }
         (0, _) => format!("'{name}' did not happen"),
         (n, Some(period)) => {
-            format!("'{name}' happened {n} times, a sample takes {period}: a smaller -c may help")
+            let times = Counted::new(*n, "time", "times");
+            format!("'{name}' happened {times}, a sample takes {period}: a smaller -c may help")
         }
-        (n, None) => format!("'{name}' happened {n} times: a higher -F may help"),
+        (n, None) => {
+            let times = Counted::new(*n, "time", "times");
+            format!("'{name}' happened {times}: a higher -F may help")
+        }
     }
 }
 
@@ -400,9 +408,9 @@ fn why_not_whole(summary: &Summary) -> Option<String> {
         _ => "no caller where one should be".to_owned(),
     };
     Some(format!(
-        "{} of {} stacks: {why} (rprof report --stats tells more)",
+        "{} of {}: {why} (rprof report --stats tells more)",
         most.stacks,
-        ends.complete + others
+        Counted::new(ends.complete + others, "stack", "stacks")
     ))
 }
 
