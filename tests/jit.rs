@@ -276,7 +276,7 @@ fn an_address_is_called_what_was_there_at_the_time() {
     let torn = said(&torn);
     assert!(!torn.stdout.contains("successor"), "{}", torn.stdout);
     assert!(
-        torn.stderr.contains("1 records are damaged"),
+        torn.stderr.contains("1 record is damaged"),
         "{}",
         torn.stderr
     );

@@ -36,7 +36,7 @@ const VMLINUX: &str = r#"
         return kernel_inlined(at) + 1;
     }"#;
 
-/// Its code is in four sections, of which the kernel keeps three, one behind the other.
+/// Its code is in four sections, of which the kernel keeps three, one after the other.
 const MODULE: &str = r#"
     static inline __attribute__((always_inline)) long module_inlined(volatile long *at) {
         return *at * 5;
@@ -126,7 +126,7 @@ impl Machine {
         (size, words.last().unwrap().parse().unwrap())
     }
 
-    /// Where the kernel has a module's function that is in a section behind `.text`.
+    /// Where the kernel has a module's function that is in a section after `.text`.
     fn behind_text(&self, section: &str, name: &str) -> u64 {
         let (text, _) = self.section("module.ko", ".text");
         let (_, align) = self.section("module.ko", section);

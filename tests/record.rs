@@ -239,7 +239,7 @@ fn several_events_are_recorded_side_by_side() {
     .ok();
     let table = report(&out, &["-g", "none"]);
     assert!(
-        // With `:u` behind it where the kernel must not be sampled.
+        // With `:u` after it where the kernel must not be sampled.
         table.contains("event 'cpu-clock") && table.contains("event 'page-faults"),
         "{table}"
     );

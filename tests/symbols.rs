@@ -273,13 +273,13 @@ fn each_missing_name_has_its_reason_and_what_mends_it() {
     let (file, _) = record(dir.path(), &[]);
     assert!(!report(&file, &FLAT).contains(&path));
     // Every reader says the same.
-    let said = |why: &str, mend: &str| {
+    let said = |why: &str, fix: &str| {
         let line = format!("{path}: {why}");
         for args in [&["report"][..], &["report", "--stats"]] {
             let text = run(rprof(args).arg("-i").arg(&file)).ok().stdout;
             let found = text.lines().find(|one| one.contains(&line));
             let found = found.unwrap_or_else(|| panic!("{line}\n{text}"));
-            assert!(found.contains(mend), "{found}");
+            assert!(found.contains(fix), "{found}");
         }
         let flame = run(rprof(["flame", "--folded", "-i"]).arg(&file)).ok();
         assert!(flame.stderr.contains(&line), "{line}\n{}", flame.stderr);
@@ -287,8 +287,8 @@ fn each_missing_name_has_its_reason_and_what_mends_it() {
         let own = table.split(&path).nth(1).unwrap();
         assert!(own.contains(&format!("why not  {why}")), "{why}\n{table}");
         assert!(
-            own.contains(&format!("fix      {mend}")) || mend.is_empty(),
-            "{mend}\n{table}"
+            own.contains(&format!("fix      {fix}")) || fix.is_empty(),
+            "{fix}\n{table}"
         );
     };
     run(tool("strip").arg(&program)).ok();

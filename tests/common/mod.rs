@@ -236,7 +236,7 @@ pub fn number_before(text: &str, word: &str) -> Option<u64> {
     before.split_whitespace().next_back()?.parse().ok()
 }
 
-/// The value behind a heading such as `# Samples: `.
+/// The value after a heading such as `# Samples: `.
 pub fn number_after(text: &str, heading: &str) -> Option<u64> {
     let rest = text.split(heading).nth(1)?;
     rest.split_whitespace().next()?.parse().ok()

@@ -29,7 +29,7 @@ pub fn compile(output: &Path, source: &str, options: &[&str]) {
     let input = output.with_extension("c");
     std::fs::write(&input, format!("{}{source}", work::C)).unwrap();
     let mut cc = tool("cc");
-    // Libraries are only taken from behind what needs them.
+    // Libraries are only taken from after what needs them.
     cc.arg("-o").arg(output).arg(&input).args(options);
     run(&mut cc).ok();
 }

@@ -121,7 +121,7 @@ impl Parser<'_> {
         self.rest = self.rest.trim_ascii_start();
     }
 
-    /// Whether this is what comes next, after white space; if so, goes behind it.
+    /// Whether this is what comes next, after white space; if so, goes past it.
     fn eats(&mut self, what: u8) -> bool {
         self.skip_space();
         match self.rest.split_first() {
@@ -160,7 +160,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The byte that stands behind a backslash.
+    /// The byte that stands after a backslash.
     fn escaped(&mut self) -> u8 {
         match self.next() {
             b'n' => b'\n',

@@ -37,7 +37,7 @@ fn features_are_printed_by_perf_with_the_same_values() {
     });
 }
 
-/// A line of perf's without what is compared elsewhere (an attr behind the ids) and without the
+/// A line of perf's without what is compared elsewhere (an attr after the ids) and without the
 /// date, which perf gives in local time.
 fn comparable(line: &str) -> String {
     if line.starts_with("# event : ") {
@@ -189,7 +189,7 @@ fn caches(features: &Value, lines: &mut Vec<String>) {
     }
 }
 
-/// Seconds with six digits behind the point, the rest cut off.
+/// Seconds with six digits after the point, the rest cut off.
 fn seconds(ns: u64) -> String {
     format!("{}.{:06}", ns / 1_000_000_000, ns / 1000 % 1_000_000)
 }

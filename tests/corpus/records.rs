@@ -213,7 +213,7 @@ fn take_value(value: &Value, path: &str, fields: &mut Fields) {
     fields.insert(path.to_owned(), text);
 }
 
-/// Adds the parts of `struct perf_branch_entry` behind its addresses.
+/// Adds the parts of `struct perf_branch_entry` after its addresses.
 fn take_branch_flags(flags: u64, path: &str, fields: &mut Fields) {
     for (bit, name) in ["mispredicted", "predicted", "in_transaction", "abort"]
         .into_iter()

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 pub(crate) enum Reply {
     /// This status and body.
     Is(u16, Vec<u8>),
-    /// The answer is to be had at this address.
+    /// The answer is at this address.
     At(String),
     /// A beginning, and then zeros for ever.
     Endless(Vec<u8>),

@@ -219,7 +219,7 @@ fn what_does_not_fit_is_left_out_and_said_to_be() {
     assert!(!said.contains("--mem"), "{said}");
 }
 
-/// With so much address space that no memory is to be had for what is claimed, where there is a tool
+/// With so much address space that there is no memory for what is claimed, where there is a tool
 /// to say so.
 fn within_2_gib(command: &Command) -> Command {
     let limit = match in_path("prlimit") {

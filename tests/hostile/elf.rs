@@ -1,5 +1,5 @@
 //! Programs whose section headers say what is not so: as they run, so they were compiled; what lies
-//! about them is behind everything else.
+//! about them is after everything else.
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
@@ -76,7 +76,7 @@ pub(crate) fn with_sections(path: &Path, sections: &[Section<'_>]) {
     file.write_all_at(&n.to_le_bytes(), 60).unwrap();
 }
 
-/// Appends a hole of so many bytes to a file; returns where it begins.
+/// Appends a hole of `len` bytes to a file; returns where it begins.
 pub(crate) fn append_hole(path: &Path, len: u64) -> u64 {
     let file = File::options().write(true).open(path).unwrap();
     let at = file.metadata().unwrap().len().next_multiple_of(4096);
@@ -84,7 +84,7 @@ pub(crate) fn append_hole(path: &Path, len: u64) -> u64 {
     at
 }
 
-/// Appends so many zeros to a file, packed as a section is; returns where that is, and how long.
+/// Appends `len` zeros to a file, packed as a section is; returns where that is, and how long.
 pub(crate) fn append_packed(path: &Path, unpacked: u64) -> (u64, u64) {
     const ELFCOMPRESS_ZLIB: u32 = 1;
     let mut packed = Vec::new();

@@ -19,6 +19,7 @@ mod memory;
 mod nested;
 mod pasted;
 mod rights;
+mod sections;
 mod seeds;
 mod text;
 mod written;

@@ -1,4 +1,4 @@
-//! An rprof that has more rights than whoever runs it.
+//! An rprof that has more rights than its user.
 
 use crate::common::nobody::{NOBODY, Sysctl, as_user};
 use crate::common::{

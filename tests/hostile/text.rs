@@ -7,8 +7,8 @@ use crate::common::{
 use crate::crafted::{Crafted, sample};
 use rprof_abi::{Encoder, Endian, Misc, PerfEventAttr, Record, SampleType, event_type};
 use rprof_perfdata::feature::{
-    AddressName, SymbolAddress, SymbolFrame, SymbolImage, Symbols, TracingData, encode_string,
-    encode_strings,
+    AddressName, EmbeddedNames, SymbolAddress, SymbolFrame, SymbolImage, TracingData,
+    encode_string, encode_strings,
 };
 use rprof_perfdata::{FeatureId, WrittenEvent};
 use std::os::unix::fs::PermissionsExt;
@@ -87,7 +87,7 @@ fn tracepoint(word: &str) -> TracingData {
 }
 
 /// A name and the inlined function in front of it, for the first bytes of a file.
-fn symbols(path: &str, name: &str) -> Symbols {
+fn symbols(path: &str, name: &str) -> EmbeddedNames {
     let frame = |caller| SymbolFrame {
         caller,
         name: 1,
@@ -107,7 +107,7 @@ fn symbols(path: &str, name: &str) -> Symbols {
         addresses,
         ..SymbolImage::default()
     };
-    Symbols {
+    EmbeddedNames {
         strings: [path, name, "/other"]
             .map(|text| text.as_bytes().to_vec())
             .into(),

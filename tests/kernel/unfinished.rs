@@ -8,7 +8,7 @@ use std::fs::File;
 use std::path::Path;
 
 /// A recording that was never finished, of a sample in `schedule` of the kernel that runs here: from
-/// its text's start, which is said to be `shift` bytes further, up to an end `longer` bytes behind.
+/// its text's start, which is said to be `shift` bytes further, up to an end `longer` bytes further.
 fn unfinished(file: &Path, symbols: &[u64; 3], (shift, longer): (u64, u64)) {
     let &[text, etext, schedule] = symbols;
     let event = WrittenEvent {

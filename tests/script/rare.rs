@@ -97,7 +97,7 @@ fn events_of_other_kinds_print_as_perf_prints_them() {
     }
 }
 
-/// Without the characters behind a BPF program's bytes: perf takes Latin-1 for printable.
+/// Without the characters after a BPF program's bytes: perf takes Latin-1 for printable.
 fn without_characters(text: &str) -> String {
     let bytes_end = "      BPF output: 0000: 6d 01 00 01 be 59 00 00".len();
     let cut = text.lines().map(|line| {
@@ -123,7 +123,7 @@ fn set_attr(bytes: &mut [u8], (kind, config, period): (u32, u64, u64)) {
     }
 }
 
-/// perf 6.1 has no such field: later ones print the path behind everything else.
+/// perf 6.1 has no such field: later ones print the path after everything else.
 #[test]
 fn control_groups_have_their_paths() {
     let test = "control_groups_have_their_paths";
@@ -146,7 +146,7 @@ fn control_groups_have_their_paths() {
     assert!(!paths.is_empty() && paths.iter().all(|path| path.starts_with('/')));
 }
 
-/// No processor here keeps call stacks: they are put behind chains of frame pointers.
+/// No processor here keeps call stacks: they are put after chains of frame pointers.
 #[test]
 fn call_stacks_of_branch_records_are_perfs() {
     let test = "call_stacks_of_branch_records_are_perfs";
@@ -180,7 +180,7 @@ fn call_stacks_of_branch_records_are_perfs() {
     assert!(report.stdout.contains("main"), "{}", report.stdout);
 }
 
-/// With precise events a chain begins some instructions behind the sample's own address. No such
+/// With precise events a chain begins some instructions after the sample's own address. No such
 /// event is here: the samples' addresses are changed.
 #[test]
 fn names_of_chains_do_not_need_the_samples_own_address() {

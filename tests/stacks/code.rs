@@ -235,7 +235,7 @@ fn javascript_is_followed_through_code_that_nothing_describes() {
     }
     let ends = recording.ends();
     assert!(
-        n_through > 20 && ends.rooted > ends.others,
+        n_through > 20 && ends.complete > ends.others,
         "{n_through} {ends:?}"
     );
 }
@@ -315,7 +315,7 @@ fn files_that_are_replaced_removed_or_cut_give_no_wrong_names() {
         let ends = recording.ends();
         if case != "cut" && am_root() {
             // Root gets at them for as long as they are mapped.
-            assert!(ends.rooted > ends.others, "{case}: {ends:?}");
+            assert!(ends.complete > ends.others, "{case}: {ends:?}");
         }
         assert!(n_inside > 20, "{case}: {n_inside}");
     }
@@ -348,5 +348,5 @@ fn a_program_that_was_replaced_is_unwound_and_not_named() {
     }
     // What is executed is there as long as it runs, and there alone.
     let ends = recording.ends();
-    assert!(ends.rooted > ends.others, "{ends:?}");
+    assert!(ends.complete > ends.others, "{ends:?}");
 }

@@ -30,7 +30,7 @@ const ENDLESS: &str = r#"
     static void u64(uint64_t n) { fwrite(&n, 8, 1, dump); }
     /* push %rbx; sub $bytes, %rsp; mov %rdi, %rbx; mov $1, %ebp; again: call *%rbx; jmp again */
     static unsigned char code[] = {0x53, 0x48, 0x83, 0xec, 0, 0x48, 0x89, 0xfb, 0xbd, 1, 0, 0, 0, 0xff, 0xd3, 0xeb, 0xfc};
-    /* As behind the code, at the next multiple of 8: .eh_frame, then .eh_frame_hdr. */
+    /* As after the code, at the next multiple of 8: .eh_frame, then .eh_frame_hdr. */
     static unsigned char frames[] = {
         20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0,
         24, 0, 0, 0, 28, 0, 0, 0, 0xc8, 0xff, 0xff, 0xff, 17, 0, 0, 0, 0,
@@ -180,7 +180,7 @@ fn code_in_copies_of_stacks_is_left_as_its_log_says() {
     std::fs::write(&log, lies).unwrap();
     let mut report = rprof(["report", "-i"]);
     let said = run(report.arg(&recording.file)).ok().stderr;
-    assert!(said.contains("1 records are damaged"), "{said}");
+    assert!(said.contains("1 record is damaged"), "{said}");
     // By another clock nobody knows what was there at the time.
     let recording = by_perf(&program, "raw", here);
     let samples = recording.samples();

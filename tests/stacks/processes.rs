@@ -31,8 +31,8 @@ fn assert_nothing_is_silent(recording: &Recording) {
     assert_eq!(ended as u64, ends.others);
     let with_user = samples.iter().filter(|sample| sample.user().count() > 0);
     let whole = with_user.filter(|sample| sample.is_whole());
-    assert_eq!(whole.clone().count() as u64, ends.rooted);
-    assert!(ends.rooted > ends.others, "{ends:?}");
+    assert_eq!(whole.clone().count() as u64, ends.complete);
+    assert!(ends.complete > ends.others, "{ends:?}");
     for sample in whole {
         let last = sample.user().last().unwrap();
         assert_ne!(last.image, "[unknown]", "{sample:#?}");

@@ -4,7 +4,7 @@ use crate::common::{NO_FRAME_POINTERS, Program, Recording, compile, run};
 use serde_json::Value;
 use std::path::Path;
 
-/// What all programs begin with: `spin` is where they spend their time, so many milliseconds of it.
+/// What all programs begin with: `spin` is where they spend their time, that many milliseconds.
 pub const SPIN: &str = r"
     #define NOINLINE __attribute__((noinline))
     static volatile unsigned long sink;
@@ -90,7 +90,7 @@ impl Recording {
         let ends = &info["features"]["stack_ends"];
         let number = |value: &Value| value.as_u64().unwrap();
         Ends {
-            rooted: number(&ends["complete"]),
+            complete: number(&ends["complete"]),
             completed: number(&ends["completed"]),
             others: ends["reasons"]
                 .as_array()
@@ -120,7 +120,7 @@ impl Recording {
 /// Numbers of stacks.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ends {
-    pub rooted: u64,
+    pub complete: u64,
     pub completed: u64,
     pub others: u64,
 }
@@ -162,7 +162,7 @@ impl Sample {
     }
 
     /// Asserts that it is whole, and begins with these frames and ends with those of a program's
-    /// start; or the recorder was behind and says so.
+    /// start; or the recorder was late and says so.
     #[track_caller]
     pub fn assert_is(&self, of: &Recording, expected: &[&str]) {
         let names = self.names();

@@ -66,7 +66,7 @@ fn signed_return_addresses_are_walked() {
     assert!(signs.snapshots[0].stack.chunks(8).any(is_signed));
     for (one, signed) in walked.iter().zip(walk_all(&signs, &mut images, WHOLE)) {
         assert_eq!(one.frames, signed.frames, "{}", signed.shown());
-        assert_eq!(signed.outcome, Outcome::Rooted);
+        assert_eq!(signed.outcome, Outcome::Complete);
     }
 }
 
@@ -91,10 +91,10 @@ fn lazy_binding_on_arm_is_walked_as_far_as_can_be() {
     let walked = walk_all(&truth, &mut Images::default(), WHOLE);
     all(&walked, test, |walked| {
         let gave_up = walked.snapshot.why.contains("corrupt");
-        let has_ended = matches!(walked.outcome, Outcome::Rooted | Outcome::Unmapped { .. });
+        let has_ended = matches!(walked.outcome, Outcome::Complete | Outcome::Unmapped { .. });
         walked.is_whole() || gave_up && has_ended && walked.frames.len() >= 3
     });
     let in_program = |walked: &Walked<'_>| walked.snapshot.pc < 1 << 24;
     let mut in_program = walked.iter().filter(|walked| in_program(walked));
-    assert!(in_program.all(|walked| walked.outcome == Outcome::Rooted));
+    assert!(in_program.all(|walked| walked.outcome == Outcome::Complete));
 }

@@ -64,8 +64,8 @@ fn large_frames_are_walked_as_far_as_the_copy_goes() {
     let walked = walk_all(&truth, &mut Images::default(), limits);
     all(&walked, test, Walked::is_beginning);
     let outcomes: Vec<_> = walked.iter().map(|walked| walked.outcome).collect();
-    let [rooted, cut] = [Outcome::Rooted, Outcome::Cut];
-    assert_eq!(outcomes, [rooted, rooted, rooted, cut]);
+    let [complete, truncated] = [Outcome::Complete, Outcome::Truncated];
+    assert_eq!(outcomes, [complete, complete, complete, truncated]);
     assert_eq!(walked[3].frames.len(), 2, "{}", walked[3].shown());
 }
 
@@ -84,7 +84,7 @@ fn a_copy_may_end_anywhere() {
         };
         let walked = walk_all(&truth, &mut images, limits);
         let is_right = |walked: &Walked<'_>| {
-            walked.is_whole() || walked.is_beginning() && walked.outcome == Outcome::Cut
+            walked.is_whole() || walked.is_beginning() && walked.outcome == Outcome::Truncated
         };
         assert!(is_right(&walked[0]), "{stack_bytes}: {}", walked[0].shown());
     }

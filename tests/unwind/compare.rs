@@ -59,7 +59,7 @@ pub fn walk_all<'t>(truth: &'t Truth, images: &mut Images, limits: Limits) -> Ve
 impl Walked<'_> {
     /// Whether the walk went as far as gdb's, by the same addresses, and knows that it is whole.
     pub fn is_whole(&self) -> bool {
-        self.is_same() && self.outcome == Outcome::Rooted
+        self.is_same() && self.outcome == Outcome::Complete
     }
 
     /// Whether the walk went as far as gdb's, by the same addresses.

@@ -58,7 +58,7 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// Corrects gdb where it goes on behind a program's first function: that of the dynamic
+    /// Corrects gdb where it goes on past a program's first function: that of the dynamic
     /// linker has no description that says so.
     pub fn ends_at_start(mut self) -> Self {
         for snapshot in &mut self.snapshots {

@@ -99,7 +99,7 @@ gdb.execute('set scheduler-locking on'); steps(30)";
 fn is_at_clone(walked: &Walked<'_>) -> bool {
     let frames = &walked.snapshot.frames;
     let is_unknown = frames.len() == 2 && frames[0].name.contains("clone") && frames[1].pc == 0;
-    let has_ended = matches!(walked.outcome, Outcome::Rooted | Outcome::Unmapped { .. });
+    let has_ended = matches!(walked.outcome, Outcome::Complete | Outcome::Unmapped { .. });
     is_unknown && has_ended
 }
 
@@ -119,7 +119,7 @@ fn system_calls_between_descriptions_are_walked() {
         let callers = |walked: &Walked<'_>| walked.frames[1..].to_vec();
         assert!(inside.len() > 5 && inside[0].is_whole() && last.is_whole());
         all(inside, test, |walked| {
-            callers(walked) == callers(&inside[0]) && walked.outcome == Outcome::Rooted
+            callers(walked) == callers(&inside[0]) && walked.outcome == Outcome::Complete
         });
     }
 }

@@ -6,7 +6,7 @@
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a task talks to whoever started it"
+    reason = "a task talks to its user"
 )]
 
 mod args;

@@ -1,4 +1,4 @@
-//! The one macro behind the kernel's bit sets.
+//! The macro that makes the kernel's bit sets.
 
 /// Defines a newtype over `u64` whose known bits have names; unknown bits are carried along.
 macro_rules! bit_set {

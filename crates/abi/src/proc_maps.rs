@@ -7,7 +7,7 @@ use crate::record::Inode;
 pub struct MapsLine {
     /// First address (AVMA).
     pub start: u64,
-    /// First address behind it.
+    /// First address after it.
     pub end: u64,
     /// `PROT_READ` 1, `PROT_WRITE` 2, `PROT_EXEC` 4.
     pub prot: u32,

@@ -58,7 +58,7 @@ pub(crate) fn of(reader: &Reader) -> About {
 }
 
 /// What samples cover, in words.
-fn covered(coverage: feature::Coverage, reader: &Reader) -> String {
+fn covered(coverage: feature::SampleCoverage, reader: &Reader) -> String {
     let event = usize::try_from(coverage.event).ok();
     let event = event.and_then(|event| reader.events().get(event));
     coverage

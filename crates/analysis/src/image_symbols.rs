@@ -38,8 +38,8 @@ pub struct ImageSymbols {
     pub files: Vec<String>,
     /// What names come from, and what else there is: `symtab`, `dynsym`, `inlines`, `lines`, `cfi`
     /// (of files); `map`, `jitdump`, `kallsyms`, `record`, `embedded`.
-    pub gives: Vec<&'static str>,
-    /// Why it lacks names.
+    pub sources: Vec<&'static str>,
+    /// Why names are missing.
     pub reason: Option<String>,
     /// What would give them.
     pub hint: Option<String>,
@@ -131,7 +131,7 @@ impl Finding<'_> {
                 image.reason = Some(reason.to_string());
                 image.hint = hint;
                 if image.named == 0 {
-                    image.gives.clear();
+                    image.sources.clear();
                 }
             }
         }
@@ -174,18 +174,18 @@ impl Finding<'_> {
     ) {
         let n_known = self.embedded.n_known(image, locations);
         if n_known > 0 || self.embedded.lists(image) {
-            found.gives.push("embedded");
+            found.sources.push("embedded");
         }
         if n_known == locations.len() || self.embedded.lists(image) {
             return;
         }
         match image.kind {
             ImageKind::User if image.process_of_map().is_some() => {
-                found.gives.push("map");
+                found.sources.push("map");
                 found.files.push(found.path.clone());
             }
             ImageKind::User if image.is_jitdump() => {
-                found.gives.push("jitdump");
+                found.sources.push("jitdump");
                 found.files.push(found.path.clone());
             }
             ImageKind::User => {
@@ -195,13 +195,13 @@ impl Finding<'_> {
             }
             ImageKind::Kernel { .. } | ImageKind::Module { .. } => {
                 let kernel = self.kernel.get_or_init(|| Kernel::of(self.recording));
-                let (gives, files) = kernel.sources(image);
-                found.gives.extend(gives);
+                let (sources, files) = kernel.sources(image);
+                found.sources.extend(sources);
                 let shown = files.iter().map(|path| path.display().to_string());
                 found.files.extend(shown);
             }
             // Its name is what the recording calls it.
-            ImageKind::KernelSymbol | ImageKind::OutOfLine => found.gives.push("record"),
+            ImageKind::KernelSymbol | ImageKind::OutOfLine => found.sources.push("record"),
             ImageKind::GuestKernel | ImageKind::GuestUser => {
                 found.reason = Some("a guest's: its files are not here".to_owned());
             }
@@ -244,16 +244,16 @@ fn add_files(located: &Located, found: &mut ImageSymbols) {
         ("cfi", ".eh_frame"),
         ("cfi", ".debug_frame"),
     ];
-    for (gives, section) in tables.iter().chain(&sections) {
-        if has(section) && !found.gives.contains(gives) {
-            found.gives.push(gives);
+    for (source, section) in tables.iter().chain(&sections) {
+        if has(section) && !found.sources.contains(source) {
+            found.sources.push(source);
         }
     }
     if located.mini().is_some() {
-        found.gives.push("minidebuginfo");
+        found.sources.push("minidebuginfo");
     }
     if located.dwarf().is_none() && has(".gopclntab") {
-        found.gives.push("gopclntab");
+        found.sources.push("gopclntab");
     }
     let others = [
         ("dwz", located.alternate()),
@@ -262,9 +262,9 @@ fn add_files(located: &Located, found: &mut ImageSymbols) {
             located.split_files().and_then(|split| split.package()),
         ),
     ];
-    for (gives, file) in others {
+    for (source, file) in others {
         if let Some(file) = file {
-            found.gives.push(gives);
+            found.sources.push(source);
             found.files.push(shown(&file));
         }
     }

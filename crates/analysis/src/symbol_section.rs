@@ -12,11 +12,11 @@ use rprof_base::Interner;
 use rprof_locate::Locator;
 use rprof_machine::{JitCode, RecordedImage};
 use rprof_perfdata::feature::{
-    AddressName, SymbolAddress, SymbolFrame, SymbolImage, SymbolPiece, Symbols,
+    AddressName, EmbeddedNames, SymbolAddress, SymbolFrame, SymbolImage, SymbolPiece,
 };
 use rprof_perfdata::{Form, Reader};
 use rprof_profile::Filter;
-use rprof_symbols::{Answers, Demangling, Detail, Request};
+use rprof_symbols::{Demangling, Detail, Request, Symbolized};
 use std::path::PathBuf;
 
 /// What is to be put into a recording as [`rprof_perfdata::FeatureId::SYMBOLS`].
@@ -52,15 +52,15 @@ pub fn symbol_section(
     let embedded = EmbeddedSymbols::after_files(reader);
     let mut builder = Builder::default();
     let (mut addresses, mut named) = (0, 0);
-    // As files have them: whoever reads the recording decides how they are to read.
+    // As files have them: the reader of the recording chooses how they are demangled.
     let request = Request {
         detail: Detail::Lines,
         demangling: Demangling::Off,
         ..Request::default()
     };
-    let symbolized = symbolize_all(&recording, &locations, request, &embedded)?;
-    for (batch, answered) in symbolized.batches {
-        let (Some((id, image)), Some(answered)) = (batch.image, answered) else {
+    let all = symbolize_all(&recording, &locations, request, &embedded)?;
+    for (batch, result) in all.batches {
+        let (Some((id, image)), Some(result)) = (batch.image, result) else {
             continue;
         };
         let own = &locations[batch.locations];
@@ -70,12 +70,12 @@ pub fn symbol_section(
             let pieces = sampled_functions(&recording, (id, image), own, &embedded);
             of_image.pieces = pieces.into_iter().map(piece).collect();
         }
-        match answered {
-            Ok(answers) => {
-                let lack = answers.lack().map(ToString::to_string);
-                of_image.reason = lack.map(|lack| builder.string(&lack));
+        match result {
+            Ok(symbolized) => {
+                let reason = symbolized.missing_reason().map(ToString::to_string);
+                of_image.reason = reason.map(|reason| builder.string(&reason));
                 for (idx, location) in own.iter().enumerate() {
-                    let name = builder.name(&answers, idx);
+                    let name = builder.name(&symbolized, idx);
                     named += usize::from(name.is_some());
                     let address = location.address;
                     of_image.addresses.push(SymbolAddress { address, name });
@@ -89,7 +89,7 @@ pub fn symbol_section(
     builder
         .finish()
         .encode(&mut Encoder::new(&mut bytes, reader.endian()));
-    let warnings = recording.warnings().chain(symbolized.warnings);
+    let warnings = recording.warnings().chain(all.warnings);
     let warnings = warnings.chain(found.ignored.warnings());
     let copies = reader.events().iter().any(has_stack);
     let copies = copies.then(|| {
@@ -148,20 +148,20 @@ impl Builder {
     }
 
     /// What the address with this index is called.
-    fn name(&mut self, answers: &Answers, idx: usize) -> Option<AddressName> {
-        let frames = answers.frames(idx);
+    fn name(&mut self, symbolized: &Symbolized, idx: usize) -> Option<AddressName> {
+        let frames = symbolized.frames(idx);
         let function = frames.last()?;
         // What is deeper than a section holds loses its middle.
-        let n_inner = (frames.len() - 1).min(Symbols::MAX_DEPTH - 1);
+        let n_inner = (frames.len() - 1).min(EmbeddedNames::MAX_DEPTH - 1);
         let mut caller = None;
         for frame in [function].into_iter().chain(frames[..n_inner].iter().rev()) {
             let line = frame.line.map(|line| {
-                let file = self.string(answers.name(line.file));
+                let file = self.string(symbolized.name(line.file));
                 (file, line.line.min(u32::MAX - 1))
             });
             let frame = SymbolFrame {
                 caller,
-                name: self.string(answers.name(frame.name)),
+                name: self.string(symbolized.name(frame.name)),
                 line,
             };
             caller = Some(self.frames.intern(frame));
@@ -173,8 +173,8 @@ impl Builder {
         })
     }
 
-    fn finish(self) -> Symbols {
-        Symbols {
+    fn finish(self) -> EmbeddedNames {
+        EmbeddedNames {
             strings: self.strings.into_values(),
             frames: self.frames.into_values(),
             images: self.images,
@@ -214,13 +214,13 @@ mod tests {
         add(&names(&[]));
         let deep: Vec<String> = (0..500).map(|n| format!("f{n}")).collect();
         add(&deep);
-        let answers = collector.finish();
+        let symbolized = collector.finish();
         let mut builder = Builder::default();
-        let first = builder.name(&answers, 0).unwrap();
-        builder.name(&answers, 1).unwrap();
+        let first = builder.name(&symbolized, 0).unwrap();
+        builder.name(&symbolized, 1).unwrap();
         assert_eq!(builder.frames.len(), 4);
-        assert_eq!(builder.name(&answers, 2), None);
-        let deep = builder.name(&answers, 3).unwrap();
+        assert_eq!(builder.name(&symbolized, 2), None);
+        let deep = builder.name(&symbolized, 3).unwrap();
         let symbols = builder.finish();
         let chain = |frame| -> Vec<_> {
             let frames = symbols.chain(frame);
@@ -230,7 +230,7 @@ mod tests {
         };
         assert_eq!(chain(first.frame), ["a", "b", "main"]);
         let deep = chain(deep.frame);
-        assert_eq!(deep.len(), Symbols::MAX_DEPTH);
+        assert_eq!(deep.len(), EmbeddedNames::MAX_DEPTH);
         assert_eq!(
             (&*deep[0], &*deep[126], &*deep[127]),
             ("f0", "f126", "f499")

@@ -4,15 +4,19 @@
 mod address;
 mod build_id;
 mod code_address;
+mod counted;
 mod interner;
 mod module;
+mod reference_symbol;
 mod share;
 mod stack_end;
 
 pub use address::{Avma, FileOffset, Svma};
 pub use build_id::BuildId;
 pub use code_address::CodeAddress;
+pub use counted::Counted;
 pub use interner::{Id, Interner};
 pub use module::{is_module_file, module_name};
+pub use reference_symbol::ReferenceSymbol;
 pub use share::Share;
 pub use stack_end::StackEnd;

@@ -43,13 +43,13 @@ macro_rules! stack_ends {
 
 stack_ends! {
     /// It is complete: the thread began there.
-    Rooted = None, "complete", "complete: to where the thread began";
+    Complete = None, "complete", "complete: to where the thread began";
     /// The thread began there, but frame pointers led through code that nothing describes: callers of
     /// functions that keep none are missing.
     Guess = Some(12), "guess",
         "by frame pointers alone, through code without unwind information";
     /// The stack was deeper than its copy.
-    Cut = Some(1), "truncated", "truncated: the stack is deeper than its dump";
+    Truncated = Some(1), "truncated", "truncated: the stack is deeper than its dump";
     /// There is no stack dump: the stack was not in memory, exec was replacing it, or the recorder too busy.
     NotCopied = Some(8), "no-dump",
         "no stack dump: the stack was not in memory, or exec was replacing it";

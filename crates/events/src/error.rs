@@ -1,4 +1,4 @@
-//! Why a text names no event, told so that the user can mend it.
+//! Why a text names no event, and what the user can do.
 
 use std::io;
 use std::path::PathBuf;

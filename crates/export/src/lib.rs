@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use rprof_export::{Folded, Format, Json};
-//! use rprof_profile::{DimensionValues, EventKind, EventProfile, FrameInfo, Group, Level, Loss, Profile, Sampling, Tally, TallyParts};
+//! use rprof_profile::{DimensionValues, EventKind, EventProfile, FrameInfo, Group, Level, Loss, Profile, SampleCount, Sampling, Tally, TallyParts};
 //! use rprof_untrusted::Untrusted;
 //!
 //! let mut profile = Profile::default();
@@ -21,7 +21,8 @@
 //! let mut tally = Tally::default();
 //! let group = tally.group(profile.strings.intern("prog"));
 //! tally.add_samples(3, 3_000_000);
-//! tally.add_stack(group, stack.into_iter(), (3, 3_000_000));
+//! let count = SampleCount { samples: 3, weight: 3_000_000 };
+//! tally.add_stack(group, stack.into_iter(), count);
 //! let TallyParts { tree, groups: comms, samples, weight } = tally.into_parts();
 //! let group = |comm| Group { comm, values: DimensionValues::default() };
 //! profile.events.push(EventProfile {

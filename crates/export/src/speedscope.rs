@@ -5,7 +5,7 @@
 use crate::Format;
 use crate::json::Json;
 use foldhash::fast::RandomState;
-use rprof_base::Interner;
+use rprof_base::{Counted, Interner};
 use rprof_profile::timeline::Timeline;
 use rprof_profile::{FrameId, StrId, Strings};
 use std::collections::BTreeMap;
@@ -61,9 +61,9 @@ fn name_of(timeline: &Timeline) -> String {
         if loss.samples > 0 {
             let at_least = if loss.at_least { "at least " } else { "" };
             name += &format!(
-                " ({}: {at_least}{} samples lost)",
+                " ({}: {at_least}{} lost)",
                 event.name.raw(),
-                loss.samples
+                Counted::new(loss.samples, "sample", "samples")
             );
         }
     }

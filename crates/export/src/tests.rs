@@ -2,7 +2,7 @@
 
 use crate::{Firefox, Folded, Format, Json, Pprof, Speedscope, write_gzip};
 use rprof_profile::timeline::{
-    Code, CodeFrame, FieldValue, Image, ImageKind, StackNode, Thread, TimedLoss, TimedSample,
+    Code, CodeFrame, CodeKind, FieldValue, Image, StackNode, Thread, TimedLoss, TimedSample,
     Timeline,
 };
 use rprof_profile::{
@@ -61,8 +61,8 @@ fn timeline() -> Timeline {
         KERNEL + 0x40,
     );
     for (name, kind) in [
-        ("prog", ImageKind::Program),
-        ("[kernel.kallsyms]", ImageKind::Kernel),
+        ("prog", CodeKind::Program),
+        ("[kernel.kallsyms]", CodeKind::Kernel),
     ] {
         let name = profile.strings.intern(name);
         timeline.images.push(Image {
@@ -70,7 +70,7 @@ fn timeline() -> Timeline {
             path: name,
             build_id: None,
             kind,
-            base: (kind == ImageKind::Kernel).then_some(KERNEL),
+            base: (kind == CodeKind::Kernel).then_some(KERNEL),
         });
     }
     let code = |image, address, svma, frame| Code {

@@ -61,7 +61,7 @@ impl Contents {
         self.is_over_budget.get()
     }
 
-    /// Counts memory that is made of the file, for as long as this lives.
+    /// Counts memory that is made of the file, until this is dropped.
     pub(crate) fn hold(&self, bytes: u64) -> Result<(), OverBudget> {
         if let Some(free) = self.free.get().checked_sub(bytes) {
             self.free.set(free);

@@ -198,7 +198,7 @@ fn relocations_of_dwarf(sections: &object::read::elf::SectionTable<'_, Header>) 
         .collect()
 }
 
-/// The kernel puts executable sections behind each other in the file's order, but for those
+/// The kernel puts executable sections after each other in the file's order, but for those
 /// that are only for starting up (`layout_sections` in kernel/module.c, v6.1;
 /// `__layout_sections` in kernel/module/main.c, v6.12).
 fn place_sections(
@@ -215,7 +215,7 @@ fn place_sections(
         let name = sections.section_name(LE, section).unwrap_or_default();
         let size = section.sh_size(LE);
         let is_loaded_code = flags & CODE == CODE && !name.starts_with(b".init");
-        // What the kernel makes larger by stubs moves what is behind it, nobody can tell how far.
+        // What the kernel makes larger by stubs moves what follows by an unknown distance.
         if is_loaded_code && header.e_machine(LE) != elf::EM_X86_64 && is_grown(name) {
             next = None;
         }
@@ -236,7 +236,7 @@ fn is_grown(name: &[u8]) -> bool {
     matches!(name, b".plt" | b".text.ftrace_trampoline")
 }
 
-/// Applies one section's relocations. What was compressed goes behind all that there is, up to `most`
+/// Applies one section's relocations. What was compressed is appended, up to `most`
 /// bytes of both: many sections may be the same bytes of the file.
 fn relocate(bytes: &mut Vec<u8>, idx: usize, most: u64) -> Result<(), Fault> {
     let header = Header::parse(&bytes[..])?;

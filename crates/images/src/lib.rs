@@ -1,5 +1,5 @@
 //! Files that say what code is where: ELF files and their debug files, the kernel's symbol
-//! list, what compilers at run time leave behind.
+//! list, what JIT compilers write.
 //!
 //! Bytes go in, answers come out: an open [`Elf`], or a [`NoFile`] why there is none. Where files
 //! are is another crate's matter. Nothing is mapped: sections are read with `pread`.

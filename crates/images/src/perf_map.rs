@@ -28,7 +28,7 @@ pub struct PerfMapEntry<'a> {
     pub start: u64,
     /// Its bytes.
     pub len: u64,
-    /// What it is called: all behind the numbers, spaces and all.
+    /// What it is called: all after the numbers, spaces and all.
     pub name: &'a [u8],
 }
 
@@ -144,7 +144,7 @@ fn parse_line(line: &[u8]) -> Option<PerfMapEntry<'_>> {
     (!name.is_empty()).then_some(PerfMapEntry { start, len, name })
 }
 
-/// A number and what follows the space behind it.
+/// A number and what follows the space after it.
 fn hex(text: &[u8]) -> Option<(u64, &[u8])> {
     let end = text
         .iter()

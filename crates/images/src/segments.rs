@@ -99,7 +99,7 @@ where
     parts.collect()
 }
 
-/// Linkers put one segment behind the other, as near as pages and its first section allow: at the
+/// Linkers put one segment after the other, as near as pages and its first section allow: at the
 /// next offset that leaves the same remainder as its address.
 fn laid_out(loaded: &[Loaded], parts: &[Part]) -> Vec<Segment> {
     let mut at = 0u64;

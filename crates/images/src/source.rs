@@ -140,7 +140,7 @@ impl Opened {
             return false;
         };
         let own = split_device(meta.dev());
-        // Numbers without a device behind them are given anew with each boot and mount.
+        // Device numbers of file systems without a device change with each boot and mount.
         let are_given = own.0 == 0 && device.0 == 0;
         own == device || are_given || self.is_mounted_from(device)
     }

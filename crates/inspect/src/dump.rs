@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::fields::{JsonFields, TextFields};
 use rprof_abi::{CpuMode, Fields, RawRecord, Record, RecordKind, SampleId, Value};
+use rprof_base::Counted;
 use rprof_perfdata::{FileRecord, Reader, Step, file_kind};
 use rprof_untrusted::Untrusted;
 use std::io::{self, Write};
@@ -55,7 +56,12 @@ pub fn write_dump(
     let warnings = reader.warnings().iter().chain(&walked);
     let mut warnings: Vec<String> = warnings.map(ToString::to_string).collect();
     if n_bad > 0 {
-        warnings.push(format!("{n_bad} records are damaged: their lines say how"));
+        let bad = Counted::new(
+            n_bad,
+            "record is damaged: its line says how",
+            "records are damaged: their lines say how",
+        );
+        warnings.push(bad.to_string());
     }
     Ok(warnings)
 }

@@ -118,10 +118,17 @@ fn visit_features(reader: &Reader, fields: &mut dyn Fields, warnings: &mut Vec<S
         };
         match Feature::parse(id, &bytes, reader.endian()) {
             Ok(feature) => feature.visit(fields),
-            Err(error) => warnings.push(format!(
-                "damaged feature section {} ({error}); ignored",
-                id.name()
-            )),
+            Err(error) => {
+                // Its size is known all the same.
+                if id == FeatureId::TRACING_DATA {
+                    let len_bytes = bytes.len() as u64;
+                    Feature::Opaque { id, len_bytes }.visit(fields);
+                }
+                warnings.push(format!(
+                    "damaged feature section {} ({error}); ignored",
+                    id.name()
+                ));
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where names come from, by image: for the eye, and as named fields.
+//! Where names come from, by image: as text, and as named fields.
 
 use rprof_abi::{Fields, Value};
 use rprof_analysis::{ImageSymbols, RecordingSymbols};
@@ -62,8 +62,8 @@ fn more(image: &ImageSymbols) -> Vec<(&'static str, String)> {
     if let Some(build_id) = &image.build_id {
         lines.push(("build id", build_id.clone()));
     }
-    if !image.gives.is_empty() {
-        lines.push(("gives", image.gives.join(", ")));
+    if !image.sources.is_empty() {
+        lines.push(("gives", image.sources.join(", ")));
     }
     let files = image.files.iter().filter(|&file| *file != image.path);
     lines.extend(files.map(|file| ("from", file.clone())));
@@ -106,8 +106,8 @@ fn visit_image(image: &ImageSymbols, fields: &mut dyn Fields) {
     fields.field("unnamed_weight", Value::Unsigned(image.unnamed_weight));
     fields.field("addresses", Value::Unsigned(image.addresses as u64));
     fields.field("named", Value::Unsigned(image.named as u64));
-    fields.list("gives", &image.gives, |fields, gives| {
-        fields.field("", Value::Text(gives.as_bytes()));
+    fields.list("gives", &image.sources, |fields, source| {
+        fields.field("", Value::Text(source.as_bytes()));
     });
     fields.list("files", &image.files, |fields, file| {
         fields.field("", Value::Text(file.as_bytes()));
@@ -136,7 +136,7 @@ mod tests {
                     unnamed_weight: 75,
                     named: 3,
                     files: vec!["/bin/x".to_owned(), "/debug/x".to_owned()],
-                    gives: vec!["symtab", "lines"],
+                    sources: vec!["symtab", "lines"],
                     ..image("/bin/x", 750)
                 },
                 ImageSymbols {

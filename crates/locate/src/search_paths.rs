@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// What the kernel says behind the path of a file that has none any more.
+/// What the kernel appends to the path of a deleted file.
 const DELETED: &[u8] = b" (deleted)";
 
 /// Of processes that map an image, at most this many are asked: all see the same.
@@ -131,7 +131,7 @@ impl SearchPaths {
     }
 }
 
-/// A name with more behind it.
+/// A name with a suffix.
 pub(crate) fn appended(path: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(ending);

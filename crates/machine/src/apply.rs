@@ -2,7 +2,7 @@
 
 use crate::change::{Change, Space};
 use crate::exec::{Execs, Loaded};
-use crate::history::{Comm, SpaceJournals};
+use crate::history::{CommId, SpaceJournals};
 use crate::ranges::{Backing, Editor, Range, Ranges, Root};
 use crate::timeline::{Journal, Key};
 use crate::{History, ImageId, Images};
@@ -12,7 +12,7 @@ use crate::{History, ImageId, Images};
 pub(crate) struct Now {
     editor: Editor,
     spaces: SpaceJournals,
-    comms: Journal<Comm>,
+    comms: Journal<CommId>,
     execs: Execs,
     pub(crate) vdso: Option<ImageId>,
     /// The kernel and its modules alone, without symbols over them.
@@ -74,7 +74,7 @@ impl Now {
                     self.comms.push(key, tid, name);
                 } else if inherits && self.name(tid).is_some() {
                     // The name of the task that had the id before.
-                    self.comms.push(key, tid, Comm::UNKNOWN);
+                    self.comms.push(key, tid, CommId::UNKNOWN);
                 }
             }
         }
@@ -205,8 +205,8 @@ impl Now {
         self.spaces.last(space).unwrap_or_default()
     }
 
-    fn name(&self, tid: i32) -> Option<Comm> {
+    fn name(&self, tid: i32) -> Option<CommId> {
         let name = self.comms.last(tid);
-        name.filter(|&name| name != Comm::UNKNOWN)
+        name.filter(|&name| name != CommId::UNKNOWN)
     }
 }

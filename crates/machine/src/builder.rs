@@ -6,7 +6,7 @@ pub use jit_code::{JitCode, MappedJitDump};
 
 use crate::apply::Now;
 use crate::change::{Change, Space};
-use crate::history::Comm;
+use crate::history::CommId;
 use crate::ranges::{Backing, Range};
 use crate::{History, ImageId, ImageKind, Images, Key, RecordedImage};
 use foldhash::HashMap;
@@ -18,17 +18,17 @@ use rprof_base::{BuildId, Interner};
 use std::cmp::Reverse;
 
 /// Takes sideband records in the file's order.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct HistoryBuilder {
     has_times: bool,
     build_ids: HashMap<Vec<u8>, BuildId>,
     images: Images,
-    comms: Interner<Comm, Vec<u8>, RandomState>,
+    comms: Interner<CommId, Vec<u8>, RandomState>,
     changes: Vec<(Key, Change)>,
     compiled: Compiled,
 }
 
-/// Name of the kernel's own map, with or without its reference symbol behind it.
+/// Name of the kernel's own map, with or without its reference symbol after it.
 const KERNEL_NAME: &[u8] = b"[kernel.kallsyms]";
 
 /// What names of guests' kernels begin with; the guest's process, `]` and the reference symbol
@@ -48,10 +48,7 @@ impl HistoryBuilder {
         Self {
             has_times,
             build_ids,
-            images: Images::default(),
-            comms: Interner::default(),
-            changes: Vec::new(),
-            compiled: Compiled::default(),
+            ..Self::default()
         }
     }
 
@@ -59,8 +56,9 @@ impl HistoryBuilder {
     /// [`Images::TOO_MANY`].
     pub(crate) fn with_images_up_to(bytes: u64) -> Self {
         Self {
+            has_times: true,
             images: Images::up_to(bytes),
-            ..Self::new(true, HashMap::default())
+            ..Self::default()
         }
     }
 
@@ -121,7 +119,7 @@ impl HistoryBuilder {
         let range = Range {
             start: map.addr,
             // Tools announce the kernel up to _etext, but code for start-up and for idle tasks
-            // lies behind it. What lies there of modules is mapped over it.
+            // lies after it. What lies there of modules is mapped over it.
             end: if is_kernel && is_whole_kernel {
                 u64::MAX
             } else {
@@ -234,7 +232,7 @@ impl HistoryBuilder {
         })
     }
 
-    fn comm(&mut self, name: &[u8]) -> Comm {
+    fn comm(&mut self, name: &[u8]) -> CommId {
         self.comms.intern_ref(name)
     }
 

@@ -1,6 +1,6 @@
 //! What sideband says, as changes of names and mappings: small, for a recording has many.
 
-use crate::history::Comm;
+use crate::history::CommId;
 use crate::ranges::Range;
 
 /// An address space.
@@ -41,7 +41,7 @@ pub(crate) enum Change {
     Comm {
         pid: i32,
         tid: i32,
-        comm: Comm,
+        comm: CommId,
         exec: bool,
     },
     /// A new task.

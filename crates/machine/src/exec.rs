@@ -25,8 +25,8 @@ impl Exec {
     }
 }
 
-/// The kernel maps the program, its loader and then the vdso; where there is none, so many
-/// mappings of code are the loader's doing.
+/// The kernel maps the program, its loader and then the vdso. Where there is no vdso, this many
+/// mappings of code show that the loader runs.
 const MAX_MAPS: u32 = 6;
 
 /// From the vdso's mapping to the first instruction takes microseconds.

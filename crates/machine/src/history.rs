@@ -27,41 +27,41 @@ pub struct Moment {
     /// The mappings of the kernel.
     pub kernel: Epoch,
     /// Its name; `None` if the recording never names it.
-    pub comm: Option<Comm>,
+    pub comm: Option<CommId>,
     /// From here on (inclusive).
     pub from: Key,
     /// Up to here (exclusive).
     pub until: Key,
 }
 
-/// Where an address points.
+/// What an address of a process is in: perf's `addr_location`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
-    /// Into a mapped file.
+pub enum AddressLocation {
+    /// A mapped file, or memory with code.
     User {
         /// Which.
         image: ImageId,
         /// Where in it.
         offset: FileOffset,
     },
-    /// Into a kernel, a module or a BPF program.
+    /// A kernel, a module or a BPF program.
     Kernel {
         /// Which.
         image: ImageId,
         /// The address itself.
         avma: Avma,
     },
-    /// To nothing that the recording knows of.
+    /// Nothing that the recording knows of.
     Unmapped(Avma),
 }
 
 /// A thread's name, by number: the same name has the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Comm(pub(crate) u32);
+pub struct CommId(pub(crate) u32);
 
-rprof_base::impl_id!(Comm);
+rprof_base::impl_id!(CommId);
 
-impl Comm {
+impl CommId {
     /// Of a thread whose id had another one's name before, and whose own nobody told.
     pub(crate) const UNKNOWN: Self = Self(u32::MAX);
 }
@@ -161,7 +161,7 @@ impl SpaceJournals {
 pub struct History {
     pub(crate) ranges: Ranges,
     pub(crate) spaces: Spaces<Timelines<Root>>,
-    pub(crate) comms: Timelines<Comm>,
+    pub(crate) comms: Timelines<CommId>,
     pub(crate) names: Vec<Vec<u8>>,
     pub(crate) images: Images,
 }
@@ -223,38 +223,38 @@ impl History {
         Moment {
             user: Epoch(user.value.unwrap_or_default()),
             kernel: Epoch(kernel.value.unwrap_or_default()),
-            comm: comm.value.filter(|&comm| comm != Comm::UNKNOWN),
+            comm: comm.value.filter(|&comm| comm != CommId::UNKNOWN),
             from: user.from.max(kernel.from).max(comm.from),
             until: user.until.min(kernel.until).min(comm.until),
         }
     }
 
-    /// Where an address points in an epoch.
+    /// What an address is in.
     #[inline]
-    pub fn place(&self, epoch: Epoch, avma: Avma) -> Place {
+    pub fn resolve(&self, epoch: Epoch, avma: Avma) -> AddressLocation {
         match self.ranges.find(epoch.0, avma.0) {
-            Some(range) => self.place_in(range, avma),
-            None => Place::Unmapped(avma),
+            Some(range) => self.location_in(range, avma),
+            None => AddressLocation::Unmapped(avma),
         }
     }
 
-    /// The same, for an address that is to be executed: mappings of data (`mmap_data`) are none.
-    pub fn code(&self, epoch: Epoch, avma: Avma) -> Place {
+    /// The same for an address of code: mappings of data (`mmap_data`) do not count.
+    pub fn resolve_code(&self, epoch: Epoch, avma: Avma) -> AddressLocation {
         match self.ranges.find(epoch.0, avma.0) {
-            Some(range) if range.is_code => self.place_in(range, avma),
-            _ => Place::Unmapped(avma),
+            Some(range) if range.is_code => self.location_in(range, avma),
+            _ => AddressLocation::Unmapped(avma),
         }
     }
 
     #[inline]
-    fn place_in(&self, range: Range, avma: Avma) -> Place {
+    fn location_in(&self, range: Range, avma: Avma) -> AddressLocation {
         let image = range.image;
         match self.images.of(image).map(|image| image.kind) {
-            Some(ImageKind::User | ImageKind::GuestUser) => Place::User {
+            Some(ImageKind::User | ImageKind::GuestUser) => AddressLocation::User {
                 image,
                 offset: FileOffset(range.pgoff.wrapping_add(avma.0 - range.start)),
             },
-            _ => Place::Kernel { image, avma },
+            _ => AddressLocation::Kernel { image, avma },
         }
     }
 
@@ -265,13 +265,13 @@ impl History {
     }
 
     /// A thread's name at a moment; `None` if the recording never names it.
-    pub fn comm(&self, tid: i32, key: Key) -> Option<Comm> {
+    pub fn comm(&self, tid: i32, key: Key) -> Option<CommId> {
         let comm = self.comms.at(tid, key);
-        comm.filter(|&comm| comm != Comm::UNKNOWN)
+        comm.filter(|&comm| comm != CommId::UNKNOWN)
     }
 
     /// The bytes of a name.
-    pub fn comm_name(&self, comm: Comm) -> &[u8] {
+    pub fn comm_name(&self, comm: CommId) -> &[u8] {
         self.names.get(comm.0 as usize).map_or(b"", Vec::as_slice)
     }
 }

@@ -1,7 +1,7 @@
 //! The images of a recording, each once.
 
 use foldhash::fast::RandomState;
-use rprof_base::{Avma, BuildId, Interner, module_name};
+use rprof_base::{Avma, BuildId, Interner, ReferenceSymbol, module_name};
 use std::borrow::Cow;
 
 /// Number of an image within one recording.
@@ -66,14 +66,16 @@ pub struct RecordedImage {
 }
 
 impl RecordedImage {
-    /// Name and address of the kernel's reference symbol, which tell kernels of different boots
-    /// apart from each other.
-    pub fn kernel_reference(&self) -> Option<(&[u8], Avma)> {
+    /// Of a kernel, its reference symbol.
+    pub fn reference_symbol(&self) -> Option<ReferenceSymbol<'_>> {
         let ImageKind::Kernel { reference_avma } = self.kind else {
             return None;
         };
         let name = self.path.splitn(2, |&byte| byte == b']').nth(1)?;
-        Some((name, Avma(reference_avma?)))
+        Some(ReferenceSymbol {
+            name,
+            avma: Avma(reference_avma?),
+        })
     }
 
     /// The process whose JIT code this is, by the name that perf gives to memory of code:

@@ -2,17 +2,17 @@
 //!
 //! [`HistoryBuilder`] takes the sideband of a recording in the file's order; [`History`] then
 //! answers for any moment ([`Key`]): which [`Epoch`] of mappings a process was in, which
-//! [`Place`] an address pointed to, which name a thread had. Answers never change, so threads
+//! [`AddressLocation`] an address had, which name a thread had. Answers never change, so threads
 //! share it and cache what it says.
 //!
 //! The rules, learned from real recordings: a moment is (time, file offset), the offset alone
-//! where the file has no times. EXIT ends nothing (kernel samples follow it): a task lives until
+//! where the file has no times. EXIT ends nothing (kernel samples follow it): a task stays until
 //! its id is used again. FORK inherits names and mappings, exec clears mappings, a mapping cuts
 //! the ones it covers, announcing the same mapping again changes nothing. A kernel symbol that
 //! goes away uncovers what lay below it. Guests have address spaces of their own.
 //!
-//! Memory follows the program, not the recording: sets of mappings that are equal are kept once,
-//! whoever has them and whenever; what remains per change is one small entry of a timeline.
+//! Memory follows the program, not the recording: equal sets of mappings are kept once, for all
+//! processes and times. Each change adds one small entry to a timeline.
 
 mod apply;
 mod builder;
@@ -25,7 +25,7 @@ mod ranges;
 mod timeline;
 
 pub use builder::{HistoryBuilder, JitCode, MappedJitDump};
-pub use history::{Comm, Epoch, History, Moment, Place};
+pub use history::{AddressLocation, CommId, Epoch, History, Moment};
 pub use image::{ImageId, ImageKind, Images, RecordedImage, is_path_of_code_log};
 pub use live::Live;
 pub use timeline::Key;

@@ -2,7 +2,7 @@
 
 use crate::apply::Now;
 use crate::change::Change;
-use crate::{Epoch, HistoryBuilder, Images, Key, Place};
+use crate::{AddressLocation, Epoch, HistoryBuilder, Images, Key};
 use foldhash::{HashMap, HashSet};
 use rprof_abi::record::{Comm, Record};
 use rprof_abi::{Misc, SampleId};
@@ -12,7 +12,7 @@ use std::collections::hash_map::Entry;
 
 /// Names and mappings as they are, and as they were moments ago.
 ///
-/// Sideband comes in ring by ring, samples behind it: records are added as they come, and applied
+/// Sideband comes ring by ring, and samples after it: records are added as they come, and applied
 /// in order of time up to a moment before which nothing more can come ([`Live::settle`]).
 #[derive(Debug)]
 pub struct Live {
@@ -195,14 +195,14 @@ impl Live {
         Epoch(self.now.recent(pid, key).unwrap_or_default())
     }
 
-    /// Where an address of user space points in an epoch.
-    pub fn place(&self, epoch: Epoch, avma: Avma) -> Place {
+    /// What an address of user space is in.
+    pub fn resolve(&self, epoch: Epoch, avma: Avma) -> AddressLocation {
         match self.now.ranges().find(epoch.0, avma.0) {
-            Some(range) => Place::User {
+            Some(range) => AddressLocation::User {
                 image: range.image,
                 offset: FileOffset(range.pgoff.wrapping_add(avma.0 - range.start)),
             },
-            None => Place::Unmapped(avma),
+            None => AddressLocation::Unmapped(avma),
         }
     }
 
@@ -243,8 +243,8 @@ mod tests {
 
     fn name(live: &Live, pid: i32, time_ns: u64) -> Option<Vec<u8>> {
         let epoch = live.epoch(pid, time_ns);
-        match live.place(epoch, Avma(0x5010)) {
-            Place::User { image, .. } => Some(live.images().of(image)?.path.clone()),
+        match live.resolve(epoch, Avma(0x5010)) {
+            AddressLocation::User { image, .. } => Some(live.images().of(image)?.path.clone()),
             _ => None,
         }
     }

@@ -216,7 +216,7 @@ pub(crate) struct ValueSpan<T> {
     /// None if there was none yet.
     pub(crate) value: Option<T>,
     pub(crate) from: Key,
-    /// The first moment behind it.
+    /// The first moment after it.
     pub(crate) until: Key,
 }
 

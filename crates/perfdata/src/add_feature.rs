@@ -163,7 +163,7 @@ impl<'f> SectionTable<'f> {
         if has_higher {
             let higher = self.header.feature_ids().filter(|other| *other > id);
             let higher: Vec<FeatureId> = higher.collect();
-            higher.into_iter().for_each(|id| self.set_bit(id, false));
+            higher.into_iter().for_each(|id| self.clear_bit(id));
             self.write_header()?;
         }
         for place in place..self.table.len() {
@@ -172,7 +172,7 @@ impl<'f> SectionTable<'f> {
         }
         self.file.sync_data()?;
         self.header.features = bits;
-        self.set_bit(id, true);
+        self.set_bit(id);
         self.write_header()?;
         self.file.sync_data()
     }
@@ -229,10 +229,15 @@ impl<'f> SectionTable<'f> {
         (self.write)(&bytes, at)
     }
 
-    fn set_bit(&mut self, id: FeatureId, is_set: bool) {
+    fn set_bit(&mut self, id: FeatureId) {
         if let Some(word) = self.header.features.get_mut((id.0 / 64) as usize) {
-            let bit = 1 << (id.0 % 64);
-            *word = if is_set { *word | bit } else { *word & !bit };
+            *word |= 1 << (id.0 % 64);
+        }
+    }
+
+    fn clear_bit(&mut self, id: FeatureId) {
+        if let Some(word) = self.header.features.get_mut((id.0 / 64) as usize) {
+            *word &= !(1 << (id.0 % 64));
         }
     }
 

@@ -1,6 +1,7 @@
 //! What can be wrong with a file: an [`Error`] ends reading, a [`Warning`] makes it smaller.
 
 use crate::FeatureId;
+use rprof_base::Counted;
 use std::io;
 use std::path::PathBuf;
 
@@ -138,7 +139,8 @@ impl std::fmt::Display for Warning {
                  be read"
             ),
             Self::Undecodable { records } => {
-                write!(f, "{records} damaged records were ignored")
+                let (one, many) = ("damaged record was ignored", "damaged records were ignored");
+                Counted::new(*records, one, many).fmt(f)
             }
             Self::CutFeatures { missing } => {
                 let names: Vec<&str> = missing.iter().map(|id| id.name()).collect();

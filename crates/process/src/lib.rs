@@ -1,4 +1,4 @@
-//! Processes: starting one behind a gate, listing those that run, and describing them as the
+//! Processes: starting one that waits at a gate, listing those that run, and describing them as the
 //! records that the kernel would have written, had the recording begun before them.
 
 mod kernel;

@@ -1,7 +1,7 @@
 //! Counts, stacks, trees and views: plain data that every verb, exporter and test can build.
 //!
 //! A [`Tally`] counts stacks while a recording is read; frozen, its trees become a [`Profile`];
-//! a [`view`] groups one for the eye. A [`timeline`] has samples one by one. Stacks are counted by function, not by address, so a
+//! a [`view`] groups one into rows and trees. A [`timeline`] has samples one by one. Stacks are counted by function, not by address, so a
 //! profile is as large as the program, not as the recording. Nothing here knows files,
 //! processes or symbols.
 
@@ -23,6 +23,6 @@ pub use filter::{Ancestor, Filter, FilterError};
 pub use frames::{FrameId, FrameInfo, Frames, Level};
 pub use profile::{EventProfile, Group, ListedUnnamed, Loss, Profile, UnnamedImage};
 pub use strings::{StrId, Strings};
-pub use tally::{Tally, TallyParts};
+pub use tally::{SampleCount, Tally, TallyParts};
 pub use tree::{Node, Tree};
 pub use unwound::{EndedStacks, Unwound};

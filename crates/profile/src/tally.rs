@@ -17,6 +17,23 @@ pub struct Tally<G> {
     weight: u64,
 }
 
+/// Samples with the same stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampleCount {
+    /// How many.
+    pub samples: u64,
+    /// Their weight, in the event's unit.
+    pub weight: u64,
+}
+
+impl SampleCount {
+    /// One sample.
+    #[inline]
+    pub const fn one(weight: u64) -> Self {
+        Self { samples: 1, weight }
+    }
+}
+
 /// What a tally counted.
 #[derive(Clone, Debug)]
 pub struct TallyParts<G> {
@@ -50,21 +67,21 @@ impl<G: Copy + Eq + Hash> Tally<G> {
         self.weight = self.weight.saturating_add(weight);
     }
 
-    /// Counts samples (number and weight) with a stack, of a group; frames come outermost first.
+    /// Counts samples with a stack, of a group; frames come outermost first.
     /// Returns where they were counted, for [`Self::count`]. An empty stack counts for nothing.
     #[inline]
     pub fn add_stack(
         &mut self,
         group: u32,
         frames: impl Iterator<Item = FrameId>,
-        (samples, weight): (u64, u64),
+        count: SampleCount,
     ) -> Option<u32> {
         let mut node = None;
         for frame in frames {
             node = Some(self.tree.child(node, group, frame));
         }
         if let Some(node) = node {
-            self.tree.count(node, weight, samples);
+            self.tree.count(node, count.weight, count.samples);
         }
         node
     }

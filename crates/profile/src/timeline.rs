@@ -35,7 +35,7 @@ pub struct Timeline {
 
 /// Where code comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ImageKind {
+pub enum CodeKind {
     /// A program.
     Program,
     /// A shared library.
@@ -58,7 +58,7 @@ pub struct Image {
     /// Its contents' identity, in hexadecimal digits.
     pub build_id: Option<StrId>,
     /// What it is.
-    pub kind: ImageKind,
+    pub kind: CodeKind,
     /// For a kernel, where its text begins in memory, if the recording says so.
     pub base: Option<u64>,
 }

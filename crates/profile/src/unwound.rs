@@ -50,23 +50,23 @@ impl Unwound {
             return None;
         }
         let share = |samples| format!("{:.1} %", Share::of(samples, all));
-        let rooted = self.sum(|end| end == StackEnd::Rooted);
-        let cut = self.sum(|end| end == StackEnd::Cut);
+        let complete = self.sum(|end| end == StackEnd::Complete);
+        let truncated = self.sum(|end| end == StackEnd::Truncated);
         let guessed = self.sum(|end| end == StackEnd::Guess);
         let lacking = self.sum(StackEnd::lacks_info);
-        let mut line = format!("{} complete", share(rooted));
+        let mut line = format!("{} complete", share(complete));
         if guessed > 0 {
             let images = self.images(|end| end == StackEnd::Guess, share);
             line += &format!(", {} by frame pointers alone ({images})", share(guessed));
         }
-        if cut > 0 {
-            line += &format!(", {} truncated", share(cut));
+        if truncated > 0 {
+            line += &format!(", {} truncated", share(truncated));
         }
         if lacking > 0 {
             let images = self.images(StackEnd::lacks_info, share);
             line += &format!(", {} without unwind info ({images})", share(lacking));
         }
-        let others = all - rooted - guessed - cut - lacking;
+        let others = all - complete - guessed - truncated - lacking;
         if others > 0 {
             line += &format!(", {} ended otherwise", share(others));
         }
@@ -119,12 +119,12 @@ mod tests {
         let all = Unwound::of(
             [
                 ended(StackEnd::NoInfo, Some("[anon]"), 2),
-                ended(StackEnd::Rooted, None, 973),
+                ended(StackEnd::Complete, None, 973),
                 ended(StackEnd::NoInfo, Some("libfoo.so"), 4),
                 ended(StackEnd::BadInfo, Some("libfoo.so"), 1),
                 ended(StackEnd::Guess, Some("libm.so.6"), 9),
-                ended(StackEnd::Cut, Some("a"), 6),
-                ended(StackEnd::Cut, Some("b"), 5),
+                ended(StackEnd::Truncated, Some("a"), 6),
+                ended(StackEnd::Truncated, Some("b"), 5),
                 ended(StackEnd::NoRegisters, None, 500),
             ]
             .into_iter(),

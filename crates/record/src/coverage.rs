@@ -191,14 +191,14 @@ impl Coverage {
     }
 
     /// What is to be said when the command has ended; `None` if enough is covered.
-    pub(crate) fn finish(&self, by_thread: &Group) -> Option<feature::Coverage> {
+    pub(crate) fn finish(&self, by_thread: &Group) -> Option<feature::SampleCoverage> {
         let count = self.count(by_thread)?;
         let [sampled, by_cpu] = self.covered;
         let is_little = self.lineage.n_exits() >= MANY && self.is_short_of(count);
         if !is_little {
             return None;
         }
-        Some(feature::Coverage {
+        Some(feature::SampleCoverage {
             covered: sampled.saturating_add(by_cpu),
             count: count.saturating_add(by_cpu),
             event: u32::try_from(self.event).ok()?,

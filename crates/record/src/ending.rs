@@ -1,7 +1,7 @@
 //! The end of a recording: of the rings, of the file, and of the command.
 
 use crate::background::in_background;
-use crate::coverage::Coverage as Covered;
+use crate::coverage::Coverage;
 use crate::drain::Drain;
 use crate::features;
 use crate::grace_period::GracePeriod;
@@ -14,7 +14,7 @@ use crate::run::{Over, Run};
 use crate::sink::Written;
 use crate::{Error, EventCount, Note, Summary};
 use rprof_abi::AttrFlags;
-use rprof_perfdata::feature::Coverage;
+use rprof_perfdata::feature::SampleCoverage;
 use rprof_perfdata::{FeatureId, Writer};
 use rprof_process::Child;
 use rprof_ringbuf::Poller;
@@ -166,13 +166,13 @@ impl Run<'_> {
                 .drain
                 .coverage
                 .as_ref()
-                .is_some_and(Covered::has_any_by_cpu),
+                .is_some_and(Coverage::has_any_by_cpu),
             status: None,
         }
     }
 
     /// What samples stand for, if that is worth a word.
-    fn coverage(&self) -> Option<Coverage> {
+    fn coverage(&self) -> Option<SampleCoverage> {
         // The kernel's own limits may be why.
         let coverage = self.drain.coverage.as_ref();
         let coverage = coverage.filter(|_| self.drain.counts.throttled == 0)?;

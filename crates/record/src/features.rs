@@ -6,7 +6,7 @@ use rprof_abi::{Encoder, Endian, event_type};
 use rprof_events::{Event, Sources, online_cpus, parse_cpu_list};
 use rprof_perfdata::FeatureId;
 use rprof_perfdata::feature::{
-    ClockData, Coverage, CpuPlace, CpuTopology, FileContents, LeftOut, NumaNode, SampleTime,
+    ClockData, CpuPlace, CpuTopology, FileContents, LeftOut, NumaNode, SampleCoverage, SampleTime,
     StackEnds, TracingData, encode_cpu_topology, encode_nr_cpus, encode_numa, encode_string,
     encode_strings,
 };
@@ -136,7 +136,7 @@ pub(crate) fn of_command(pid: i32) -> Option<(FeatureId, Vec<u8>)> {
 }
 
 /// What samples stand for.
-pub(crate) fn of_coverage(coverage: Coverage) -> (FeatureId, Vec<u8>) {
+pub(crate) fn of_coverage(coverage: SampleCoverage) -> (FeatureId, Vec<u8>) {
     let mut bytes = Vec::new();
     coverage.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
     (FeatureId::COVERAGE, bytes)

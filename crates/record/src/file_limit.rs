@@ -4,6 +4,7 @@
 use crate::Error;
 use crate::attrs::{Attrs, Prepared};
 use crate::open::Scope;
+use rprof_base::Counted;
 use rprof_ringbuf::Target;
 use rprof_ringbuf::sys::OpenFilesLimit;
 
@@ -60,13 +61,13 @@ fn too_many(attrs: &Attrs, scope: &Scope<'_>, needed: u64) -> Error {
     let others = needed.saturating_sub(events(attrs, scope));
     let (n_threads, n_cpus) = (scope.targets.len(), scope.cpus.len());
     let each = events_each(attrs, scope);
-    let many = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let cpus = many(n_cpus, "CPU");
+    let cpus = Counted::new(n_cpus as u64, "CPU", "CPUs");
+    let events = Counted::new(each, "event", "events");
     let what = match scope.targets.first() {
-        Some(Target::All) => format!("{cpus} x {each} events, and {others}"),
+        Some(Target::All) => format!("{cpus} x {events}, and {others}"),
         _ => {
-            let threads = many(n_threads, "thread");
-            format!("{threads} x {cpus} x {each} events, and {others}")
+            let threads = Counted::new(n_threads as u64, "thread", "threads");
+            format!("{threads} x {cpus} x {events}, and {others}")
         }
     };
     let advice = match n_threads {

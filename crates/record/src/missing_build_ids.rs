@@ -1,6 +1,6 @@
 //! Images without a build id in the record of their mapping.
 //!
-//! The build id is read from the file when it is first mapped, while the process lives that has it. The
+//! The build id is read from the file when it is first mapped, while its process still runs. The
 //! recording gets a section with those ids, so that any perf finds the right contents later. Of files that
 //! have no build id, it is noted what is in them. None is made up: perf refuses files that lack an id that
 //! the recording has.

@@ -1,5 +1,6 @@
 //! Things a user should know, one line each.
 
+use rprof_base::Counted;
 use std::fmt;
 use std::time::Duration;
 
@@ -30,7 +31,7 @@ pub enum Note {
     },
     /// Many processes or threads end before their first sample: CPUs are sampled from now on.
     ShortProcesses,
-    /// Ctrl-C came, and the command, which has it, too, lives on.
+    /// Ctrl-C came, and the command, which got it too, still runs.
     CommandHasSignal,
     /// The recording has ended, the command has not.
     CommandEnds,
@@ -178,12 +179,8 @@ impl fmt::Display for Note {
             ),
             Self::Unreadable { processes, is_root } => write!(
                 f,
-                "{processes} {} cannot be inspected: samples of them lack names and callers{}",
-                if *processes == 1 {
-                    "process"
-                } else {
-                    "processes"
-                },
+                "{} cannot be inspected: samples of them lack names and callers{}",
+                Counted::new(*processes as u64, "process", "processes"),
                 if *is_root {
                     ""
                 } else {
@@ -211,7 +208,8 @@ impl fmt::Display for Note {
                 )
             }
             Self::Undecodable { samples } => {
-                write!(f, "{samples} samples of the kernel's could not be decoded")
+                let samples = Counted::new(*samples, "sample", "samples");
+                write!(f, "{samples} of the kernel's could not be decoded")
             }
             Self::Overfull { processes } => write!(
                 f,

@@ -2,7 +2,7 @@
 
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
-use rprof_perfdata::feature::{Coverage, StackEnds};
+use rprof_perfdata::feature::{SampleCoverage, StackEnds};
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -171,7 +171,7 @@ pub struct Summary {
     /// What each event counted, whether or not samples were taken; empty if others are counted, too.
     pub event_counts: Vec<EventCount>,
     /// What samples stand for, if much is missing: processes that end early have no samples.
-    pub coverage: Option<Coverage>,
+    pub coverage: Option<SampleCoverage>,
     /// Whether CPUs were sampled since that was found out.
     pub is_by_cpu: bool,
     /// The command's end; `None` if there is none, or if it was ended because the time was over.

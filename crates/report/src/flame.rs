@@ -7,6 +7,7 @@
 use crate::Error;
 use inferno::flamegraph::color::{Color, MultiPalette, Palette, PaletteMap};
 use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines};
+use rprof_base::Counted;
 use rprof_profile::view::{Audience, Count, FirstFrame, FoldOptions, fold};
 use rprof_profile::{EventProfile, Profile};
 use rprof_untrusted::printable;
@@ -50,7 +51,10 @@ pub fn write_flame(
     let mut drawing = Options::default();
     drawing.title = match &options.title {
         Some(title) => printable(title).into_owned(),
-        None => format!("{}, {} samples", event.name, event.samples),
+        None => {
+            let samples = Counted::new(event.samples, "sample", "samples");
+            format!("{}, {samples}", event.name)
+        }
     };
     drawing.flame_chart = true;
     drawing.colors = Palette::Multi(MultiPalette::Java);
@@ -74,7 +78,8 @@ fn subtitle(profile: &Profile, event: &EventProfile) -> Option<String> {
     }
     if event.loss.samples > 0 {
         let at_least = if event.loss.at_least { "at least " } else { "" };
-        parts.push(format!("{at_least}{} samples lost", event.loss.samples));
+        let lost = Counted::new(event.loss.samples, "sample", "samples");
+        parts.push(format!("{at_least}{lost} lost"));
     }
     (!parts.is_empty()).then(|| parts.join(", "))
 }
@@ -123,8 +128,8 @@ fn unit(event: &str) -> &str {
 mod tests {
     use super::*;
     use rprof_profile::{
-        DimensionValues, EventKind, FrameId, FrameInfo, Group, Level, Loss, Sampling, Tally,
-        TallyParts,
+        DimensionValues, EventKind, FrameId, FrameInfo, Group, Level, Loss, SampleCount, Sampling,
+        Tally, TallyParts,
     };
     use rprof_untrusted::Untrusted;
 
@@ -144,7 +149,7 @@ mod tests {
             });
             tally.add_samples(1, 1);
             let group = tally.group(0);
-            tally.add_stack(group, [frame].into_iter(), (1, 1));
+            tally.add_stack(group, [frame].into_iter(), SampleCount::one(1));
         }
         let TallyParts {
             tree,

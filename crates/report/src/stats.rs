@@ -2,7 +2,7 @@
 
 use super::table::left_out;
 use super::unnamed::unnamed_lines;
-use rprof_base::{Share, StackEnd};
+use rprof_base::{Counted, Share, StackEnd};
 use rprof_profile::{EndedStacks, Profile, Unwound};
 use rprof_untrusted::printable;
 use std::io::{self, Write};
@@ -19,8 +19,11 @@ pub fn write_stats(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
         let at_least = if event.loss.at_least { "at least " } else { "" };
         writeln!(
             out,
-            "{}: {} samples, event count {}, {at_least}{} samples lost",
-            event.name, event.samples, event.weight, event.loss.samples
+            "{}: {}, event count {}, {at_least}{} lost",
+            event.name,
+            Counted::new(event.samples, "sample", "samples"),
+            event.weight,
+            Counted::new(event.loss.samples, "sample", "samples")
         )?;
     }
     if let Some(left_out) = left_out(profile) {
@@ -97,9 +100,9 @@ mod tests {
             samples,
         };
         let ends = [
-            ended(StackEnd::Rooted, None, 90),
-            ended(StackEnd::Cut, Some("a.so"), 6),
-            ended(StackEnd::Cut, Some("b\x1b.so"), 4),
+            ended(StackEnd::Complete, None, 90),
+            ended(StackEnd::Truncated, Some("a.so"), 6),
+            ended(StackEnd::Truncated, Some("b\x1b.so"), 4),
             ended(StackEnd::NoRegisters, None, 7),
         ];
         let profile = Profile {

@@ -3,7 +3,7 @@
 use super::text::{padded, width};
 use super::tree::write_tree;
 use super::unnamed::unnamed_lines;
-use rprof_base::Share;
+use rprof_base::{Counted, Share};
 use rprof_profile::view::{Order, Row, Rows, SortKey, Weighing};
 use rprof_profile::{EventProfile, Profile};
 use rprof_untrusted::printable;
@@ -68,14 +68,16 @@ pub fn write_table(
 
 /// What the recorder left out, if anything.
 pub(super) fn left_out(profile: &Profile) -> Option<String> {
-    let (own, others) = (profile.about.own_samples, profile.about.others_samples);
-    match (own, others) {
+    let samples = |n| Counted::new(n, "sample", "samples");
+    let own = samples(profile.about.own_samples);
+    let others = profile.about.others_samples;
+    match (profile.about.own_samples, others) {
         (0, 0) => None,
-        (0, others) => Some(format!("{others} samples of others")),
-        (own, 0) => Some(format!(
-            "{own} samples of rprof itself (rprof record --include-self keeps them)"
+        (0, _) => Some(format!("{} of others", samples(others))),
+        (_, 0) => Some(format!(
+            "{own} of rprof itself (rprof record --include-self keeps them)"
         )),
-        (own, others) => Some(format!("{own} samples of rprof itself, {others} of others")),
+        _ => Some(format!("{own} of rprof itself, {others} of others")),
     }
 }
 
@@ -116,8 +118,9 @@ fn write_event(
     if samples != event.samples {
         writeln!(
             out,
-            "# Of all {} samples, event count {}: percentages are of these",
-            event.samples, event.weight
+            "# Of all {}, event count {}: percentages are of these",
+            Counted::new(event.samples, "sample", "samples"),
+            event.weight
         )?;
     }
     writeln!(out, "#")?;

@@ -55,8 +55,8 @@ fn python_line(profile: &Profile) -> Option<String> {
 mod tests {
     use super::*;
     use rprof_profile::{
-        EventKind, EventProfile, FrameInfo, Level, Loss, Sampling, Tally, TallyParts, Tree,
-        UnnamedImage,
+        EventKind, EventProfile, FrameInfo, Level, Loss, SampleCount, Sampling, Tally, TallyParts,
+        Tree, UnnamedImage,
     };
     use rprof_untrusted::Untrusted;
 
@@ -76,7 +76,7 @@ mod tests {
             });
             tally.add_samples(1, 1);
             let group = tally.group(0);
-            tally.add_stack(group, [frame].into_iter(), (1, 1));
+            tally.add_stack(group, [frame].into_iter(), SampleCount::one(1));
         }
         let TallyParts {
             tree,

@@ -93,7 +93,7 @@ impl Region {
     /// Bytes of the mapping as a slice.
     ///
     /// # Safety
-    /// The other side must not write to these bytes while the slice lives.
+    /// The other side must not write to these bytes while the slice exists.
     ///
     /// # Panics
     /// If they are not inside.
@@ -123,7 +123,7 @@ impl Drop for Region {
                     self.start.as_ptr().cast::<u64>(),
                     self.len / 8,
                 );
-                // SAFETY: `for_test` leaked a boxed slice of just so many words.
+                // SAFETY: `for_test` leaked a boxed slice of this many words.
                 drop(unsafe { Box::from_raw(words) });
             }
         }
@@ -149,7 +149,7 @@ impl Region {
         for (idx, byte) in bytes.iter().enumerate() {
             // SAFETY: in bounds (asserted).
             let to = unsafe { self.start.as_ptr().add(offset + idx) };
-            // SAFETY: inside of our own allocation, and no slice of it lives now.
+            // SAFETY: inside of our own allocation, and no slice of it exists now.
             unsafe { to.write(*byte) };
         }
     }

@@ -13,7 +13,7 @@ pub enum Error {
     /// The output cannot be written.
     #[error("writing the samples")]
     Write(#[source] std::io::Error),
-    /// The fields cannot be had.
+    /// The fields cannot be printed.
     #[error(transparent)]
     FieldSet(#[from] crate::field_selection::FieldsError),
 }

@@ -211,7 +211,7 @@ fn print(
     let n_threads = thread::available_parallelism().map_or(1, usize::from);
     let (jobs, todo) = bounded::<Job>(2 * n_threads);
     let (finished, done) = bounded::<(u64, Vec<u8>)>(2 * n_threads);
-    // The channels' ends are owned where they are used: whoever stops early ends the others, too.
+    // The channels' ends are owned where they are used: one that stops early ends the others, too.
     thread::scope(move |scope| {
         let reading = thread::Builder::new()
             .spawn_scoped(scope, move || read_in_order(layout, &jobs))

@@ -257,7 +257,7 @@ impl<'a> Lines<'a> {
 
 /// Of stacks that are not complete, why: a line of its own below the chain.
 fn stack_end(end: Option<StackEnd>, out: &mut Vec<u8>) {
-    if let Some(end) = end.filter(|&end| end != StackEnd::Rooted) {
+    if let Some(end) = end.filter(|&end| end != StackEnd::Complete) {
         out.extend_from_slice(b"\t[stack ends here: ");
         out.extend_from_slice(end.name().as_bytes());
         out.extend_from_slice(b"]\n");

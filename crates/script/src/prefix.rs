@@ -79,7 +79,7 @@ fn mode_letters(misc: Misc) -> &'static [u8] {
     }
 }
 
-/// Appends date and time in UTC: the zone of whoever reads is in no recording.
+/// Appends date and time in UTC: a recording does not say the reader's time zone.
 fn wall_time(clock: ClockData, time_ns: u64, nanoseconds: bool, out: &mut Vec<u8>) {
     let ns = clock
         .wall_ns

@@ -4,7 +4,7 @@ use crate::text;
 use rprof_abi::tracepoint::TracepointNames;
 use rprof_analysis::{Kernel, Recording, TracepointFormats};
 use rprof_base::Avma;
-use rprof_machine::{Key, Place};
+use rprof_machine::{AddressLocation, Key};
 use rprof_symbols::KernelSymbols;
 use rprof_untrusted::Untrusted;
 use std::borrow::Cow;
@@ -25,7 +25,7 @@ impl<'a> Traces<'a> {
         let images = recording.index.history.images();
         let reference = images
             .iter()
-            .find_map(|(_, image)| image.kernel_reference());
+            .find_map(|(_, image)| image.reference_symbol());
         let list = kernel.and_then(|kernel| kernel.symbols.as_ref().ok());
         Self {
             recording,
@@ -49,8 +49,8 @@ impl TracepointNames for Traces<'_> {
     fn kernel_symbol(&self, address: u64) -> Option<(Cow<'_, str>, u64)> {
         let history = &self.recording.index.history;
         // At the end of the recording: modules that were unloaded have no names any more.
-        let place = history.place(history.kernel_epoch(Key::LAST), Avma(address));
-        if !matches!(place, Place::Kernel { .. }) {
+        let location = history.resolve(history.kernel_epoch(Key::LAST), Avma(address));
+        if !matches!(location, AddressLocation::Kernel { .. }) {
             return None;
         }
         let (name, offset) = self.symbols.as_ref()?.name(Avma(address))?;

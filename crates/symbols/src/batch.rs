@@ -1,9 +1,9 @@
-//! A share of a batch while it is being answered: names are those of the file, not copied and
+//! A share of a batch while it is symbolized: names are those of the file, not copied and
 //! not demangled. Shares are joined in order, and each name is made readable once.
 
 use crate::Demangling;
-use crate::answers::{Answers, Frame, Line};
 use crate::demangle::shown;
+use crate::symbolized::{Frame, Line, Symbolized};
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
@@ -100,7 +100,7 @@ impl<'a> Batch<'a> {
         self.is_stopped |= is_stopped;
     }
 
-    /// Puts another's addresses behind the own ones.
+    /// Appends another's addresses.
     fn append(&mut self, other: Self) {
         self.note_stopped(other.is_stopped);
         let before = count(self.frames.len());
@@ -124,8 +124,8 @@ impl<'a> Batch<'a> {
         self.ends.extend(ends);
     }
 
-    /// Answers from shares in their order, with names made readable on this many threads.
-    pub(crate) fn join(shares: Vec<Self>, demangling: Demangling, n_threads: usize) -> Answers {
+    /// Joins shares in their order, with names made readable on this many threads.
+    pub(crate) fn join(shares: Vec<Self>, demangling: Demangling, n_threads: usize) -> Symbolized {
         let mut shares = shares.into_iter();
         let mut all = shares.next().unwrap_or_default();
         shares.for_each(|share| all.append(share));
@@ -136,9 +136,9 @@ impl<'a> Batch<'a> {
         let names = crate::threads::in_order(all.names.values(), n_threads, |names| {
             names.iter().map(readable).collect::<Vec<_>>()
         });
-        let mut answers = Answers::new(names.concat(), all.frames, all.ends);
-        answers.note_over_budget(all.is_stopped);
-        answers
+        let mut symbolized = Symbolized::new(names.concat(), all.frames, all.ends);
+        symbolized.note_over_budget(all.is_stopped);
+        symbolized
     }
 }
 

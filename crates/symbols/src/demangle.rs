@@ -25,7 +25,7 @@ pub enum Demangling {
 
 impl Demangling {
     /// The readable form of a symbol's name; what is not mangled, or cannot be read, as it is.
-    /// A stub keeps the `@plt` behind the name of its function.
+    /// A stub keeps the `@plt` after the name of its function.
     pub fn of(self, mangled: &[u8]) -> String {
         match mangled.strip_suffix(b"@plt") {
             Some(function) => cut(self.of_function(function)) + "@plt",

@@ -6,9 +6,9 @@ mod slice;
 
 pub(crate) use slice::{Slice, is_stopped};
 
-use crate::answers::{Frame, Line};
 use crate::batch::{Batch, Outermost};
 use crate::split::Split;
+use crate::symbolized::{Frame, Line};
 use gimli::{AbbreviationsCacheStrategy, Reader as _, RunTimeEndian, Section, SectionId};
 use rprof_base::Svma;
 use rprof_images::{Elf, RawSection, SectionBytes};
@@ -110,7 +110,7 @@ impl Packed {
         };
         let done = std::thread::scope(|scope| {
             for _ in 0..n_threads {
-                // If no thread can be had, this one reads them all.
+                // If no thread can be started, this one reads them all.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, work);
             }
             let done = meanwhile();
@@ -329,15 +329,15 @@ mod tests {
         }
         let outermost = chain.outermost(&mut batch);
         batch.end_address();
-        let answers = Batch::join(vec![batch], crate::Demangling::default(), 1);
+        let symbolized = Batch::join(vec![batch], crate::Demangling::default(), 1);
         let shown = |frame: &Frame| {
             assert!(frame.is_inlined);
             (
-                answers.name(frame.name).to_owned(),
+                symbolized.name(frame.name).to_owned(),
                 frame.line.unwrap().line,
             )
         };
-        let inlined = answers.frames(0).iter().map(shown).collect();
+        let inlined = symbolized.frames(0).iter().map(shown).collect();
         (inlined, outermost.line.map(|line| line.line))
     }
 

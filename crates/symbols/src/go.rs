@@ -1,8 +1,8 @@
 //! Names, inlined functions and lines of Go programs without DWARF.
 
 use crate::Detail;
-use crate::answers::{Frame, Line};
 use crate::batch::{Batch, Outermost};
+use crate::symbolized::{Frame, Line};
 use rprof_base::Svma;
 use rprof_images::GoTable;
 

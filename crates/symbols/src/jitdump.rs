@@ -1,6 +1,6 @@
 //! Naming JIT code by the jitdump that its compiler wrote (`jit-PID.dump`).
 
-use crate::answers::{Answers, Collector, Frame, Line};
+use crate::symbolized::{Collector, Frame, Line, Symbolized};
 use crate::{Detail, Reason, Request};
 use rprof_base::FileOffset;
 use rprof_images::{JitDump, JitLines, JitLoad, JitRecord};
@@ -15,20 +15,20 @@ pub fn symbolize_jitdump(
     dump: &mut JitDump,
     offsets: &[FileOffset],
     request: Request,
-) -> Result<Answers, Reason> {
+) -> Result<Symbolized, Reason> {
     let mut collector = Collector::default();
     let named = name_all(dump, offsets, request, &mut collector);
-    let mut answers = collector.finish();
+    let mut symbolized = collector.finish();
     match named {
         // What was read counts.
-        Err(error) if is_over_budget(&error) => answers.note_over_budget(true),
+        Err(error) if is_over_budget(&error) => symbolized.note_over_budget(true),
         Err(error) => {
             let reason = rprof_images::NoFile::Unreadable(error.kind());
             return Err(Reason::NoFile(reason));
         }
         Ok(()) => {}
     }
-    Ok(answers)
+    Ok(symbolized)
 }
 
 fn is_over_budget(error: &io::Error) -> bool {
@@ -184,11 +184,11 @@ mod tests {
             detail: Detail::Lines,
             ..Request::default()
         };
-        let answers = symbolize_jitdump(&mut dump, &offsets, request).unwrap();
+        let symbolized = symbolize_jitdump(&mut dump, &offsets, request).unwrap();
         let one = |at| {
-            let frame = answers.frames(at).first()?;
+            let frame = symbolized.frames(at).first()?;
             let line = frame.line.map(|line| line.line);
-            Some((answers.name(frame.name).to_owned(), frame.offset, line))
+            Some((symbolized.name(frame.name).to_owned(), frame.offset, line))
         };
         (0..offsets.len()).map(one).collect()
     }

@@ -1,12 +1,12 @@
 //! Naming addresses of the kernel.
 
-use crate::answers::{Answers, Frame};
 use crate::batch::{Batch, Outermost};
 use crate::functions::{STT_FUNC, STT_NOTYPE};
 use crate::split::Split;
+use crate::symbolized::{Frame, Symbolized};
 use crate::table::{Entry, Table};
 use crate::{Demangling, dwarf, threads};
-use rprof_base::{Avma, Svma};
+use rprof_base::{Avma, ReferenceSymbol, Svma};
 use rprof_images::{Elf, Kallsym, Kallsyms, SymbolTable};
 
 /// A file of the kernel, and how far from the file's addresses it was in memory.
@@ -19,16 +19,16 @@ pub struct KernelCode<'e> {
 }
 
 impl<'e> KernelCode<'e> {
-    /// A vmlinux whose symbol of this name was at this address in memory; `None` if it has none.
-    pub fn at(elf: &'e Elf, (name, avma): (&[u8], Avma)) -> Option<Self> {
+    /// A vmlinux whose reference symbol is known; `None` if it has no such symbol.
+    pub fn at(elf: &'e Elf, reference: ReferenceSymbol<'_>) -> Option<Self> {
         let mut found = None;
         // A damaged table has what came before the damage.
         let _ = elf.for_each_symbol(SymbolTable::Static, |symbol| {
-            if symbol.name == name {
+            if symbol.name == reference.name {
                 found = Some(symbol.address);
             }
         });
-        let shift = avma.0.wrapping_sub(found?.0);
+        let shift = reference.avma.0.wrapping_sub(found?.0);
         Some(Self { elf, shift })
     }
 }
@@ -41,10 +41,9 @@ pub struct KernelSymbols<'k> {
 }
 
 impl<'k> KernelSymbols<'k> {
-    /// Takes a symbol list; `reference` is what the recording says of the kernel's reference
-    /// symbol (its name and where it was), which tells how far that boot's kernel was from the
-    /// list's.
-    pub fn new(kallsyms: &'k Kallsyms, reference: Option<(&[u8], Avma)>) -> Self {
+    /// Takes a symbol list; the recorded reference symbol tells how far the kernel of that boot was from
+    /// the list's.
+    pub fn new(kallsyms: &'k Kallsyms, reference: Option<ReferenceSymbol<'_>>) -> Self {
         Self::of_list(kallsyms, reference, |_| true)
     }
 
@@ -55,7 +54,7 @@ impl<'k> KernelSymbols<'k> {
 
     fn of_list(
         kallsyms: &'k Kallsyms,
-        reference: Option<(&[u8], Avma)>,
+        reference: Option<ReferenceSymbol<'_>>,
         counts: impl Fn(&Kallsym<'k>) -> bool,
     ) -> Self {
         let mut shift = 0;
@@ -64,10 +63,10 @@ impl<'k> KernelSymbols<'k> {
             if !counts(&symbol) {
                 continue;
             }
-            if let Some((name, avma)) = reference
-                && symbol.name == name
+            if let Some(reference) = reference
+                && symbol.name == reference.name
             {
-                shift = avma.0.wrapping_sub(symbol.address);
+                shift = reference.avma.0.wrapping_sub(symbol.address);
             }
             if !matches!(symbol.kind.to_ascii_uppercase(), b'T' | b'W' | b'D' | b'B')
                 || symbol.name.starts_with(b"$")
@@ -118,7 +117,7 @@ impl<'k> KernelSymbols<'k> {
         addresses: &[Avma],
         code: Option<KernelCode<'_>>,
         n_threads: usize,
-    ) -> Answers {
+    ) -> Symbolized {
         let packed = code.map(|code| dwarf::Packed::of(code.elf, None));
         let sections = packed.map(|packed| packed.unpack(n_threads, || ()).0);
         let endian = sections.as_ref().map(dwarf::Sections::endian);
@@ -151,9 +150,9 @@ impl<'k> KernelSymbols<'k> {
             batch.note_stopped(dwarf.is_some() && dwarf::is_stopped());
             batch
         });
-        let mut answers = Batch::join(shares, Demangling::default(), n_threads);
-        answers.note_over_budget(code.is_some_and(|code| code.elf.is_over_budget()));
-        answers
+        let mut symbolized = Batch::join(shares, Demangling::default(), n_threads);
+        symbolized.note_over_budget(code.is_some_and(|code| code.elf.is_over_budget()));
+        symbolized
     }
 }
 
@@ -178,12 +177,12 @@ mod tests {
         let kallsyms = Kallsyms::read(&dir).unwrap();
         std::fs::remove_file(&dir).unwrap();
         let ask = |reference, address| {
-            let answers =
+            let symbolized =
                 KernelSymbols::new(&kallsyms, reference).symbolize(&[Avma(address)], None, 1);
-            answers
+            symbolized
                 .frames(0)
                 .first()
-                .map(|frame| answers.name(frame.name).to_owned())
+                .map(|frame| symbolized.name(frame.name).to_owned())
         };
         assert_eq!(ask(None, 0xffff_ffff_8100_0150).as_deref(), Some("do_it"));
         assert_eq!(
@@ -191,7 +190,10 @@ mod tests {
             Some("startup_64")
         );
         assert_eq!(ask(None, 0x1000), None);
-        let elsewhere = Some((&b"_text"[..], Avma(0xffff_ffff_9100_0000)));
+        let elsewhere = Some(ReferenceSymbol {
+            name: b"_text",
+            avma: Avma(0xffff_ffff_9100_0000),
+        });
         assert_eq!(
             ask(elsewhere, 0xffff_ffff_9100_0150).as_deref(),
             Some("do_it")

@@ -1,10 +1,9 @@
 //! Addresses of an image to frames with names, inlined functions and lines.
 //!
-//! Asked in batches: one image and all of its sampled addresses go in, [`Answers`] come out.
-//! A batch reads what it needs of the file, answers, and forgets it: nothing is kept but the
-//! names that were hit. "Not known" is an answer with a [`Reason`].
+//! Addresses come in batches: all that were sampled in one image. The result is [`Symbolized`].
+//! Each batch reads what it needs of the file and keeps only the names of its own addresses.
+//! Where there is no name, there is a [`Reason`].
 
-mod answers;
 mod batch;
 mod demangle;
 mod dwarf;
@@ -15,14 +14,15 @@ mod kernel;
 mod listed;
 mod perf_map;
 mod split;
+mod symbolized;
 mod table;
 mod threads;
 mod user;
 
-pub use answers::{Answers, Collector, Frame, Line, Reason};
 pub use demangle::Demangling;
 pub use jitdump::symbolize_jitdump;
 pub use kernel::{KernelCode, KernelSymbols};
 pub use listed::{Listed, symbolize_listed};
 pub use perf_map::symbolize_perf_map;
+pub use symbolized::{Collector, Frame, Line, Reason, Symbolized};
 pub use user::{Detail, Request, symbolize_user};

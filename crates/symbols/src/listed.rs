@@ -1,7 +1,7 @@
 //! Naming by a list of symbols that a recording brings along.
 
 use crate::Demangling;
-use crate::answers::{Answers, Collector, Frame};
+use crate::symbolized::{Collector, Frame, Symbolized};
 use crate::table::{Entry, Table};
 use rprof_base::Svma;
 
@@ -21,7 +21,7 @@ pub fn symbolize_listed<'a>(
     symbols: impl Iterator<Item = Listed<'a>>,
     addresses: impl Iterator<Item = Svma>,
     demangling: Demangling,
-) -> Answers {
+) -> Symbolized {
     let entries = symbols.map(|symbol| Entry {
         start: symbol.start.0,
         end: symbol.start.0.saturating_add(symbol.len),
@@ -60,16 +60,16 @@ mod tests {
             name: b"_ZN3foo3barEv",
         }];
         let asked = [0xff, 0x100, 0x10f, 0x110].map(Svma);
-        let answers = symbolize_listed(list.into_iter(), asked.into_iter(), Demangling::Short);
+        let symbolized = symbolize_listed(list.into_iter(), asked.into_iter(), Demangling::Short);
         let names: Vec<_> = (0..4)
             .map(|at| {
-                answers
+                symbolized
                     .frames(at)
                     .first()
-                    .map(|frame| answers.name(frame.name))
+                    .map(|frame| symbolized.name(frame.name))
             })
             .collect();
         assert_eq!(names, [None, Some("foo::bar"), Some("foo::bar"), None]);
-        assert_eq!(answers.frames(2)[0].offset, 15);
+        assert_eq!(symbolized.frames(2)[0].offset, 15);
     }
 }

@@ -1,7 +1,7 @@
 //! Naming JIT code by `/tmp/perf-PID.map`.
 
 use crate::Reason;
-use crate::answers::{Answers, Collector, Frame};
+use crate::symbolized::{Collector, Frame, Symbolized};
 use rprof_base::Avma;
 use rprof_images::PerfMap;
 use std::ops::ControlFlow;
@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 ///
 /// # Errors
 /// [`Reason::NoFile`] if the map cannot be read.
-pub fn symbolize_perf_map(map: &PerfMap, addresses: &[Avma]) -> Result<Answers, Reason> {
+pub fn symbolize_perf_map(map: &PerfMap, addresses: &[Avma]) -> Result<Symbolized, Reason> {
     let mut collector = Collector::default();
     let mut found: Vec<Option<Frame>> = vec![None; addresses.len()];
     let mut unnamed = Unnamed::all(addresses.len());
@@ -43,10 +43,10 @@ pub fn symbolize_perf_map(map: &PerfMap, addresses: &[Avma]) -> Result<Answers, 
         frame.into_iter().for_each(|frame| collector.frame(frame));
         collector.end_address();
     }
-    let mut answers = collector.finish();
-    answers.n_malformed = n_malformed;
-    answers.note_over_budget(map.is_over_budget());
-    Ok(answers)
+    let mut symbolized = collector.finish();
+    symbolized.n_malformed = n_malformed;
+    symbolized.note_over_budget(map.is_over_budget());
+    Ok(symbolized)
 }
 
 /// Which of a row of addresses have no name yet; those that have one are skipped over in a step.
@@ -91,14 +91,18 @@ mod tests {
         std::fs::write(file.path(), text).unwrap();
         let map = PerfMap::open(file.path(), &rprof_untrusted::Budget::default()).unwrap();
         let addresses: Vec<Avma> = addresses.iter().copied().map(Avma).collect();
-        let answers = symbolize_perf_map(&map, &addresses).unwrap();
+        let symbolized = symbolize_perf_map(&map, &addresses).unwrap();
         let name = |at| {
-            let frame = answers.frames(at).first()?;
-            Some(format!("{}+{:x}", answers.name(frame.name), frame.offset))
+            let frame = symbolized.frames(at).first()?;
+            Some(format!(
+                "{}+{:x}",
+                symbolized.name(frame.name),
+                frame.offset
+            ))
         };
         (
             (0..addresses.len()).map(name).collect(),
-            answers.n_malformed(),
+            symbolized.n_malformed(),
         )
     }
 

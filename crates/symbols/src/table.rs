@@ -16,7 +16,7 @@ const PAGE: u64 = 4096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry<'a> {
     pub(crate) start: u64,
-    /// First address behind it; without a size, as far as it can reach.
+    /// First address after it; without a size, as far as it can reach.
     pub(crate) end: u64,
     pub(crate) has_size: bool,
     pub(crate) name: &'a [u8],
@@ -67,7 +67,7 @@ impl<'a> Table<'a> {
         self.entries.is_empty()
     }
 
-    /// The innermost symbol that covers an address, or that begins right behind it and is entered
+    /// The innermost symbol that covers an address, or that begins right after it and is entered
     /// without a call.
     pub(crate) fn find(&self, address: u64) -> Option<&Entry<'a>> {
         let after = self.entries.partition_point(|entry| entry.start <= address);

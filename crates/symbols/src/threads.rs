@@ -4,7 +4,7 @@
 const LEAST: usize = 512;
 
 /// Works on pieces of a slice, at most `n_threads` of them, at the same time; the results in the
-/// order of the pieces. Where a thread cannot be had, this one does its work.
+/// order of the pieces. Where a thread cannot be started, this one does its work.
 pub(crate) fn in_order<T: Sync, R: Send>(
     items: &[T],
     n_threads: usize,

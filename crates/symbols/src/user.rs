@@ -1,9 +1,9 @@
 //! Naming addresses of a user-space image.
 
-use crate::answers::{Answers, Frame};
 use crate::batch::{Batch, Outermost};
 use crate::functions::{stubs_of, table_of};
 use crate::split::Split;
+use crate::symbolized::{Frame, Symbolized};
 use crate::table::Table;
 use crate::{Demangling, Reason, dwarf, go, threads};
 use rprof_base::{FileOffset, Svma};
@@ -50,7 +50,7 @@ pub fn symbolize_user(
     located: &Located,
     offsets: &[FileOffset],
     request: Request,
-) -> Result<Answers, Reason> {
+) -> Result<Symbolized, Reason> {
     let dwarf = located.dwarf();
     let alternate = match request.detail {
         Detail::Inlines | Detail::Lines => located.alternate(),
@@ -113,20 +113,20 @@ pub fn symbolize_user(
     if located.has_changed() {
         return Err(Reason::NoFile(rprof_images::NoFile::BeingWritten));
     }
-    let mut answers = Batch::join(shares, request.demangling, request.n_threads);
+    let mut symbolized = Batch::join(shares, request.demangling, request.n_threads);
     let is_split_over = split.as_ref().is_some_and(Split::is_over_budget);
     let is_mini_over = mini.as_ref().is_some_and(Elf::is_over_budget);
-    answers.note_over_budget(is_over_budget || is_split_over || is_mini_over);
+    symbolized.note_over_budget(is_over_budget || is_split_over || is_mini_over);
     let files = [Some(&located.binary), located.debug.as_ref()];
     let has_symtab = files.into_iter().flatten().any(Elf::has_symtab);
     if located.dwarf().is_none() && go.is_none() && mini.is_none() && !has_symtab {
         // A static program has stubs that are named all the same.
-        answers.explain(match located.binary.has_section(".dynsym") {
+        symbolized.explain(match located.binary.has_section(".dynsym") {
             true => Reason::OnlyExported,
             false => Reason::Stripped,
         });
     }
-    Ok(answers)
+    Ok(symbolized)
 }
 
 /// Where one thread takes names from.
@@ -208,11 +208,11 @@ mod tests {
                 ..Request::default()
             };
             let offsets = [offset, FileOffset(u64::MAX)];
-            let answers = symbolize_user(&located, &offsets, request).unwrap();
-            let frames = answers.frames(0);
-            let name = answers.name(frames.last().unwrap().name);
+            let symbolized = symbolize_user(&located, &offsets, request).unwrap();
+            let frames = symbolized.frames(0);
+            let name = symbolized.name(frames.last().unwrap().name);
             assert!(name.ends_with("tests::a_function_to_be_found"), "{name}");
-            assert!(answers.frames(1).is_empty());
+            assert!(symbolized.frames(1).is_empty());
         }
     }
 }

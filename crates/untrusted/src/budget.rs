@@ -41,7 +41,7 @@ impl Limits {
     /// What a recording of no size may be unpacked to.
     const LEAST_SPOOL: u64 = 256 << 20;
 
-    /// For reading a recording of so many bytes, unless the user says otherwise.
+    /// For reading a recording of this many bytes, unless the user says otherwise.
     pub fn for_recording(stored: u64, allowed: Allowed) -> Self {
         let memory = stored.saturating_mul(8).saturating_add(Self::LEAST_MEMORY);
         let spool = stored.saturating_mul(64).saturating_add(Self::LEAST_SPOOL);

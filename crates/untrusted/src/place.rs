@@ -42,7 +42,7 @@ pub struct FolderEntry {
     seen: Option<Seen>,
 }
 
-/// What a path is for whoever writes.
+/// What a path is for a writer.
 #[derive(Debug)]
 pub enum Goal {
     /// A place for a file. What has the name now is a regular file or a link, if anything.

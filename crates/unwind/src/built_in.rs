@@ -58,7 +58,7 @@ impl BuiltIn {
             return None;
         }
         Some(match self.code {
-            Code::Entry => Rule::of(Kind::Root),
+            Code::Entry => Rule::of(Kind::Outermost),
             Code::Stubs(stubs) => {
                 let n_pushed = stubs.n_pushed(at - self.start);
                 Rule::just_called::<A>(n_pushed.into())

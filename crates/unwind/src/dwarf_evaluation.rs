@@ -33,7 +33,7 @@ pub(crate) struct Caller {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StepError {
     /// The thread began here.
-    Root,
+    Outermost,
     /// The description is damaged or says nothing about this address.
     Bad,
     /// It asks for a register that was not recorded, or not kept.
@@ -111,7 +111,7 @@ impl Frame<'_> {
             };
             if register == column {
                 // An undefined return address ends the stack.
-                pc = Some(value.ok_or(StepError::Root)?);
+                pc = Some(value.ok_or(StepError::Outermost)?);
                 if let (&RegisterRule::Offset(offset), false) = (rule, is_interrupted) {
                     slot = cfa.wrapping_add_signed(offset);
                 }
@@ -124,7 +124,7 @@ impl Frame<'_> {
         let pc = match pc {
             Some(pc) => pc,
             None if A::HAS_LINK_REGISTER => self.register::<A>(column)?,
-            None => return Err(StepError::Root),
+            None => return Err(StepError::Outermost),
         };
         caller.set_pc(A::strip(pc));
         Ok(Caller {

@@ -76,7 +76,7 @@ mod tests {
     /// A stack of words that are the numbers of their places, from 0x1000 on.
     fn caller(code: &[u8]) -> Option<(u64, u64, Option<u64>)> {
         let bytes: Vec<u8> = (0..64u64).flat_map(u64::to_le_bytes).collect();
-        let stack = Stack::new(0x1000, &bytes, true);
+        let stack = Stack::truncated(0x1000, &bytes);
         let mut registers = RegisterSet::new(Machine::X86_64, 1);
         registers.set(RSP, 0x1000);
         registers.set(RBP, 0x1050);

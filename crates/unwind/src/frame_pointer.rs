@@ -10,7 +10,7 @@ pub(crate) enum FramePointerResult {
     /// To a caller, whose program counter was at an address.
     Caller { slot: u64 },
     /// To the frame where the thread began.
-    Root,
+    Outermost,
     /// Nowhere that could be a frame.
     Nowhere,
     /// Beyond the end of the stack dump.
@@ -38,7 +38,7 @@ pub(crate) fn follow<A: Arch>(
         _ => return FramePointerResult::Nowhere,
     };
     if (outer, pc) == (0, 0) {
-        return FramePointerResult::Root;
+        return FramePointerResult::Outermost;
     }
     if !is_code(space, pc) {
         return FramePointerResult::Nowhere;

@@ -26,7 +26,7 @@ struct Special {
 /// Where goroutines, threads and programs ([`Arch::GO_ENTRY`], too) begin, and the scheduler of a thread.
 ///
 /// Source: `funcID` of Go's src/internal/abi/symtab.go, and src/runtime/traceback.go (1.22).
-const ROOTS: &[&str] = &[
+const OUTERMOST: &[&str] = &[
     "runtime.goexit",
     "runtime.mstart",
     "runtime.rt0_go",
@@ -48,12 +48,12 @@ impl Go {
             let range = offset(range.start)?..offset(range.end)?;
             Some(Special { range, kind })
         };
-        let roots = [ROOTS, &[A::GO_ENTRY]].concat();
-        let names = [roots.as_slice(), &[MORE_STACK], SWITCHES].concat();
+        let outermost = [OUTERMOST, &[A::GO_ENTRY]].concat();
+        let names = [outermost.as_slice(), &[MORE_STACK], SWITCHES].concat();
         let mut special = Vec::new();
         for (name, range) in table.named(&names) {
-            match name.checked_sub(roots.len()) {
-                None => special.extend(special_in(range, Kind::Root)),
+            match name.checked_sub(outermost.len()) {
+                None => special.extend(special_in(range, Kind::Outermost)),
                 Some(0) => special.extend(special_in(range, Kind::Switch)),
                 Some(_) => {
                     let calls = indirect_calls::<A>(elf, range);

@@ -7,15 +7,15 @@ use rprof_base::StackEnd;
 pub enum Outcome {
     /// At the frame where the thread began: its return address is undefined by CFI or zero, or it
     /// is the program's entry point.
-    Rooted,
-    /// There, too; but frame pointers led through code of this image, whose file is missing: where a
+    Complete,
+    /// Also there, but frame pointers led through code of this image, whose file is missing: where a
     /// function does not keep one, its caller is missing.
     Guessed {
         /// The caller's number of the image: the innermost.
         image: u32,
     },
-    /// The stack dump ended, the stack did not.
-    Cut,
+    /// The stack is deeper than its dump.
+    Truncated,
     /// What the frame says lies outside of the stack, although all of that was dumped.
     OffStack {
         /// The frame's address (AVMA).
@@ -55,9 +55,9 @@ impl Outcome {
     /// The same without where it was.
     pub fn end(self) -> StackEnd {
         match self {
-            Self::Rooted => StackEnd::Rooted,
+            Self::Complete => StackEnd::Complete,
             Self::Guessed { .. } => StackEnd::Guess,
-            Self::Cut => StackEnd::Cut,
+            Self::Truncated => StackEnd::Truncated,
             Self::OffStack { .. } => StackEnd::OffStack,
             Self::NoInfo { .. } => StackEnd::NoInfo,
             Self::Unmapped { .. } => StackEnd::Unmapped,
@@ -79,8 +79,8 @@ impl Outcome {
         }
     }
 
-    /// Whether the stack is whole.
-    pub fn is_rooted(self) -> bool {
-        self == Self::Rooted
+    /// Whether the stack is complete.
+    pub fn is_complete(self) -> bool {
+        self == Self::Complete
     }
 }

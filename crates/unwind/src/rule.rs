@@ -13,7 +13,7 @@ pub(crate) enum Kind {
     /// As the rest of the rule says.
     Plain,
     /// Not at all: the thread began here.
-    Root,
+    Outermost,
     /// By DWARF evaluation.
     Dwarf,
     /// As the rest of the rule says, or not at all where that leads to no caller: a new thread's first
@@ -74,12 +74,12 @@ impl Rule {
 
     /// Makes a row compact, if it can be.
     pub(crate) fn compile<A: Arch>(row: &UnwindTableRow<usize>) -> Self {
-        let is_root = matches!(
+        let is_outermost = matches!(
             row.register(gimli::Register(A::RETURN)),
             Some(RegisterRule::Undefined)
         );
-        if is_root {
-            return Self::of(Kind::Root);
+        if is_outermost {
+            return Self::of(Kind::Outermost);
         }
         Self::plain::<A>(row).unwrap_or(Self::of(Kind::Dwarf))
     }

@@ -12,7 +12,7 @@ pub trait AddressSpace {
     /// What an address points to.
     fn find(&self, avma: u64) -> Mapped<'_>;
 
-    /// Reads code that nothing describes from an address on; returns how many bytes could be had.
+    /// Reads code that nothing describes from an address on; returns how many bytes could be read.
     fn code(&self, avma: u64, into: &mut [u8]) -> usize {
         let _ = (avma, into);
         0
@@ -24,7 +24,7 @@ pub trait AddressSpace {
 pub enum Mapped<'t> {
     /// To nothing that is known as code.
     Nothing,
-    /// To code without any description: made at run time, or its file cannot be had.
+    /// To code without any description: made at run time, or its file is missing.
     Code {
         /// The caller's number of the image.
         image: u32,

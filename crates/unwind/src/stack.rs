@@ -15,7 +15,7 @@ pub struct Stack<'a> {
 
 /// Memory of a stack after the end of its dump.
 pub trait MemorySource: Debug {
-    /// The word at an address; `None` if it cannot be had.
+    /// The word at an address; `None` if it is not known.
     fn word(&self, avma: u64) -> Option<u64>;
 }
 
@@ -34,6 +34,18 @@ pub(crate) enum Unread {
 }
 
 impl<'a> Stack<'a> {
+    /// All bytes of a stack from an address (the stack pointer's) up.
+    pub fn complete(start_avma: u64, bytes: &'a [u8]) -> Self {
+        let is_truncated = false;
+        Self::new(start_avma, bytes, is_truncated)
+    }
+
+    /// The first bytes of a stack: there was no room for more.
+    pub fn truncated(start_avma: u64, bytes: &'a [u8]) -> Self {
+        let is_truncated = true;
+        Self::new(start_avma, bytes, is_truncated)
+    }
+
     /// Bytes from an address (the stack pointer's) up; truncated if there was no room for more.
     pub fn new(start_avma: u64, bytes: &'a [u8], is_truncated: bool) -> Self {
         Self {
@@ -130,7 +142,7 @@ mod tests {
     #[test]
     fn words_are_read_where_they_are_and_nowhere_else() {
         let bytes: Vec<u8> = (0..20).collect();
-        let stack = Stack::new(0x1000, &bytes, true);
+        let stack = Stack::truncated(0x1000, &bytes);
         assert_eq!(stack.word(0x1001), Ok(0x0807_0605_0403_0201));
         assert_eq!(stack.word(0x100c), Ok(0x1312_1110_0f0e_0d0c));
         assert_eq!(stack.word(0x100d), Err(Unread::Truncated));
@@ -138,12 +150,12 @@ mod tests {
         assert_eq!(stack.word(1 << 62), Err(Unread::Elsewhere));
         assert_eq!(stack.small(0x1012, 2), Ok(0x1312));
         assert_eq!(stack.word(0x1014), Err(Unread::Truncated));
-        assert_eq!(Stack::new(8, &[], true).word(8), Err(Unread::Truncated));
-        let beyond = Stack::new(0x1000, &bytes, true).with(&Doubled);
+        assert_eq!(Stack::truncated(8, &[]).word(8), Err(Unread::Truncated));
+        let beyond = Stack::truncated(0x1000, &bytes).with(&Doubled);
         assert_eq!(beyond.word(0x1010), Ok(0x2020));
         assert_eq!(beyond.word(0x100c), Ok(0x1312_1110_0f0e_0d0c));
         assert_eq!(beyond.word(0xfff), Err(Unread::Below));
-        let whole = Stack::new(0x1000, &bytes, false);
+        let whole = Stack::complete(0x1000, &bytes);
         assert_eq!(whole.word(0x100d), Err(Unread::Elsewhere));
         let other = whole.with(&Doubled).interrupted_at(1 << 40);
         assert_eq!(other.word(1 << 40), Ok(2 << 40));

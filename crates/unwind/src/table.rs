@@ -218,9 +218,9 @@ impl UnwindTable {
 
     /// Whether an address is in one of the functions of Go's runtime that nothing calls: where goroutines,
     /// threads and programs begin.
-    pub fn is_named_root(&self, address: Svma) -> bool {
+    pub fn is_go_outermost(&self, address: Svma) -> bool {
         let special = || self.go.as_ref()?.special(self.relative(address)?);
-        special().is_some_and(|rule| rule.kind == Kind::Root)
+        special().is_some_and(|rule| rule.kind == Kind::Outermost)
     }
 
     /// The rule that holds at an address.

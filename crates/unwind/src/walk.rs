@@ -115,7 +115,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         let end = self.registers.get(A::SP).unwrap_or(start);
         unwinder.reach = end.saturating_sub(start);
         match (outcome, self.guessed) {
-            (Outcome::Rooted, Some(image)) => Outcome::Guessed { image },
+            (Outcome::Complete, Some(image)) => Outcome::Guessed { image },
             _ => outcome,
         }
     }
@@ -137,9 +137,9 @@ impl<S: AddressSpace> Walk<'_, S> {
                     visit(self.frame::<A>(pc));
                     self.plain::<A>(rule)
                 }
-                Kind::Root => {
+                Kind::Outermost => {
                     visit(self.frame::<A>(pc));
-                    Err(Outcome::Rooted)
+                    Err(Outcome::Complete)
                 }
                 Kind::Gap => {
                     visit(self.frame::<A>(pc));
@@ -209,7 +209,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         }
         self.registers.set(A::SP, cfa);
         match link {
-            Some(link) => self.go_to(A::strip(link), true),
+            Some(link) => self.go_to(CodeAddress::Return(Avma(A::strip(link)))),
             None => Err(self.bad_info()),
         }
     }
@@ -228,10 +228,10 @@ impl<S: AddressSpace> Walk<'_, S> {
             Mapped::Image { table, bias, .. } => {
                 let pc = Svma(pc.wrapping_sub(bias));
                 let is_return = table.function(pc) != Some(pc);
-                is_return.then_some(()).ok_or(Outcome::Rooted)
+                is_return.then_some(()).ok_or(Outcome::Complete)
             }
             Mapped::Code { .. } => Ok(()),
-            Mapped::Nothing => Err(Outcome::Rooted),
+            Mapped::Nothing => Err(Outcome::Complete),
         }
     }
 
@@ -240,9 +240,13 @@ impl<S: AddressSpace> Walk<'_, S> {
         !self.is_return
     }
 
-    fn go_to(&mut self, pc: u64, is_return: bool) -> Result<(), Outcome> {
+    fn go_to(&mut self, code: CodeAddress) -> Result<(), Outcome> {
+        let (pc, is_return) = match code {
+            CodeAddress::Pc(Avma(pc)) => (pc, false),
+            CodeAddress::Return(Avma(pc)) => (pc, true),
+        };
         if pc == 0 {
-            return Err(Outcome::Rooted);
+            return Err(Outcome::Complete);
         }
         self.registers.set_pc(pc);
         self.is_return = is_return;
@@ -280,14 +284,17 @@ impl<S: AddressSpace> Walk<'_, S> {
                 } else if !has_gone_up && !self.may_be_empty() {
                     return Err(Outcome::Loop);
                 }
-                self.go_to(caller.registers.pc(), !caller.is_interrupted)
+                self.go_to(CodeAddress::new(
+                    Avma(caller.registers.pc()),
+                    !caller.is_interrupted,
+                ))
             }
             (Kind::Signal, _) => {
                 let interrupted = signal::interrupted::<A>(&self.registers, &self.stack);
                 self.registers = interrupted.map_err(|unread| self.unread(unread))?;
                 self.slot = 0;
                 self.go_to_interrupted_stack::<A>();
-                self.go_to(self.registers.pc(), false)
+                self.go_to(CodeAddress::Pc(Avma(self.registers.pc())))
             }
             (Kind::Bad, _) => Err(self.bad_info()),
             (_, Mapped::Code { image, .. } | Mapped::Image { image, .. }) => {
@@ -302,8 +309,8 @@ impl<S: AddressSpace> Walk<'_, S> {
                         self.guessed = self.guessed.or(is_lacking.then_some(image));
                         Ok(())
                     }
-                    FramePointerResult::Root => Err(Outcome::Rooted),
-                    FramePointerResult::Truncated => Err(Outcome::Cut),
+                    FramePointerResult::Outermost => Err(Outcome::Complete),
+                    FramePointerResult::Truncated => Err(Outcome::Truncated),
                     FramePointerResult::Nowhere => Err(Outcome::NoInfo { image, avma: pc }),
                 }
             }
@@ -326,7 +333,7 @@ impl<S: AddressSpace> Walk<'_, S> {
             return Ok(false);
         }
         (self.registers, self.slot) = (caller.registers, caller.slot);
-        self.go_to(pc, true)?;
+        self.go_to(CodeAddress::Return(Avma(pc)))?;
         Ok(true)
     }
 
@@ -359,7 +366,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         self.registers.set(A::SP, slot.wrapping_add(8));
         self.registers.set(A::FP, fp);
         self.slot = slot;
-        self.go_to(caller, true)?;
+        self.go_to(CodeAddress::Return(Avma(caller)))?;
         Ok(true)
     }
 
@@ -388,7 +395,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         }
     }
 
-    /// Reads code; whether all of it could be had.
+    /// Reads code; whether all of it could be read.
     fn read_code(&self, avma: u64, into: &mut [u8]) -> bool {
         let mut done = 0;
         while done < into.len() {
@@ -411,7 +418,7 @@ impl<S: AddressSpace> Walk<'_, S> {
 
     fn stuck(&self, why: StepError) -> Outcome {
         match why {
-            StepError::Root => Outcome::Rooted,
+            StepError::Outermost => Outcome::Complete,
             StepError::Unread(unread) => self.unread(unread),
             StepError::Bad | StepError::Unknown => self.bad_info(),
         }
@@ -420,7 +427,7 @@ impl<S: AddressSpace> Walk<'_, S> {
     #[cold]
     fn unread(&self, unread: Unread) -> Outcome {
         match unread {
-            Unread::Truncated => Outcome::Cut,
+            Unread::Truncated => Outcome::Truncated,
             Unread::Below | Unread::Elsewhere => Outcome::OffStack {
                 avma: self.registers.pc(),
             },

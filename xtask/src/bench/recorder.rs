@@ -105,7 +105,7 @@ fn watch(bench: &Bench, by: &str, hz: &str, seconds: u32) -> Result<Watched> {
     })
 }
 
-/// A program with deep stacks and frame pointers on every CPU, for as long as this lives.
+/// A program with deep stacks and frame pointers on every CPU, until this is dropped.
 struct Busy(Vec<Child>);
 
 impl Busy {

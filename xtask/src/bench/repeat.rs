@@ -31,7 +31,7 @@ pub(super) fn repeat(from: &Path, to: &Path, copies: u64) -> Result<()> {
     for copy in 0..copies {
         written += write_copy(&reader, copy * span, &mut out)?;
     }
-    // The table of features and they themselves move behind the new end.
+    // The table of features and they themselves move to the new end.
     let moved = written - header.data.size;
     let n_features = header.feature_ids().count() as u64;
     let table_end = header.data.end() + n_features * Section::LEN;

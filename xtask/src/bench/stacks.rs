@@ -68,7 +68,7 @@ struct Watched {
     cost: Cost,
     samples: u64,
     lost: u64,
-    rooted: u64,
+    complete: u64,
     bytes: u64,
 }
 
@@ -102,7 +102,7 @@ fn compare(bench: &Bench, what: &str, program: &Path, hz: &str, perf: Recorder) 
     );
     let shown = |(long, _): &(Watched, Watched)| {
         let bytes = long.bytes / long.samples.max(1);
-        let tenths = long.rooted * 1000 / long.samples.max(1);
+        let tenths = long.complete * 1000 / long.samples.max(1);
         let share = format!("{}.{} %", tenths / 10, tenths % 10);
         format!("{share}, {} lost, {bytes} B", long.lost)
     };
@@ -142,12 +142,12 @@ fn watch(
     };
     let first = text.lines().next().unwrap_or("");
     let lost = first.split(", ").last().unwrap_or("");
-    let rooted = text.lines().find(|line| line.contains("  complete: "));
+    let complete = text.lines().find(|line| line.contains("  complete: "));
     Ok(Watched {
         cost,
         samples: number(first, 1),
         lost: number(lost.trim_start_matches("at least "), 0),
-        rooted: rooted.map_or(0, |line| number(line, 1)),
+        complete: complete.map_or(0, |line| number(line, 1)),
         bytes: std::fs::metadata(&output).map_or(0, |meta| meta.len()),
     })
 }
@@ -212,7 +212,7 @@ fn slowdown(bench: &Bench, program: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A program that runs for as long as this lives.
+/// A program that runs until this is dropped.
 struct Busy(Child);
 
 impl Busy {

@@ -66,7 +66,7 @@ fn has_component(name: &str, component: &str, summary: &mut Summary) -> Result<b
     Ok(false)
 }
 
-/// Runs all tests, also those behind one that fails.
+/// Runs all tests, also those after one that fails.
 fn test(is_wide: bool, summary: &mut Summary) -> Result<()> {
     let scratch = Scratch::new()?;
     let skips = scratch.0.join("skips");

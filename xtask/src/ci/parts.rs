@@ -34,7 +34,7 @@ struct Done {
     is_good: bool,
 }
 
-/// Runs all tests, also those behind one that fails. `prepare` gives each `cargo test` what its tests
+/// Runs all tests, also those after one that fails. `prepare` gives each `cargo test` what its tests
 /// are to know; in `folder` their output is kept until they end.
 pub(super) fn run(
     folder: &Path,

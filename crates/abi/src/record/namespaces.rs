@@ -1,4 +1,4 @@
-//! NAMESPACES: where a task lives.
+//! NAMESPACES: the namespaces of a task.
 
 use super::body::PlainBody;
 use crate::{Cursor, Encoder, Fields, Value, WireError};

@@ -11,14 +11,14 @@ pub(crate) struct RecordedProcess {
     /// Since when it has executed its program.
     begun: Option<SystemTime>,
     ended: Option<SystemTime>,
-    /// The same process, if it lives.
+    /// The same process, if it still runs.
     pub(crate) living: Option<LiveProcess>,
     /// Another process that has its id.
     other: Option<LiveProcess>,
 }
 
 impl RecordedProcess {
-    /// All that is known of a process. Without times that can be compared, one that lives is taken
+    /// All that is known of a process. Without times that can be compared, one that still runs is taken
     /// for the one that was recorded, as perf does.
     pub(crate) fn of(pid: i32, lifetimes: &ProcessLifetimes, clock: Option<WallClock>) -> Self {
         Self::with(LiveProcess::of(pid), pid, lifetimes, clock)
@@ -160,7 +160,7 @@ mod tests {
         assert!(process.living.is_none());
         assert!(process.is_stranger(Some(at(101))));
         assert!(!process.is_stranger(Some(at(70))));
-        // Or who lives although the recorded one ended.
+        // Or one that still runs although the recorded one ended.
         let mut lifetimes = ProcessLifetimes::default();
         lifetimes.add(Misc(0), &Record::Exit(task(60)), None);
         let process = RecordedProcess::with(living(75), 7, &lifetimes, Some(CLOCK));

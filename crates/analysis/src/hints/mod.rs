@@ -36,7 +36,7 @@ pub(crate) fn hints(
         system = Some(System::look_up(Distribution::here(), paths));
     }
     let one = |&(image, reason): &(&RecordedImage, &Reason)| match reason {
-        // Neither a process's map nor what is embedded is to be had by it.
+        // It gives neither a process's map nor embedded names.
         Reason::NoFile(_)
         | Reason::Stripped
         | Reason::OnlyExported
@@ -115,7 +115,7 @@ fn map_maker(comm: &str) -> &'static str {
     )
 }
 
-/// The path of an image that came with the system, not from whoever uses it.
+/// The path of an image that came with the system, not from its user.
 fn system_path(image: &RecordedImage) -> Option<&Path> {
     const SYSTEM: &[&str] = &["/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin"];
     let path = Path::new(OsStr::from_bytes(&image.path));

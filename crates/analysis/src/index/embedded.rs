@@ -4,7 +4,7 @@
 use foldhash::HashMap;
 use rprof_base::{Avma, FileOffset};
 use rprof_machine::{ImageKind, JitCode, RecordedImage};
-use rprof_perfdata::feature::{SimpleperfFile, SymbolImage, SymbolPiece, Symbols};
+use rprof_perfdata::feature::{EmbeddedNames, SimpleperfFile, SymbolImage, SymbolPiece};
 use rprof_perfdata::{Feature, FeatureId, Reader};
 
 /// The names in a recording.
@@ -12,7 +12,7 @@ use rprof_perfdata::{Feature, FeatureId, Reader};
 pub(crate) struct EmbeddedSymbols {
     /// By path, files with a list of their functions.
     pub(crate) listed: HashMap<Vec<u8>, SimpleperfFile>,
-    pub(crate) symbols: Symbols,
+    pub(crate) symbols: EmbeddedNames,
     /// Positions in `symbols` by all that images of a recording are told apart by.
     pub(crate) images: HashMap<Identity, usize>,
     /// Whether files are asked before.
@@ -69,7 +69,7 @@ impl EmbeddedSymbols {
         }
     }
 
-    pub(crate) fn with(mut self, symbols: Symbols) -> Self {
+    pub(crate) fn with(mut self, symbols: EmbeddedNames) -> Self {
         for (at, image) in symbols.images.iter().enumerate() {
             let identity = Identity {
                 path: symbols.string(image.path).to_vec(),

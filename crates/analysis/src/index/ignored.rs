@@ -1,6 +1,7 @@
 //! Records that hold samples in a form that is not read.
 
 use rprof_abi::RawRecord;
+use rprof_base::Counted;
 use rprof_perfdata::{FileRecord, Form, Reader, file_kind};
 
 /// Records that hold samples in a form that is not read.
@@ -56,9 +57,13 @@ impl IgnoredRecords {
         }
         if self.n_compressed > 0 {
             notes.push(format!(
-                "{} compressed records are ignored: the file's header does not say that it is \
+                "{}: the file's header does not say that it is \
                  compressed",
-                self.n_compressed
+                Counted::new(
+                    self.n_compressed,
+                    "compressed record is ignored",
+                    "compressed records are ignored"
+                )
             ));
         }
         if self.format_bytes > 0 {
@@ -70,8 +75,12 @@ impl IgnoredRecords {
         }
         if self.n_unknown > 0 {
             notes.push(format!(
-                "{} records of unknown kinds are ignored",
-                self.n_unknown
+                "{}",
+                Counted::new(
+                    self.n_unknown,
+                    "record of an unknown kind is ignored",
+                    "records of unknown kinds are ignored"
+                )
             ));
         }
         notes

@@ -5,7 +5,7 @@ use super::embedded::EmbeddedSymbols;
 use super::machine::recorded_elsewhere;
 use foldhash::HashMap;
 use rprof_abi::AttrFlags;
-use rprof_base::FileOffset;
+use rprof_base::{Counted, FileOffset};
 use rprof_images::NoFile;
 use rprof_images::{JitDamage, JitDump, JitMove, JitRecord};
 use rprof_locate::{LiveProcess, Locator};
@@ -20,7 +20,7 @@ pub(crate) fn symfs_path(root: &Path, path: &str) -> PathBuf {
     root.join(path.strip_prefix('/').unwrap_or(path))
 }
 
-/// Finds the jitdump that was recorded: as its process sees it, if that lives, or as we do.
+/// Finds the jitdump that was recorded: as its process sees it, if that still runs, or as we do.
 fn find_jitdump(
     reader: &Reader,
     locator: &Locator,
@@ -197,8 +197,12 @@ impl Added<'_> {
 
 fn damage_in_words(damage: JitDamage) -> impl Iterator<Item = String> {
     let bad = (damage.n_bad > 0).then(|| {
-        let n = damage.n_bad;
-        format!("{n} records are damaged or of unknown kinds: no names from them")
+        let bad = Counted::new(
+            damage.n_bad,
+            "record is damaged or of an unknown kind: no names from it",
+            "records are damaged or of unknown kinds: no names from them",
+        );
+        bad.to_string()
     });
     let cut = damage.cut_at.map(|at| {
         format!(

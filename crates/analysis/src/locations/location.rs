@@ -1,7 +1,7 @@
 //! Where code is, whatever process runs it: an image and an offset.
 
 use rprof_base::Avma;
-use rprof_machine::{Epoch, History, Place};
+use rprof_machine::{AddressLocation, Epoch, History};
 use rprof_profile::Level;
 
 /// A code location; sorts by image.
@@ -49,14 +49,14 @@ pub(super) fn location_of(
         address: avma.0,
     };
     let is_kernel = matches!(level, Level::Kernel | Level::GuestKernel);
-    match history.place(epoch, avma) {
+    match history.resolve(epoch, avma) {
         // A hypervisor's code is in no recording.
         _ if level == Level::Hypervisor => unmapped(UNMAPPED_OTHER),
-        Place::Kernel { image, avma } if is_kernel => Location {
+        AddressLocation::Kernel { image, avma } if is_kernel => Location {
             image: image.0,
             address: avma.0,
         },
-        Place::User { image, offset } if !is_kernel => Location {
+        AddressLocation::User { image, offset } if !is_kernel => Location {
             image: image.0,
             address: offset.0,
         },

@@ -2,7 +2,7 @@
 
 use super::address::Address;
 use super::location::{Location, location_of};
-use rprof_machine::{Comm, Epoch, History, Key, Moment, Place};
+use rprof_machine::{AddressLocation, CommId, Epoch, History, Key, Moment};
 use rprof_profile::Level;
 
 /// The mappings of a task at the moment of one sample.
@@ -30,12 +30,12 @@ impl Mappings {
     /// where nothing is mapped.
     pub fn offset(self, history: &History, address: Address) -> u64 {
         let epoch = self.epoch(history, address.level);
-        match history.place(epoch, address.avma) {
-            Place::User { offset, .. } => offset.0,
-            Place::Kernel { .. } => history
+        match history.resolve(epoch, address.avma) {
+            AddressLocation::User { offset, .. } => offset.0,
+            AddressLocation::Kernel { .. } => history
                 .offset_in_mapping(epoch, address.avma)
                 .unwrap_or(address.avma.0),
-            Place::Unmapped(avma) => avma.0,
+            AddressLocation::Unmapped(avma) => avma.0,
         }
     }
 
@@ -93,7 +93,7 @@ impl TaskCache {
         history: &History,
         (pid, tid): (i32, i32),
         key: Key,
-    ) -> (Mappings, Option<Comm>) {
+    ) -> (Mappings, Option<CommId>) {
         let slot = &mut self.slots[tid.cast_unsigned() as usize % Self::SLOTS];
         let moment = match slot {
             Some(task)

@@ -1,6 +1,6 @@
 //! Tasks as samples are grouped by them.
 
-use rprof_machine::{Comm, History};
+use rprof_machine::{CommId, History};
 use rprof_profile::Filter;
 use rprof_untrusted::Untrusted;
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TaskName {
     /// By a COMM record.
-    Known(Comm),
+    Known(CommId),
     /// The idle task.
     Idle,
     /// Never named: shown by its id, as perf does.
@@ -27,7 +27,7 @@ pub(crate) struct NamedThread {
 /// Whom a sample is of. The idle tasks alone have neither process nor thread: with a process, 0 is what
 /// kernels before 4.14 say of a thread that is gone, and -1 what later ones say (`perf_event_tid`,
 /// kernel/events/core.c).
-pub fn task_name((pid, tid): (i32, i32), comm: Option<Comm>) -> TaskName {
+pub fn task_name((pid, tid): (i32, i32), comm: Option<CommId>) -> TaskName {
     match comm {
         _ if tid == 0 && pid == 0 => TaskName::Idle,
         Some(comm) => TaskName::Known(comm),

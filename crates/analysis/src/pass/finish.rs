@@ -8,6 +8,7 @@ use crate::hints::hints;
 use crate::locations::comm_text;
 use crate::recording::Recording;
 use crate::symbolize::Symbols;
+use rprof_base::Counted;
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_perfdata::RecordedEvent;
 use rprof_profile::{EventProfile, Group, Profile, Strings, Tally, TallyParts, UnnamedImage};
@@ -48,8 +49,12 @@ fn add_event(recording: &Recording<'_>, idx: usize, tally: Tally<GroupKey>, prof
     if is_left_out(event, samples) {
         if loss.samples > 0 {
             profile.warnings.push(format!(
-                "{} mappings or names were lost while recording: frames may lack names",
-                loss.samples
+                "{} lost while recording: frames may lack names",
+                Counted::new(
+                    loss.samples,
+                    "mapping or name was",
+                    "mappings or names were"
+                )
             ));
         }
         return;

@@ -12,7 +12,7 @@ use crate::symbolize::Symbols;
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::{Dimension, FrameId, Tally, TallyParts};
+use rprof_profile::{Dimension, FrameId, SampleCount, Tally, TallyParts};
 
 /// Samples counted by location, by each thread apart.
 #[derive(Debug)]
@@ -97,7 +97,11 @@ impl FlatCounts {
                         .add(symbols.unnamed_image(location), node.self_weight);
                     let group = tally.group(group);
                     let frames = symbols.frames(location).iter().rev().copied();
-                    tally.add_stack(group, frames, (node.self_samples, node.self_weight));
+                    let count = SampleCount {
+                        samples: node.self_samples,
+                        weight: node.self_weight,
+                    };
+                    tally.add_stack(group, frames, count);
                 }
             }
         }
@@ -156,6 +160,10 @@ impl Pass for FlatPass<'_> {
             let number = cache.value(history, sample.mappings, address, |one| numbers.intern(one));
             frame.get_or_insert(FrameId::from_number(number));
         });
-        tally.add_stack(group_number(sample.group), frame.into_iter(), (1, weight))
+        tally.add_stack(
+            group_number(sample.group),
+            frame.into_iter(),
+            SampleCount::one(weight),
+        )
     }
 }

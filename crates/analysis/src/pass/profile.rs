@@ -6,7 +6,7 @@ use super::query::Query;
 use crate::Error;
 use crate::locations::LocationCache;
 use crate::symbolize::Symbols;
-use rprof_profile::{Dimension, FrameId};
+use rprof_profile::{Dimension, FrameId, SampleCount};
 
 /// Counts all samples by function; all locations are symbolized.
 pub(super) fn count(
@@ -101,7 +101,11 @@ impl Pass for ProfilePass<'_> {
         }
         let unnamed = symbols.unnamed_image(innermost);
         let group = group_number(sample.group);
-        let node = tally.add_stack(group, frames.iter().rev().copied(), (1, weight));
+        let node = tally.add_stack(
+            group,
+            frames.iter().rev().copied(),
+            SampleCount::one(weight),
+        );
         local.unnamed.add(unnamed, weight);
         Some(CountedStack {
             node: node?,

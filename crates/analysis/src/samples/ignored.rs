@@ -1,5 +1,6 @@
 //! Samples that could not be used.
 
+use rprof_base::Counted;
 use rprof_perfdata::Warning;
 
 /// What could not be used of the samples of a chunk.
@@ -29,15 +30,23 @@ impl IgnoredSamples {
         }
         if self.n_unknown > 0 {
             warnings.push(format!(
-                "{} counter values of events that the file does not list were ignored",
-                self.n_unknown
+                "{}",
+                Counted::new(
+                    self.n_unknown,
+                    "counter value of an event that the file does not list was ignored",
+                    "counter values of events that the file does not list were ignored"
+                )
             ));
         }
         if self.n_unjoined > 0 {
             warnings.push(format!(
-                "{} samples lack the user part of their stack: the kernel deferred it until the \
-                 thread returned to user space, and did not record it",
-                self.n_unjoined
+                "{}: the kernel deferred it until the thread returned to user space, and did not \
+                 record it",
+                Counted::new(
+                    self.n_unjoined,
+                    "sample lacks the user part of its stack",
+                    "samples lack the user part of their stack"
+                )
             ));
         }
         warnings

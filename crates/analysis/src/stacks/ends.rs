@@ -29,7 +29,7 @@ pub enum Missing {
 /// Whether a stack that ended so has more frames than were found.
 pub(super) fn missing(end: StackEnd) -> Missing {
     match end {
-        StackEnd::Rooted | StackEnd::Guess | StackEnd::MaxStack | StackEnd::NoRegisters => {
+        StackEnd::Complete | StackEnd::Guess | StackEnd::MaxStack | StackEnd::NoRegisters => {
             Missing::Nothing
         }
         _ => Missing::Outermost,
@@ -39,7 +39,7 @@ pub(super) fn missing(end: StackEnd) -> Missing {
 /// How stacks ended, counted.
 #[derive(Debug, Default)]
 pub struct StackEndCounts {
-    rooted: u64,
+    complete: u64,
     others: HashMap<EndInImage, u64>,
 }
 
@@ -49,14 +49,14 @@ impl StackEndCounts {
     pub fn add(&mut self, end: Option<EndInImage>) {
         match end {
             None => {}
-            Some(end) if end.end == StackEnd::Rooted => self.rooted += 1,
+            Some(end) if end.end == StackEnd::Complete => self.complete += 1,
             Some(end) => *self.others.entry(end).or_default() += 1,
         }
     }
 
     /// Adds what another thread counted.
     pub fn merge(&mut self, other: Self) {
-        self.rooted += other.rooted;
+        self.complete += other.complete;
         for (end, samples) in other.others {
             *self.others.entry(end).or_default() += samples;
         }
@@ -65,10 +65,10 @@ impl StackEndCounts {
     /// By the names of images.
     pub fn named(&self, history: &History) -> Unwound {
         let images = history.images();
-        let rooted = (self.rooted > 0).then_some(EndedStacks {
-            end: StackEnd::Rooted,
+        let complete = (self.complete > 0).then_some(EndedStacks {
+            end: StackEnd::Complete,
             image: None,
-            samples: self.rooted,
+            samples: self.complete,
         });
         let others = self.others.iter().map(|(ended, &samples)| {
             let image = ended.image.and_then(|id| images.of(id));
@@ -78,6 +78,6 @@ impl StackEndCounts {
                 samples,
             }
         });
-        Unwound::of(rooted.into_iter().chain(others))
+        Unwound::of(complete.into_iter().chain(others))
     }
 }

@@ -70,10 +70,10 @@ impl RecordedEnds {
         }
         let has_user = |chain: Callchain<'_>| chain.entries().any(|entry| entry == context::USER);
         let chain = decoded.head.callchain?;
-        let rooted = EndInImage {
-            end: StackEnd::Rooted,
+        let complete = EndInImage {
+            end: StackEnd::Complete,
             image: None,
         };
-        has_user(chain).then_some((rooted, Missing::Nothing))
+        has_user(chain).then_some((complete, Missing::Nothing))
     }
 }

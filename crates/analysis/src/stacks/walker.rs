@@ -14,7 +14,7 @@ use crate::samples::DecodedSample;
 use rprof_abi::sample::StackDump;
 use rprof_abi::{Callchain, context as marker};
 use rprof_base::{Avma, StackEnd};
-use rprof_machine::{Epoch, ImageId, Place};
+use rprof_machine::{AddressLocation, Epoch, ImageId};
 use rprof_unwind::{AddressSpace, Mapped, Outcome, RegisterSet, Stack, StackFrame, Unwinder};
 use std::ops::Range;
 
@@ -31,8 +31,12 @@ impl AddressSpace for UserCode<'_> {
     }
 
     fn find(&self, avma: u64) -> Mapped<'_> {
-        let place = self.recording.index.history.code(self.epoch, Avma(avma));
-        let Place::User { image, offset } = place else {
+        let location = self
+            .recording
+            .index
+            .history
+            .resolve_code(self.epoch, Avma(avma));
+        let AddressLocation::User { image, offset } = location else {
             return Mapped::Nothing;
         };
         self.tables
@@ -193,12 +197,14 @@ impl StackWalker {
             frames.push(frame);
         });
         let image = match outcome {
-            Outcome::Rooted => None,
+            Outcome::Complete => None,
             _ if outcome.image().is_some() => outcome.image().map(ImageId),
             _ => frames.last().and_then(|last| code.image(*last)),
         };
         let end = match outcome {
-            Outcome::Cut | Outcome::OffStack { .. } if bytes.is_empty() => StackEnd::NotCopied,
+            Outcome::Truncated | Outcome::OffStack { .. } if bytes.is_empty() => {
+                StackEnd::NotCopied
+            }
             _ => outcome.end(),
         };
         WalkedStack {
@@ -215,8 +221,8 @@ const SIGNALS: usize = 64;
 impl UserCode<'_> {
     fn image(&self, frame: StackFrame) -> Option<ImageId> {
         let avma = frame.code().lookup();
-        match self.recording.index.history.place(self.epoch, avma) {
-            Place::User { image, .. } => Some(image),
+        match self.recording.index.history.resolve(self.epoch, avma) {
+            AddressLocation::User { image, .. } => Some(image),
             _ => None,
         }
     }

@@ -10,7 +10,7 @@ use crate::recording::Recording;
 use crate::threads::{self, Threads};
 use rprof_base::{Avma, FileOffset};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
-use rprof_symbols::{Answers, Reason, Request, symbolize_user};
+use rprof_symbols::{Reason, Request, Symbolized, symbolize_user};
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -22,13 +22,13 @@ pub(crate) struct ImageBatch<'a> {
     pub(crate) locations: Range<usize>,
 }
 
-/// What is known of a batch's locations, in their order.
-pub(crate) type Answered = Result<Answers, Reason>;
+/// Frames of a batch's locations, in their order; or why there are none.
+pub(crate) type SymbolizeResult = Result<Symbolized, Reason>;
 
-/// What is known of all locations.
-pub(crate) struct Symbolized<'a> {
+/// Frames of all locations.
+pub(crate) struct SymbolizedBatches<'a> {
     /// In the order of locations; `None` for those of images that nothing can name.
-    pub(crate) batches: Vec<(ImageBatch<'a>, Option<Answered>)>,
+    pub(crate) batches: Vec<(ImageBatch<'a>, Option<SymbolizeResult>)>,
     /// What could not be used, one sentence each.
     pub(crate) warnings: Vec<String>,
 }
@@ -39,7 +39,7 @@ pub(crate) fn symbolize_all<'a>(
     locations: &[Location],
     request: Request,
     embedded: &EmbeddedSymbols,
-) -> Result<Symbolized<'a>, Error> {
+) -> Result<SymbolizedBatches<'a>, Error> {
     // One image may have most of the locations: it gets threads of its own for them.
     let request = Request {
         n_threads: threads::n_cpus(),
@@ -47,8 +47,9 @@ pub(crate) fn symbolize_all<'a>(
     };
     let batches = batches_of(recording, locations);
     let work = work_of(&batches);
-    let answers: Vec<Mutex<Option<Answered>>> = batches.iter().map(|_| Mutex::new(None)).collect();
-    let answer = |work: &[usize]| {
+    let results: Vec<Mutex<Option<SymbolizeResult>>> =
+        batches.iter().map(|_| Mutex::new(None)).collect();
+    let symbolize = |work: &[usize]| {
         let kernel = OnceCell::new();
         for &idx in work {
             let batch = &batches[idx];
@@ -57,40 +58,41 @@ pub(crate) fn symbolize_all<'a>(
             };
             let own = &locations[batch.locations.clone()];
             let find =
-                |locations: &[Location]| batch.answer(recording, locations, request, &kernel);
-            let answered = embedded.name(image, own, request, find);
-            if let Ok(mut slot) = answers[idx].lock() {
-                *slot = answered;
+                |locations: &[Location]| batch.symbolize(recording, locations, request, &kernel);
+            let result = embedded.name(image, own, request, find);
+            if let Ok(mut slot) = results[idx].lock() {
+                *slot = result;
             }
         }
         Ok(())
     };
     let all = (work.len(), Threads::All);
-    threads::for_each(all, || (), |(), turn| answer(&work[turn]), &mut |_| {})?;
+    threads::for_each(all, || (), |(), turn| symbolize(&work[turn]), &mut |_| {})?;
     let work = work_again(recording, &batches, &work);
     if !work.is_empty() {
         let all = (work.len(), Threads::All);
-        threads::for_each(all, || (), |(), turn| answer(&work[turn]), &mut |_| {})?;
+        threads::for_each(all, || (), |(), turn| symbolize(&work[turn]), &mut |_| {})?;
     }
     // What did not fit beside other files may fit alone.
-    for (idx, slot) in answers.iter().enumerate() {
-        let is_over_budget = |slot: &Option<Answered>| slot.as_ref().is_some_and(is_over_budget);
+    for (idx, slot) in results.iter().enumerate() {
+        let is_over_budget =
+            |slot: &Option<SymbolizeResult>| slot.as_ref().is_some_and(is_over_budget);
         if slot.lock().is_ok_and(|slot| is_over_budget(&slot)) {
-            answer(&[idx])?;
+            symbolize(&[idx])?;
         }
     }
-    let answers = answers.into_iter();
-    let answers = answers.map(|answered| answered.into_inner().ok().flatten());
-    Ok(Symbolized {
-        batches: batches.into_iter().zip(answers).collect(),
+    let results = results.into_iter();
+    let results = results.map(|slot| slot.into_inner().ok().flatten());
+    Ok(SymbolizedBatches {
+        batches: batches.into_iter().zip(results).collect(),
         warnings: downloads::warnings(recording),
     })
 }
 
 /// Whether something was left out of an image's files, so that they fit into the budget.
-pub(super) fn is_over_budget(answered: &Answered) -> bool {
-    match answered {
-        Ok(answers) => answers.is_over_budget(),
+pub(super) fn is_over_budget(result: &SymbolizeResult) -> bool {
+    match result {
+        Ok(symbolized) => symbolized.is_over_budget(),
         Err(reason) => *reason == Reason::OverBudget,
     }
 }
@@ -151,13 +153,13 @@ impl ImageBatch<'_> {
         )
     }
 
-    fn answer<'c>(
+    fn symbolize<'c>(
         &self,
         recording: &'c Recording<'_>,
         locations: &[Location],
         request: Request,
         kernel: &OnceCell<Kernel<'c>>,
-    ) -> Option<Answered> {
+    ) -> Option<SymbolizeResult> {
         let (id, image) = self.image?;
         match image.kind {
             ImageKind::User => {

@@ -41,7 +41,7 @@ pub(super) fn warnings(recording: &Recording<'_>) -> Vec<String> {
             "debuginfod: done without files of {}, which did not arrive within {} s \
              (--debuginfod-wait SECONDS waits longer)",
             some_of(&without),
-            servers.patience().as_secs_f64(),
+            servers.longest_wait().as_secs_f64(),
         ));
     }
     let failures = servers.failures().into_iter();

@@ -6,14 +6,15 @@
 //! asked for the addresses that it does not have, and for those without a name where it says why
 //! names were lacking.
 
-use super::batch::Answered;
+use super::batch::SymbolizeResult;
 use crate::index::EmbeddedSymbols;
 use crate::locations::Location;
 use rprof_base::Svma;
 use rprof_machine::{ImageKind, RecordedImage};
 use rprof_perfdata::feature::{SimpleperfFile, SymbolAddress, SymbolImage};
 use rprof_symbols::{
-    Answers, Collector, Demangling, Detail, Frame, Line, Listed, Reason, Request, symbolize_listed,
+    Collector, Demangling, Detail, Frame, Line, Listed, Reason, Request, Symbolized,
+    symbolize_listed,
 };
 
 impl EmbeddedSymbols {
@@ -23,10 +24,10 @@ impl EmbeddedSymbols {
         image: &RecordedImage,
         locations: &[Location],
         request: Request,
-        find: impl FnOnce(&[Location]) -> Option<Answered>,
-    ) -> Option<Answered> {
-        if let Some(answers) = self.name_listed(image, locations, request.demangling) {
-            return Some(Ok(answers));
+        find: impl FnOnce(&[Location]) -> Option<SymbolizeResult>,
+    ) -> Option<SymbolizeResult> {
+        if let Some(symbolized) = self.name_listed(image, locations, request.demangling) {
+            return Some(Ok(symbolized));
         }
         let Some(own) = self.image(image) else {
             return find(locations);
@@ -34,7 +35,7 @@ impl EmbeddedSymbols {
         let missing: Vec<Location> = match self.files_first {
             true => locations.to_vec(),
             false => {
-                // Where names were lacking for a reason, that may have been fixed.
+                // Where names were missing for a reason, that may have been fixed.
                 let is_final = |location: &&Location| {
                     let known = known(own, location);
                     known.is_some_and(|known| known.name.is_some() || own.reason.is_none())
@@ -44,7 +45,7 @@ impl EmbeddedSymbols {
             }
         };
         let found = match missing.is_empty() {
-            true => Ok(Answers::default()),
+            true => Ok(Symbolized::default()),
             false => find(&missing)?,
         };
         // Kernels and perf maps have names as they are to be shown.
@@ -62,7 +63,7 @@ impl EmbeddedSymbols {
         Some(Ok(self.merged(own, locations, (&missing, found), request)))
     }
 
-    /// Why an image lacked names.
+    /// Why names of an image were missing.
     fn reason(&self, own: &SymbolImage) -> Option<Reason> {
         let why = self.symbols.string(own.reason?);
         Some(Reason::WhenEmbedded(
@@ -85,12 +86,12 @@ impl EmbeddedSymbols {
         &self,
         own: &SymbolImage,
         locations: &[Location],
-        (found, answered): (&[Location], Answered),
+        (found, result): (&[Location], SymbolizeResult),
         request: Request,
-    ) -> Answers {
-        let (answers, failed) = match answered {
-            Ok(answers) => (answers, None),
-            Err(reason) => (Answers::default(), Some(reason)),
+    ) -> Symbolized {
+        let (symbolized, failed) = match result {
+            Ok(symbolized) => (symbolized, None),
+            Err(reason) => (Symbolized::default(), Some(reason)),
         };
         let mut collector = Collector::default();
         // That files fail is a reason for addresses that are not here, not for those that had no
@@ -100,8 +101,8 @@ impl EmbeddedSymbols {
         for location in locations {
             let mut named = false;
             if found.get(at) == Some(location) {
-                named = !answers.frames(at).is_empty();
-                collector.copy(&answers, at);
+                named = !symbolized.frames(at).is_empty();
+                collector.copy(&symbolized, at);
                 at += 1;
             }
             match known(own, location) {
@@ -111,9 +112,12 @@ impl EmbeddedSymbols {
             }
             collector.end_address();
         }
-        let lack = answers.lack().cloned().or_else(|| self.reason(own));
-        if let Some(lack) = lack.or(failed.filter(|_| has_others)) {
-            collector.explain(lack);
+        let reason = symbolized
+            .missing_reason()
+            .cloned()
+            .or_else(|| self.reason(own));
+        if let Some(reason) = reason.or(failed.filter(|_| has_others)) {
+            collector.explain(reason);
         }
         collector.finish()
     }
@@ -150,7 +154,7 @@ impl EmbeddedSymbols {
         image: &RecordedImage,
         locations: &[Location],
         demangling: Demangling,
-    ) -> Option<Answers> {
+    ) -> Option<Symbolized> {
         let file = self.list_of(image)?;
         let symbols = file.symbols.iter().map(|symbol| Listed {
             start: Svma(symbol.vaddr),

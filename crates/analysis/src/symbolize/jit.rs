@@ -14,7 +14,7 @@ use rprof_images::NoFile;
 use rprof_images::{JitDump, PerfMap};
 use rprof_locate::is_trusted_owner;
 use rprof_machine::{ImageId, JitCode, RecordedImage};
-use rprof_symbols::{Answers, Reason, Request, symbolize_jitdump, symbolize_perf_map};
+use rprof_symbols::{Reason, Request, Symbolized, symbolize_jitdump, symbolize_perf_map};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
@@ -27,7 +27,7 @@ pub(super) fn name_jit_code(
     (id, image): (ImageId, &RecordedImage),
     offsets: &[FileOffset],
     request: Request,
-) -> Option<Result<Answers, Reason>> {
+) -> Option<Result<Symbolized, Reason>> {
     if let Some(pid) = image.process_of_map() {
         // Of memory without a file, offsets are addresses.
         let addresses: Vec<Avma> = offsets.iter().map(|offset| Avma(offset.0)).collect();

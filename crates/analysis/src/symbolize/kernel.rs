@@ -3,20 +3,19 @@
 //! A list of symbols is fastest, and names what no file does (BPF programs, trampolines). Files
 //! are opened where there is no list of this kernel, and for inlined functions and lines.
 
+use super::batch::SymbolizeResult;
 use crate::binaries::kernel_id;
 use crate::recording::Recording;
 use foldhash::HashMap;
-use rprof_base::{Avma, BuildId, module_name};
+use rprof_base::{Avma, BuildId, ReferenceSymbol, module_name};
 use rprof_images::{Elf, Kallsyms, MODULE_BASE};
 use rprof_locate::{
     KernelFiles, ModuleDetail, ModuleRequest, Servers, kallsyms_of_kernel, running_kallsyms,
 };
 use rprof_machine::{ImageKind, RecordedImage};
 use rprof_perfdata::FeatureId;
-use rprof_symbols::{Answers, Detail, KernelCode, KernelSymbols, Reason, Request};
+use rprof_symbols::{Detail, KernelCode, KernelSymbols, Reason, Request};
 use std::path::PathBuf;
-
-type Answered = Result<Answers, Reason>;
 
 /// The recorded kernel's symbols, read once for the kernel and all of its modules.
 #[derive(Debug)]
@@ -40,15 +39,15 @@ impl<'c> Kernel<'c> {
         let images = recording.index.history.images();
         let reference = images
             .iter()
-            .find_map(|(_, image)| image.kernel_reference());
+            .find_map(|(_, image)| image.reference_symbol());
         let found = kallsyms_of(recording);
         let place = |list: &Kallsyms| {
-            let (name, _) = reference?;
+            let name = reference?.name;
             let mut symbols = list.symbols();
             symbols.find_map(|symbol| (symbol.name == name).then_some(symbol.address))
         };
         let place = found.as_ref().ok().and_then(place);
-        let is_same_boot = reference.is_some_and(|(_, avma)| place == Some(avma.0));
+        let is_same_boot = reference.is_some_and(|reference| place == Some(reference.avma.0));
         let id = kernel_id(recording);
         let release = recording.reader.feature_text(FeatureId::OSRELEASE);
         // Without a recorded build id, release and address together must do; where a recording
@@ -75,13 +74,13 @@ impl<'c> Kernel<'c> {
 
     /// What [`Self::name`] takes names, inlined functions and lines from, in words and as files.
     pub(crate) fn sources(&self, image: &RecordedImage) -> (Vec<&'static str>, Vec<PathBuf>) {
-        let (mut gives, mut files) = (Vec::new(), Vec::new());
+        let (mut sources, mut files) = (Vec::new(), Vec::new());
         let has_list = match image.kind {
             ImageKind::Module { .. } => self.symbols.is_ok() && self.is_same_boot,
-            _ => self.kernel_list(image.kernel_reference()).is_ok(),
+            _ => self.kernel_list(image.reference_symbol()).is_ok(),
         };
         if has_list {
-            gives.push("kallsyms");
+            sources.push("kallsyms");
             files.extend(self.own_list.clone());
         }
         let servers = servers(has_list, Detail::Inlines);
@@ -97,7 +96,7 @@ impl<'c> Kernel<'c> {
             }
             _ => {
                 let vmlinux = self.files.vmlinux(self.id.as_ref(), servers).ok();
-                let reference = image.kernel_reference();
+                let reference = image.reference_symbol();
                 let is_placed = |elf: &Elf| {
                     reference.is_some_and(|reference| KernelCode::at(elf, reference).is_some())
                 };
@@ -118,16 +117,16 @@ impl<'c> Kernel<'c> {
                 files.push(elf.path().to_owned());
             }
             for what in own {
-                if !gives.contains(&what) {
-                    gives.push(what);
+                if !sources.contains(&what) {
+                    sources.push(what);
                 }
             }
         }
-        (gives, files)
+        (sources, files)
     }
 
     /// The list that names the kernel itself, or why none does.
-    fn kernel_list(&self, reference: Option<(&[u8], Avma)>) -> Result<&Kallsyms, Reason> {
+    fn kernel_list(&self, reference: Option<ReferenceSymbol<'_>>) -> Result<&Kallsyms, Reason> {
         match &self.symbols {
             _ if self.has_own_vmlinux => Err(no_symbols("the vmlinux given has no symbols")),
             Ok(_) if reference.is_none() && !self.is_same_boot => {
@@ -143,7 +142,7 @@ impl<'c> Kernel<'c> {
         image: &RecordedImage,
         addresses: &[Avma],
         request: Request,
-    ) -> Answered {
+    ) -> SymbolizeResult {
         match image.kind {
             ImageKind::Module { start_avma } => {
                 self.name_module(image, Avma(start_avma), addresses, request)
@@ -159,8 +158,8 @@ impl<'c> Kernel<'c> {
         Request {
             detail, n_threads, ..
         }: Request,
-    ) -> Answered {
-        let reference = image.kernel_reference();
+    ) -> SymbolizeResult {
+        let reference = image.reference_symbol();
         let list = self.kernel_list(reference);
         if list.is_ok() && detail == Detail::Functions {
             return Ok(KernelSymbols::new(list?, reference).symbolize(addresses, None, n_threads));
@@ -199,7 +198,7 @@ impl<'c> Kernel<'c> {
         Request {
             detail, n_threads, ..
         }: Request,
-    ) -> Answered {
+    ) -> SymbolizeResult {
         // Modules are elsewhere after every boot.
         let list = self.symbols.as_ref().ok().filter(|_| self.is_same_boot);
         // Where one was, another may be by now: only a module's own symbols count.

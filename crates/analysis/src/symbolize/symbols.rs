@@ -1,15 +1,16 @@
 //! Code locations and what they are called.
 
-use super::batch::{Answered, ImageBatch, is_over_budget, symbolize_all};
+use super::batch::{ImageBatch, SymbolizeResult, is_over_budget, symbolize_all};
 use crate::Error;
 use crate::index::EmbeddedSymbols;
 use crate::locations::{Location, TRUNCATED, UNMAPPED_KERNEL, UNMAPPED_OTHER};
 use crate::recording::Recording;
 use crate::stacks::StackSources;
 use foldhash::HashMap;
+use rprof_base::Counted;
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_profile::{Filter, FrameId, FrameInfo, Frames, Level, StrId, Strings};
-use rprof_symbols::{Answers, Detail, Reason, Request};
+use rprof_symbols::{Detail, Reason, Request, Symbolized};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -20,7 +21,7 @@ pub struct Symbols {
     pub strings: Strings,
     /// Functions.
     pub functions: Frames,
-    /// Images that lack names, with the reason.
+    /// Images without all of their names, with the reason.
     pub unnamed: Vec<(ImageId, Reason)>,
     /// What could not be used, one sentence each.
     pub warnings: Vec<String>,
@@ -85,12 +86,12 @@ impl Symbols {
         let warnings = tables.flat_map(|tables| tables.warnings(most));
         symbols.warnings.extend(warnings);
         // In the order of locations, not of threads: same input, same numbers.
-        for (batch, answered) in symbolized.batches {
+        for (batch, result) in symbolized.batches {
             symbols.add(
                 recording,
                 &batch,
                 &locations[batch.locations.clone()],
-                answered,
+                result,
             );
         }
         symbols.locations = locations;
@@ -174,14 +175,14 @@ impl Symbols {
         recording: &Recording<'_>,
         batch: &ImageBatch<'_>,
         locations: &[Location],
-        answered: Option<Answered>,
+        result: Option<SymbolizeResult>,
     ) {
         let recorded = batch.image.map(|(_, image)| image);
-        let answers = self.explain(recording, batch, answered);
-        if let (Some((id, _)), Some(lack)) = (batch.image, answers.lack())
-            && (0..locations.len()).any(|idx| answers.frames(idx).is_empty())
+        let symbolized = self.explain(recording, batch, result);
+        if let (Some((id, _)), Some(reason)) = (batch.image, symbolized.missing_reason())
+            && (0..locations.len()).any(|idx| symbolized.frames(idx).is_empty())
         {
-            self.unnamed.push((id, lack.clone()));
+            self.unnamed.push((id, reason.clone()));
         }
         let image = recorded.map_or(Cow::Borrowed(&b"[unknown]"[..]), RecordedImage::short_name);
         let code = FrameOfImage {
@@ -190,15 +191,15 @@ impl Symbols {
         };
         for (idx, location) in locations.iter().enumerate() {
             let level = level_of(location, recorded);
-            let named = answers.frames(idx);
+            let named = symbolized.frames(idx);
             let own_name = own_name(location, recorded);
             for frame in named {
                 let strings = &mut self.strings;
                 if let Some(lines) = &mut self.lines {
-                    let mut file = |file| strings.intern(answers.name(file));
+                    let mut file = |file| strings.intern(symbolized.name(file));
                     lines.push(frame.line.map(|line| (file(line.file), line.line)));
                 }
-                let name = strings.intern(answers.name(frame.name));
+                let name = strings.intern(symbolized.name(frame.name));
                 let function = code.frame(Some(name), Some(frame.start), level);
                 self.frames.push(self.functions.intern(FrameInfo {
                     is_inlined: frame.is_inlined,
@@ -229,11 +230,11 @@ impl Symbols {
         &mut self,
         recording: &Recording<'_>,
         batch: &ImageBatch<'_>,
-        answered: Option<Answered>,
-    ) -> Answers {
+        result: Option<SymbolizeResult>,
+    ) -> Symbolized {
         let path = |image: &RecordedImage| String::from_utf8_lossy(&image.path).into_owned();
         if let Some((_, image)) = batch.image
-            && answered.as_ref().is_some_and(is_over_budget)
+            && result.as_ref().is_some_and(is_over_budget)
         {
             self.warnings.push(format!(
                 "{}: its debug information takes more memory than --mem {}, or nests too deep: \
@@ -242,22 +243,26 @@ impl Symbols {
                 recording.reader.budget().limits().memory,
             ));
         }
-        let answers = match answered {
-            Some(Ok(answers)) => answers,
+        let symbolized = match result {
+            Some(Ok(symbolized)) => symbolized,
             Some(Err(reason)) => {
                 self.unnamed.extend(batch.image.map(|(id, _)| (id, reason)));
-                Answers::default()
+                Symbolized::default()
             }
-            None => Answers::default(),
+            None => Symbolized::default(),
         };
-        if let Some((_, image)) = batch.image.filter(|_| answers.n_malformed() > 0) {
+        if let Some((_, image)) = batch.image.filter(|_| symbolized.n_malformed() > 0) {
             self.warnings.push(format!(
-                "{}: {} malformed lines are ignored",
+                "{}: {}",
                 path(image),
-                answers.n_malformed()
+                Counted::new(
+                    symbolized.n_malformed(),
+                    "malformed line is ignored",
+                    "malformed lines are ignored"
+                )
             ));
         }
-        answers
+        symbolized
     }
 }
 

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use crate::{Event, EventError, Sources, parse_events};
 
-/// A machine that lives as long as its folder.
+/// A machine that exists as long as its folder.
 pub(super) struct Machine {
     pub(super) sources: Sources,
     pub(super) dir: TempDir,

@@ -4,6 +4,7 @@ use super::clock::Clock;
 use super::markers::{self, Schema};
 use super::shared::CATEGORIES;
 use crate::json::Json;
+use rprof_base::Counted;
 use rprof_profile::timeline::Timeline;
 use rprof_profile::{EventKind, Sampling};
 
@@ -121,7 +122,8 @@ fn extra(timeline: &Timeline, json: &mut Json<'_>) {
             for event in &profile.events {
                 let at_least = if event.loss.at_least { "at least " } else { "" };
                 let lost = event.loss.samples;
-                let text = format!("{} samples, {at_least}{lost} lost", event.samples);
+                let samples = Counted::new(event.samples, "sample", "samples");
+                let text = format!("{samples}, {at_least}{lost} lost");
                 entry(event.name.raw(), &text);
             }
             if let Some(stacks) = profile.unwound.summary() {

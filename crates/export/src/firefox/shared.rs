@@ -3,7 +3,7 @@
 use crate::json::Json;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::timeline::{Code, CodeFrame, Image, ImageKind, Timeline};
+use rprof_profile::timeline::{Code, CodeFrame, CodeKind, Image, Timeline};
 use rprof_profile::{FrameId, Level, StrId, Strings};
 
 /// Categories with their colours; the first is for what is of none.
@@ -168,11 +168,11 @@ impl<'t> Shared<'t> {
     fn category(&self, image: &Image, frame: FrameId) -> u64 {
         match (self.timeline.profile.frames.of(frame).level, image.kind) {
             (Level::Kernel | Level::GuestKernel | Level::Hypervisor, _) => 1,
-            (_, ImageKind::Kernel) => 1,
-            (_, ImageKind::Program) => 2,
-            (_, ImageKind::Library) => 3,
-            (_, ImageKind::Jit) => 4,
-            (_, ImageKind::Unknown) => 0,
+            (_, CodeKind::Kernel) => 1,
+            (_, CodeKind::Program) => 2,
+            (_, CodeKind::Library) => 3,
+            (_, CodeKind::Jit) => 4,
+            (_, CodeKind::Unknown) => 0,
         }
     }
 
@@ -260,7 +260,7 @@ impl<'t> Shared<'t> {
             for node in nodes {
                 let parent = node.parent.and_then(|parent| self.stack(parent));
                 for nth in self.frames_of(node.code).enumerate().map(|(nth, _)| nth) {
-                    // Those inlined into a frame come right behind it.
+                    // Those inlined into a frame come right after it.
                     let offset = match (nth, parent) {
                         (0, None) => 0,
                         (0, Some(parent)) => next - parent,
@@ -323,7 +323,7 @@ fn number(len: usize) -> u32 {
 /// are larger than what JavaScript can hold.
 fn in_library(image: &Image, address: u64) -> Option<u64> {
     match image.kind {
-        ImageKind::Kernel => address.checked_sub(image.base?),
+        CodeKind::Kernel => address.checked_sub(image.base?),
         _ => Some(address),
     }
     .filter(|&address| address < 1 << 53)

@@ -11,6 +11,7 @@ use crate::Format;
 use messages::{Label, Rest, SAMPLE, Sample, ValueType};
 use prost::Message;
 use prost::encoding::{WireType, encode_key};
+use rprof_base::Counted;
 use rprof_profile::timeline::{TimedSample, Timeline};
 use rprof_profile::{EventKind, Sampling};
 use std::io::{self, Write};
@@ -164,8 +165,8 @@ fn comments(timeline: &Timeline) -> Vec<String> {
     }
     for event in profile.events.iter().filter(|event| event.loss.samples > 0) {
         let at_least = if event.loss.at_least { "at least " } else { "" };
-        let (name, lost) = (event.name.raw(), event.loss.samples);
-        comments.push(format!("{name}: {at_least}{lost} samples were lost"));
+        let lost = Counted::new(event.loss.samples, "sample was lost", "samples were lost");
+        comments.push(format!("{}: {at_least}{lost}", event.name.raw()));
     }
     comments.extend(
         profile

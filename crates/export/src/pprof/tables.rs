@@ -3,7 +3,7 @@
 use super::messages::{Function, Line, Location, Mapping};
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::timeline::{CodeFrame, ImageKind, Timeline};
+use rprof_profile::timeline::{CodeFrame, CodeKind, Timeline};
 use rprof_profile::{FrameId, StrId};
 
 const PAGE: u64 = 4096;
@@ -94,7 +94,7 @@ fn mappings(timeline: &Timeline, strings: &mut Strings) -> Vec<Mapping> {
         mapping.memory_start = mapping.memory_start.min(mapping.memory_limit) / PAGE * PAGE;
         let limit = mapping.memory_limit / PAGE * PAGE;
         mapping.memory_limit = limit.saturating_add(PAGE);
-        if image.kind != ImageKind::Kernel {
+        if image.kind != CodeKind::Kernel {
             mapping.file_offset = mapping.memory_start;
         }
     }
@@ -116,7 +116,7 @@ fn main_image(timeline: &Timeline) -> Option<usize> {
             .for_each(|sum| *sum += u128::from(sample.weight));
     }
     let images = timeline.images.iter().zip(weights).enumerate();
-    let programs = images.filter(|(_, (image, _))| image.kind == ImageKind::Program);
+    let programs = images.filter(|(_, (image, _))| image.kind == CodeKind::Program);
     let heaviest = programs.max_by_key(|&(idx, (_, weight))| (weight, std::cmp::Reverse(idx)));
     heaviest.map(|(idx, _)| idx)
 }

@@ -141,7 +141,7 @@ impl Debuginfod {
         let mut has_waited = false;
         while !is_done(&state) {
             let so_far = state.waiting.so_far(Instant::now());
-            let left = self.patience().saturating_sub(so_far);
+            let left = self.longest_wait().saturating_sub(so_far);
             if left.is_zero() {
                 break;
             }
@@ -158,7 +158,7 @@ impl Debuginfod {
     }
 
     /// How long waiting may take in all.
-    pub fn patience(&self) -> Duration {
+    pub fn longest_wait(&self) -> Duration {
         self.shared.settings.wait
     }
 

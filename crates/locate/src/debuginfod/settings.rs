@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Which servers to ask, and how patiently.
+/// Which servers are asked, and how long an answer may take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DebuginfodSettings {
     /// Servers, the first ones first (`DEBUGINFOD_URLS`).

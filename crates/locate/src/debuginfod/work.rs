@@ -108,7 +108,7 @@ fn settle(shared: &Shared, idx: usize, request: &Request, answer: Answer) {
     shared.changed.notify_all();
 }
 
-/// A download that counts its bytes, and whose file is known to whoever ends everything.
+/// A download that counts its bytes. Its file is noted, so that it is removed if downloads are stopped.
 struct Download<'s>(&'s Shared);
 
 impl Watcher for Download<'_> {

@@ -1,7 +1,7 @@
 //! The rules of History, each as a fact.
 
 use super::*;
-use crate::{Epoch, Place};
+use crate::{AddressLocation, Epoch};
 use rprof_abi::record::{Comm, Inode, Mmap2, Task};
 use rprof_base::{Avma, FileOffset};
 
@@ -87,8 +87,8 @@ fn at(time_ns: u64) -> Key {
 }
 
 fn name_at(history: &History, pid: i32, time: u64, addr: u64) -> Option<Vec<u8>> {
-    match history.place(history.epoch(pid, at(time)), Avma(addr)) {
-        Place::User { image, .. } => Some(history.images().of(image)?.path.clone()),
+    match history.resolve(history.epoch(pid, at(time)), Avma(addr)) {
+        AddressLocation::User { image, .. } => Some(history.images().of(image)?.path.clone()),
         _ => None,
     }
 }
@@ -115,10 +115,10 @@ fn an_address_points_to_what_was_mapped_then() {
     );
     assert_eq!(name_at(&history, 1, 20, 0x2000), None);
     assert_eq!(name_at(&history, 2, 20, 0x1800), None);
-    let place = history.place(history.epoch(1, at(20)), Avma(0x1800));
+    let location = history.resolve(history.epoch(1, at(20)), Avma(0x1800));
     assert!(matches!(
-        place,
-        Place::User {
+        location,
+        AddressLocation::User {
             offset: FileOffset(0x5800),
             ..
         }
@@ -252,11 +252,11 @@ fn a_mapping_of_data_is_a_place_but_no_code() {
     script.add(2, misc, data(0x2000));
     let history = script.0.build();
     let epoch = history.epoch(7, Key::LAST);
-    let place = |avma| history.place(epoch, Avma(avma));
-    let code = |avma| history.code(epoch, Avma(avma));
-    assert!(matches!(place(0x2010), Place::User { .. }));
-    assert_eq!(code(0x2010), Place::Unmapped(Avma(0x2010)));
-    assert_eq!(code(0x1010), place(0x1010));
+    let location = |avma| history.resolve(epoch, Avma(avma));
+    let code = |avma| history.resolve_code(epoch, Avma(avma));
+    assert!(matches!(location(0x2010), AddressLocation::User { .. }));
+    assert_eq!(code(0x2010), AddressLocation::Unmapped(Avma(0x2010)));
+    assert_eq!(code(0x1010), location(0x1010));
 }
 
 #[test]
@@ -280,9 +280,9 @@ fn code_that_simpleperf_lists_by_address_is_placed_by_address() {
     );
     let history = script.build();
     let epoch = history.moment(7, 7, Key::LAST).user;
-    let place = history.place(epoch, Avma(0x9c9e_b800));
-    let Place::User { image, offset } = place else {
-        panic!("{place:?}");
+    let location = history.resolve(epoch, Avma(0x9c9e_b800));
+    let AddressLocation::User { image, offset } = location else {
+        panic!("{location:?}");
     };
     assert_eq!(offset, FileOffset(0x9c9e_b800));
     assert_eq!(history.images().of(image).unwrap().path, file);

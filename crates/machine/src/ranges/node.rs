@@ -7,7 +7,7 @@ use crate::ImageId;
 pub(crate) struct Range {
     /// First address (AVMA).
     pub(crate) start: u64,
-    /// First address behind it.
+    /// First address after it.
     pub(crate) end: u64,
     /// Offset in the file of the first address; for kernel images the address itself.
     pub(crate) pgoff: u64,

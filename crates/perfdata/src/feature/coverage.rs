@@ -29,7 +29,7 @@ impl CoverageUnit {
 
 /// Sums over the recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Coverage {
+pub struct SampleCoverage {
     /// Periods of samples.
     pub covered: u64,
     /// What was counted.
@@ -40,7 +40,7 @@ pub struct Coverage {
     pub unit: CoverageUnit,
 }
 
-impl Coverage {
+impl SampleCoverage {
     /// Appends the section.
     pub fn encode(self, encoder: &mut Encoder<'_>) {
         encoder.u64(self.covered);
@@ -54,7 +54,7 @@ impl Coverage {
     }
 }
 
-impl SectionObject for Coverage {
+impl SectionObject for SampleCoverage {
     /// Reads the section: two numbers of 64 bits, two of 32.
     fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let mut cursor = Cursor::new(section, endian);
@@ -96,7 +96,7 @@ mod tests {
             (CoverageUnit::UserTime, "user_time"),
         ];
         for (unit, name) in units {
-            let coverage = Coverage {
+            let coverage = SampleCoverage {
                 covered: 3,
                 count: 4,
                 event: 1,
@@ -104,8 +104,11 @@ mod tests {
             };
             let mut bytes = Vec::new();
             coverage.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
-            assert_eq!(Coverage::parse(&bytes, Endian::NATIVE).unwrap(), coverage);
-            assert!(Coverage::parse(&bytes[..20], Endian::NATIVE).is_err());
+            assert_eq!(
+                SampleCoverage::parse(&bytes, Endian::NATIVE).unwrap(),
+                coverage
+            );
+            assert!(SampleCoverage::parse(&bytes[..20], Endian::NATIVE).is_err());
             let said = Flat::of(|fields| coverage.visit(fields));
             assert_eq!(said[..2], ["covered=3", "count=4"]);
             assert!(said.iter().any(|field| field.contains(name)), "{said:?}");

@@ -87,14 +87,14 @@ pub fn encode_numa(nodes: &[NumaNode], encoder: &mut Encoder<'_>) {
 
 /// `E_MACHINE`: the machine as ELF headers name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ElfMachine {
+pub struct EMachine {
     /// `e_machine` (`EM_*`).
     pub machine: u32,
     /// `e_flags`.
     pub flags: u32,
 }
 
-impl SectionObject for ElfMachine {
+impl SectionObject for EMachine {
     fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
         let mut cursor = Cursor::new(section, endian);
         Ok(Self {

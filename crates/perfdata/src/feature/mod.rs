@@ -36,12 +36,12 @@ pub use bpf::{BpfBtf, BpfFunction, BpfProgram};
 pub use build_id::BuildIdEntry;
 pub use compressed::Compression;
 pub use contents::FileContents;
-pub use coverage::{Coverage, CoverageUnit};
+pub use coverage::{CoverageUnit, SampleCoverage};
 pub use domains::{CpuDomainList, CpuDomains, SchedDomain};
 pub use event_desc::EventDesc;
 pub use groups::EventGroup;
 pub use left_out::LeftOut;
-pub use machine::{ElfMachine, NrCpus, NumaNode, encode_nr_cpus, encode_numa};
+pub use machine::{EMachine, NrCpus, NumaNode, encode_nr_cpus, encode_numa};
 pub use memory::{Cache, Caches, MemNode, MemTopology};
 pub use numbers::{CacheLine, ClockId, Command, DirFormat, TotalMem};
 pub use pmu::{HybridPmu, PmuCap, PmuCaps, PmuMapping};
@@ -49,7 +49,9 @@ pub(crate) use section::SectionItem;
 pub use simpleperf::{DebugUnwindFile, MetaInfo};
 pub use simpleperf_file::{SimpleperfFile, SimpleperfMessages, SimpleperfSymbol};
 pub use stack_ends::{EndReason, EndedStack, StackEnds};
-pub use symbols::{AddressName, SymbolAddress, SymbolFrame, SymbolImage, SymbolPiece, Symbols};
+pub use symbols::{
+    AddressName, EmbeddedNames, SymbolAddress, SymbolFrame, SymbolImage, SymbolPiece,
+};
 pub use text::{decode_string, decode_strings, encode_string, encode_strings};
 pub use time::{ClockData, SampleTime};
 pub use topology::{CpuPlace, CpuTopology, encode_cpu_topology};
@@ -159,7 +161,7 @@ features! {
     30 HYBRID_TOPOLOGY => HybridTopology(Vec<HybridPmu>), "PMUs that only some CPUs have.";
     31 PMU_CAPS => PmuCaps(Vec<PmuCaps>), "What the PMUs can do.";
     32 CPU_DOMAIN_INFO => CpuDomainInfo(CpuDomains), "Scheduling domains.";
-    33 E_MACHINE => EMachine(ElfMachine), "Machine and flags of ELF headers.";
+    33 E_MACHINE => EMachine(EMachine), "Machine and flags of ELF headers.";
     34 CLN_SIZE => ClnSize(CacheLine), "Bytes of a cache line.";
     128 SIMPLEPERF_FILE => SimpleperfFiles(Vec<SimpleperfFile>), "Files with symbols.";
     129 SIMPLEPERF_META_INFO => SimpleperfMetaInfo(Vec<MetaInfo>), "Keys and values.";
@@ -169,10 +171,10 @@ features! {
     133 SIMPLEPERF_ETM_BRANCH_LIST, "Branches of ETM traces.";
     134 SIMPLEPERF_INIT_MAP, "Records of what already ran.";
     200 STACK_ENDS => StackEnds(StackEnds), "How stacks ended that rprof unwound while recording.";
-    201 SYMBOLS => Symbols(Symbols), "Names of the addresses that samples hit.";
+    201 SYMBOLS => Symbols(EmbeddedNames), "Names of the addresses that samples hit.";
     202 LEFT_OUT => LeftOut(LeftOut), "How many samples the recorder left out.";
     203 CONTENTS => Contents(Vec<FileContents>), "What was in mapped files that have no build id.";
-    204 COVERAGE => Coverage(Coverage), "How much of what was counted the samples stand for.";
+    204 COVERAGE => Coverage(SampleCoverage), "How much of what was counted the samples stand for.";
     205 COMMAND => Command(Command), "The process that the recorded command was.";
 }
 

@@ -37,7 +37,7 @@ pub struct EndedStack {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct StackEnds {
     /// Stacks that are complete.
-    pub rooted: u64,
+    pub complete: u64,
     /// Those of them that are larger than their dumps: their outermost frames were read from
     /// the process right after the sample.
     pub completed: u64,
@@ -54,7 +54,7 @@ impl StackEnds {
     pub fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.u32(VERSION);
         encoder.u32(u32::try_from(self.reasons.len()).unwrap_or(u32::MAX));
-        encoder.u64(self.rooted);
+        encoder.u64(self.complete);
         encoder.u64(self.completed);
         for reason in &self.reasons {
             encoder.u32(reason.end.code().unwrap_or(0));
@@ -83,7 +83,7 @@ impl SectionObject for StackEnds {
             });
         }
         let n_reasons = cursor.u32(what)?;
-        let rooted = cursor.u64(what)?;
+        let complete = cursor.u64(what)?;
         let completed = cursor.u64(what)?;
         let reason = |cursor: &mut Cursor<'_>| {
             Ok(EndReason {
@@ -103,7 +103,7 @@ impl SectionObject for StackEnds {
             })
         });
         Ok(Self {
-            rooted,
+            complete,
             completed,
             reasons: reasons?,
             stacks: stacks.collect(),
@@ -111,7 +111,7 @@ impl SectionObject for StackEnds {
     }
 
     fn visit(&self, fields: &mut dyn Fields) {
-        fields.field("complete", Value::Unsigned(self.rooted));
+        fields.field("complete", Value::Unsigned(self.complete));
         fields.field("completed", Value::Unsigned(self.completed));
         fields.list("reasons", &self.reasons, |fields, reason| {
             fields.object("", |fields| {
@@ -139,7 +139,7 @@ mod tests {
         let known = StackEnd::ALL.iter().filter(|end| end.code().is_some());
         let known = known.map(|&end| reason(end));
         let ends = StackEnds {
-            rooted: 7,
+            complete: 7,
             completed: 2,
             reasons: known.chain([reason(StackEnd::Other(77))]).collect(),
             stacks: vec![EndedStack {

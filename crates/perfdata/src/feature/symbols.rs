@@ -28,11 +28,11 @@ use rprof_abi::{Encoder, Endian, Fields, Value, WireError};
 /// A frame at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SymbolFrame {
-    /// The frame that it was inlined into, by place in [`Symbols::frames`]; `None` for a function.
+    /// The frame that it was inlined into, by place in [`EmbeddedNames::frames`]; `None` for a function.
     pub caller: Option<u32>,
-    /// Its name, by place in [`Symbols::strings`].
+    /// Its name, by place in [`EmbeddedNames::strings`].
     pub name: u32,
-    /// Where in the source: the file, by place in [`Symbols::strings`], and the line (0: not
+    /// Where in the source: the file, by place in [`EmbeddedNames::strings`], and the line (0: not
     /// known).
     pub line: Option<(u32, u32)>,
 }
@@ -49,7 +49,7 @@ pub struct SymbolAddress {
 /// What an address is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressName {
-    /// The innermost frame, by place in [`Symbols::frames`].
+    /// The innermost frame, by place in [`EmbeddedNames::frames`].
     pub frame: u32,
     /// Where the function starts (SVMA; of kernel code and of code without a file, in memory).
     pub start: u64,
@@ -73,7 +73,7 @@ pub struct SymbolPiece {
 /// The addresses of one image.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct SymbolImage {
-    /// Its path in records, by place in [`Symbols::strings`].
+    /// Its path in records, by place in [`EmbeddedNames::strings`].
     pub path: u32,
     /// Its build id; empty if the recording has none of it.
     pub build_id: Vec<u8>,
@@ -83,7 +83,7 @@ pub struct SymbolImage {
     pub device: Option<(u32, u32)>,
     /// Where it was in memory: of a module its start, of a kernel its reference symbol.
     pub avma: Option<u64>,
-    /// Why it lacks names, by place in [`Symbols::strings`].
+    /// Why it lacks names, by place in [`EmbeddedNames::strings`].
     pub reason: Option<u32>,
     /// Those that were looked up, in order.
     pub addresses: Vec<SymbolAddress>,
@@ -93,7 +93,7 @@ pub struct SymbolImage {
 
 /// Names of the addresses that samples hit.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Symbols {
+pub struct EmbeddedNames {
     /// Names, files, paths and reasons; names as they are shown.
     pub strings: Vec<Vec<u8>>,
     /// Frames; each comes after its caller.
@@ -104,7 +104,7 @@ pub struct Symbols {
 
 const VERSION: u32 = 1;
 
-impl Symbols {
+impl EmbeddedNames {
     /// Frames at one address, at most. A few bytes of a damaged file must not become a million
     /// frames.
     pub const MAX_DEPTH: usize = 128;
@@ -143,7 +143,7 @@ impl Symbols {
     }
 }
 
-impl SectionObject for Symbols {
+impl SectionObject for EmbeddedNames {
     /// Reads the section: every number in it points to something that is there, and chains of
     /// callers end.
     fn parse(section: &[u8], endian: Endian) -> Result<Self, WireError> {
@@ -212,7 +212,7 @@ fn parse_frames(
             None => 1,
             Some(caller) => depths.get(caller as usize).map_or(1, |depth| depth + 1),
         };
-        if usize::from(depth) > Symbols::MAX_DEPTH {
+        if usize::from(depth) > EmbeddedNames::MAX_DEPTH {
             return Err(WireError::BadValue {
                 what: "depth of inlined functions",
                 value: depth.into(),

@@ -129,7 +129,7 @@ impl Decompressor<'_> {
             Some(Ok(FileRecord::Compressed2(compressed))) => compressed.0,
             Some(Err(error)) => return Ok(Some(self.give_up(error.to_string()))),
             _ => {
-                self.note_origin(file_offset, false);
+                self.note_origin(file_offset, is_compressed);
                 let mut record = Vec::with_capacity(raw.len_bytes());
                 if raw.encode(&mut record, self.endian).is_ok() {
                     self.spool.push(&record)?;
@@ -137,7 +137,7 @@ impl Decompressor<'_> {
                 return Ok(None);
             }
         };
-        self.note_origin(file_offset, true);
+        self.note_origin(file_offset, is_compressed);
         self.decompress(compressed)
     }
 

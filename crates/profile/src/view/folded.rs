@@ -1,4 +1,4 @@
-//! Folded stacks: one line each, `comm;outer;inner 42`, what FlameGraph tools read.
+//! FoldedStacks stacks: one line each, `comm;outer;inner 42`, what FlameGraph tools read.
 
 use crate::{EventProfile, FrameId, Group, Level, Profile};
 use foldhash::{HashMap, HashSet};
@@ -46,14 +46,14 @@ pub struct FoldOptions {
 
 /// Stacks by name, in the order of their frames: equal frames stand next to each other.
 #[derive(Debug, Default)]
-pub struct Folded {
+pub struct FoldedStacks {
     /// Names, sorted, so that their numbers are in the names' order.
     labels: Vec<String>,
     /// Sorted, each once.
     stacks: Vec<(Box<[u32]>, u64)>,
 }
 
-impl Folded {
+impl FoldedStacks {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.stacks.is_empty()
@@ -78,7 +78,7 @@ impl Folded {
 }
 
 /// Counts an event's stacks by the names of their frames.
-pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Folded {
+pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> FoldedStacks {
     let FoldOptions {
         first,
         audience,
@@ -145,7 +145,7 @@ pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Fo
         }
         same
     });
-    Folded { labels, stacks }
+    FoldedStacks { labels, stacks }
 }
 
 fn number(index: usize) -> u32 {

@@ -1,4 +1,4 @@
-//! A profile grouped for the eye: rows of a table, trees below them, stacks as lines.
+//! A profile grouped to be shown: rows of a table, trees below them, stacks as lines.
 
 mod calltree;
 mod folded;
@@ -6,7 +6,7 @@ mod rows;
 mod sort_key;
 
 pub use calltree::{CallNode, CallTree, Order};
-pub use folded::{Audience, Count, FirstFrame, FoldOptions, Folded, fold};
+pub use folded::{Audience, Count, FirstFrame, FoldOptions, FoldedStacks, fold};
 pub use rows::{Row, RowKey, Rows, Weighing};
 pub use sort_key::SortKey;
 

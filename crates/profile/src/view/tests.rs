@@ -4,7 +4,7 @@ use super::Weighing::{Own, WithChildren};
 use super::*;
 use crate::{
     DimensionValues, EventKind, EventProfile, FrameId, FrameInfo, Group, Level, Loss, Profile,
-    Sampling, Tally, TallyParts,
+    SampleCount, Sampling, Tally, TallyParts,
 };
 
 /// Builds a profile from `outer;inner;...` stacks; `+name` is inlined into the one before it.
@@ -33,7 +33,7 @@ fn profile(stacks: &[(&str, u64)]) -> Profile {
             .collect();
         tally.add_samples(1, weight);
         let group = tally.group(0);
-        tally.add_stack(group, frames.into_iter(), (1, weight));
+        tally.add_stack(group, frames.into_iter(), SampleCount::one(weight));
     }
     let TallyParts {
         tree,
@@ -193,7 +193,7 @@ fn merged_tallies_are_the_same_as_one() {
                 .collect();
             one.add_samples(1, *weight);
             let group = one.group(0);
-            one.add_stack(group, frames.into_iter(), (1, *weight));
+            one.add_stack(group, frames.into_iter(), SampleCount::one(*weight));
         }
         tally.merge(&one);
     }

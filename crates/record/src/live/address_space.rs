@@ -4,7 +4,7 @@ use super::code::Code;
 use super::jitdumps::JitDumpNow;
 use super::tables::Tables;
 use rprof_base::{Avma, FileOffset, Svma};
-use rprof_machine::{Epoch, Live, Place, RecordedImage};
+use rprof_machine::{AddressLocation, Epoch, Live, RecordedImage};
 use rprof_unwind::{AddressSpace, Mapped, StackFrame, UnwindTable};
 use std::cell::RefCell;
 
@@ -47,7 +47,8 @@ impl AddressSpace for LiveSpace<'_> {
     }
 
     fn find(&self, avma: u64) -> Mapped<'_> {
-        let Place::User { image, offset } = self.live.place(self.epoch, Avma(avma)) else {
+        let AddressLocation::User { image, offset } = self.live.resolve(self.epoch, Avma(avma))
+        else {
             return Mapped::Nothing;
         };
         let recorded = self.live.images().of(image);

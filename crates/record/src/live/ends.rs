@@ -36,15 +36,15 @@ impl Ends {
     pub(crate) fn add(&mut self, ended: Ended, images: &Images) {
         let outcome = ended.outcome;
         let end = match (outcome.end(), ended.gap) {
-            (StackEnd::Rooted, None) => {
-                self.all.rooted += 1;
+            (StackEnd::Complete, None) => {
+                self.all.complete += 1;
                 return;
             }
-            (StackEnd::Rooted | StackEnd::Guess, Some(_)) => StackEnd::Gap,
-            (StackEnd::Cut, Some(_)) => StackEnd::Hole,
-            (StackEnd::Cut | StackEnd::OffStack, _) if !ended.has_dump => StackEnd::NotCopied,
+            (StackEnd::Complete | StackEnd::Guess, Some(_)) => StackEnd::Gap,
+            (StackEnd::Truncated, Some(_)) => StackEnd::Hole,
+            (StackEnd::Truncated | StackEnd::OffStack, _) if !ended.has_dump => StackEnd::NotCopied,
             (StackEnd::Unmapped, _) if !ended.is_readable => StackEnd::Unreadable,
-            (StackEnd::MaxStack | StackEnd::NoRegisters, _) => StackEnd::Cut,
+            (StackEnd::MaxStack | StackEnd::NoRegisters, _) => StackEnd::Truncated,
             (end, _) => end,
         };
         let image = outcome.image().filter(|_| end == outcome.end());

@@ -17,7 +17,7 @@ pub(super) enum Goroutine {
 }
 
 /// Appends the goroutine's frames to those of a stack that ended at a change of stacks. `None` if frame
-/// pointers do not lead from there to a goroutine's root. `call_before` finds the call before a return
+/// pointers do not lead from there to where a goroutine begins. `call_before` finds the call before a return
 /// address.
 pub(super) fn append(
     space: &LiveSpace<'_>,
@@ -29,7 +29,7 @@ pub(super) fn append(
     let at = by_frame_pointers.iter().position(|&one| one == switch)?;
     let callers = by_frame_pointers.get(at + 1..)?;
     let (first, last) = (*callers.first()?, *callers.last()?);
-    if !is_root(space, last) {
+    if !is_outermost(space, last) {
         return None;
     }
     // The innermost of them called the function that went.
@@ -41,7 +41,7 @@ pub(super) fn append(
         is_return: true,
     };
     let went = match call {
-        // Goroutines are made to return to their root: nothing there calls them.
+        // A goroutine returns to its outermost function, which did not call it.
         Call::None if callers.len() > 1 => return None,
         Call::None | Call::Somewhere => None,
         // The place in it is not known: any serves. Callers are looked up one byte before.
@@ -59,10 +59,10 @@ pub(super) fn append(
 }
 
 /// Whether a return address is where a goroutine begins.
-pub(super) fn is_root(space: &LiveSpace<'_>, avma: u64) -> bool {
+pub(super) fn is_outermost(space: &LiveSpace<'_>, avma: u64) -> bool {
     let call = CodeAddress::Return(Avma(avma)).lookup().0;
     match space.find(call) {
-        Mapped::Image { table, bias, .. } => table.is_named_root(Svma(call.wrapping_sub(bias))),
+        Mapped::Image { table, bias, .. } => table.is_go_outermost(Svma(call.wrapping_sub(bias))),
         Mapped::Nothing | Mapped::Code { .. } => false,
     }
 }

@@ -106,7 +106,7 @@ impl Walked {
     /// Truncated by a gap.
     fn to_gap(n_before_gap: usize) -> Self {
         Self {
-            outcome: Outcome::Cut,
+            outcome: Outcome::Truncated,
             n_before_gap: Some(n_before_gap),
         }
     }
@@ -320,15 +320,15 @@ impl LiveUnwinder {
             let call_before = |avma| self.deep_stacks.call_before(self.machine, &space, avma);
             let by_frame_pointers = user_chain(sample);
             match goroutine::append(&space, &by_frame_pointers, call_before, &mut self.frames) {
-                Some(Goroutine::Complete) => return Some(Walked::to(Outcome::Rooted)),
+                Some(Goroutine::Complete) => return Some(Walked::to(Outcome::Complete)),
                 Some(Goroutine::WithoutInnermost) => return Some(Walked::to_gap(n_inner)),
                 None => {}
             }
         }
         let goes_on = match outcome {
             // So small a dump was reduced here: the kernel would not give more.
-            Outcome::Cut if is_full && bytes.len() <= REDUCED_BYTES => false,
-            Outcome::Cut => {
+            Outcome::Truncated if is_full && bytes.len() <= REDUCED_BYTES => false,
+            Outcome::Truncated => {
                 self.statistics.truncated += 1;
                 true
             }
@@ -349,17 +349,17 @@ impl LiveUnwinder {
         let recovered = self
             .deep_stacks
             .recover(&mut context, truncated, &mut self.frames);
-        if recovered != Recovered::Unknown && outcome != Outcome::Cut {
+        if recovered != Recovered::Unknown && outcome != Outcome::Truncated {
             // There is more of it than was dumped: it is polled as often as a truncated one.
             self.statistics.truncated += 1;
         }
         Some(match recovered {
             Recovered::Complete => {
                 self.ends.completed();
-                Walked::to(Outcome::Rooted)
+                Walked::to(Outcome::Complete)
             }
             Recovered::Gap { n_inner } => Walked::to_gap(n_inner),
-            Recovered::Truncated => Walked::to(Outcome::Cut),
+            Recovered::Truncated => Walked::to(Outcome::Truncated),
             Recovered::Unknown => Walked::to(outcome),
         })
     }

@@ -114,7 +114,7 @@ pub fn effective_uid() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Lets this thread, and those that it starts meanwhile, run before others; whoever may not is left
+/// Lets this thread, and those that it starts meanwhile, run before others; one that may not is left
 /// as is. Until the value is dropped, by the same thread.
 #[must_use]
 pub fn run_before_others() -> PriorityGuard {

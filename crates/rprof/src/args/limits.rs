@@ -22,7 +22,7 @@ impl LimitArgs {
     }
 }
 
-/// Bytes, or with K, M, G or T behind the number their 1024-folds, as perf has sizes.
+/// Bytes; with K, M, G or T after the number, units of 1024, as for perf.
 fn parse_size(text: &str) -> Result<u64, String> {
     let wrong = || "a size, such as 512M or 4G".to_owned();
     let (digits, unit) = match text.find(|c: char| !c.is_ascii_digit()) {

@@ -76,7 +76,7 @@ mod tests {
     use crate::args::{Args, Command};
     use clap::Parser;
 
-    /// What each reader reads with these words behind it.
+    /// What each reader reads with these words after it.
     fn paths(words: &[&str]) -> Result<Vec<String>, clap::Error> {
         let readers = [
             "report", "flame", "export", "script", "dump", "info", "symbols",

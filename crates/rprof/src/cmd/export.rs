@@ -51,18 +51,25 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         output,
         is_compressed,
     };
-    let detail = |lines, fields| TimelineDetail { lines, fields };
+    let lines = TimelineDetail {
+        lines: true,
+        fields: false,
+    };
     match format {
         ExportFormat::Firefox => {
-            let timeline = read_timeline(&reader, &options, detail(true, true))?;
+            let with_fields = TimelineDetail {
+                fields: true,
+                ..lines
+            };
+            let timeline = read_timeline(&reader, &options, with_fields)?;
             writer.timeline(&Firefox, &timeline)?;
         }
         ExportFormat::Speedscope => {
-            let timeline = read_timeline(&reader, &options, detail(true, false))?;
+            let timeline = read_timeline(&reader, &options, lines)?;
             writer.timeline(&Speedscope, &timeline)?;
         }
         ExportFormat::Pprof => {
-            let timeline = read_timeline(&reader, &options, detail(true, false))?;
+            let timeline = read_timeline(&reader, &options, lines)?;
             writer.timeline(&Pprof, &timeline)?;
         }
         ExportFormat::Folded => {

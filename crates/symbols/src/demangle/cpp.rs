@@ -27,7 +27,7 @@ const LEVELS_PER_BYTE: usize = 8;
 /// Beyond that a name stays as it is: half a gigabyte of stack, of which only what is used counts.
 const DEEPEST: usize = 1 << 18;
 
-/// The readable form, if it is a C++ name. What stands behind a method's parameters goes with them,
+/// The readable form, if it is a C++ name. What stands after a method's parameters goes with them,
 /// as in perf.
 pub(super) fn readable(text: &str, is_full: bool) -> Option<String> {
     match read(text, is_full, USUAL_DEPTH) {

@@ -26,8 +26,8 @@ pub(super) fn folded(name: &str) -> String {
         .into_iter()
         .find(|whole| rest.starts_with(whole) && !(is_inside && whole.starts_with('o')));
         let len = whole.map_or(first.len_utf8(), str::len);
-        let (part, behind) = rest.split_at(len);
-        rest = behind;
+        let (part, after) = rest.split_at(len);
+        rest = after;
         before = part.chars().next_back();
         match part {
             "<" => {

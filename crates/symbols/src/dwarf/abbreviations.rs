@@ -1,4 +1,4 @@
-//! Tables of abbreviations, before they are read: whoever reads them keeps one for each unit that
+//! Tables of abbreviations, before they are read: their reader keeps one for each unit that
 //! begins another.
 
 use super::Slice;

@@ -205,12 +205,12 @@ fn read_scopes(
             break;
         }
         let is_function = abbreviation.tag() == constants::DW_TAG_subprogram;
-        let mut behind = None;
+        let mut sibling = None;
         for attribute in abbreviation.attributes() {
             // Most of a unit is inside functions.
             if is_function && function.is_none() && attribute.name() == constants::DW_AT_sibling {
-                behind = match entries.read_attribute(*attribute)?.value() {
-                    AttributeValue::UnitRef(behind) if behind.0 > start => Some(behind),
+                sibling = match entries.read_attribute(*attribute)?.value() {
+                    AttributeValue::UnitRef(next) if next.0 > start => Some(next),
                     _ => None,
                 };
             } else {
@@ -219,18 +219,18 @@ fn read_scopes(
         }
         if abbreviation.has_children() && is_scope(abbreviation.tag()) {
             let around = open.last().map(|(idx, _)| *idx);
-            if behind.is_none() {
+            if sibling.is_none() {
                 open.push((scopes.len(), depth));
             }
             scopes.push(Scope {
                 start,
-                end: behind.map_or(usize::MAX, |behind| behind.0),
+                end: sibling.map_or(usize::MAX, |sibling| sibling.0),
                 around,
-                is_closed: behind.is_some(),
+                is_closed: sibling.is_some(),
             });
         }
-        if let Some(behind) = behind {
-            entries = unit.entries_raw(Some(behind))?;
+        if let Some(sibling) = sibling {
+            entries = unit.entries_raw(Some(sibling))?;
             depth_there = depth;
         }
     }
@@ -320,7 +320,7 @@ fn declared<'a>(unit: UnitRef<'_, Slice<'a>>, mut at: UnitOffset) -> Option<Decl
     None
 }
 
-/// The name of a function, behind those of all that it stands in.
+/// The name of a function, after the names of its scopes.
 fn whole_name<'a>(
     unit: UnitRef<'_, Slice<'a>>,
     scopes: &[Scope],
@@ -423,12 +423,12 @@ mod tests {
             detail: Detail::Inlines,
             ..Request::default()
         };
-        let answers = symbolize_user(&located, &offsets, request).unwrap();
-        let frames = (0..offsets.len()).flat_map(|idx| answers.frames(idx));
+        let symbolized = symbolize_user(&located, &offsets, request).unwrap();
+        let frames = (0..offsets.len()).flat_map(|idx| symbolized.frames(idx));
         let inlined = frames.filter(|frame| frame.is_inlined);
         Some(
             inlined
-                .map(|frame| answers.name(frame.name).to_owned())
+                .map(|frame| symbolized.name(frame.name).to_owned())
                 .collect(),
         )
     }

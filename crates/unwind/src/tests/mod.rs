@@ -52,7 +52,7 @@ fn table(file: Vec<u8>) -> Option<UnwindTable> {
 fn walk(table: &UnwindTable, registers: &RegisterSet, words: &[u64]) -> (Vec<u64>, Outcome) {
     let bytes = words.iter().flat_map(|word| word.to_le_bytes());
     let bytes: Vec<u8> = bytes.collect();
-    let stack = Stack::new(STACK, &bytes, false);
+    let stack = Stack::complete(STACK, &bytes);
     let mut frames = Vec::new();
     let outcome = Unwinder::new().walk(&Space(table), registers, stack, MAX_FRAMES, |frame| {
         frames.push(frame.avma);
@@ -103,7 +103,7 @@ fn frames_are_left_as_described() {
     ];
     let (frames, outcome) = walk(&table, &registers, &words);
     assert_eq!(frames, [0x1004, 0x1104, 0x1204].map(|at| BIAS + at));
-    assert_eq!(outcome, Outcome::Rooted);
+    assert_eq!(outcome, Outcome::Complete);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn signals_are_walked_although_nothing_describes_them() {
         let table = table(elf(number, &parts)).unwrap();
         // Behind one `nop`.
         let start = BIAS + 0x3000 + if sp == 7 { 1 } else { 4 };
-        // What was interrupted stands at the first instruction of the function that is the root.
+        // What was interrupted stands at the first instruction of the function that is outermost.
         let mut words = vec![9; n_before + n_registers];
         words.extend([STACK + 0x200, BIAS + 0x1200]);
         let mut registers = RegisterSet::new(machine, start);

@@ -45,6 +45,16 @@ pub(super) struct Import {
     pub(super) line: usize,
 }
 
+/// A type that other crates see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PublicType<'m> {
+    pub(super) name: &'m str,
+    /// The file of the module that other crates find it in.
+    pub(super) file: &'m Path,
+    /// Where that says so, counted from 1.
+    pub(super) line: usize,
+}
+
 impl Modules {
     /// Those of the crate whose root is in `folder`; `None` if nothing is there.
     pub(super) fn of(files: &[File], folder: &Path) -> Option<Self> {
@@ -109,28 +119,42 @@ impl Modules {
         targets.collect()
     }
 
-    /// Types that other crates find at the crate's root, with the lines that give them: its own, and
-    /// those of its modules.
-    pub(super) fn public_types(&self) -> Vec<(&str, usize)> {
-        let contents = &self.all[self.root].contents;
-        let own = contents
-            .public_types
-            .iter()
-            .map(|(name, line)| (&**name, *line));
+    /// Types that other crates see: those of the crate's root and of its public modules, made there or
+    /// passed on.
+    pub(super) fn public_types(&self) -> Vec<PublicType<'_>> {
+        let mut types = Vec::new();
+        let mut todo = vec![self.root];
+        while let Some(module) = todo.pop() {
+            types.extend(self.public_types_in(module));
+            let names = &self.all[module].contents.public_modules;
+            todo.extend(
+                names
+                    .iter()
+                    .rev()
+                    .filter_map(|name| self.child(module, name)),
+            );
+        }
+        types
+    }
+
+    fn public_types_in(&self, module: usize) -> Vec<PublicType<'_>> {
+        let contents = &self.all[module].contents;
+        let own = contents.public_types.iter();
+        let own = own.map(|(name, line)| (&**name, *line));
         let is_passed_on = |one: &&Use| {
             let is_public = one.visibility == Visibility::Everybody;
             is_public
                 && is_type_name(&one.name)
-                && self.resolve(self.root, &one.path, MOST_ALIASES).is_some()
+                && self.resolve(module, &one.path, MOST_ALIASES).is_some()
         };
         let passed_on = contents.uses.iter().filter(is_passed_on);
         own.chain(passed_on.map(|one| (&*one.name, one.line)))
+            .map(|(name, line)| PublicType {
+                name,
+                file: &self.all[module].file,
+                line,
+            })
             .collect()
-    }
-
-    /// The file of the crate's root.
-    pub(super) fn root_file(&self) -> &Path {
-        self.file(self.root)
     }
 
     /// Follows a path as it stands in a module.

@@ -32,6 +32,8 @@ pub(super) struct Contents {
     pub(super) items: BTreeSet<String>,
     /// With their lines.
     pub(super) public_types: Vec<(String, usize)>,
+    /// Names of modules that other crates see, where they see this one.
+    pub(super) public_modules: Vec<String>,
     pub(super) uses: Vec<Use>,
     /// All paths of code, with their lines.
     pub(super) paths: Vec<(Vec<String>, usize)>,
@@ -90,8 +92,12 @@ impl Contents {
         };
         let third = rest.get(2).map_or("", |token| token.text);
         let is_type = TYPES.contains(&word.text);
-        if is_type && visibility(before) == Visibility::Everybody {
-            self.public_types.push((name.text.to_owned(), name.line));
+        if visibility(before) == Visibility::Everybody {
+            match word.text {
+                "mod" => self.public_modules.push(name.text.to_owned()),
+                _ if is_type => self.public_types.push((name.text.to_owned(), name.line)),
+                _ => {}
+            }
         }
         if is_type || OTHER_ITEMS.contains(&word.text) {
             self.items.insert(name.text.to_owned());

@@ -97,15 +97,27 @@ fn lines_are_those_of_the_first_use() {
 }
 
 #[test]
-fn public_types_are_those_at_the_root() {
+fn public_types_are_those_that_other_crates_see() {
     let root = "mod b;\npub mod c;\npub use b::{A, B as C, MOST, make};\npub(crate) use b::D;\n\
                 pub use other::E;\npub enum F {}\npub(crate) struct G;\nstruct H;";
     let files = [
         ("lib.rs", root),
         ("b.rs", "pub struct A; pub struct B; pub struct D;"),
-        ("c.rs", "pub struct I;"),
+        (
+            "c/mod.rs",
+            "pub mod inner;\nmod hidden;\npub use hidden::I;\npub struct J;",
+        ),
+        ("c/inner.rs", "pub trait K {}\npub(crate) struct L;"),
+        (
+            "c/hidden.rs",
+            "pub struct I; pub struct M;\npub mod deeper;",
+        ),
+        ("c/hidden/deeper.rs", "pub struct N;"),
     ];
     let modules = modules(&files);
-    let names: Vec<&str> = modules.public_types().iter().map(|one| one.0).collect();
-    assert_eq!(names, ["F", "A", "C"]);
+    let types = modules.public_types();
+    let names: Vec<&str> = types.iter().map(|one| one.name).collect();
+    assert_eq!(names, ["F", "A", "C", "J", "I", "K"]);
+    assert_eq!(types[4].file, Path::new("crates/a/src/c/mod.rs"));
+    assert_eq!(types[4].line, 3);
 }

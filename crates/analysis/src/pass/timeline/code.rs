@@ -3,8 +3,8 @@
 use crate::locations::Location;
 use crate::symbolize::Symbols;
 use foldhash::HashMap;
-use rprof_machine::{History, ImageId, ImageKind as RecordedKind, RecordedImage};
-use rprof_profile::timeline::{Code, CodeFrame, Image, ImageKind, Timeline};
+use rprof_machine::{History, ImageId, ImageKind, RecordedImage};
+use rprof_profile::timeline::{Code, CodeFrame, CodeKind, Image, Timeline};
 use rprof_profile::{FrameId, StrId, Strings};
 
 /// Numbers of code, by location.
@@ -100,7 +100,7 @@ impl Codes {
             let host = frames.last().map(|last| last.frame);
             let is_kernel = all
                 .get(image as usize)
-                .is_some_and(|image| image.kind == ImageKind::Kernel);
+                .is_some_and(|image| image.kind == CodeKind::Kernel);
             let svma = match is_kernel {
                 true => Some(key.address),
                 false => host.and_then(|host| svma(timeline, host, symbols.offset(location))),
@@ -130,14 +130,14 @@ fn image_of(recorded: Option<&RecordedImage>, strings: &mut Strings) -> Image {
             name: unknown,
             path: unknown,
             build_id: None,
-            kind: ImageKind::Unknown,
+            kind: CodeKind::Unknown,
             base: None,
         };
     };
     let name = text(&recorded.short_name());
     // A kernel's path ends with the name of its reference symbol.
     let path = match recorded.kind {
-        RecordedKind::Kernel { .. } => name,
+        ImageKind::Kernel { .. } => name,
         _ => text(&recorded.path),
     };
     let build_id = recorded.build_id.as_ref();
@@ -146,26 +146,26 @@ fn image_of(recorded: Option<&RecordedImage>, strings: &mut Strings) -> Image {
         path,
         build_id: build_id.map(|id| text(id.to_string().as_bytes())),
         kind: kind_of(recorded),
-        base: recorded.kernel_reference().map(|(_, avma)| avma.0),
+        base: recorded.reference_symbol().map(|symbol| symbol.avma.0),
     }
 }
 
-fn kind_of(image: &RecordedImage) -> ImageKind {
+fn kind_of(image: &RecordedImage) -> CodeKind {
     match image.kind {
-        RecordedKind::GuestUser => ImageKind::Program,
-        RecordedKind::User => user_kind_of(image),
-        _ => ImageKind::Kernel,
+        ImageKind::GuestUser => CodeKind::Program,
+        ImageKind::User => user_kind_of(image),
+        _ => CodeKind::Kernel,
     }
 }
 
-fn user_kind_of(image: &RecordedImage) -> ImageKind {
+fn user_kind_of(image: &RecordedImage) -> CodeKind {
     let path = &image.path;
     let name = image.short_name();
     let is_library = path == b"[vdso]" || name.windows(3).any(|part| part == b".so");
     match (image.is_jit_code(), is_library) {
-        (true, _) => ImageKind::Jit,
-        (_, true) => ImageKind::Library,
-        _ if path.starts_with(b"[") => ImageKind::Unknown,
-        _ => ImageKind::Program,
+        (true, _) => CodeKind::Jit,
+        (_, true) => CodeKind::Library,
+        _ if path.starts_with(b"[") => CodeKind::Unknown,
+        _ => CodeKind::Program,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use rprof_base::BuildId;
-use rprof_perfdata::feature::{AddressName, SimpleperfSymbol, SymbolFrame, Symbols};
+use rprof_perfdata::feature::{AddressName, EmbeddedNames, SimpleperfSymbol, SymbolFrame};
 
 #[test]
 fn offsets_count_from_the_first_code() {
@@ -103,7 +103,7 @@ fn embedded() -> EmbeddedSymbols {
         ..SymbolImage::default()
     };
     let strings = ["/a", "/b", "outer", "inner", "stripped"];
-    EmbeddedSymbols::default().with(Symbols {
+    EmbeddedSymbols::default().with(EmbeddedNames {
         strings: strings.map(|text| text.as_bytes().to_vec()).to_vec(),
         frames: vec![frame(None, 2), frame(Some(0), 3)],
         images: vec![
@@ -126,7 +126,7 @@ fn places(addresses: &[u64]) -> Vec<Location> {
 }
 
 /// What files say: everything is called `file`.
-fn files(places: &[Location]) -> Option<Answered> {
+fn files(places: &[Location]) -> Option<SymbolizeResult> {
     let mut collector = Collector::default();
     for _ in places {
         let name = collector.name(b"file", |_| "file".to_owned());
@@ -142,10 +142,14 @@ fn files(places: &[Location]) -> Option<Answered> {
     Some(Ok(collector.finish()))
 }
 
-fn names(answers: &Answers, n: usize) -> Vec<Vec<&str>> {
-    let frames = |at| answers.frames(at).iter();
+fn names(symbolized: &Symbolized, n: usize) -> Vec<Vec<&str>> {
+    let frames = |at| symbolized.frames(at).iter();
     (0..n)
-        .map(|at| frames(at).map(|frame| answers.name(frame.name)).collect())
+        .map(|at| {
+            frames(at)
+                .map(|frame| symbolized.name(frame.name))
+                .collect()
+        })
         .collect()
 }
 
@@ -208,7 +212,7 @@ fn images_of_one_path_are_told_apart_by_device_and_place() {
         name,
         line: None,
     };
-    let embedded = EmbeddedSymbols::default().with(Symbols {
+    let embedded = EmbeddedSymbols::default().with(EmbeddedNames {
         strings: ["/a", "one", "other", "module", "moved"]
             .map(|text| text.as_bytes().to_vec())
             .to_vec(),
@@ -244,7 +248,7 @@ fn images_of_one_path_are_told_apart_by_device_and_place() {
 
 #[test]
 fn the_reason_is_that_of_the_machine_that_was_recorded() {
-    let ask = |find: &dyn Fn(&[Location]) -> Option<Answered>| {
+    let ask = |find: &dyn Fn(&[Location]) -> Option<SymbolizeResult>| {
         let named = embedded().name(&image(b"/b", 7), &places(&[1]), of(Detail::Lines), find);
         named.unwrap()
     };
@@ -265,18 +269,21 @@ fn the_reason_is_that_of_the_machine_that_was_recorded() {
 #[test]
 fn why_files_fail_is_the_reason_of_what_is_not_embedded() {
     let mut embedded = embedded();
-    let lack = |embedded: &EmbeddedSymbols, addresses: &[u64]| {
+    let missing_reason = |embedded: &EmbeddedSymbols, addresses: &[u64]| {
         let fail = |_: &[Location]| Some(Err(Reason::Stripped));
         let asked = places(addresses);
         let named = embedded.name(&image(b"/a", 7), &asked, of(Detail::Lines), fail);
         let named = named.unwrap().unwrap();
         assert_eq!(names(&named, 1), [["inner", "outer"]]);
-        named.lack().cloned()
+        named.missing_reason().cloned()
     };
-    assert_eq!(lack(&embedded, &[0x10, 0x18]), Some(Reason::Stripped));
+    assert_eq!(
+        missing_reason(&embedded, &[0x10, 0x18]),
+        Some(Reason::Stripped)
+    );
     // An embedding anew asks files for all of it; at 0x20 nothing had a name.
     embedded.files_first = true;
-    assert_eq!(lack(&embedded, &[0x10, 0x20]), None);
+    assert_eq!(missing_reason(&embedded, &[0x10, 0x20]), None);
 }
 
 #[test]
@@ -295,7 +302,7 @@ fn names_of_kernels_and_maps_are_shown_as_they_are() {
         ..SymbolImage::default()
     };
     let strings = ["/tmp/perf-7.map", "[nf_nat]", "/a", "_ZN3foo3barEv"];
-    let embedded = EmbeddedSymbols::default().with(Symbols {
+    let embedded = EmbeddedSymbols::default().with(EmbeddedNames {
         strings: strings.map(|text| text.as_bytes().to_vec()).to_vec(),
         frames: vec![SymbolFrame {
             caller: None,

@@ -18,11 +18,11 @@ fn map(pid: i32, addr: u64, filename: &[u8]) -> Record<'_> {
 }
 
 fn path(history: &History, epoch: Epoch, addr: u64) -> Option<&[u8]> {
-    match history.place(epoch, Avma(addr)) {
-        Place::Kernel { image, .. } | Place::User { image, .. } => {
+    match history.resolve(epoch, Avma(addr)) {
+        AddressLocation::Kernel { image, .. } | AddressLocation::User { image, .. } => {
             Some(&history.images().of(image)?.path)
         }
-        Place::Unmapped(_) => None,
+        AddressLocation::Unmapped(_) => None,
     }
 }
 
@@ -74,7 +74,7 @@ fn a_guests_process_is_not_the_hosts_of_that_id_nor_its_file() {
         Some(&b"/host"[..])
     );
     let guest = history.guest_epoch(9, at(5));
-    let Place::User { image, offset } = history.place(guest, Avma(0x1010)) else {
+    let AddressLocation::User { image, offset } = history.resolve(guest, Avma(0x1010)) else {
         panic!("not mapped");
     };
     let image = history.images().of(image).unwrap();

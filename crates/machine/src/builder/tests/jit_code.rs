@@ -29,8 +29,8 @@ fn at(history: &History, time: u64, address: u64) -> Option<(String, u64)> {
         time_ns: time,
         offset: 0,
     };
-    match history.place(history.epoch(7, key), Avma(address)) {
-        Place::User { image, offset } => {
+    match history.resolve(history.epoch(7, key), Avma(address)) {
+        AddressLocation::User { image, offset } => {
             let path = &history.images().of(image)?.path;
             Some((String::from_utf8_lossy(path).into_owned(), offset.0))
         }

@@ -28,8 +28,8 @@ fn symbol(addr: u64, name: &[u8], flags: u16) -> Record<'_> {
 const GONE: u16 = Ksymbol::UNREGISTER;
 
 fn kernel_name_at(history: &History, time: u64, addr: u64) -> Option<&[u8]> {
-    match history.place(history.kernel_epoch(at(time)), Avma(addr)) {
-        Place::Kernel { image, .. } => Some(&history.images().of(image)?.path),
+    match history.resolve(history.kernel_epoch(at(time)), Avma(addr)) {
+        AddressLocation::Kernel { image, .. } => Some(&history.images().of(image)?.path),
         _ => None,
     }
 }
@@ -129,8 +129,8 @@ fn the_kernel_reaches_beyond_its_text_but_not_into_modules() {
         .add(0, Misc::KERNEL, map(0xffff_8000, b"[kernel.kallsyms]_text"))
         .add(0, Misc::KERNEL, map(0xffff_c000, b"[module]"))
         .build();
-    let kind = |avma| match history.place(history.kernel_epoch(at(1)), Avma(avma)) {
-        Place::Kernel { image, .. } => history.images().of(image).map(|image| image.kind),
+    let kind = |avma| match history.resolve(history.kernel_epoch(at(1)), Avma(avma)) {
+        AddressLocation::Kernel { image, .. } => history.images().of(image).map(|image| image.kind),
         _ => None,
     };
     let kernel = Some(ImageKind::Kernel {

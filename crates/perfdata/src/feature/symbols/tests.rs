@@ -64,10 +64,10 @@ fn images() -> impl Strategy<Value = Vec<SymbolImage>> {
 }
 
 /// Any section whose numbers are in bounds.
-fn sections() -> impl Strategy<Value = Symbols> {
+fn sections() -> impl Strategy<Value = EmbeddedNames> {
     let strings = vec(vec(any::<u8>(), 0..8), 1..9);
     (strings, frames(), images()).prop_map(|(strings, frames, images)| {
-        let mut symbols = Symbols {
+        let mut symbols = EmbeddedNames {
             strings,
             frames,
             images,
@@ -82,7 +82,7 @@ fn sections() -> impl Strategy<Value = Symbols> {
 }
 
 impl Bounds {
-    fn apply(self, symbols: &mut Symbols) {
+    fn apply(self, symbols: &mut EmbeddedNames) {
         for (place, frame) in (0u32..).zip(&mut symbols.frames) {
             frame.caller = frame.caller.and_then(|caller| caller.checked_rem(place));
             frame.name %= self.strings;
@@ -103,7 +103,7 @@ impl Bounds {
     }
 }
 
-fn encoded(symbols: &Symbols, endian: Endian) -> Vec<u8> {
+fn encoded(symbols: &EmbeddedNames, endian: Endian) -> Vec<u8> {
     bytes(endian, |encoder| symbols.encode(encoder))
 }
 
@@ -112,10 +112,10 @@ proptest! {
     fn what_is_written_is_read_and_half_of_it_is_an_error(symbols in sections()) {
         for endian in ORDERS {
             let section = encoded(&symbols, endian);
-            let read = Symbols::parse(&section, endian);
+            let read = EmbeddedNames::parse(&section, endian);
             prop_assert_eq!(read.as_ref(), Ok(&symbols));
             for len in 0..section.len() {
-                prop_assert!(Symbols::parse(&section[..len], endian).is_err());
+                prop_assert!(EmbeddedNames::parse(&section[..len], endian).is_err());
             }
         }
     }
@@ -130,7 +130,7 @@ proptest! {
             let at = at.index(section.len());
             section[at] = byte;
         }
-        let Ok(read) = Symbols::parse(&section, Endian::Little) else {
+        let Ok(read) = EmbeddedNames::parse(&section, Endian::Little) else {
             return Ok(());
         };
         Flat::of(|fields| read.visit(fields));
@@ -139,7 +139,7 @@ proptest! {
             prop_assert!(image.addresses.is_sorted_by_key(|one| one.address));
             for name in image.addresses.iter().filter_map(|one| one.name) {
                 let depth = read.chain(name.frame).count();
-                prop_assert!((1..=Symbols::MAX_DEPTH).contains(&depth));
+                prop_assert!((1..=EmbeddedNames::MAX_DEPTH).contains(&depth));
             }
         }
     }
@@ -147,7 +147,7 @@ proptest! {
 
 #[test]
 fn a_chain_that_is_too_deep_is_an_error() {
-    let deep = |n: u32| Symbols {
+    let deep = |n: u32| EmbeddedNames {
         strings: vec![b"f".to_vec()],
         frames: (0..n)
             .map(|place| SymbolFrame {
@@ -158,7 +158,7 @@ fn a_chain_that_is_too_deep_is_an_error() {
             .collect(),
         images: Vec::new(),
     };
-    let read = |n| Symbols::parse(&encoded(&deep(n), Endian::Little), Endian::Little);
+    let read = |n| EmbeddedNames::parse(&encoded(&deep(n), Endian::Little), Endian::Little);
     assert_eq!(read(128).unwrap().chain(127).count(), 128);
     assert!(read(129).is_err());
 }
@@ -168,5 +168,5 @@ fn counts_of_more_than_there_is_take_no_memory() {
     let mut section = bytes(Endian::Little, |encoder| encoder.u32(VERSION));
     section.extend([0xff; 9]);
     section.push(1);
-    assert!(Symbols::parse(&section, Endian::Little).is_err());
+    assert!(EmbeddedNames::parse(&section, Endian::Little).is_err());
 }

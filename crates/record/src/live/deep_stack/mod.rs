@@ -99,10 +99,10 @@ impl DeepStackRecovery {
         frames: &mut Vec<StackFrame>,
     ) -> Recovered {
         let found = &mut self.frames;
-        let stack = Stack::new(truncated.start, truncated.dump, true);
+        let stack = Stack::truncated(truncated.start, truncated.dump);
         let is_complete = self.stability.is_complete(truncated, |outside, slot| {
             let outcome = context.walk(stack.with(outside), found);
-            outcome.is_rooted() && found.iter().any(|frame| frame.slot == slot)
+            outcome.is_complete() && found.iter().any(|frame| frame.slot == slot)
         });
         if !is_complete {
             return Recovered::Truncated;
@@ -126,17 +126,17 @@ impl DeepStackRecovery {
             ..
         } = self;
         reader.begin(truncated);
-        let stack = Stack::new(truncated.start, truncated.dump, true);
+        let stack = Stack::truncated(truncated.start, truncated.dump);
         match context.walk(stack.with(&*reader), found) {
-            Outcome::Rooted => {}
-            Outcome::Cut => return Recovered::Truncated,
+            Outcome::Complete => {}
+            Outcome::Truncated => return Recovered::Truncated,
             _ => return Recovered::Unknown,
         }
         let space = context.space;
         // Goroutines go on in other threads, which are not watched.
         if found
             .last()
-            .is_some_and(|last| goroutine::is_root(space, last.avma))
+            .is_some_and(|last| goroutine::is_outermost(space, last.avma))
         {
             return Recovered::Truncated;
         }

@@ -148,7 +148,7 @@ impl Thread {
 impl FrameStability {
     /// Whether all that lies after a stack's dump is known, further out or on the stack that a signal
     /// interrupted (what is within the watched return address is in the dump): `walk` goes through
-    /// the stack with it, and says whether that led past that address to the root.
+    /// the stack with it, and says whether that led past that address and was complete.
     pub(super) fn is_complete(
         &self,
         truncated: TruncatedStack<'_>,
@@ -187,7 +187,7 @@ impl FrameStability {
             .filter(move |watched| watched.observation.at_ns <= truncated.time_ns)
     }
 
-    /// Watches a stack from now on; its frames are those of a walk that ended at the root.
+    /// Watches a stack from now on; its frames are those of a complete walk.
     pub(super) fn watch(
         &mut self,
         truncated: TruncatedStack<'_>,

@@ -1,7 +1,7 @@
 //! What is said when a recording is over.
 
 use crate::say;
-use rprof_base::{Share, StackEnd};
+use rprof_base::{Counted, Share, StackEnd};
 use rprof_perfdata::feature::StackEnds;
 use rprof_profile::Coverage;
 use rprof_record::{EventCount, Output, Summary};
@@ -25,15 +25,19 @@ pub(super) fn tell(summary: &Summary, is_quiet: bool) {
     }
     if summary.shortened > 0 {
         say::warning(format_args!(
-            "the writer could not keep up: the stack dumps of {} samples were shortened (a faster \
+            "the writer could not keep up: the stack dumps of {} were shortened (a faster \
              disk, or a lower -F, would help)",
-            summary.shortened
+            Counted::new(summary.shortened, "sample", "samples")
         ));
     }
     if summary.lost_sideband > 0 {
         say::warning(format_args!(
-            "{} mappings or names were lost: some frames will have no name (larger rings with -m)",
-            summary.lost_sideband
+            "{} lost: some frames will have no name (larger rings with -m)",
+            Counted::new(
+                summary.lost_sideband,
+                "mapping or name was",
+                "mappings or names were"
+            )
         ));
     }
 }
@@ -66,15 +70,15 @@ fn sentence(summary: &Summary) -> String {
     let stacks = stacks.map_or(String::new(), |stacks| format!(", {stacks}"));
     let throttled = match summary.throttled {
         0 => String::new(),
-        n => format!(", throttled {n} times"),
+        n => format!(", throttled {}", Counted::new(n, "time", "times")),
     };
     let next = match summary.samples {
         0 => format!("; {}", why_no_samples(summary)),
         _ => next,
     };
     format!(
-        "{} samples in {place} ({size}), {lost}{throttled}{stacks}{next}",
-        summary.samples
+        "{} in {place} ({size}), {lost}{throttled}{stacks}{next}",
+        Counted::new(summary.samples, "sample", "samples")
     )
 }
 
@@ -106,20 +110,24 @@ fn why_none(event: &EventCount) -> String {
         }
         (0, _) => format!("'{name}' did not happen"),
         (n, Some(period)) => {
-            format!("'{name}' happened {n} times, a sample takes {period}: a smaller -c may help")
+            let times = Counted::new(*n, "time", "times");
+            format!("'{name}' happened {times}, a sample takes {period}: a smaller -c may help")
         }
-        (n, None) => format!("'{name}' happened {n} times: a higher -F may help"),
+        (n, None) => {
+            let times = Counted::new(*n, "time", "times");
+            format!("'{name}' happened {times}: a higher -F may help")
+        }
     }
 }
 
 /// How many stacks were unwound to where their thread began.
 fn whole_stacks(ends: &StackEnds) -> Option<String> {
     let others: u64 = ends.reasons.iter().map(|reason| reason.stacks).sum();
-    match (ends.rooted, others) {
+    match (ends.complete, others) {
         (0, 0) => None,
         (_, 0) => Some("all stacks complete".to_owned()),
-        (rooted, others) => {
-            let share = Share::of(rooted, rooted + others);
+        (complete, others) => {
+            let share = Share::of(complete, complete + others);
             Some(format!("{share:.1} % of stacks complete"))
         }
     }
@@ -147,13 +155,13 @@ fn coverage(summary: &Summary) -> Option<String> {
 fn why_not_whole(summary: &Summary) -> Option<String> {
     let ends = summary.stacks.as_ref()?;
     let others: u64 = ends.reasons.iter().map(|reason| reason.stacks).sum();
-    if others.saturating_mul(50) <= ends.rooted {
+    if others.saturating_mul(50) <= ends.complete {
         return None;
     }
     let most = ends.reasons.iter().max_by_key(|reason| reason.stacks)?;
     let image = Untrusted::of_bytes(&most.image);
     let why = match most.end {
-        StackEnd::Cut => "deeper than their dumps".to_owned(),
+        StackEnd::Truncated => "deeper than their dumps".to_owned(),
         StackEnd::NoInfo => format!("code without unwind tables in {image}"),
         StackEnd::Guess => format!("by frame pointers alone through {image}"),
         StackEnd::BadInfo => format!("unusable unwind tables in {image}"),
@@ -162,9 +170,9 @@ fn why_not_whole(summary: &Summary) -> Option<String> {
         _ => "no caller where one should be".to_owned(),
     };
     Some(format!(
-        "{} of {} stacks: {why} (rprof report --stats tells more)",
+        "{} of {}: {why} (rprof report --stats tells more)",
         most.stacks,
-        ends.rooted + others
+        Counted::new(ends.complete + others, "stack", "stacks")
     ))
 }
 
@@ -186,7 +194,7 @@ mod tests {
     #[test]
     fn stacks_are_counted_as_in_a_report() {
         let cut = |stacks| EndReason {
-            end: StackEnd::Cut,
+            end: StackEnd::Truncated,
             image: Vec::new(),
             stacks,
         };
@@ -195,13 +203,16 @@ mod tests {
             image: None,
             samples,
         };
-        for (rooted, others) in [(99_999, 1), (982, 18), (2, 1), (0, 1)] {
+        for (complete, others) in [(99_999, 1), (982, 18), (2, 1), (0, 1)] {
             let ends = StackEnds {
-                rooted,
+                complete,
                 reasons: vec![cut(others)],
                 ..StackEnds::default()
             };
-            let both = [(StackEnd::Rooted, rooted), (StackEnd::Cut, others)];
+            let both = [
+                (StackEnd::Complete, complete),
+                (StackEnd::Truncated, others),
+            ];
             let report = Unwound::of(both.map(|(end, samples)| ended(end, samples)).into_iter());
             let (ours, theirs) = (whole_stacks(&ends).unwrap(), report.summary().unwrap());
             let share = ours.strip_suffix(" of stacks complete").unwrap();

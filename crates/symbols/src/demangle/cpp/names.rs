@@ -5,6 +5,14 @@ use super::operators::{Operands, abbreviation_of, operator_of};
 use super::parser::{Parsed, Parser};
 use super::tree::{Exceptions, Head, Id, List, Node, Qualifiers};
 
+/// What a name is used as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// A constructor or destructor may follow.
+    Prefix,
+    Type,
+}
+
 impl<'a> Parser<'a> {
     /// A function with its parameters, a variable, or what the compiler made for one.
     pub(super) fn encoding(&mut self) -> Parsed<Id> {
@@ -151,7 +159,7 @@ impl<'a> Parser<'a> {
             (b'N', _) => self.nested(),
             (b'Z', _) => self.deeper(Self::local),
             (b'S', next) if next != b't' => {
-                let template = self.substitution(false)?;
+                let template = self.substitution(Role::Type)?;
                 match self.peek() {
                     b'I' => self.template(template),
                     _ => Ok(template),
@@ -187,7 +195,7 @@ impl<'a> Parser<'a> {
         let mut name = None;
         while !self.eat("E") {
             let (longer, is_new) = self.prefix(name)?;
-            // The whole is remembered by whoever has it for a type.
+            // The caller remembers the whole, as a type.
             if is_new && self.peek() != b'E' {
                 self.remember(longer);
             }
@@ -207,7 +215,7 @@ impl<'a> Parser<'a> {
                 self.skip(2);
                 (self.add(Node::Name("std")), false)
             }
-            (b'S', _, None) => (self.substitution(true)?, false),
+            (b'S', _, None) => (self.substitution(Role::Prefix)?, false),
             (b'T', _, None) => (self.template_param()?, true),
             (b'D', b't' | b'T', None) => (self.decltype()?, true),
             (b'I', _, Some(name)) => (self.template(name)?, true),
@@ -225,14 +233,14 @@ impl<'a> Parser<'a> {
     }
 
     /// `S_` and the like, of which constructors follow if it is a prefix.
-    pub(super) fn substitution(&mut self, is_prefix: bool) -> Parsed<Id> {
+    pub(super) fn substitution(&mut self, role: Role) -> Parsed<Id> {
         self.must_eat("S")?;
         let Some(of) = abbreviation_of(self.peek()) else {
             let number = self.count_of(36)?;
             return self.known(number);
         };
         self.skip(1);
-        let is_full = is_prefix && matches!(self.peek(), b'C' | b'D');
+        let is_full = role == Role::Prefix && matches!(self.peek(), b'C' | b'D');
         let id = self.add(Node::Abbreviation { of, is_full });
         if self.peek() != b'B' {
             return Ok(id);
@@ -378,7 +386,7 @@ impl<'a> Parser<'a> {
             _ => self.name()?,
         };
         self.discriminator()?;
-        // What is said of `this` goes behind the parameters.
+        // What is said of `this` goes after the parameters.
         let (name, qualifiers) = match self.tree.node(name) {
             Node::Method(name, qualifiers) => (name, Some(qualifiers)),
             _ => (name, None),

@@ -170,7 +170,7 @@ pub(super) fn builtin_of(letter: u8) -> Option<&'static Builtin> {
     })
 }
 
-/// The type of the letter behind a `D`.
+/// The type of the letter after a `D`.
 pub(super) fn newer_builtin_of(letter: u8) -> Option<&'static Builtin> {
     Some(match letter {
         b'a' => const { &plain("auto") },

@@ -34,8 +34,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A whole name; what compilers append behind a dot to the names of clones is left out, as is
-    /// a version behind an `@`.
+    /// A whole name; what compilers append after a dot to the names of clones is left out, as is
+    /// a version after an `@`.
     pub(super) fn read(mut self) -> Parsed<(Tree<'a>, Id)> {
         self.must_eat("_Z")?;
         let root = self.encoding()?;
@@ -158,7 +158,7 @@ impl<'a> Parser<'a> {
         number.checked_add(1).ok_or(Fail::NotMangled)
     }
 
-    /// An identifier behind its length.
+    /// An identifier after its length.
     pub(super) fn identifier(&mut self) -> Parsed<&'a str> {
         let len = self.number()?;
         let end = self.at.checked_add(len).ok_or(Fail::NotMangled)?;

@@ -13,7 +13,7 @@ pub(super) struct List {
     len: usize,
 }
 
-/// `const`, `&` and what else stands behind a type or a method's parameters.
+/// `const`, `&` and what else stands after a type or a method's parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Qualifiers {
     pub(super) is_const: bool,

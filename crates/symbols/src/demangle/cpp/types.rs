@@ -1,6 +1,7 @@
 //! Types and arguments of templates.
 
 use super::fail::Fail;
+use super::names::Role;
 use super::operators::{builtin_of, newer_builtin_of};
 use super::parser::{Parsed, Parser};
 use super::tree::{Exceptions, Id, List, Node, Qualifiers, Reference};
@@ -40,7 +41,7 @@ impl<'a> Parser<'a> {
                 return self.with_arguments(param);
             }
             (b'S', next) if next != b't' => {
-                let of = self.substitution(false)?;
+                let of = self.substitution(Role::Type)?;
                 return self.with_arguments(of);
             }
             (b'U', next) if next != b't' && next != b'l' => self.vendor_qualified()?,
@@ -54,7 +55,7 @@ impl<'a> Parser<'a> {
         Ok(self.add_known(node))
     }
 
-    /// The type behind the letter that is next.
+    /// The type after the next letter.
     fn inner(&mut self) -> Parsed<Id> {
         self.skip(1);
         self.typ()
@@ -226,7 +227,7 @@ impl<'a> Parser<'a> {
         Ok(self.add(Node::Param(number)))
     }
 
-    /// Arguments behind it are the operator's, not the type's.
+    /// Arguments after it are the operator's, not the type's.
     pub(super) fn conversion_type(&mut self) -> Parsed<Id> {
         match self.peek() {
             b'T' => {

@@ -4,6 +4,20 @@ use super::super::fail::Fail;
 use super::super::tree::{Head, Id, List, Node};
 use super::{Printed, Printer};
 
+/// Whether what a template declares has names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HeadNames {
+    Shown,
+    Hidden,
+}
+
+/// Whether the type that a function returns is shown: not where its name is a scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Returned {
+    Shown,
+    Hidden,
+}
+
 impl Printer<'_, '_> {
     /// A name, or nothing if it is none.
     pub(super) fn name(&mut self, node: Node<'_>) -> Printed {
@@ -118,7 +132,7 @@ impl Printer<'_, '_> {
         }
         self.push("<")?;
         self.show_list(arguments)?;
-        // Not behind a comma that was taken back, as binutils have it.
+        // Not after a comma that was taken back, as binutils have it.
         if self.ends_with('>') && self.trimmed != Some(self.len()) {
             self.push(" ")?;
         }
@@ -127,7 +141,7 @@ impl Printer<'_, '_> {
 
     fn local(&mut self, function: Id, argument: Option<usize>, name: Id) -> Printed {
         match self.tree.node(function) {
-            Node::Typed(name, of) => self.typed(name, of, false)?,
+            Node::Typed(name, of) => self.typed(name, of, Returned::Hidden)?,
             _ => self.show(function)?,
         }
         self.push("::")?;
@@ -143,7 +157,7 @@ impl Printer<'_, '_> {
         let around = self.lambda.replace(head);
         self.push("{lambda")?;
         if !self.tree.items(head).is_empty() {
-            self.declared(head, true)?;
+            self.declared(head, HeadNames::Shown)?;
         }
         self.push("(")?;
         self.show_list(params)?;
@@ -154,7 +168,7 @@ impl Printer<'_, '_> {
     }
 
     /// What a template declares, and how it is called from there on.
-    fn declared(&mut self, heads: List, is_named: bool) -> Printed {
+    fn declared(&mut self, heads: List, names: HeadNames) -> Printed {
         let tree = self.tree;
         self.push("<")?;
         for (idx, id) in tree.items(heads).iter().enumerate() {
@@ -162,7 +176,7 @@ impl Printer<'_, '_> {
                 self.push(", ")?;
             }
             self.deeper(|printer| printer.head(*id))?;
-            if is_named {
+            if names == HeadNames::Shown {
                 self.push(" ")?;
                 self.lambda_param(idx)?;
             }
@@ -176,7 +190,7 @@ impl Printer<'_, '_> {
             Node::Head(Head::Value(of)) => self.show(of),
             Node::Head(Head::Template(heads)) => {
                 self.push("template")?;
-                self.declared(heads, false)?;
+                self.declared(heads, HeadNames::Hidden)?;
                 self.push(" class")
             }
             Node::Head(Head::Pack(of)) => {
@@ -206,8 +220,8 @@ impl Printer<'_, '_> {
         self.push_number(number)
     }
 
-    /// A function with its parameters; also with what it returns, unless its name is a scope.
-    pub(super) fn typed(&mut self, name: Id, function: Id, is_whole: bool) -> Printed {
+    /// A function with its parameters.
+    pub(super) fn typed(&mut self, name: Id, function: Id, shown: Returned) -> Printed {
         let (name, qualifiers) = match self.tree.node(name) {
             Node::Method(name, qualifiers) => (name, Some(qualifiers)),
             _ => (name, None),
@@ -219,7 +233,7 @@ impl Printer<'_, '_> {
             else {
                 return Err(Fail::NotMangled);
             };
-            let returned = returned.filter(|_| is_whole);
+            let returned = returned.filter(|_| shown == Returned::Shown);
             if let Some(returned) = returned {
                 printer.returned(returned)?;
             }

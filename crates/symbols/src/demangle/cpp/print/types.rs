@@ -1,7 +1,8 @@
-//! Types: what stands before a name and what behind, as in `void (*name)(int)`.
+//! Types: what stands before a name and what after it, as in `void (*name)(int)`.
 
 use super::super::fail::Fail;
 use super::super::tree::{Exceptions, Id, Node, Qualifiers, Reference};
+use super::names::Returned;
 use super::{Printed, Printer};
 
 impl Printer<'_, '_> {
@@ -52,7 +53,7 @@ impl Printer<'_, '_> {
                 Some(returned) => self.returned(returned),
                 None => Ok(()),
             },
-            Node::Typed(name, function) => self.typed(name, function, true),
+            Node::Typed(name, function) => self.typed(name, function, Returned::Shown),
             Node::Decltype(expression) => {
                 self.push("decltype (")?;
                 self.show(expression)?;
@@ -184,7 +185,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Looks at a type behind parameters of templates.
+    /// Calls `look` with a type; of a template's parameter with its argument.
     fn look<R>(&mut self, id: Id, look: fn(&mut Self, Id) -> Result<R, Fail>) -> Result<R, Fail> {
         match self.tree.node(id) {
             Node::Param(number) if self.lambda.is_none() => {
@@ -211,7 +212,7 @@ impl Printer<'_, '_> {
         })
     }
 
-    /// Whether a parenthesis is open behind the left part.
+    /// Whether a parenthesis is open after the left part.
     fn is_open(&mut self, id: Id) -> Result<bool, Fail> {
         self.look(id, |printer, id| match printer.tree.node(id) {
             Node::Pointer(of)

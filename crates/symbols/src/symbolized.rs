@@ -1,4 +1,4 @@
-//! What a batch answers.
+//! Frames and names of a batch of addresses.
 
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
@@ -20,7 +20,7 @@ pub enum Reason {
     NoMap,
     /// There are names for such code, but not for certain those of the process that was recorded.
     NotItsMap(String),
-    /// The kernel's symbols cannot be had.
+    /// The kernel's symbols cannot be read, or are another kernel's.
     NoKernelSymbols(String),
     /// There were none when names were put into the recording, for this reason; nor are there now.
     WhenEmbedded(String),
@@ -44,7 +44,7 @@ impl fmt::Display for Reason {
 /// A source line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Number of the file's name: see [`Answers::name`].
+    /// Number of the file's name: see [`Symbolized::name`].
     pub file: u32,
     /// Line, from 1; 0 if not known.
     pub line: u32,
@@ -53,7 +53,7 @@ pub struct Line {
 /// A named place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Number of its name: see [`Answers::name`].
+    /// Number of its name: see [`Symbolized::name`].
     pub name: u32,
     /// Start of the function whose code this is; inlined functions have their host's. An SVMA,
     /// for kernel code the address in memory.
@@ -67,25 +67,25 @@ pub struct Frame {
     pub line: Option<Line>,
 }
 
-/// Answers to a batch, in the order of its addresses.
+/// Frames of a batch of addresses, in their order, with their names.
 #[derive(Debug, Default)]
-pub struct Answers {
+pub struct Symbolized {
     names: Vec<String>,
     frames: Vec<Frame>,
     ends: Vec<u32>,
-    lack: Option<Reason>,
+    missing_reason: Option<Reason>,
     pub(crate) n_malformed: u64,
     is_over_budget: bool,
 }
 
-impl Answers {
+impl Symbolized {
     /// Takes names, frames, and for each address where its frames end.
     pub(crate) fn new(names: Vec<String>, frames: Vec<Frame>, ends: Vec<u32>) -> Self {
         Self {
             names,
             frames,
             ends,
-            lack: None,
+            missing_reason: None,
             n_malformed: 0,
             is_over_budget: false,
         }
@@ -107,13 +107,13 @@ impl Answers {
     }
 
     /// Why addresses without a name have none, where that has a reason.
-    pub fn lack(&self) -> Option<&Reason> {
-        self.lack.as_ref()
+    pub fn missing_reason(&self) -> Option<&Reason> {
+        self.missing_reason.as_ref()
     }
 
     /// Says why addresses without a name have none.
-    pub(crate) fn explain(&mut self, lack: Reason) {
-        self.lack = Some(lack);
+    pub(crate) fn explain(&mut self, reason: Reason) {
+        self.missing_reason = Some(reason);
     }
 
     /// Frames of the address with this index, innermost first; empty if it has no name.
@@ -129,10 +129,10 @@ impl Answers {
     }
 }
 
-/// Collects answers; each name is demangled once.
+/// Collects frames, address by address; each name is demangled once.
 #[derive(Debug, Default)]
 pub struct Collector {
-    answers: Answers,
+    symbolized: Symbolized,
     /// As they are shown, by what they are in the file.
     names: Interner<u32, String, RandomState, Vec<u8>>,
 }
@@ -148,16 +148,16 @@ impl Collector {
 
     /// Adds a frame to the current address.
     pub fn frame(&mut self, frame: Frame) {
-        self.answers.frames.push(frame);
+        self.symbolized.frames.push(frame);
     }
 
     /// Says why addresses without a name have none.
-    pub fn explain(&mut self, lack: Reason) {
-        self.answers.explain(lack);
+    pub fn explain(&mut self, reason: Reason) {
+        self.symbolized.explain(reason);
     }
 
-    /// Adds the frames that others answered for the address with this index.
-    pub fn copy(&mut self, others: &Answers, index: usize) {
+    /// Adds the frames that others have for the address with this index.
+    pub fn copy(&mut self, others: &Symbolized, index: usize) {
         let shown = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
         for &frame in others.frames(index) {
             let name = self.name(others.name(frame.name).as_bytes(), shown);
@@ -175,15 +175,15 @@ impl Collector {
 
     /// Goes on to the next address.
     pub fn end_address(&mut self) {
-        let end = u32::try_from(self.answers.frames.len()).unwrap_or(u32::MAX);
-        self.answers.ends.push(end);
+        let end = u32::try_from(self.symbolized.frames.len()).unwrap_or(u32::MAX);
+        self.symbolized.ends.push(end);
     }
 
-    /// The answers, in the order in which addresses were ended.
-    pub fn finish(self) -> Answers {
-        Answers {
+    /// The frames of all addresses, in the order in which those were ended.
+    pub fn finish(self) -> Symbolized {
+        Symbolized {
             names: self.names.into_values(),
-            ..self.answers
+            ..self.symbolized
         }
     }
 }
