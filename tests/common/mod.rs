@@ -16,6 +16,7 @@ pub mod nobody;
 mod program;
 mod recording;
 mod running;
+pub mod server;
 pub mod work;
 
 pub use cleanup::{MARK, shared_folder};
