@@ -88,12 +88,6 @@ impl Stripped {
     fn rprof(&self, verb: &[&str], urls: &str) -> Command {
         let mut command = rprof(verb);
         command.arg("-i").arg(self.dir.path().join("perf.data"));
-        for name in ["http_proxy", "https_proxy", "all_proxy"] {
-            command.env_remove(name).env_remove(name.to_uppercase());
-        }
-        for name in ["TIMEOUT", "MAXTIME", "MAXSIZE"] {
-            command.env_remove(format!("DEBUGINFOD_{name}"));
-        }
         command
             .env("HOME", self.dir.path())
             .env("DEBUGINFOD_URLS", urls)

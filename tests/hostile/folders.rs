@@ -82,11 +82,9 @@ pub(crate) fn link(target: &Path, at: &Path) {
 pub(crate) fn record(out: &Path, by_sudo: bool) -> Command {
     let mut record = rprof(["record", "-q", "-e", "cpu-clock", "-o"]);
     record.arg(out).args(["--", "true"]);
-    for name in ["SUDO_UID", "SUDO_GID"] {
-        match by_sudo {
-            true => record.env(name, NOBODY.to_string()),
-            false => record.env_remove(name),
-        };
+    if by_sudo {
+        let id = NOBODY.to_string();
+        record.env("SUDO_UID", &id).env("SUDO_GID", id);
     }
     record
 }

@@ -61,9 +61,6 @@ fn a_server_has_the_vmlinux_and_the_modules_of_another_machine() {
         })
     });
     let mut command = machine.command(&["flame", "--folded", "--debuginfod-wait", "60"]);
-    for name in ["http_proxy", "all_proxy"] {
-        command.env_remove(name).env_remove(name.to_uppercase());
-    }
     command.env("DEBUGINFOD_URLS", &server.url);
     command.env("DEBUGINFOD_CACHE_PATH", machine.path("cache"));
     let folded = run(&mut command).ok().stdout;
