@@ -10,8 +10,8 @@ mod common;
 
 use common::work::{burn, worker};
 use common::{
-    Running, compile_c, has, is_root, live, number_after, number_before, record_while, records_all,
-    report, rprof, run, samples, scratch, tool, tracefs,
+    FRAME_POINTERS, Program, Recording, Running, compile_c, has, is_root, live, number_after,
+    number_before, record_while, records_all, report, rprof, run, samples, scratch, tool, tracefs,
 };
 
 /// A shell's work: some 300 samples at 999 Hz.
@@ -36,9 +36,7 @@ fn a_command_is_recorded_and_its_samples_are_in_the_file() {
     let table = report(&out, &["--no-children", "-g", "none"]);
     assert_eq!(number_after(&table, "# Samples: "), Some(n));
     // None, unless the machine has other things to do; in any case as many as are said.
-    let lost = number_before(&ran.stderr, " lost");
-    assert!(lost.is_some(), "{}", ran.stderr);
-    assert_eq!(number_after(&table, "# Total Lost Samples: "), lost);
+    Recording::new(out, ran).lost();
     assert!(table.lines().any(|line| line.contains("%  sh ")), "{table}");
 }
 
@@ -191,6 +189,22 @@ fn what_is_lost_is_counted_as_the_kernel_counts_it() {
             Some(lost)
         );
     }
+}
+
+#[test]
+fn of_what_is_lost_on_all_cpus_some_may_be_of_those_left_out() {
+    let test = "of_what_is_lost_on_all_cpus_some_may_be_of_those_left_out";
+    // The recorder's own faults are left out, those that come while it is stopped are lost.
+    let source = faults("kill(getppid(), SIGSTOP)", "kill(getppid(), SIGCONT)");
+    let Some(program) = Program::new(test, &source, FRAME_POINTERS) else {
+        return;
+    };
+    if !records_all(test) {
+        return;
+    }
+    let args = ["-a", "-e", "page-faults", "-c", "1", "-m", "1"];
+    let recording = program.record(&args, &[]);
+    assert!(recording.lost() > 0, "{}", recording.stderr);
 }
 
 #[test]

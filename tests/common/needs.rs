@@ -1,6 +1,7 @@
 //! What tests need and this machine may lack: said aloud, each time, and never a silent success.
 
 use super::{Ran, rprof, run, scratch, tool};
+use std::cell::Cell;
 use std::io::{ErrorKind, Read, Write};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
@@ -43,6 +44,17 @@ pub struct Live {
     _on_machine: Option<UnixListener>,
 }
 
+thread_local! {
+    /// Whether this thread has it: it stays there, as a lock is dropped by who has taken it.
+    static HAS_PLACE: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        HAS_PLACE.set(false);
+    }
+}
+
 /// Recordings are made one at a time: `-a` sees its neighbours, rings share one budget, and perf
 /// does not bear a recorder beside it. `None` if nothing can be recorded here, which is said.
 #[track_caller]
@@ -58,8 +70,16 @@ pub fn live(test: &str) -> Option<Live> {
 }
 
 /// The same place, for those who run perf and record nothing.
+///
+/// # Panics
+/// If this thread has it already: it would wait for itself.
+#[track_caller]
 pub fn alone() -> Live {
     static ONE: Mutex<()> = Mutex::new(());
+    assert!(
+        !HAS_PLACE.replace(true),
+        "this test has the place for live tests already"
+    );
     Live {
         // A failed test leaves nothing behind that the next one could not bear.
         _in_process: ONE.lock().unwrap_or_else(PoisonError::into_inner),

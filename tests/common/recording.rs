@@ -1,6 +1,6 @@
 //! Recordings that tests read: those that they make, and those that are part of the project.
 
-use super::{Program, Ran, alone, fixtures, rprof, run};
+use super::{Program, Ran, alone, fixtures, number_after, number_before, rprof, run};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
@@ -59,6 +59,23 @@ impl Recording {
     #[track_caller]
     pub fn read(&self, name: &str, args: &[&str]) -> String {
         self.run(name, args).stdout
+    }
+
+    /// Samples that were lost: its report says as many as the recorder did, and "at most" where some
+    /// of them may be of those that were left out.
+    #[track_caller]
+    pub fn lost(&self) -> u64 {
+        let table = self.read("report", &["-g", "none"]);
+        let heading = "# Total Lost Samples: ";
+        let is_at_most = table.contains(&format!("{heading}at most "));
+        let bound = if is_at_most { "at most " } else { "" };
+        let lost = number_after(&table, &format!("{heading}{bound}")).expect(&table);
+        assert_eq!(number_before(&self.stderr, " lost"), Some(lost), "{table}");
+        let may_be_left_out = lost > 0 && table.contains("# Left out: ");
+        assert_eq!(is_at_most, may_be_left_out, "{table}");
+        let said_by_recorder = self.stderr.contains(&format!(", {bound}{lost} lost"));
+        assert!(said_by_recorder || !is_at_most, "{}", self.stderr);
+        lost
     }
 
     /// What it says about itself.

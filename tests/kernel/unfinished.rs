@@ -1,9 +1,9 @@
 //! Recordings that were never finished: what would say which kernel it was is not in them.
 
 use crate::common::{not_run, rprof, run, scratch};
-use crate::{mapping, push};
-use rprof_abi::{AttrFlags, PerfEventAttr, RecordKind, SampleType};
-use rprof_perfdata::{Writer, WrittenEvent};
+use crate::machine::{clock, mapping, push};
+use rprof_abi::RecordKind;
+use rprof_perfdata::Writer;
 use std::fs::File;
 use std::path::Path;
 
@@ -11,15 +11,6 @@ use std::path::Path;
 /// its text's start, which is said to be `shift` bytes further, up to an end `longer` bytes further.
 fn unfinished(file: &Path, symbols: &[u64; 3], (shift, longer): (u64, u64)) {
     let &[text, etext, schedule] = symbols;
-    let event = WrittenEvent {
-        name: "cpu-clock".to_owned(),
-        attr: PerfEventAttr {
-            sample_type: SampleType::IP.with(SampleType::TID),
-            flags: AttrFlags::default(),
-            ..PerfEventAttr::default()
-        },
-        ids: vec![1],
-    };
     let mut records = Vec::new();
     let start = text + shift;
     let len = etext + longer - start;
@@ -28,7 +19,7 @@ fn unfinished(file: &Path, symbols: &[u64; 3], (shift, longer): (u64, u64)) {
     body.extend([7_i32, 7].map(i32::to_ne_bytes).concat());
     push(&mut records, RecordKind::SAMPLE, &body);
     let new = File::create(file).unwrap();
-    let mut writer = Writer::start(new, file, &[event], Vec::new()).unwrap();
+    let mut writer = Writer::start(new, file, &[clock()], Vec::new()).unwrap();
     writer.write(&records).unwrap();
 }
 

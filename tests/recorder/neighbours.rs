@@ -1,6 +1,6 @@
 //! Other tools that record at the same time.
 
-use crate::common::{Running, has, live, perf, records_all, report, rprof, run, scratch};
+use crate::common::{Running, alone, has, live, perf, records_all, report, rprof, run, scratch};
 
 #[test]
 fn perf_records_everybody_while_rprof_does() {
@@ -58,4 +58,17 @@ fn perf_records_everybody_while_rprof_does() {
     }
     let table = report(&theirs, &["--no-children", "-g", "none", "--sort", "comm"]);
     assert!(table.contains("sh"), "{table}");
+}
+
+#[test]
+fn a_test_that_takes_the_place_for_live_tests_twice_is_told() {
+    let place = alone();
+    let again = std::panic::catch_unwind(|| drop(alone()));
+    let message = again.unwrap_err();
+    assert_eq!(
+        message.downcast_ref(),
+        Some(&"this test has the place for live tests already")
+    );
+    drop(place);
+    drop(alone());
 }

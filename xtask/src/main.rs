@@ -52,7 +52,7 @@ const TASKS: &[Task] = &[
     (
         "bench",
         bench::run,
-        "[record|read|all|--repeat [N]]: measure against perf (needs perf, time, g++)",
+        "[record|stacks|read|symbols [FILE]|all|--repeat [N]]: measure against perf (needs perf, time, g++)",
     ),
     (
         "demo",
@@ -71,10 +71,17 @@ fn main() -> ExitCode {
         println!("{}", help());
         return ExitCode::SUCCESS;
     }
-    let Some((_, run, _)) = TASKS.iter().find(|task| task.0 == name) else {
+    let Some((_, run, of_task)) = TASKS.iter().find(|task| task.0 == name) else {
         eprintln!("error: no task is called {name}\n\n{}", help());
         return ExitCode::from(2);
     };
+    if rest
+        .iter()
+        .any(|arg| ["--help", "-h"].contains(&arg.as_str()))
+    {
+        println!("cargo xtask {name} {of_task}");
+        return ExitCode::SUCCESS;
+    }
     match run(rest) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

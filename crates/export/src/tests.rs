@@ -6,7 +6,7 @@ use rprof_profile::timeline::{
     Timeline,
 };
 use rprof_profile::{
-    EventKind, EventProfile, FrameId, FrameInfo, Level, Loss, Profile, Sampling, Tree, WallClock,
+    EventKind, EventProfile, FrameId, FrameInfo, Level, Loss, Profile, Sampling, WallClock, testing,
 };
 use serde_json::Value;
 
@@ -14,7 +14,6 @@ const KERNEL: u64 = 0xffff_ffff_8100_0000;
 
 fn event(name: &str, kind: EventKind, (samples, weight): (u64, u64), lost: u64) -> EventProfile {
     EventProfile {
-        name: rprof_untrusted::Untrusted::new(name.to_owned()),
         kind,
         sampling: Sampling::PerSecond(1000),
         samples,
@@ -23,21 +22,17 @@ fn event(name: &str, kind: EventKind, (samples, weight): (u64, u64), lost: u64) 
             samples: lost,
             at_least: true,
         },
-        tree: Tree::default(),
-        groups: Vec::new(),
+        ..testing::event(name)
     }
 }
 
 fn frame(profile: &mut Profile, name: &str, image: &str, level: Level, start: u64) -> FrameId {
-    let (name, image) = (profile.strings.intern(name), profile.strings.intern(image));
-    profile.frames.intern(FrameInfo {
-        name: Some(name),
-        image,
+    let frame = FrameInfo {
         start: Some(start),
         level,
-        is_inlined: false,
-        is_jit: false,
-    })
+        ..testing::function(profile, name, image)
+    };
+    profile.frames.intern(frame)
 }
 
 /// A program that executes another one under the same process id: first `a`, then `b`, which

@@ -12,6 +12,8 @@ mod frames;
 mod profile;
 mod strings;
 mod tally;
+#[doc(hidden)]
+pub mod testing;
 pub mod timeline;
 mod tree;
 mod unwound;

@@ -109,19 +109,14 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing;
 
     #[test]
     fn the_heaviest_images_are_listed_and_the_others_counted() {
         let unnamed = |weights: &[u64]| Profile {
             events: vec![EventProfile {
-                name: Untrusted::new("x".to_owned()),
-                kind: EventKind::default(),
-                sampling: Sampling::default(),
-                samples: 1,
                 weight: 1000,
-                loss: Loss::default(),
-                tree: Tree::default(),
-                groups: Vec::new(),
+                ..testing::event("x")
             }],
             unnamed: weights
                 .iter()

@@ -127,51 +127,13 @@ fn unit(event: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_profile::{
-        DimensionValues, EventKind, FrameId, FrameInfo, Group, Level, Loss, SampleCount, Sampling,
-        Tally, TallyParts,
-    };
-    use rprof_untrusted::Untrusted;
+    use rprof_profile::testing;
 
-    /// One stack of a thread `Worker` for each name, with two events.
-    fn profile(names: &[(&str, bool)]) -> Profile {
-        let mut profile = Profile::default();
-        let image = profile.strings.intern("prog");
-        let mut tally: Tally<u32> = Tally::default();
-        for &(name, is_jit) in names {
-            let frame: FrameId = profile.frames.intern(FrameInfo {
-                name: Some(profile.strings.intern(name)),
-                image,
-                start: Some(0),
-                level: Level::User,
-                is_inlined: false,
-                is_jit,
-            });
-            tally.add_samples(1, 1);
-            let group = tally.group(0);
-            tally.add_stack(group, [frame].into_iter(), SampleCount::one(1));
-        }
-        let TallyParts {
-            tree,
-            samples,
-            weight,
-            ..
-        } = tally.into_parts();
-        let comm = profile.strings.intern("Worker");
-        let event = EventProfile {
-            name: Untrusted::new("cycles".to_owned()),
-            kind: EventKind::Cycles,
-            sampling: Sampling::default(),
-            samples,
-            weight,
-            loss: Loss::default(),
-            tree,
-            groups: vec![Group {
-                comm,
-                values: DimensionValues::default(),
-            }],
-        };
-        profile.events = vec![event.clone(), event];
+    /// One stack for each function, with two events.
+    fn profile(stacks: &[&str]) -> Profile {
+        let stacks: Vec<_> = stacks.iter().map(|&stack| (stack, 1)).collect();
+        let mut profile = testing::profile(&stacks);
+        profile.events.push(profile.events[0].clone());
         profile
     }
 
@@ -198,27 +160,27 @@ mod tests {
     #[test]
     fn green_is_code_made_at_run_time_and_nothing_else() {
         let names = [
-            ("PyEval_EvalFrameDefault", false),
-            ("Lexer", false),
-            ("memcpy.part.0", false),
-            ("java/lang/String", false),
-            ("std::Vec", false),
-            ("main", false),
-            ("compiled", true),
-            ("Compiled::twice", true),
+            "PyEval_EvalFrameDefault",
+            "Lexer",
+            "memcpy.part.0",
+            "java/lang/String",
+            "std::Vec",
+            "main",
+            "*compiled",
+            "*Compiled::twice",
         ];
         let svg = drawn(&profile(&names));
         let boxes = boxes(&svg);
         assert_eq!(boxes.len(), names.len() + 2, "{svg}");
         for (name, [red, green, blue]) in boxes {
             let is_green = green > red && green > blue;
-            assert_eq!(is_green, names.contains(&(name, true)), "{name}");
+            assert_eq!(is_green, names.contains(&&*format!("*{name}")), "{name}");
         }
     }
 
     #[test]
     fn a_picture_of_one_of_several_events_says_which() {
-        let mut profile = profile(&[("main", false)]);
+        let mut profile = profile(&["main"]);
         assert!(drawn(&profile).contains("cycles of 2 events"));
         profile.events.pop();
         assert!(!drawn(&profile).contains("of 2 events"));

@@ -54,47 +54,12 @@ fn python_line(profile: &Profile) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_profile::{
-        EventKind, EventProfile, FrameInfo, Level, Loss, SampleCount, Sampling, Tally, TallyParts,
-        Tree, UnnamedImage,
-    };
-    use rprof_untrusted::Untrusted;
+    use rprof_profile::{EventProfile, UnnamedImage, testing};
 
     /// A profile of samples in functions of these names, one each.
     fn of_functions(names: &[&str]) -> Profile {
-        let mut profile = Profile::default();
-        let image = profile.strings.intern("python3");
-        let mut tally: Tally<u32> = Tally::default();
-        for name in names {
-            let frame = profile.frames.intern(FrameInfo {
-                name: Some(profile.strings.intern(name)),
-                image,
-                start: Some(0),
-                level: Level::User,
-                is_inlined: false,
-                is_jit: false,
-            });
-            tally.add_samples(1, 1);
-            let group = tally.group(0);
-            tally.add_stack(group, [frame].into_iter(), SampleCount::one(1));
-        }
-        let TallyParts {
-            tree,
-            samples,
-            weight,
-            ..
-        } = tally.into_parts();
-        profile.events.push(EventProfile {
-            name: Untrusted::new("x".to_owned()),
-            kind: EventKind::default(),
-            sampling: Sampling::default(),
-            samples,
-            weight,
-            loss: Loss::default(),
-            tree,
-            groups: Vec::new(),
-        });
-        profile
+        let stacks: Vec<_> = names.iter().map(|&name| (name, 1)).collect();
+        testing::profile(&stacks)
     }
 
     #[test]
@@ -113,14 +78,8 @@ mod tests {
     fn control_characters_of_the_recording_are_shown_not_sent() {
         let profile = Profile {
             events: vec![EventProfile {
-                name: Untrusted::new("x".to_owned()),
-                kind: EventKind::default(),
-                sampling: Sampling::default(),
-                samples: 1,
                 weight: 2,
-                loss: Loss::default(),
-                tree: Tree::default(),
-                groups: Vec::new(),
+                ..testing::event("x")
             }],
             unnamed: vec![UnnamedImage {
                 path: "/a\x1b".to_owned(),

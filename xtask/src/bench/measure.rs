@@ -6,6 +6,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::command::shown;
+
+/// GNU's: the shell's own knows no memory.
+pub(super) const TIME: &str = "/usr/bin/time";
+
 /// What one run took.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cost {
@@ -24,7 +29,7 @@ impl Cost {
     }
 }
 
-/// Runs a command, its output thrown away; its exit status does not matter, its running does.
+/// Runs a command, its output thrown away. It has to end well: what fails at once is fast.
 ///
 /// CPU time is bash's (milliseconds), memory that of GNU time, wall time our own clock.
 pub(super) fn once(command: &mut Command) -> Result<Cost> {
@@ -37,7 +42,7 @@ pub(super) fn once(command: &mut Command) -> Result<Cost> {
     let start = Instant::now();
     let status = timed.status().context("starting bash")?;
     let wall_s = start.elapsed().as_secs_f64();
-    ensure!(status.code().is_some(), "{command:?} was killed");
+    ensure!(status.success(), "{} failed ({status})", shown(command));
     let memory_file = numbers.with_extension("memory");
     let memory = std::fs::read_to_string(&memory_file)
         .context("reading what time measured (apt-get install time)")?;

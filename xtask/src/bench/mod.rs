@@ -16,45 +16,120 @@ mod workloads;
 
 use std::fs;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
-use crate::command::{self, cargo, root};
+use crate::command::{self, captured, cargo, command, target_folder};
 use workloads::Bench;
 
 /// Copies of a build recording that make about 10 million samples.
 const COPIES: u64 = 42;
 
+/// Programs that measurements are made with, and their packages.
+const NEEDS: &[(&str, &str)] = &[
+    ("perf", "linux-perf"),
+    ("g++", "g++"),
+    ("bash", "bash"),
+    (measure::TIME, "time"),
+    ("taskset", "util-linux"),
+];
+
+/// What is measured.
+#[derive(Debug, PartialEq, Eq)]
+enum Part<'a> {
+    Record,
+    Stacks,
+    Read,
+    /// Of this recording, or of rprof's own.
+    Symbols(Option<&'a str>),
+    All,
+    /// So many copies of a recording.
+    Repeat(u64),
+}
+
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let part = args.first().map_or("all", String::as_str);
-    let copies = match args {
-        [] | [_] => COPIES,
-        [symbols, _file] if symbols == "symbols" => COPIES,
-        [repeat, copies] if repeat == "--repeat" => {
-            copies.parse().with_context(|| format!("{copies} copies"))?
-        }
-        _ => bail!(
-            "one argument: record, stacks, read, symbols with or without a recording, all, or --repeat with a number of copies"
-        ),
-    };
+    let part = asked(args)?;
+    look_for(NEEDS)?;
     command::run(cargo().args(["build", "--release", "--locked", "-p", "rprof"]))?;
-    let folder = root().join("target/bench");
+    let target = target_folder()?;
+    let folder = target.join("bench");
     fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
     let bench = Bench {
         folder,
-        rprof: root().join("target/release/rprof"),
+        rprof: target.join("release/rprof"),
     };
     match part {
-        "record" => recorder::run(&bench),
-        "stacks" => stacks::run(&bench),
-        "read" => read::run(&bench),
-        "symbols" => symbols::run(&bench, args.get(1).map(String::as_str)),
-        "all" => {
+        Part::Record => recorder::run(&bench),
+        Part::Stacks => stacks::run(&bench),
+        Part::Read => read::run(&bench),
+        Part::Symbols(recording) => symbols::run(&bench, recording),
+        Part::All => {
             recorder::run(&bench)?;
             stacks::run(&bench)?;
             read::run(&bench)?;
             symbols::run(&bench, None)
         }
-        "--repeat" => scale::run(&bench, copies),
-        other => bail!("no part is called {other}: record, stacks, read, symbols, all or --repeat"),
+        Part::Repeat(copies) => scale::run(&bench, copies),
+    }
+}
+
+fn asked(args: &[String]) -> Result<Part<'_>> {
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    Ok(match words.as_slice() {
+        [] | ["all"] => Part::All,
+        ["record"] => Part::Record,
+        ["stacks"] => Part::Stacks,
+        ["read"] => Part::Read,
+        ["symbols"] => Part::Symbols(None),
+        ["symbols", recording] => Part::Symbols(Some(recording)),
+        ["--repeat"] => Part::Repeat(COPIES),
+        ["--repeat", copies] => {
+            Part::Repeat(copies.parse().with_context(|| format!("{copies} copies"))?)
+        }
+        other => bail!(
+            "no part is called '{}': record, stacks, read, symbols with or without a recording, all, or --repeat with or without a number of copies",
+            other.join(" ")
+        ),
+    })
+}
+
+/// Without them there would be numbers all the same: of a shell that finds nothing.
+fn look_for(needs: &[(&str, &str)]) -> Result<()> {
+    let runs = |program: &str| captured(command(program).arg("--version")).is_ok();
+    let missing: Vec<String> = needs
+        .iter()
+        .filter(|(program, _)| !runs(program))
+        .map(|(program, package)| format!("{program} (apt-get install {package})"))
+        .collect();
+    ensure!(missing.is_empty(), "does not run: {}", missing.join(", "));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_part_is_refused_before_anything_is_built() {
+        let asked = |words: &[&str]| {
+            let args: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            asked(&args).is_ok()
+        };
+        for good in [&[][..], &["stacks"], &["symbols", "x"], &["--repeat", "3"]] {
+            assert!(asked(good), "{good:?}");
+        }
+        for bad in [&["write"][..], &["read", "x"], &["--repeat", "many"]] {
+            assert!(!asked(bad), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_is_missing_is_named_with_its_package() {
+        look_for(&[("bash", "bash")]).unwrap();
+        let error = look_for(&[("no-such-program", "nothing")]).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("no-such-program (apt-get install nothing)")
+        );
     }
 }

@@ -84,8 +84,9 @@ fn flames(bench: &Bench, file: &Path) -> Result<()> {
         rprof.arg(file);
         rprof
     })?;
-    let has_inferno =
-        captured(Command::new("sh").args(["-c", "command -v inferno-flamegraph"])).is_ok();
+    let has_inferno = ["inferno-collapse-perf", "inferno-flamegraph"]
+        .iter()
+        .all(|program| captured(Command::new(program).arg("--version")).is_ok());
     if !has_inferno {
         let absent = "(cargo install inferno)";
         row("flame: wall / peak memory", absent, &ours.text(), None);

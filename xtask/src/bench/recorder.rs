@@ -80,7 +80,8 @@ fn own_cpu(bench: &Bench, hz: &str) -> Result<()> {
 struct Watched {
     cpu_s: f64,
     samples: u64,
-    lost: u64,
+    /// As the report says it: of all CPUs it may be "at most" so many.
+    lost: String,
 }
 
 /// Records busy CPUs for some seconds. The recorder's command only sleeps, so the time is its own.
@@ -93,16 +94,19 @@ fn watch(bench: &Bench, by: &str, hz: &str, seconds: u32) -> Result<Watched> {
     drop(busy);
     let mut report = bench.rprof(&["report", "--no-children", "-g", "none", "-i"]);
     let text = captured(report.arg(&output))?;
-    let number = |heading: &str| -> u64 {
-        let rest = text.split(heading).nth(1).unwrap_or("");
-        let word = rest.split_whitespace().next();
-        word.and_then(|word| word.parse().ok()).unwrap_or(0)
-    };
+    let (samples, lost) = counts(&text).context("the report does not say how many samples")?;
     Ok(Watched {
         cpu_s: cost.cpu_s,
-        samples: number("# Samples: "),
-        lost: number("# Total Lost Samples: "),
+        samples,
+        lost,
     })
+}
+
+/// Samples of a report, and those that were lost.
+fn counts(table: &str) -> Option<(u64, String)> {
+    let after = |heading: &str| table.lines().find_map(|line| line.strip_prefix(heading));
+    let samples = after("# Samples: ")?.split(' ').next()?.parse().ok()?;
+    Some((samples, after("# Total Lost Samples: ")?.to_owned()))
 }
 
 /// A program with deep stacks and frame pointers on every CPU, until this is dropped.
@@ -138,5 +142,17 @@ impl Drop for Busy {
             let _ = child.kill();
             let _ = child.wait();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_samples_are_told_as_the_report_tells_them() {
+        let table = "# Total Lost Samples: at most 5\n#\n# Samples: 12 of event 'cpu-clock'\n";
+        assert_eq!(counts(table), Some((12, "at most 5".to_owned())));
+        assert_eq!(counts("no report"), None);
     }
 }

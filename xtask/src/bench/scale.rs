@@ -30,6 +30,7 @@ pub(super) fn run(bench: &Bench, copies: u64) -> Result<()> {
     for copies in [copies.div_ceil(9).max(2), copies] {
         files.push((copies, bench.repeated(&build, copies)?));
     }
+    let n_cpus = std::thread::available_parallelism().map_or(1, usize::from);
     heading("a build of all CPUs, repeated: wall / peak memory");
     for (copies, file) in &files {
         let bytes = std::fs::metadata(file)
@@ -47,21 +48,21 @@ pub(super) fn run(bench: &Bench, copies: u64) -> Result<()> {
             None,
         );
         for (what, ours, theirs) in WAYS {
-            for (cpus, n) in [("0", 1), ("0-255", 2)] {
+            for (cpus, is_one) in [("0", true), ("0-255", false)] {
                 let cost = measure::median(RUNS, || on_cpus(cpus, &bench.rprof(ours), file))?;
                 let rate = format!("{}, {:.0} MB/s", cost.text(), mb_per_s(bytes, cost));
-                let label = format!(
-                    "{copies} x, {what}, {n} CPU{}",
-                    if n == 1 { "" } else { "s" }
-                );
-                let theirs = match n {
-                    1 => None,
-                    _ if *copies == 1 || *what != "trees" => {
+                let label = match is_one {
+                    true => format!("{copies} x, {what}, 1 CPU"),
+                    false => format!("{copies} x, {what}, {n_cpus} CPUs"),
+                };
+                let theirs = match is_one {
+                    true => None,
+                    false if *copies == 1 || *what != "trees" => {
                         let mut perf = Command::new("perf");
                         perf.args(*theirs).arg("-i").arg(file);
                         Some(measure::once(&mut perf)?)
                     }
-                    _ => None,
+                    false => None,
                 };
                 let text = theirs.map_or_else(String::new, Cost::text);
                 let ratio = theirs.map(|theirs| theirs.wall_s / cost.wall_s);

@@ -4,13 +4,15 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::command::{self, root};
 
 /// Something large from the registry, for its build; `RPROF_BENCH_CRATE` names another.
 const CRATE: &str = "samply@0.13.1";
 const BUILD_SECONDS: &str = "112";
+/// What `timeout` says of what it has cut off.
+const TIMED_OUT: i32 = 124;
 
 /// A shell that starts `/bin/true` 3,000 times.
 pub(super) const LOOP: &str = "i=0; while [ $i -lt 3000 ]; do /bin/true; i=$((i+1)); done";
@@ -72,9 +74,14 @@ impl Bench {
             .arg(&install)
             .arg(&name);
         println!("$ {}", command::shown(&recorder));
-        // The build is cut off by timeout, which is no failure here.
-        recorder.status().context("recording a build")?;
+        let status = recorder.status().context("recording a build")?;
         let _ = fs::remove_dir_all(&target);
+        // The build is cut off by timeout, which is no failure here. One that fails by itself did
+        // not last.
+        if !status.success() && status.code() != Some(TIMED_OUT) {
+            let _ = fs::remove_file(&recording);
+            bail!("{by} recorded a build that failed ({status})");
+        }
         ensure!(recording.exists(), "{by} wrote no recording");
         Ok(recording)
     }

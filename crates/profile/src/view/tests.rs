@@ -2,61 +2,8 @@
 
 use super::Weighing::{Own, WithChildren};
 use super::*;
-use crate::{
-    DimensionValues, EventKind, EventProfile, FrameId, FrameInfo, Group, Level, Loss, Profile,
-    SampleCount, Sampling, Tally, TallyParts,
-};
-
-/// Builds a profile from `outer;inner;...` stacks; `+name` is inlined into the one before it.
-fn profile(stacks: &[(&str, u64)]) -> Profile {
-    let mut profile = Profile::default();
-    let image = profile.strings.intern("prog");
-    let mut tally: Tally<u32> = Tally::default();
-    for &(stack, weight) in stacks {
-        let frames: Vec<FrameId> = stack
-            .split(';')
-            .map(|name| {
-                let (name, is_inlined) = match name.strip_prefix('+') {
-                    Some(name) => (name, true),
-                    None => (name, false),
-                };
-                let name = Some(profile.strings.intern(name));
-                profile.frames.intern(FrameInfo {
-                    name,
-                    image,
-                    start: Some(0),
-                    level: Level::User,
-                    is_inlined,
-                    is_jit: false,
-                })
-            })
-            .collect();
-        tally.add_samples(1, weight);
-        let group = tally.group(0);
-        tally.add_stack(group, frames.into_iter(), SampleCount::one(weight));
-    }
-    let TallyParts {
-        tree,
-        samples,
-        weight,
-        ..
-    } = tally.into_parts();
-    let comm = profile.strings.intern("prog");
-    profile.events.push(EventProfile {
-        name: rprof_untrusted::Untrusted::new("cycles".to_owned()),
-        kind: EventKind::Cycles,
-        sampling: Sampling::default(),
-        samples,
-        weight,
-        loss: Loss::default(),
-        tree,
-        groups: vec![Group {
-            comm,
-            values: DimensionValues::default(),
-        }],
-    });
-    profile
-}
+use crate::testing::{counted, profile, tally};
+use crate::{Profile, Tally};
 
 fn rows(profile: &Profile, weighing: Weighing) -> Vec<(String, u64, u64)> {
     let rows = Rows::new(profile, &profile.events[0], &[SortKey::Symbol], weighing);
@@ -172,43 +119,11 @@ fn merged_tallies_are_the_same_as_one() {
     let whole = profile(&stacks);
     let rows_of = |profile: &Profile| rows(profile, WithChildren);
     let mut merged = profile(&[]);
-    let mut tally: Tally<u32> = Tally::default();
+    let mut parts: Tally<u32> = Tally::default();
     for part in [&stacks[..1], &stacks[1..]] {
-        let mut one: Tally<u32> = Tally::default();
-        for (stack, weight) in part {
-            let frames: Vec<FrameId> = stack
-                .split(';')
-                .map(|name| {
-                    let image = merged.strings.intern("prog");
-                    let name = Some(merged.strings.intern(name));
-                    merged.frames.intern(FrameInfo {
-                        name,
-                        image,
-                        start: Some(0),
-                        level: Level::User,
-                        is_inlined: false,
-                        is_jit: false,
-                    })
-                })
-                .collect();
-            one.add_samples(1, *weight);
-            let group = one.group(0);
-            one.add_stack(group, frames.into_iter(), SampleCount::one(*weight));
-        }
-        tally.merge(&one);
+        parts.merge(&tally(&mut merged, part));
     }
-    let TallyParts {
-        tree,
-        samples,
-        weight,
-        ..
-    } = tally.into_parts();
-    merged.events[0] = EventProfile {
-        tree,
-        samples,
-        weight,
-        ..merged.events[0].clone()
-    };
+    merged.events[0] = counted(&mut merged, parts);
     assert_eq!(rows_of(&merged), rows_of(&whole));
 }
 

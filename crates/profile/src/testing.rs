@@ -1,0 +1,89 @@
+//! Small profiles for tests, here and in crates that read profiles.
+//!
+//! A stack is written `outer;inner`. Of its functions, `+name` is inlined into the one before it,
+//! `*name` is JIT code.
+
+use crate::{
+    DimensionValues, EventKind, EventProfile, FrameId, FrameInfo, Group, Level, Loss, Profile,
+    Sampling, Tally, TallyParts, Tree,
+};
+use rprof_untrusted::Untrusted;
+
+/// A profile of one event, `cycles`: stacks with their weight, a sample each, of a thread `prog`.
+pub fn profile(stacks: &[(&str, u64)]) -> Profile {
+    let mut profile = Profile::default();
+    let tally = tally(&mut profile, stacks);
+    let event = counted(&mut profile, tally);
+    profile.events.push(event);
+    profile
+}
+
+/// What stacks count, with their functions in a profile.
+pub fn tally(profile: &mut Profile, stacks: &[(&str, u64)]) -> Tally<u32> {
+    let mut tally = Tally::default();
+    for &(stack, weight) in stacks {
+        let frames = stack.split(';').map(|name| frame(profile, name));
+        tally.add_samples(1, weight);
+        let group = tally.group(0);
+        tally.add_stack(group, frames, (1, weight));
+    }
+    tally
+}
+
+fn frame(profile: &mut Profile, name: &str) -> FrameId {
+    let bare = name.trim_start_matches(['+', '*']);
+    let frame = FrameInfo {
+        is_inlined: name.starts_with('+'),
+        is_jit: name.starts_with('*'),
+        ..function(profile, bare, "prog")
+    };
+    profile.frames.intern(frame)
+}
+
+/// A function of an image, at its start, in a process.
+pub fn function(profile: &mut Profile, name: &str, image: &str) -> FrameInfo {
+    FrameInfo {
+        name: Some(profile.strings.intern(name)),
+        image: profile.strings.intern(image),
+        start: Some(0),
+        level: Level::User,
+        is_inlined: false,
+        is_jit: false,
+    }
+}
+
+/// The event of [`profile`], of what a tally has counted.
+pub fn counted(profile: &mut Profile, tally: Tally<u32>) -> EventProfile {
+    let TallyParts {
+        tree,
+        samples,
+        weight,
+        ..
+    } = tally.into_parts();
+    let group = Group {
+        comm: profile.strings.intern("prog"),
+        values: DimensionValues::default(),
+    };
+    EventProfile {
+        kind: EventKind::Cycles,
+        samples,
+        weight,
+        tree,
+        groups: vec![group],
+        ..event("cycles")
+    }
+}
+
+/// An event without samples.
+pub fn event(name: &str) -> EventProfile {
+    EventProfile {
+        name: Untrusted::new(name.to_owned()),
+        kind: EventKind::default(),
+        sampling: Sampling::default(),
+        samples: 0,
+        weight: 0,
+        loss: Loss::default(),
+        tree: Tree::default(),
+        groups: Vec::new(),
+    }
+}
