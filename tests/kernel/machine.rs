@@ -113,7 +113,7 @@ impl Machine {
     }
 
     /// Where the kernel has a module's function that is in a section after `.text`.
-    fn behind_text(&self, section: &str, name: &str) -> u64 {
+    fn after_text(&self, section: &str, name: &str) -> u64 {
         let (text, _) = self.section("module.ko", ".text");
         let (_, align) = self.section("module.ko", section);
         LOADED + text.next_multiple_of(align) + self.symbol("module.ko", name)
@@ -124,7 +124,7 @@ impl Machine {
         let kernel =
             TEXT + (self.symbol("vmlinux", "kernel_work") - self.symbol("vmlinux", "_text"));
         let work = LOADED + self.symbol("module.ko", "module_work");
-        let stop = self.behind_text(".exit.text", "module_stop");
+        let stop = self.after_text(".exit.text", "module_stop");
         let mut records = Vec::new();
         mapping(
             &mut records,

@@ -147,6 +147,47 @@ fn control_groups_have_their_paths() {
     assert!(!paths.is_empty() && paths.iter().all(|path| path.starts_with('/')));
 }
 
+/// No guest is here: the list of ids, made shorter, says of which one each event is.
+#[test]
+fn guests_have_their_processes_and_cpus() {
+    let test = "guests_have_their_processes_and_cpus";
+    let Some(program) = program(test) else {
+        return;
+    };
+    let events = ["-F", "999", "-e", "cpu-clock:u,task-clock:u,page-faults:u"];
+    let file = program.record_by_perf(&events, &[]).file;
+    let mut bytes = std::fs::read(&file).unwrap();
+    let word = |bytes: &[u8], at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().unwrap());
+    let mut at = usize::try_from(word(&bytes, 40)).unwrap();
+    while bytes[at] != 69 {
+        at += usize::from(u16::from_le_bytes([bytes[at + 6], bytes[at + 7]]));
+    }
+    let n = word(&bytes, at + 8) * 2 / 3;
+    bytes[at + 8..at + 16].copy_from_slice(&n.to_le_bytes());
+    let guests = at + 16 + 32 * usize::try_from(n).unwrap();
+    for (nth, guest) in bytes[guests..]
+        .as_chunks_mut::<16>()
+        .0
+        .iter_mut()
+        .enumerate()
+    {
+        let nth = nth as u64;
+        if nth < n {
+            // The host has 0.
+            let machine_pid = if nth == 0 { 0 } else { 4000 + nth };
+            guest[..8].copy_from_slice(&machine_pid.to_le_bytes());
+            guest[8..].copy_from_slice(&nth.to_le_bytes());
+        }
+    }
+    std::fs::write(&file, &bytes).unwrap();
+    // Of processes that a guest's events began, perf has no names.
+    for fields in ["tid,time,event,ip,machine_pid,vcpu", "vcpu,time"] {
+        let (ours, theirs) = (our_script(&file, fields), perf_script(&file, fields));
+        assert!(ours.contains("VCPU:0"), "{ours}");
+        assert_eq!(ours, theirs);
+    }
+}
+
 /// No processor here keeps call stacks: they are put after chains of frame pointers.
 #[test]
 fn call_stacks_of_branch_records_are_perfs() {

@@ -66,6 +66,8 @@ fields! {
     RetireLat = "retire_lat", AllFields, Some(SampleType::WEIGHT_STRUCT);
     BpfOutput = "bpf-output", AllFields, Some(SampleType::RAW);
     Cgroup = "cgroup", AllFields, Some(SampleType::CGROUP);
+    MachinePid = "machine_pid", AllFields, None;
+    Vcpu = "vcpu", AllFields, None;
     Misc = "misc", Head, None;
     Flags = "flags", Head, None;
     Tod = "tod", Head, Some(SampleType::TIME);

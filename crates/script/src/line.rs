@@ -116,6 +116,11 @@ impl<'a> Lines<'a> {
         let event = layout.query.recording.reader.events().get(decoded.event);
         let has_chain = event.is_some_and(|event| layout.has_chain(event));
         let shows_chain = has_chain && fields.has(Field::Ip);
+        let recorded = fields
+            .need_all_fields()
+            .then(|| decoded.all_fields(layout.query.recording.reader));
+        let recorded = recorded.flatten().unwrap_or_default();
+        prefix::guest(layout, fields, &recorded, out);
         if fields.has(Field::Comm) {
             let width = if shows_chain { 0 } else { 16 };
             text::name_right(out, &comm, width);
@@ -137,14 +142,11 @@ impl<'a> Lines<'a> {
             // Of branches in hardware traces, which are not decoded here.
             text::right(out, "", FLAGS_WIDTH);
         }
-        let recorded = fields
-            .need_all_fields()
-            .then(|| decoded.all_fields(layout.query.recording.reader));
         let sample = Decoded {
             decoded,
             mappings,
             fields,
-            recorded: recorded.flatten().unwrap_or_default(),
+            recorded,
             attr: event.map(|event| &event.attr),
         };
         if sample.attr.is_some_and(is_branch_trace) {

@@ -3,10 +3,28 @@
 use crate::fields::{Field, FieldSet};
 use crate::line::Layout;
 use crate::text;
-use rprof_abi::{CpuMode, Misc};
+use rprof_abi::{CpuMode, Misc, Sample};
 use rprof_analysis::DecodedSample;
 use rprof_perfdata::feature::ClockData;
 use std::io::Write;
+
+/// Appends of which guest it is, if it is of one.
+pub(crate) fn guest(layout: &Layout<'_>, fields: FieldSet, sample: &Sample<'_>, out: &mut Vec<u8>) {
+    let guests = &layout.query.recording.index.guests;
+    let Some(guest) = sample.id.and_then(|id| guests.get(&id)) else {
+        return;
+    };
+    if fields.has(Field::MachinePid) {
+        out.extend_from_slice(b"VM:");
+        text::decimal(out, guest.machine_pid, 5);
+        out.push(b' ');
+    }
+    if fields.has(Field::Vcpu) {
+        out.extend_from_slice(b"VCPU:");
+        text::zero_padded(out, guest.vcpu, 3);
+        out.push(b' ');
+    }
+}
 
 /// Appends it, but for the task's name.
 pub(crate) fn append(

@@ -33,7 +33,8 @@ use rprof_abi::{AttrFlags, CpuMode, Misc, RawRecord, RecordKind, SampleType};
 use rprof_base::{Avma, BuildId};
 use rprof_locate::Locator;
 use rprof_machine::{History, HistoryBuilder, ImageId, Key};
-use rprof_perfdata::{BlockWalk, Form, Reader, WalkedBlock, Warning, file_kind};
+use rprof_perfdata::file_record::GuestId;
+use rprof_perfdata::{BlockWalk, FileRecord, Form, Reader, WalkedBlock, Warning, file_kind};
 use rprof_profile::Loss;
 use rprof_profile::timeline::TimedLoss;
 use rprof_untrusted::Held;
@@ -60,6 +61,8 @@ pub struct RecordingIndex {
     pub(crate) deferred: DeferredChains,
     /// Paths of control groups by id.
     pub cgroups: HashMap<u64, Vec<u8>>,
+    /// Whose a guest's events are, by the ids of their samples.
+    pub guests: HashMap<u64, GuestId>,
     /// Where the kernel's code ended, if the recording says so.
     pub(crate) kernel_end: Option<Avma>,
     /// By event.
@@ -132,6 +135,7 @@ fn index_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<RecordingInd
         lost: vec![Lost::default(); reader.events().len()],
         deferred: DeferredChains::default(),
         cgroups: HashMap::default(),
+        guests: HashMap::default(),
         kernel_end: None,
         chunks: Chunks::new(cut, &reader.data()),
         n_samples: 0,
@@ -165,6 +169,7 @@ fn index_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<RecordingInd
         newest_ns,
         deferred: pass.deferred,
         cgroups: pass.cgroups,
+        guests: pass.guests,
         kernel_end: pass.kernel_end,
         losses: pass.lost.into_iter().map(Lost::into_loss).collect(),
         lost_at: pass.lost_at,
@@ -193,6 +198,7 @@ struct IndexBlock {
     sideband: Vec<(u64, usize)>,
     bytes: Vec<u8>,
     ignored: IgnoredRecords,
+    guests: Vec<(u64, GuestId)>,
 }
 
 impl BlockWalk for IndexWalk<'_> {
@@ -216,6 +222,9 @@ impl BlockWalk for IndexWalk<'_> {
             let _ = raw.encode(&mut block.bytes, self.reader.endian());
         } else {
             block.ignored.take(raw, self.reader);
+            if raw.kind == file_kind::ID_INDEX {
+                block.guests.extend(guests(self.reader, raw));
+            }
             if raw.kind == file_kind::FINISHED_ROUND && self.cut == Cut::AfterRounds {
                 block.rounds.push(RoundEnd {
                     at: offset + raw.len_bytes() as u64,
@@ -224,6 +233,17 @@ impl BlockWalk for IndexWalk<'_> {
             }
         }
     }
+}
+
+/// Ids of guests' events in a list of ids.
+fn guests(reader: &Reader, raw: RawRecord<'_>) -> Vec<(u64, GuestId)> {
+    let Ok(FileRecord::IdIndex(entries)) = FileRecord::parse(raw, reader.endian()) else {
+        return Vec::new();
+    };
+    let guests = entries
+        .iter()
+        .filter_map(|entry| Some((entry.id, entry.guest?)));
+    guests.filter(|(_, guest)| guest.machine_pid != 0).collect()
 }
 
 fn sample_time(reader: &Reader, raw: RawRecord<'_>) -> Option<u64> {
@@ -239,6 +259,7 @@ struct IndexPass<'r> {
     lost: Vec<Lost>,
     deferred: DeferredChains,
     cgroups: HashMap<u64, Vec<u8>>,
+    guests: HashMap<u64, GuestId>,
     kernel_end: Option<Avma>,
     chunks: Chunks,
     n_samples: u64,
@@ -254,6 +275,7 @@ impl IndexPass<'_> {
         let WalkedBlock { range, block } = walked;
         self.n_samples += block.n_samples;
         self.ignored.add(block.ignored);
+        self.guests.extend(block.guests);
         for &(offset, at) in &block.sideband {
             let bytes = block.bytes.get(at..).unwrap_or_default();
             let taken = RawRecord::parse(bytes, self.reader.endian())
