@@ -146,7 +146,7 @@ impl Pass for FlatPass<'_> {
         let weight = decoded.weight(self.query.recording.reader);
         let tally = local.tallies.of_event(decoded.event)?;
         if let Some(node) = known {
-            tally.count(node, weight);
+            tally.count(node, (1, weight));
             return None;
         }
         let history = &self.query.recording.index.history;
