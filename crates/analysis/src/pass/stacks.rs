@@ -308,3 +308,6 @@ impl Pass for StacksPass<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
