@@ -1,5 +1,5 @@
-//! The stacks pass: samples counted by stacks of code locations, which have no names yet. It finds the locations, too, so
-//! that only chunks whose stacks have no room are read again.
+//! The stacks pass: samples counted by stacks of code locations, which have no names yet. It finds the locations, too,
+//! so that only chunks whose stacks have no room are read again.
 
 use super::counts::{Counts, GroupedTallies, group_number};
 use super::dimensions::GroupKey;
