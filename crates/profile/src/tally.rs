@@ -76,20 +76,30 @@ impl<G: Copy + Eq + Hash> Tally<G> {
         frames: impl Iterator<Item = FrameId>,
         count: SampleCount,
     ) -> Option<u32> {
-        let mut node = None;
-        for frame in frames {
-            node = Some(self.tree.child(node, group, frame));
-        }
+        let node = self.extend_stack(None, group, frames);
         if let Some(node) = node {
-            self.tree.count(node, count.weight, count.samples);
+            self.count(node, count);
         }
         node
     }
 
-    /// Counts a stack that [`Self::add_stack`] has counted before.
+    /// The node of a stack that goes on from a node, or begins; frames come outermost first. Nothing is counted.
     #[inline]
-    pub fn count(&mut self, node: u32, weight: u64) {
-        self.tree.count(node, weight, 1);
+    pub fn extend_stack(
+        &mut self,
+        outer: Option<u32>,
+        group: u32,
+        frames: impl Iterator<Item = FrameId>,
+    ) -> Option<u32> {
+        frames.fold(outer, |node, frame| {
+            Some(self.tree.child(node, group, frame))
+        })
+    }
+
+    /// Counts more samples of a stack, given by its node.
+    #[inline]
+    pub fn count(&mut self, node: u32, count: SampleCount) {
+        self.tree.count(node, count.weight, count.samples);
     }
 
     /// Samples counted for the totals.

@@ -25,7 +25,7 @@ pub fn tally(profile: &mut Profile, stacks: &[(&str, u64)]) -> Tally<u32> {
         let frames = stack.split(';').map(|name| frame(profile, name));
         tally.add_samples(1, weight);
         let group = tally.group(0);
-        tally.add_stack(group, frames, (1, weight));
+        tally.add_stack(group, frames, SampleCount::one(weight));
     }
     tally
 }

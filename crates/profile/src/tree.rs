@@ -81,38 +81,60 @@ impl Tree {
 
     /// For each node, its children.
     pub fn child_lists(&self) -> ChildLists {
-        // Counting sort by parent: two arrays, whatever the tree's shape.
-        let mut starts = vec![0u32; self.nodes.len() + 2];
-        let slot = |node: &Node| node.parent.map_or(0, |parent| parent as usize + 1);
-        for node in &self.nodes {
-            starts[slot(node) + 1] += 1;
+        let slots = self.nodes.iter().map(|node| slot(node.parent));
+        ChildLists(NodeLists::of(self.nodes.len() + 1, slots))
+    }
+}
+
+/// Numbers of nodes, listed by what each has one of: two arrays, whatever lengths the lists have.
+#[derive(Debug)]
+pub(crate) struct NodeLists {
+    /// One more than there are lists.
+    starts: Vec<u32>,
+    nodes: Vec<u32>,
+}
+
+impl NodeLists {
+    /// Lists of nodes, by the number of the list that each is in.
+    pub(crate) fn of(n_lists: usize, list_of_node: impl Iterator<Item = usize> + Clone) -> Self {
+        let mut starts = vec![0u32; n_lists + 1];
+        let mut n_nodes = 0;
+        for list in list_of_node.clone() {
+            starts[list + 1] += 1;
+            n_nodes += 1;
         }
-        for idx in 1..starts.len() {
-            starts[idx] += starts[idx - 1];
+        for list in 1..starts.len() {
+            starts[list] += starts[list - 1];
         }
         let mut at = starts.clone();
-        let mut children = vec![0; self.nodes.len()];
-        for (idx, node) in (0u32..).zip(&self.nodes) {
-            let place = &mut at[slot(node)];
-            children[*place as usize] = idx;
+        let mut nodes = vec![0; n_nodes];
+        for (number, list) in (0u32..).zip(list_of_node) {
+            let place = &mut at[list];
+            nodes[*place as usize] = number;
             *place += 1;
         }
-        ChildLists { starts, children }
+        Self { starts, nodes }
+    }
+
+    /// The nodes of a list, in order.
+    pub(crate) fn of_list(&self, list: usize) -> &[u32] {
+        let (start, end) = (self.starts[list], self.starts[list + 1]);
+        &self.nodes[start as usize..end as usize]
     }
 }
 
 /// The children of every node.
 #[derive(Debug)]
-pub struct ChildLists {
-    starts: Vec<u32>,
-    children: Vec<u32>,
-}
+pub struct ChildLists(NodeLists);
 
 impl ChildLists {
     /// Children of a node, or for `None` the outermost nodes.
     pub fn of(&self, parent: Option<u32>) -> &[u32] {
-        let slot = parent.map_or(0, |parent| parent as usize + 1);
-        let (start, end) = (self.starts[slot], self.starts[slot + 1]);
-        &self.children[start as usize..end as usize]
+        self.0.of_list(slot(parent))
     }
+}
+
+/// The list of a node's children.
+fn slot(parent: Option<u32>) -> usize {
+    parent.map_or(0, |parent| parent as usize + 1)
 }

@@ -28,12 +28,14 @@ impl Counts {
         }
     }
 
-    /// Adds what a thread counted.
-    pub(super) fn merge(&mut self, tallies: Vec<Tally<GroupKey>>, unnamed: UnnamedWeights) {
-        for (all, one) in self.tallies.iter_mut().zip(&tallies) {
+    /// Adds what was counted elsewhere.
+    pub(super) fn merge(&mut self, other: Self) {
+        for (all, one) in self.tallies.iter_mut().zip(&other.tallies) {
             all.merge(one);
         }
-        self.unnamed.merge(unnamed);
+        self.unnamed.merge(other.unnamed);
+        self.ignored.add(other.ignored);
+        self.ends.merge(other.ends);
     }
 }
 

@@ -5,7 +5,7 @@ use crate::Error;
 use crate::locations::{Address, Mappings, TaskCache, TaskName, task_name};
 use crate::samples::{DecodedSample, IgnoredSamples};
 use crate::stacks::{
-    StackCache, StackEndCounts, StackKey, StackWalker, UserStack, WalkedStack, for_each_address,
+    EndInImage, StackCache, StackKey, StackWalker, UserStack, WalkedStack, for_each_address,
 };
 use crate::threads;
 
@@ -18,6 +18,9 @@ pub(crate) trait Pass: Sync {
 
     /// The state of a new thread.
     fn local(&self) -> Self::Local;
+
+    /// Is told that the samples of a chunk follow.
+    fn start_chunk(&self, _local: &mut Self::Local, _chunk: usize) {}
 
     /// Takes a sample before its stack is looked at: the number of the group that it is counted in, or `None` if it
     /// is left out. Equal stacks of different groups are different stacks.
@@ -48,6 +51,8 @@ pub(crate) struct ResolvedSample<'s, 'r> {
     pub(crate) task: TaskName,
     /// As [`Pass::group`] said.
     pub(crate) group: u64,
+    /// How its stack ended; `None` if there was nothing to unwind.
+    pub(crate) end: Option<EndInImage>,
     user: UserStack<'s>,
 }
 
@@ -67,8 +72,6 @@ pub(crate) struct PassResult<L> {
     pub(crate) locals: Vec<L>,
     /// What could not be used.
     pub(crate) ignored: IgnoredSamples,
-    /// How the stacks ended that were taken.
-    pub(crate) ends: StackEndCounts,
 }
 
 /// A thread's part of the driver.
@@ -78,7 +81,6 @@ struct Driver<L, S> {
     tasks: TaskCache,
     walker: StackWalker,
     ignored: IgnoredSamples,
-    ends: StackEndCounts,
     /// Of the batch at hand.
     pending: Vec<Pending>,
 }
@@ -100,30 +102,42 @@ pub(crate) fn run<P: Pass>(
     pass: &P,
     done: &mut dyn FnMut(usize),
 ) -> Result<PassResult<P::Local>, Error> {
+    let all: Vec<usize> = (0..query.samples.chunks().0).collect();
+    run_over(query, &all, pass, done)
+}
+
+/// The same, over the samples of some chunks.
+pub(crate) fn run_over<P: Pass>(
+    query: &Query<'_>,
+    chunks: &[usize],
+    pass: &P,
+    done: &mut dyn FnMut(usize),
+) -> Result<PassResult<P::Local>, Error> {
     let new_driver = || Driver {
         local: pass.local(),
         cache: StackCache::new(query.recording.index.n_samples),
         tasks: TaskCache::new(),
         walker: StackWalker::default(),
         ignored: IgnoredSamples::default(),
-        ends: StackEndCounts::default(),
         pending: Vec::new(),
     };
-    let take = |driver: &mut Driver<P::Local, P::Stack>, chunk: usize| {
+    let take = |driver: &mut Driver<P::Local, P::Stack>, nth: usize| {
         let samples = &query.samples;
+        let chunk = chunks.get(nth).copied().unwrap_or(usize::MAX);
+        pass.start_chunk(&mut driver.local, chunk);
         let ignored = samples.for_each_batch(chunk, |batch| driver.take(query, pass, batch))?;
         driver.ignored.add(ignored);
         Ok(())
     };
-    let drivers = threads::for_each(query.samples.chunks(), new_driver, take, done)?;
+    let (_, n_threads) = query.samples.chunks();
+    let work = (chunks.len(), n_threads);
+    let drivers = threads::for_each(work, new_driver, take, done)?;
     let mut result = PassResult {
         locals: Vec::with_capacity(drivers.len()),
         ignored: IgnoredSamples::default(),
-        ends: StackEndCounts::default(),
     };
     for driver in drivers {
         result.ignored.add(driver.ignored);
-        result.ends.merge(driver.ends);
         result.locals.push(driver.local);
     }
     Ok(result)
@@ -151,6 +165,7 @@ impl<L, S: Copy + Default> Driver<L, S> {
                 mappings: one.mappings,
                 task: one.task,
                 group: one.group,
+                end: one.walked.end,
                 user: self.walker.user_part(decoded, &one.walked),
             };
             let known = self.cache.get(one.key);
@@ -179,7 +194,6 @@ impl<L, S: Copy + Default> Driver<L, S> {
         };
         let group = pass.group(&mut self.local, &sample)?;
         let walked = self.walker.walk(&query.stacks, decoded, mappings);
-        self.ends.add(walked.end);
         let user = self.walker.user_part(decoded, &walked);
         Some(Pending {
             at,

@@ -150,7 +150,7 @@ impl Pass for FlatPass<'_> {
         let weight = decoded.weight(self.query.recording.reader);
         let tally = local.tallies.of_event(decoded.event)?;
         if let Some(node) = known {
-            tally.count(node, weight);
+            tally.count(node, SampleCount::one(weight));
             return None;
         }
         let history = &self.query.recording.index.history;

@@ -1,15 +1,17 @@
 //! A recording to a profile.
 
+use super::counts::Counts;
 use super::finish::profile_of;
 use super::flat::count_flat;
-use super::locations::find_locations;
 use super::profile::count;
 use super::query::{Query, WantedFrames};
+use super::stacks::{ROOM, find_stacks};
 use crate::Error;
 use crate::index::SampleOrder;
 use crate::recording::Recording;
 use crate::samples::check_filter;
 use crate::stacks::First;
+use crate::symbolize::Symbols;
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::{Dimension, Filter, Profile};
@@ -70,19 +72,18 @@ pub fn load(
         false => WantedFrames::Innermost,
     };
     let query = Query::of(&recording, &options.filter, frames, First::Own)?;
-    let n_chunks = recording.index.chunks.len();
     let request = Request {
         demangling: options.demangling,
         ..Request::default()
     };
-    let mut first = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
     if !options.stacks {
-        let counts = count_flat(&query, &options.group_by, &mut first)?;
+        let n_chunks = recording.index.chunks.len();
+        let mut done = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
+        let counts = count_flat(&query, &options.group_by, &mut done)?;
         let mut symbols = query.symbolize(counts.locations(), request)?;
         let counts = counts.by_function(&query, &symbols);
         return Ok(profile_of(&query, &mut symbols, counts));
     }
-    let found = find_locations(&query, |_, _| {}, &mut first)?;
     let request = Request {
         detail: match options.inlines {
             true => Detail::Inlines,
@@ -90,8 +91,27 @@ pub fn load(
         },
         ..request
     };
-    let mut symbols = query.symbolize(found.locations, request)?;
-    let mut second = |done| progress(progress_of(0.6, 0.4, done, n_chunks));
-    let counts = count(&query, &symbols, &options.group_by, &mut second)?;
+    let (mut symbols, counts) = count_stacks(&query, &options.group_by, request, ROOM, progress)?;
     Ok(profile_of(&query, &mut symbols, counts))
+}
+
+/// Names and counts stacks; those that have no room (bytes) are read twice.
+pub(super) fn count_stacks(
+    query: &Query<'_>,
+    group_by: &[Dimension],
+    request: Request,
+    room: usize,
+    progress: &mut Progress<'_>,
+) -> Result<(Symbols, Counts), Error> {
+    let n_chunks = query.recording.index.chunks.len();
+    let mut first = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
+    let found = find_stacks(query, group_by, room, &mut first)?;
+    let symbols = query.symbolize(found.locations(), request)?;
+    let left = found.left.clone();
+    let mut counts = found.by_function(query, &symbols)?;
+    if !left.is_empty() {
+        let mut second = |done| progress(progress_of(0.6, 0.4, done, left.len()));
+        counts.merge(count(query, &left, &symbols, group_by, &mut second)?);
+    }
+    Ok((symbols, counts))
 }

@@ -10,6 +10,7 @@ mod locations;
 mod ordered;
 mod profile;
 mod query;
+mod stacks;
 mod timeline;
 
 pub(crate) use flat::count_flat;

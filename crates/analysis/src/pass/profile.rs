@@ -1,16 +1,19 @@
-//! The profile pass: stacks counted by function.
+//! The profile pass: stacks counted by function, of chunks that the stacks pass left.
 
 use super::counts::{Counts, GroupedTallies, OptionalImage, UnnamedWeights, group_number};
-use super::driver::{Pass, ResolvedSample, TaskSample, run};
+use super::driver::{Pass, ResolvedSample, TaskSample, run_over};
 use super::query::Query;
 use crate::Error;
 use crate::locations::LocationCache;
+use crate::stacks::StackEndCounts;
 use crate::symbolize::Symbols;
 use rprof_profile::{Dimension, FrameId, SampleCount};
 
-/// Counts all samples by function; all locations are symbolized.
+/// Counts the samples of some chunks by function; all locations are symbolized. What could not be used was counted by
+/// the pass before.
 pub(super) fn count(
     query: &Query<'_>,
+    chunks: &[usize],
     symbols: &Symbols,
     group_by: &[Dimension],
     done: &mut dyn FnMut(usize),
@@ -20,13 +23,16 @@ pub(super) fn count(
         symbols,
         group_by,
     };
-    let result = run(query, &pass, done)?;
+    let result = run_over(query, chunks, &pass, done)?;
     let mut all = Counts::new(query.recording.reader.events().len());
     for local in result.locals {
-        all.merge(local.tallies.into_tallies(), local.unnamed);
+        all.merge(Counts {
+            tallies: local.tallies.into_tallies(),
+            unnamed: local.unnamed,
+            ends: local.ends,
+            ..Counts::default()
+        });
     }
-    all.ignored = result.ignored;
-    all.ends = result.ends;
     Ok(all)
 }
 
@@ -40,6 +46,7 @@ struct ProfilePass<'a> {
 struct Local {
     tallies: GroupedTallies,
     unnamed: UnnamedWeights,
+    ends: StackEndCounts,
     locations: LocationCache,
     frames: Vec<FrameId>,
 }
@@ -59,6 +66,7 @@ impl Pass for ProfilePass<'_> {
         Local {
             tallies: GroupedTallies::of(self.query),
             unnamed: UnnamedWeights::default(),
+            ends: StackEndCounts::default(),
             locations: LocationCache::new(),
             frames: Vec::new(),
         }
@@ -78,9 +86,10 @@ impl Pass for ProfilePass<'_> {
     ) -> Option<CountedStack> {
         let decoded = sample.decoded;
         let weight = decoded.weight(self.query.recording.reader);
+        local.ends.add(sample.end);
         let tally = local.tallies.of_event(decoded.event)?;
         if let Some(known) = known {
-            tally.count(known.node, weight);
+            tally.count(known.node, SampleCount::one(weight));
             local.unnamed.add(known.unnamed.image(), weight);
             return None;
         }

@@ -61,18 +61,16 @@ impl Rows<'_> {
     /// growing from callers, samples further in with the part from the row on.
     pub fn call_tree(&self, row: &Row, order: Order, min_weight: u64) -> CallTree {
         let mut merged = Tree::default();
-        if let Some(number) = self.number_of(row) {
-            let mut merge = Merge {
-                rows: self,
-                number,
-                order,
-                merged: &mut merged,
-                path: Vec::new(),
-            };
-            merge.own_stacks();
-            if self.weighing == Weighing::WithChildren {
-                merge.stacks_below();
-            }
+        let mut merge = Merge {
+            rows: self,
+            number: row.number,
+            order,
+            merged: &mut merged,
+            path: Vec::new(),
+        };
+        merge.own_stacks();
+        if self.weighing == Weighing::WithChildren {
+            merge.stacks_below();
         }
         self.grow(&merged, min_weight)
     }
@@ -118,7 +116,7 @@ impl Rows<'_> {
 /// Merging stacks of one row into a new tree.
 struct Merge<'m, 'r, 'p> {
     rows: &'r Rows<'p>,
-    number: u32,
+    number: usize,
     order: Order,
     merged: &'m mut Tree,
     path: Vec<FrameId>,
@@ -128,8 +126,9 @@ impl Merge<'_, '_, '_> {
     /// Whole stacks of the samples that count for the row itself.
     fn own_stacks(&mut self) {
         let nodes = self.rows.event.tree.nodes();
-        for (idx, node) in nodes.iter().enumerate() {
-            if node.self_weight == 0 || self.rows.self_row_of_node[idx] != self.number {
+        for &number in self.rows.nodes().own.of_list(self.number) {
+            let node = &nodes[number as usize];
+            if node.self_weight == 0 {
                 continue;
             }
             self.path.clear();
@@ -155,17 +154,20 @@ impl Merge<'_, '_, '_> {
     /// occurrence on (growing from callers), or from there outwards (growing from callees).
     fn stacks_below(&mut self) {
         let nodes = self.rows.event.tree.nodes();
-        for (idx, node) in (0u32..).zip(nodes) {
-            if self.rows.row_of_node[idx as usize] == self.number && !self.is_recursive(node.parent)
-            {
-                self.merge_below(idx);
+        for &number in self.rows.nodes().all.of_list(self.number) {
+            if !self.is_recursive(nodes[number as usize].parent) {
+                self.merge_below(number);
             }
         }
     }
 
+    fn is_of(&self, row: u32) -> bool {
+        row as usize == self.number
+    }
+
     fn is_recursive(&self, mut parent: Option<u32>) -> bool {
         while let Some(at) = parent {
-            if self.rows.row_of_node[at as usize] == self.number {
+            if self.is_of(self.rows.row_of_node[at as usize]) {
                 return true;
             }
             parent = self.rows.event.tree.nodes()[at as usize].parent;
@@ -186,7 +188,7 @@ impl Merge<'_, '_, '_> {
                 Order::Caller => Some(self.merged.child(parent, 0, node.frame)),
                 Order::Callee => parent,
             };
-            let is_own = self.rows.self_row_of_node[idx as usize] == self.number;
+            let is_own = self.is_of(self.rows.self_row_of_node[idx as usize]);
             if !is_own && let Some(here) = here {
                 self.merged.count(here, node.self_weight, node.self_samples);
             }

@@ -1,11 +1,12 @@
 //! Rows: self and children of whatever the sort keys tell apart.
 
 use super::SortKey;
-use crate::tree::ChildLists;
+use crate::tree::{ChildLists, NodeLists};
 use crate::{DimensionValues, EventProfile, FrameId, Profile, StrId};
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 /// What a row stands for; parts that are no sort key are `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -21,6 +22,8 @@ pub struct RowKey {
 pub struct Row {
     /// What it stands for.
     pub key: RowKey,
+    /// Its place in the node tables.
+    pub(super) number: usize,
     /// Weight of the samples in it, in the event's unit.
     pub self_weight: u64,
     /// Number of those samples.
@@ -38,9 +41,6 @@ pub enum Weighing {
     WithChildren,
 }
 
-/// Rows by number, told apart by their keys.
-type RowTable = Interner<u32, Row, RandomState, RowKey>;
-
 /// The rows of one event, and what is needed to grow trees below them.
 #[derive(Debug)]
 pub struct Rows<'p> {
@@ -53,10 +53,21 @@ pub struct Rows<'p> {
     pub(super) self_row_of_node: Vec<u32>,
     pub(super) children: ChildLists,
     /// By number.
-    rows: RowTable,
+    rows: Vec<Row>,
     /// Numbers, in order of printing.
     order: Vec<u32>,
     pub(super) weighing: Weighing,
+    /// Made for the first tree.
+    nodes: OnceLock<RowNodes>,
+}
+
+/// Nodes by row.
+#[derive(Debug)]
+pub(super) struct RowNodes {
+    /// Those that are of a row.
+    pub(super) all: NodeLists,
+    /// Those whose own samples count for a row.
+    pub(super) own: NodeLists,
 }
 
 impl<'p> Rows<'p> {
@@ -83,6 +94,7 @@ impl<'p> Rows<'p> {
             rows,
             order: Vec::new(),
             weighing,
+            nodes: OnceLock::new(),
         };
         all.sum_self();
         all.sum_totals();
@@ -92,18 +104,23 @@ impl<'p> Rows<'p> {
 
     /// The rows, heaviest first; equal ones by what they say.
     pub fn iter(&self) -> impl Iterator<Item = &Row> {
-        self.order
-            .iter()
-            .map(|&number| &self.rows.values()[number as usize])
+        self.order.iter().map(|&number| &self.rows[number as usize])
     }
 
-    /// The number of a row in the node tables.
-    pub(super) fn number_of(&self, row: &Row) -> Option<u32> {
-        self.rows.find(&row.key)
+    /// The nodes of each row.
+    pub(super) fn nodes(&self) -> &RowNodes {
+        self.nodes.get_or_init(|| {
+            let lists =
+                |rows: &[u32]| NodeLists::of(self.rows.len(), rows.iter().map(|&row| row as usize));
+            RowNodes {
+                all: lists(&self.row_of_node),
+                own: lists(&self.self_row_of_node),
+            }
+        })
     }
 
     fn sum_self(&mut self) {
-        let rows = self.rows.values_mut();
+        let rows = &mut self.rows;
         for (node, &row) in self.event.tree.nodes().iter().zip(&self.self_row_of_node) {
             let row = &mut rows[row as usize];
             row.self_weight = row.self_weight.saturating_add(node.self_weight);
@@ -115,7 +132,7 @@ impl<'p> Rows<'p> {
     /// counts once.
     fn sum_totals(&mut self) {
         let totals = self.event.tree.totals();
-        let rows = self.rows.values_mut();
+        let rows = &mut self.rows;
         let mut on_path = vec![false; rows.len()];
         let mut path: Vec<(u32, bool)> = Vec::new();
         let mut todo: Vec<u32> = self.children.of(None).to_vec();
@@ -139,7 +156,7 @@ impl<'p> Rows<'p> {
     }
 
     fn sort(&mut self, keys: &[SortKey]) {
-        let rows = self.rows.values();
+        let rows = &self.rows;
         let mut order: Vec<u32> = (0u32..)
             .zip(rows)
             .filter(|(_, row)| self.weighing == Weighing::WithChildren || row.self_samples > 0)
@@ -164,22 +181,45 @@ impl<'p> Rows<'p> {
 }
 
 /// Gives each distinct row a number, and each node that of its row.
-fn number_rows(profile: &Profile, event: &EventProfile, keys: &[SortKey]) -> (RowTable, Vec<u32>) {
-    let mut rows = RowTable::default();
-    let mut row_of_node = Vec::with_capacity(event.tree.nodes().len());
-    for node in event.tree.nodes() {
+///
+/// Groups are few and nodes many: keys of groups get numbers first, so that a node's is one number to be hashed.
+fn number_rows(profile: &Profile, event: &EventProfile, keys: &[SortKey]) -> (Vec<Row>, Vec<u32>) {
+    let mut group_keys: Interner<u32, RowKey, RandomState> = Interner::default();
+    let groups = event.groups.iter().map(|group| {
         let mut key = RowKey::default();
-        if let Some(group) = SortKey::group(event, node.group) {
-            for part in keys {
-                part.fill(&mut key, group, node.frame, profile);
+        keys.iter()
+            .for_each(|part| part.fill_group(&mut key, group));
+        group_keys.intern(key)
+    });
+    let groups: Vec<u32> = groups.collect();
+    let (has_symbol, has_image) = (
+        keys.contains(&SortKey::Symbol),
+        keys.contains(&SortKey::Dso),
+    );
+    let mut rows: Interner<u32, Row, RandomState, u64> = Interner::default();
+    let row_of_node = event.tree.nodes().iter().map(|node| {
+        let group = groups.get(node.group as usize).copied();
+        let group = group.unwrap_or(u32::MAX);
+        let code = match (has_symbol, has_image) {
+            // A function is in one image.
+            (true, _) => node.frame.number(),
+            (false, true) => profile.frames.of(node.frame).image.number(),
+            (false, false) => 0,
+        };
+        let number = rows.len();
+        rows.intern_with(u64::from(group) << 32 | u64::from(code), |_| {
+            let mut key = group_keys.get(group).copied().unwrap_or_default();
+            keys.iter()
+                .for_each(|part| part.fill_frame(&mut key, node.frame, profile));
+            Row {
+                key,
+                number,
+                self_weight: 0,
+                self_samples: 0,
+                total_weight: 0,
             }
-        }
-        row_of_node.push(rows.intern_with(key, |&key| Row {
-            key,
-            self_weight: 0,
-            self_samples: 0,
-            total_weight: 0,
-        }));
-    }
-    (rows, row_of_node)
+        })
+    });
+    let row_of_node = row_of_node.collect();
+    (rows.into_values(), row_of_node)
 }

@@ -1,7 +1,7 @@
 //! What rows are grouped by: perf's sort keys.
 
 use super::RowKey;
-use crate::{Dimension, DimensionValue, EventProfile, FrameId, Group, Profile, StrId};
+use crate::{Dimension, DimensionValue, FrameId, Group, Profile, StrId};
 use std::cmp::Ordering;
 
 /// One column that makes rows differ.
@@ -55,11 +55,19 @@ impl SortKey {
         }
     }
 
-    /// Puts this key's part of a function in a group into a row's key.
-    pub(super) fn fill(self, row: &mut RowKey, group: &Group, frame: FrameId, profile: &Profile) {
+    /// Puts this key's part of a group, if it is of groups, into a row's key.
+    pub(super) fn fill_group(self, row: &mut RowKey, group: &Group) {
         match self {
             Self::Comm => row.comm = Some(group.comm),
             Self::Dimension(one) => row.values.set(one, group.values.get(one)),
+            Self::Dso | Self::Symbol => {}
+        }
+    }
+
+    /// Puts this key's part of a function, if it is of functions, into a row's key.
+    pub(super) fn fill_frame(self, row: &mut RowKey, frame: FrameId, profile: &Profile) {
+        match self {
+            Self::Comm | Self::Dimension(_) => {}
             Self::Dso => row.image = Some(profile.frames.of(frame).image),
             Self::Symbol => row.frame = Some(frame),
         }
@@ -114,11 +122,6 @@ impl SortKey {
             Self::Comm | Self::Dso | Self::Symbol => None,
         });
         dimensions.collect()
-    }
-
-    /// The group of a node.
-    pub(super) fn group(event: &EventProfile, number: u32) -> Option<&Group> {
-        event.groups.get(number as usize)
     }
 }
 

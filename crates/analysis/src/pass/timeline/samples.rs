@@ -16,6 +16,7 @@ use crate::pass::query::{Query, WantedFrames};
 use crate::recording::Recording;
 use crate::samples::check_filter;
 use crate::stacks::First;
+use crate::stacks::StackEndCounts;
 use crate::symbolize::Symbols;
 use foldhash::fast::RandomState;
 use rprof_abi::SampleType;
@@ -73,7 +74,12 @@ pub fn load_timeline(
     let mut counts = Counts::new(reader.events().len());
     let mut rows = Vec::new();
     for local in result.locals {
-        counts.merge(local.tallies, local.unnamed);
+        counts.merge(Counts {
+            tallies: local.tallies,
+            unnamed: local.unnamed,
+            ends: local.ends,
+            ..Counts::default()
+        });
         rows.push(ThreadRows {
             rows: local.rows,
             tree: local.tree,
@@ -81,7 +87,6 @@ pub fn load_timeline(
         });
     }
     counts.ignored = result.ignored;
-    counts.ends = result.ends;
     let merged = merge(rows);
     let filler = Filler {
         query: &query,
@@ -135,6 +140,7 @@ struct Local {
     /// Totals by event.
     tallies: Vec<Tally<GroupKey>>,
     unnamed: UnnamedWeights,
+    ends: StackEndCounts,
     rows: Vec<Row>,
     tree: Tree,
     threads: Interner<u32, NamedThread, RandomState>,
@@ -158,6 +164,7 @@ impl Pass for TimelinePass<'_> {
         Local {
             tallies: new_tallies(self.query.recording.reader.events().len()),
             unnamed: UnnamedWeights::default(),
+            ends: StackEndCounts::default(),
             rows: Vec::new(),
             tree: Tree::default(),
             threads: Interner::default(),
@@ -187,6 +194,7 @@ impl Pass for TimelinePass<'_> {
         sample: &ResolvedSample<'_, '_>,
         known: Option<TimelineStack>,
     ) -> Option<TimelineStack> {
+        local.ends.add(sample.end);
         let stack = match known {
             Some(stack) => stack,
             None => self.stack(local, sample)?,

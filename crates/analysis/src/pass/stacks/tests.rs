@@ -1,0 +1,142 @@
+//! However many stacks have room, the same is counted.
+
+use super::*;
+use crate::index::SampleOrder;
+use crate::pass::load::count_stacks;
+use crate::pass::query::WantedFrames;
+use crate::recording::Recording;
+use crate::stacks::First;
+use rprof_abi::record::{FileIdentity, Inode, Mmap2};
+use rprof_abi::{
+    AttrFlags, Callchain, Endian, Misc, PerfEventAttr, Record, Sample, SampleId, SampleLayout,
+    SampleType, context,
+};
+use rprof_locate::Locator;
+use rprof_perfdata::{Reader, Writer, WrittenEvent};
+use rprof_profile::{Filter, Tree};
+use rprof_symbols::Request;
+use std::fs::File;
+use std::path::Path as FilePath;
+
+const SAMPLES: u64 = 9_000;
+const PID: i32 = 1 << 23;
+
+/// Addresses between mapped files.
+const STEP: u64 = 0x10_0000;
+
+/// A recording of some chunks. Each stack comes three times, far from each other.
+fn record(path: &FilePath) {
+    let bits = [
+        SampleType::IDENTIFIER,
+        SampleType::IP,
+        SampleType::TID,
+        SampleType::CALLCHAIN,
+        SampleType::PERIOD,
+    ];
+    let attr = PerfEventAttr {
+        sample_type: bits
+            .into_iter()
+            .fold(SampleType::default(), SampleType::with),
+        flags: AttrFlags::SAMPLE_ID_ALL,
+        ..PerfEventAttr::default()
+    };
+    let layout = SampleLayout::new(&attr, Endian::NATIVE);
+    let mut records = Vec::new();
+    let mut add = |record: Record<'_>| {
+        let id = SampleId {
+            id: Some(1),
+            pid: Some(PID),
+            tid: Some(PID),
+            ..SampleId::default()
+        };
+        let encoded = record.encode(Misc::USER, &id, &layout, &mut records);
+        encoded.unwrap();
+    };
+    for (addr, filename) in [(STEP, b"/no/such/a"), (2 * STEP, b"/no/such/b")] {
+        add(Record::Mmap2(Mmap2 {
+            pid: PID,
+            tid: PID,
+            addr,
+            len: STEP,
+            pgoff: 0,
+            identity: FileIdentity::Inode(Inode::default()),
+            prot: 5,
+            flags: 2,
+            filename,
+        }));
+    }
+    for number in 0..SAMPLES {
+        let stack = number % (SAMPLES / 3);
+        let image = |bit: u64| STEP * (1 + (stack >> bit & 1));
+        let entries = (0..40).map(|depth| image(depth % 12) + 16 * depth);
+        let chain: Vec<u64> = [context::USER].into_iter().chain(entries).collect();
+        let chain: Vec<u8> = chain.iter().flat_map(|entry| entry.to_ne_bytes()).collect();
+        add(Record::Sample(Box::new(Sample {
+            id: Some(1),
+            ip: Some(image(0)),
+            pid: Some(PID),
+            tid: Some(PID),
+            period: Some(1 + number),
+            callchain: Some(Callchain::from_encoded(&chain, Endian::NATIVE)),
+            ..Sample::default()
+        })));
+    }
+    let event = WrittenEvent {
+        name: "cycles".to_owned(),
+        attr,
+        ids: vec![1],
+    };
+    let file = File::create(path).unwrap();
+    let mut writer = Writer::start(file, path, &[event], Vec::new()).unwrap();
+    writer.write(&records).unwrap();
+    writer.finish(Vec::new()).unwrap();
+}
+
+/// Every stack of a tree with its samples, sorted.
+fn stacks(tree: &Tree, symbols: &Symbols) -> Vec<(String, u64, u64)> {
+    let nodes = tree.nodes();
+    let counted = nodes.iter().filter(|node| node.self_samples > 0);
+    let stacks = counted.map(|node| {
+        let path = std::iter::successors(Some(node), |node| nodes.get(node.parent? as usize));
+        let image = |frame| symbols.strings.of(symbols.functions.of(frame).image);
+        let names = path.map(|node| image(node.frame).into_raw().to_owned());
+        (names.collect(), node.self_samples, node.self_weight)
+    });
+    let mut stacks: Vec<_> = stacks.collect();
+    stacks.sort();
+    stacks
+}
+
+#[test]
+fn the_same_is_counted_however_many_stacks_have_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("perf.data");
+    record(&path);
+    let reader = Reader::open(&path).unwrap();
+    let (locator, filter) = (Locator::default(), Filter::default());
+    let recording = Recording::open(&reader, &locator, SampleOrder::Any).unwrap();
+    let query = Query::of(&recording, &filter, WantedFrames::All, First::Own).unwrap();
+    let n_chunks = recording.index.chunks.len();
+    assert!(n_chunks > 3, "{n_chunks}");
+    let left = |room| {
+        let found = find_stacks(&query, &[], room, &mut |_| {}).unwrap();
+        found.left.len()
+    };
+    let counted = |room| {
+        let request = Request::default();
+        let counted = count_stacks(&query, &[], request, room, &mut |_| {});
+        let (symbols, mut counts) = counted.unwrap();
+        let event = counts.tallies.pop().unwrap().into_parts();
+        let sums = (event.samples, event.weight);
+        (sums, stacks(&event.tree, &symbols))
+    };
+    assert_eq!((left(0), left(ROOM)), (n_chunks, 0));
+    let (sums, all) = counted(ROOM);
+    assert_eq!(sums, (SAMPLES, SAMPLES * (SAMPLES + 1) / 2));
+    assert_eq!(all.len() as u64, SAMPLES / 3);
+    assert!(all.iter().all(|&(_, samples, _)| samples == 3));
+    // A byte for each thread: one chunk.
+    for room in [0, threads::n_cpus(), 300_000] {
+        assert_eq!(counted(room), (sums, all.clone()), "{room}");
+    }
+}
