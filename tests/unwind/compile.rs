@@ -2,7 +2,7 @@
 
 use crate::common::{has, is_x86_64, links, run, scratch, tool, write};
 use crate::gdb::can_be_followed;
-use rprof_unwind::Machine;
+use rprof_abi::Machine;
 use std::path::PathBuf;
 use tempfile::TempDir;
 

@@ -1,7 +1,7 @@
 //! gdb as the source of truth: a program and a plan go in, what gdb saw at each stop comes out.
 
 use crate::common::{has, in_path, run, skipped, tool, write};
-use rprof_unwind::Machine;
+use rprof_abi::Machine;
 use serde_json::Value;
 use std::ops::Range;
 use std::path::Path;

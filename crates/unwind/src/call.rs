@@ -1,6 +1,7 @@
 //! Calls, by their instructions.
 
-use crate::arch::{Arch, Call, LONGEST_CALL, Machine, for_machine};
+use crate::arch::{Arch, Call, LONGEST_CALL};
+use rprof_abi::{Machine, for_machine};
 
 /// The call at the end of code, before an address.
 pub fn call_before(machine: Machine, avma: u64, code: &[u8; LONGEST_CALL]) -> Call {

@@ -1,16 +1,14 @@
 //! What differs between machines: numbers of registers, what calls do to them, and code.
 
 pub(crate) mod aarch64;
-mod machine;
 mod parts;
 pub(crate) mod x86_64;
 
-pub use machine::Machine;
-pub(crate) use machine::for_machine;
 pub use parts::{Call, LONGEST_CALL};
 pub(crate) use parts::{Does, PltStubs, Pushes, Sampled, SignalReturn};
 
 use gimli::Vendor;
+use rprof_abi::Machine;
 
 /// The most registers that a frame can save.
 pub(crate) const MAX_SLOTS: usize = 12;

@@ -3,10 +3,11 @@
 mod elf;
 mod piece;
 
-use crate::{AddressSpace, Machine, Mapped, Outcome, RegisterSet, Stack, UnwindTable, Unwinder};
+use crate::{AddressSpace, Mapped, Outcome, RegisterSet, Stack, UnwindTable, Unwinder};
 use elf::{AARCH64, X86_64, debug_frame, elf};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use rprof_abi::Machine;
 use rprof_images::Elf;
 use rprof_untrusted::Budget;
 use std::path::Path;

@@ -1,10 +1,9 @@
 //! 64-bit ARM. Source: DWARF for the Arm 64-bit Architecture, 4.1; Procedure Call Standard, 6.1; of
 //! instructions, Arm ARM.
 
-use super::{
-    Arch, Call, Does, LONGEST_CALL, Machine, PltStubs, Pushes, Sampled, SignalReturn, bits,
-};
+use super::{Arch, Call, Does, LONGEST_CALL, PltStubs, Pushes, Sampled, SignalReturn, bits};
 use gimli::Vendor;
+use rprof_abi::Machine;
 use rprof_abi::registers::arm64;
 
 /// The machine.

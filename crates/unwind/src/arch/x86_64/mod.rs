@@ -4,10 +4,9 @@
 mod epilogue;
 mod prologue;
 
-use super::{
-    Arch, Call, Does, LONGEST_CALL, Machine, PltStubs, Pushes, Sampled, SignalReturn, bits,
-};
+use super::{Arch, Call, Does, LONGEST_CALL, PltStubs, Pushes, Sampled, SignalReturn, bits};
 use gimli::Vendor;
+use rprof_abi::Machine;
 use rprof_abi::registers::x86;
 
 /// The machine.
