@@ -67,6 +67,7 @@ macro_rules! machines {
 machines! { ($)
     X86_64 = x86_64, "x86_64", 62, x86, "x86-64.";
     Aarch64 = aarch64, "aarch64", 183, arm64, "64-bit ARM.";
+    Riscv64 = riscv64, "riscv64", 243, riscv, "64-bit RISC-V.";
 }
 
 impl Machine {

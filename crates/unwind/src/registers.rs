@@ -5,7 +5,7 @@ use crate::arch::Arch;
 use rprof_abi::registers::{Registers as Sampled, abi};
 use rprof_abi::{Machine, for_machine};
 
-/// The numbers of general registers are below this, in DWARF's numbering of either machine.
+/// The numbers of general registers are below this, in DWARF's numbering of any machine.
 pub(crate) const N_REGISTERS: usize = 33;
 
 /// User registers of one thread, by DWARF's numbers of its machine.

@@ -4,6 +4,7 @@
 
 pub mod arm;
 pub mod arm64;
+pub mod riscv;
 pub mod x86;
 
 use crate::{Cursor, Encoder, Endian, Machine, WireError};
@@ -117,7 +118,8 @@ mod tests {
             ("i686", Some(&x86::TABLE)),
             ("aarch64", Some(&arm64::TABLE)),
             ("armv7l", Some(&arm::TABLE)),
-            ("riscv64", None),
+            ("riscv64", Some(&riscv::TABLE)),
+            ("s390x", None),
             ("", None),
         ] {
             assert_eq!(RegisterTable::of(name), table, "{name}");
@@ -130,6 +132,7 @@ mod tests {
             (x86::TABLE, ["IP", "SP", "BP"]),
             (arm64::TABLE, ["pc", "sp", "x29"]),
             (arm::TABLE, ["pc", "sp", "fp"]),
+            (riscv::TABLE, ["pc", "sp", "s0"]),
         ] {
             let numbers = [
                 table.instruction_pointer,

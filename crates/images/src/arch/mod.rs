@@ -1,6 +1,7 @@
 //! What differs between machines in their files: relocations, stubs.
 
 pub(crate) mod aarch64;
+pub(crate) mod riscv64;
 pub(crate) mod x86_64;
 
 use crate::{Elf, PltEntry};

@@ -2,6 +2,7 @@
 
 pub(crate) mod aarch64;
 mod parts;
+pub(crate) mod riscv64;
 pub(crate) mod x86_64;
 
 pub use parts::{Call, LONGEST_CALL};
@@ -30,6 +31,8 @@ pub(crate) trait Arch {
     const TRACKED: &'static [u16];
     /// The callee-saved registers, as bits.
     const CALLEE_SAVED: u64;
+    /// From where the frame pointer leads to the caller's, which the return address follows.
+    const FRAME_RECORD: i64;
     /// Registers as samples have them.
     const SAMPLED: Sampled;
     /// Whose instructions descriptions may use.
