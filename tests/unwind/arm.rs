@@ -1,28 +1,16 @@
 //! Programs for 64-bit ARM, in an emulator; not in every run.
 
-use crate::common::{has, is_wide};
 use crate::compare::{WHOLE, Walked, all, walk_all};
-use crate::compile::{Program, Recipe, make};
+use crate::compile::{Program, emulated};
 use crate::gdb::Truth;
 use crate::space::Images;
+use rprof_abi::Machine;
 use rprof_unwind::Outcome;
 
 /// What gdb sees of a program.
 #[track_caller]
 fn arm(test: &str, source: &str, flags: &[&str], plan: &str) -> Option<(Program, Truth)> {
-    let recipe = Recipe {
-        compiler: ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
-        name: "program.c",
-        source,
-        flags,
-    };
-    let has_all = is_wide(test)
-        && has(test, "gdb-multiarch", "gdb-multiarch")
-        && has(test, "qemu-aarch64", "qemu-user");
-    if !has_all {
-        return None;
-    }
-    let program = make(test, recipe)?;
+    let program = emulated(test, Machine::Aarch64, source, flags)?;
     let truth = program.truth(plan);
     Some((program, truth))
 }

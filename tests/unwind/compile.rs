@@ -1,8 +1,8 @@
 //! Programs made in the test.
 
-use crate::common::{has, is_x86_64, links, run, scratch, tool, write};
+use crate::common::{has, is_wide, is_x86_64, links, run, scratch, tool, write};
 use crate::gdb::can_be_followed;
-use rprof_unwind::Machine;
+use rprof_abi::Machine;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -39,6 +39,28 @@ pub fn c(test: &str, source: &str, flags: &[&str]) -> Option<Program> {
     )
 }
 
+/// A C program for a machine that is emulated; `None` where no such are asked for, or a tool is missing.
+#[track_caller]
+pub fn emulated(test: &str, machine: Machine, source: &str, flags: &[&str]) -> Option<Program> {
+    let name = machine.name();
+    let recipe = Recipe {
+        compiler: (
+            &format!("{name}-linux-gnu-gcc"),
+            &format!("gcc-{name}-linux-gnu"),
+        ),
+        name: "program.c",
+        source,
+        flags,
+    };
+    let has_all = is_wide(test)
+        && has(test, "gdb-multiarch", "gdb-multiarch")
+        && has(test, &format!("qemu-{name}"), "qemu-user");
+    match has_all {
+        true => make(test, recipe),
+        false => None,
+    }
+}
+
 /// Any program; `None` if a tool is missing.
 #[track_caller]
 pub fn make(test: &str, recipe: Recipe<'_>) -> Option<Program> {
@@ -51,10 +73,11 @@ pub fn make(test: &str, recipe: Recipe<'_>) -> Option<Program> {
     if !can_be_followed(test) || !has(test, compiler, package) {
         return None;
     }
-    let machine = match compiler.contains("aarch64") {
-        true => Machine::Aarch64,
-        false if is_x86_64(test) => Machine::X86_64,
-        false => return None,
+    let target = compiler.strip_suffix("-linux-gnu-gcc");
+    let machine = match target.and_then(Machine::named) {
+        Some(machine) => machine,
+        None if is_x86_64(test) => Machine::X86_64,
+        None => return None,
     };
     let linked = flags.iter().find(|flag| flag.starts_with("-static"));
     if compiler == "gcc" && linked.is_some_and(|kind| !links(test, &[kind], "libc6-dev (libc.a)")) {

@@ -1,7 +1,7 @@
 //! gdb as the source of truth: a program and a plan go in, what gdb saw at each stop comes out.
 
 use crate::common::{has, in_path, run, skipped, tool, write};
-use rprof_unwind::Machine;
+use rprof_abi::Machine;
 use serde_json::Value;
 use std::ops::Range;
 use std::path::Path;
@@ -45,9 +45,6 @@ pub struct Maps {
     /// Where the vdso is, and its bytes.
     pub vdso: Option<(u64, Vec<u8>)>,
 }
-
-/// A folder of libraries of 64-bit ARM.
-const SYSROOT: &str = "/usr/aarch64-linux-gnu";
 
 /// All that was seen in one run.
 #[derive(Clone, Debug)]
@@ -117,7 +114,7 @@ pub fn can_be_followed(test: &str) -> bool {
     can
 }
 
-/// Runs a program under gdb; one for 64-bit ARM in an emulator.
+/// Runs a program under gdb; one for another machine in an emulator.
 #[track_caller]
 pub fn truth(folder: &Path, program: &Path, machine: Machine, plan: &str) -> Truth {
     let script = folder.join("snapshots.py");
@@ -125,11 +122,14 @@ pub fn truth(folder: &Path, program: &Path, machine: Machine, plan: &str) -> Tru
     write(&folder.join("plan"), plan.as_bytes());
     let mut gdb = match machine {
         Machine::X86_64 => tool("gdb"),
-        Machine::Aarch64 => tool("gdb-multiarch"),
+        emulated => {
+            let sysroot = format!("/usr/{}-linux-gnu", emulated.name());
+            let mut gdb = tool("gdb-multiarch");
+            gdb.env("RPROF_TRUTH_SYSROOT", sysroot);
+            gdb
+        }
     };
-    if machine == Machine::Aarch64 {
-        gdb.env("RPROF_TRUTH_SYSROOT", SYSROOT);
-    }
+    gdb.env("RPROF_TRUTH_MACHINE", machine.name());
     gdb.args(["-nx", "-batch", "-iex", "set auto-load no", "-x"]);
     gdb.arg(&script).arg(program);
     gdb.current_dir(folder).env("RPROF_TRUTH", folder);

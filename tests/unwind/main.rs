@@ -22,4 +22,5 @@ mod foreign;
 mod gdb;
 mod interrupts;
 mod layouts;
+mod riscv;
 mod space;

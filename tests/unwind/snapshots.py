@@ -17,11 +17,16 @@ BYTES = open(os.path.join(FOLDER, "bytes"), "wb")
 # By DWARF's numbers.
 X86_64 = ["rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp"] + ["r%d" % n for n in range(8, 16)]
 AARCH64 = ["x%d" % n for n in range(31)] + ["sp"]
+RISCV64 = ["zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "fp", "s1"] + ["a%d" % n for n in range(8)]
+RISCV64 += ["s%d" % n for n in range(2, 12)] + ["t%d" % n for n in range(3, 7)]
+MACHINE = os.environ["RPROF_TRUTH_MACHINE"]
+REGISTERS = {"x86_64": X86_64, "aarch64": AARCH64, "riscv64": RISCV64}[MACHINE]
+STACK_POINTER = "rsp" if MACHINE == "x86_64" else "sp"
+LINK = {"aarch64": "x30", "riscv64": "ra"}.get(MACHINE)
 # The folder of another machine's libraries, if the program is emulated.
 SYSROOT = os.environ.get("RPROF_TRUTH_SYSROOT")
-REGISTERS = AARCH64 if SYSROOT else X86_64
-# What is emulated: a machine that signs no return addresses, which gdb could not follow.
-CPU = "cortex-a72"
+# What is emulated; of ARM a machine that signs no return addresses, which gdb could not follow.
+CPU = {"aarch64": "cortex-a72"}.get(MACHINE, "rv64")
 # Bytes of a stack that are kept: mappings of stacks may be larger than what is on them.
 MOST = 4 << 20
 SKIPPED = (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME)
@@ -150,7 +155,7 @@ def emulate():
     """Starts the program in an emulator, which waits for us."""
     place = os.path.join(FOLDER, "socket")
     program = gdb.current_progspace().filename
-    subprocess.Popen(["qemu-aarch64", "-cpu", CPU, "-L", SYSROOT, "-g", place, program])
+    subprocess.Popen(["qemu-" + MACHINE, "-cpu", CPU, "-L", SYSROOT, "-g", place, program])
     gdb.execute("set sysroot " + SYSROOT)
     while True:
         try:
@@ -168,13 +173,13 @@ def runs_to(place, times=1):
 
 
 def sp():
-    return number(gdb.newest_frame(), REGISTERS[31 if SYSROOT else 7])
+    return number(gdb.newest_frame(), STACK_POINTER)
 
 
 def steps(most, by=1, label=""):
     """A snapshot at each instruction, or every few, until the function that was entered returns."""
     entered = sp()
-    back = number(gdb.newest_frame(), "x30") if SYSROOT else None
+    back = number(gdb.newest_frame(), LINK) if LINK else None
     for _ in range(most):
         snap(label)
         gdb.execute("stepi %d" % by, to_string=True)

@@ -4,8 +4,9 @@ use crate::Segment;
 use crate::contents::Contents;
 use crate::segments::segments_of;
 use crate::source::{Device, Opened, Source};
-use object::read::elf::{SectionHeader as _, Sym as _};
+use object::read::elf::{FileHeader as _, SectionHeader as _, Sym as _};
 use object::{CompressedFileRange, Endianness, Object, ObjectSection, ReadRef, elf};
+use rprof_abi::Machine;
 use rprof_base::{BuildId, FileOffset, Svma};
 use rprof_untrusted::Budget;
 use std::borrow::Cow;
@@ -35,15 +36,6 @@ pub enum ElfError {
         /// The cause.
         source: object::read::Error,
     },
-}
-
-/// A machine whose frames can be described.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ElfMachine {
-    /// x86-64.
-    X86_64,
-    /// 64-bit ARM.
-    Aarch64,
 }
 
 /// One entry of a symbol table.
@@ -301,11 +293,11 @@ impl Elf {
     }
 
     /// The machine it is for (`e_machine`), if that is a 64-bit, little-endian one known here.
-    pub fn machine(&self) -> Option<ElfMachine> {
-        let file = self.object().ok()?;
-        match (file.architecture(), file.is_64(), file.is_little_endian()) {
-            (object::Architecture::X86_64, true, true) => Some(ElfMachine::X86_64),
-            (object::Architecture::Aarch64, true, true) => Some(ElfMachine::Aarch64),
+    pub fn machine(&self) -> Option<Machine> {
+        match self.object().ok()? {
+            object::File::Elf64(file) if file.is_little_endian() => {
+                Machine::of_elf(file.elf_header().e_machine(file.endian()).0)
+            }
             _ => None,
         }
     }

@@ -9,9 +9,9 @@
 
 mod record;
 
+use crate::NoFile;
 use crate::source::Source;
-use crate::{ElfMachine, NoFile};
-use object::elf;
+use rprof_abi::Machine;
 use rprof_base::{Avma, FileOffset};
 use rprof_untrusted::Budget;
 use std::io;
@@ -160,12 +160,8 @@ impl JitDump {
     }
 
     /// Whether code in it is for this machine, as far as it says (Python 3.13 does not).
-    pub fn is_for(&self, machine: ElfMachine) -> bool {
-        let number = match machine {
-            ElfMachine::X86_64 => elf::EM_X86_64,
-            ElfMachine::Aarch64 => elf::EM_AARCH64,
-        };
-        !self.is_big_endian && (self.machine == 0 || self.machine == u32::from(number.0))
+    pub fn is_for(&self, machine: Machine) -> bool {
+        !self.is_big_endian && [0, machine.elf_number().into()].contains(&self.machine)
     }
 
     /// Looks how long the file is by now: what came since is read next.

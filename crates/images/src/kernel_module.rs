@@ -5,9 +5,10 @@
 //! everything else reads it like any other file.
 
 use crate::source::Source;
-use crate::{Elf, ElfError};
+use crate::{Elf, ElfError, arch};
 use object::read::elf::{FileHeader as _, SectionHeader as _, Sym as _};
 use object::{LittleEndian, Object as _, elf};
+use rprof_abi::Machine;
 use rprof_base::{BuildId, Svma};
 use rprof_untrusted::{Budget, Held, read_all};
 use std::io;
@@ -206,6 +207,7 @@ fn place_sections(
     sections: &object::read::elf::SectionTable<'_, Header>,
 ) -> Vec<u64> {
     const CODE: u64 = elf::SHF_ALLOC.0 | elf::SHF_EXECINSTR.0;
+    let machine = Machine::of_elf(header.e_machine(LE).0);
     let (mut next, mut elsewhere) = (Some(MODULE_BASE.0), ELSEWHERE);
     let mut place = |section: &Section| {
         let flags = section.sh_flags(LE).0;
@@ -216,7 +218,7 @@ fn place_sections(
         let size = section.sh_size(LE);
         let is_loaded_code = flags & CODE == CODE && !name.starts_with(b".init");
         // What the kernel makes larger by stubs moves what follows by an unknown distance.
-        if is_loaded_code && header.e_machine(LE) != elf::EM_X86_64 && is_grown(name) {
+        if is_loaded_code && arch::is_grown(machine, name) {
             next = None;
         }
         let align = section.sh_addralign(LE).max(1);
@@ -231,16 +233,11 @@ fn place_sections(
     sections.iter().map(&mut place).collect()
 }
 
-/// Sections that are filled while a module is loaded (arch/arm64/include/asm/module.lds.h, v6.1).
-fn is_grown(name: &[u8]) -> bool {
-    matches!(name, b".plt" | b".text.ftrace_trampoline")
-}
-
 /// Applies one section's relocations. What was compressed is appended, up to `most`
 /// bytes of both: many sections may be the same bytes of the file.
 fn relocate(bytes: &mut Vec<u8>, idx: usize, most: u64) -> Result<(), Fault> {
     let header = Header::parse(&bytes[..])?;
-    let machine = header.e_machine(LE);
+    let machine = Machine::of_elf(header.e_machine(LE).0);
     let sections = header.sections(LE, &bytes[..])?;
     let symbols = sections.symbols(LE, &bytes[..], elf::SHT_SYMTAB)?;
     let relocations = sections.section(object::SectionIndex(idx))?;
@@ -265,7 +262,10 @@ fn relocate(bytes: &mut Vec<u8>, idx: usize, most: u64) -> Result<(), Fault> {
     for relocation in relocations {
         let offset = relocation.r_offset.get(LE);
         let symbol = symbols.symbol(object::SymbolIndex(relocation.r_sym(LE, false) as usize));
-        let (Ok(symbol), Some(len)) = (symbol, width(machine, relocation.r_type(LE, false))) else {
+        let (Ok(symbol), Some(len)) = (
+            symbol,
+            arch::absolute_width(machine, relocation.r_type(LE, false)),
+        ) else {
             continue;
         };
         if offset.checked_add(len as u64).is_none_or(|end| end > limit) {
@@ -329,16 +329,6 @@ fn decompress_section(bytes: &[u8], section: &Section, most: u64) -> Result<Vec<
         uncompressed_size: len,
     };
     Ok(compressed.decompress()?.into_owned())
-}
-
-/// Bytes of an absolute address that a relocation stands for, by machine; `None` for others.
-fn width(machine: elf::Machine, kind: elf::RelocationType) -> Option<usize> {
-    match (machine, kind) {
-        (elf::EM_X86_64, elf::R_X86_64_64) | (elf::EM_AARCH64, elf::R_AARCH64_ABS64) => Some(8),
-        (elf::EM_X86_64, elf::R_X86_64_32 | elf::R_X86_64_32S)
-        | (elf::EM_AARCH64, elf::R_AARCH64_ABS32) => Some(4),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! Bytes go in, answers come out: an open [`Elf`], or a [`NoFile`] why there is none. Where files
 //! are is another crate's matter. Nothing is mapped: sections are read with `pread`.
 
+mod arch;
 mod contents;
 mod elf;
 mod files;
@@ -20,7 +21,7 @@ mod raw_section;
 mod segments;
 mod source;
 
-pub use elf::{AlternateLink, DebugLink, Elf, ElfError, ElfMachine, ElfSymbol, SymbolTable};
+pub use elf::{AlternateLink, DebugLink, Elf, ElfError, ElfSymbol, SymbolTable};
 pub use files::{LinkedFiles, Located, SplitFiles};
 pub use fingerprint::{Fingerprint, file_checksum};
 pub use go::{GoFrame, GoFunction, GoTable};

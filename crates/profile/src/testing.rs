@@ -5,7 +5,7 @@
 
 use crate::{
     DimensionValues, EventKind, EventProfile, FrameId, FrameInfo, Group, Level, Loss, Profile,
-    Sampling, Tally, TallyParts, Tree,
+    SampleCount, Sampling, Tally, TallyParts, Tree,
 };
 use rprof_untrusted::Untrusted;
 

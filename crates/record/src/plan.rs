@@ -6,10 +6,10 @@ use crate::live::{DeepStacks, LiveUnwinder, Unreadable, UnwinderSettings};
 use crate::open::{EventCounters, Opened};
 use crate::stack_dump;
 use crate::{CallChains, Error, Settings};
+use rprof_abi::Machine;
 use rprof_abi::{AttrFlags, PerfEventAttr, SampleLayout};
 use rprof_perfdata::WrittenEvent;
 use rprof_ringbuf::Counter;
-use rprof_unwind::Machine;
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -6,9 +6,9 @@
 //! that, so that it is never taken for a truncated one.
 
 use crate::CallChains;
+use rprof_abi::Machine;
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::{AttrFlags, PerfEventAttr, RecordHeader, SampleLayout, SampleType};
-use rprof_unwind::Machine;
 use std::env::consts::ARCH;
 
 /// What most samples need. A larger size costs room in the rings, a smaller one more time with

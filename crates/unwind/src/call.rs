@@ -1,6 +1,7 @@
 //! Calls, by their instructions.
 
-use crate::arch::{Arch, Call, LONGEST_CALL, Machine, for_machine};
+use crate::arch::{Arch, Call, LONGEST_CALL};
+use rprof_abi::{Machine, for_machine};
 
 /// The call at the end of code, before an address.
 pub fn call_before(machine: Machine, avma: u64, code: &[u8; LONGEST_CALL]) -> Call {
@@ -49,5 +50,32 @@ mod tests {
         for other in [0x1400_0010, 0xd65f_03c0, 0xd503_201f] {
             assert_eq!(arm(other), Call::None);
         }
+    }
+
+    #[test]
+    fn calls_of_riscv_are_known_by_their_bytes() {
+        let call = |first: u32, last: u32| {
+            let code = [first, last].map(u32::to_le_bytes).concat();
+            call_before(Machine::Riscv64, 0x1000, code.first_chunk().unwrap())
+        };
+        const NOP: u32 = 0x13;
+        // jal ra, 0x40; jal ra, -4; jal ra, 0x12ab6; jal ra, -0x100000
+        assert_eq!(call(NOP, 0x0400_00ef), Call::To(0xffc + 0x40));
+        assert_eq!(call(NOP, 0xffdf_f0ef), Call::To(0xff8));
+        assert_eq!(call(NOP, 0x2b71_20ef), Call::To(0xffc + 0x12ab6));
+        let far_back = 0xffc_u64.wrapping_sub(0x10_0000);
+        assert_eq!(call(NOP, 0x8000_00ef), Call::To(far_back));
+        // auipc ra, 0x2; jalr ra, -8(ra)
+        assert_eq!(call(0x2097, 0xff80_80e7), Call::To(0xff8 + 0x2000 - 8));
+        // jalr ra, 8(a5); c.jalr a5, behind a half of something
+        for indirect in [0x0087_80e7, 0x9782_0001] {
+            assert_eq!(call(NOP, indirect), Call::Somewhere);
+        }
+        // j 0x40; ret; c.ebreak; c.jr a5; jal t0, 0x40
+        for other in [0x0400_006f, 0x8067, 0x9002_0001, 0x8782_0001, 0x0400_02ef] {
+            assert_eq!(call(NOP, other), Call::None);
+        }
+        assert!(is_jump_stub(Machine::Riscv64, &[0x17, 0x2e, 0, 0]));
+        assert!(!is_jump_stub(Machine::Riscv64, &[0x97, 0x23, 0, 0]));
     }
 }

@@ -67,8 +67,8 @@ pub(crate) fn follow<A: Arch>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Machine;
     use crate::arch::x86_64::X86_64;
+    use rprof_abi::Machine;
 
     const RBP: u16 = X86_64::FP;
     const RSP: u16 = X86_64::SP;

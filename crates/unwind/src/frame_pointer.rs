@@ -27,10 +27,12 @@ pub(crate) fn follow<A: Arch>(
     let (Some(sp), Some(fp)) = (registers.get(A::SP), registers.get(A::FP)) else {
         return FramePointerResult::Nowhere;
     };
-    if fp < sp || fp % 8 != 0 {
+    let record = fp.wrapping_add_signed(A::FRAME_RECORD);
+    if record < sp || record % 8 != 0 {
         return FramePointerResult::Nowhere;
     }
-    let (outer, pc) = match (stack.word(fp), stack.word(fp.wrapping_add(8))) {
+    let slot = record.wrapping_add(8);
+    let (outer, pc) = match (stack.word(record), stack.word(slot)) {
         (Ok(outer), Ok(pc)) => (outer, A::strip(pc)),
         (Err(Unread::Truncated), _) | (_, Err(Unread::Truncated)) => {
             return FramePointerResult::Truncated;
@@ -44,10 +46,8 @@ pub(crate) fn follow<A: Arch>(
         return FramePointerResult::Nowhere;
     }
     registers.keep(0);
-    registers.set(A::SP, fp.wrapping_add(16));
+    registers.set(A::SP, record.wrapping_add(16));
     registers.set(A::FP, outer);
     registers.set_pc(pc);
-    FramePointerResult::Caller {
-        slot: fp.wrapping_add(8),
-    }
+    FramePointerResult::Caller { slot }
 }

@@ -106,7 +106,7 @@ fn indirect_calls<A: Arch>(
 }
 
 /// A frame of this many bytes: on x86-64 the return address lies above it, and the frame pointer at its upper
-/// end; on 64-bit ARM the link register was saved at its lower end.
+/// end; elsewhere the link register was saved at its lower end.
 fn rule_of<A: Arch>(size: u32) -> Option<Rule> {
     let mut rule = Rule::just_called::<A>(0);
     rule.cfa += i32::try_from(size).ok()?;

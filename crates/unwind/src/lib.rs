@@ -34,7 +34,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-pub use arch::{Call, LONGEST_CALL, Machine};
+pub use arch::{Call, LONGEST_CALL};
 pub use call::{call_before, is_jump_stub};
 pub use outcome::Outcome;
 pub use registers::RegisterSet;

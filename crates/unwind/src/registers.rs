@@ -1,10 +1,11 @@
 //! A thread's registers on its way up the stack: some are known, others are not any more.
 
 use crate::Outcome;
-use crate::arch::{Arch, Machine, for_machine};
+use crate::arch::Arch;
 use rprof_abi::registers::{Registers as Sampled, abi};
+use rprof_abi::{Machine, for_machine};
 
-/// The numbers of general registers are below this, in DWARF's numbering of either machine.
+/// The numbers of general registers are below this, in DWARF's numbering of any machine.
 pub(crate) const N_REGISTERS: usize = 33;
 
 /// User registers of one thread, by DWARF's numbers of its machine.

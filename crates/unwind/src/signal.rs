@@ -1,4 +1,4 @@
-//! Signal frames that nothing describes: Linux on 64-bit ARM, C libraries other than glibc, and Go
+//! Signal frames that nothing describes: Linux on 64-bit ARM and RISC-V, C libraries other than glibc, and Go
 //! return from signal handlers by two instructions of their own without a word about them.
 
 use crate::RegisterSet;
@@ -43,11 +43,11 @@ pub(crate) fn interrupted<A: Arch>(
 ) -> Result<RegisterSet, Unread> {
     let layout = A::SIGNAL;
     let frame = registers.sp().ok_or(Unread::Elsewhere)?;
-    let word = |number: u64| stack.word(frame.wrapping_add(layout.at + 8 * number));
-    let pc = word(layout.registers.len() as u64)?;
+    let word = |at: u64| stack.word(frame.wrapping_add(at));
+    let pc = word(layout.pc)?;
     let mut caller = RegisterSet::new(registers.machine(), pc);
     for (&register, number) in layout.registers.iter().zip(0..) {
-        caller.set(register, word(number)?);
+        caller.set(register, word(layout.at + 8 * number)?);
     }
     Ok(caller)
 }

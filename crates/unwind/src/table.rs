@@ -1,6 +1,6 @@
 //! What one image says about its frames.
 
-use crate::arch::{Arch, Machine, for_machine};
+use crate::arch::Arch;
 use crate::built_in::BuiltIn;
 use crate::dwarf_evaluation::{Caller, StepError};
 use crate::go::Go;
@@ -11,6 +11,7 @@ use crate::signal;
 use crate::stack::Stack;
 use crate::{Mapped, RegisterSet};
 use foldhash::HashMap;
+use rprof_abi::{Machine, for_machine};
 use rprof_base::{FileOffset, Svma};
 use rprof_images::{Elf, JitDump, JitLoad, Segment};
 use rprof_untrusted::{Budget, Held};
@@ -91,8 +92,7 @@ impl UnwindTable {
     /// # Errors
     /// [`TableError`].
     pub fn of(elf: &Elf, debug: Option<&Elf>) -> Result<Self, TableError> {
-        let machine = elf.machine().and_then(Machine::of_elf);
-        let machine = machine.ok_or(TableError::Machine)?;
+        let machine = elf.machine().ok_or(TableError::Machine)?;
         for_machine!(machine, A => Self::of_arch::<A>(elf, debug))
     }
 
@@ -147,7 +147,7 @@ impl UnwindTable {
         place: FileOffset,
         budget: &Budget,
     ) -> Result<Self, TableError> {
-        if !log.is_for(machine.elf()) {
+        if !log.is_for(machine) {
             return Err(TableError::Machine);
         }
         let eh_frame = piece.frames.and_then(|frames| log.eh_frame(frames).ok());

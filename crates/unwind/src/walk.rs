@@ -1,6 +1,6 @@
 //! The walk: frame after frame, until the stack or what is known of it ends.
 
-use crate::arch::{Arch, Call, LONGEST_CALL, for_machine};
+use crate::arch::{Arch, Call, LONGEST_CALL};
 use crate::cache::Cache;
 use crate::dwarf_evaluation::StepError;
 use crate::epilogue;
@@ -11,6 +11,7 @@ use crate::signal;
 use crate::space::is_code;
 use crate::stack::{Stack, Unread};
 use crate::{AddressSpace, Mapped, Outcome, RegisterSet};
+use rprof_abi::for_machine;
 use rprof_base::{Avma, CodeAddress, Svma};
 
 /// A frame of a stack.

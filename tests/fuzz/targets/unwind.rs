@@ -3,11 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use rprof_abi::Machine;
 use rprof_fuzz::WalkInput;
 use rprof_images::Elf;
-use rprof_unwind::{
-    AddressSpace, Machine, Mapped, Outcome, RegisterSet, Stack, UnwindTable, Unwinder,
-};
+use rprof_unwind::{AddressSpace, Mapped, Outcome, RegisterSet, Stack, UnwindTable, Unwinder};
 
 const MAX_FRAMES: usize = 200;
 

@@ -4,9 +4,10 @@
 
 pub mod arm;
 pub mod arm64;
+pub mod riscv;
 pub mod x86;
 
-use crate::{Cursor, Encoder, Endian, WireError};
+use crate::{Cursor, Encoder, Endian, Machine, WireError};
 
 /// What [`Registers::abi`] says of a task (`enum perf_sample_regs_abi`).
 pub mod abi {
@@ -34,6 +35,8 @@ pub struct RegisterTable {
     pub frame_pointer: u32,
     /// The number of the register that holds a return address, where calls do not push it.
     pub link: Option<u32>,
+    /// What names of architectures begin with that have these registers.
+    architectures: &'static [&'static str],
     /// By number; empty where there is none.
     names: &'static [&'static str],
 }
@@ -41,15 +44,13 @@ pub struct RegisterTable {
 impl RegisterTable {
     /// The table for an architecture's name, as `uname -m` and a recording's ARCH feature have it.
     pub fn of(architecture: &str) -> Option<&'static Self> {
-        let is_x86 = |name: &[u8]| {
-            name == b"x86_64" || name == b"x86" || matches!(name, [b'i', b'3'..=b'9', b'8', b'6'])
-        };
-        match architecture {
-            name if is_x86(name.as_bytes()) => Some(&x86::TABLE),
-            name if name.starts_with("aarch64") || name.starts_with("arm64") => Some(&arm64::TABLE),
-            name if name.starts_with("arm") => Some(&arm::TABLE),
-            _ => None,
-        }
+        let of_machines = Machine::ALL.iter().map(|machine| machine.registers());
+        // Last: `arm64` begins with its name.
+        let mut all = of_machines.chain([&arm::TABLE]);
+        all.find(|table| {
+            let mut architectures = table.architectures.iter();
+            architectures.any(|name| architecture.starts_with(name))
+        })
     }
 
     /// A register's name.
@@ -117,7 +118,8 @@ mod tests {
             ("i686", Some(&x86::TABLE)),
             ("aarch64", Some(&arm64::TABLE)),
             ("armv7l", Some(&arm::TABLE)),
-            ("riscv64", None),
+            ("riscv64", Some(&riscv::TABLE)),
+            ("s390x", None),
             ("", None),
         ] {
             assert_eq!(RegisterTable::of(name), table, "{name}");
@@ -130,6 +132,7 @@ mod tests {
             (x86::TABLE, ["IP", "SP", "BP"]),
             (arm64::TABLE, ["pc", "sp", "x29"]),
             (arm::TABLE, ["pc", "sp", "fp"]),
+            (riscv::TABLE, ["pc", "sp", "s0"]),
         ] {
             let numbers = [
                 table.instruction_pointer,

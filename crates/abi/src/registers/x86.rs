@@ -63,6 +63,7 @@ pub const TABLE: RegisterTable = RegisterTable {
     stack_pointer: SP,
     frame_pointer: BP,
     link: None,
+    architectures: &["x86", "i386", "i486", "i586", "i686"],
     names: NAMES,
 };
 

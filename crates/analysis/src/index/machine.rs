@@ -1,8 +1,8 @@
 //! The machine that was recorded.
 
+use rprof_abi::Machine;
 use rprof_abi::{Endian, SampleType};
 use rprof_perfdata::{FeatureId, Reader, RecordedEvent};
-use rprof_unwind::Machine;
 
 /// The machine whose stacks a recording holds; `None` if those are not walked.
 pub(crate) fn machine_of(reader: &Reader) -> Option<Machine> {

@@ -13,7 +13,7 @@ use crate::symbolize::Symbols;
 use crate::threads::{self, Threads};
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::{Dimension, Tally, TallyParts};
+use rprof_profile::{Dimension, SampleCount, Tally, TallyParts};
 
 /// Bytes of stacks that are kept, by all threads together: some 350,000 of 40 frames. Those of the chunks at hand may
 /// come on top.
@@ -135,14 +135,14 @@ impl ThreadStacks {
                 continue;
             }
             let image = symbols.unnamed_image(innermost);
-            counts.unnamed.add(image, stack.weight);
+            counts.unnamed.add(image, stack.count.weight);
             let group = tally.group(key);
             path.turn_to(stack.group, frames.by_ref().rev(), |outer, location| {
                 let frames = symbols.frames(location).iter().rev().copied();
                 tally.extend_stack(outer, group, frames)
             });
             if let Some(node) = path.innermost() {
-                tally.count(node, (stack.samples, stack.weight));
+                tally.count(node, stack.count);
             }
         }
     }
@@ -199,8 +199,7 @@ struct KeptStack {
     group: u64,
     /// The end of its locations; they start where those of the stack before end.
     end: usize,
-    samples: u64,
-    weight: u64,
+    count: SampleCount,
 }
 
 impl KeptStacks {
@@ -214,8 +213,7 @@ impl KeptStacks {
         self.stacks.push(KeptStack {
             group,
             end: self.locations.len(),
-            samples: 1,
-            weight,
+            count: SampleCount::one(weight),
         });
         u32::try_from(number).unwrap_or(u32::MAX)
     }
@@ -282,8 +280,8 @@ impl Pass for StacksPass<'_> {
         }
         if let Some(known) = known {
             if let Some(stack) = local.kept.stacks.get_mut(known as usize) {
-                stack.samples += 1;
-                stack.weight = stack.weight.saturating_add(weight);
+                stack.count.samples += 1;
+                stack.count.weight = stack.count.weight.saturating_add(weight);
             }
             return None;
         }

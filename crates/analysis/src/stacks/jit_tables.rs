@@ -1,9 +1,10 @@
 //! How JIT code is unwound: as its jitdump says.
 
+use rprof_abi::Machine;
 use rprof_base::FileOffset;
 use rprof_images::{JitDump, JitLoad, JitRecord};
 use rprof_untrusted::{Budget, Held, OverBudget};
-use rprof_unwind::{Machine, TableError, UnwindTable};
+use rprof_unwind::{TableError, UnwindTable};
 use std::sync::{Mutex, OnceLock};
 
 /// The functions in one jitdump of which it says how they are unwound.

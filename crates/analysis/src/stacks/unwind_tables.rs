@@ -4,11 +4,12 @@ use super::jit_tables::JitTables;
 use crate::binaries::{jitdump_to_unwind, locate_to_unwind};
 use crate::index::{has_stack, machine_of};
 use crate::recording::Recording;
+use rprof_abi::Machine;
 use rprof_base::{Avma, FileOffset};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_perfdata::Reader;
 use rprof_untrusted::OverBudget;
-use rprof_unwind::{Machine, Mapped, TableError, UnwindTable};
+use rprof_unwind::{Mapped, TableError, UnwindTable};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, OnceLock};
 

@@ -2,11 +2,11 @@
 
 use super::jitdump::{JitDumpFile, LiveJitDump, SampleMoment};
 use foldhash::HashMap;
+use rprof_abi::Machine;
 use rprof_abi::record::{FileIdentity, Record};
 use rprof_abi::{Misc, SampleId};
 use rprof_machine::{Epoch, Live, is_path_of_code_log};
 use rprof_untrusted::{Budget, Limits};
-use rprof_unwind::Machine;
 
 /// Jitdumps that are followed at most: each is an open file.
 const MAX_JITDUMPS: usize = 64;

@@ -22,6 +22,7 @@ use ends::{Ended, Ends};
 use foldhash::HashSet;
 use goroutine::Goroutine;
 use jitdumps::LiveJitDumps;
+use rprof_abi::Machine;
 use rprof_abi::registers::{self, RegisterTable};
 use rprof_abi::sample::StackDump;
 use rprof_abi::{
@@ -31,7 +32,7 @@ use rprof_locate::KeptFiles;
 use rprof_machine::Live;
 use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
-use rprof_unwind::{Machine, Outcome, RegisterSet, Stack, StackFrame, Unwinder};
+use rprof_unwind::{Outcome, RegisterSet, Stack, StackFrame, Unwinder};
 use std::cell::RefCell;
 use std::env::consts::ARCH;
 use std::sync::{Arc, OnceLock};

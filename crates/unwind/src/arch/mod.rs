@@ -1,16 +1,15 @@
 //! What differs between machines: numbers of registers, what calls do to them, and code.
 
 pub(crate) mod aarch64;
-mod machine;
 mod parts;
+pub(crate) mod riscv64;
 pub(crate) mod x86_64;
 
-pub use machine::Machine;
-pub(crate) use machine::for_machine;
 pub use parts::{Call, LONGEST_CALL};
 pub(crate) use parts::{Does, PltStubs, Pushes, Sampled, SignalReturn};
 
 use gimli::Vendor;
+use rprof_abi::Machine;
 
 /// The most registers that a frame can save.
 pub(crate) const MAX_SLOTS: usize = 12;
@@ -32,6 +31,8 @@ pub(crate) trait Arch {
     const TRACKED: &'static [u16];
     /// The callee-saved registers, as bits.
     const CALLEE_SAVED: u64;
+    /// From where the frame pointer leads to the caller's, which the return address follows.
+    const FRAME_RECORD: i64;
     /// Registers as samples have them.
     const SAMPLED: Sampled;
     /// Whose instructions descriptions may use.

@@ -34,7 +34,9 @@ pub(crate) enum Does {
 pub(crate) struct SignalReturn {
     /// The system call `rt_sigreturn`.
     pub(crate) code: &'static [u8],
-    /// Where in the signal's frame the registers are; the program counter follows them.
+    /// Where in the signal's frame the program counter is,
+    pub(crate) pc: u64,
+    /// and the registers.
     pub(crate) at: u64,
     /// The registers, by DWARF's numbers.
     pub(crate) registers: &'static [u16],

@@ -3,10 +3,11 @@
 mod elf;
 mod piece;
 
-use crate::{AddressSpace, Machine, Mapped, Outcome, RegisterSet, Stack, UnwindTable, Unwinder};
+use crate::{AddressSpace, Mapped, Outcome, RegisterSet, Stack, UnwindTable, Unwinder};
 use elf::{AARCH64, X86_64, debug_frame, elf};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use rprof_abi::Machine;
 use rprof_images::Elf;
 use rprof_untrusted::Budget;
 use std::path::Path;
@@ -121,53 +122,117 @@ fn an_image_of_another_machine_says_nothing() {
     assert_eq!(outcome, Outcome::Unmapped { avma: 1 });
 }
 
-/// What is known of a machine's signals: its ELF number, `rt_sigreturn`, the number of words
-/// before the registers, of those before the stack pointer, and its number.
-type Signals = (Machine, u16, &'static [u8], usize, usize, u16);
+/// What is known of a machine's signals.
+struct Signals {
+    machine: Machine,
+    /// `nop` and `rt_sigreturn`, and the latter's place.
+    code: &'static [u8],
+    returns_at: u64,
+    /// Words of the frame up to its last register, and of those the two that are looked at.
+    n_words: usize,
+    pc_at: usize,
+    sp_at: usize,
+    sp: u16,
+}
 
-const SIGNALS: [Signals; 2] = [
-    (
-        Machine::X86_64,
-        X86_64,
-        &[0x90, 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05],
-        5,
-        15,
-        7,
-    ),
-    (
-        Machine::Aarch64,
-        AARCH64,
-        &[
+const SIGNALS: [Signals; 3] = [
+    Signals {
+        machine: Machine::X86_64,
+        code: &[0x90, 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05],
+        returns_at: 1,
+        n_words: 22,
+        pc_at: 21,
+        sp_at: 20,
+        sp: 7,
+    },
+    Signals {
+        machine: Machine::Aarch64,
+        code: &[
             0x1f, 0x20, 0x03, 0xd5, 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4,
         ],
-        39,
-        31,
-        31,
-    ),
+        returns_at: 4,
+        n_words: 72,
+        pc_at: 71,
+        sp_at: 70,
+        sp: 31,
+    },
+    Signals {
+        machine: Machine::Riscv64,
+        code: &[0x01, 0, 0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0],
+        returns_at: 2,
+        n_words: 70,
+        pc_at: 38,
+        sp_at: 40,
+        sp: 2,
+    },
 ];
 
 #[test]
 fn signals_are_walked_although_nothing_describes_them() {
-    for (machine, number, code, n_before, n_registers, sp) in SIGNALS {
+    for signals in SIGNALS {
         let section = described();
-        let parts = [(".debug_frame", 0, &section[..]), (".text", 0x3000, code)];
-        let table = table(elf(number, &parts)).unwrap();
-        // Behind one `nop`.
-        let start = BIAS + 0x3000 + if sp == 7 { 1 } else { 4 };
+        let text = (".text", 0x3000, signals.code);
+        let parts = [(".debug_frame", 0, &section[..]), text];
+        let table = table(elf(signals.machine.elf_number(), &parts)).unwrap();
+        let start = BIAS + 0x3000 + signals.returns_at;
         // What was interrupted stands at the first instruction of the function that is outermost.
-        let mut words = vec![9; n_before + n_registers];
-        words.extend([STACK + 0x200, BIAS + 0x1200]);
-        let mut registers = RegisterSet::new(machine, start);
-        registers.set(sp, STACK);
+        let interrupted = BIAS + 0x1200;
+        let mut words = vec![9; signals.n_words];
+        words[signals.pc_at] = interrupted;
+        words[signals.sp_at] = STACK + 0x200;
+        let mut registers = RegisterSet::new(signals.machine, start);
+        registers.set(signals.sp, STACK);
         let (frames, outcome) = walk(&table, &registers, &words);
+        let machine = signals.machine;
         assert_eq!(frames, [start, BIAS + 0x1200], "{machine:?}: {outcome:?}");
         words.pop();
         let (frames, outcome) = walk(&table, &registers, &words);
-        assert_eq!(
-            (frames, outcome),
-            (vec![start], Outcome::OffStack { avma: start })
-        );
+        let off_stack = Outcome::OffStack { avma: start };
+        assert_eq!((frames, outcome), (vec![start], off_stack));
     }
+}
+
+/// What RISC-V's convention says: the return address lies below where the frame pointer leads, and
+/// the caller's frame pointer below that.
+#[test]
+fn frame_pointers_of_riscv_lead_above_their_frames() {
+    let nothing = described();
+    let table = table(elf(243, &[(".debug_frame", 0, &nothing)])).unwrap();
+    let mut registers = standing(Machine::Riscv64, 0x2000);
+    registers.set(8, STACK + 32);
+    let words = [9, 9, STACK + 64, BIAS + 0x2100, 9, 9, 0, 0];
+    let (frames, outcome) = walk(&table, &registers, &words);
+    assert_eq!(frames, [BIAS + 0x2000, BIAS + 0x2100]);
+    assert_eq!(outcome, Outcome::Complete);
+    // A function that calls nothing saves the frame pointer alone.
+    registers.set(8, STACK + 16);
+    let (frames, _) = walk(&table, &registers, &[9, STACK + 64, 9, 9]);
+    assert_eq!(frames, [BIAS + 0x2000]);
+}
+
+/// `s11` is saved by functions that save all: those are evaluated.
+#[test]
+fn functions_of_riscv_that_save_all_registers_are_left() {
+    // The frame has 14 words: `ra`, and `s0` to `s11`.
+    let mut saves = vec![0x0c, 2, 0, 0x0e, 112, 0x81, 1];
+    let saved = [8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27];
+    let offsets = saved.into_iter().zip(2..);
+    saves.extend(offsets.flat_map(|(register, at)| [0x80 | register, at]));
+    let by_last = [0x0c, 27, 0, 0x81, 1];
+    let functions: [(u64, u64, &[u8]); 3] = [
+        (0x1000, 0x20, &saves),
+        (0x1100, 0x20, &by_last),
+        (0x1200, 0x20, &[0x07, 1]),
+    ];
+    let section = debug_frame(1, &[0x0c, 2, 0], &functions);
+    let table = table(elf(243, &[(".debug_frame", 0, &section)])).unwrap();
+    let mut words = vec![9; 16];
+    words[13] = BIAS + 0x1104;
+    words[1] = STACK + 128;
+    words[15] = BIAS + 0x1204;
+    let (frames, outcome) = walk(&table, &standing(Machine::Riscv64, 0x1004), &words);
+    assert_eq!(frames, [0x1004, 0x1104, 0x1204].map(|at| BIAS + at));
+    assert_eq!(outcome, Outcome::Complete);
 }
 
 /// Words as stacks hold them: code, stack, and anything.

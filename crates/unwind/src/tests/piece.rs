@@ -1,9 +1,10 @@
 //! What compilers at run time say of their code in logs.
 
 use super::{BIAS, MAX_FRAMES, STACK, edit, edits, standing, thread, walk};
-use crate::{Machine, Mapped, Outcome, UnwindTable};
+use crate::{Mapped, Outcome, UnwindTable};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use rprof_abi::Machine;
 use rprof_base::FileOffset;
 use rprof_untrusted::{Budget, Limits};
 

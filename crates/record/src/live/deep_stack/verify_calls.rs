@@ -6,9 +6,8 @@ use crate::live::address_space::LiveSpace;
 use crate::live::process_memory::ProcessMemory;
 use crate::live::walk::WalkContext;
 use foldhash::HashMap;
-use rprof_unwind::{
-    AddressSpace, Call, LONGEST_CALL, Machine, StackFrame, call_before, is_jump_stub,
-};
+use rprof_abi::Machine;
+use rprof_unwind::{AddressSpace, Call, LONGEST_CALL, StackFrame, call_before, is_jump_stub};
 
 /// Return addresses that are remembered.
 const MAX_CALLS: usize = 1 << 16;

@@ -4,12 +4,13 @@
 //! records back, so code may have been replaced before the jitdump says so.
 
 use foldhash::fast::FixedState;
+use rprof_abi::Machine;
 use rprof_base::{Avma, FileOffset};
 use rprof_images::{JitDump, JitLoad, JitRecord, NoFile};
 use rprof_locate::{LiveProcess, is_trusted_owner};
 use rprof_ringbuf::sys::Clock;
 use rprof_untrusted::{Budget, Held};
-use rprof_unwind::{Machine, UnwindTable};
+use rprof_unwind::UnwindTable;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;

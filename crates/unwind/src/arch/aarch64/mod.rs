@@ -1,10 +1,9 @@
 //! 64-bit ARM. Source: DWARF for the Arm 64-bit Architecture, 4.1; Procedure Call Standard, 6.1; of
 //! instructions, Arm ARM.
 
-use super::{
-    Arch, Call, Does, LONGEST_CALL, Machine, PltStubs, Pushes, Sampled, SignalReturn, bits,
-};
+use super::{Arch, Call, Does, LONGEST_CALL, PltStubs, Pushes, Sampled, SignalReturn, bits};
 use gimli::Vendor;
+use rprof_abi::Machine;
 use rprof_abi::registers::arm64;
 
 /// The machine.
@@ -22,6 +21,7 @@ impl Arch for Aarch64 {
     const HAS_LINK_REGISTER: bool = true;
     const TRACKED: &'static [u16] = &[FP, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, LINK];
     const CALLEE_SAVED: u64 = bits(&[19, 20, 21, 22, 23, 24, 25, 26, 27, 28, FP, SP]);
+    const FRAME_RECORD: i64 = 0;
 
     /// Samples have DWARF's numbers.
     const SAMPLED: Sampled = Sampled {
@@ -43,6 +43,7 @@ impl Arch for Aarch64 {
     /// arch/arm64/include/uapi/asm/sigcontext.h, v6.12).
     const SIGNAL: SignalReturn = SignalReturn {
         code: &[0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4],
+        pc: 128 + 176 + 8 + 32 * 8,
         at: 128 + 176 + 8,
         registers: &[
             0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,

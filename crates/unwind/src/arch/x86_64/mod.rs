@@ -4,10 +4,9 @@
 mod epilogue;
 mod prologue;
 
-use super::{
-    Arch, Call, Does, LONGEST_CALL, Machine, PltStubs, Pushes, Sampled, SignalReturn, bits,
-};
+use super::{Arch, Call, Does, LONGEST_CALL, PltStubs, Pushes, Sampled, SignalReturn, bits};
 use gimli::Vendor;
+use rprof_abi::Machine;
 use rprof_abi::registers::x86;
 
 /// The machine.
@@ -26,6 +25,7 @@ impl Arch for X86_64 {
     const HAS_LINK_REGISTER: bool = false;
     const TRACKED: &'static [u16] = &[RBP, RBX, 12, 13, 14, 15, RETURN];
     const CALLEE_SAVED: u64 = bits(&[RBX, RBP, RSP, 12, 13, 14, 15]);
+    const FRAME_RECORD: i64 = 0;
 
     const SAMPLED: Sampled = Sampled {
         pc: x86::IP,
@@ -54,6 +54,7 @@ impl Arch for X86_64 {
     /// arch/x86/include/uapi/asm/sigcontext.h, v6.12).
     const SIGNAL: SignalReturn = SignalReturn {
         code: &[0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05],
+        pc: 40 + 16 * 8,
         at: 40,
         registers: &[8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7],
     };

@@ -1,0 +1,40 @@
+//! Programs for 64-bit RISC-V, in an emulator; not in every run.
+
+use crate::compare::{WHOLE, Walked, all, walk_all};
+use crate::compile::emulated;
+use crate::space::Images;
+use rprof_abi::Machine;
+
+/// Whether it stands in libc's functions for memory: those say nothing of themselves. What frame pointers
+/// lead to from there lacks callers, and gdb guesses by instructions, sometimes wrongly.
+fn is_not_described(walked: &Walked<'_>) -> bool {
+    let innermost = &walked.snapshot.frames[0].name;
+    ["memcpy", "memset"].contains(&innermost.as_str())
+}
+
+#[track_caller]
+fn calls_are_whole(test: &str, flags: &[&str]) {
+    let source = include_str!("programs/calls.c");
+    // Compilers for this machine leave them out unless told.
+    let flags = [flags, &["-fasynchronous-unwind-tables"]].concat();
+    let Some(program) = emulated(test, Machine::Riscv64, source, &flags) else {
+        return;
+    };
+    let truth = program.truth("run_to('work'); steps(1000)");
+    let walked = walk_all(&truth, &mut Images::default(), WHOLE);
+    all(&walked, test, |walked| {
+        walked.is_whole() || is_not_described(walked)
+    });
+}
+
+#[test]
+fn static_programs_for_riscv_are_walked() {
+    let flags = ["-O2", "-static"];
+    calls_are_whole("static_programs_for_riscv_are_walked", &flags);
+}
+
+#[test]
+fn programs_for_riscv_with_libraries_are_walked() {
+    let test = "programs_for_riscv_with_libraries_are_walked";
+    calls_are_whole(test, &["-O2", "-no-pie", "-Wl,-z,now"]);
+}
