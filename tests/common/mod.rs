@@ -279,7 +279,9 @@ pub fn write(path: &Path, bytes: &[u8]) {
 /// Samples, by the recorder's last line.
 #[track_caller]
 pub fn samples(stderr: &str) -> u64 {
-    number_before(stderr, " samples in").expect(stderr)
+    let many = number_before(stderr, " samples in");
+    many.or_else(|| number_before(stderr, " sample in"))
+        .expect(stderr)
 }
 
 /// A recording's report.

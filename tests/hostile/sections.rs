@@ -9,6 +9,7 @@ fn a_damaged_section_of_tracepoint_formats_keeps_its_size() {
     let dir = scratch();
     let file = dir.path().join("damaged.data");
     let mut crafted = Crafted::new("cpu-clock");
+    crafted.comm(b"x");
     let damaged = b"no formats of tracepoints".to_vec();
     let len_bytes = damaged.len();
     crafted.features.push((FeatureId::TRACING_DATA, damaged));
