@@ -36,6 +36,9 @@ pub struct CounterValue {
     pub was_always_on: bool,
 }
 
+/// No group's values are longer (`perf_event_validate_size` in `kernel/events/core.c`, v6.12).
+const MOST_GROUP_BYTES: usize = 16 << 10;
+
 /// An event that the kernel counts or samples.
 #[derive(Debug)]
 pub struct Counter {
@@ -49,6 +52,29 @@ impl Counter {
     /// # Errors
     /// [`OpenError`]; its variants tell apart what a user can do about it.
     pub fn open(attr: &PerfEventAttr, target: Target, cpu: Cpu) -> Result<Self, OpenError> {
+        Self::open_behind(attr, target, cpu, None)
+    }
+
+    /// Opens an event that is counted whenever its leader is, and only then: one of the same target
+    /// and CPU, which leads itself.
+    ///
+    /// # Errors
+    /// [`OpenError`]; EINVAL if the two cannot be counted together.
+    pub fn open_in_group(
+        attr: &PerfEventAttr,
+        target: Target,
+        cpu: Cpu,
+        leader: &Self,
+    ) -> Result<Self, OpenError> {
+        Self::open_behind(attr, target, cpu, Some(leader.fd.as_fd()))
+    }
+
+    fn open_behind(
+        attr: &PerfEventAttr,
+        target: Target,
+        cpu: Cpu,
+        leader: Option<BorrowedFd<'_>>,
+    ) -> Result<Self, OpenError> {
         let mut bytes = Vec::new();
         attr.encode(&mut bytes, Endian::NATIVE, attr.smallest_size());
         let pid = match target {
@@ -59,7 +85,8 @@ impl Counter {
             Cpu::On(cpu) => i32::try_from(cpu).unwrap_or(i32::MAX),
             Cpu::Any => -1,
         };
-        let fd = sys::perf_event_open(&mut bytes, pid, cpu).map_err(OpenError::from_errno)?;
+        let fd =
+            sys::perf_event_open(&mut bytes, pid, cpu, leader).map_err(OpenError::from_errno)?;
         Ok(Self {
             fd,
             read_format: attr.read_format,
@@ -107,12 +134,20 @@ impl Counter {
     /// # Errors
     /// The kernel's, or `InvalidData` if it wrote less than its format says.
     pub fn read(&self) -> io::Result<CounterValue> {
-        let mut bytes = [0; 64];
+        let is_group = self.read_format.has(ReadFormat::GROUP);
+        let mut bytes = vec![0; if is_group { MOST_GROUP_BYTES } else { 64 }];
         let len = sys::read(self.fd.as_fd(), &mut bytes)?;
         let mut cursor = Cursor::new(bytes.get(..len).unwrap_or_default(), Endian::NATIVE);
         let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
         let read = ReadValues::parse(&mut cursor, self.read_format).map_err(invalid)?;
-        let value = read.values().next().unwrap_or_default();
+        // Whichever event of a group is read, the values are those of all of it.
+        let own = match is_group {
+            true => Some(self.id()?),
+            false => None,
+        };
+        let mut values = read.values();
+        let value = values.find(|value| own.is_none() || value.id == own);
+        let value = value.unwrap_or_default();
         Ok(CounterValue {
             count: value.value,
             lost: value.lost,

@@ -27,11 +27,16 @@ fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     }
 }
 
-/// `perf_event_open(2)` with close-on-exec and no group. `attr` is written to on E2BIG (the
-/// kernel puts the size it knows into the size field).
-pub(crate) fn perf_event_open(attr: &mut [u8], pid: i32, cpu: i32) -> io::Result<OwnedFd> {
+/// `perf_event_open(2)` with close-on-exec. `attr` is written to on E2BIG (the kernel puts the size
+/// it knows into the size field).
+pub(crate) fn perf_event_open(
+    attr: &mut [u8],
+    pid: i32,
+    cpu: i32,
+    leader: Option<BorrowedFd<'_>>,
+) -> io::Result<OwnedFd> {
     const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 8;
-    let no_group: RawFd = -1;
+    let leader: RawFd = leader.map_or(-1, |leader| leader.as_raw_fd());
     // SAFETY: `attr` starts with its own size, which is its length (PerfEventAttr::encode).
     let fd = unsafe {
         libc::syscall(
@@ -39,7 +44,7 @@ pub(crate) fn perf_event_open(attr: &mut [u8], pid: i32, cpu: i32) -> io::Result
             attr.as_mut_ptr(),
             pid,
             cpu,
-            no_group,
+            leader,
             PERF_FLAG_FD_CLOEXEC,
         )
     };
