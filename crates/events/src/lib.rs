@@ -9,6 +9,7 @@
 //! | `cpu/event=0x3c,umask=1/u`, `cycles/period=1000/` | PMU and general terms | `pmu_event`, `pmu`, `format`, `term` |
 //! | `sched:sched_switch`, `sched:*` | tracepoints | `tracepoint` |
 //! | `mem:0x1000/8:w` | breakpoints | `breakpoint` |
+//! | `{cycles,faults}:S`, `name{a,b}` | groups, counted together | `group` |
 //!
 //! The only things read are sysfs and tracefs, and [`Sources`] says where they are. Nothing is
 //! opened here: whether this machine counts an event is for the kernel to say.
@@ -21,6 +22,7 @@ mod error;
 mod event;
 mod format;
 mod glob;
+mod group;
 mod item;
 mod modifier;
 mod parser;
@@ -37,7 +39,8 @@ mod tracepoint;
 pub use cpu_list::{online_cpus, parse_cpu_list};
 pub use default::{cpu_clock, default_events};
 pub use error::EventError;
-pub use event::Event;
+pub use event::{Event, Grouping};
+pub use group::group_all;
 pub use parser::parse_events;
 pub use sources::Sources;
 pub use suggest::Suggestions;

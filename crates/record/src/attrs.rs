@@ -8,7 +8,7 @@ use crate::{CallChains, Error, Note, Rate, Settings, Watch, stack_dump};
 use rprof_abi::{
     AttrFlags, BranchSampleType, PerfEventAttr, ReadFormat, SampleType, event_type, sw,
 };
-use rprof_events::{Event, Sources, cpu_clock, default_events};
+use rprof_events::{Event, Grouping, Sources, cpu_clock, default_events};
 use rprof_ringbuf::{Counter, Cpu, OpenError, Target, fit, sys};
 
 /// An event ready to be opened on every CPU of every target.
@@ -18,6 +18,7 @@ pub(crate) struct Prepared {
     pub(crate) attr: PerfEventAttr,
     /// CPUs its PMU has; `None` for all.
     pub(crate) cpus: Option<Vec<u32>>,
+    pub(crate) grouping: Grouping,
 }
 
 /// Everything that is opened.
@@ -143,6 +144,7 @@ fn prepare_event(
         name: event.name.clone(),
         attr: sampling_attr(event, rate, settings.call_chains, &settings.watch),
         cpus: event.cpus.clone(),
+        grouping: event.grouping.clone(),
     };
     // An event that is on some CPUs only is tried on one of them.
     let probe = Probe::of(settings).on_cpus_of(event.cpus.as_deref());
@@ -205,13 +207,13 @@ fn fit_for_user(
 
 /// What settings are tried on: ourselves, or everybody if everybody will be watched.
 #[derive(Clone, Copy, Debug)]
-struct Probe {
+pub(crate) struct Probe {
     target: Target,
     cpu: Cpu,
 }
 
 impl Probe {
-    fn of(settings: &Settings) -> Self {
+    pub(crate) fn of(settings: &Settings) -> Self {
         match (&settings.watch, &settings.cpus) {
             (Watch::All, cpus) => {
                 let first = cpus.as_ref().and_then(|cpus| cpus.first()).copied();
@@ -228,7 +230,7 @@ impl Probe {
     }
 
     /// The same where an event's PMU has its CPUs.
-    fn on_cpus_of(self, cpus: Option<&[u32]>) -> Self {
+    pub(crate) fn on_cpus_of(self, cpus: Option<&[u32]>) -> Self {
         match (self.target, cpus.and_then(<[u32]>::first)) {
             (Target::All, Some(&first)) => Self {
                 cpu: Cpu::On(first),
@@ -239,7 +241,19 @@ impl Probe {
     }
 
     fn open(self, attr: &PerfEventAttr) -> Result<(), OpenError> {
-        Counter::open(attr, self.target, self.cpu).map(drop)
+        self.open_counter(attr, None).map(drop)
+    }
+
+    /// Opens an event for a moment, behind a leader if there is one.
+    pub(crate) fn open_counter(
+        self,
+        attr: &PerfEventAttr,
+        leader: Option<&Counter>,
+    ) -> Result<Counter, OpenError> {
+        match leader {
+            None => Counter::open(attr, self.target, self.cpu),
+            Some(leader) => Counter::open_in_group(attr, self.target, self.cpu, leader),
+        }
     }
 }
 
@@ -265,6 +279,10 @@ fn sampling_attr(
         }
         Some(Rate::Period(period)) => attr.sample_period = period,
         None => {}
+    }
+    if event.grouping.is_read() {
+        attr.sample_period = 0;
+        attr.flags = attr.flags.without(AttrFlags::FREQ);
     }
     attr.sample_type = SampleType::IDENTIFIER
         .with(SampleType::IP)
@@ -353,6 +371,7 @@ fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<P
         name: SIDEBAND.to_owned(),
         attr: fitted.attr,
         cpus: None,
+        grouping: Grouping::Alone,
     })
 }
 

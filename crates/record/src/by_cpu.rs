@@ -88,6 +88,7 @@ impl EventCounters {
                 counters: Vec::new(),
             }),
             cpus: self.cpus.clone(),
+            grouping: self.grouping.clone(),
         }
     }
 }

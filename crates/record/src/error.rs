@@ -78,6 +78,19 @@ pub enum Error {
         /// The event.
         event: String,
     },
+    /// The kernel does not count these events together.
+    #[error(
+        "event '{member}' cannot be in a group with '{leader}': {}; name it outside of the braces",
+        why_no_group(why)
+    )]
+    Group {
+        /// The first event of the group.
+        leader: String,
+        /// The one that was refused.
+        member: String,
+        /// Why.
+        why: OpenError,
+    },
     /// A ring could not be mapped.
     #[error("ring of CPU {cpu}: {why}; {}", advice::map(why))]
     Map {
@@ -159,6 +172,18 @@ impl Error {
 
 /// The event that carries mappings, names and tasks, as the file calls it.
 pub(crate) const SIDEBAND: &str = "dummy:u";
+
+fn why_no_group(why: &OpenError) -> String {
+    match why {
+        OpenError::TooNew => "their values are more than a sample can hold".to_owned(),
+        OpenError::Invalid => {
+            "all events of a group need room in one PMU at a time (software events \
+             go with any), and {...}:W counts them one by one where they have none"
+                .to_owned()
+        }
+        other => other.to_string(),
+    }
+}
 
 fn what_is_left(size_bytes: u64) -> String {
     match size_bytes {

@@ -1,6 +1,6 @@
 //! A recording from start to end.
 
-use crate::attrs::{self, Attrs};
+use crate::attrs::{self, Attrs, Probe};
 use crate::control::{Control, Decision, POLL_INTERVAL, PassStatistics};
 use crate::coverage::{Coverage, Recorded};
 use crate::drain::Drain;
@@ -16,7 +16,10 @@ use crate::output::Created;
 use crate::plan::Plan;
 use crate::sink::Sink;
 use crate::targets::{started_by, targets_of};
-use crate::{CallChains, Error, Note, Output, Settings, Summary, Watch, stack_dump, watched};
+use crate::{
+    CallChains, Error, Note, Output, Settings, Summary, Watch, group_attrs, groups, stack_dump,
+    watched,
+};
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
 use rprof_process::{Child, Gated, Stdout};
@@ -43,7 +46,8 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let cpus = cpus_of(settings)?;
     let interrupts = Rc::new(Interrupts::listen()?);
     let mut less = Less::default();
-    let attrs = attrs::prepare(settings, &interrupts, &mut less, note)?;
+    let mut attrs = attrs::prepare(settings, &interrupts, &mut less, note)?;
+    group_attrs::complete(&mut attrs.sampling, Probe::of(settings), note)?;
     let gated = match settings.command.is_empty() {
         true => None,
         false => Some(Gated::spawn(&settings.command, stdout_of(settings))?),
@@ -74,6 +78,9 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let plan = Plan::new(settings, &opened, &sideband_layout)?;
     let mut known = features::of_machine(&settings.tool);
     known.extend(features::of_tracepoints(&settings.events));
+    let sampled = opened.sampling.events.iter();
+    let groupings: Vec<_> = sampled.map(|event| &event.grouping).collect();
+    known.extend(groups::section(&groupings));
     known.extend(child.and_then(features::of_command));
     let created = Created::new(&settings.output)?;
     let writer = created.start(&plan.written, known, &interrupts)?;

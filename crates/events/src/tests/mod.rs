@@ -2,5 +2,6 @@
 
 mod errors;
 mod forms;
+mod groups;
 mod machine;
 mod tracepoints;
