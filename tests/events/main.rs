@@ -10,6 +10,7 @@
 mod common;
 
 mod groups;
+mod probes;
 
 use common::{perf, rprof, run};
 use std::ffi::OsStr;

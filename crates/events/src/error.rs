@@ -52,6 +52,28 @@ pub enum EventError {
         /// The group as it was given.
         group: String,
     },
+    /// A probe without a place.
+    #[error("no probe in '{event}': {what} is expected")]
+    BadProbe {
+        /// The event as it was given.
+        event: String,
+        /// What should be there.
+        what: &'static str,
+    },
+    /// The kernel has no PMU for such probes.
+    #[error(
+        "this kernel has no {pmu}s for '{event}' ({}): /sys/bus/event_source/devices/{pmu} is missing",
+        match *pmu {
+            "kprobe" => "CONFIG_KPROBE_EVENTS",
+            _ => "CONFIG_UPROBE_EVENTS",
+        }
+    )]
+    NoProbes {
+        /// The PMU.
+        pmu: &'static str,
+        /// The event as it was given.
+        event: String,
+    },
     /// No event has this name.
     #[error("unknown event '{name}'{suggestions}")]
     UnknownEvent {

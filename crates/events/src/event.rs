@@ -2,6 +2,8 @@
 
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type, hw, sw};
 
+use crate::ProbePoint;
+
 /// One event as named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
@@ -21,6 +23,8 @@ pub struct Event {
     pub cpus: Option<Vec<u32>>,
     /// Whether it is counted together with others.
     pub grouping: Grouping,
+    /// The place in code where it happens, not looked up yet.
+    pub probe: Option<ProbePoint>,
 }
 
 /// How an event is counted: alone, or together with others, all of them at a time or none.
@@ -70,6 +74,7 @@ impl Event {
             sample_read: false,
             cpus: None,
             grouping: Grouping::Alone,
+            probe: None,
         }
     }
 

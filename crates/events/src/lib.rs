@@ -9,6 +9,7 @@
 //! | `cpu/event=0x3c,umask=1/u`, `cycles/period=1000/` | PMU and general terms | `pmu_event`, `pmu`, `format`, `term` |
 //! | `sched:sched_switch`, `sched:*` | tracepoints | `tracepoint` |
 //! | `mem:0x1000/8:w` | breakpoints | `breakpoint` |
+//! | `uprobe:/path:function`, `sdt_provider:name` | probes | `probe` |
 //! | `{cycles,faults}:S`, `name{a,b}` | groups, counted together | `group` |
 //!
 //! The only things read are sysfs and tracefs, and [`Sources`] says where they are. Nothing is
@@ -28,6 +29,8 @@ mod modifier;
 mod parser;
 mod pmu;
 mod pmu_event;
+mod probe;
+mod probe_point;
 mod sources;
 mod suggest;
 mod symbol;
@@ -40,7 +43,10 @@ pub use cpu_list::{online_cpus, parse_cpu_list};
 pub use default::{cpu_clock, default_events};
 pub use error::EventError;
 pub use event::{Event, Grouping};
+pub use glob::{glob_matches, is_glob};
 pub use group::group_all;
 pub use parser::parse_events;
+pub use probe::set_semaphore;
+pub use probe_point::{ProbePoint, ProbeSite, ProbedCode};
 pub use sources::Sources;
-pub use suggest::Suggestions;
+pub use suggest::{Suggestions, suggest};

@@ -6,6 +6,7 @@ use crate::item::{Item, split_list};
 use crate::modifier::Modifiers;
 use crate::pmu::Pmu;
 use crate::pmu_event::PmuEvent;
+use crate::probe::parse_probe;
 use crate::suggest::suggest;
 use crate::symbol::{Symbol, symbol_names};
 use crate::term::{GENERAL, General, split_terms};
@@ -51,6 +52,11 @@ impl Parser<'_> {
             let (event, modifiers) = parse_breakpoint(text, rest)?;
             return Ok(Parsed::new(text, vec![event], modifiers));
         }
+        if !self.has_tracepoints(text)
+            && let Some((event, modifiers)) = parse_probe(text, self.sources)?
+        {
+            return Ok(Parsed::new(text, vec![event], modifiers));
+        }
         let item = Item::cut(text)?;
         let has_colon = item.terms.is_none() && text.contains(':');
         if has_colon && !self.is_known(item.head) {
@@ -62,6 +68,16 @@ impl Parser<'_> {
             None => self.by_name(item)?,
         };
         Ok(Parsed::new(text, events, modifiers))
+    }
+
+    /// Whether what stands before the first colon is a system of tracepoints, such as perf makes of markers.
+    fn has_tracepoints(&self, text: &str) -> bool {
+        let system = text.split(':').next().unwrap_or_default();
+        let tracepoints = Tracepoints {
+            sources: self.sources,
+            event: text,
+        };
+        tracepoints.has_system(system)
     }
 
     /// Whether what follows the colon are modifiers, not the name of a tracepoint.

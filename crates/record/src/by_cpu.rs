@@ -89,6 +89,7 @@ impl EventCounters {
             }),
             cpus: self.cpus.clone(),
             grouping: self.grouping.clone(),
+            text: self.text.clone(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Why a recording could not be made, with the one thing to do about it.
 
 use crate::advice::{self, Foreign};
+use crate::probe_error::ProbeError;
 use rprof_abi::{PerfEventAttr, event_type, sw};
 use rprof_events::EventError;
 use rprof_ringbuf::{MapError, OpenError, Target};
@@ -76,6 +77,31 @@ pub enum Error {
     )]
     NoBranchRecords {
         /// The event.
+        event: String,
+    },
+    /// A probe has no place.
+    #[error("no place for '{event}'")]
+    Probe {
+        /// The event.
+        event: String,
+        /// Why.
+        source: ProbeError,
+    },
+    /// A probe is not allowed.
+    #[error("event '{event}': probes need CAP_PERFMON or root: run with sudo")]
+    ProbeForbidden {
+        /// The event.
+        event: String,
+    },
+    /// Probes are watched on CPUs, values are of threads.
+    #[error(
+        "'{probe}' and ':S' of '{event}' exclude each other: probes are watched on CPUs, whose counters \
+         are not those of single threads; record all CPUs (-a), or leave out ':S'"
+    )]
+    ProbeAndValues {
+        /// The probe.
+        probe: String,
+        /// The event with values.
         event: String,
     },
     /// The kernel does not count these events together.

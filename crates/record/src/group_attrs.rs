@@ -5,7 +5,7 @@ use crate::groups::units;
 use crate::{Error, Note};
 use rprof_abi::{AttrFlags, PerfEventAttr, ReadFormat};
 use rprof_events::Grouping;
-use rprof_ringbuf::OpenError;
+use rprof_ringbuf::{OpenError, OpenWith};
 
 /// Completes the attrs of groups, and tries whether the kernel takes them. Of a weak group that it does not
 /// take, each event is counted alone.
@@ -76,11 +76,14 @@ impl Probe {
     /// Opens a group for a moment; the error says at which member.
     fn open_group(self, leader: &Prepared, members: &[Prepared]) -> Result<(), (usize, OpenError)> {
         let probe = self.on_cpus_of(leader.cpus.as_deref());
-        let leader = probe.open_counter(&leader.attr, None);
-        let leader = leader.map_err(|why| (usize::MAX, why))?;
+        let open = |event: &Prepared, leader| {
+            let text = event.text.as_deref();
+            probe.open_with(&event.attr, OpenWith { leader, text })
+        };
+        let leader = open(leader, None).map_err(|why| (usize::MAX, why))?;
         let mut opened = Vec::new();
         for (at, member) in members.iter().enumerate() {
-            let member = probe.open_counter(&member.attr, Some(&leader));
+            let member = open(member, Some(&leader));
             opened.push(member.map_err(|why| (at, why))?);
         }
         Ok(())

@@ -38,6 +38,8 @@ mod open;
 mod opening;
 mod output;
 mod plan;
+mod probe_error;
+mod probes;
 mod run;
 mod running;
 mod settings;
@@ -49,6 +51,7 @@ mod watched;
 
 pub use error::Error;
 pub use note::{Less, Note, SmallRings};
+pub use probe_error::ProbeError;
 pub use run::record;
 pub use settings::{CallChains, EventCount, Output, Rate, Settings, Summary, Tool, Watch};
 pub use stack_dump::LARGE_BYTES as MOST_STACK_BYTES;

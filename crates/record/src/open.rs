@@ -9,6 +9,7 @@ use crate::{Error, Rate, Settings, opening, stack_dump};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_events::Grouping;
 use rprof_ringbuf::{Counter, MapError, OpenError, Poller, Ring, Target, sys};
+use std::ffi::CString;
 use std::io;
 
 /// Data pages of a sideband ring: a build's worth of mappings between two drains.
@@ -36,6 +37,8 @@ pub(crate) struct EventCounters {
     pub(crate) small_dumps: Option<SmallDumps>,
     pub(crate) cpus: Option<Vec<u32>>,
     pub(crate) grouping: Grouping,
+    /// What the kernel wants with a probe.
+    pub(crate) text: Option<CString>,
 }
 
 /// What counters of an event say in sum.
@@ -409,5 +412,6 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
         small_dumps,
         cpus: event.cpus.clone(),
         grouping: event.grouping.clone(),
+        text: event.text.clone(),
     }
 }

@@ -5,7 +5,7 @@ use crate::open::{EventCounters, Group, RingOwner, Rings, SmallDumps};
 use crate::{Error, groups};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_ringbuf::sys::OpenFilesLimit;
-use rprof_ringbuf::{Counter, Cpu, OpenError, Target};
+use rprof_ringbuf::{Counter, Cpu, OpenError, OpenWith, Target};
 
 /// An event's counter for one target on one CPU, and the same with small dumps.
 struct OneOrTwo {
@@ -54,8 +54,9 @@ impl Group {
             return Ok(None);
         }
         let leader = leader.map(|leader| &self.events[leader]);
+        let text = event.text.as_deref();
         let open = |attr, leader| {
-            open_one(attr, target, cpu, leader)
+            open_one(attr, target, cpu, OpenWith { leader, text })
                 .map_err(|why| Error::open(&event.name, attr, why, target))
         };
         let large = open(
@@ -125,17 +126,14 @@ pub(crate) fn double(events: &mut [EventCounters]) {
     }
 }
 
-/// Opens one counter, behind a leader if there is one; `None` if its thread has ended meanwhile.
+/// Opens one counter; `None` if its thread has ended meanwhile.
 fn open_one(
     attr: &PerfEventAttr,
     target: Target,
     cpu: u32,
-    leader: Option<&Counter>,
+    with: OpenWith<'_>,
 ) -> Result<Option<Counter>, OpenError> {
-    let open = || match leader {
-        None => Counter::open(attr, target, Cpu::On(cpu)),
-        Some(leader) => Counter::open_in_group(attr, target, Cpu::On(cpu), leader),
-    };
+    let open = || Counter::open_with(attr, target, Cpu::On(cpu), with);
     let opened = match open() {
         Err(OpenError::TooManyFiles) if OpenFilesLimit::raise() => open(),
         opened => opened,

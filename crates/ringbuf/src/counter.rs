@@ -2,7 +2,8 @@
 
 use crate::{OpenError, sys};
 use rprof_abi::sample::ReadValues;
-use rprof_abi::{Cursor, Endian, PerfEventAttr, ReadFormat};
+use rprof_abi::{AttrFlags, Cursor, Endian, PerfEventAttr, ReadFormat};
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
@@ -22,6 +23,18 @@ pub enum Cpu {
     On(u32),
     /// Wherever the thread runs. Such an event cannot have both `inherit` and a ring.
     Any,
+}
+
+/// What an event is opened with, beside its attr.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpenWith<'w> {
+    /// It is counted whenever this one is, and only then: an event of the same target and CPU that has no
+    /// leader itself.
+    pub leader: Option<&'w Counter>,
+    /// What `config1` points to while the event is opened: for probes, the path of a file or the name of a
+    /// function. Such an event must not be inherited: the kernel would read the text anew, in the memory of
+    /// each process that forks, and let the fork fail if it is not there (6.18).
+    pub text: Option<&'w CStr>,
 }
 
 /// What a counter says of itself at one moment.
@@ -52,29 +65,23 @@ impl Counter {
     /// # Errors
     /// [`OpenError`]; its variants tell apart what a user can do about it.
     pub fn open(attr: &PerfEventAttr, target: Target, cpu: Cpu) -> Result<Self, OpenError> {
-        Self::open_behind(attr, target, cpu, None)
+        Self::open_with(attr, target, cpu, OpenWith::default())
     }
 
-    /// Opens an event that is counted whenever its leader is, and only then: one of the same target
-    /// and CPU, which leads itself.
+    /// Opens an event with what it needs beside its attr.
     ///
     /// # Errors
-    /// [`OpenError`]; EINVAL if the two cannot be counted together.
-    pub fn open_in_group(
+    /// [`OpenError`]; EINVAL if the event and its leader cannot be counted together, or if an event with a
+    /// text is to be inherited.
+    pub fn open_with(
         attr: &PerfEventAttr,
         target: Target,
         cpu: Cpu,
-        leader: &Self,
+        with: OpenWith<'_>,
     ) -> Result<Self, OpenError> {
-        Self::open_behind(attr, target, cpu, Some(leader.fd.as_fd()))
-    }
-
-    fn open_behind(
-        attr: &PerfEventAttr,
-        target: Target,
-        cpu: Cpu,
-        leader: Option<BorrowedFd<'_>>,
-    ) -> Result<Self, OpenError> {
+        if with.text.is_some() && attr.flags.has(AttrFlags::INHERIT) {
+            return Err(OpenError::Invalid);
+        }
         let mut bytes = Vec::new();
         attr.encode(&mut bytes, Endian::NATIVE, attr.smallest_size());
         let pid = match target {
@@ -85,8 +92,9 @@ impl Counter {
             Cpu::On(cpu) => i32::try_from(cpu).unwrap_or(i32::MAX),
             Cpu::Any => -1,
         };
-        let fd =
-            sys::perf_event_open(&mut bytes, pid, cpu, leader).map_err(OpenError::from_errno)?;
+        let leader = with.leader.map(AsFd::as_fd);
+        let fd = sys::perf_event_open(&mut bytes, pid, cpu, leader, with.text);
+        let fd = fd.map_err(OpenError::from_errno)?;
         Ok(Self {
             fd,
             read_format: attr.read_format,

@@ -19,7 +19,7 @@ mod ring;
 pub mod sys;
 mod watchpoint;
 
-pub use counter::{Counter, CounterValue, Cpu, Target};
+pub use counter::{Counter, CounterValue, Cpu, OpenWith, Target};
 pub use error::{MapError, OpenError, RingError};
 pub use fit::{Fitted, INHERITED_VALUES, fit};
 pub use poll::{Poller, Ready};

@@ -4,4 +4,5 @@ mod errors;
 mod forms;
 mod groups;
 mod machine;
+mod probes;
 mod tracepoints;
