@@ -17,7 +17,7 @@ const EXECUTE_LEN: u64 = if cfg!(target_arch = "aarch64") { 4 } else { 8 };
 const MAX_LEN: u64 = 8;
 
 /// Reads a breakpoint; `rest` is `text` after `mem:`. As with perf, each access is a sample.
-pub(crate) fn parse_breakpoint(text: &str, rest: &str) -> Result<Event, EventError> {
+pub(crate) fn parse_breakpoint(text: &str, rest: &str) -> Result<(Event, Modifiers), EventError> {
     let (place, suffix) = rest.split_once(':').unwrap_or((rest, ""));
     let (address, len) = match place.split_once('/') {
         Some((address, len)) => (address, Some(parse_number(len, text)?)),
@@ -46,8 +46,7 @@ pub(crate) fn parse_breakpoint(text: &str, rest: &str) -> Result<Event, EventErr
     event.attr.config1 = parse_number(address, text)?;
     event.attr.config2 = len;
     event.attr.sample_period = 1;
-    Modifiers::parse(letters, text)?.apply(&mut event);
-    Ok(event)
+    Ok((event, Modifiers::parse(letters, text)?))
 }
 
 fn bit_of(letter: char) -> Option<u32> {

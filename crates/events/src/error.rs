@@ -23,9 +23,54 @@ pub enum EventError {
         /// What is missing its counterpart.
         delimiter: char,
     },
-    /// `{a,b}`.
-    #[error("groups are not supported yet: name the events of '{event}' without braces")]
-    Group {
+    /// `{a,{b,c}}`.
+    #[error("a group within a group in '{event}': groups do not nest")]
+    NestedGroup {
+        /// The group as it was given.
+        event: String,
+    },
+    /// `{a,b}c`.
+    #[error(
+        "'{after}' follows the group in '{event}': after the brace come modifiers, as in {{a,b}}:S"
+    )]
+    AfterGroup {
+        /// What stands there.
+        after: String,
+        /// The group as it was given.
+        event: String,
+    },
+    /// `{a,b:D}`.
+    #[error(
+        "modifier '{modifier}' of '{event}' in '{group}': only a group as a whole, by its first event, \
+         can be pinned or exclusive; write {{...}}:{modifier}"
+    )]
+    LeadingModifier {
+        /// The letter.
+        modifier: char,
+        /// The event as it was given.
+        event: String,
+        /// The group as it was given.
+        group: String,
+    },
+    /// A probe without a place.
+    #[error("no probe in '{event}': {what} is expected")]
+    BadProbe {
+        /// The event as it was given.
+        event: String,
+        /// What should be there.
+        what: &'static str,
+    },
+    /// The kernel has no PMU for such probes.
+    #[error(
+        "this kernel has no {pmu}s for '{event}' ({}): /sys/bus/event_source/devices/{pmu} is missing",
+        match *pmu {
+            "kprobe" => "CONFIG_KPROBE_EVENTS",
+            _ => "CONFIG_UPROBE_EVENTS",
+        }
+    )]
+    NoProbes {
+        /// The PMU.
+        pmu: &'static str,
         /// The event as it was given.
         event: String,
     },
@@ -94,10 +139,20 @@ pub enum EventError {
         event: String,
     },
     /// A letter that is no modifier.
-    #[error("unsupported modifier '{modifier}' in '{event}': use some of u k h H G I p P S D e")]
+    #[error("unsupported modifier '{modifier}' in '{event}': use some of u k h H G I p P S D e W")]
     UnknownModifier {
         /// The letter.
         modifier: char,
+        /// The event as it was given.
+        event: String,
+    },
+    /// A letter of perf's that is for counting.
+    #[error("modifier '{modifier}' in '{event}' {what}, and takes no samples: leave it out")]
+    CountingModifier {
+        /// The letter.
+        modifier: char,
+        /// What it does.
+        what: &'static str,
         /// The event as it was given.
         event: String,
     },

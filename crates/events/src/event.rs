@@ -2,6 +2,8 @@
 
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type, hw, sw};
 
+use crate::ProbePoint;
+
 /// One event as named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
@@ -19,6 +21,42 @@ pub struct Event {
     pub sample_read: bool,
     /// The CPUs that the PMU counts on, ascending; `None` where it is all of them.
     pub cpus: Option<Vec<u32>>,
+    /// Whether it is counted together with others.
+    pub grouping: Grouping,
+    /// The place in code where it happens, not looked up yet.
+    pub probe: Option<ProbePoint>,
+}
+
+/// How an event is counted: alone, or together with others, all of them at a time or none.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum Grouping {
+    /// Alone.
+    #[default]
+    Alone,
+    /// First of a group: those that follow it in the list and are its members.
+    Leader {
+        /// What stands before the brace.
+        name: Option<String>,
+        /// Modifier `W`: if the kernel does not take the group, its events are counted alone.
+        is_weak: bool,
+    },
+    /// Of the group of the last leader before it.
+    Member {
+        /// With modifier `S` of the leader: it takes no samples, its count is in those of the leader.
+        is_read: bool,
+    },
+}
+
+impl Grouping {
+    /// Whether it is counted with a leader before it.
+    pub fn is_member(&self) -> bool {
+        matches!(self, Self::Member { .. })
+    }
+
+    /// Whether it takes no samples of its own.
+    pub fn is_read(&self) -> bool {
+        matches!(self, Self::Member { is_read: true })
+    }
 }
 
 impl Event {
@@ -35,6 +73,8 @@ impl Event {
             max_precise: false,
             sample_read: false,
             cpus: None,
+            grouping: Grouping::Alone,
+            probe: None,
         }
     }
 

@@ -1,12 +1,12 @@
 //! Shell patterns in names of tracepoints and PMUs.
 
 /// Whether a name is a pattern.
-pub(crate) fn is_glob(text: &str) -> bool {
+pub fn is_glob(text: &str) -> bool {
     text.contains(['*', '?'])
 }
 
 /// Whether `name` fits `pattern`, in which `*` stands for any bytes and `?` for one.
-pub(crate) fn glob_matches(pattern: &str, name: &str) -> bool {
+pub fn glob_matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut pattern_at, mut name_at) = (0, 0);
     // Where to go on if the rest does not fit: after the last star, one byte of the name later.

@@ -1,6 +1,7 @@
 //! Cutting: a list into events, an event into name, terms and modifiers.
 
 use crate::EventError;
+use crate::probe::is_probe;
 
 /// The events of a list, without the white space around them; commas inside of slashes and
 /// braces do not separate.
@@ -12,14 +13,17 @@ pub(crate) fn split_list(list: &str) -> Result<Vec<&str>, EventError> {
     let mut start = 0;
     let mut inside = Inside::default();
     for (at, letter) in list.char_indices() {
-        // The slash of a breakpoint stands before its length, it encloses nothing.
-        let is_breakpoint = || list[start..at].trim_start().starts_with("mem:");
+        // The slash of a breakpoint stands before its length, and those of a path enclose nothing.
+        let is_path = || {
+            let text = list[start..at].trim_start();
+            text.starts_with("mem:") || is_probe(text)
+        };
         match letter {
             ',' if !inside.any() => {
                 events.push(list[start..at].trim());
                 start = at + 1;
             }
-            '/' if is_breakpoint() => {}
+            '/' if is_path() => {}
             _ => inside.step(letter, list)?,
         }
     }

@@ -9,6 +9,8 @@
 //! | `cpu/event=0x3c,umask=1/u`, `cycles/period=1000/` | PMU and general terms | `pmu_event`, `pmu`, `format`, `term` |
 //! | `sched:sched_switch`, `sched:*` | tracepoints | `tracepoint` |
 //! | `mem:0x1000/8:w` | breakpoints | `breakpoint` |
+//! | `uprobe:/path:function`, `sdt_provider:name` | probes | `probe` |
+//! | `{cycles,faults}:S`, `name{a,b}` | groups, counted together | `group` |
 //!
 //! The only things read are sysfs and tracefs, and [`Sources`] says where they are. Nothing is
 //! opened here: whether this machine counts an event is for the kernel to say.
@@ -21,11 +23,14 @@ mod error;
 mod event;
 mod format;
 mod glob;
+mod group;
 mod item;
 mod modifier;
 mod parser;
 mod pmu;
 mod pmu_event;
+mod probe;
+mod probe_point;
 mod sources;
 mod suggest;
 mod symbol;
@@ -37,7 +42,11 @@ mod tracepoint;
 pub use cpu_list::{online_cpus, parse_cpu_list};
 pub use default::{cpu_clock, default_events};
 pub use error::EventError;
-pub use event::Event;
+pub use event::{Event, Grouping};
+pub use glob::{glob_matches, is_glob};
+pub use group::group_all;
 pub use parser::parse_events;
+pub use probe::set_semaphore;
+pub use probe_point::{ProbePoint, ProbeSite, ProbedCode};
 pub use sources::Sources;
-pub use suggest::Suggestions;
+pub use suggest::{Suggestions, suggest};

@@ -4,16 +4,44 @@ use rprof_abi::AttrFlags;
 
 use crate::{Event, EventError};
 
-/// What a run of modifier letters asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The letters of an event, and those of its group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Modifiers {
-    /// With `precise_ip`.
-    flags: AttrFlags,
-    /// Whether they say which of host and guests.
-    names_machines: bool,
-    max_precise: bool,
-    sample_read: bool,
+    /// Which of [`KNOWN`] were given, one bit each.
+    letters: u32,
+    /// How many `p`.
+    precise: u8,
 }
+
+/// Letters that leave in what they name, and what they exclude if others of their kind are given.
+const LEVELS: &[(char, AttrFlags)] = &[
+    ('u', AttrFlags::EXCLUDE_USER),
+    ('k', AttrFlags::EXCLUDE_KERNEL),
+    ('h', AttrFlags::EXCLUDE_HV),
+];
+const MACHINES: &[(char, AttrFlags)] = &[
+    ('H', AttrFlags::EXCLUDE_HOST),
+    ('G', AttrFlags::EXCLUDE_GUEST),
+];
+/// Letters that are a flag.
+const PLAIN: &[(char, AttrFlags)] = &[
+    ('I', AttrFlags::EXCLUDE_IDLE),
+    ('D', AttrFlags::PINNED),
+    ('e', AttrFlags::EXCLUSIVE),
+];
+
+/// Letters that only the first event of a group may have: the kernel puts all of them on the CPU, or none.
+const LEADING: &[char] = &['D', 'e'];
+
+const KNOWN: &str = "ukhHGIpPSDeW";
+
+/// perf's letters for counting, and what they ask for.
+const COUNTING: &[(char, &str)] = &[
+    ('b', "asks BPF programs to count"),
+    ('R', "asks for the retire latency in place of a count"),
+];
+
+const MOST_PRECISE: u8 = 3;
 
 impl Modifiers {
     /// Reads the letters as perf does: `u`, `k`, `h` leave in what they name and exclude the
@@ -22,87 +50,106 @@ impl Modifiers {
     /// # Errors
     /// Another letter, one twice, or more than three `p`.
     pub(crate) fn parse(letters: &str, event: &str) -> Result<Self, EventError> {
-        check(letters, event)?;
-        let has = |letter| letters.contains(letter);
-        let mut flags = AttrFlags::default();
-        for (group, excludes) in [
-            (
-                "ukh",
-                [
-                    AttrFlags::EXCLUDE_USER,
-                    AttrFlags::EXCLUDE_KERNEL,
-                    AttrFlags::EXCLUDE_HV,
-                ]
-                .as_slice(),
-            ),
-            ("HG", &[AttrFlags::EXCLUDE_HOST, AttrFlags::EXCLUDE_GUEST]),
-        ] {
-            if group.chars().any(has) {
-                let unnamed = group
-                    .chars()
-                    .zip(excludes)
-                    .filter(|(letter, _)| !has(*letter));
-                flags = unnamed.fold(flags, |flags, (_, exclude)| flags.with(*exclude));
+        let mut modifiers = Self::default();
+        for modifier in letters.chars() {
+            let event = || event.to_owned();
+            let Some(bit) = bit_of(modifier) else {
+                let counting = COUNTING.iter().find(|(letter, _)| *letter == modifier);
+                return Err(match counting {
+                    Some((_, what)) => EventError::CountingModifier {
+                        modifier,
+                        what,
+                        event: event(),
+                    },
+                    None => EventError::UnknownModifier {
+                        modifier,
+                        event: event(),
+                    },
+                });
+            };
+            let is_again = modifiers.letters & bit != 0;
+            modifiers.letters |= bit;
+            if modifier == 'p' {
+                modifiers.precise += 1;
+            }
+            if is_again && (modifier != 'p' || modifiers.precise > MOST_PRECISE) {
+                return Err(EventError::RepeatedModifier {
+                    modifier,
+                    event: event(),
+                });
             }
         }
-        for (letter, flag) in [
-            ('I', AttrFlags::EXCLUDE_IDLE),
-            ('D', AttrFlags::PINNED),
-            ('e', AttrFlags::EXCLUSIVE),
-        ] {
-            if has(letter) {
-                flags = flags.with(flag);
-            }
-        }
-        Ok(Self {
-            flags: flags.with_precise_ip(count(letters, 'p')),
-            names_machines: has('H') || has('G'),
-            max_precise: has('P'),
-            sample_read: has('S'),
-        })
+        Ok(modifiers)
     }
 
     /// Whether every letter is a modifier; so for an empty text.
     pub(crate) fn are(letters: &str) -> bool {
-        letters.chars().all(|letter| KNOWN.contains(letter))
+        letters.chars().all(|letter| bit_of(letter).is_some())
+    }
+
+    pub(crate) fn has(self, letter: char) -> bool {
+        bit_of(letter).is_some_and(|bit| self.letters & bit != 0)
+    }
+
+    /// The first letter that a group's later events cannot have.
+    pub(crate) fn leading(self) -> Option<char> {
+        LEADING.iter().copied().find(|&letter| self.has(letter))
+    }
+
+    /// What a group's later events have of the letters of the group.
+    pub(crate) fn of_member(self) -> Self {
+        let leading = LEADING.iter().filter_map(|&letter| bit_of(letter));
+        let letters = leading.fold(self.letters, |letters, bit| letters & !bit);
+        Self { letters, ..self }
+    }
+
+    /// With the letters of the group, too.
+    ///
+    /// # Errors
+    /// More than three `p` in all.
+    pub(crate) fn with(self, group: Self, event: &str) -> Result<Self, EventError> {
+        let precise = self.precise + group.precise;
+        if precise > MOST_PRECISE {
+            return Err(EventError::RepeatedModifier {
+                modifier: 'p',
+                event: event.to_owned(),
+            });
+        }
+        Ok(Self {
+            letters: self.letters | group.letters,
+            precise,
+        })
+    }
+
+    fn flags(self) -> AttrFlags {
+        let mut flags = AttrFlags::default().with_precise_ip(self.precise);
+        for kind in [LEVELS, MACHINES] {
+            if self.has_any(kind) {
+                let unnamed = kind.iter().filter(|(letter, _)| !self.has(*letter));
+                flags = unnamed.fold(flags, |flags, (_, exclude)| flags.with(*exclude));
+            }
+        }
+        let plain = PLAIN.iter().filter(|(letter, _)| self.has(*letter));
+        plain.fold(flags, |flags, (_, flag)| flags.with(*flag))
+    }
+
+    fn has_any(self, kind: &[(char, AttrFlags)]) -> bool {
+        kind.iter().any(|(letter, _)| self.has(*letter))
     }
 
     pub(crate) fn apply(self, event: &mut Event) {
         let mut flags = event.attr.flags;
-        if self.names_machines {
+        if self.has_any(MACHINES) {
             flags = flags.without(AttrFlags::EXCLUDE_GUEST);
         }
-        event.attr.flags = flags.with(self.flags);
-        event.max_precise = self.max_precise;
-        event.sample_read = self.sample_read;
+        event.attr.flags = flags.with(self.flags());
+        event.max_precise = self.has('P');
+        event.sample_read = self.has('S');
     }
 }
 
-const KNOWN: &str = "ukhHGIpPSDe";
-
-fn check(letters: &str, event: &str) -> Result<(), EventError> {
-    for modifier in letters.chars() {
-        if !KNOWN.contains(modifier) {
-            return Err(EventError::UnknownModifier {
-                modifier,
-                event: event.to_owned(),
-            });
-        }
-        if count(letters, modifier) > if modifier == 'p' { 3 } else { 1 } {
-            return Err(EventError::RepeatedModifier {
-                modifier,
-                event: event.to_owned(),
-            });
-        }
-    }
-    Ok(())
-}
-
-fn count(letters: &str, wanted: char) -> u8 {
-    letters
-        .chars()
-        .filter(|&letter| letter == wanted)
-        .fold(0, |n_found, _| u8::saturating_add(n_found, 1))
+fn bit_of(letter: char) -> Option<u32> {
+    KNOWN.find(letter).map(|at| 1 << at)
 }
 
 #[cfg(test)]
@@ -133,11 +180,27 @@ mod tests {
             ("De", AttrFlags::PINNED.with(AttrFlags::EXCLUSIVE)),
         ] {
             let modifiers = Modifiers::parse(letters, "e").unwrap();
-            assert_eq!(modifiers.flags, flags, "{letters}");
-            assert!(!modifiers.max_precise && !modifiers.sample_read);
+            assert_eq!(modifiers.flags(), flags, "{letters}");
+            assert!(!modifiers.has('P') && !modifiers.has('S'));
         }
         let both = Modifiers::parse("PS", "e").unwrap();
-        assert!(both.max_precise && both.sample_read);
+        assert!(both.has('P') && both.has('S'));
+    }
+
+    #[test]
+    fn a_groups_letters_are_added_to_those_of_each_event() {
+        for (own, group, flags) in [
+            ("u", "k", HV),
+            ("", "u", KERNEL.with(HV)),
+            ("p", "pp", AttrFlags::default().with_precise_ip(3)),
+            ("I", "De", AttrFlags::EXCLUDE_IDLE),
+        ] {
+            let parse = |letters| Modifiers::parse(letters, "e").unwrap();
+            let both = parse(own).with(parse(group).of_member(), "e").unwrap();
+            assert_eq!(both.flags(), flags, "{own} {group}");
+        }
+        let two = Modifiers::parse("pp", "e").unwrap();
+        assert!(two.with(two, "e").is_err());
     }
 
     #[test]
@@ -145,11 +208,11 @@ mod tests {
         for (letters, message) in [
             (
                 "ux",
-                "unsupported modifier 'x' in 'e': use some of u k h H G I p P S D e",
+                "unsupported modifier 'x' in 'e': use some of u k h H G I p P S D e W",
             ),
             (
-                "W",
-                "unsupported modifier 'W' in 'e': use some of u k h H G I p P S D e",
+                "b",
+                "modifier 'b' in 'e' asks BPF programs to count, and takes no samples: leave it out",
             ),
             ("uu", "modifier 'u' is repeated too often in 'e'"),
             ("pppp", "modifier 'p' is repeated too often in 'e'"),

@@ -1,10 +1,12 @@
 //! From a list of events to attrs: which kind of event each text is.
 
 use crate::breakpoint::parse_breakpoint;
+use crate::group::{Group, Parsed};
 use crate::item::{Item, split_list};
 use crate::modifier::Modifiers;
 use crate::pmu::Pmu;
 use crate::pmu_event::PmuEvent;
+use crate::probe::parse_probe;
 use crate::suggest::suggest;
 use crate::symbol::{Symbol, symbol_names};
 use crate::term::{GENERAL, General, split_terms};
@@ -15,7 +17,7 @@ use crate::{Event, EventError, Sources};
 /// `cycles:u,cpu/event=0x3c,umask=1/,r1a8,sched:sched_switch,mem:0x1000:rw`.
 ///
 /// Patterns give several events; so do generic events on machines with several core PMUs, one
-/// for each.
+/// for each. Events between braces are a group: the first of them leads it, the others follow.
 ///
 /// # Errors
 /// The first event that cannot be understood, and why.
@@ -26,7 +28,10 @@ pub fn parse_events(list: &str, sources: &Sources) -> Result<Vec<Event>, EventEr
     };
     let mut events = Vec::new();
     for text in split_list(list)? {
-        events.extend(parser.parse_one(text)?);
+        events.extend(match Group::cut(text)? {
+            Some(group) => parser.group(&group)?,
+            None => parser.parse_one(text)?.with_own_modifiers(),
+        });
     }
     Ok(events)
 }
@@ -37,15 +42,20 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn parse_one(&self, text: &str) -> Result<Vec<Event>, EventError> {
+    fn group(&self, group: &Group<'_>) -> Result<Vec<Event>, EventError> {
+        let members = group.members.iter().map(|text| self.parse_one(text));
+        group.of(members.collect::<Result<_, _>>()?)
+    }
+
+    fn parse_one(&self, text: &str) -> Result<Parsed, EventError> {
         if let Some(rest) = text.strip_prefix("mem:") {
-            return Ok(vec![parse_breakpoint(text, rest)?]);
+            let (event, modifiers) = parse_breakpoint(text, rest)?;
+            return Ok(Parsed::new(text, vec![event], modifiers));
         }
-        let before_slash = text.split('/').next().unwrap_or_default();
-        if before_slash.contains('{') {
-            return Err(EventError::Group {
-                event: text.to_owned(),
-            });
+        if !self.has_tracepoints(text)
+            && let Some((event, modifiers)) = parse_probe(text, self.sources)?
+        {
+            return Ok(Parsed::new(text, vec![event], modifiers));
         }
         let item = Item::cut(text)?;
         let has_colon = item.terms.is_none() && text.contains(':');
@@ -53,14 +63,21 @@ impl Parser<'_> {
             return self.tracepoints(item);
         }
         let modifiers = Modifiers::parse(item.modifiers, text)?;
-        let mut events = match item.terms {
+        let events = match item.terms {
             Some(terms) => self.with_terms(item, terms)?,
             None => self.by_name(item)?,
         };
-        for event in &mut events {
-            modifiers.apply(event);
-        }
-        Ok(events)
+        Ok(Parsed::new(text, events, modifiers))
+    }
+
+    /// Whether what stands before the first colon is a system of tracepoints, such as perf makes of markers.
+    fn has_tracepoints(&self, text: &str) -> bool {
+        let system = text.split(':').next().unwrap_or_default();
+        let tracepoints = Tracepoints {
+            sources: self.sources,
+            event: text,
+        };
+        tracepoints.has_system(system)
     }
 
     /// Whether what follows the colon are modifiers, not the name of a tracepoint.
@@ -74,7 +91,7 @@ impl Parser<'_> {
             || (!tracepoints.has_system(name) && self.with_alias(name).next().is_some())
     }
 
-    fn tracepoints(&self, item: Item<'_>) -> Result<Vec<Event>, EventError> {
+    fn tracepoints(&self, item: Item<'_>) -> Result<Parsed, EventError> {
         let (name, letters) = match item.modifiers.split_once(':') {
             Some((name, letters)) => (name, letters),
             None => (item.modifiers, ""),
@@ -88,11 +105,8 @@ impl Parser<'_> {
             return Err(self.unknown(item.head));
         }
         let modifiers = Modifiers::parse(letters, item.text)?;
-        let mut events = tracepoints.find(item.head, name)?;
-        for event in &mut events {
-            modifiers.apply(event);
-        }
-        Ok(events)
+        let events = tracepoints.find(item.head, name)?;
+        Ok(Parsed::new(item.text, events, modifiers))
     }
 
     /// `cycles`, `mem-loads` (an event that a PMU names), `r1a8`.

@@ -36,7 +36,7 @@ impl Pmu {
         pmus
     }
 
-    fn load(sources: &Sources, name: String) -> Option<Self> {
+    pub(crate) fn load(sources: &Sources, name: String) -> Option<Self> {
         let dir = sources.pmus().join(&name);
         let kind = read_trimmed(&dir.join("type")).ok()?.parse().ok()?;
         // `cpus` marks a core PMU, `cpumask` says where an uncore PMU is opened: one CPU of

@@ -26,7 +26,7 @@ impl fmt::Display for Suggestions {
 }
 
 /// Up to three of `known` that are at most a third of their letters away from `name`.
-pub(crate) fn suggest(name: &str, known: impl IntoIterator<Item = String>) -> Suggestions {
+pub fn suggest(name: &str, known: impl IntoIterator<Item = String>) -> Suggestions {
     if name.len() > MAX_LEN {
         return Suggestions::default();
     }

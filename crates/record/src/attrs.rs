@@ -4,12 +4,13 @@ use crate::error::SIDEBAND;
 use crate::interrupts::Interrupts;
 use crate::note::Less;
 use crate::stack_dump::UserChain;
-use crate::{CallChains, Error, Note, Rate, Settings, Watch, stack_dump};
+use crate::{CallChains, Error, Note, Rate, Settings, Watch, probes, stack_dump};
 use rprof_abi::{
     AttrFlags, BranchSampleType, PerfEventAttr, ReadFormat, SampleType, event_type, sw,
 };
-use rprof_events::{Event, Sources, cpu_clock, default_events};
-use rprof_ringbuf::{Counter, Cpu, OpenError, Target, fit, sys};
+use rprof_events::{Event, Grouping, Sources, cpu_clock, default_events};
+use rprof_ringbuf::{Counter, Cpu, OpenError, OpenWith, Target, fit, sys};
+use std::ffi::CString;
 
 /// An event ready to be opened on every CPU of every target.
 #[derive(Clone, Debug)]
@@ -18,6 +19,9 @@ pub(crate) struct Prepared {
     pub(crate) attr: PerfEventAttr,
     /// CPUs its PMU has; `None` for all.
     pub(crate) cpus: Option<Vec<u32>>,
+    pub(crate) grouping: Grouping,
+    /// What the kernel wants with a probe: a path, or the name of a function.
+    pub(crate) text: Option<CString>,
 }
 
 /// Everything that is opened.
@@ -28,6 +32,24 @@ pub(crate) struct Attrs {
 }
 
 impl Attrs {
+    /// Whether there are probes.
+    ///
+    /// # Errors
+    /// [`Error::ProbeAndValues`] if there are and samples of threads hold values.
+    pub(crate) fn has_probes(&self) -> Result<bool, Error> {
+        let Some(probe) = self.sampling.iter().find(|event| event.text.is_some()) else {
+            return Ok(false);
+        };
+        let mut events = self.sampling.iter();
+        match events.find(|event| event.attr.sample_type.has(SampleType::READ)) {
+            None => Ok(true),
+            Some(event) => Err(Error::ProbeAndValues {
+                probe: probe.name.clone(),
+                event: event.name.clone(),
+            }),
+        }
+    }
+
     /// Whether everybody may be sampled instead of those that were asked for.
     pub(crate) fn can_watch_all(&self, settings: &Settings) -> bool {
         let probe = Probe::of(&Settings {
@@ -97,6 +119,12 @@ pub(crate) fn prepare(
         let clock = cpu_clock();
         sampling.push(prepare_event(&clock, rate, settings, less, note)?);
     }
+    if sampling.iter().any(|event| event.text.is_some()) {
+        // They are opened for everybody, and a group is inherited as a whole or not at all.
+        for event in &mut sampling {
+            event.attr.flags = event.attr.flags.without(AttrFlags::INHERIT);
+        }
+    }
     let attrs = Attrs {
         sampling,
         sideband: prepare_sideband(settings, note)?,
@@ -143,6 +171,8 @@ fn prepare_event(
         name: event.name.clone(),
         attr: sampling_attr(event, rate, settings.call_chains, &settings.watch),
         cpus: event.cpus.clone(),
+        grouping: event.grouping.clone(),
+        text: probes::text_of(event),
     };
     // An event that is on some CPUs only is tried on one of them.
     let probe = Probe::of(settings).on_cpus_of(event.cpus.as_deref());
@@ -168,6 +198,10 @@ fn prepare_event(
         let event = event.name.clone();
         return Err(Error::NoBranchRecords { event });
     }
+    if prepared.text.is_some() && matches!(error, OpenError::Access) {
+        let event = event.name.clone();
+        return Err(Error::ProbeForbidden { event });
+    }
     let attr = &event.attr;
     Err(Error::open(&event.name, attr, error, probe.target))
 }
@@ -181,7 +215,12 @@ fn fit_for_user(
     probe: Probe,
     note: &mut dyn FnMut(Note),
 ) -> Result<(), OpenError> {
-    let fitted = match fit(&prepared.attr, |attr| probe.open(attr)) {
+    let text = prepared.text.as_deref();
+    let open = |attr: &PerfEventAttr| {
+        let with = OpenWith { leader: None, text };
+        probe.open_with(attr, with).map(drop)
+    };
+    let fitted = match fit(&prepared.attr, open) {
         Err(OpenError::Access) => {
             let user_only = event.user_only().ok_or(OpenError::Access)?;
             let mut attr = prepared.attr.clone();
@@ -189,7 +228,7 @@ fn fit_for_user(
                 .flags
                 .with(AttrFlags::EXCLUDE_KERNEL)
                 .with(AttrFlags::EXCLUDE_HV);
-            let fitted = fit(&attr, |attr| probe.open(attr))?;
+            let fitted = fit(&attr, open)?;
             prepared.name = user_only.name;
             less.is_kernel_excluded = true;
             fitted
@@ -205,13 +244,13 @@ fn fit_for_user(
 
 /// What settings are tried on: ourselves, or everybody if everybody will be watched.
 #[derive(Clone, Copy, Debug)]
-struct Probe {
+pub(crate) struct Probe {
     target: Target,
     cpu: Cpu,
 }
 
 impl Probe {
-    fn of(settings: &Settings) -> Self {
+    pub(crate) fn of(settings: &Settings) -> Self {
         match (&settings.watch, &settings.cpus) {
             (Watch::All, cpus) => {
                 let first = cpus.as_ref().and_then(|cpus| cpus.first()).copied();
@@ -228,7 +267,7 @@ impl Probe {
     }
 
     /// The same where an event's PMU has its CPUs.
-    fn on_cpus_of(self, cpus: Option<&[u32]>) -> Self {
+    pub(crate) fn on_cpus_of(self, cpus: Option<&[u32]>) -> Self {
         match (self.target, cpus.and_then(<[u32]>::first)) {
             (Target::All, Some(&first)) => Self {
                 cpu: Cpu::On(first),
@@ -239,7 +278,16 @@ impl Probe {
     }
 
     fn open(self, attr: &PerfEventAttr) -> Result<(), OpenError> {
-        Counter::open(attr, self.target, self.cpu).map(drop)
+        self.open_with(attr, OpenWith::default()).map(drop)
+    }
+
+    /// Opens an event for a moment.
+    pub(crate) fn open_with(
+        self,
+        attr: &PerfEventAttr,
+        with: OpenWith<'_>,
+    ) -> Result<Counter, OpenError> {
+        Counter::open_with(attr, self.target, self.cpu, with)
     }
 }
 
@@ -252,7 +300,8 @@ fn sampling_attr(
     let mut attr = event.attr.clone();
     // Terms of the event itself (period=, freq=) come before the options, and those before the
     // period of 1 that tracepoints and breakpoints have by themselves.
-    let is_counted = matches!(attr.kind, event_type::TRACEPOINT | event_type::BREAKPOINT);
+    let is_counted = matches!(attr.kind, event_type::TRACEPOINT | event_type::BREAKPOINT)
+        || event.probe.is_some();
     let rate = match (rate, attr.sample_period) {
         (Some(rate), period) if period == 0 || is_counted => Some(rate),
         (None, 0) => Some(Rate::DEFAULT),
@@ -265,6 +314,10 @@ fn sampling_attr(
         }
         Some(Rate::Period(period)) => attr.sample_period = period,
         None => {}
+    }
+    if event.grouping.is_read() {
+        attr.sample_period = 0;
+        attr.flags = attr.flags.without(AttrFlags::FREQ);
     }
     attr.sample_type = SampleType::IDENTIFIER
         .with(SampleType::IP)
@@ -305,8 +358,8 @@ fn sampling_attr(
         attr.sample_type = attr.sample_type.with(SampleType::RAW);
     }
     common(&mut attr);
-    if event.sample_read && *watch == Watch::All {
-        // A CPU's values are not those of each thread.
+    // A CPU's values are not those of each thread. What a probe needs is not inherited.
+    if event.sample_read && *watch == Watch::All || event.probe.is_some() {
         attr.flags = attr.flags.without(AttrFlags::INHERIT);
     }
     attr
@@ -353,6 +406,8 @@ fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<P
         name: SIDEBAND.to_owned(),
         attr: fitted.attr,
         cpus: None,
+        grouping: Grouping::Alone,
+        text: None,
     })
 }
 

@@ -88,6 +88,8 @@ impl EventCounters {
                 counters: Vec::new(),
             }),
             cpus: self.cpus.clone(),
+            grouping: self.grouping.clone(),
+            text: self.text.clone(),
         }
     }
 }

@@ -247,6 +247,8 @@ fn unit_of(attr: &PerfEventAttr) -> Option<CoverageUnit> {
     );
     match (attr.kind, excluded) {
         (event_type::TRACEPOINT | event_type::BREAKPOINT, _) => None,
+        // Read with the leader of its group.
+        _ if attr.sample_period == 0 => None,
         (event_type::SOFTWARE, _) if attr.config == sw::DUMMY => None,
         (event_type::SOFTWARE, (false, false)) if is_clock => Some(CoverageUnit::CpuTime),
         (event_type::SOFTWARE, (false, true)) if is_clock => Some(CoverageUnit::UserTime),

@@ -1,6 +1,7 @@
 //! Why a recording could not be made, with the one thing to do about it.
 
 use crate::advice::{self, Foreign};
+use crate::probe_error::ProbeError;
 use rprof_abi::{PerfEventAttr, event_type, sw};
 use rprof_events::EventError;
 use rprof_ringbuf::{MapError, OpenError, Target};
@@ -77,6 +78,44 @@ pub enum Error {
     NoBranchRecords {
         /// The event.
         event: String,
+    },
+    /// A probe has no place.
+    #[error("no place for '{event}'")]
+    Probe {
+        /// The event.
+        event: String,
+        /// Why.
+        source: ProbeError,
+    },
+    /// A probe is not allowed.
+    #[error("event '{event}': probes need CAP_PERFMON or root: run with sudo")]
+    ProbeForbidden {
+        /// The event.
+        event: String,
+    },
+    /// Probes are watched on CPUs, values are of threads.
+    #[error(
+        "'{probe}' and ':S' of '{event}' exclude each other: probes are watched on CPUs, whose counters \
+         are not those of single threads; record all CPUs (-a), or leave out ':S'"
+    )]
+    ProbeAndValues {
+        /// The probe.
+        probe: String,
+        /// The event with values.
+        event: String,
+    },
+    /// The kernel does not count these events together.
+    #[error(
+        "event '{member}' cannot be in a group with '{leader}': {}; name it outside of the braces",
+        why_no_group(why)
+    )]
+    Group {
+        /// The first event of the group.
+        leader: String,
+        /// The one that was refused.
+        member: String,
+        /// Why.
+        why: OpenError,
     },
     /// A ring could not be mapped.
     #[error("ring of CPU {cpu}: {why}; {}", advice::map(why))]
@@ -159,6 +198,18 @@ impl Error {
 
 /// The event that carries mappings, names and tasks, as the file calls it.
 pub(crate) const SIDEBAND: &str = "dummy:u";
+
+fn why_no_group(why: &OpenError) -> String {
+    match why {
+        OpenError::TooNew => "their values are more than a sample can hold".to_owned(),
+        OpenError::Invalid => {
+            "all events of a group need room in one PMU at a time (software events \
+             go with any), and {...}:W counts them one by one where they have none"
+                .to_owned()
+        }
+        other => other.to_string(),
+    }
+}
 
 fn what_is_left(size_bytes: u64) -> String {
     match size_bytes {

@@ -1,6 +1,10 @@
 //! Things a user should know, one line each.
 
+<<<<<<< HEAD
 use rprof_base::Counted;
+=======
+use rprof_ringbuf::INHERITED_VALUES;
+>>>>>>> h-ev
 use std::fmt;
 use std::time::Duration;
 
@@ -48,6 +52,11 @@ pub enum Note {
         from: u64,
         /// The limit, Hz.
         to: u64,
+    },
+    /// A weak group that the kernel does not take: its events are counted one by one.
+    GroupSplit {
+        /// The first of them.
+        leader: String,
     },
     /// The kernel does not know these settings.
     Dropped(Vec<&'static str>),
@@ -131,10 +140,11 @@ impl fmt::Display for SmallRings {
 impl Note {
     /// Whether it is told only to those who ask (`-v`).
     pub fn is_detail(&self) -> bool {
-        matches!(
-            self,
-            Self::Dropped(_) | Self::Precision { .. } | Self::DurationOver
-        )
+        match self {
+            // Without these, less is sampled.
+            Self::Dropped(settings) => !settings.contains(&INHERITED_VALUES),
+            _ => matches!(self, Self::Precision { .. } | Self::DurationOver),
+        }
     }
 }
 
@@ -190,6 +200,10 @@ impl fmt::Display for Note {
             Self::RateLowered { from, to } => write!(
                 f,
                 "{from} Hz is above kernel.perf_event_max_sample_rate: sampling at {to} Hz"
+            ),
+            Self::GroupSplit { leader } => write!(
+                f,
+                "the kernel does not take the group of '{leader}': its events are counted one by one"
             ),
             Self::Dropped(settings) => {
                 write!(f, "this kernel lacks: {}", settings.join(", "))

@@ -5,10 +5,11 @@ use crate::control::DumpSize;
 use crate::interrupts::Interrupts;
 use crate::note::SmallRings;
 use crate::streams::Streams;
-use crate::{Error, Rate, Settings, stack_dump};
+use crate::{Error, Rate, Settings, opening, stack_dump};
 use rprof_abi::{AttrFlags, PerfEventAttr};
-use rprof_ringbuf::sys::OpenFilesLimit;
-use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Poller, Ring, Target, sys};
+use rprof_events::Grouping;
+use rprof_ringbuf::{Counter, MapError, OpenError, Poller, Ring, Target, sys};
+use std::ffi::CString;
 use std::io;
 
 /// Data pages of a sideband ring: a build's worth of mappings between two drains.
@@ -35,6 +36,9 @@ pub(crate) struct EventCounters {
     /// The same event with small stack dumps: a counter for each of those above.
     pub(crate) small_dumps: Option<SmallDumps>,
     pub(crate) cpus: Option<Vec<u32>>,
+    pub(crate) grouping: Grouping,
+    /// What the kernel wants with a probe.
+    pub(crate) text: Option<CString>,
 }
 
 /// What counters of an event say in sum.
@@ -54,6 +58,11 @@ pub(crate) struct SmallDumps {
 }
 
 impl EventCounters {
+    /// Whether it is switched on and off: members of groups follow their leader.
+    fn leads(&self) -> bool {
+        !self.grouping.is_member()
+    }
+
     /// All of them, those with small dumps last.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Counter> {
         let small = self.small_dumps.iter().flat_map(|small| &small.counters);
@@ -93,12 +102,12 @@ pub(crate) struct Group {
 
 /// The counter that a ring is mapped with.
 #[derive(Clone, Copy, Debug)]
-struct RingOwner {
-    cpu: u32,
+pub(crate) struct RingOwner {
+    pub(crate) cpu: u32,
     /// Its event.
-    event_idx: usize,
+    pub(crate) event_idx: usize,
     /// Its place among the event's counters.
-    counter_idx: usize,
+    pub(crate) counter_idx: usize,
 }
 
 /// Everything that is open.
@@ -227,13 +236,14 @@ impl Group {
 
     /// Enables all but those with small stack dumps: at first these are large.
     pub(crate) fn enable(&self) -> io::Result<()> {
-        let mut counters = self.events.iter().flat_map(|event| &event.counters);
+        let leaders = self.events.iter().filter(|event| event.leads());
+        let mut counters = leaders.flat_map(|event| &event.counters);
         counters.try_for_each(Counter::enable)
     }
 
     /// From now on dumps have another size.
     pub(crate) fn switch_to(&self, size: DumpSize) -> io::Result<()> {
-        for event in &self.events {
+        for event in self.events.iter().filter(|event| event.leads()) {
             let small = event.small_dumps.iter().flat_map(|small| &small.counters);
             for (large, small) in event.counters.iter().zip(small) {
                 let (old, new) = match size {
@@ -312,6 +322,7 @@ fn open_group(events: &[Prepared], scope: &Scope<'_>, pages: usize) -> Result<Gr
             .collect(),
         ..Group::default()
     };
+    opening::double(&mut group.events);
     for &cpu in &scope.cpus {
         group.add(&scope.targets, cpu, Rings::Of(pages), scope.interrupts)?;
     }
@@ -339,55 +350,9 @@ pub(crate) enum Rings<'g> {
 }
 
 impl Group {
-    /// Opens all events for some targets on one CPU.
-    pub(crate) fn add(
-        &mut self,
-        targets: &[Target],
-        cpu: u32,
-        rings: Rings<'_>,
-        interrupts: &Interrupts,
-    ) -> Result<(), Error> {
-        for idx in 0..self.events.len() {
-            let event = &self.events[idx];
-            let has_cpu = event.cpus.as_ref().is_none_or(|cpus| cpus.contains(&cpu));
-            if !has_cpu {
-                continue;
-            }
-            for &target in targets {
-                interrupts.check()?;
-                let event = &self.events[idx];
-                let next = RingOwner {
-                    cpu,
-                    event_idx: idx,
-                    counter_idx: event.counters.len(),
-                };
-                let open = |attr| {
-                    open_one(attr, target, cpu)
-                        .map_err(|why| Error::open(&event.name, attr, why, target))
-                };
-                let small = event.small_dumps.as_ref().map(|small| open(&small.attr));
-                let (large, small) = (open(&event.attr)?, small.transpose()?);
-                let (Some(large), None | Some(Some(_))) = (large, &small) else {
-                    // The thread has ended.
-                    continue;
-                };
-                self.share_ring(&large, next, rings)?;
-                self.events[idx].counters.push(large);
-                self.events[idx].targets.push(target);
-                if let Some(counter) = small.flatten() {
-                    self.share_ring(&counter, next, rings)?;
-                    if let Some(small) = &mut self.events[idx].small_dumps {
-                        small.counters.push(counter);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// The first counter on a CPU owns the ring, and the others write into it. `owner` says which counter
     /// this one is.
-    fn share_ring(
+    pub(crate) fn share_ring(
         &mut self,
         counter: &Counter,
         owner: RingOwner,
@@ -435,7 +400,7 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
             counters: Vec::new(),
         });
     }
-    if scope.until_exec {
+    if scope.until_exec && !event.grouping.is_member() {
         // Of the large ones only: they are on at first.
         attr.flags = attr.flags.with(AttrFlags::ENABLE_ON_EXEC);
     }
@@ -446,19 +411,7 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
         targets: Vec::new(),
         small_dumps,
         cpus: event.cpus.clone(),
-    }
-}
-
-/// Opens one counter; `None` if its thread has ended meanwhile.
-fn open_one(attr: &PerfEventAttr, target: Target, cpu: u32) -> Result<Option<Counter>, OpenError> {
-    let open = || Counter::open(attr, target, Cpu::On(cpu));
-    let opened = match open() {
-        Err(OpenError::TooManyFiles) if OpenFilesLimit::raise() => open(),
-        opened => opened,
-    };
-    match opened {
-        Ok(counter) => Ok(Some(counter)),
-        Err(OpenError::NoSuchTask) => Ok(None),
-        Err(why) => Err(why),
+        grouping: event.grouping.clone(),
+        text: event.text.clone(),
     }
 }

@@ -1,6 +1,6 @@
 //! A recording from start to end.
 
-use crate::attrs::{self, Attrs};
+use crate::attrs::{self, Attrs, Probe};
 use crate::control::{Control, Decision, POLL_INTERVAL, PassStatistics};
 use crate::coverage::{Coverage, Recorded};
 use crate::drain::Drain;
@@ -16,7 +16,10 @@ use crate::output::Created;
 use crate::plan::Plan;
 use crate::sink::Sink;
 use crate::targets::{started_by, targets_of};
-use crate::{CallChains, Error, Note, Output, Settings, Summary, Watch, stack_dump, watched};
+use crate::{
+    CallChains, Error, Note, Output, Settings, Summary, Watch, group_attrs, groups, probes,
+    stack_dump, watched,
+};
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
 use rprof_process::{Child, Gated, Stdout};
@@ -38,12 +41,14 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     }
     let settings = &Settings {
         call_chains: stack_dump::possible(settings.call_chains),
+        events: probes::resolve(settings)?,
         ..settings.clone()
     };
     let cpus = cpus_of(settings)?;
     let interrupts = Rc::new(Interrupts::listen()?);
     let mut less = Less::default();
-    let attrs = attrs::prepare(settings, &interrupts, &mut less, note)?;
+    let mut attrs = attrs::prepare(settings, &interrupts, &mut less, note)?;
+    group_attrs::complete(&mut attrs.sampling, Probe::of(settings), note)?;
     let gated = match settings.command.is_empty() {
         true => None,
         false => Some(Gated::spawn(&settings.command, stdout_of(settings))?),
@@ -74,6 +79,9 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let plan = Plan::new(settings, &opened, &sideband_layout)?;
     let mut known = features::of_machine(&settings.tool);
     known.extend(features::of_tracepoints(&settings.events));
+    let sampled = opened.sampling.events.iter();
+    let groupings: Vec<_> = sampled.map(|event| &event.grouping).collect();
+    known.extend(groups::section(&groupings));
     known.extend(child.and_then(features::of_command));
     let created = Created::new(&settings.output)?;
     let writer = created.start(&plan.written, known, &interrupts)?;
@@ -95,6 +103,10 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         created,
     };
     run.drain.lineage = (by == SampledBy::Cpu).then(Lineage::default);
+    let recorded = child.filter(|_| settings.watch == Watch::Command);
+    if let (Some(lineage), Some(child)) = (&mut run.drain.lineage, recorded) {
+        lineage.add(child, &[child]);
+    }
     if run.opened.is_extended {
         run.drain.streams = Some(run.opened.streams()?);
     }
@@ -156,24 +168,37 @@ fn open_all(
     child: Option<i32>,
     note: &mut dyn FnMut(Note),
 ) -> Result<OpenedFor, Error> {
+    if settings.watch != Watch::All && attrs.has_probes()? {
+        return open_by_cpu(attrs, scope, settings);
+    }
     match open_threads(attrs, scope, settings, child) {
         Err(Error::OpenFiles { needed, limit, .. })
             if settings.watch != Watch::Command && attrs.can_watch_all(settings) =>
         {
             note(Note::SampledByCpu { needed, limit });
-            scope.targets = vec![Target::All];
-            scope.two_dump_sizes = settings.call_chains == CallChains::Auto;
-            scope.also_by_cpu = false;
-            file_limit::fit(attrs, scope)?;
-            let attrs = attrs.for_everybody(settings);
-            let (opened, by) = (Opened::open(&attrs, scope)?, SampledBy::Cpu);
-            Ok(OpenedFor { opened, by })
+            open_by_cpu(attrs, scope, settings)
         }
         opened => Ok(OpenedFor {
             opened: opened?,
             by: SampledBy::Thread,
         }),
     }
+}
+
+/// Opens the events of everybody.
+fn open_by_cpu(
+    attrs: &Attrs,
+    scope: &mut Scope<'_>,
+    settings: &Settings,
+) -> Result<OpenedFor, Error> {
+    scope.targets = vec![Target::All];
+    scope.until_exec = false;
+    scope.two_dump_sizes = settings.call_chains == CallChains::Auto;
+    scope.also_by_cpu = false;
+    file_limit::fit(attrs, scope)?;
+    let attrs = attrs.for_everybody(settings);
+    let (opened, by) = (Opened::open(&attrs, scope)?, SampledBy::Cpu);
+    Ok(OpenedFor { opened, by })
 }
 
 /// Opens the events of all threads, and of those that begin meanwhile.
@@ -254,7 +279,7 @@ impl Run<'_> {
             .map_err(Error::system(enabling))?;
         self.describe_kernel()?;
         self.describe_running(note)?;
-        if self.settings.watch != Watch::Command {
+        if self.settings.watch != Watch::Command || self.drain.lineage.is_some() {
             self.opened
                 .sampling
                 .enable()
@@ -405,7 +430,13 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn others_live(&self, poller: &mut Poller, alive: &mut [bool]) -> Result<bool, Error> {
+    fn others_live(&mut self, poller: &mut Poller, alive: &mut [bool]) -> Result<bool, Error> {
+        if self.drain.lineage.is_some() {
+            // The command's own end may be the last record.
+            self.pass()?;
+            let lineage = self.drain.lineage.as_ref();
+            return Ok(lineage.is_some_and(|lineage| !lineage.is_gone()));
+        }
         self.wait(poller, alive, Duration::ZERO)?;
         Ok(alive.contains(&true))
     }

@@ -2,7 +2,8 @@
 
 use crate::{OpenError, sys};
 use rprof_abi::sample::ReadValues;
-use rprof_abi::{Cursor, Endian, PerfEventAttr, ReadFormat};
+use rprof_abi::{AttrFlags, Cursor, Endian, PerfEventAttr, ReadFormat};
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
@@ -24,6 +25,18 @@ pub enum Cpu {
     Any,
 }
 
+/// What an event is opened with, beside its attr.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpenWith<'w> {
+    /// It is counted whenever this one is, and only then: an event of the same target and CPU that has no
+    /// leader itself.
+    pub leader: Option<&'w Counter>,
+    /// What `config1` points to while the event is opened: for probes, the path of a file or the name of a
+    /// function. Such an event must not be inherited: the kernel would read the text anew, in the memory of
+    /// each process that forks, and let the fork fail if it is not there (6.18).
+    pub text: Option<&'w CStr>,
+}
+
 /// What a counter says of itself at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct CounterValue {
@@ -35,6 +48,9 @@ pub struct CounterValue {
     /// Whether it counted all the time that it was on; needs both times in its format.
     pub was_always_on: bool,
 }
+
+/// No group's values are longer (`perf_event_validate_size` in `kernel/events/core.c`, v6.12).
+const MOST_GROUP_BYTES: usize = 16 << 10;
 
 /// An event that the kernel counts or samples.
 #[derive(Debug)]
@@ -49,6 +65,23 @@ impl Counter {
     /// # Errors
     /// [`OpenError`]; its variants tell apart what a user can do about it.
     pub fn open(attr: &PerfEventAttr, target: Target, cpu: Cpu) -> Result<Self, OpenError> {
+        Self::open_with(attr, target, cpu, OpenWith::default())
+    }
+
+    /// Opens an event with what it needs beside its attr.
+    ///
+    /// # Errors
+    /// [`OpenError`]; EINVAL if the event and its leader cannot be counted together, or if an event with a
+    /// text is to be inherited.
+    pub fn open_with(
+        attr: &PerfEventAttr,
+        target: Target,
+        cpu: Cpu,
+        with: OpenWith<'_>,
+    ) -> Result<Self, OpenError> {
+        if with.text.is_some() && attr.flags.has(AttrFlags::INHERIT) {
+            return Err(OpenError::Invalid);
+        }
         let mut bytes = Vec::new();
         attr.encode(&mut bytes, Endian::NATIVE, attr.smallest_size());
         let pid = match target {
@@ -59,7 +92,9 @@ impl Counter {
             Cpu::On(cpu) => i32::try_from(cpu).unwrap_or(i32::MAX),
             Cpu::Any => -1,
         };
-        let fd = sys::perf_event_open(&mut bytes, pid, cpu).map_err(OpenError::from_errno)?;
+        let leader = with.leader.map(AsFd::as_fd);
+        let fd = sys::perf_event_open(&mut bytes, pid, cpu, leader, with.text);
+        let fd = fd.map_err(OpenError::from_errno)?;
         Ok(Self {
             fd,
             read_format: attr.read_format,
@@ -107,12 +142,20 @@ impl Counter {
     /// # Errors
     /// The kernel's, or `InvalidData` if it wrote less than its format says.
     pub fn read(&self) -> io::Result<CounterValue> {
-        let mut bytes = [0; 64];
+        let is_group = self.read_format.has(ReadFormat::GROUP);
+        let mut bytes = vec![0; if is_group { MOST_GROUP_BYTES } else { 64 }];
         let len = sys::read(self.fd.as_fd(), &mut bytes)?;
         let mut cursor = Cursor::new(bytes.get(..len).unwrap_or_default(), Endian::NATIVE);
         let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
         let read = ReadValues::parse(&mut cursor, self.read_format).map_err(invalid)?;
-        let value = read.values().next().unwrap_or_default();
+        // Whichever event of a group is read, the values are those of all of it.
+        let own = match is_group {
+            true => Some(self.id()?),
+            false => None,
+        };
+        let mut values = read.values();
+        let value = values.find(|value| own.is_none() || value.id == own);
+        let value = value.unwrap_or_default();
         Ok(CounterValue {
             count: value.value,
             lost: value.lost,

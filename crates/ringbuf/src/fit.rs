@@ -9,7 +9,13 @@ enum Optional {
     Flag(AttrFlags),
     Read(ReadFormat),
     Sample(SampleType),
+    /// That threads and processes which start have the event, too, where samples hold its value.
+    InheritedValues,
 }
+
+/// What [`fit`] says that it dropped if threads and processes which start are not sampled.
+pub const INHERITED_VALUES: &str =
+    "values of inherited counters, so only threads that run already are sampled (6.12)";
 
 /// Newest first, with the kernel that brought it.
 const OPTIONAL: &[(Optional, &str)] = &[
@@ -21,6 +27,7 @@ const OPTIONAL: &[(Optional, &str)] = &[
         Optional::Flag(AttrFlags::DEFER_CALLCHAIN),
         "defer_callchain (6.19)",
     ),
+    (Optional::InheritedValues, INHERITED_VALUES),
     (Optional::Read(ReadFormat::LOST), "lost counts (6.0)"),
     (Optional::Flag(AttrFlags::BUILD_ID), "build_id (5.12)"),
     (Optional::Flag(AttrFlags::TEXT_POKE), "text_poke (5.9)"),
@@ -44,6 +51,9 @@ impl Optional {
             Self::Flag(bit) => attr.flags.has(bit),
             Self::Read(bit) => attr.read_format.has(bit),
             Self::Sample(bit) => attr.sample_type.has(bit),
+            Self::InheritedValues => {
+                attr.flags.has(AttrFlags::INHERIT) && attr.sample_type.has(SampleType::READ)
+            }
         }
     }
 
@@ -56,6 +66,7 @@ impl Optional {
             Self::Flag(bit) => attr.flags = attr.flags.without(bit),
             Self::Read(bit) => attr.read_format = attr.read_format.without(bit),
             Self::Sample(bit) => attr.sample_type = attr.sample_type.without(bit),
+            Self::InheritedValues => attr.flags = attr.flags.without(AttrFlags::INHERIT),
         }
     }
 }
@@ -151,6 +162,21 @@ mod tests {
         );
         assert_eq!(tries, 3);
         assert!(fitted.attr.flags.has(AttrFlags::BUILD_ID));
+    }
+
+    #[test]
+    fn values_of_inherited_counters_are_left_to_kernels_that_have_them() {
+        let mut attr = wanted();
+        attr.flags = AttrFlags::INHERIT;
+        attr.sample_type = SampleType::READ;
+        let fitted = fit(&attr, |attr| match attr.flags.has(AttrFlags::INHERIT) {
+            true => Err(OpenError::Invalid),
+            false => Ok(()),
+        });
+        let fitted = fitted.unwrap();
+        assert_eq!(fitted.dropped.len(), 1);
+        assert!(fitted.attr.sample_type.has(SampleType::READ));
+        assert!(fitted.attr.read_format.has(ReadFormat::LOST));
     }
 
     #[test]

@@ -19,9 +19,9 @@ mod ring;
 pub mod sys;
 mod watchpoint;
 
-pub use counter::{Counter, CounterValue, Cpu, Target};
+pub use counter::{Counter, CounterValue, Cpu, OpenWith, Target};
 pub use error::{MapError, OpenError, RingError};
-pub use fit::{Fitted, fit};
+pub use fit::{Fitted, INHERITED_VALUES, fit};
 pub use poll::{Poller, Ready};
 pub use ring::{Batch, Ring};
 pub use watchpoint::Watchpoint;

@@ -22,12 +22,33 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         ("zzzzzz", "unknown event 'zzzzzz'"),
         (
-            "{a,b}:S",
-            "groups are not supported yet: name the events of '{a,b}:S' without braces",
+            "{cycles,{cs,faults}}",
+            "a group within a group in '{cycles,{cs,faults}}': groups do not nest",
         ),
         (
-            "my{cycles}",
-            "groups are not supported yet: name the events of 'my{cycles}' without braces",
+            "{cycles,cs}x",
+            "'x' follows the group in '{cycles,cs}x': after the brace come modifiers, as in {a,b}:S",
+        ),
+        (
+            "{cycles,cycels}:S",
+            "unknown event 'cycels': did you mean 'cycles'?",
+        ),
+        ("{cycles,}", "an event or term is missing in 'cycles,'"),
+        ("{}", "an event or term is missing in ''"),
+        ("{cs}:uu", "modifier 'u' is repeated too often in '{cs}:uu'"),
+        (
+            "{cs:pp}:pp",
+            "modifier 'p' is repeated too often in 'cs:pp'",
+        ),
+        (
+            "{cycles,cs:D}",
+            "modifier 'D' of 'cs:D' in '{cycles,cs:D}': only a group as a whole, by its first event, \
+             can be pinned or exclusive; write {...}:D",
+        ),
+        (
+            "cycles:R",
+            "modifier 'R' in 'cycles:R' asks for the retire latency in place of a count, \
+             and takes no samples: leave it out",
         ),
         ("cycles:x", "unsupported modifier 'x' in 'cycles:x'"),
         ("cycles:u:k", "unsupported modifier ':' in 'cycles:u:k'"),

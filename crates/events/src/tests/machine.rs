@@ -85,6 +85,15 @@ impl Machine {
                 "sys/bus/event_source/devices/uncore_imc_1/format/event",
                 "config:0-7",
             ),
+            ("sys/bus/event_source/devices/uprobe/type", "9"),
+            (
+                "sys/bus/event_source/devices/uprobe/format/retprobe",
+                "config:0",
+            ),
+            (
+                "sys/bus/event_source/devices/uprobe/format/ref_ctr_offset",
+                "config:32-63",
+            ),
             ("sys/bus/event_source/devices/broken/type", "many"),
             ("tracing/events/enable", "0"),
             ("tracing/events/sched/enable", "0"),

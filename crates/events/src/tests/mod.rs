@@ -2,5 +2,7 @@
 
 mod errors;
 mod forms;
+mod groups;
 mod machine;
+mod probes;
 mod tracepoints;

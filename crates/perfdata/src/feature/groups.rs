@@ -1,8 +1,8 @@
 //! GROUP_DESC: which events were counted together.
 
 use super::section::SectionItem;
-use super::text::take_owned;
-use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
+use super::text::{encode_string, take_owned};
+use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
 
 /// One group of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,21 @@ pub struct EventGroup {
     pub leader_idx: u32,
     /// Events in it, the leader included: they follow the leader.
     pub n_members: u32,
+}
+
+impl EventGroup {
+    /// The name of a group that has none.
+    pub const ANONYMOUS: &[u8] = b"{anon_group}";
+
+    /// Appends the section.
+    pub fn encode_all(groups: &[Self], encoder: &mut Encoder<'_>) {
+        encoder.u32(u32::try_from(groups.len()).unwrap_or(u32::MAX));
+        for group in groups {
+            encode_string(&group.name, encoder);
+            encoder.u32(group.leader_idx);
+            encoder.u32(group.n_members);
+        }
+    }
 }
 
 impl SectionItem for EventGroup {
@@ -39,7 +54,6 @@ impl SectionItem for EventGroup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feature::encode_string;
     use crate::testing::{ORDERS, bytes};
 
     #[test]
@@ -56,7 +70,12 @@ mod tests {
                 leader_idx: 1,
                 n_members: 3,
             };
-            assert_eq!(EventGroup::parse_all(&section, endian), Ok(vec![expected]));
+            let groups = vec![expected];
+            assert_eq!(
+                bytes(endian, |encoder| EventGroup::encode_all(&groups, encoder)),
+                section
+            );
+            assert_eq!(EventGroup::parse_all(&section, endian), Ok(groups));
             assert!(EventGroup::parse_all(&section[..72], endian).is_err());
         }
     }

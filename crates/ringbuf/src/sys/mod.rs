@@ -15,6 +15,7 @@ pub use mount::mount_tracefs;
 pub use rights::Rights;
 pub use signals::{Signal, Signals, restore_signals_of_start};
 
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
@@ -27,11 +28,23 @@ fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     }
 }
 
-/// `perf_event_open(2)` with close-on-exec and no group. `attr` is written to on E2BIG (the
-/// kernel puts the size it knows into the size field).
-pub(crate) fn perf_event_open(attr: &mut [u8], pid: i32, cpu: i32) -> io::Result<OwnedFd> {
+/// `perf_event_open(2)` with close-on-exec. `attr` is written to on E2BIG (the kernel puts the size
+/// it knows into the size field). `text` is what its `config1` points to.
+pub(crate) fn perf_event_open(
+    attr: &mut [u8],
+    pid: i32,
+    cpu: i32,
+    leader: Option<BorrowedFd<'_>>,
+    text: Option<&CStr>,
+) -> io::Result<OwnedFd> {
+    const CONFIG1: std::ops::Range<usize> = 56..64;
+    if let (Some(text), Some(config1)) = (text, attr.get_mut(CONFIG1)) {
+        // The kernel copies it before the call returns, and `text` is borrowed for longer.
+        let address = text.as_ptr().expose_provenance() as u64;
+        config1.copy_from_slice(&address.to_ne_bytes());
+    }
     const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 8;
-    let no_group: RawFd = -1;
+    let leader: RawFd = leader.map_or(-1, |leader| leader.as_raw_fd());
     // SAFETY: `attr` starts with its own size, which is its length (PerfEventAttr::encode).
     let fd = unsafe {
         libc::syscall(
@@ -39,7 +52,7 @@ pub(crate) fn perf_event_open(attr: &mut [u8], pid: i32, cpu: i32) -> io::Result
             attr.as_mut_ptr(),
             pid,
             cpu,
-            no_group,
+            leader,
             PERF_FLAG_FD_CLOEXEC,
         )
     };

@@ -3,7 +3,7 @@
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Events")]
 pub(crate) struct EventArgs {
-    /// Events: names, PMU events, tracepoints, breakpoints; a list or repeated
+    /// Events: names, PMU events, tracepoints, breakpoints, {groups}; a list or repeated
     /// [default: cycles, or cpu-clock without a hardware PMU]
     #[arg(short = 'e', long = "event", value_name = "EVENT")]
     pub(crate) events: Vec<String>,
@@ -24,4 +24,8 @@ pub(crate) struct EventArgs {
     /// Fail if -F is above the kernel's limit, rather than sample at the limit
     #[arg(long)]
     pub(crate) strict_freq: bool,
+
+    /// Count all events together, as one group
+    #[arg(long)]
+    pub(crate) group: bool,
 }

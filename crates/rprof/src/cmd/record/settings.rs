@@ -4,7 +4,7 @@ use crate::args::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, T
 use crate::say;
 use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
-use rprof_events::{Event, EventError, Sources, parse_cpu_list, parse_events};
+use rprof_events::{Event, EventError, Sources, group_all, parse_cpu_list, parse_events};
 use rprof_record::{CallChains, MOST_STACK_BYTES, Output, Rate, Settings, Tool, Watch};
 use rprof_ringbuf::sys::{mount_tracefs, page_size};
 use std::fs::File;
@@ -18,7 +18,7 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
     let cpus = cpus.map_err(of_event)?;
     let watch = watch(&args.targets);
     Ok(Settings {
-        events: events(&args.events.events, args.quiet)?,
+        events: events(&args.events, args.quiet)?,
         rate: rate(&args.events)?,
         call_chains: call_chains(&args.call_chains)?,
         watch,
@@ -101,10 +101,10 @@ fn output(args: &OutputArgs) -> Result<Output> {
     Ok(Output::Pipe(Arc::new(File::from(pipe))))
 }
 
-fn events(lists: &[String], is_quiet: bool) -> Result<Vec<Event>> {
+fn events(args: &EventArgs, is_quiet: bool) -> Result<Vec<Event>> {
     let parse = |list: &str| parse_events(list, &Sources::default());
     let mut events = Vec::new();
-    for list in lists {
+    for list in &args.events {
         let parsed = match parse(list) {
             Err(EventError::TracefsMissing { path, .. }) if mount_tracefs(&path).is_ok() => {
                 if !is_quiet {
@@ -116,6 +116,9 @@ fn events(lists: &[String], is_quiet: bool) -> Result<Vec<Event>> {
             parsed => parsed,
         };
         events.extend(parsed.map_err(of_event)?);
+    }
+    if args.group {
+        group_all(&mut events).map_err(of_event)?;
     }
     Ok(events)
 }

@@ -1,0 +1,173 @@
+//! Probes: functions and markers of files, and functions of the kernel, at which an event happens.
+//!
+//! | written | happens where |
+//! |---|---|
+//! | `uprobe:/path:function`, `uprobe:/path:function+0x10`, `uprobe:/path:0x1234` | there |
+//! | `uretprobe:/path:function` | the function returns |
+//! | `usdt:/path:provider:name`, `sdt_provider:name@/path`, `sdt_provider:name` | a marker (USDT) is |
+//! | `kprobe:function+0x10`, `kretprobe:function` | the same in the kernel |
+//!
+//! Functions, providers and names may be patterns. What they are in a file is found by who opens it.
+
+use std::path::{Path, PathBuf};
+
+use rprof_abi::PerfEventAttr;
+
+use crate::modifier::Modifiers;
+use crate::pmu::Pmu;
+use crate::term::parse_number;
+use crate::{Event, EventError, ProbePoint, ProbeSite, ProbedCode, Sources};
+
+/// What probes begin with, whether they are of returns, and their PMU.
+const FORMS: &[(&str, bool, &str)] = &[
+    ("uprobe:", false, "uprobe"),
+    ("uretprobe:", true, "uprobe"),
+    ("kprobe:", false, "kprobe"),
+    ("kretprobe:", true, "kprobe"),
+    ("usdt:", false, "uprobe"),
+    (SDT, false, "uprobe"),
+];
+
+/// What perf has before the provider.
+const SDT: &str = "sdt_";
+
+/// Whether slashes in this text are those of a path.
+pub(crate) fn is_probe(text: &str) -> bool {
+    FORMS.iter().any(|(form, ..)| text.starts_with(form))
+}
+
+/// Reads a probe; `None` if the text is none.
+///
+/// # Errors
+/// No path, no function, or a kernel without such probes.
+pub(crate) fn parse_probe(
+    text: &str,
+    sources: &Sources,
+) -> Result<Option<(Event, Modifiers)>, EventError> {
+    let form = FORMS.iter().find(|(form, ..)| text.starts_with(form));
+    let Some(&(form, is_return, pmu)) = form else {
+        return Ok(None);
+    };
+    let (place, letters) = split_modifiers(&text[form.len()..]);
+    let bad = |what| EventError::BadProbe {
+        event: text.to_owned(),
+        what,
+    };
+    let point = match form {
+        "usdt:" => marker_of_file(place).ok_or_else(|| bad("usdt:/path:provider:name"))?,
+        SDT => marker(place).ok_or_else(|| bad("sdt_provider:name@/path"))?,
+        _ => {
+            let (code, place) = match pmu {
+                "kprobe" => (ProbedCode::Kernel, place),
+                _ => cut_path(place).ok_or_else(|| bad("uprobe:/path:function"))?,
+            };
+            let site = site(place, text)?.ok_or_else(|| bad("a function"))?;
+            ProbePoint { code, site }
+        }
+    };
+    if is_return && !matches!(&point.site, ProbeSite::Function { offset: 0, .. }) {
+        return Err(bad("the start of a function, which then returns"));
+    }
+    let pmu = Pmu::load(sources, pmu.to_owned()).ok_or_else(|| EventError::NoProbes {
+        pmu,
+        event: text.to_owned(),
+    })?;
+    let mut event = Event::new(text[..form.len() + place.len()].to_owned(), pmu.kind, 0);
+    event.attr.sample_period = 1;
+    if is_return {
+        set_bits(&pmu, "retprobe", 1, &mut event.attr)?;
+    }
+    event.probe = Some(point);
+    Ok(Some((event, Modifiers::parse(letters, text)?)))
+}
+
+/// Puts the file offset of a marker's semaphore into an attr: the kernel counts it up while the event is open.
+///
+/// # Errors
+/// The kernel knows no semaphores (before 4.20), or has them elsewhere.
+pub fn set_semaphore(
+    attr: &mut PerfEventAttr,
+    offset: u64,
+    sources: &Sources,
+) -> Result<(), EventError> {
+    match Pmu::load(sources, "uprobe".to_owned()) {
+        Some(pmu) => set_bits(&pmu, "ref_ctr_offset", offset, attr),
+        None => Ok(()),
+    }
+}
+
+fn set_bits(pmu: &Pmu, term: &str, value: u64, attr: &mut PerfEventAttr) -> Result<(), EventError> {
+    let format = pmu.format(term).ok_or_else(|| EventError::UnknownTerm {
+        term: term.to_owned(),
+        event: pmu.name.clone(),
+        suggestions: crate::Suggestions::default(),
+    })??;
+    format.set(attr, value);
+    Ok(())
+}
+
+/// Modifiers are behind the last colon, if that is a single one: C++ and Rust have two within names.
+fn split_modifiers(text: &str) -> (&str, &str) {
+    match text.rsplit_once(':') {
+        Some((place, letters))
+            if !letters.is_empty() && Modifiers::are(letters) && !place.ends_with(':')
+                // Where else would the function be?
+                && place.contains(':') | !place.contains('/') =>
+        {
+            (place, letters)
+        }
+        _ => (text, ""),
+    }
+}
+
+/// Cuts `/path:rest`.
+fn cut_path(text: &str) -> Option<(ProbedCode, &str)> {
+    let (path, rest) = text.split_once(':')?;
+    let is_whole = !path.is_empty() && !rest.is_empty();
+    is_whole.then(|| (ProbedCode::File(PathBuf::from(path)), rest))
+}
+
+/// `/path:provider:name`.
+fn marker_of_file(text: &str) -> Option<ProbePoint> {
+    let (code, rest) = cut_path(text)?;
+    let (provider, name) = rest.split_once(':')?;
+    named(code, provider, name)
+}
+
+/// `provider:name` or `provider:name@/path`.
+fn marker(text: &str) -> Option<ProbePoint> {
+    let (marker, code) = match text.split_once('@') {
+        Some((_, "")) => return None,
+        Some((marker, path)) => (marker, ProbedCode::File(Path::new(path).to_owned())),
+        None => (text, ProbedCode::Recorded),
+    };
+    let (provider, name) = marker.split_once(':')?;
+    named(code, provider, name)
+}
+
+fn named(code: ProbedCode, provider: &str, name: &str) -> Option<ProbePoint> {
+    let is_whole = !provider.is_empty() && !name.is_empty();
+    is_whole.then(|| ProbePoint {
+        code,
+        site: ProbeSite::Marker {
+            provider: provider.to_owned(),
+            name: name.to_owned(),
+        },
+    })
+}
+
+/// `function`, `function+offset`, or an address.
+fn site(place: &str, event: &str) -> Result<Option<ProbeSite>, EventError> {
+    if place.starts_with("0x") {
+        return Ok(Some(ProbeSite::Address(parse_number(place, event)?)));
+    }
+    let (name, offset) = match place.rsplit_once('+') {
+        // `operator+`, `operator++`
+        Some((name, digits)) if digits.starts_with(|first: char| first.is_ascii_digit()) => {
+            (name, parse_number(digits, event)?)
+        }
+        _ => (place, 0),
+    };
+    let name = name.to_owned();
+    Ok((!name.is_empty()).then_some(ProbeSite::Function { name, offset }))
+}

@@ -1,0 +1,128 @@
+//! Probes: where they are, and what is said of those that cannot be.
+
+use std::path::PathBuf;
+
+use super::machine::Machine;
+use crate::{ProbePoint, ProbeSite, ProbedCode};
+
+fn function(code: ProbedCode, name: &str, offset: u64) -> ProbePoint {
+    let name = name.to_owned();
+    ProbePoint {
+        code,
+        site: ProbeSite::Function { name, offset },
+    }
+}
+
+fn marker(code: ProbedCode, provider: &str, name: &str) -> ProbePoint {
+    ProbePoint {
+        code,
+        site: ProbeSite::Marker {
+            provider: provider.to_owned(),
+            name: name.to_owned(),
+        },
+    }
+}
+
+#[test]
+fn probes_are_in_functions_at_addresses_and_at_markers() {
+    let machine = Machine::usual();
+    let file = || ProbedCode::File(PathBuf::from("/usr/lib/x.so"));
+    for (text, name, config, point) in [
+        ("uprobe:/usr/lib/x.so:f", "", 0, function(file(), "f", 0)),
+        (
+            "uprobe:/usr/lib/x.so:f+0x10",
+            "",
+            0,
+            function(file(), "f", 16),
+        ),
+        (
+            "uprobe:/usr/lib/x.so:a::f",
+            "",
+            0,
+            function(file(), "a::f", 0),
+        ),
+        (
+            "uprobe:/usr/lib/x.so:a::u",
+            "",
+            0,
+            function(file(), "a::u", 0),
+        ),
+        (
+            "uprobe:/usr/lib/x.so:operator+",
+            "",
+            0,
+            function(file(), "operator+", 0),
+        ),
+        ("uprobe:/usr/lib/x.so:u", "", 0, function(file(), "u", 0)),
+        (
+            "uprobe:/usr/lib/x.so:f:uS",
+            "uprobe:/usr/lib/x.so:f",
+            0,
+            function(file(), "f", 0),
+        ),
+        (
+            "uprobe:/usr/lib/x.so:0x40",
+            "",
+            0,
+            ProbePoint {
+                code: file(),
+                site: ProbeSite::Address(0x40),
+            },
+        ),
+        (
+            "uretprobe:/usr/lib/x.so:m*",
+            "",
+            1,
+            function(file(), "m*", 0),
+        ),
+        ("usdt:/usr/lib/x.so:p:n", "", 0, marker(file(), "p", "n")),
+        ("sdt_p:n@/usr/lib/x.so", "", 0, marker(file(), "p", "n")),
+        ("sdt_p:n", "", 0, marker(ProbedCode::Recorded, "p", "n")),
+    ] {
+        let events = machine.parse(&format!("cs,{text},{{{text},cs}}")).unwrap();
+        for event in &events[1..3] {
+            let name = if name.is_empty() { text } else { name };
+            assert_eq!((event.name.as_str(), event.attr.kind), (name, 9), "{text}");
+            assert_eq!((event.attr.config, event.attr.sample_period), (config, 1));
+            assert_eq!(event.probe, Some(point.clone()), "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_probe_is_said_to_be_none() {
+    let machine = Machine::usual();
+    for (text, message) in [
+        (
+            "uprobe:/bin/x",
+            "no probe in 'uprobe:/bin/x': uprobe:/path:function is expected",
+        ),
+        (
+            "uprobe:",
+            "no probe in 'uprobe:': uprobe:/path:function is expected",
+        ),
+        (
+            "uprobe:/bin/x:0xg",
+            "'0xg' in 'uprobe:/bin/x:0xg' is not a number",
+        ),
+        (
+            "usdt:/bin/x:p",
+            "no probe in 'usdt:/bin/x:p': usdt:/path:provider:name is expected",
+        ),
+        (
+            "sdt_p",
+            "no probe in 'sdt_p': sdt_provider:name@/path is expected",
+        ),
+        (
+            "uretprobe:/bin/x:f+4",
+            "no probe in 'uretprobe:/bin/x:f+4': the start of a function, which then returns is expected",
+        ),
+        (
+            "kprobe:do_exit",
+            "this kernel has no kprobes for 'kprobe:do_exit' (CONFIG_KPROBE_EVENTS)",
+        ),
+    ] {
+        let error = machine.error(text);
+        assert!(error.starts_with(message), "{error}");
+    }
+}

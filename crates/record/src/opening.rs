@@ -1,0 +1,146 @@
+//! Opening the counters of events: one for each target on each CPU, members of groups behind their leader.
+
+use crate::interrupts::Interrupts;
+use crate::open::{EventCounters, Group, RingOwner, Rings, SmallDumps};
+use crate::{Error, groups};
+use rprof_abi::{AttrFlags, PerfEventAttr};
+use rprof_ringbuf::sys::OpenFilesLimit;
+use rprof_ringbuf::{Counter, Cpu, OpenError, OpenWith, Target};
+
+/// An event's counter for one target on one CPU, and the same with small dumps.
+struct OneOrTwo {
+    large: Counter,
+    small: Option<Counter>,
+}
+
+impl Group {
+    /// Opens all events for some targets on one CPU.
+    pub(crate) fn add(
+        &mut self,
+        targets: &[Target],
+        cpu: u32,
+        rings: Rings<'_>,
+        interrupts: &Interrupts,
+    ) -> Result<(), Error> {
+        for unit in groups::units(self.events.iter().map(|event| &event.grouping)) {
+            for &target in targets {
+                interrupts.check()?;
+                for idx in unit.clone() {
+                    let leader = (idx > unit.start).then_some(unit.start);
+                    let opened = self.open_at(idx, leader, target, cpu)?;
+                    match opened {
+                        Some(counters) => self.take(idx, counters, target, cpu, rings)?,
+                        None if leader.is_none() => break,
+                        None => {}
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens an event for a target on a CPU, behind the last counters of its leader; `None` if the thread has
+    /// ended, or if the PMU is not on that CPU.
+    fn open_at(
+        &self,
+        idx: usize,
+        leader: Option<usize>,
+        target: Target,
+        cpu: u32,
+    ) -> Result<Option<OneOrTwo>, Error> {
+        let event = &self.events[idx];
+        let has_cpu = event.cpus.as_ref().is_none_or(|cpus| cpus.contains(&cpu));
+        if !has_cpu {
+            return Ok(None);
+        }
+        let leader = leader.map(|leader| &self.events[leader]);
+        let text = event.text.as_deref();
+        let open = |attr, leader| {
+            open_one(attr, target, cpu, OpenWith { leader, text })
+                .map_err(|why| Error::open(&event.name, attr, why, target))
+        };
+        let large = open(
+            &event.attr,
+            leader.and_then(|leader| leader.counters.last()),
+        )?;
+        let small = event.small_dumps.as_ref().map(|small| {
+            let leader = leader.and_then(|leader| leader.small_dumps.as_ref());
+            open(
+                &small.attr,
+                leader.and_then(|leader| leader.counters.last()),
+            )
+        });
+        Ok(match (large, small.transpose()?) {
+            (Some(large), None) => Some(OneOrTwo { large, small: None }),
+            (Some(large), Some(small @ Some(_))) => Some(OneOrTwo { large, small }),
+            _ => None,
+        })
+    }
+
+    /// Adds what was opened, and has it write into the CPU's ring.
+    fn take(
+        &mut self,
+        idx: usize,
+        opened: OneOrTwo,
+        target: Target,
+        cpu: u32,
+        rings: Rings<'_>,
+    ) -> Result<(), Error> {
+        let next = RingOwner {
+            cpu,
+            event_idx: idx,
+            counter_idx: self.events[idx].counters.len(),
+        };
+        self.share_ring(&opened.large, next, rings)?;
+        self.events[idx].counters.push(opened.large);
+        self.events[idx].targets.push(target);
+        if let Some(counter) = opened.small {
+            self.share_ring(&counter, next, rings)?;
+            if let Some(small) = &mut self.events[idx].small_dumps {
+                small.counters.push(counter);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// If one event of a group has large and small dumps, all of its events are there twice.
+pub(crate) fn double(events: &mut [EventCounters]) {
+    for unit in groups::units(events.iter().map(|event| &event.grouping)) {
+        let unit = &mut events[unit];
+        if !unit.iter().any(|event| event.small_dumps.is_some()) {
+            continue;
+        }
+        for event in unit {
+            let same = || SmallDumps {
+                attr: PerfEventAttr {
+                    flags: event.attr.flags.without(AttrFlags::ENABLE_ON_EXEC),
+                    ..event.attr.clone()
+                },
+                counters: Vec::new(),
+            };
+            if event.small_dumps.is_none() {
+                event.small_dumps = Some(same());
+            }
+        }
+    }
+}
+
+/// Opens one counter; `None` if its thread has ended meanwhile.
+fn open_one(
+    attr: &PerfEventAttr,
+    target: Target,
+    cpu: u32,
+    with: OpenWith<'_>,
+) -> Result<Option<Counter>, OpenError> {
+    let open = || Counter::open_with(attr, target, Cpu::On(cpu), with);
+    let opened = match open() {
+        Err(OpenError::TooManyFiles) if OpenFilesLimit::raise() => open(),
+        opened => opened,
+    };
+    match opened {
+        Ok(counter) => Ok(Some(counter)),
+        Err(OpenError::NoSuchTask) => Ok(None),
+        Err(why) => Err(why),
+    }
+}

@@ -1,0 +1,79 @@
+//! Why a probe has no place.
+
+use rprof_events::Suggestions;
+use rprof_images::ElfError;
+use std::path::PathBuf;
+
+/// A probe has no place.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProbeError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    File(#[from] ElfError),
+    /// No function of this name, or of this pattern.
+    #[error("no function '{function}' in {}{suggestions}", path.display())]
+    NoFunction {
+        /// The name.
+        function: String,
+        /// Where it was looked for.
+        path: PathBuf,
+        /// Names that are close.
+        suggestions: Suggestions,
+    },
+    /// The file says no functions at all.
+    #[error("{} has no symbols: give an address of it, as in uprobe:/path:0x1234", path.display())]
+    NoSymbols {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The function is chosen when a program starts.
+    #[error(
+        "'{function}' in {} only stands for another function, which is chosen when a program starts \
+         (IFUNC): name that one",
+        path.display()
+    )]
+    Indirect {
+        /// The name.
+        function: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// Further than the function is long.
+    #[error("'{function}' has {size} bytes, so {offset:#x} is not in it")]
+    Beyond {
+        /// The name.
+        function: String,
+        /// Its bytes.
+        size: u64,
+        /// The offset that was asked for.
+        offset: u64,
+    },
+    /// Nothing of the file is at this address.
+    #[error("nothing in {} has the address {address:#x}", path.display())]
+    NoAddress {
+        /// The address.
+        address: u64,
+        /// The file.
+        path: PathBuf,
+    },
+    /// No marker of this name.
+    #[error("no marker '{marker}' in {searched}{suggestions}")]
+    NoMarker {
+        /// Provider and name.
+        marker: String,
+        /// Where it was looked for.
+        searched: String,
+        /// Names that are close.
+        suggestions: Suggestions,
+    },
+    /// Nobody says in which file.
+    #[error("nothing says in which file: write it as sdt_provider:name@/path")]
+    NoFile,
+    /// Patterns of the kernel's functions.
+    #[error("patterns are for functions of files: name one of the kernel's functions")]
+    KernelPattern,
+    /// The kernel cannot say where the marker's semaphore is.
+    #[error("this kernel knows no semaphores of markers (before 4.20)")]
+    NoSemaphores,
+}

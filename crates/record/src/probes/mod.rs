@@ -1,0 +1,207 @@
+//! Probes: from names of functions and markers to places in files.
+//!
+//! The kernel wants a path (of its own functions: a name) and an offset with such an event. It reads the path
+//! from the memory of whoever opens the event, and again, at the same address, from that of every process that
+//! inherits it. So these events are never inherited: they are opened for everybody on each CPU, and what is of
+//! others is left out.
+
+mod functions;
+mod markers;
+mod place;
+
+use crate::probe_error::ProbeError;
+use crate::{Error, Settings, Watch};
+use markers::{Marker, markers};
+use place::Place;
+use rprof_abi::MapsLine;
+use rprof_base::Svma;
+use rprof_events::{
+    Event, Grouping, ProbePoint, ProbeSite, ProbedCode, Sources, glob_matches, is_glob,
+    set_semaphore, suggest,
+};
+use rprof_images::Elf;
+use rprof_process::process_of;
+use rprof_untrusted::Budget;
+use std::collections::BTreeSet;
+use std::ffi::{CString, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The events with each probe's place; patterns give several.
+pub(crate) fn resolve(settings: &Settings) -> Result<Vec<Event>, Error> {
+    let mut events = Vec::new();
+    for event in &settings.events {
+        let Some(point) = &event.probe else {
+            events.push(event.clone());
+            continue;
+        };
+        let found = resolve_one(event, point, settings).map_err(|source| Error::Probe {
+            event: event.name.clone(),
+            source,
+        })?;
+        events.extend(found);
+    }
+    Ok(events)
+}
+
+fn resolve_one(
+    event: &Event,
+    point: &ProbePoint,
+    settings: &Settings,
+) -> Result<Vec<Event>, ProbeError> {
+    if point.code == ProbedCode::Kernel {
+        return in_kernel(event, point).map(|event| vec![event]);
+    }
+    let mut events = Vec::new();
+    for place in places(point, settings)? {
+        let mut one = event.clone();
+        one.name = name_of(event, point, &place);
+        one.attr.config2 = place.offset;
+        if let Some(semaphore) = place.semaphore {
+            set_semaphore(&mut one.attr, semaphore, &Sources::default())
+                .map_err(|_| ProbeError::NoSemaphores)?;
+        }
+        one.probe = Some(ProbePoint {
+            code: ProbedCode::File(place.path),
+            site: point.site.clone(),
+        });
+        if let (Grouping::Leader { .. }, false) = (&event.grouping, events.is_empty()) {
+            let is_read = event.sample_read;
+            one.grouping = Grouping::Member { is_read };
+        }
+        events.push(one);
+    }
+    Ok(events)
+}
+
+fn in_kernel(event: &Event, point: &ProbePoint) -> Result<Event, ProbeError> {
+    let mut event = event.clone();
+    match &point.site {
+        ProbeSite::Function { name, .. } if is_glob(name) => return Err(ProbeError::KernelPattern),
+        ProbeSite::Function { offset, .. } => event.attr.config2 = *offset,
+        ProbeSite::Address(address) => event.attr.config2 = *address,
+        ProbeSite::Marker { .. } => return Err(ProbeError::NoFile),
+    }
+    Ok(event)
+}
+
+/// What the kernel reads where `config1` points to: a path, or the name of a function of the kernel.
+pub(crate) fn text_of(event: &Event) -> Option<CString> {
+    let point = event.probe.as_ref()?;
+    let text = match (&point.code, &point.site) {
+        (ProbedCode::File(path), _) => path.as_os_str().as_bytes().to_vec(),
+        (ProbedCode::Kernel, ProbeSite::Function { name, .. }) => name.clone().into_bytes(),
+        _ => return None,
+    };
+    CString::new(text).ok()
+}
+
+/// The name of what a pattern found, in the place of the pattern.
+fn name_of(event: &Event, point: &ProbePoint, place: &Place) -> String {
+    let Some(found) = &place.name else {
+        return event.name.clone();
+    };
+    let wanted = match &point.site {
+        ProbeSite::Function { name, .. } => name.clone(),
+        ProbeSite::Marker { provider, name } => format!("{provider}:{name}"),
+        ProbeSite::Address(_) => return event.name.clone(),
+    };
+    // From behind: the path may have the same word.
+    match event.name.rsplit_once(&wanted) {
+        Some((before, after)) => format!("{before}{found}{after}"),
+        None => event.name.clone(),
+    }
+}
+
+fn places(point: &ProbePoint, settings: &Settings) -> Result<Vec<Place>, ProbeError> {
+    let open = |path: &Path| Elf::open(path, &Budget::default()).map_err(ProbeError::File);
+    match (&point.code, &point.site) {
+        (ProbedCode::File(path), ProbeSite::Function { name, offset }) => {
+            functions::places(&open(path)?, name, *offset)
+        }
+        (ProbedCode::File(path), ProbeSite::Address(address)) => {
+            let place = Place::at(&open(path)?, None, Svma(*address), None)?;
+            Ok(vec![place])
+        }
+        (ProbedCode::File(path), ProbeSite::Marker { provider, name }) => {
+            marked(&[open(path)?], provider, name)
+        }
+        (_, ProbeSite::Marker { provider, name }) => {
+            let files = recorded_files(settings)?;
+            // Of those that cannot be read there are no markers.
+            let files: Vec<Elf> = files.iter().filter_map(|path| open(path).ok()).collect();
+            marked(&files, provider, name)
+        }
+        _ => Err(ProbeError::NoFile),
+    }
+}
+
+/// Where the markers of this provider and name, or of these patterns, are.
+fn marked(files: &[Elf], provider: &str, name: &str) -> Result<Vec<Place>, ProbeError> {
+    let mut places = Vec::new();
+    let mut known = BTreeSet::new();
+    for elf in files {
+        for marker in markers(elf) {
+            let Marker {
+                provider: own_provider,
+                name: own_name,
+                address,
+                semaphore,
+            } = marker;
+            let full = format!("{own_provider}:{own_name}");
+            if glob_matches(provider, &own_provider) && glob_matches(name, &own_name) {
+                places.push(Place::at(elf, Some(full), address, semaphore)?);
+            } else {
+                known.insert(full);
+            }
+        }
+    }
+    if places.is_empty() {
+        let marker = format!("{provider}:{name}");
+        let paths: Vec<String> = files
+            .iter()
+            .map(|elf| elf.path().display().to_string())
+            .collect();
+        return Err(ProbeError::NoMarker {
+            suggestions: suggest(&marker, known),
+            searched: match &paths[..] {
+                [one] => one.clone(),
+                many => format!("{} files of what is recorded", many.len()),
+            },
+            marker,
+        });
+    }
+    Ok(places)
+}
+
+/// The files of what is recorded: the command's, or those with code that the processes have mapped.
+fn recorded_files(settings: &Settings) -> Result<Vec<PathBuf>, ProbeError> {
+    let mut files = BTreeSet::new();
+    let (Watch::Processes(ids) | Watch::Threads(ids)) = &settings.watch else {
+        let command = settings.command.first();
+        files.extend(command.and_then(|command| in_path(command)));
+        return match files.is_empty() {
+            true => Err(ProbeError::NoFile),
+            false => Ok(files.into_iter().collect()),
+        };
+    };
+    for pid in ids.iter().filter_map(|&tid| process_of(tid).ok()) {
+        // Who has ended, or may not be looked at, is told of when events are opened.
+        let maps = std::fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
+        let code = rprof_abi::parse_maps(&maps).filter(MapsLine::is_code);
+        let paths = code.map(|line| PathBuf::from(OsStr::from_bytes(&line.name)));
+        files.extend(paths.filter(|path| path.is_absolute()));
+    }
+    Ok(files.into_iter().collect())
+}
+
+/// Where a command is.
+fn in_path(command: &OsStr) -> Option<PathBuf> {
+    let own = Path::new(command);
+    if command.as_bytes().contains(&b'/') {
+        return Some(own.to_owned());
+    }
+    let path = std::env::var_os("PATH")?;
+    let mut places = std::env::split_paths(&path).map(|dir| dir.join(own));
+    places.find(|place| place.is_file())
+}

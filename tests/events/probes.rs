@@ -1,0 +1,206 @@
+//! Probes: their samples are the hits, one by one.
+
+use super::{common, perf_says, record, sums};
+use common::{
+    FRAME_POINTERS, Program, Running, Tracefs, has, is_root, live, perf, report, rprof, run,
+    scratch, tool, tracefs,
+};
+use std::path::Path;
+
+/// Calls `hit` 10 times, and 5 times in a child, passing a marker each time; another marker is only passed
+/// while somebody looks. What `sys/sdt.h` makes of them is written out. With an argument it waits first.
+const SOURCE: &str = r#"
+    #include <stdio.h>
+    #include <unistd.h>
+    #include <sys/wait.h>
+    __attribute__((section(".probes"), used)) volatile unsigned short semaphore;
+    __asm__(".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n"
+        ".weak _.stapsdt.base\n.hidden _.stapsdt.base\n"
+        "_.stapsdt.base: .space 1\n.size _.stapsdt.base,1\n.popsection");
+    #define MARK(name, semaphore) __asm__ volatile( \
+        "990: nop\n.pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n" \
+        ".4byte 992f-991f,994f-993f,3\n991: .asciz \"stapsdt\"\n992: .balign 4\n" \
+        "993: .8byte 990b\n.8byte _.stapsdt.base\n.8byte " semaphore "\n" \
+        ".asciz \"demo\"\n.asciz \"" name "\"\n.asciz \"\"\n994: .balign 4\n.popsection")
+    __attribute__((noinline)) int hit(int x) { MARK("plain", "0"); return x + 1; }
+    __attribute__((noinline)) void guarded(void) { if (semaphore) MARK("guarded", "semaphore"); }
+    static volatile int sum;
+    int main(int argc, char **argv) {
+        if (argc > 1) getchar();
+        for (int i = 0; i < 10; i++) { sum += hit(i); guarded(); }
+        int status, pid = fork();
+        if (pid < 0) return 1;
+        if (pid == 0) { for (int i = 0; i < 5; i++) sum += hit(i); _exit(0); }
+        waitpid(pid, &status, 0);
+        if (argc > 1) puts("done");
+        return status != 0;
+    }"#;
+
+fn program(test: &str) -> Option<Program> {
+    if !is_root(test) || !has(test, "perf", "perf") {
+        return None;
+    }
+    if !Path::new("/sys/bus/event_source/devices/uprobe").exists() {
+        common::skipped(test, "a kernel with CONFIG_UPROBE_EVENTS");
+        return None;
+    }
+    Program::new(test, SOURCE, FRAME_POINTERS)
+}
+
+#[test]
+fn each_hit_is_a_sample_also_in_children() {
+    let test = "each_hit_is_a_sample_also_in_children";
+    let Some(program) = program(test) else { return };
+    let Some(_live) = live(test) else { return };
+    let (out, path) = (program.file("perf.data"), program.path());
+    let at = path.display();
+    for (event, name, hits) in [
+        (format!("uprobe:{at}:hit"), "", 15),
+        (format!("uprobe:{at}:hi*"), &*format!("uprobe:{at}:hit"), 15),
+        (format!("uretprobe:{at}:hit"), "", 15),
+        (
+            format!("uprobe:{at}:guarded:u"),
+            &*format!("uprobe:{at}:guarded"),
+            10,
+        ),
+        (format!("usdt:{at}:demo:plain"), "", 15),
+        (format!("sdt_demo:plain@{at}"), "", 15),
+        // Only where its semaphore is counted up.
+        ("sdt_demo:guarded".to_owned(), "", 10),
+    ] {
+        let name = if name.is_empty() { &event } else { name };
+        record(&out, &["-e", &event], &[&path]);
+        assert_eq!(sums(&out), [(name.to_owned(), hits, hits)], "{event}");
+        let table = report(&out, &["--no-children", "-g", "none"]);
+        assert_eq!(common::number_after(&table, "# Samples: "), Some(hits));
+    }
+    // Stacks are whole, and others' hits are left out.
+    let tree = report(&out, &["-g", "caller", "--no-children"]);
+    assert!(tree.contains("main"), "{tree}");
+    let info = perf_says(&["evlist", "-v"], &out);
+    assert!(!info.contains("config1"), "{info}");
+    assert!(
+        !info
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .contains(" inherit: 1"),
+        "{info}"
+    );
+}
+
+#[test]
+fn several_probes_and_other_events_are_recorded_together() {
+    let test = "several_probes_and_other_events_are_recorded_together";
+    let Some(program) = program(test) else { return };
+    let Some(_live) = live(test) else { return };
+    let (out, path) = (program.file("perf.data"), program.path());
+    let at = path.display();
+    let list = format!("{{uprobe:{at}:hit,uprobe:{at}:guarded}},sdt_demo:plain,dummy");
+    record(&out, &["-e", &list], &[&path]);
+    let expected = [
+        ("sdt_demo:plain".to_owned(), 15, 15),
+        (format!("uprobe:{at}:guarded"), 10, 10),
+        (format!("uprobe:{at}:hit"), 15, 15),
+    ];
+    assert_eq!(sums(&out), expected);
+    let groups = perf_says(&["evlist", "-g"], &out);
+    let group = format!("{{uprobe:{at}:hit,uprobe:{at}:guarded}}");
+    assert_eq!(groups.lines().next(), Some(&*group));
+    let error = run(&mut rprof([
+        "record",
+        "-e",
+        &format!("uprobe:{at}:hit,cs:S"),
+        "true",
+    ]))
+    .fails(1);
+    assert!(error.contains("exclude each other"), "{error}");
+}
+
+#[test]
+fn probes_of_running_processes_count_their_hits_alone() {
+    let test = "probes_of_running_processes_count_their_hits_alone";
+    let Some(program) = program(test) else { return };
+    let Some(_live) = live(test) else { return };
+    let (out, path) = (program.file("perf.data"), program.path());
+    let mut waiting = Running::start(tool(&path).arg("wait"));
+    let pid = waiting.pid().to_string();
+    let mut recorder = rprof(["record", "-e", "sdt_demo:plain", "-p", &pid, "-o"]);
+    let recording = common::record_while(recorder.arg(&out), || {
+        run(&mut tool(&path)).ok();
+        waiting.work();
+    });
+    recording.ok();
+    assert_eq!(sums(&out), [("sdt_demo:plain".to_owned(), 15, 15)]);
+}
+
+#[test]
+fn counts_are_those_of_perfs_own_probes() {
+    let test = "counts_are_those_of_perfs_own_probes";
+    let Some(program) = program(test) else { return };
+    let Some(tracefs) = tracefs(test) else { return };
+    let Some(_live) = live(test) else { return };
+    if tracefs != Tracefs::Mounted {
+        return common::not_run(test, "perf's probes would stay in a tracefs that goes away");
+    }
+    let (out, path) = (program.file("perf.data"), program.path());
+    let probe = Defined::new(&path);
+    let mut recorder = perf(["record", "-q", "-e", &probe.0, "-o"]);
+    run(recorder.arg(&out).arg(&path)).ok();
+    assert_eq!(sums(&out), [(probe.0.clone(), 15, 15)]);
+    // Events that are defined already have the same names here.
+    record(&out, &["-e", &probe.0], &[&path]);
+    assert_eq!(sums(&out), [(probe.0.clone(), 15, 15)]);
+}
+
+/// A probe of perf's, removed at the end.
+struct Defined(String);
+
+impl Defined {
+    fn new(path: &Path) -> Self {
+        let name = "probe_rprof_test:hit";
+        let defined = format!("{name}=hit");
+        run(perf(["probe", "-q", "-f", "-x"])
+            .arg(path)
+            .args(["-a", &defined]))
+        .ok();
+        Self(name.to_owned())
+    }
+}
+
+impl Drop for Defined {
+    fn drop(&mut self) {
+        run(&mut perf(["probe", "-q", "-d", &self.0]));
+    }
+}
+
+#[test]
+fn places_that_are_none_are_told() {
+    let test = "places_that_are_none_are_told";
+    let Some(program) = program(test) else { return };
+    let Some(_live) = live(test) else { return };
+    let path = program.path();
+    let at = path.display();
+    let scratch = scratch();
+    for (event, message) in [
+        (format!("uprobe:{at}:hid"), "no function 'hid' in "),
+        (format!("uprobe:{at}:hit+0x1000"), "so 0x1000 is not in it"),
+        (
+            format!("uprobe:{at}:0xfffffff0"),
+            "has the address 0xfffffff0",
+        ),
+        (
+            "uprobe:/nonexistent:f".to_owned(),
+            "No such file or directory",
+        ),
+        ("sdt_demo:plan".to_owned(), "did you mean 'demo:plain'?"),
+    ] {
+        let mut command = rprof(["record", "-e", &event, "-o"]);
+        let error = run(command.arg(scratch.path().join("o")).arg(&path)).fails(1);
+        let start = format!("rprof: error: no place for '{event}': ");
+        assert!(
+            error.starts_with(&start) && error.contains(message),
+            "{error}"
+        );
+    }
+}
