@@ -10,6 +10,8 @@
 //! | `sched:sched_switch`, `sched:*` | tracepoints | `tracepoint` |
 //! | `mem:0x1000/8:w` | breakpoints | `breakpoint` |
 //!
+//! [`list_events`] says which events this machine has, under these names.
+//!
 //! The only things read are sysfs and tracefs, and [`Sources`] says where they are. Nothing is
 //! opened here: whether this machine counts an event is for the kernel to say.
 
@@ -22,6 +24,7 @@ mod event;
 mod format;
 mod glob;
 mod item;
+mod list;
 mod modifier;
 mod parser;
 mod pmu;
@@ -38,6 +41,9 @@ pub use cpu_list::{online_cpus, parse_cpu_list};
 pub use default::{cpu_clock, default_events};
 pub use error::EventError;
 pub use event::Event;
+pub use list::{
+    EventList, ListKind, ListedEvent, ListedPmu, Selection, list_events, tracepoint_format,
+};
 pub use parser::parse_events;
 pub use sources::Sources;
 pub use suggest::Suggestions;

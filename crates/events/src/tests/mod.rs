@@ -2,5 +2,6 @@
 
 mod errors;
 mod forms;
+mod listing;
 mod machine;
 mod tracepoints;

@@ -1,6 +1,7 @@
 //! The arguments, with perf's names wherever perf has them.
 
 mod limits;
+mod list;
 mod record;
 mod recording;
 mod script;
@@ -8,6 +9,7 @@ mod sources;
 mod unknown;
 
 pub(crate) use limits::LimitArgs;
+pub(crate) use list::ListArgs;
 pub(crate) use record::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
 pub(crate) use recording::Recording;
 pub(crate) use script::ScriptArgs;
@@ -85,6 +87,8 @@ pub(crate) enum Command {
     Symbols(SymbolsArgs),
     /// Show what a recording is: events, machine, how many records of each kind
     Info(DumpArgs),
+    /// List the events that this machine has
+    List(ListArgs),
 }
 
 /// Which recording, and what of it: the same for all readers.

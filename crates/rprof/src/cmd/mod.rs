@@ -4,6 +4,7 @@ pub(crate) mod dump;
 pub(crate) mod export;
 pub(crate) mod flame;
 pub(crate) mod info;
+pub(crate) mod list;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod script;
