@@ -1,5 +1,6 @@
 //! Things a user should know, one line each.
 
+use crate::permission::refusal::RINGS;
 use std::fmt;
 use std::time::Duration;
 
@@ -82,8 +83,8 @@ pub enum Note {
 pub struct Less {
     /// The machine has no hardware PMU: its clock is sampled instead of cycles.
     pub has_no_pmu: bool,
-    /// The kernel may not be sampled.
-    pub is_kernel_excluded: bool,
+    /// The kernel may not be sampled: what would allow it.
+    pub without_kernel: Option<String>,
     /// Rings are so small that it matters.
     pub rings: Option<SmallRings>,
 }
@@ -103,12 +104,10 @@ impl fmt::Display for Less {
         if self.has_no_pmu {
             parts.push("no hardware PMU here: sampling cpu-clock instead of cycles".to_owned());
         }
-        if self.is_kernel_excluded {
-            parts.push(
-                "not permitted to sample the kernel: user space only \
-                 (sudo sysctl kernel.perf_event_paranoid=1 allows it)"
-                    .to_owned(),
-            );
+        if let Some(fix) = &self.without_kernel {
+            parts.push(format!(
+                "not permitted to sample the kernel: user space only ({fix})"
+            ));
         }
         parts.extend(self.rings.map(|rings| rings.to_string()));
         write!(f, "{}", parts.join("; "))
@@ -123,7 +122,7 @@ impl fmt::Display for SmallRings {
             Some(bytes) => write!(f, "stacks over {} KiB may be truncated", bytes / 1024)?,
             None => write!(f, "bursts of samples may be lost")?,
         }
-        write!(f, " (kernel.perf_event_mlock_kb, ulimit -l)")
+        write!(f, " ({RINGS})")
     }
 }
 

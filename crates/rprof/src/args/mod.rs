@@ -1,5 +1,6 @@
 //! The arguments, with perf's names wherever perf has them.
 
+mod doctor;
 mod limits;
 mod list;
 mod record;
@@ -8,6 +9,7 @@ mod script;
 mod sources;
 mod unknown;
 
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use limits::LimitArgs;
 pub(crate) use list::ListArgs;
 pub(crate) use record::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
@@ -89,6 +91,8 @@ pub(crate) enum Command {
     Info(DumpArgs),
     /// List the events that this machine has
     List(ListArgs),
+    /// Show what stands between you and a profile, and the smallest step that would help
+    Doctor(DoctorArgs),
 }
 
 /// Which recording, and what of it: the same for all readers.
