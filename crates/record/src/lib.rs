@@ -48,7 +48,7 @@ mod watched;
 
 pub use doctor::{Check, Diagnosis, Prospect, State, diagnose};
 pub use error::Error;
-pub use note::{Less, Note, SmallRings};
+pub use note::{FewFiles, Less, Note, SmallRings};
 pub use run::record;
 pub use settings::{CallChains, EventCount, Output, Rate, Settings, Summary, Tool, Watch};
 pub use stack_dump::LARGE_BYTES as MOST_STACK_BYTES;

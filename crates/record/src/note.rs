@@ -85,6 +85,8 @@ pub struct Less {
     pub has_no_pmu: bool,
     /// The kernel may not be sampled: what would allow it.
     pub without_kernel: Option<String>,
+    /// Fewer files may be open than all events need.
+    pub few_files: Option<FewFiles>,
     /// Rings are so small that it matters.
     pub rings: Option<SmallRings>,
 }
@@ -98,6 +100,32 @@ pub struct SmallRings {
     pub stack_bytes: Option<u64>,
 }
 
+/// Fewer open files than all events need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FewFiles {
+    /// How many would be enough.
+    pub needed: u64,
+    /// The hard limit.
+    pub limit: u64,
+    /// Everybody cannot be sampled in place of tasks that end early.
+    pub is_short_missed: bool,
+}
+
+impl fmt::Display for FewFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { needed, limit, .. } = self;
+        let consequence = match self.is_short_missed {
+            true => "processes and threads that end early may lack samples",
+            false => "stack dumps have one size, so samples cost more",
+        };
+        write!(
+            f,
+            "at most {limit} open files, {needed} are needed for everything: {consequence} \
+             (ulimit -n {needed}, as root)"
+        )
+    }
+}
+
 impl fmt::Display for Less {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
@@ -109,6 +137,7 @@ impl fmt::Display for Less {
                 "not permitted to sample the kernel: user space only ({fix})"
             ));
         }
+        parts.extend(self.few_files.map(|files| files.to_string()));
         parts.extend(self.rings.map(|rings| rings.to_string()));
         write!(f, "{}", parts.join("; "))
     }
