@@ -8,7 +8,7 @@
 
 mod common;
 
-use common::{alone, has, perf, rprof, run, tracefs};
+use common::{alone, compile_c, has, perf, rprof, run, scratch, tracefs};
 use rprof_events::{Sources, parse_events};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -99,4 +99,29 @@ fn words_select_kinds_and_names() {
     assert!(text.contains("  context-switches, cs  "), "{text}");
     let error = run(&mut rprof(["list", "no-such-thing"])).fails(1);
     assert!(error.contains("no event fits 'no-such-thing'"), "{error}");
+}
+
+#[test]
+fn functions_of_a_file_are_places_of_probes() {
+    let test = "functions_of_a_file_are_places_of_probes";
+    if !has(test, "cc", "gcc") {
+        return;
+    }
+    let dir = scratch();
+    let source = "void probed_here(void) {} int main(void) { probed_here(); return 0; }";
+    let program = compile_c(dir.path(), "program", source);
+    let program = program.to_str().unwrap();
+    let list = list(&["--path", program, "probed"]);
+    let names: Vec<&str> = list["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| event["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, [format!("uprobe:{program}:probed_here")]);
+    let error = run(&mut rprof(["list", "--path", "/no/such/file"])).fails(1);
+    assert!(
+        error.contains("looking for functions in /no/such/file"),
+        "{error}"
+    );
 }

@@ -19,6 +19,8 @@ pub enum ListKind {
     Breakpoint,
     /// Places in the kernel, in tracefs.
     Tracepoint,
+    /// Functions of a file.
+    Function,
 }
 
 /// The words for them; the first is the one that is printed.
@@ -30,6 +32,7 @@ const WORDS: &[(ListKind, &[&str])] = &[
     (ListKind::Raw, &["raw"]),
     (ListKind::Breakpoint, &["breakpoint", "mem"]),
     (ListKind::Tracepoint, &["tracepoint"]),
+    (ListKind::Function, &["uprobe"]),
 ];
 
 impl ListKind {

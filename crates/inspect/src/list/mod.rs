@@ -1,6 +1,7 @@
 //! What events this machine has: for the eye, and as named fields.
 
 mod counted;
+mod functions;
 mod json;
 mod text;
 

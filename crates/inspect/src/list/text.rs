@@ -20,6 +20,7 @@ const PARTS: &[(&[ListKind], &str)] = &[
         "Forms to be filled in",
     ),
     (&[ListKind::Tracepoint], "Tracepoints"),
+    (&[ListKind::Function], "Functions"),
 ];
 
 /// Writes the events that are counted here, and a line for what is not.

@@ -1,5 +1,7 @@
 //! Arguments of `rprof list`.
 
+use std::path::PathBuf;
+
 /// What to list.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
@@ -7,6 +9,10 @@ pub(crate) struct ListArgs {
     /// with * and ?
     #[arg(value_name = "WORD")]
     pub(crate) words: Vec<String>,
+
+    /// Show the functions of this file instead, as places of probes
+    #[arg(long, value_name = "FILE")]
+    pub(crate) path: Option<PathBuf>,
 
     /// Show the fields of tracepoints
     #[arg(short = 'v', long, visible_alias = "long-desc")]

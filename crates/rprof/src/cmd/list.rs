@@ -12,7 +12,11 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
         selection: Selection::of(&args.words),
         fields: args.fields,
     };
-    let listing = Listing::of(&Sources::default(), &options);
+    let listing = match &args.path {
+        None => Listing::of(&Sources::default(), &options),
+        Some(path) => Listing::of_functions(path, &options)
+            .with_context(|| format!("looking for functions in {}", path.display()))?,
+    };
     if listing.is_empty() && !args.json {
         let words = args.words.join("', '");
         return Err(anyhow!("no event fits '{words}': rprof list shows all"));
