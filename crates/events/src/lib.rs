@@ -12,6 +12,8 @@
 //! | `uprobe:/path:function`, `sdt_provider:name` | probes | `probe` |
 //! | `{cycles,faults}:S`, `name{a,b}` | groups, counted together | `group` |
 //!
+//! [`list_events`] says which events this machine has, under these names.
+//!
 //! The only things read are sysfs and tracefs, and [`Sources`] says where they are. Nothing is
 //! opened here: whether this machine counts an event is for the kernel to say.
 
@@ -25,6 +27,7 @@ mod format;
 mod glob;
 mod group;
 mod item;
+mod list;
 mod modifier;
 mod parser;
 mod pmu;
@@ -45,6 +48,9 @@ pub use error::EventError;
 pub use event::{Event, Grouping};
 pub use glob::{glob_matches, is_glob};
 pub use group::group_all;
+pub use list::{
+    EventList, ListKind, ListedEvent, ListedPmu, Selection, list_events, tracepoint_format,
+};
 pub use parser::parse_events;
 pub use probe::set_semaphore;
 pub use probe_point::{ProbePoint, ProbeSite, ProbedCode};

@@ -91,6 +91,18 @@ impl Pmu {
         )
     }
 
+    /// What sysfs says of a term's bits, as it is written there.
+    pub(crate) fn format_text(&self, term: &str) -> Option<String> {
+        read_trimmed(&self.dir.join("format").join(term)).ok()
+    }
+
+    /// What a file beside a named event says of it: its unit or scale, or a description.
+    pub(crate) fn about_alias(&self, name: &str, folder: &str, suffix: &str) -> Option<String> {
+        let path = self.dir.join(folder).join(format!("{name}{suffix}"));
+        let text = read_trimmed(&path).ok();
+        text.filter(|text| !text.is_empty())
+    }
+
     /// `terms` with named events replaced by their terms.
     ///
     /// # Errors

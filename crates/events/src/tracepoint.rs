@@ -49,6 +49,30 @@ impl Tracepoints<'_> {
         is_plain(system) && self.sources.tracefs.join("events").join(system).is_dir()
     }
 
+    /// Every tracepoint whose name (`system:name`) fits, sorted.
+    ///
+    /// # Errors
+    /// tracefs cannot be read.
+    pub(crate) fn names(&self, fits: impl Fn(&str) -> bool) -> Result<Vec<String>, EventError> {
+        let mut found = Vec::new();
+        for system in self.list("")? {
+            let mut below = self.in_system(&system)?;
+            below.retain(|name| fits(name) && self.has_id(name));
+            found.append(&mut below);
+        }
+        Ok(found)
+    }
+
+    /// Whether it can be opened: some of ftrace's own cannot.
+    fn has_id(&self, name: &str) -> bool {
+        let Some((system, name)) = name.split_once(':') else {
+            return false;
+        };
+        let mut path = self.sources.tracefs.join("events");
+        path.extend([system, name, "id"]);
+        path.exists()
+    }
+
     /// The name itself, or what fits the pattern in `below` (a system, or "" for all systems).
     fn expand(&self, pattern: &str, below: &str) -> Result<Vec<String>, EventError> {
         if !is_glob(pattern) {

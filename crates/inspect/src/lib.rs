@@ -1,13 +1,16 @@
-//! A recording as it is: every record, what the file says of itself, and where names come from.
+//! What is there, as it is: of a recording every record, what the file says of itself, and where names
+//! come from; of a machine its events.
 
 mod dump;
 mod error;
 mod fields;
 mod info;
+mod list;
 mod symbols;
 
 pub use dump::{DUMP_VERSION, DumpForm, write_dump};
 pub use error::Error;
 pub use fields::{JsonFields, OutlineFields, TextFields};
 pub use info::{INFO_VERSION, visit_info};
+pub use list::{LIST_VERSION, ListOptions, Listing, visit_list, write_list};
 pub use symbols::{visit_symbols, write_symbols};

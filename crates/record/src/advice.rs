@@ -1,53 +1,28 @@
 //! The one thing to do when the kernel refuses something to this user.
 
+use crate::permission::Facts;
+use crate::permission::refusal::{self, RINGS, Wanted};
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
 use rprof_ringbuf::{MapError, OpenError, Target, sys};
 
-/// Above it, nothing is allowed to users without rights (a patch of Debian, Ubuntu, Android).
-const MOST_PARANOID: i32 = 2;
-
 /// What to do about an event that could not be opened.
 pub(crate) fn open(attr: &PerfEventAttr, error: &OpenError, target: Target) -> String {
-    match error {
-        OpenError::Access => access(attr, target),
-        OpenError::Forbidden => "a seccomp filter or missing capability forbids it: in a \
-             container run it with --cap-add PERFMON (or --security-opt seccomp=unconfined)"
-            .to_owned(),
-        OpenError::NoSuchEvent => {
-            "this machine (or virtual machine) does not count it: try -e cpu-clock".to_owned()
-        }
-        OpenError::TooManyFiles => {
-            "threads x CPUs x events need one open file each: raise ulimit -n".to_owned()
-        }
-        OpenError::NoSuchTask => "it has ended".to_owned(),
-        OpenError::Busy => "stop the other user of the counter (perf, a debugger)".to_owned(),
-        _ => "try other settings, or -e cpu-clock".to_owned(),
-    }
+    let wanted = if attr.kind == event_type::TRACEPOINT {
+        Wanted::Tracepoint
+    } else if target == Target::All {
+        Wanted::AllCpus
+    } else if attr.flags.has(AttrFlags::EXCLUDE_USER) {
+        Wanted::OwnKernel
+    } else {
+        // User space alone was refused, if there is more.
+        Wanted::OwnUser
+    };
+    refusal::of(error, wanted, &Facts::now())
 }
 
-fn access(attr: &PerfEventAttr, target: Target) -> String {
-    let text = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok();
-    let level: Option<i32> = text.and_then(|text| text.trim().parse().ok());
-    let is = level.map_or("unknown".to_owned(), |level| level.to_string());
-    let (what, most) = if attr.kind == event_type::TRACEPOINT {
-        ("tracepoints need", -1)
-    } else if target == Target::All {
-        ("all CPUs need", 0)
-    } else if attr.flags.has(AttrFlags::EXCLUDE_USER) {
-        ("samples of the kernel need", 1)
-    } else if level.is_some_and(|level| level > MOST_PARANOID) {
-        ("own programs need", MOST_PARANOID)
-    } else {
-        ("it may need", 1)
-    };
-    let instead = match target {
-        Target::All => ", or record a command",
-        Target::Thread(_) => "",
-    };
-    format!(
-        "{what} kernel.perf_event_paranoid at {most} or below (it is {is}): \
-         sudo sysctl kernel.perf_event_paranoid={most}, or run with sudo{instead}"
-    )
+/// What would let the kernel be sampled.
+pub(crate) fn without_kernel() -> String {
+    refusal::allow(Wanted::OwnKernel, &Facts::now())
 }
 
 /// A thread that may not be watched.
@@ -79,12 +54,11 @@ pub(crate) fn foreign(tid: i32) -> Option<Foreign> {
 }
 
 /// What to do about a ring that could not be mapped.
-pub(crate) fn map(error: &MapError) -> &'static str {
+pub(crate) fn map(error: &MapError) -> String {
     match error {
         MapError::MlockBudget { .. } => {
-            "other profilers of this user may use it up: smaller rings with -m, \
-             sudo sysctl kernel.perf_event_mlock_kb=4096, or ulimit -l"
+            format!("other profilers of this user may use it up: smaller rings with -m; {RINGS}")
         }
-        _ => "try another size with -m",
+        _ => "try another size with -m".to_owned(),
     }
 }

@@ -1,5 +1,6 @@
 //! The attrs that are opened: what to sample, and the dummy that carries sideband.
 
+use crate::advice;
 use crate::error::SIDEBAND;
 use crate::interrupts::Interrupts;
 use crate::note::Less;
@@ -230,7 +231,7 @@ fn fit_for_user(
                 .with(AttrFlags::EXCLUDE_HV);
             let fitted = fit(&attr, open)?;
             prepared.name = user_only.name;
-            less.is_kernel_excluded = true;
+            less.without_kernel = Some(advice::without_kernel());
             fitted
         }
         other => other?,

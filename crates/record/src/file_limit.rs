@@ -3,6 +3,7 @@
 
 use crate::Error;
 use crate::attrs::{Attrs, Prepared};
+use crate::note::FewFiles;
 use crate::open::Scope;
 use rprof_base::Counted;
 use rprof_ringbuf::Target;
@@ -23,6 +24,7 @@ pub(crate) fn fit(attrs: &Attrs, scope: &mut Scope<'_>) -> Result<(), Error> {
     if needed > limit && OpenFilesLimit::raise() {
         limit = OpenFilesLimit::now().soft;
     }
+    let (all, with_everybody) = (needed, scope.also_by_cpu);
     if needed > limit && scope.also_by_cpu {
         scope.also_by_cpu = false;
         needed = others + events(attrs, scope);
@@ -32,6 +34,11 @@ pub(crate) fn fit(attrs: &Attrs, scope: &mut Scope<'_>) -> Result<(), Error> {
         needed = others + events(attrs, scope);
     }
     if needed <= limit {
+        scope.few_files = (needed < all).then_some(FewFiles {
+            needed: all,
+            limit,
+            is_short_missed: with_everybody,
+        });
         return Ok(());
     }
     Err(too_many(attrs, scope, needed))

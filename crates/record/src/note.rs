@@ -1,10 +1,8 @@
 //! Things a user should know, one line each.
 
-<<<<<<< HEAD
 use rprof_base::Counted;
-=======
 use rprof_ringbuf::INHERITED_VALUES;
->>>>>>> h-ev
+use crate::permission::refusal::RINGS;
 use std::fmt;
 use std::time::Duration;
 
@@ -92,8 +90,10 @@ pub enum Note {
 pub struct Less {
     /// The machine has no hardware PMU: its clock is sampled instead of cycles.
     pub has_no_pmu: bool,
-    /// The kernel may not be sampled.
-    pub is_kernel_excluded: bool,
+    /// The kernel may not be sampled: what would allow it.
+    pub without_kernel: Option<String>,
+    /// Fewer files may be open than all events need.
+    pub few_files: Option<FewFiles>,
     /// Rings are so small that it matters.
     pub rings: Option<SmallRings>,
 }
@@ -107,19 +107,44 @@ pub struct SmallRings {
     pub stack_bytes: Option<u64>,
 }
 
+/// Fewer open files than all events need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FewFiles {
+    /// How many would be enough.
+    pub needed: u64,
+    /// The hard limit.
+    pub limit: u64,
+    /// Everybody cannot be sampled in place of tasks that end early.
+    pub is_short_missed: bool,
+}
+
+impl fmt::Display for FewFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { needed, limit, .. } = self;
+        let consequence = match self.is_short_missed {
+            true => "processes and threads that end early may lack samples",
+            false => "stack dumps have one size, so samples cost more",
+        };
+        write!(
+            f,
+            "at most {limit} open files, {needed} are needed for everything: {consequence} \
+             (ulimit -n {needed}, as root)"
+        )
+    }
+}
+
 impl fmt::Display for Less {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
         if self.has_no_pmu {
             parts.push("no hardware PMU here: sampling cpu-clock instead of cycles".to_owned());
         }
-        if self.is_kernel_excluded {
-            parts.push(
-                "not permitted to sample the kernel: user space only \
-                 (sudo sysctl kernel.perf_event_paranoid=1 allows it)"
-                    .to_owned(),
-            );
+        if let Some(fix) = &self.without_kernel {
+            parts.push(format!(
+                "not permitted to sample the kernel: user space only ({fix})"
+            ));
         }
+        parts.extend(self.few_files.map(|files| files.to_string()));
         parts.extend(self.rings.map(|rings| rings.to_string()));
         write!(f, "{}", parts.join("; "))
     }
@@ -133,7 +158,7 @@ impl fmt::Display for SmallRings {
             Some(bytes) => write!(f, "stacks over {} KiB may be truncated", bytes / 1024)?,
             None => write!(f, "bursts of samples may be lost")?,
         }
-        write!(f, " (kernel.perf_event_mlock_kb, ulimit -l)")
+        write!(f, " ({RINGS})")
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::attrs::{Attrs, Prepared};
 use crate::control::DumpSize;
 use crate::interrupts::Interrupts;
-use crate::note::SmallRings;
+use crate::note::{FewFiles, SmallRings};
 use crate::streams::Streams;
 use crate::{Error, Rate, Settings, opening, stack_dump};
 use rprof_abi::{AttrFlags, PerfEventAttr};
@@ -142,6 +142,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) two_dump_sizes: bool,
     /// Everybody may be sampled later.
     pub(crate) also_by_cpu: bool,
+    /// Fewer files may be open than all of this needs.
+    pub(crate) few_files: Option<FewFiles>,
     /// Opening many files takes its time.
     pub(crate) interrupts: &'a Interrupts,
 }
@@ -170,9 +172,7 @@ impl Opened {
             ..*scope
         };
         // Sideband rings first: they are small, and must not be what is left of the budget.
-        let sideband = open_halving(sideband, &plain, SIDEBAND_PAGES)?;
-        let pages = scope.ring_pages;
-        let sampling = open_halving(&attrs.sampling, scope, pages)?;
+        let (sideband, sampling) = open_both(sideband, &plain, &attrs.sampling, scope)?;
         let small_rings = small_rings(&sampling, scope);
         let by_cpu = match scope.also_by_cpu {
             true => sampling.of_everybody(scope)?,
@@ -310,6 +310,27 @@ fn open_halving(events: &[Prepared], scope: &Scope<'_>, mut pages: usize) -> Res
                 ..
             }) if pages > 1 => pages /= 2,
             done => return done,
+        }
+    }
+}
+
+/// Opens sideband, then what samples. If the former leaves no memory for the latter, its rings are made
+/// smaller, too.
+fn open_both(
+    sideband: &[Prepared],
+    plain: &Scope<'_>,
+    sampling: &[Prepared],
+    scope: &Scope<'_>,
+) -> Result<(Group, Group), Error> {
+    let mut pages = SIDEBAND_PAGES;
+    loop {
+        let opened = open_halving(sideband, plain, pages)?;
+        match open_halving(sampling, scope, scope.ring_pages) {
+            Err(Error::Map {
+                why: MapError::MlockBudget { .. },
+                ..
+            }) if pages > 1 => pages = (pages / 4).max(1),
+            sampling => return Ok((opened, sampling?)),
         }
     }
 }

@@ -62,11 +62,13 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         is_size_asked: settings.ring_pages.is_some(),
         two_dump_sizes: settings.call_chains == CallChains::Auto,
         also_by_cpu: attrs.can_watch_all(settings),
+        few_files: None,
         interrupts: &interrupts,
         cpus,
     };
     let OpenedFor { opened, by } = open_all(&attrs, &mut scope, settings, child, note)?;
     less.rings = opened.small_rings;
+    less.few_files = scope.few_files;
     if less != Less::default() {
         note(Note::Less(less));
     }

@@ -31,6 +31,9 @@ pub enum OpenError {
     /// EBUSY: the PMU is taken.
     #[error("the event is taken by somebody else (EBUSY)")]
     Busy,
+    /// ENOSYS: the kernel lacks the system call, or a seccomp filter says so.
+    #[error("there is no perf_event_open (ENOSYS)")]
+    NoSystemCall,
     /// Anything else.
     #[error("perf_event_open: {0}")]
     Other(io::Error),
@@ -47,6 +50,7 @@ impl OpenError {
             Some(libc::EINVAL) => Self::Invalid,
             Some(libc::E2BIG) => Self::TooNew,
             Some(libc::EBUSY) => Self::Busy,
+            Some(libc::ENOSYS) => Self::NoSystemCall,
             _ => Self::Other(error),
         }
     }

@@ -42,6 +42,8 @@ fn main() -> ExitCode {
         Command::Dump(args) => cmd::dump::run(&args),
         Command::Symbols(args) => cmd::symbols::run(&args),
         Command::Info(args) => cmd::info::run(&args),
+        Command::Doctor(args) => cmd::doctor::run(&args, rights),
+        Command::List(args) => cmd::list::run(&args),
     };
     match done {
         Ok(code) => code,

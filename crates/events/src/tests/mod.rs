@@ -3,6 +3,7 @@
 mod errors;
 mod forms;
 mod groups;
+mod listing;
 mod machine;
 mod probes;
 mod tracepoints;

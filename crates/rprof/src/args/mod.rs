@@ -1,13 +1,17 @@
 //! The arguments, with perf's names wherever perf has them.
 
+mod doctor;
 mod limits;
+mod list;
 mod record;
 mod recording;
 mod script;
 mod sources;
 mod unknown;
 
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use limits::LimitArgs;
+pub(crate) use list::ListArgs;
 pub(crate) use record::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
 pub(crate) use recording::Recording;
 pub(crate) use script::ScriptArgs;
@@ -85,6 +89,10 @@ pub(crate) enum Command {
     Symbols(SymbolsArgs),
     /// Show what a recording is: events, machine, how many records of each kind
     Info(DumpArgs),
+    /// List the events that this machine has
+    List(ListArgs),
+    /// Show what stands between you and a profile, and the smallest step that would help
+    Doctor(DoctorArgs),
 }
 
 /// Which recording, and what of it: the same for all readers.

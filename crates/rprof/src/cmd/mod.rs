@@ -1,9 +1,11 @@
 //! One file for each sub-command: arguments to settings, and what to say.
 
+pub(crate) mod doctor;
 pub(crate) mod dump;
 pub(crate) mod export;
 pub(crate) mod flame;
 pub(crate) mod info;
+pub(crate) mod list;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod script;

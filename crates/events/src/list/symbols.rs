@@ -1,0 +1,108 @@
+//! Events with names of their own, in no file, and the forms of those that have none.
+
+use rprof_abi::{event_type, hw, sw};
+
+use super::{ListKind, ListedEvent, Selection};
+use crate::Event;
+use crate::cache::{cache_config, cache_names};
+
+/// What hardware events count, by `config`.
+///
+/// Source: `perf_event_open(2)` (man-pages 6.9).
+const HARDWARE: &[&str] = &[
+    "cycles of the processor, at whatever frequency it runs",
+    "instructions that were completed",
+    "accesses to the last cache before memory, usually",
+    "misses in the last cache before memory, usually",
+    "branch instructions that were completed",
+    "branches that were predicted wrongly",
+    "cycles of the bus",
+    "cycles in which no instruction was issued",
+    "cycles in which no instruction was completed",
+    "cycles, not affected by the processor's frequency",
+];
+
+/// What software events count, by `config`.
+const SOFTWARE: &[&str] = &[
+    "time of a CPU, by a timer of the kernel; needs no PMU",
+    "time that the task runs",
+    "accesses to pages that were not mapped",
+    "switches from one task to another",
+    "moves of a task to another CPU",
+    "page faults that needed no disk",
+    "page faults that needed a disk",
+    "accesses to unaligned memory that the kernel had to make",
+    "instructions that the kernel had to emulate",
+    "nothing; it carries mappings and names",
+    "data that BPF programs write",
+    "switches to a task of another control group",
+];
+
+/// Hardware, software and cache events.
+pub(super) fn list(selection: &Selection, into: &mut Vec<ListedEvent>) {
+    use ListKind::{Cache, Hardware, Software};
+    let tables = [
+        (Hardware, event_type::HARDWARE, hw::NAMES, HARDWARE),
+        (Software, event_type::SOFTWARE, sw::NAMES, SOFTWARE),
+    ];
+    for (kind, number, names, descriptions) in tables {
+        for (config, (name, alias)) in (0..).zip(names) {
+            let is_it = selection.fits(name) || alias.is_some_and(|alias| selection.fits(alias));
+            if selection.wants(kind) && is_it {
+                let description = usize::try_from(config).ok();
+                let description = description.and_then(|config| descriptions.get(config));
+                into.push(ListedEvent {
+                    alias: alias.map(str::to_owned),
+                    description: description.map(ToString::to_string),
+                    event: Some(Event::new((*name).to_owned(), number, config)),
+                    ..ListedEvent::named(kind, *name)
+                });
+            }
+        }
+    }
+    if selection.wants(Cache) {
+        let names = cache_names().filter(|name| selection.fits(name));
+        into.extend(names.map(|name| {
+            ListedEvent {
+                event: cache_config(&name)
+                    .map(|config| Event::new(name.clone(), event_type::HW_CACHE, config)),
+                ..ListedEvent::named(Cache, name)
+            }
+        }));
+    }
+}
+
+/// What has to be filled in. The forms fit no pattern but their own beginning.
+pub(super) fn list_forms(selection: &Selection, into: &mut Vec<ListedEvent>) {
+    let forms = [
+        (
+            ListKind::Raw,
+            "rNNN",
+            "event NNN (hexadecimal) of the processor's manual",
+        ),
+        (
+            ListKind::Breakpoint,
+            "mem:ADDRESS[/LENGTH][:ACCESS]",
+            "accesses to an address: r read, w written, x executed; at most 8 bytes",
+        ),
+    ];
+    for (kind, name, description) in forms {
+        if selection.wants(kind) && selection.fits(name) {
+            into.push(ListedEvent {
+                description: Some(description.to_owned()),
+                ..ListedEvent::named(kind, name)
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_has_a_description() {
+        assert_eq!(HARDWARE.len(), hw::NAMES.len());
+        assert_eq!(SOFTWARE.len(), sw::NAMES.len());
+    }
+}

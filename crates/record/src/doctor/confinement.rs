@@ -1,0 +1,90 @@
+//! Checks: what this process may do by its rights, and what confines it.
+
+use super::{Check, Patient, State};
+use crate::permission::{Capability, Seccomp};
+use rprof_ringbuf::sys::Rights;
+
+/// What recording takes.
+const CAPABILITIES: &[(Capability, &str)] = &[
+    (Capability::Perfmon, "cap_perfmon"),
+    (Capability::SysAdmin, "cap_sys_admin"),
+    (Capability::SysPtrace, "cap_sys_ptrace"),
+    (Capability::Syslog, "cap_syslog"),
+    (Capability::IpcLock, "cap_ipc_lock"),
+];
+
+pub(super) fn capabilities(patient: &Patient<'_>) -> Option<Check> {
+    let names = |set: u64| -> Vec<&str> {
+        let has = |capability: Capability| set >> (capability as u32) & 1 == 1;
+        let all = CAPABILITIES
+            .iter()
+            .filter(|(capability, _)| has(*capability));
+        all.map(|(_, name)| *name).collect()
+    };
+    let (effective, permitted) = (patient.facts.effective, patient.facts.permitted);
+    let in_words = |names: Vec<&str>| match names.is_empty() {
+        true => "none that recording takes".to_owned(),
+        false => names.join(", "),
+    };
+    let mut found = in_words(names(effective));
+    let unused = names(permitted & !effective);
+    if !unused.is_empty() {
+        found += &format!(" (permitted, not effective: {})", unused.join(", "));
+    }
+    Check::new("capabilities", State::Note, found)
+}
+
+/// What the executable file gives.
+pub(super) fn executable(patient: &Patient<'_>) -> Option<Check> {
+    let name = "rprof's file";
+    match patient.rights {
+        Rights::Granted => Check::fine(name, "gives its group capabilities"),
+        Rights::Dropped => Check::new(name, State::Note, "its capabilities are dropped")?.but(
+            "everybody may execute it, and who may record everybody may look into everybody",
+            "let a group alone execute it (README.md, \"For a team\")",
+        ),
+        _ => None,
+    }
+}
+
+pub(super) fn user_namespace(patient: &Patient<'_>) -> Option<Check> {
+    if !patient.facts.in_user_namespace {
+        return None;
+    }
+    Check::new("user namespace", State::Note, "not the machine's first")?.but(
+        "capabilities inside of it do not count for events",
+        "start rprof outside of it",
+    )
+}
+
+pub(super) fn seccomp(patient: &Patient<'_>) -> Option<Check> {
+    match patient.facts.seccomp {
+        Seccomp::Filter if patient.tried.user.is_ok() => {
+            Check::fine("seccomp", "a filter, which lets perf_event_open pass")
+        }
+        Seccomp::Filter => Check::new(
+            "seccomp",
+            State::Note,
+            "a filter of system calls (see above)",
+        ),
+        Seccomp::Off => Check::fine("seccomp", "no filter"),
+        Seccomp::Unknown => None,
+    }
+}
+
+pub(super) fn lockdown(patient: &Patient<'_>) -> Option<Check> {
+    let mode = patient.facts.lockdown.as_deref()?;
+    let check = Check::new("lockdown", State::Note, mode)?;
+    match mode {
+        "confidentiality" => check.but(
+            "registers of interrupted code, and probes of the kernel, are refused",
+            "boot without lockdown=confidentiality",
+        ),
+        _ => Some(check),
+    }
+}
+
+pub(super) fn container(patient: &Patient<'_>) -> Option<Check> {
+    let container = patient.facts.container?;
+    Check::new("container", State::Note, container.name())
+}

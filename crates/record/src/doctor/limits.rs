@@ -1,0 +1,116 @@
+//! Checks: how much may be used.
+
+use super::tried::MOST_BYTES;
+use super::{Check, Patient, State};
+use crate::permission::Capability;
+use crate::permission::refusal::RINGS;
+
+/// As large as perf's: less makes bursts overflow.
+const ENOUGH_BYTES: u64 = 512 << 10;
+/// Events of a thread on a CPU: sampling ones of two dump sizes, the same of everybody, and sideband.
+const FILES_OF_THREAD: u64 = 5;
+/// The fewest: one that samples, and sideband.
+const FEWEST_OF_THREAD: u64 = 2;
+/// Files that are open beside events, at most.
+const OTHER_FILES: u64 = 16;
+
+/// Memory of rings, which is locked.
+pub(super) fn rings(patient: &Patient<'_>) -> Option<Check> {
+    let name = "memory for rings";
+    let facts = patient.facts;
+    // Nothing can be opened: said already.
+    patient.tried.user.as_ref().ok()?;
+    let has_no_limit =
+        facts.has(Capability::IpcLock) || facts.paranoid.is_some_and(|level| level < 0);
+    let budget = match (
+        has_no_limit,
+        facts.number::<u64>("proc/sys/kernel/perf_event_mlock_kb"),
+    ) {
+        (true, _) | (_, None) => "no limit".to_owned(),
+        (false, Some(kib)) => {
+            let memlock = facts.soft_limit("Max locked memory");
+            let memlock = memlock.map_or("any".to_owned(), |bytes| format!("{} KiB", bytes / 1024));
+            format!(
+                "perf_event_mlock_kb {kib} KiB x {} CPUs for all tools of this user, then ulimit -l {memlock}",
+                facts.n_cpus
+            )
+        }
+    };
+    match patient.tried.ring_bytes {
+        None => Check::new(name, State::Blocked, format!("none left ({budget})"))?
+            .but("no ring can be mapped", RINGS),
+        Some(bytes) if bytes < ENOUGH_BYTES => {
+            let found = format!(
+                "rings of at most {} KiB for each CPU ({budget})",
+                bytes / 1024
+            );
+            Check::new(name, State::Less, found)?.but(
+                "stacks are cut shorter, and bursts of samples may be lost",
+                RINGS,
+            )
+        }
+        Some(bytes) if bytes < MOST_BYTES as u64 => Check::fine(
+            name,
+            format!("rings of {} KiB for each CPU ({budget})", bytes / 1024),
+        ),
+        Some(_) => Check::fine(name, budget),
+    }
+}
+
+/// Open files: each event of each thread on each CPU is one.
+pub(super) fn files(patient: &Patient<'_>) -> Option<Check> {
+    let facts = patient.facts;
+    let name = "open files";
+    let Some(hard) = facts.hard_limit("Max open files") else {
+        return Check::fine(name, "no limit");
+    };
+    let events = hard.saturating_sub(OTHER_FILES);
+    let n_threads = events / (FEWEST_OF_THREAD * facts.n_cpus);
+    let found = format!("at most {hard}: enough for {n_threads} threads");
+    let state = match events {
+        _ if n_threads == 0 => State::Blocked,
+        few if few < FILES_OF_THREAD * facts.n_cpus => State::Less,
+        _ => State::Fine,
+    };
+    let check = Check::new(name, state, found)?;
+    let most = facts
+        .number::<u64>("proc/sys/fs/nr_open")
+        .unwrap_or(1 << 20);
+    let fix = format!("ulimit -n {}, as root", most.min(4096));
+    match state {
+        State::Fine => Some(check),
+        State::Less => check.but("processes and threads that end early may lack samples", fix),
+        _ => check.but("the events of one thread are too many", fix),
+    }
+}
+
+pub(super) fn rate(patient: &Patient<'_>) -> Option<Check> {
+    let name = "sampling rate";
+    let hz: u64 = patient
+        .facts
+        .number("proc/sys/kernel/perf_event_max_sample_rate")?;
+    let check = Check::new(name, State::Fine, format!("at most {hz} Hz"))?;
+    match hz {
+        // rprof's and perf's default.
+        4000.. => Some(check),
+        _ => Check {
+            state: State::Less,
+            ..check
+        }
+        .but(
+            "the kernel has lowered it, as samples took long; the default of 4000 Hz is lowered, too",
+            "sudo sysctl kernel.perf_event_max_sample_rate=100000",
+        ),
+    }
+}
+
+pub(super) fn handler_time(patient: &Patient<'_>) -> Option<Check> {
+    let percent: u64 = patient
+        .facts
+        .number("proc/sys/kernel/perf_cpu_time_max_percent")?;
+    let found = match percent {
+        0 | 100 => "the kernel never lowers the rate".to_owned(),
+        _ => format!("{percent} % of a CPU, or the kernel lowers the rate"),
+    };
+    Check::fine("time of samples", found)
+}

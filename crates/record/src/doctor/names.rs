@@ -1,0 +1,52 @@
+//! Checks: what names need.
+
+use super::{Check, Patient, State};
+use crate::permission::Capability;
+use std::fs::File;
+use std::io::Read;
+
+/// As much of the list as tells whether it has addresses, bytes.
+const SEEN: u64 = 4096;
+
+/// Whether the kernel says where its functions are.
+pub(super) fn kernel_symbols(patient: &Patient<'_>) -> Option<Check> {
+    let name = "kernel symbols";
+    let facts = patient.facts;
+    if patient.tried.kernel.is_err() {
+        return None;
+    }
+    let mut list = String::new();
+    let file = File::open(facts.root.join("proc/kallsyms")).ok();
+    let read = file.and_then(|file| file.take(SEEN).read_to_string(&mut list).ok());
+    let has_addresses = list
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .any(|address| address.bytes().any(|digit| digit != b'0'));
+    if read.is_some() && has_addresses {
+        return Check::fine(name, "can be read");
+    }
+    let restrict = facts.number::<u32>("proc/sys/kernel/kptr_restrict");
+    let found = match restrict {
+        Some(level) => format!("hidden (kernel.kptr_restrict is {level})"),
+        None => "hidden".to_owned(),
+    };
+    let fix = match (restrict, facts.has(Capability::Syslog)) {
+        (Some(2..), _) => "sudo sysctl kernel.kptr_restrict=1, and run with sudo",
+        _ => {
+            "run with sudo, or give rprof's file CAP_SYSLOG (README.md, \"For a team\"); or sudo sysctl \
+             kernel.kptr_restrict=0 with kernel.perf_event_paranoid=1"
+        }
+    };
+    Check::new(name, State::Less, found)?.but("kernel code has no names", fix)
+}
+
+pub(super) fn debuginfod(patient: &Patient<'_>) -> Option<Check> {
+    let name = "debuginfod";
+    match patient.debuginfod.as_deref().map(str::trim) {
+        Some(urls) if !urls.is_empty() => Check::fine(name, urls),
+        _ => Check::new(name, State::Note, "DEBUGINFOD_URLS is not set")?.but(
+            "debug files are only looked for on this machine",
+            "export DEBUGINFOD_URLS=URL, that of your distribution",
+        ),
+    }
+}

@@ -1,0 +1,71 @@
+//! Checks: which events can be opened.
+
+use super::{Check, Patient, State};
+use crate::permission::refusal::{self, Wanted};
+use rprof_ringbuf::OpenError;
+
+/// Without this there is no profile.
+pub(super) fn own_user(patient: &Patient<'_>) -> Option<Check> {
+    let name = "own programs";
+    let Err(error) = &patient.tried.user else {
+        return Check::fine(name, "user space can be sampled");
+    };
+    let (found, fix) = refused(patient, error, Wanted::OwnUser);
+    Check::new(name, State::Blocked, found)?.but("nothing can be recorded", fix)
+}
+
+pub(super) fn own_kernel(patient: &Patient<'_>) -> Option<Check> {
+    let name = "kernel";
+    // Else it is said already.
+    patient.tried.user.as_ref().ok()?;
+    let Err(error) = &patient.tried.kernel else {
+        return Check::fine(name, "can be sampled");
+    };
+    let (found, fix) = refused(patient, error, Wanted::OwnKernel);
+    Check::new(name, State::Less, found)?.but("user space only", fix)
+}
+
+pub(super) fn all_cpus(patient: &Patient<'_>) -> Option<Check> {
+    let name = "everybody (-a)";
+    patient.tried.user.as_ref().ok()?;
+    let Err(error) = &patient.tried.all else {
+        return Check::fine(name, "can be sampled");
+    };
+    let (found, fix) = refused(patient, error, Wanted::AllCpus);
+    Check::new(name, State::Note, found)?.but("only commands and your own processes", fix)
+}
+
+pub(super) fn hardware(patient: &Patient<'_>) -> Option<Check> {
+    let name = "hardware PMU";
+    match &patient.tried.hardware {
+        Ok(()) => Check::fine(name, "counts cycles"),
+        Err(OpenError::NoSuchEvent) => Check::new(name, State::Note, "none")?.but(
+            "cpu-clock is sampled instead of cycles, and not where interrupts are off",
+            "of a virtual machine: ask its host for a virtual PMU",
+        ),
+        // Said already.
+        Err(_) => None,
+    }
+}
+
+pub(super) fn paranoid(patient: &Patient<'_>) -> Option<Check> {
+    let level = patient.facts.paranoid?;
+    let means = match level {
+        i32::MIN..=-1 => "everything is allowed to everybody",
+        0 => "everything but tracepoints is allowed to everybody",
+        1 => "own programs with the kernel are allowed to everybody",
+        2 => "user space of own programs is allowed to everybody",
+        _ => "nothing is allowed without CAP_PERFMON",
+    };
+    Check::new(
+        "perf_event_paranoid",
+        State::Note,
+        format!("{level}: {means}"),
+    )
+}
+
+/// What the kernel says, and what would help, in the words of `record`.
+fn refused(patient: &Patient<'_>, error: &OpenError, wanted: Wanted) -> (String, String) {
+    let fix = refusal::of(error, wanted, patient.facts);
+    (error.to_string(), fix)
+}

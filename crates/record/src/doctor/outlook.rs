@@ -1,0 +1,32 @@
+//! What `rprof record` will do now, in one line.
+
+use super::Patient;
+
+/// In words, without the command's name.
+pub(super) fn of(patient: &Patient<'_>) -> String {
+    let tried = patient.tried;
+    if tried.user.is_err() {
+        return "nothing: events cannot be opened".to_owned();
+    }
+    let Some(ring_bytes) = tried.ring_bytes else {
+        return "nothing: no memory for rings".to_owned();
+    };
+    let mut parts = Vec::new();
+    parts.push(
+        match (tried.kernel.is_ok(), tried.all.is_ok()) {
+            (true, true) => "commands, processes and all CPUs (-a), user space and kernel",
+            (true, false) => "commands and your own processes, user space and kernel",
+            (false, _) => "commands and your own processes, user space only",
+        }
+        .to_owned(),
+    );
+    parts.push(match tried.hardware.is_ok() {
+        true => "by cycles".to_owned(),
+        false => "by cpu-clock".to_owned(),
+    });
+    parts.push(match ring_bytes >> 20 {
+        0 => format!("rings of up to {} KiB", ring_bytes >> 10),
+        mib => format!("rings of up to {mib} MiB"),
+    });
+    parts.join(", ")
+}

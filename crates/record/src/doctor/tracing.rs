@@ -1,0 +1,68 @@
+//! Checks: tracepoints, other processes, BPF.
+
+use super::{Check, Patient, State};
+use crate::permission::refusal::{Wanted, allow};
+use crate::permission::{Capability, Facts};
+use std::io::ErrorKind;
+
+pub(super) fn tracefs(patient: &Patient<'_>) -> Option<Check> {
+    let name = "tracepoints";
+    let facts = patient.facts;
+    let events = facts.sources().tracefs.join("events");
+    let place = facts.sources().tracefs;
+    let place = place.display();
+    match std::fs::read_dir(&events) {
+        Ok(_) if may_trace(facts) => Check::fine(name, "tracefs can be read"),
+        Ok(_) => Check::new(name, State::Note, "tracefs can be read")?
+            .but("they need CAP_PERFMON", allow(Wanted::Tracepoint, facts)),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            Check::new(name, State::Note, "tracefs is not for this user")?
+                .but("no tracepoints", "run with sudo")
+        }
+        Err(_) => Check::new(name, State::Note, "tracefs is not mounted")?.but(
+            "no tracepoints, unless root records: rprof mounts it then",
+            format!("sudo mount -t tracefs nodev {place}"),
+        ),
+    }
+}
+
+/// What tracepoints show is the kernel's.
+fn may_trace(facts: &Facts) -> bool {
+    facts.has(Capability::Perfmon) || facts.paranoid.is_some_and(|level| level < 0)
+}
+
+/// What is read of a stack beyond its dump.
+pub(super) fn ptrace(patient: &Patient<'_>) -> Option<Check> {
+    let facts = patient.facts;
+    let name = "other processes (-p)";
+    if facts.has(Capability::SysPtrace) {
+        return Check::fine(name, "can be looked into");
+    }
+    let scope = facts.number::<u32>("proc/sys/kernel/yama/ptrace_scope");
+    let fix = "run with sudo, or give rprof's file CAP_SYS_PTRACE (README.md, \"For a team\")";
+    match scope {
+        None | Some(0) => Check::fine(name, "your own can be looked into"),
+        Some(1) => Check::new(
+            name,
+            State::Note,
+            "yama: only what a process started itself",
+        )?
+        .but(
+            "with -p, stacks beyond their dumps cannot be read; commands are recorded in full",
+            format!("{fix}; or sudo sysctl kernel.yama.ptrace_scope=0"),
+        ),
+        Some(level) => Check::new(name, State::Less, format!("yama: ptrace_scope is {level}"))?
+            .but("stacks beyond their dumps cannot be read", fix),
+    }
+}
+
+pub(super) fn bpf(patient: &Patient<'_>) -> Option<Check> {
+    let level: u32 = patient
+        .facts
+        .number("proc/sys/kernel/unprivileged_bpf_disabled")?;
+    let found = match level {
+        0 => "everybody may load programs",
+        _ => "only for root",
+    };
+    Check::fine("BPF", format!("{found}; rprof record needs none"))
+}

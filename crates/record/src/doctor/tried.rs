@@ -1,0 +1,89 @@
+//! What the kernel lets us open: tried, and closed again.
+
+use crate::permission::Facts;
+use rprof_abi::{AttrFlags, PerfEventAttr, event_type, hw, sw};
+use rprof_events::online_cpus;
+use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Ring, Target, sys};
+
+/// The largest ring that is tried, bytes.
+pub(super) const MOST_BYTES: usize = 16 << 20;
+
+/// What came of it.
+#[derive(Debug)]
+pub(super) struct Tried {
+    /// The clock of our own, in user space.
+    pub(super) user: Result<(), OpenError>,
+    /// With the kernel.
+    pub(super) kernel: Result<(), OpenError>,
+    /// Of everybody, on a CPU.
+    pub(super) all: Result<(), OpenError>,
+    /// A hardware event of our own, in user space.
+    pub(super) hardware: Result<(), OpenError>,
+    /// The largest ring that every CPU can have, bytes; `None` if none.
+    pub(super) ring_bytes: Option<u64>,
+}
+
+impl Tried {
+    pub(super) fn now(facts: &Facts) -> Self {
+        let clock = PerfEventAttr {
+            kind: event_type::SOFTWARE,
+            config: sw::CPU_CLOCK,
+            sample_period: 1_000_000,
+            flags: AttrFlags::DISABLED,
+            ..PerfEventAttr::default()
+        };
+        let cycles = PerfEventAttr {
+            kind: event_type::HARDWARE,
+            config: hw::CPU_CYCLES,
+            ..clock.clone()
+        };
+        let own = |attr: &PerfEventAttr| Counter::open(attr, Target::Thread(0), Cpu::Any).map(drop);
+        let cpus = online_cpus(&facts.sources()).unwrap_or_else(|_| vec![0]);
+        let first = Cpu::On(cpus.first().copied().unwrap_or(0));
+        Self {
+            user: own(&user_only(&clock)),
+            kernel: own(&clock),
+            all: Counter::open(&clock, Target::All, first).map(drop),
+            hardware: own(&user_only(&cycles)),
+            ring_bytes: largest_rings(&user_only(&clock), &cpus),
+        }
+    }
+}
+
+fn user_only(attr: &PerfEventAttr) -> PerfEventAttr {
+    let flags = attr.flags;
+    PerfEventAttr {
+        flags: flags
+            .with(AttrFlags::EXCLUDE_KERNEL)
+            .with(AttrFlags::EXCLUDE_HV),
+        ..attr.clone()
+    }
+}
+
+/// Tries rings for all CPUs at once, each time half as large.
+fn largest_rings(attr: &PerfEventAttr, cpus: &[u32]) -> Option<u64> {
+    let page = sys::page_size();
+    let mut pages = MOST_BYTES / page;
+    while pages > 0 {
+        match map_all(attr, cpus, pages) {
+            Ok(true) => return Some((pages * page) as u64),
+            Ok(false) => pages /= 2,
+            Err(_) => return None,
+        }
+    }
+    None
+}
+
+/// Whether every CPU can have a ring of this size.
+fn map_all(attr: &PerfEventAttr, cpus: &[u32], pages: usize) -> Result<bool, OpenError> {
+    let mut rings = Vec::new();
+    for &cpu in cpus {
+        let counter = Counter::open(attr, Target::Thread(0), Cpu::On(cpu))?;
+        match Ring::map(&counter, pages) {
+            Ok(ring) => rings.push((counter, ring)),
+            Err(MapError::MlockBudget { .. }) => return Ok(false),
+            Err(_) => return Ok(false),
+        }
+    }
+    Ok(true)
+}

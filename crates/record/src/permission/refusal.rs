@@ -1,0 +1,229 @@
+//! Refusals of the kernel's, each with its cause and the smallest step that would help: the one table
+//! that `record` and `doctor` take their words from.
+//!
+//! A capability of rprof's file comes before a sysctl, which is for everybody; and
+//! `perf_event_paranoid` at -1 is no advice at all.
+
+use super::{Capability, Container, Facts, Seccomp};
+use rprof_ringbuf::OpenError;
+
+/// Above it, nothing is allowed to users without rights (a patch of Debian, Ubuntu, Android).
+pub(crate) const MOST_PARANOID: i32 = 2;
+
+/// What gives rings more memory, the smallest step first.
+pub(crate) const RINGS: &str = "ulimit -l, CAP_IPC_LOCK of rprof's file (README.md, \"For a team\"), or \
+                                sudo sysctl kernel.perf_event_mlock_kb=4096";
+
+/// What was to be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// User space of one's own processes.
+    OwnUser,
+    /// The kernel, while it works for them.
+    OwnKernel,
+    /// Everything on all CPUs.
+    AllCpus,
+    /// Tracepoints, which show the kernel's data.
+    Tracepoint,
+}
+
+impl Wanted {
+    /// The highest `perf_event_paranoid` that allows it to everybody.
+    const fn level(self) -> i32 {
+        match self {
+            Self::OwnUser => MOST_PARANOID,
+            Self::OwnKernel => 1,
+            Self::AllCpus => 0,
+            Self::Tracepoint => -1,
+        }
+    }
+
+    const fn needs(self) -> &'static str {
+        match self {
+            Self::OwnUser => "own programs need",
+            Self::OwnKernel => "samples of the kernel need",
+            Self::AllCpus => "all CPUs need",
+            Self::Tracepoint => "tracepoints need",
+        }
+    }
+}
+
+/// Why an event could not be opened, and what to do.
+pub(crate) fn of(error: &OpenError, wanted: Wanted, facts: &Facts) -> String {
+    match error {
+        OpenError::Access => access(wanted, facts),
+        OpenError::Forbidden => forbidden(facts),
+        OpenError::NoSystemCall => match facts.seccomp {
+            Seccomp::Filter => filtered(facts),
+            _ => "this kernel is built without it (CONFIG_PERF_EVENTS)".to_owned(),
+        },
+        OpenError::NoSuchEvent => {
+            "this machine (or virtual machine) does not count it: try -e cpu-clock".to_owned()
+        }
+        OpenError::TooManyFiles => {
+            "threads x CPUs x events need one open file each: raise ulimit -n".to_owned()
+        }
+        OpenError::NoSuchTask => "it has ended".to_owned(),
+        OpenError::Busy => "stop the other user of the counter (perf, a debugger)".to_owned(),
+        _ => "try other settings, or -e cpu-clock".to_owned(),
+    }
+}
+
+/// EACCES: `perf_event_paranoid`, or something that answers in its place.
+fn access(wanted: Wanted, facts: &Facts) -> String {
+    let is_paranoid = facts.paranoid.is_none_or(|level| level > wanted.level());
+    if !is_paranoid || facts.has(Capability::Perfmon) {
+        return match facts.seccomp {
+            Seccomp::Filter => filtered(facts),
+            _ => "kernel.perf_event_paranoid would allow it, a security module does not (see the \
+                  kernel's log for SELinux or AppArmor)"
+                .to_owned(),
+        };
+    }
+    let is = facts
+        .paranoid
+        .map_or("unknown".to_owned(), |level| level.to_string());
+    let needs = wanted.needs();
+    let fix = allow(wanted, facts);
+    match wanted {
+        Wanted::Tracepoint => format!("{needs} CAP_PERFMON: {fix}"),
+        _ => format!(
+            "{needs} kernel.perf_event_paranoid at {} or below (it is {is}), or CAP_PERFMON: {fix}",
+            wanted.level()
+        ),
+    }
+}
+
+/// The smallest step that allows what paranoia forbids.
+pub(crate) fn allow(wanted: Wanted, facts: &Facts) -> String {
+    let level = wanted.level();
+    let mut steps = Vec::new();
+    let confining = facts
+        .container
+        .filter(|_| !facts.can_have(Capability::Perfmon));
+    steps.push(match (facts.in_user_namespace, confining) {
+        (true, _) => {
+            "rights of a user namespace do not count, so start it from outside of the namespace"
+        }
+        (false, Some(container)) => container.grant(),
+        (false, None) if wanted == Wanted::Tracepoint => "run with sudo",
+        (false, None) => {
+            "run with sudo, or give rprof's file CAP_PERFMON (README.md, \"For a team\")"
+        }
+    });
+    let sysctl = format!("sudo sysctl kernel.perf_event_paranoid={level}");
+    if level >= 0 {
+        steps.push(&sysctl);
+    }
+    if wanted == Wanted::AllCpus {
+        steps.push("record a command");
+    }
+    steps.join("; or ")
+}
+
+/// EPERM: a filter of system calls, lockdown, or a security module.
+fn forbidden(facts: &Facts) -> String {
+    match (facts.seccomp, facts.lockdown.as_deref()) {
+        (Seccomp::Filter, _) => filtered(facts),
+        (_, Some("confidentiality")) => {
+            "the kernel is locked down (confidentiality): boot without lockdown=confidentiality"
+                .to_owned()
+        }
+        _ => {
+            "a security module forbids it (see the kernel's log for SELinux or AppArmor)".to_owned()
+        }
+    }
+}
+
+/// A seccomp filter, by whoever installed it.
+fn filtered(facts: &Facts) -> String {
+    let pass = facts.container.map_or(
+        "run it outside of what filters its system calls (of systemd's services: \
+         SystemCallFilter=perf_event_open; of containers: --cap-add PERFMON)",
+        Container::pass_filter,
+    );
+    format!("a seccomp filter forbids perf_event_open: {pass}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::facts::tests::facts;
+    use super::*;
+
+    const FILTERED: (&str, &str) = ("proc/self/status", "CapEff:\t0\nSeccomp:\t2\n");
+
+    #[test]
+    fn each_refusal_has_its_cause() {
+        let (_dir, plain) = facts(&[]);
+        let kernel = of(&OpenError::Access, Wanted::OwnKernel, &plain);
+        assert!(
+            kernel.contains("perf_event_paranoid at 1 or below (it is 2)"),
+            "{kernel}"
+        );
+        assert!(
+            kernel.contains("sudo sysctl kernel.perf_event_paranoid=1"),
+            "{kernel}"
+        );
+        let own = of(&OpenError::Access, Wanted::OwnUser, &plain);
+        assert!(own.contains("security module"), "{own}");
+        let (_dir, debian) = facts(&[("proc/sys/kernel/perf_event_paranoid", "3")]);
+        let own = of(&OpenError::Access, Wanted::OwnUser, &debian);
+        assert!(own.contains("at 2 or below (it is 3)"), "{own}");
+        let missing = of(&OpenError::NoSystemCall, Wanted::OwnUser, &plain);
+        assert!(missing.contains("CONFIG_PERF_EVENTS"), "{missing}");
+    }
+
+    #[test]
+    fn a_filter_is_passed_as_its_container_lets_it() {
+        for (mark, words) in [
+            (".dockerenv", "docker run --cap-add PERFMON"),
+            ("run/.containerenv", "podman run --cap-add PERFMON"),
+            (
+                "var/run/secrets/kubernetes.io/x",
+                "securityContext.capabilities.add: [PERFMON]",
+            ),
+            ("x", "SystemCallFilter=perf_event_open"),
+        ] {
+            let (_dir, inside) = facts(&[FILTERED, (mark, "")]);
+            for error in [
+                OpenError::Forbidden,
+                OpenError::NoSystemCall,
+                OpenError::Access,
+            ] {
+                let text = of(&error, Wanted::OwnUser, &inside);
+                assert!(
+                    text.contains("a seccomp filter") && text.contains(words),
+                    "{text}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn lockdown_is_no_filter() {
+        let lockdown = "none integrity [confidentiality]";
+        let (_dir, locked) = facts(&[("sys/kernel/security/lockdown", lockdown)]);
+        let text = of(&OpenError::Forbidden, Wanted::OwnKernel, &locked);
+        assert!(text.contains("locked down"), "{text}");
+    }
+
+    #[test]
+    fn nobody_is_told_to_be_less_paranoid_than_none() {
+        let (_dir, plain) = facts(&[]);
+        let (_dir, inside) = facts(&[("proc/self/uid_map", "0 1000 1")]);
+        for wanted in [
+            Wanted::OwnUser,
+            Wanted::OwnKernel,
+            Wanted::AllCpus,
+            Wanted::Tracepoint,
+        ] {
+            for facts in [&plain, &inside] {
+                let text = of(&OpenError::Access, wanted, facts);
+                assert!(!text.contains("=-1"), "{text}");
+                assert!(!text.contains("at -1"), "{text}");
+            }
+            let text = allow(wanted, &inside);
+            assert!(text.contains("user namespace"), "{text}");
+        }
+    }
+}

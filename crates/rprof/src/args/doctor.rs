@@ -1,0 +1,13 @@
+//! Arguments of `rprof doctor`.
+
+/// How it is said.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exit status: 0 if your own programs can be recorded with the kernel and all \
+                        that belongs to it, 1 if a profile would lack something, 3 if there can be none."
+)]
+pub(crate) struct DoctorArgs {
+    /// Print JSON (docs: crates/inspect/JSON.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,127 @@
+//! `rprof list`, compared with `perf list`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails"
+)]
+
+mod common;
+
+use common::{alone, compile_c, has, perf, rprof, run, scratch, tracefs};
+use rprof_events::{Sources, parse_events};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// The JSON that it prints.
+fn list(words: &[&str]) -> Value {
+    let ran = run(rprof(["list", "--json"]).args(words)).ok();
+    let list: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(list["schema"], "rprof-list");
+    assert_eq!(list["version"], 1);
+    list
+}
+
+/// Names, and other names for the same.
+fn names(list: &Value) -> BTreeSet<String> {
+    let events = list["events"].as_array().unwrap();
+    let counted = events.iter().filter(|event| event["is_counted"] != false);
+    let names = counted.flat_map(|event| [&event["name"], &event["alias"]]);
+    names
+        .filter_map(|name| name.as_str().map(str::to_owned))
+        .collect()
+}
+
+/// What `perf list` prints for a kind, without what it calls tool events, which cannot be sampled.
+fn perfs(kind: &str) -> BTreeSet<String> {
+    let listed = run(&mut perf(["list", kind])).ok().stdout;
+    let lines = listed.lines().filter(|line| !line.contains("[Tool event]"));
+    let lines = lines.filter_map(|line| line.trim().split_once("  "));
+    let names = lines.flat_map(|(names, _)| names.split(" OR "));
+    names.map(|name| name.trim().to_owned()).collect()
+}
+
+#[test]
+fn names_are_those_of_perf_list() {
+    let test = "names_are_those_of_perf_list";
+    let _live = alone();
+    if !has(test, "perf", "perf") {
+        return;
+    }
+    for kind in ["hw", "sw", "cache", "pmu"] {
+        let (ours, theirs) = (names(&list(&[kind])), perfs(kind));
+        assert!(theirs.is_subset(&ours), "{kind}: {theirs:?} {ours:?}");
+        if kind != "pmu" {
+            assert_eq!(ours, theirs, "{kind}");
+        }
+    }
+    if tracefs(test).is_some() {
+        let (ours, theirs) = (names(&list(&["tracepoint"])), perfs("tracepoint"));
+        let missing: Vec<_> = theirs.difference(&ours).collect();
+        assert!(!theirs.is_empty() && missing.is_empty(), "{missing:?}");
+    }
+}
+
+#[test]
+fn every_name_can_be_recorded() {
+    let sources = Sources::default();
+    let _live = alone();
+    for name in names(&list(&["hw", "sw", "cache", "pmu", "tracepoint"])) {
+        if !name.contains("=?") {
+            let parsed = parse_events(&name, &sources);
+            assert_eq!(parsed.map_err(|error| panic!("{error}")).unwrap().len(), 1);
+        }
+    }
+}
+
+#[test]
+fn fields_of_tracepoints_are_shown_if_asked_for() {
+    if tracefs("fields_of_tracepoints_are_shown_if_asked_for").is_none() {
+        return;
+    }
+    let list = list(&["-v", "sched:sched_switch"]);
+    let events = list["events"].as_array().unwrap();
+    assert_eq!(events.len(), 1, "{list}");
+    let fields = events[0]["fields"].as_array().unwrap();
+    let comm = fields.iter().find(|field| field["name"] == "prev_comm");
+    assert_eq!(comm.unwrap()["type"], "char[16]", "{list}");
+    let text = run(&mut rprof(["list", "-v", "sched:sched_switch"]))
+        .ok()
+        .stdout;
+    assert!(text.contains("\n      prev_comm: char[16]\n"), "{text}");
+}
+
+#[test]
+fn words_select_kinds_and_names() {
+    let text = run(&mut rprof(["list", "sw", "switches"])).ok().stdout;
+    let events = text.lines().filter(|line| !line.starts_with('#'));
+    assert_eq!(events.count(), 2, "{text}");
+    assert!(text.contains("  context-switches, cs  "), "{text}");
+    let error = run(&mut rprof(["list", "no-such-thing"])).fails(1);
+    assert!(error.contains("no event fits 'no-such-thing'"), "{error}");
+}
+
+#[test]
+fn functions_of_a_file_are_places_of_probes() {
+    let test = "functions_of_a_file_are_places_of_probes";
+    if !has(test, "cc", "gcc") {
+        return;
+    }
+    let dir = scratch();
+    let source = "void probed_here(void) {} int main(void) { probed_here(); return 0; }";
+    let program = compile_c(dir.path(), "program", source);
+    let program = program.to_str().unwrap();
+    let list = list(&["--path", program, "probed"]);
+    let names: Vec<&str> = list["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| event["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, [format!("uprobe:{program}:probed_here")]);
+    let error = run(&mut rprof(["list", "--path", "/no/such/file"])).fails(1);
+    assert!(
+        error.contains("looking for functions in /no/such/file"),
+        "{error}"
+    );
+}

@@ -1,0 +1,89 @@
+//! Limits of locked memory and of open files.
+
+use crate::cells::{Cells, Who};
+use crate::common::nobody::Sysctl;
+use crate::common::{is_root, live, not_run};
+
+/// A shell that sets a limit and executes what follows.
+fn within(limit: &str) -> [&str; 4] {
+    ["sh", "-c", limit, "sh"]
+}
+
+#[test]
+fn too_little_memory_for_rings_is_a_smaller_ring_or_a_sentence() {
+    let test = "too_little_memory_for_rings_is_a_smaller_ring_or_a_sentence";
+    let Some(_live) = live(test).filter(|_| is_root(test)) else {
+        return;
+    };
+    let Some(cells) = Cells::new(test) else {
+        return;
+    };
+    if rprof_ringbuf::sys::page_size() != 4096 {
+        not_run(test, "it counts in pages of 4 KiB");
+        return;
+    }
+    let around = within("ulimit -l 0; exec \"$@\"");
+    // From room for both kinds of rings to not even the smallest. With 20 KiB for each CPU, sideband alone
+    // would take all.
+    for (kib, is_enough) in [
+        ("516", true),
+        ("64", true),
+        ("20", true),
+        ("8", false),
+        ("4", false),
+    ] {
+        let Some(_budget) = Sysctl::set("kernel/perf_event_mlock_kb", kib) else {
+            not_run(test, "kernel.perf_event_mlock_kb may not be set");
+            return;
+        };
+        let ran = cells.record(Who::Nobody, &around, &[]);
+        let line = ran.stderr.lines().filter(|line| line.contains("mlock_kb"));
+        assert_eq!(line.count(), 1, "{kib}: {}", ran.stderr);
+        let said = cells.doctor(Who::Nobody, &around);
+        assert_eq!(ran.status.success(), is_enough, "{kib}: {ran:?}");
+        match is_enough {
+            true => {
+                assert!(
+                    ran.stderr.contains("not enough lockable memory"),
+                    "{kib}: {ran:?}"
+                );
+                assert_ne!(said["profile"], "none", "{kib}: {said}");
+            }
+            false => assert!(
+                ran.stderr.contains("no locked memory left"),
+                "{kib}: {ran:?}"
+            ),
+        }
+    }
+}
+
+#[test]
+fn too_few_files_are_fewer_events_or_a_sentence() {
+    let test = "too_few_files_are_fewer_events_or_a_sentence";
+    let Some(_live) = live(test).filter(|_| is_root(test)) else {
+        return;
+    };
+    let Some(cells) = Cells::new(test) else {
+        return;
+    };
+    let n_cpus = std::thread::available_parallelism().unwrap().get();
+    let (mut n_less, mut n_none) = (0, 0);
+    for limit in (8..20 + 5 * n_cpus).step_by(2) {
+        let limit = format!("ulimit -n {limit}; exec \"$@\"");
+        let around = within(&limit);
+        let ran = cells.record(Who::Root, &around, &[]);
+        if ran.status.success() {
+            let lines = ran
+                .stderr
+                .lines()
+                .filter(|line| line.contains("open files"));
+            let n_lines = lines.count();
+            assert!(n_lines <= 1, "{limit}: {}", ran.stderr);
+            n_less += n_lines;
+        } else {
+            assert!(ran.stderr.contains("open files"), "{limit}: {}", ran.stderr);
+            n_none += 1;
+        }
+    }
+    assert!(n_less > 0 && n_none > 0, "{n_less} {n_none}");
+}
