@@ -13,6 +13,7 @@
 //! [`record`] is the whole interface.
 
 mod advice;
+mod alive;
 mod attrs;
 mod background;
 mod by_cpu;
@@ -22,7 +23,9 @@ mod drain;
 mod ending;
 mod error;
 mod features;
+mod file_end;
 mod file_limit;
+mod files;
 mod grace_period;
 mod head;
 mod interrupts;
@@ -41,11 +44,15 @@ mod settings;
 mod sink;
 mod stack_dump;
 mod streams;
+mod switch;
 mod targets;
+mod timestamp;
 mod watched;
+mod writing;
 
 pub use error::Error;
 pub use note::{Less, Note, SmallRings};
 pub use run::record;
 pub use settings::{CallChains, EventCount, Output, Rate, Settings, Summary, Tool, Watch};
 pub use stack_dump::LARGE_BYTES as MOST_STACK_BYTES;
+pub use writing::{Switch, SwitchOn, Synthesis, Writing};

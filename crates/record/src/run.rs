@@ -1,11 +1,13 @@
 //! A recording from start to end.
 
+use crate::alive::Alive;
 use crate::attrs::{self, Attrs};
 use crate::control::{Control, Decision, POLL_INTERVAL, PassStatistics};
 use crate::coverage::{Coverage, Recorded};
 use crate::drain::Drain;
 use crate::features;
 use crate::file_limit;
+use crate::files::Files;
 use crate::grace_period::GracePeriod;
 use crate::interrupts::{Interrupts, NoAnswer, Wish};
 use crate::lineage::Lineage;
@@ -76,7 +78,9 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     known.extend(features::of_tracepoints(&settings.events));
     known.extend(child.and_then(features::of_command));
     let created = Created::new(&settings.output)?;
-    let writer = created.start(&plan.written, known, &interrupts)?;
+    let files = Files::new(settings.writing.switch, plan.written, known);
+    let compression = settings.writing.compression;
+    let writer = created.start(files.begin(Vec::new()), compression, &interrupts)?;
     // The command is forked already, and keeps its own priority. What is drained late is lost, what is
     // unwound late is truncated; neither takes much time.
     let _priority_guard = sys::run_before_others();
@@ -93,7 +97,10 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         sideband_layout,
         child: None,
         created,
+        files,
     };
+    let describes_later = settings.writing.switch.is_some() || settings.writing.synthesis_at_end;
+    run.drain.alive = describes_later.then(Alive::default);
     run.drain.lineage = (by == SampledBy::Cpu).then(Lineage::default);
     if run.opened.is_extended {
         run.drain.streams = Some(run.opened.streams()?);
@@ -226,6 +233,8 @@ pub(crate) enum Over {
     Ended,
     /// The time is over.
     Time,
+    /// The file is as large as it may be.
+    Size,
     /// The user wants an end.
     Interrupted,
 }
@@ -242,6 +251,7 @@ pub(crate) struct Run<'a> {
     pub(crate) unreadable: Arc<Unreadable>,
     pub(crate) child: Option<Child>,
     pub(crate) created: Created,
+    pub(crate) files: Files,
 }
 
 impl Run<'_> {
@@ -252,8 +262,7 @@ impl Run<'_> {
             .sideband
             .enable()
             .map_err(Error::system(enabling))?;
-        self.describe_kernel()?;
-        self.describe_running(note)?;
+        self.describe_at_start(note)?;
         if self.settings.watch != Watch::Command {
             self.opened
                 .sampling
@@ -297,6 +306,7 @@ impl Run<'_> {
         loop {
             let now = Instant::now();
             let timeout = self.coverage_poll_interval(now).min(poll_interval);
+            let timeout = self.files.due_in(now).unwrap_or(timeout).min(timeout);
             let timeout = deadline.map_or(timeout, |deadline| {
                 deadline.saturating_duration_since(now).min(timeout)
             });
@@ -306,6 +316,7 @@ impl Run<'_> {
             let decision = self.control.decide(Instant::now(), statistics);
             poll_interval = decision.poll_interval;
             self.follow(decision, note)?;
+            self.switch_if_due(note)?;
             let wish = self.interrupts.wish();
             match wish {
                 Wish::GoOn => {}
@@ -318,6 +329,10 @@ impl Run<'_> {
             if is_time_over && !command_ended {
                 note(Note::DurationOver);
                 return Ok(Over::Time);
+            }
+            if self.is_full() && !command_ended {
+                note(Note::FileFull);
+                return Ok(Over::Size);
             }
             let lineage = self.drain.lineage.as_ref();
             let all_gone = !alive.contains(&true) || lineage.is_some_and(Lineage::is_gone);
@@ -340,7 +355,7 @@ impl Run<'_> {
         }
     }
 
-    fn pass(&mut self) -> Result<PassStatistics, NoAnswer> {
+    pub(crate) fn pass(&mut self) -> Result<PassStatistics, NoAnswer> {
         let writer = self.sink.writer_state();
         let pass = self.drain.pass(&mut self.opened, &mut self.sink)?;
         Ok(PassStatistics {
