@@ -10,4 +10,5 @@
 mod common;
 
 mod compressed;
+mod flight;
 mod switched;

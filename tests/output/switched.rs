@@ -7,7 +7,7 @@ use crate::common::{
 use std::path::{Path, PathBuf};
 
 /// The finished files of a recording, in order of time.
-fn finished(dir: &Path) -> Vec<PathBuf> {
+pub(crate) fn finished(dir: &Path) -> Vec<PathBuf> {
     let files = std::fs::read_dir(dir).unwrap();
     let mut paths: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
     paths.retain(|path| path.file_name().unwrap().to_str().unwrap().len() > "perf.data".len());
@@ -15,19 +15,19 @@ fn finished(dir: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn samples_of(path: &Path) -> u64 {
+pub(crate) fn samples_of(path: &Path) -> u64 {
     number_after(&report(path, &["-g", "none"]), "# Samples: ").unwrap()
 }
 
 /// A recorder of a shell that works on demand.
-fn recorder(dir: &Path, args: &[&str]) -> Running {
+pub(crate) fn recorder(dir: &Path, args: &[&str]) -> Running {
     let mut record = rprof(["record", "-F", "999", "-e", "cpu-clock", "-o"]);
     record.arg(dir.join("perf.data")).args(args);
     Running::start(record.args(["--", "sh", "-c", &worker(10)]))
 }
 
 /// Has it go on in another file, after some work.
-fn switch(recorder: &mut Running, dir: &Path) {
+pub(crate) fn switch(recorder: &mut Running, dir: &Path) {
     let before = finished(dir).len();
     recorder.work();
     signal(recorder.pid(), "USR2");

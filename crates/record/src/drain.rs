@@ -4,6 +4,7 @@
 use crate::Note;
 use crate::alive::Alive;
 use crate::coverage::Coverage;
+use crate::flight::Flight;
 use crate::head::Head;
 use crate::interrupts::NoAnswer;
 use crate::layouts::Layouts;
@@ -87,6 +88,8 @@ pub(crate) struct Drain {
     pub(crate) streams: Option<Streams>,
     /// Who is there, for descriptions of what runs; `None` if there will be none.
     pub(crate) alive: Option<Alive>,
+    /// Sample rings are overwritten; what was taken from them, until it is written.
+    pub(crate) flight: Option<Flight>,
     /// Copies of the sideband, while they are wanted.
     copies: Option<Vec<u8>>,
     /// Sideband that is newer than what is known to be complete.
@@ -146,6 +149,7 @@ impl Drain {
             streams: None,
             alive: None,
             copies: None,
+            flight: None,
             waiting: Vec::new(),
             heads: Vec::new(),
             notes: Vec::new(),
@@ -155,8 +159,10 @@ impl Drain {
     /// One pass over all rings.
     pub(crate) fn pass(&mut self, opened: &mut Opened, sink: &mut Sink) -> Result<Pass, NoAnswer> {
         self.heads.clear();
-        self.heads
-            .extend(opened.sampling.rings.iter().map(Ring::head));
+        if self.flight.is_none() {
+            self.heads
+                .extend(opened.sampling.rings.iter().map(Ring::head));
+        }
         let now_ns = Clock::Monotonic.now_ns();
         sink.complete_until(now_ns);
         let mut any = false;
@@ -179,7 +185,8 @@ impl Drain {
         if let Some(coverage) = &mut self.coverage {
             coverage.end_pass();
         }
-        if any {
+        // Samples that come later are older than sideband that is written now.
+        if any && self.flight.is_none() {
             let mut round = Vec::new();
             let record = RawRecord {
                 kind: file_kind::FINISHED_ROUND,
@@ -249,7 +256,12 @@ impl Drain {
     }
 
     #[inline]
-    fn sample(&mut self, kind: RecordKind, record: &[u8], sink: &mut Sink) -> Result<(), NoAnswer> {
+    pub(crate) fn sample(
+        &mut self,
+        kind: RecordKind,
+        record: &[u8],
+        sink: &mut Sink,
+    ) -> Result<(), NoAnswer> {
         if kind != RecordKind::SAMPLE {
             self.other(kind, record);
             return sink.push(record);

@@ -77,6 +77,11 @@ impl Run<'_> {
             groups.try_for_each(Group::disable)
         };
         let drained = self.drain.rest(&mut self.opened, &mut self.sink);
+        let flown = match &mut self.drain.flight {
+            Some(flight) => flight.take_rings(&mut self.opened),
+            None => Ok(()),
+        };
+        let flown = flown.and(self.drain.write_flight(&mut self.sink).map_err(Error::from));
         self.drain.take_notes().for_each(&mut *note);
         let lost = self.write_losses();
         let described = self.describe_at_end();
@@ -106,7 +111,7 @@ impl Run<'_> {
                 status: None,
             });
         }
-        let whole = ended.and(drained.map_err(Error::from));
+        let whole = ended.and(drained.map_err(Error::from)).and(flown);
         if let Err(error) = whole {
             // The file keeps what it has.
             let _ = writer.abandon();

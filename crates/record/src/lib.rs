@@ -26,6 +26,7 @@ mod features;
 mod file_end;
 mod file_limit;
 mod files;
+mod flight;
 mod grace_period;
 mod head;
 mod interrupts;

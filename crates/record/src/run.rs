@@ -8,6 +8,7 @@ use crate::drain::Drain;
 use crate::features;
 use crate::file_limit;
 use crate::files::Files;
+use crate::flight::Flight;
 use crate::grace_period::GracePeriod;
 use crate::interrupts::{Interrupts, NoAnswer, Wish};
 use crate::lineage::Lineage;
@@ -46,6 +47,11 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let interrupts = Rc::new(Interrupts::listen()?);
     let mut less = Less::default();
     let attrs = attrs::prepare(settings, &interrupts, &mut less, note)?;
+    let is_flight = settings.writing.overwrite;
+    let attrs = match is_flight {
+        true => attrs.overwriting(),
+        false => attrs,
+    };
     let gated = match settings.command.is_empty() {
         true => None,
         false => Some(Gated::spawn(&settings.command, stdout_of(settings))?),
@@ -58,7 +64,8 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         ring_pages: open::ring_pages(settings, cpus.len()),
         is_size_asked: settings.ring_pages.is_some(),
         two_dump_sizes: settings.call_chains == CallChains::Auto,
-        also_by_cpu: attrs.can_watch_all(settings),
+        // What was overwritten is not known to be missing.
+        also_by_cpu: !is_flight && attrs.can_watch_all(settings),
         interrupts: &interrupts,
         cpus,
     };
@@ -105,7 +112,8 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     if run.opened.is_extended {
         run.drain.streams = Some(run.opened.streams()?);
     }
-    if settings.watch != Watch::All && by == SampledBy::Thread {
+    run.drain.flight = is_flight.then(Flight::default);
+    if settings.watch != Watch::All && by == SampledBy::Thread && !is_flight {
         let threads = scope.threads();
         let recorded = match settings.watch {
             Watch::Command => Recorded::Command(&threads),

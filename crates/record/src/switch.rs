@@ -41,7 +41,11 @@ impl Run<'_> {
     }
 
     fn switch(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
+        if let Some(flight) = &mut self.drain.flight {
+            flight.take(&mut self.opened)?;
+        }
         let (missing_build_ids, records) = self.overlap()?;
+        self.drain.write_flight(&mut self.sink)?;
         self.write_losses()?;
         let Output::File(path) = self.settings.output.clone() else {
             return Ok(());

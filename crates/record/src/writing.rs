@@ -8,6 +8,8 @@ use std::time::Duration;
 pub struct Writing {
     /// zstd's level, 1 to 22, if records are to be compressed.
     pub compression: Option<i32>,
+    /// Rings are overwritten, and written when a file ends: the last samples before that.
+    pub overwrite: bool,
     /// Go on in another file now and then.
     pub switch: Option<Switch>,
     /// Files get the time of their end as the ending of their names.

@@ -29,10 +29,6 @@ const PERFS: &[(&[&str], &str)] = &[
         "use -a, and --comms or --pid in rprof report",
     ),
     (&["-D", "--delay"], "attach when it is time: -p PID"),
-    (
-        &["--overwrite"],
-        "use --switch-output=TIME --switch-max-files N: the last N files stay",
-    ),
 ];
 
 /// The error with a tip that helps; the one how to pass a flag as a command is taken away.
@@ -70,7 +66,6 @@ mod tests {
             assert!(!instead.is_empty());
         }
         assert!(said(&["--all-user", "true"]).contains("-e cycles:u"));
-        assert!(said(&["--overwrite", "true"]).contains("--switch-max-files"));
         let other = said(&["--al-cpus", "true"]);
         assert!(
             other.contains("--all-cpus") && !other.contains("as a value"),

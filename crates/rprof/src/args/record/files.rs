@@ -19,6 +19,11 @@ pub(crate) struct FileArgs {
     )]
     pub(crate) compression_level: Option<i32>,
 
+    /// Flight recorder: keep the latest samples only, in rings that are overwritten (-m says how many),
+    /// and write them at the end, or when --switch-output says so; callers by frame pointers
+    #[arg(long, conflicts_with = "post_unwind")]
+    pub(crate) overwrite: bool,
+
     /// Go on in another file on SIGUSR2 (signal), at a size (100M) or after a time (30s, 5m): files
     /// before are named FILE.TIME
     #[arg(

@@ -22,7 +22,15 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
     Ok(Settings {
         events: events(&args.events.events, args.quiet)?,
         rate: rate(&args.events)?,
-        call_chains: call_chains(&args.call_chains)?,
+        call_chains: match (call_chains(&args.call_chains)?, args.files.overwrite) {
+            (CallChains::Auto, true) => CallChains::FramePointers,
+            (CallChains::Dwarf { .. }, true) => {
+                let why = "--overwrite keeps no stack dumps, which would fill a ring with some tens of \
+                           samples: --call-graph fp (the default there), lbr or none";
+                return Err(usage(why));
+            }
+            (chains, _) => chains,
+        },
         watch,
         children: args.targets.children,
         cpus,
@@ -99,6 +107,7 @@ fn writing(args: &RecordArgs) -> Result<Writing> {
     }
     Ok(Writing {
         compression: files.compression_level,
+        overwrite: files.overwrite,
         switch: files.switch_output.map(|on| Switch {
             on,
             most_files: files.switch_max_files,
