@@ -102,7 +102,10 @@ fn functions_of_a_map_have_its_names_and_perf_agrees() {
     assert!(table.contains("[JIT] tid "), "{table}");
     let mut warned = rprof(["report", "-i"]);
     let warned = run(warned.arg(&file)).ok().stderr;
-    assert!(warned.contains(".map: 1 malformed line is ignored"), "{warned}");
+    assert!(
+        warned.contains(".map: 1 malformed line is ignored"),
+        "{warned}"
+    );
     let picture = run(rprof(["flame"]).arg(&file)).ok().stdout;
     let first = picture.split("<title>first function (").nth(1).unwrap();
     let [red, green, blue] = fill(first);

@@ -93,6 +93,11 @@ impl Running {
         self.input.as_mut().unwrap().write_all(text).unwrap();
     }
 
+    /// Gives it something to read, if it still reads.
+    pub fn type_in_if_open(&mut self, text: &[u8]) -> bool {
+        self.input.as_mut().unwrap().write_all(text).is_ok()
+    }
+
     /// There is nothing more to read for it.
     pub fn close_input(&mut self) {
         self.input = None;

@@ -2,7 +2,9 @@
 //! Samples and losses are counted on the way.
 
 use crate::Note;
+use crate::alive::Alive;
 use crate::coverage::Coverage;
+use crate::flight::Flight;
 use crate::head::Head;
 use crate::interrupts::NoAnswer;
 use crate::layouts::Layouts;
@@ -17,9 +19,10 @@ use rprof_abi::{Endian, Misc, RawRecord, RecordHeader, RecordKind, SampleLayout}
 use rprof_perfdata::file_kind;
 use rprof_ringbuf::sys::Clock;
 use rprof_ringbuf::{Batch, Ring};
+use std::ops::AddAssign;
 
-/// Counts of the recording so far.
-#[derive(Debug, Default)]
+/// Counts of the file so far.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) samples: u64,
     pub(crate) throttled: u64,
@@ -33,6 +36,29 @@ pub(crate) struct Counts {
     pub(crate) others_samples: u64,
     /// Times of the first and last sample.
     pub(crate) span_ns: Option<(u64, u64)>,
+}
+
+impl Counts {
+    /// What was counted until now; counting begins anew.
+    pub(crate) fn take(&mut self) -> Self {
+        std::mem::take(self)
+    }
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.samples += other.samples;
+        self.throttled += other.throttled;
+        self.lost_at_least += other.lost_at_least;
+        self.shortened += other.shortened;
+        self.own_samples += other.own_samples;
+        self.others_samples += other.others_samples;
+        let (first, last) = (self.span_ns, other.span_ns);
+        self.span_ns = match (first, last) {
+            (Some(first), Some(last)) => Some((first.0.min(last.0), first.1.max(last.1))),
+            (one, other) => one.or(other),
+        };
+    }
 }
 
 /// What one pass over the rings came to.
@@ -60,6 +86,12 @@ pub(crate) struct Drain {
     pub(crate) coverage: Option<Coverage>,
     /// Tells samples apart if threads may have events twice.
     pub(crate) streams: Option<Streams>,
+    /// Who is there, for descriptions of what runs; `None` if there will be none.
+    pub(crate) alive: Option<Alive>,
+    /// Sample rings are overwritten; what was taken from them, until it is written.
+    pub(crate) flight: Option<Flight>,
+    /// Copies of the sideband, while they are wanted.
+    copies: Option<Vec<u8>>,
     /// Sideband that is newer than what is known to be complete.
     waiting: Vec<WaitingRecord>,
     heads: Vec<u64>,
@@ -72,6 +104,23 @@ struct WaitingRecord {
     time_ns: u64,
     kind: RecordKind,
     bytes: Vec<u8>,
+}
+
+/// A mapping's record with the build id of the file, if it changes.
+fn identified(
+    record: &[u8],
+    missing_build_ids: &mut MissingBuildIds,
+    layout: &SampleLayout,
+) -> Option<Vec<u8>> {
+    let raw = RawRecord::parse(record, Endian::NATIVE).ok()?;
+    if raw.kind != RecordKind::MMAP2 {
+        return None;
+    }
+    let (mut map, id) = Record::parse(raw, layout).ok()?;
+    let misc = missing_build_ids.take(&mut map, raw.misc)?;
+    let mut bytes = Vec::with_capacity(record.len());
+    map.encode(misc, &id, layout, &mut bytes).ok()?;
+    Some(bytes)
 }
 
 /// The time of a sideband record, which ends with TID, TIME, CPU and IDENTIFIER.
@@ -98,6 +147,9 @@ impl Drain {
             lineage: None,
             coverage: None,
             streams: None,
+            alive: None,
+            copies: None,
+            flight: None,
             waiting: Vec::new(),
             heads: Vec::new(),
             notes: Vec::new(),
@@ -107,8 +159,10 @@ impl Drain {
     /// One pass over all rings.
     pub(crate) fn pass(&mut self, opened: &mut Opened, sink: &mut Sink) -> Result<Pass, NoAnswer> {
         self.heads.clear();
-        self.heads
-            .extend(opened.sampling.rings.iter().map(Ring::head));
+        if self.flight.is_none() {
+            self.heads
+                .extend(opened.sampling.rings.iter().map(Ring::head));
+        }
         let now_ns = Clock::Monotonic.now_ns();
         sink.complete_until(now_ns);
         let mut any = false;
@@ -131,7 +185,8 @@ impl Drain {
         if let Some(coverage) = &mut self.coverage {
             coverage.end_pass();
         }
-        if any {
+        // Samples that come later are older than sideband that is written now.
+        if any && self.flight.is_none() {
             let mut round = Vec::new();
             let record = RawRecord {
                 kind: file_kind::FINISHED_ROUND,
@@ -201,7 +256,12 @@ impl Drain {
     }
 
     #[inline]
-    fn sample(&mut self, kind: RecordKind, record: &[u8], sink: &mut Sink) -> Result<(), NoAnswer> {
+    pub(crate) fn sample(
+        &mut self,
+        kind: RecordKind,
+        record: &[u8],
+        sink: &mut Sink,
+    ) -> Result<(), NoAnswer> {
         if kind != RecordKind::SAMPLE {
             self.other(kind, record);
             return sink.push(record);
@@ -262,20 +322,35 @@ impl Drain {
             let tid = record.get(16..).and_then(|rest| rest.first_chunk());
             streams.begins(tid.map_or(0, |tid| i32::from_ne_bytes(*tid)));
         }
-        if kind == RecordKind::MMAP2
-            && let Ok(raw) = RawRecord::parse(record, Endian::NATIVE)
-            && let Ok((mut map, id)) = Record::parse(raw, &self.sideband_layout)
-            && let Some(misc) = self.missing_build_ids.take(&mut map, raw.misc)
-        {
-            let mut bytes = Vec::with_capacity(record.len());
-            if map
-                .encode(misc, &id, &self.sideband_layout, &mut bytes)
-                .is_ok()
-            {
-                return sink.push(&bytes);
-            }
+        if let Some(alive) = &mut self.alive {
+            alive.see(kind, record.get(RecordHeader::LEN..).unwrap_or_default());
         }
-        sink.push(record)
+        if let Some(copies) = &mut self.copies {
+            copies.extend_from_slice(record);
+        }
+        match identified(record, &mut self.missing_build_ids, &self.sideband_layout) {
+            Some(changed) => sink.push(&changed),
+            None => sink.push(record),
+        }
+    }
+
+    /// Copies the sideband that is drained from now on.
+    pub(crate) fn begin_copies(&mut self) {
+        self.copies = Some(Vec::new());
+    }
+
+    /// The sideband since then, with build ids as another file gets them.
+    pub(crate) fn take_copies(&mut self, missing_build_ids: &mut MissingBuildIds) -> Vec<u8> {
+        let copies = self.copies.take().unwrap_or_default();
+        let mut out = Vec::with_capacity(copies.len());
+        let mut rest = &copies[..];
+        while let Ok(raw) = RawRecord::parse(rest, Endian::NATIVE) {
+            let (record, next) = rest.split_at(raw.len_bytes().min(rest.len()));
+            let changed = identified(record, missing_build_ids, &self.sideband_layout);
+            out.extend_from_slice(changed.as_deref().unwrap_or(record));
+            rest = next;
+        }
+        out
     }
 
     fn other(&mut self, kind: RecordKind, record: &[u8]) {

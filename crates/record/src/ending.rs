@@ -1,29 +1,22 @@
 //! The end of a recording: of the rings, of the file, and of the command.
 
-use crate::background::in_background;
 use crate::coverage::Coverage;
-use crate::drain::Drain;
-use crate::features;
+use crate::file_end::{Ending, FileEnd};
 use crate::grace_period::GracePeriod;
 use crate::interrupts::{Interrupts, Wish};
 use crate::live::Unwound;
-use crate::losses;
 use crate::open::{EventCounters, Group};
-use crate::output::{Created, Fate};
+use crate::output::Fate;
 use crate::run::{Over, Run};
-use crate::sink::Written;
+use crate::sink::{Sink, Written};
 use crate::{Error, EventCount, Note, Summary};
 use rprof_abi::AttrFlags;
 use rprof_perfdata::feature::SampleCoverage;
-use rprof_perfdata::{FeatureId, Writer};
 use rprof_process::Child;
 use rprof_ringbuf::Poller;
 use std::process::ExitStatus;
 use std::rc::Rc;
 use std::time::Duration;
-
-/// The timeout for checksums of files: a little more than their own.
-const CONTENTS_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// Signals end the wait for a command; a poll now and then does no harm.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
@@ -55,8 +48,9 @@ impl Run<'_> {
         let ended_with = child
             .as_mut()
             .and_then(|child| wait_for(child, &interrupts, is_to_end, note));
-        // If the time was over, the recording succeeded, whatever became of the command.
-        let ended_with = ended_with.filter(|_| over != Some(Over::Time));
+        // If the time was over, or the file full, the recording succeeded, whatever became of the command.
+        let is_by_us = matches!(over, Some(Over::Time | Over::Size));
+        let ended_with = ended_with.filter(|_| !is_by_us);
         match closed {
             Ok(summary) => Ok(Summary {
                 status: ended_with,
@@ -83,15 +77,18 @@ impl Run<'_> {
             groups.try_for_each(Group::disable)
         };
         let drained = self.drain.rest(&mut self.opened, &mut self.sink);
+        let flown = match &mut self.drain.flight {
+            Some(flight) => flight.take_rings(&mut self.opened),
+            None => Ok(()),
+        };
+        let flown = flown.and(self.drain.write_flight(&mut self.sink).map_err(Error::from));
         self.drain.take_notes().for_each(&mut *note);
-        let lost = self.opened.samplers().flat_map(Group::lost_by_event);
-        let lost: Vec<_> = lost.collect();
-        let lost_sideband = self.opened.sideband.lost_by_event();
-        let last_ns = self.drain.counts.span_ns.map(|(_, last)| last);
-        let lost_samples = losses::write(&lost, last_ns, &mut self.sink);
-        let lost_sideband = losses::write(&lost_sideband, last_ns, &mut self.sink);
+        let lost = self.write_losses();
+        let described = self.describe_at_end();
         let has_samples = self.drain.counts.samples > 0;
-        self.created.set_fate(Fate::kept_if(has_samples));
+        let is_later = self.files.earlier.n_files > 0;
+        self.created
+            .set_fate(Fate::kept_if(has_samples || is_later));
         let (summary, coverage) = (self.summary(), self.coverage());
         let Written {
             writer,
@@ -103,7 +100,7 @@ impl Run<'_> {
         }
         let size_bytes = writer.data_len();
         let is_whole = ended.is_ok() && result.is_ok();
-        let is_kept = size_bytes > 0 && !is_early(&ended) || is_whole;
+        let is_kept = size_bytes > 0 && !is_early(&ended) || is_whole || is_later;
         self.created.set_fate(Fate::kept_if(is_kept));
         if let Err(source) = result {
             // The cause is already known; the file keeps what it has either way.
@@ -114,40 +111,67 @@ impl Run<'_> {
                 status: None,
             });
         }
-        let whole = ended.and(drained.map_err(Error::from));
+        let whole = ended.and(drained.map_err(Error::from)).and(flown);
         if let Err(error) = whole {
             // The file keeps what it has.
             let _ = writer.abandon();
             return Err(error);
         }
         disabled.map_err(Error::system("disabling events"))?;
-        let summary = Summary {
-            lost_samples: lost_samples?,
-            lost_sideband: lost_sideband?.unwrap_or(0),
-            stacks: unwound.map(|unwound| unwound.ends),
-            coverage,
-            ..summary
-        };
+        described?;
+        let (lost_samples, lost_sideband) = lost?;
+        let stacks = unwound.map(|unwound| unwound.ends);
+        let earlier = &self.files.earlier;
+        let plain = writer.uncompressed_len();
+        let uncompressed_bytes = plain.map(|plain| plain + earlier.uncompressed_bytes);
         let end = FileEnd {
             writer,
-            summary: &summary,
-            drain: &mut self.drain,
-            created: &self.created,
-            interrupts: &self.interrupts,
+            counts: self.drain.counts,
+            stacks: stacks.as_ref(),
+            // It is of all files together.
+            coverage: coverage.filter(|_| !is_later),
+            missing_build_ids: std::mem::take(&mut self.drain.missing_build_ids),
+            build_ids: !self.settings.writing.no_build_ids,
         };
-        let size_bytes = end.write()?;
+        let ending = end.start()?;
+        self.files.end_last();
+        let progress = || self.created.progress();
+        let wait = |ending: Ending| ending.wait(&self.interrupts, progress);
+        let size_bytes = wait(ending)? + self.files.wait_for_ends(&wait)?;
+        if self.settings.writing.timestamp_name {
+            self.created.add_timestamp()?;
+        }
         Ok(Summary {
+            output: self.created.output().clone(),
             size_bytes,
+            lost_samples,
+            lost_sideband: lost_sideband.unwrap_or(0),
+            stacks: self.files.earlier.stacks_with(stacks),
+            coverage,
+            uncompressed_bytes,
             ..summary
         })
     }
 
+    /// Describes what runs, if that is wanted at the end.
+    fn describe_at_end(&mut self) -> Result<(), Error> {
+        if !self.settings.writing.synthesis_at_end {
+            return Ok(());
+        }
+        let processes = self.processes_now()?;
+        self.describe(&processes, &|| Ok(()), &mut Sink::push)?;
+        Ok(())
+    }
+
     /// What came of it, but for what is known later.
     fn summary(&self) -> Summary {
-        let counts = &self.drain.counts;
+        let mut counts = self.files.earlier.counts;
+        counts += self.drain.counts;
         Summary {
             output: self.settings.output.clone(),
+            earlier_files: self.files.earlier.n_files,
             size_bytes: 0,
+            uncompressed_bytes: None,
             samples: counts.samples,
             lost_samples: None,
             lost_at_least: counts.lost_at_least,
@@ -177,56 +201,6 @@ impl Run<'_> {
         let coverage = self.drain.coverage.as_ref();
         let coverage = coverage.filter(|_| self.drain.counts.throttled == 0)?;
         coverage.finish(&self.opened.sampling)
-    }
-}
-
-/// The end of a file: what is known only then.
-struct FileEnd<'e> {
-    writer: Writer,
-    summary: &'e Summary,
-    drain: &'e mut Drain,
-    created: &'e Created,
-    interrupts: &'e Interrupts,
-}
-
-impl FileEnd<'_> {
-    /// Writes it; returns the size of the file, bytes.
-    fn write(self) -> Result<u64, Error> {
-        let Self {
-            writer,
-            summary,
-            drain,
-            created,
-            interrupts,
-        } = self;
-        let size_bytes = writer.data_len();
-        let counts = &drain.counts;
-        let mut sections = features::of_samples(counts);
-        sections.extend(summary.stacks.as_ref().map(features::of_stacks));
-        sections.extend(summary.coverage.map(features::of_coverage));
-        sections.extend(features::of_left_out(counts));
-        let missing_build_ids = std::mem::take(&mut drain.missing_build_ids);
-        // The reader of a pipe may not read just now.
-        let finishing = in_background("rprof-end", move || {
-            sections.push((FeatureId::BUILD_ID, missing_build_ids.section()));
-            // Files may be on a slow disk, and all else is worth more.
-            let contents = in_background("rprof-contents", move || missing_build_ids.contents());
-            let contents = contents
-                .ok()
-                .and_then(|all| all.recv_timeout(CONTENTS_TIMEOUT).ok());
-            sections.extend(contents.and_then(|all| features::of_contents(&all)));
-            writer.finish(sections)
-        })?;
-        let progress = || created.progress();
-        let finished = interrupts.receive(&finishing, progress)?;
-        match finished {
-            Ok(finished) => Ok(finished.size_bytes),
-            Err(source) => Err(Error::Write {
-                source,
-                size_bytes,
-                status: None,
-            }),
-        }
     }
 }
 

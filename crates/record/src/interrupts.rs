@@ -72,6 +72,7 @@ pub(crate) struct Interrupts {
     has_command: Cell<bool>,
     has_waited: Cell<bool>,
     is_stuck: Cell<bool>,
+    wants_snapshot: Cell<bool>,
 }
 
 impl Interrupts {
@@ -83,6 +84,7 @@ impl Interrupts {
             has_command: Cell::new(false),
             has_waited: Cell::new(false),
             is_stuck: Cell::new(false),
+            wants_snapshot: Cell::new(false),
         })
     }
 
@@ -99,6 +101,9 @@ impl Interrupts {
     /// What the user wants by now.
     pub(crate) fn wish(&self) -> Wish {
         while let Some(signal) = self.signals.next() {
+            if signal == Signal::Snapshot {
+                self.wants_snapshot.set(true);
+            }
             if let Signal::Stop { is_from_terminal } = signal {
                 let heard = match is_from_terminal && self.has_command.get() {
                     true => HeardBy::CommandToo,
@@ -111,6 +116,12 @@ impl Interrupts {
             }
         }
         self.wish.get()
+    }
+
+    /// Whether what was recorded until now is wanted (SIGUSR2), since this was last asked.
+    pub(crate) fn take_snapshot_wish(&self) -> bool {
+        self.wish();
+        self.wants_snapshot.take()
     }
 
     /// The recording is over: what comes now is to end the command.

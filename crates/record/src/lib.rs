@@ -13,6 +13,7 @@
 //! [`record`] is the whole interface.
 
 mod advice;
+mod alive;
 mod attrs;
 mod background;
 mod by_cpu;
@@ -23,7 +24,10 @@ mod drain;
 mod ending;
 mod error;
 mod features;
+mod file_end;
 mod file_limit;
+mod files;
+mod flight;
 mod grace_period;
 mod group_attrs;
 mod groups;
@@ -48,13 +52,17 @@ mod settings;
 mod sink;
 mod stack_dump;
 mod streams;
+mod switch;
 mod targets;
+mod timestamp;
 mod watched;
+mod writing;
 
 pub use doctor::{Check, Diagnosis, Prospect, State, diagnose};
 pub use error::Error;
-pub use probe_error::ProbeError;
 pub use note::{FewFiles, Less, Note, SmallRings};
+pub use probe_error::ProbeError;
 pub use run::record;
 pub use settings::{CallChains, EventCount, Output, Rate, Settings, Summary, Tool, Watch};
 pub use stack_dump::LARGE_BYTES as MOST_STACK_BYTES;
+pub use writing::{Switch, SwitchOn, Synthesis, Writing};

@@ -38,6 +38,9 @@ pub(crate) struct MissingBuildIds {
 /// Memory for paths, bytes. Further images get no id.
 const MAX_PATH_BYTES: usize = 16 << 20;
 
+/// Memory for what is not the path.
+const EACH: usize = 100;
+
 impl Default for MissingBuildIds {
     fn default() -> Self {
         Self {
@@ -91,10 +94,23 @@ impl MissingBuildIds {
         says_so.then_some(Misc(misc.0 & !Misc::MMAP_BUILD_ID.0))
     }
 
+    /// For another file of the same recording: it knows the ids of files that were looked at.
+    pub(crate) fn for_next_file(&self) -> Self {
+        let known = self.ids.iter().filter(|(_, id)| id.is_some());
+        let ids: HashMap<_, _> = known.map(|(key, &id)| (key.clone(), id)).collect();
+        let n_bytes: usize = ids.keys().map(|key| key.path.len() + EACH).sum();
+        match n_bytes < MAX_PATH_BYTES / 2 {
+            true => Self {
+                ids,
+                left: MAX_PATH_BYTES - n_bytes,
+                ..Self::default()
+            },
+            false => Self::default(),
+        }
+    }
+
     /// Takes memory for a path, if there is some left.
     fn has_room(&mut self, map: &Mmap2<'_>) -> bool {
-        /// For what is not the path.
-        const EACH: usize = 100;
         let left = self.left.checked_sub(map.filename.len() + EACH);
         self.left = left.unwrap_or(self.left);
         left.is_some()

@@ -1,9 +1,10 @@
 //! Things a user should know, one line each.
 
+use crate::permission::refusal::RINGS;
 use rprof_base::Counted;
 use rprof_ringbuf::INHERITED_VALUES;
-use crate::permission::refusal::RINGS;
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Something was done otherwise than asked, or is worth knowing.
@@ -69,6 +70,17 @@ pub enum Note {
     OthersLiveOn,
     /// The time is over.
     DurationOver,
+    /// The file is as large as it may be.
+    FileFull,
+    /// The recording goes on in another file.
+    Switched {
+        /// Samples in the file before.
+        samples: u64,
+        /// That one.
+        ended: PathBuf,
+        /// The other one.
+        next: PathBuf,
+    },
     /// The file cannot be written any more; the command goes on.
     WritingFailed(String),
     /// Samples were not as they should be, and are not in the file.
@@ -240,6 +252,18 @@ impl fmt::Display for Note {
                  (--wait-all records them too)"
             ),
             Self::DurationOver => write!(f, "the duration is over"),
+            Self::FileFull => write!(f, "the file has reached --max-size: the recording is over"),
+            Self::Switched {
+                samples,
+                ended,
+                next,
+            } => {
+                let (ended, next) = (ended.display(), next.display());
+                write!(
+                    f,
+                    "{ended} is complete ({samples} samples); going on in {next}"
+                )
+            }
             Self::WritingFailed(path) => {
                 write!(
                     f,

@@ -388,7 +388,12 @@ impl Group {
             // None of the events is there on that CPU.
             (None, Rings::In(_)) => Ok(()),
             (None, Rings::Of(pages)) => {
-                let ring = Ring::map(counter, pages).map_err(|why| Error::Map { cpu, why })?;
+                let flags = self.events[owner.event_idx].attr.flags;
+                let ring = match flags.has(AttrFlags::WRITE_BACKWARD) {
+                    true => Ring::map_overwritten(counter, pages),
+                    false => Ring::map(counter, pages),
+                };
+                let ring = ring.map_err(|why| Error::Map { cpu, why })?;
                 self.rings.push(ring);
                 self.owners.push(owner);
                 Ok(())

@@ -7,7 +7,7 @@
 use crate::background::in_background;
 use crate::features::Features;
 use crate::interrupts::Interrupts;
-use crate::{Error, Output};
+use crate::{Error, Output, timestamp};
 use rprof_perfdata::{Writer, WrittenEvent};
 use rprof_ringbuf::sys;
 use rprof_untrusted::{Goal, NewFile, Placed};
@@ -17,6 +17,7 @@ use std::os::unix::fs::fchown;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// An output that is open. Unless it is kept, it is removed in the end, and an older recording gets its
 /// name again.
@@ -27,8 +28,17 @@ pub(crate) struct Created {
     /// A file's place.
     placed: Option<Placed>,
     fate: Fate,
-    /// Bytes that a pipe has taken.
+    /// Bytes that it has taken.
     pub(crate) taken: Arc<AtomicU64>,
+}
+
+/// What an output begins with.
+#[derive(Clone, Debug)]
+pub(crate) struct FileBegin {
+    pub(crate) events: Vec<WrittenEvent>,
+    /// Features that are known already.
+    pub(crate) features: Features,
+    pub(crate) records: Vec<u8>,
 }
 
 /// What becomes of an output.
@@ -75,18 +85,34 @@ impl Created {
     /// Starts writing to it, in the background: the reader of a pipe may not read yet.
     pub(crate) fn start(
         &self,
-        events: &[WrittenEvent],
-        features: Features,
+        begin: FileBegin,
+        compression: Option<i32>,
         interrupts: &Interrupts,
     ) -> Result<Writer, Error> {
-        let (file, events) = (duplicate(&self.file)?, events.to_vec());
+        let file = duplicate(&self.file)?;
+        let FileBegin {
+            events,
+            features,
+            records,
+        } = begin;
         let (output, taken) = (self.output.clone(), Arc::clone(&self.taken));
         let starting = in_background("rprof-start", move || {
             let path = output.path();
-            match &output {
-                Output::File(_) => Writer::start(file, path, &events, features),
-                Output::Pipe(_) => Writer::start_pipe(file, path, &events, features, taken),
+            let mut writer = match &output {
+                Output::File(_) => {
+                    let mut writer = Writer::start(file, path, &events, features)?;
+                    writer.count_in(taken);
+                    writer
+                }
+                Output::Pipe(_) => Writer::start_pipe(file, path, &events, features, taken)?,
+            };
+            if let Some(level) = compression {
+                writer.compress(level)?;
             }
+            if !records.is_empty() {
+                writer.write(&records)?;
+            }
+            Ok(writer)
         })?;
         let started = interrupts.receive(&starting, || self.progress())?;
         started.map_err(|source| Error::Write {
@@ -99,6 +125,36 @@ impl Created {
     /// Grows while something is taken.
     pub(crate) fn progress(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Gives a file the name that finished ones have: with the moment as its ending.
+    pub(crate) fn add_timestamp(&mut self) -> Result<(), Error> {
+        let (Some(placed), Output::File(path)) = (&mut self.placed, &mut self.output) else {
+            return Ok(());
+        };
+        let mut n_tries = 0;
+        loop {
+            match placed.add_ending(&format!(".{}", timestamp::now())) {
+                Ok(name) => {
+                    path.set_file_name(name);
+                    return Ok(());
+                }
+                // The moment has a file already: names have hundredths of a second.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && n_tries < 100 => {
+                    n_tries += 1;
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(source) => {
+                    let path = path.clone();
+                    return Err(Error::Output { path, source });
+                }
+            }
+        }
+    }
+
+    /// Where it is now.
+    pub(crate) fn output(&self) -> &Output {
+        &self.output
     }
 
     /// What becomes of it in the end.

@@ -1,11 +1,14 @@
 //! A recording from start to end.
 
+use crate::alive::Alive;
 use crate::attrs::{self, Attrs, Probe};
 use crate::control::{Control, Decision, POLL_INTERVAL, PassStatistics};
 use crate::coverage::{Coverage, Recorded};
 use crate::drain::Drain;
 use crate::features;
 use crate::file_limit;
+use crate::files::Files;
+use crate::flight::Flight;
 use crate::grace_period::GracePeriod;
 use crate::interrupts::{Interrupts, NoAnswer, Wish};
 use crate::lineage::Lineage;
@@ -49,6 +52,11 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let mut less = Less::default();
     let mut attrs = attrs::prepare(settings, &interrupts, &mut less, note)?;
     group_attrs::complete(&mut attrs.sampling, Probe::of(settings), note)?;
+    let is_flight = settings.writing.overwrite;
+    let attrs = match is_flight {
+        true => attrs.overwriting(),
+        false => attrs,
+    };
     let gated = match settings.command.is_empty() {
         true => None,
         false => Some(Gated::spawn(&settings.command, stdout_of(settings))?),
@@ -61,7 +69,8 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         ring_pages: open::ring_pages(settings, cpus.len()),
         is_size_asked: settings.ring_pages.is_some(),
         two_dump_sizes: settings.call_chains == CallChains::Auto,
-        also_by_cpu: attrs.can_watch_all(settings),
+        // What was overwritten is not known to be missing.
+        also_by_cpu: !is_flight && attrs.can_watch_all(settings),
         few_files: None,
         interrupts: &interrupts,
         cpus,
@@ -86,7 +95,9 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     known.extend(groups::section(&groupings));
     known.extend(child.and_then(features::of_command));
     let created = Created::new(&settings.output)?;
-    let writer = created.start(&plan.written, known, &interrupts)?;
+    let files = Files::new(settings.writing.switch, plan.written, known);
+    let compression = settings.writing.compression;
+    let writer = created.start(files.begin(Vec::new()), compression, &interrupts)?;
     // The command is forked already, and keeps its own priority. What is drained late is lost, what is
     // unwound late is truncated; neither takes much time.
     let _priority_guard = sys::run_before_others();
@@ -103,7 +114,10 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         sideband_layout,
         child: None,
         created,
+        files,
     };
+    let describes_later = settings.writing.switch.is_some() || settings.writing.synthesis_at_end;
+    run.drain.alive = describes_later.then(Alive::default);
     run.drain.lineage = (by == SampledBy::Cpu).then(Lineage::default);
     let recorded = child.filter(|_| settings.watch == Watch::Command);
     if let (Some(lineage), Some(child)) = (&mut run.drain.lineage, recorded) {
@@ -112,7 +126,8 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     if run.opened.is_extended {
         run.drain.streams = Some(run.opened.streams()?);
     }
-    if settings.watch != Watch::All && by == SampledBy::Thread {
+    run.drain.flight = is_flight.then(Flight::default);
+    if settings.watch != Watch::All && by == SampledBy::Thread && !is_flight {
         let threads = scope.threads();
         let recorded = match settings.watch {
             Watch::Command => Recorded::Command(&threads),
@@ -253,6 +268,8 @@ pub(crate) enum Over {
     Ended,
     /// The time is over.
     Time,
+    /// The file is as large as it may be.
+    Size,
     /// The user wants an end.
     Interrupted,
 }
@@ -269,6 +286,7 @@ pub(crate) struct Run<'a> {
     pub(crate) unreadable: Arc<Unreadable>,
     pub(crate) child: Option<Child>,
     pub(crate) created: Created,
+    pub(crate) files: Files,
 }
 
 impl Run<'_> {
@@ -279,8 +297,7 @@ impl Run<'_> {
             .sideband
             .enable()
             .map_err(Error::system(enabling))?;
-        self.describe_kernel()?;
-        self.describe_running(note)?;
+        self.describe_at_start(note)?;
         if self.settings.watch != Watch::Command || self.drain.lineage.is_some() {
             self.opened
                 .sampling
@@ -324,6 +341,7 @@ impl Run<'_> {
         loop {
             let now = Instant::now();
             let timeout = self.coverage_poll_interval(now).min(poll_interval);
+            let timeout = self.files.due_in(now).unwrap_or(timeout).min(timeout);
             let timeout = deadline.map_or(timeout, |deadline| {
                 deadline.saturating_duration_since(now).min(timeout)
             });
@@ -333,6 +351,7 @@ impl Run<'_> {
             let decision = self.control.decide(Instant::now(), statistics);
             poll_interval = decision.poll_interval;
             self.follow(decision, note)?;
+            self.switch_if_due(note)?;
             let wish = self.interrupts.wish();
             match wish {
                 Wish::GoOn => {}
@@ -345,6 +364,10 @@ impl Run<'_> {
             if is_time_over && !command_ended {
                 note(Note::DurationOver);
                 return Ok(Over::Time);
+            }
+            if self.is_full() && !command_ended {
+                note(Note::FileFull);
+                return Ok(Over::Size);
             }
             let lineage = self.drain.lineage.as_ref();
             let all_gone = !alive.contains(&true) || lineage.is_some_and(Lineage::is_gone);
@@ -367,7 +390,7 @@ impl Run<'_> {
         }
     }
 
-    fn pass(&mut self) -> Result<PassStatistics, NoAnswer> {
+    pub(crate) fn pass(&mut self) -> Result<PassStatistics, NoAnswer> {
         let writer = self.sink.writer_state();
         let pass = self.drain.pass(&mut self.opened, &mut self.sink)?;
         Ok(PassStatistics {

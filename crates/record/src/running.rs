@@ -1,48 +1,21 @@
-//! What runs already when a recording begins, written as records.
+//! What runs already when a recording, or another file of one, begins: described by records.
 
 use crate::interrupts::NoAnswer;
 use crate::note::Note;
 use crate::run::Run;
+use crate::sink::Sink;
 use crate::targets::started_by;
-use crate::{Error, Watch};
+use crate::{Error, Synthesis, Watch};
 use foldhash::HashSet;
 use rprof_abi::record::{Mmap, Record};
-use rprof_abi::{Misc, SampleId};
+use rprof_abi::{Misc, SampleId, SampleLayout};
 use rprof_ringbuf::sys;
+use std::rc::Rc;
 
 impl Run<'_> {
-    pub(crate) fn describe_kernel(&mut self) -> Result<(), NoAnswer> {
-        let nobody = SampleId {
-            pid: Some(-1),
-            tid: Some(0),
-            ..SampleId::default()
-        };
-        for map in rprof_process::kernel_maps() {
-            let record = Record::Mmap(Mmap {
-                pid: -1,
-                tid: 0,
-                addr: map.addr,
-                len: map.len,
-                pgoff: map.pgoff,
-                filename: map.name.as_bytes(),
-            });
-            let layout = &self.sideband_layout;
-            self.sink
-                .push_encoded(|buffer| record.encode(Misc::KERNEL, &nobody, layout, buffer))?;
-        }
-        Ok(())
-    }
-
-    pub(crate) fn describe_running(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
-        let processes = match &self.settings.watch {
-            Watch::Command => Vec::new(),
-            Watch::Processes(pids) if self.settings.children => {
-                processes_of(&[&pids[..], &started_by(pids)].concat())
-            }
-            Watch::Processes(pids) => processes_of(pids),
-            Watch::All => rprof_process::all_processes().map_err(Error::system("listing /proc"))?,
-            Watch::Threads(tids) => processes_of(tids),
-        };
+    /// Describes the kernel, and what runs when a recording begins.
+    pub(crate) fn describe_at_start(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
+        let processes = self.processes_at_start()?;
         if let Some(lineage) = &mut self.drain.lineage {
             // The sideband, which is on, tells what they start from now on.
             for &pid in &processes {
@@ -53,43 +26,145 @@ impl Run<'_> {
                 lineage.add(pid, &threads);
             }
         }
-        let (sink, layout) = (&mut self.sink, &self.sideband_layout);
-        let missing_build_ids = &mut self.drain.missing_build_ids;
-        let has_data = self.settings.call_chains.keeps_dumps();
-        let mut unreadable = HashSet::default();
-        let mut gone = Ok(());
-        for pid in processes {
-            self.interrupts.check()?;
-            let is_readable = rprof_process::describe_process(pid, &mut |one| {
-                let is_data =
-                    matches!(one.record, Record::Mmap2(_)) && one.misc.has(Misc::MMAP_DATA);
-                if is_data && !has_data {
-                    return;
-                }
-                let mut record = one.record;
-                let misc = missing_build_ids
-                    .take(&mut record, one.misc)
-                    .unwrap_or(one.misc);
-                let pushed =
-                    sink.push_encoded(|buffer| record.encode(misc, &one.id, layout, buffer));
-                if pushed.is_err() {
-                    gone = pushed;
-                }
-            });
-            if !is_readable {
-                unreadable.insert(pid);
+        let interrupts = Rc::clone(&self.interrupts);
+        let go_on = || interrupts.check();
+        let described = match self.settings.writing.synthesis_at_end {
+            // Stacks are unwound all the same.
+            true => {
+                let mut records = Vec::new();
+                let described = self.describe(&processes, &go_on, &mut |_, record| {
+                    records.extend_from_slice(record);
+                    Ok(())
+                })?;
+                self.sink.know(records)?;
+                described
             }
-        }
-        if !unreadable.is_empty() {
+            false => self.describe(&processes, &go_on, &mut Sink::push)?,
+        };
+        if !described.unreadable.is_empty() {
             note(Note::Unreadable {
-                processes: unreadable.len(),
+                processes: described.unreadable.len(),
                 is_root: sys::effective_uid() == 0,
             });
         }
         // Cannot fail: it is set once.
-        let _ = self.unreadable.set(unreadable);
-        Ok(gone?)
+        let _ = self.unreadable.set(described.unreadable);
+        Ok(())
     }
+
+    /// The processes that a recording begins with.
+    fn processes_at_start(&self) -> Result<Vec<i32>, Error> {
+        Ok(match &self.settings.watch {
+            Watch::Command => Vec::new(),
+            Watch::Processes(pids) if self.settings.children => {
+                processes_of(&[&pids[..], &started_by(pids)].concat())
+            }
+            Watch::Processes(pids) => processes_of(pids),
+            Watch::All => rprof_process::all_processes().map_err(Error::system("listing /proc"))?,
+            Watch::Threads(tids) => processes_of(tids),
+        })
+    }
+
+    /// The processes that are there now.
+    pub(crate) fn processes_now(&mut self) -> Result<Vec<i32>, Error> {
+        let all = rprof_process::all_processes().map_err(Error::system("listing /proc"))?;
+        if self.settings.watch == Watch::All {
+            return Ok(all);
+        }
+        let all: HashSet<i32> = all.into_iter().collect();
+        let alive = self.drain.alive.as_mut();
+        Ok(alive.map_or(Vec::new(), |alive| {
+            alive.processes(|pid| all.contains(&pid))
+        }))
+    }
+
+    /// Describes the kernel and processes, in records that `push` takes. `go_on` is asked before each.
+    pub(crate) fn describe(
+        &mut self,
+        processes: &[i32],
+        go_on: &dyn Fn() -> Result<(), Error>,
+        push: &mut Push<'_>,
+    ) -> Result<Described, Error> {
+        let layout = &self.sideband_layout;
+        for record in kernel(layout) {
+            push(&mut self.sink, &record)?;
+        }
+        let (synthesis, sink) = (self.settings.writing.synthesis, &mut self.sink);
+        let missing_build_ids = &mut self.drain.missing_build_ids;
+        let mut alive = self.drain.alive.as_mut();
+        let has_data = self.settings.call_chains.keeps_dumps();
+        let mut described = Described::default();
+        let (mut bytes, mut gone) = (Vec::new(), Ok(()));
+        for &pid in processes {
+            go_on()?;
+            let is_readable = rprof_process::describe_process(pid, &mut |one| {
+                let mut record = one.record;
+                if let (Record::Fork(task), Some(alive)) = (&record, &mut alive) {
+                    alive.add(task.pid, task.tid);
+                }
+                let is_mapping = matches!(record, Record::Mmap2(_));
+                let is_data = is_mapping && one.misc.has(Misc::MMAP_DATA);
+                let is_wanted = match synthesis {
+                    Synthesis::Nothing => false,
+                    Synthesis::Tasks => !is_mapping,
+                    Synthesis::All => !is_data || has_data,
+                };
+                if !is_wanted {
+                    return;
+                }
+                let misc = missing_build_ids.take(&mut record, one.misc);
+                bytes.clear();
+                let misc = misc.unwrap_or(one.misc);
+                if record.encode(misc, &one.id, layout, &mut bytes).is_ok() {
+                    let pushed = push(sink, &bytes);
+                    if pushed.is_err() {
+                        gone = pushed;
+                    }
+                }
+            });
+            if !is_readable {
+                described.unreadable.insert(pid);
+            }
+        }
+        gone?;
+        Ok(described)
+    }
+}
+
+/// Takes a record; the sink is for those that write it there.
+type Push<'p> = dyn FnMut(&mut Sink, &[u8]) -> Result<(), NoAnswer> + 'p;
+
+/// What came of a description.
+#[derive(Debug, Default)]
+pub(crate) struct Described {
+    /// Processes that may not be inspected.
+    unreadable: HashSet<i32>,
+}
+
+/// The records that describe the kernel.
+fn kernel(layout: &SampleLayout) -> impl Iterator<Item = Vec<u8>> {
+    let nobody = SampleId {
+        pid: Some(-1),
+        tid: Some(0),
+        ..SampleId::default()
+    };
+    rprof_process::kernel_maps()
+        .into_iter()
+        .filter_map(move |map| {
+            let record = Record::Mmap(Mmap {
+                pid: -1,
+                tid: 0,
+                addr: map.addr,
+                len: map.len,
+                pgoff: map.pgoff,
+                filename: map.name.as_bytes(),
+            });
+            let mut bytes = Vec::new();
+            record
+                .encode(Misc::KERNEL, &nobody, layout, &mut bytes)
+                .ok()?;
+            Some(bytes)
+        })
 }
 
 /// The processes of some threads, each once.

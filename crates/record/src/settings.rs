@@ -1,5 +1,6 @@
 //! What to record, and what came of it: plain data.
 
+use crate::Writing;
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
 use rprof_perfdata::feature::{SampleCoverage, StackEnds};
@@ -106,6 +107,8 @@ pub struct Settings {
     pub ring_pages: Option<usize>,
     /// Where to write.
     pub output: Output,
+    /// How.
+    pub writing: Writing,
     /// Fail rather than sample less often than was asked for.
     pub strict_rate: bool,
     /// Record what BPF programs are loaded.
@@ -146,10 +149,14 @@ pub struct EventCount {
 /// What came of a recording.
 #[derive(Debug)]
 pub struct Summary {
-    /// Where it went.
+    /// Where it went; of several files the last.
     pub output: Output,
-    /// Its size, bytes.
+    /// How many other files were written before.
+    pub earlier_files: usize,
+    /// Its size, bytes; of several files their sum.
     pub size_bytes: u64,
+    /// What its records were before they were compressed, bytes, if they are.
+    pub uncompressed_bytes: Option<u64>,
     /// Samples in it.
     pub samples: u64,
     /// Samples that did not fit, by the kernel's own count; `None` before Linux 6.0.

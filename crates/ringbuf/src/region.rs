@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A shared read-write mapping. No reference to it is ever made except to its two atomic
+/// A shared mapping. No reference to it is ever made except to its two atomic
 /// words, and to bytes that the caller knows the kernel leaves alone.
 #[derive(Debug)]
 pub(crate) struct Region {
@@ -19,6 +19,13 @@ pub(crate) struct Region {
     start: NonNull<u8>,
     len: usize,
     owner: Owner,
+}
+
+/// What we may do to a mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    ReadWrite,
+    ReadOnly,
 }
 
 #[derive(Debug)]
@@ -32,14 +39,18 @@ enum Owner {
 unsafe impl Send for Region {}
 
 impl Region {
-    /// Maps `len` bytes of an event.
-    pub(crate) fn map(fd: BorrowedFd<'_>, len: usize) -> io::Result<Self> {
+    /// Maps `len` bytes of an event. If they are read-only, the kernel overwrites what is old.
+    pub(crate) fn map(fd: BorrowedFd<'_>, len: usize, access: Access) -> io::Result<Self> {
+        let protection = match access {
+            Access::ReadWrite => libc::PROT_READ | libc::PROT_WRITE,
+            Access::ReadOnly => libc::PROT_READ,
+        };
         // SAFETY: a fresh mapping at an address of the kernel's choice touches nothing of ours.
         let address = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
                 len,
-                libc::PROT_READ | libc::PROT_WRITE,
+                protection,
                 libc::MAP_SHARED,
                 fd.as_raw_fd(),
                 0,
@@ -85,7 +96,8 @@ impl Region {
         self.word(offset).load(Ordering::Acquire)
     }
 
-    /// Stores a word that the other side loads before it overwrites what we have read.
+    /// Stores a word that the other side loads before it overwrites what we have read. Not for read-only
+    /// mappings.
     pub(crate) fn store_release(&self, offset: usize, value: u64) {
         self.word(offset).store(value, Ordering::Release);
     }

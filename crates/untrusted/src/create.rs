@@ -5,7 +5,7 @@
 
 use crate::FolderEntry;
 use crate::place::look_at;
-use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, openat, renameat, renameat_with, unlinkat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
@@ -114,6 +114,33 @@ impl Placed {
     /// The file.
     pub fn file(&self) -> &File {
         &self.file
+    }
+
+    /// Gives the file its name with this ending, which nothing may have yet; returns it. An older file
+    /// keeps the name that it was given.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, `NotFound` if somebody has taken the file away, and the kernel's.
+    pub fn add_ending(&mut self, ending: &str) -> io::Result<&OsStr> {
+        let FolderEntry { folder, name, .. } = &self.place;
+        let mut new = name.clone();
+        new.push(ending);
+        if !has_name(folder, name, &self.file) {
+            return Err(Errno::NOENT.into());
+        }
+        match renameat_with(folder, name, folder, &new, RenameFlags::NOREPLACE) {
+            // A file system that cannot do it in one step.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                if look_at(folder, &new).is_ok() {
+                    return Err(Errno::EXIST.into());
+                }
+                renameat(folder, name, folder, &new)?;
+            }
+            renamed => renamed?,
+        }
+        self.place.name = new;
+        self.old = None;
+        Ok(&self.place.name)
     }
 
     /// Takes the file away again, and gives an older one its name; but only what still has the name
@@ -234,6 +261,29 @@ mod tests {
         let before = listed(dir.path());
         placed.take_back();
         assert_eq!(listed(dir.path()), before);
+    }
+
+    #[test]
+    fn a_name_with_an_ending_takes_no_other_files_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::write(&path, "older").unwrap();
+        std::fs::write(dir.path().join("file.1"), "another").unwrap();
+        let mut placed = beside(&path).put_beside_old(".old").unwrap();
+        let error = placed.add_ending(".1").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(placed.add_ending(".2").unwrap(), "file.2");
+        let others = [text("file.1", "another"), text("file.old", "older")];
+        assert_eq!(listed(dir.path()).len(), 3);
+        // What is older is not to have its name again.
+        placed.take_back();
+        assert_eq!(listed(dir.path()), others);
+        let mut placed = beside(&path).put_beside_old(".old").unwrap();
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, "somebody's").unwrap();
+        let error = placed.add_ending(".3").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert_eq!(std::fs::read(&path).unwrap(), b"somebody's");
     }
 
     #[test]

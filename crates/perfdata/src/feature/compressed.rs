@@ -1,7 +1,7 @@
 //! COMPRESSED: how the records of COMPRESSED and COMPRESSED2 are compressed.
 
 use super::section::SectionObject;
-use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
+use rprof_abi::{Cursor, Encoder, Endian, Fields, Value, WireError};
 
 /// The section.
 ///
@@ -23,6 +23,18 @@ pub struct Compression {
 impl Compression {
     /// [`Self::kind`] of Zstandard, the only one that perf knows (`PERF_COMP_ZSTD`).
     pub const ZSTD: u32 = 1;
+
+    /// Appends the section.
+    pub fn encode(self, encoder: &mut Encoder<'_>) {
+        let words = [
+            self.version,
+            self.kind,
+            self.level,
+            self.ratio,
+            self.mmap_len,
+        ];
+        words.into_iter().for_each(|word| encoder.u32(word));
+    }
 }
 
 impl SectionObject for Compression {
@@ -65,6 +77,8 @@ mod tests {
                 mmap_len: 528_384,
             };
             assert_eq!(Compression::parse(&section, endian), Ok(expected));
+            let encoded = bytes(endian, |encoder| expected.encode(encoder));
+            assert_eq!(encoded, section);
             assert!(Compression::parse(&section[..19], endian).is_err());
         }
     }

@@ -25,7 +25,8 @@ pub struct EndReason {
 /// A sample whose stack is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndedStack {
-    /// Where its record begins, bytes from the start of the file.
+    /// Where its record begins, bytes from the start of the file; of compressed records, as if they
+    /// followed each other uncompressed.
     pub offset: u64,
     /// Its reason, by place in [`StackEnds::reasons`].
     pub reason: u32,
@@ -50,6 +51,20 @@ pub struct StackEnds {
 const VERSION: u32 = 1;
 
 impl StackEnds {
+    /// Adds the counts of another file, without its single stacks.
+    pub fn add_counts(&mut self, other: &Self) {
+        self.complete += other.complete;
+        self.completed += other.completed;
+        for reason in &other.reasons {
+            let is_same =
+                |own: &&mut EndReason| (own.end, &own.image) == (reason.end, &reason.image);
+            match self.reasons.iter_mut().find(is_same) {
+                Some(own) => own.stacks += reason.stacks,
+                None => self.reasons.push(reason.clone()),
+            }
+        }
+    }
+
     /// Appends the section.
     pub fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.u32(VERSION);

@@ -94,9 +94,10 @@ impl Reader {
             });
         }
         self.stream = Stream { parts };
-        // The feature bit says it, also before the recording was ended; a tool that copies
-        // records may have lost it.
-        is_compressed |= header.data.size == 0 && self.announces_compression()?;
+        // The feature bit says it, also before the recording was ended. A tool that copies records may
+        // have lost it, and a full disk may have no room for it.
+        let is_unfinished = header.data.size == 0 || header.feature_ids().next().is_none();
+        is_compressed |= is_unfinished && self.announces_compression()?;
         if is_compressed {
             self.decompress()?;
         }

@@ -1,5 +1,7 @@
 //! What the writer writes, the reader reads; and damage of every kind.
 
+mod compressed;
+
 use super::*;
 use crate::{Step, Writer, WrittenEvent, file_kind};
 use proptest::prelude::*;
@@ -21,7 +23,9 @@ fn recording() -> Vec<u8> {
     recording_by(Writer::start)
 }
 
-type Start = fn(File, &Path, &[WrittenEvent], Vec<(FeatureId, Vec<u8>)>) -> Result<Writer, Error>;
+type Known = Vec<(FeatureId, Vec<u8>)>;
+type Started = Result<Writer, Error>;
+type Start = fn(File, &Path, &[WrittenEvent], Known) -> Started;
 
 fn recording_by(start: Start) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();

@@ -1,9 +1,11 @@
 //! [`Writer`]: a recording as perf 6.1 writes it, into a file or into a pipe.
 
+mod compressor;
 mod pipe;
 
 use crate::feature::{EventDesc, FeatureId};
 use crate::{Error, FileHeader, Section};
+use compressor::Compressor;
 use rprof_abi::{AttrSize, Encoder, Endian, PerfEventAttr};
 use std::fs::File;
 use std::io::{self, Write};
@@ -43,7 +45,11 @@ pub struct Writer {
     file: File,
     path: PathBuf,
     form: Form,
+    /// Bytes of records in the file.
     data_len: u64,
+    compressor: Option<Compressor>,
+    /// Records, compressed.
+    compressed: Vec<u8>,
     written: Arc<AtomicU64>,
 }
 
@@ -145,10 +151,36 @@ impl Writer {
             path: path.to_owned(),
             form,
             data_len: 0,
+            compressor: None,
+            compressed: Vec::new(),
             written,
         };
         writer.append(bytes)?;
         Ok(writer)
+    }
+
+    /// Compresses the records that follow; `level` is zstd's, from 1 to 22.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn compress(&mut self, level: i32) -> Result<(), Error> {
+        let compressor = Compressor::new(level).map_err(|source| self.io_error(source))?;
+        let announced = pipe::records_of(vec![compressor.feature()]);
+        let is_pipe = matches!(self.form, Form::Pipe { .. });
+        if is_pipe {
+            self.append(&announced)?;
+        }
+        if let Form::Pipe { preamble_len } = &mut self.form {
+            *preamble_len += announced.len() as u64;
+        }
+        self.compressor = Some(compressor);
+        Ok(())
+    }
+
+    /// What is written counts there, too, from now on.
+    pub fn count_in(&mut self, written: Arc<AtomicU64>) {
+        written.fetch_add(self.len(), Ordering::Relaxed);
+        self.written = written;
     }
 
     fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
@@ -172,18 +204,37 @@ impl Writer {
         }
     }
 
-    /// Appends whole records.
+    /// Appends whole records. What is compressed is flushed: nothing stays behind.
     ///
     /// # Errors
     /// [`Error::Io`]; the records before it stay readable.
     pub fn write(&mut self, records: &[u8]) -> Result<(), Error> {
-        self.append(records)?;
-        self.data_len += records.len() as u64;
+        let Some(compressor) = &mut self.compressor else {
+            self.append(records)?;
+            self.data_len += records.len() as u64;
+            return Ok(());
+        };
+        let mut compressed = std::mem::take(&mut self.compressed);
+        compressed.clear();
+        let done = compressor.compress(records, &mut compressed);
+        done.map_err(|source| self.io_error(source))?;
+        self.append(&compressed)?;
+        self.data_len += compressed.len() as u64;
+        self.compressed = compressed;
         Ok(())
     }
 
-    /// Bytes of the file so far: where the next record will begin.
+    /// Where the next record will begin, for a [`Reader`](crate::Reader): bytes of the file so far, or of
+    /// records before they were compressed.
     pub fn end(&self) -> u64 {
+        if let Some(compressor) = &self.compressor {
+            return compressor.plain_len;
+        }
+        self.len()
+    }
+
+    /// Bytes of the file so far.
+    fn len(&self) -> u64 {
         let before = match &self.form {
             Form::Seekable { header, .. } => header.data.offset,
             Form::Pipe { preamble_len } => *preamble_len,
@@ -200,29 +251,33 @@ impl Writer {
     ///
     /// # Errors
     /// [`Error::Io`]; the data stays readable.
-    pub fn finish(mut self, features: Vec<(FeatureId, Vec<u8>)>) -> Result<Finished, Error> {
+    pub fn finish(mut self, mut features: Features) -> Result<Finished, Error> {
         let form = std::mem::replace(&mut self.form, Form::Pipe { preamble_len: 0 });
         let finished = match form {
             Form::Seekable {
                 header,
                 features: mut all,
             } => {
+                features.extend(self.compressor.as_ref().map(Compressor::feature));
                 all.extend(features);
                 all.sort_by_key(|&(id, _)| id);
-                finish_file(&self.file, header, self.data_len, &all)
+                let finished = finish_file(&self.file, header.clone(), self.data_len, &all);
+                if finished.is_err() {
+                    // The first error says why.
+                    let _ = self.close(header);
+                }
+                finished
             }
             Form::Pipe { preamble_len } => {
                 let rest = pipe::records_of(features);
                 let size_bytes = preamble_len + self.data_len + rest.len() as u64;
                 self.form = Form::Pipe { preamble_len };
                 self.append(&rest)?;
-                Ok(Finished { size_bytes })
+                Ok(size_bytes)
             }
         };
-        finished.map_err(|source| Error::Io {
-            path: self.path,
-            source,
-        })
+        let size_bytes = finished.map_err(|source| self.io_error(source))?;
+        Ok(Finished { size_bytes })
     }
 
     /// Closes the data section without features, when the disk is full or writing failed:
@@ -230,25 +285,35 @@ impl Writer {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn abandon(mut self) -> Result<Finished, Error> {
-        let size_bytes = self.end();
-        let Form::Seekable { header, .. } = &mut self.form else {
-            return Ok(Finished { size_bytes });
+    pub fn abandon(self) -> Result<(), Error> {
+        let Form::Seekable { header, .. } = &self.form else {
+            return Ok(());
         };
-        header.data.size = self.data_len;
-        let cut = self.file.set_len(size_bytes);
-        let written = cut.and_then(|()| write_header(&self.file, header));
-        written.map_err(|source| self.io_error(source))?;
-        Ok(Finished { size_bytes })
+        let cut = self.file.set_len(self.len());
+        let closed = cut.and_then(|()| self.close(header.clone()));
+        closed.map_err(|source| self.io_error(source))
+    }
+
+    /// Ends a file with no feature but the one that is needed to read it.
+    fn close(&self, header: FileHeader) -> io::Result<()> {
+        let needed = self.compressor.as_ref().map(Compressor::feature);
+        let needed: Features = needed.into_iter().collect();
+        finish_file(&self.file, header, self.data_len, &needed).map(|_| ())
+    }
+
+    /// Bytes of records before they were compressed, if they are.
+    pub fn uncompressed_len(&self) -> Option<u64> {
+        Some(self.compressor.as_ref()?.plain_len)
     }
 }
 
+/// Returns the size of the file.
 fn finish_file(
     file: &File,
     mut header: FileHeader,
     data_len: u64,
     features: &[(FeatureId, Vec<u8>)],
-) -> io::Result<Finished> {
+) -> io::Result<u64> {
     header.data.size = data_len;
     // First a file without features, so that the data is whole whatever happens next.
     write_header(file, &header)?;
@@ -275,7 +340,7 @@ fn finish_file(
         let _ = file.set_len(header.data.end());
         return Err(error);
     }
-    Ok(Finished { size_bytes: at })
+    Ok(at)
 }
 
 fn write_header(file: &File, header: &FileHeader) -> io::Result<()> {

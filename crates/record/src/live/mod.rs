@@ -389,6 +389,11 @@ impl LiveUnwinder {
         }
     }
 
+    /// How the stacks of a file ended; another one begins.
+    pub(crate) fn take_ends(&mut self) -> StackEnds {
+        std::mem::take(&mut self.ends).finish()
+    }
+
     /// What became of the stacks.
     pub(crate) fn finish(self) -> Unwound {
         Unwound {

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use writer_thread::WriterThread;
 
-pub(crate) use writer_thread::Written;
+pub(crate) use writer_thread::{Ended, Written};
 
 /// While fewer buffers than this are free, less is kept of each dump.
 const FEW_LEFT: usize = POOL / 4;
@@ -161,6 +161,25 @@ impl Sink {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Goes on with another writer, whose progress is `taken`. All that was pushed is written with the one
+    /// before, which is returned.
+    pub(crate) fn switch(
+        &mut self,
+        writer: Writer,
+        taken: Arc<AtomicU64>,
+    ) -> Result<Ended, NoAnswer> {
+        self.unwind_in(UnwindPlace::WriterThread)?;
+        self.hand_over()?;
+        let ended = self.wait_for(self.writer.switch(writer)?)?;
+        self.taken = taken;
+        Ok(ended)
+    }
+
+    /// Lets the unwinder know records that are not written, before any are pushed.
+    pub(crate) fn know(&self, records: Vec<u8>) -> Result<(), NoAnswer> {
+        self.writer.know(records)
     }
 
     /// How much of a dump there is room for.

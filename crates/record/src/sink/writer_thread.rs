@@ -8,6 +8,7 @@ use crate::interrupts::NoAnswer;
 use crate::live::{LiveUnwinder, Unwound};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rprof_perfdata::Writer;
+use rprof_perfdata::feature::StackEnds;
 
 /// Records as they were drained.
 #[derive(Debug, Default)]
@@ -33,6 +34,10 @@ enum Message {
     TakeUnwinder(Box<LiveUnwinder>),
     /// Write what comes next as it is.
     GiveUnwinderBack,
+    /// Write what comes next with another writer.
+    Switch(Box<Writer>),
+    /// Records that the unwinder has to know, and that are not written.
+    Know(Vec<u8>),
 }
 
 /// The unwinder, when everything before is written.
@@ -41,6 +46,14 @@ pub(super) struct UnwinderBack {
     pub(super) unwinder: Box<LiveUnwinder>,
     /// Where in the file the next record will begin.
     pub(super) file_len: u64,
+}
+
+/// A file that gets no more records.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) writer: Writer,
+    /// What became of stacks in it, if they were unwound.
+    pub(crate) stacks: Option<StackEnds>,
 }
 
 /// What the thread returns.
@@ -58,6 +71,7 @@ pub(crate) struct Written {
 pub(super) struct WriterThread {
     messages: Sender<Message>,
     unwinder_back: Receiver<UnwinderBack>,
+    ended: Receiver<Ended>,
     statistics: Receiver<UnwindStatistics>,
     written: Receiver<Written>,
 }
@@ -72,11 +86,13 @@ impl WriterThread {
         let (messages, inbox) = bounded(POOL);
         let (give_back, unwinder_back) = bounded(1);
         let (count, statistics) = bounded(POOL);
+        let (end, ended) = bounded(1);
         let thread = Thread {
             writer,
             unwinder,
             pool,
             give_back,
+            end,
             count,
             uncounted: UnwindStatistics::default(),
             unwound: Vec::new(),
@@ -85,6 +101,7 @@ impl WriterThread {
         Ok(Self {
             messages,
             unwinder_back,
+            ended,
             statistics,
             written,
         })
@@ -104,6 +121,17 @@ impl WriterThread {
     pub(super) fn give_unwinder_back(&self) -> Result<&Receiver<UnwinderBack>, NoAnswer> {
         self.send(Message::GiveUnwinderBack)?;
         Ok(&self.unwinder_back)
+    }
+
+    /// Writes what comes next with another writer. The one before comes when all before is written.
+    pub(super) fn switch(&self, writer: Writer) -> Result<&Receiver<Ended>, NoAnswer> {
+        self.send(Message::Switch(Box::new(writer)))?;
+        Ok(&self.ended)
+    }
+
+    /// Lets the unwinder, which must be here, know records that are not written.
+    pub(super) fn know(&self, records: Vec<u8>) -> Result<(), NoAnswer> {
+        self.send(Message::Know(records))
     }
 
     /// What the unwinder counted here since this was last asked.
@@ -129,6 +157,7 @@ struct Thread {
     unwinder: Option<Box<LiveUnwinder>>,
     pool: PoolReturns,
     give_back: Sender<UnwinderBack>,
+    end: Sender<Ended>,
     count: Sender<UnwindStatistics>,
     /// Statistics that the draining thread had no room for yet.
     uncounted: UnwindStatistics,
@@ -144,6 +173,8 @@ impl Thread {
                 Message::Write(drained) => result = self.write(drained),
                 Message::TakeUnwinder(unwinder) => self.unwinder = Some(unwinder),
                 Message::GiveUnwinderBack => self.give_unwinder_back(),
+                Message::Switch(writer) => self.switch(*writer),
+                Message::Know(records) => self.know(&records),
             }
             if result.is_err() {
                 break;
@@ -161,6 +192,22 @@ impl Thread {
         if let Some(unwinder) = self.unwinder.take() {
             // Cannot fail: the draining thread waits for it.
             let _ = self.give_back.send(UnwinderBack { unwinder, file_len });
+        }
+    }
+
+    fn switch(&mut self, writer: Writer) {
+        let ended = Ended {
+            writer: std::mem::replace(&mut self.writer, writer),
+            stacks: self.unwinder.as_mut().map(|unwinder| unwinder.take_ends()),
+        };
+        // Cannot fail: the draining thread waits for it.
+        let _ = self.end.send(ended);
+    }
+
+    fn know(&mut self, records: &[u8]) {
+        if let Some(unwinder) = &mut self.unwinder {
+            self.unwound.clear();
+            unwinder.take(records, 0, 0, &mut self.unwound);
         }
     }
 

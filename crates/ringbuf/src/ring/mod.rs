@@ -4,17 +4,20 @@
 //! `data_tail`, `data_offset` and `data_size`, then the data area. Head and tail count bytes
 //! since the ring was made and never wrap; their low bits are the place in the area. Records
 //! are multiples of 8 bytes, so a header never straddles the end; a body may.
+//!
+//! A ring that is overwritten is written backwards: head counts down from 0, modulo 2^64. From head on lie
+//! the records, the newest first, up to where the ring ends and an older one is cut.
 
 #![expect(
     unsafe_code,
     reason = "borrows the mapping between head and tail; see SAFETY"
 )]
 
-use crate::region::Region;
+use crate::region::{Access, Region};
 use crate::{Counter, MapError, RingError, sys};
 use std::io;
 use std::ops::Range;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 /// Offsets in `struct perf_event_mmap_page`, `include/uapi/linux/perf_event.h` (v6.12).
 const DATA_HEAD: usize = 1024;
@@ -32,8 +35,11 @@ pub struct Ring {
     data_offset: usize,
     /// Bytes, a power of two.
     size: u64,
-    /// Our own copy of `data_tail`: nobody else stores it.
+    /// Our own copy of `data_tail`: nobody else stores it. Of an overwritten ring, where the head was at the
+    /// last snapshot.
     tail: u64,
+    /// The counter of a ring that is overwritten.
+    overwritten_by: Option<OwnedFd>,
     /// A record that wraps around the end is made whole here.
     straddling: Vec<u8>,
 }
@@ -44,19 +50,21 @@ impl Ring {
     /// # Errors
     /// [`MapError::MlockBudget`] if the user may not lock so much memory: try half.
     pub fn map(counter: &Counter, pages: usize) -> Result<Self, MapError> {
-        if !pages.is_power_of_two() {
-            return Err(MapError::NotPowerOfTwo { pages });
-        }
-        let len = pages
-            .checked_add(1)
-            .and_then(|all| all.checked_mul(sys::page_size()))
-            .ok_or_else(|| MapError::Other(io::Error::from(io::ErrorKind::OutOfMemory)))?;
-        let region =
-            Region::map(counter.as_fd(), len).map_err(|error| match error.raw_os_error() {
-                Some(libc::EPERM) => MapError::MlockBudget { pages },
-                _ => MapError::Other(error),
-            })?;
-        Self::over(region)
+        Self::over(map(counter, pages, Access::ReadWrite)?)
+    }
+
+    /// The same for a counter that writes backwards, over what is oldest. Its records come by
+    /// [`Ring::snapshot`].
+    ///
+    /// # Errors
+    /// As [`Ring::map`].
+    pub fn map_overwritten(counter: &Counter, pages: usize) -> Result<Self, MapError> {
+        let region = map(counter, pages, Access::ReadOnly)?;
+        let fd = counter.as_fd().try_clone_to_owned();
+        Ok(Self {
+            overwritten_by: Some(fd.map_err(MapError::Other)?),
+            ..Self::over(region)?
+        })
     }
 
     fn over(region: Region) -> Result<Self, MapError> {
@@ -84,6 +92,7 @@ impl Ring {
             data_offset,
             size,
             tail,
+            overwritten_by: None,
             straddling: Vec::new(),
         })
     }
@@ -104,13 +113,41 @@ impl Ring {
         self.batch_until(head)
     }
 
-    /// A batch of the records before `head`, which must come from [`Ring::head`].
+    /// A batch of the records before `head`, which must come from [`Ring::head`]; empty for an overwritten
+    /// ring.
     pub fn batch_until(&mut self, head: u64) -> Batch<'_> {
-        // Never beyond what the kernel has published: that memory is still its own.
-        let head = head.clamp(self.tail, self.head().max(self.tail));
+        let head = match self.overwritten_by {
+            // All of it is the kernel's, unless it is paused.
+            Some(_) => self.tail,
+            // Never beyond what the kernel has published: that memory is still its own.
+            None => head.clamp(self.tail, self.head().max(self.tail)),
+        };
         Batch {
             position: self.tail,
             head,
+            ring: self,
+        }
+    }
+
+    /// What an overwritten ring holds since the last snapshot, the newest record first. Until the batch is
+    /// dropped the ring takes nothing: events are to be disabled, or what comes is lost.
+    ///
+    /// # Errors
+    /// The kernel's; `Unsupported` of other rings.
+    pub fn snapshot(&mut self) -> io::Result<Batch<'_>> {
+        let fd = self.overwritten_by.as_ref();
+        let fd = fd.ok_or(io::ErrorKind::Unsupported)?;
+        sys::perf_ioctl(fd.as_fd(), sys::PerfIoctl::PauseOutput(true))?;
+        Ok(self.newest_first())
+    }
+
+    fn newest_first(&mut self) -> Batch<'_> {
+        let head = self.head();
+        let len = self.tail.wrapping_sub(head).min(self.size);
+        self.tail = head;
+        Batch {
+            position: head,
+            head: head.wrapping_add(len),
             ring: self,
         }
     }
@@ -121,6 +158,20 @@ impl Ring {
         let at = in_area(position & (self.size - 1));
         self.data_offset + at..self.data_offset + in_area(self.size)
     }
+}
+
+fn map(counter: &Counter, pages: usize, access: Access) -> Result<Region, MapError> {
+    if !pages.is_power_of_two() {
+        return Err(MapError::NotPowerOfTwo { pages });
+    }
+    let len = pages
+        .checked_add(1)
+        .and_then(|all| all.checked_mul(sys::page_size()))
+        .ok_or_else(|| MapError::Other(io::Error::from(io::ErrorKind::OutOfMemory)))?;
+    Region::map(counter.as_fd(), len, access).map_err(|error| match error.raw_os_error() {
+        Some(libc::EPERM) => MapError::MlockBudget { pages },
+        _ => MapError::Other(error),
+    })
 }
 
 /// One drain: lends records, and publishes `data_tail` once, when it is dropped.
@@ -134,7 +185,7 @@ pub struct Batch<'r> {
 impl Batch<'_> {
     /// Bytes that are left in this batch.
     pub fn len_bytes(&self) -> u64 {
-        self.head - self.position
+        self.head.wrapping_sub(self.position)
     }
 
     /// The next record, header included, in the byte order of this machine; `None` at the end.
@@ -147,7 +198,7 @@ impl Batch<'_> {
         reason = "lends from self, as Iterator cannot"
     )]
     pub fn next(&mut self) -> Result<Option<&[u8]>, RingError> {
-        let available = self.head - self.position;
+        let available = self.len_bytes();
         if available == 0 {
             return Ok(None);
         }
@@ -170,15 +221,19 @@ impl Batch<'_> {
             self.position = self.head;
             return Err(bad(0));
         }
-        // SAFETY: [tail, head) is ours until we publish a new tail, which needs `self`; the
-        // header is 8 bytes at an 8-aligned place, so it does not wrap.
+        // SAFETY: [tail, head) is ours until we publish a new tail, which needs `self`, or the ring is
+        // paused until `self` is dropped; the header is 8 bytes at an 8-aligned place, so it does not wrap.
         let header = unsafe { self.ring.region.bytes(at, 8) };
         let size = u16::from_ne_bytes([header[6], header[7]]);
         if u64::from(size) < HEADER_LEN || u64::from(size) > available {
             self.position = self.head;
-            return Err(bad(size));
+            return match self.ring.overwritten_by {
+                // The oldest one, half of which is overwritten.
+                Some(_) => Ok(None),
+                None => Err(bad(size)),
+            };
         }
-        self.position += u64::from(size);
+        self.position = self.position.wrapping_add(u64::from(size));
         let len = usize::from(size);
         if len <= until_end.len() {
             // SAFETY: as above, and inside of the area.
@@ -198,7 +253,10 @@ impl Batch<'_> {
 
 impl Drop for Batch<'_> {
     fn drop(&mut self) {
-        if self.ring.tail != self.position {
+        if let Some(fd) = &self.ring.overwritten_by {
+            // What fails here fails at the next snapshot, too.
+            let _ = sys::perf_ioctl(fd.as_fd(), sys::PerfIoctl::PauseOutput(false));
+        } else if self.ring.tail != self.position {
             self.ring.tail = self.position;
             self.ring.region.store_release(DATA_TAIL, self.position);
         }

@@ -180,3 +180,58 @@ fn a_user_page_that_points_outside_is_refused() {
         ));
     }
 }
+
+/// The same for a ring that is overwritten.
+impl Kernel {
+    fn overwriting() -> Self {
+        let mut kernel = Self::new(0);
+        let fd = std::fs::File::open("/dev/null").unwrap();
+        kernel.ring.overwritten_by = Some(fd.into());
+        kernel
+    }
+
+    fn put_before(&mut self, bytes: &[u8]) {
+        self.head = self.head.wrapping_sub(bytes.len() as u64);
+        let head = self.head;
+        for (idx, byte) in bytes.iter().enumerate() {
+            let position = head.wrapping_add(idx as u64);
+            let at = usize::try_from(position % AREA as u64).unwrap();
+            self.ring.region.write(PAGE + at, &[*byte]);
+        }
+        self.publish();
+    }
+
+    /// The first bytes of the bodies in a snapshot.
+    fn snapshot(&mut self) -> Vec<u8> {
+        let mut fills = Vec::new();
+        let mut batch = self.ring.newest_first();
+        while let Some(record) = batch.next().unwrap() {
+            fills.push(record[8]);
+        }
+        fills
+    }
+}
+
+#[test]
+fn an_overwritten_ring_has_its_newest_records_once_each() {
+    let mut kernel = Kernel::overwriting();
+    assert_eq!(kernel.snapshot(), []);
+    kernel.put_before(&record(16, 1));
+    kernel.put_before(&record(24, 2));
+    assert_eq!(kernel.snapshot(), [2, 1]);
+    assert_eq!(kernel.snapshot(), []);
+    // Another time around; of the third record only half is left.
+    for fill in 3..=5 {
+        kernel.put_before(&record(24, fill));
+    }
+    assert_eq!(kernel.snapshot(), [5, 4]);
+    for fill in 6..=9 {
+        kernel.put_before(&record(16, fill));
+    }
+    assert_eq!(kernel.snapshot(), [9, 8, 7, 6]);
+    // Without a pause nothing of it is read.
+    kernel.put_before(&record(16, 10));
+    assert_eq!(kernel.ring.batch().next(), Ok(None));
+    assert_eq!(kernel.tail(), 0);
+    assert_eq!(kernel.snapshot(), [10]);
+}

@@ -67,6 +67,8 @@ pub(crate) enum PerfIoctl {
     Enable,
     Disable,
     SetOutput(RawFd),
+    /// Whether its ring takes nothing.
+    PauseOutput(bool),
     /// Starts it, until it has overflown once. Never of cpu-clock: that freezes 6.16 and 6.17 kernels.
     Refresh,
 }
@@ -79,6 +81,7 @@ pub(crate) fn perf_ioctl(fd: BorrowedFd<'_>, request: PerfIoctl) -> io::Result<(
         PerfIoctl::Disable => (0x2401, 0),
         PerfIoctl::SetOutput(owner) => (0x2405, owner),
         PerfIoctl::Refresh => (0x2402, 1),
+        PerfIoctl::PauseOutput(is_paused) => (0x4004_2409, is_paused.into()),
     };
     // SAFETY: these requests take a number, no pointer.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), number as libc::Ioctl, argument) }).map(drop)

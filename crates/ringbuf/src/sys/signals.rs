@@ -59,6 +59,8 @@ pub fn restore_signals_of_start() {
 pub enum Signal {
     /// A child has ended.
     Child,
+    /// SIGUSR2: somebody wants what was recorded until now.
+    Snapshot,
     /// SIGINT, SIGTERM or SIGHUP: somebody wants an end.
     Stop {
         /// A key on the terminal (Ctrl-C): all processes in its foreground have it, too.
@@ -66,7 +68,8 @@ pub enum Signal {
     },
 }
 
-/// Signals that a recording waits for, as a descriptor: SIGINT, SIGTERM, SIGHUP, SIGCHLD.
+/// Signals that a recording waits for, as a descriptor: SIGINT, SIGTERM, SIGHUP, SIGCHLD,
+/// SIGUSR2.
 ///
 /// They are blocked in this process from [`Signals::block`] on until this is dropped; threads
 /// started meanwhile inherit that, and a child must undo it before exec
@@ -80,7 +83,13 @@ pub struct Signals {
 }
 
 impl Signals {
-    const HANDLED: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGCHLD];
+    const HANDLED: [libc::c_int; 5] = [
+        libc::SIGINT,
+        libc::SIGTERM,
+        libc::SIGHUP,
+        libc::SIGCHLD,
+        libc::SIGUSR2,
+    ];
 
     /// Blocks them and opens the descriptor. Call before any thread is started.
     ///
@@ -117,6 +126,7 @@ impl Signals {
         let (number, code) = (word(0)?, word(8)?);
         Some(match number {
             libc::SIGCHLD => Signal::Child,
+            libc::SIGUSR2 => Signal::Snapshot,
             _ => Signal::Stop {
                 is_from_terminal: number == libc::SIGINT && code == libc::SI_KERNEL,
             },

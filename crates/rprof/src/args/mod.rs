@@ -1,5 +1,6 @@
 //! The arguments, with perf's names wherever perf has them.
 
+mod attached;
 mod doctor;
 mod limits;
 mod list;
@@ -53,7 +54,8 @@ impl Args {
         if !is_width_known() {
             command = command.term_width(Self::WIDTH);
         }
-        let matches = command.try_get_matches_from_mut(std::env::args_os());
+        let words = attached::with_equals(&command, std::env::args_os());
+        let matches = command.try_get_matches_from_mut(words);
         let matches = matches.map_err(unknown::explained)?;
         Self::from_arg_matches(&matches)
     }

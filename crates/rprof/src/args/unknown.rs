@@ -6,10 +6,6 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 const PERFS: &[(&[&str], &str)] = &[
     (&["--all-user"], "use the modifier u: -e cycles:u"),
     (&["--all-kernel"], "use the modifier k: -e cycles:k"),
-    (
-        &["-B", "--no-buildid"],
-        "leave it out: build ids need no second pass over the file",
-    ),
     (&["-s", "--stat"], "rprof keeps no counts of threads"),
     (
         &["-d", "--data", "-W", "--weight", "--phys-data"],
@@ -25,10 +21,6 @@ const PERFS: &[(&[&str], &str)] = &[
     ),
     (&["-n", "--no-samples"], "rprof always takes samples"),
     (
-        &["-z", "--compression-level"],
-        "rprof does not compress: recordings are small without stack dumps",
-    ),
-    (
         &["-G", "--cgroup"],
         "use -a, and --comms or --pid in rprof report",
     ),
@@ -37,10 +29,6 @@ const PERFS: &[(&[&str], &str)] = &[
         "use -a, and --comms or --pid in rprof report",
     ),
     (&["-D", "--delay"], "attach when it is time: -p PID"),
-    (
-        &["--switch-output", "--overwrite"],
-        "use --duration, and record again",
-    ),
 ];
 
 /// The error with a tip that helps; the one how to pass a flag as a command is taken away.
@@ -78,7 +66,6 @@ mod tests {
             assert!(!instead.is_empty());
         }
         assert!(said(&["--all-user", "true"]).contains("-e cycles:u"));
-        assert!(said(&["-B", "true"]).contains("leave it out"));
         let other = said(&["--al-cpus", "true"]);
         assert!(
             other.contains("--all-cpus") && !other.contains("as a value"),

@@ -4,6 +4,7 @@ mod call_chains;
 mod call_graph;
 mod compat;
 mod events;
+mod files;
 mod output;
 mod targets;
 #[cfg(test)]
@@ -46,6 +47,9 @@ pub(crate) struct RecordArgs {
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+
+    #[command(flatten)]
+    pub(crate) files: files::FileArgs,
 
     #[command(flatten)]
     pub(crate) perfs: CompatArgs,

@@ -5,7 +5,9 @@ use crate::say;
 use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
 use rprof_events::{Event, EventError, Sources, group_all, parse_cpu_list, parse_events};
-use rprof_record::{CallChains, MOST_STACK_BYTES, Output, Rate, Settings, Tool, Watch};
+use rprof_record::{
+    CallChains, MOST_STACK_BYTES, Output, Rate, Settings, Switch, Tool, Watch, Writing,
+};
 use rprof_ringbuf::sys::{mount_tracefs, page_size};
 use std::fs::File;
 use std::io::IsTerminal;
@@ -20,7 +22,15 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
     Ok(Settings {
         events: events(&args.events, args.quiet)?,
         rate: rate(&args.events)?,
-        call_chains: call_chains(&args.call_chains)?,
+        call_chains: match (call_chains(&args.call_chains)?, args.files.overwrite) {
+            (CallChains::Auto, true) => CallChains::FramePointers,
+            (CallChains::Dwarf { .. }, true) => {
+                let why = "--overwrite keeps no stack dumps, which would fill a ring with some tens of \
+                           samples: --call-graph fp (the default there), lbr or none";
+                return Err(usage(why));
+            }
+            (chains, _) => chains,
+        },
         watch,
         children: args.targets.children,
         cpus,
@@ -33,6 +43,7 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
             .map(ring_pages)
             .transpose()?,
         output: output(&args.output)?,
+        writing: writing(args)?,
         strict_rate: args.events.strict_freq,
         bpf_events: !args.perfs.no_bpf_event,
         kernel_build_ids: args.perfs.buildid_mmap,
@@ -78,6 +89,34 @@ fn call_chains(args: &CallChainArgs) -> Result<CallChains> {
         CallGraph::Lbr => CallChains::BranchRecords,
         CallGraph::None if args.callers => CallChains::Auto,
         CallGraph::None => CallChains::None,
+    })
+}
+
+fn writing(args: &RecordArgs) -> Result<Writing> {
+    let files = &args.files;
+    let is_pipe = args.output.output.as_os_str() == "-";
+    if is_pipe && (files.switch_output.is_some() || files.timestamp_filename) {
+        let why =
+            "--switch-output and --timestamp-filename need a file: a pipe has no name (-o FILE)";
+        return Err(usage(why));
+    }
+    if args.output.embed_symbols && files.switch_output.is_some() {
+        let why = "--embed-symbols puts names into one file, --switch-output makes several: \
+                   rprof symbols --embed FILE adds them later";
+        return Err(usage(why));
+    }
+    Ok(Writing {
+        compression: files.compression_level,
+        overwrite: files.overwrite,
+        switch: files.switch_output.map(|on| Switch {
+            on,
+            most_files: files.switch_max_files,
+        }),
+        timestamp_name: files.timestamp_filename || files.switch_output.is_some(),
+        max_bytes: files.max_size,
+        no_build_ids: files.no_buildid,
+        synthesis: files.synth.unwrap_or_default(),
+        synthesis_at_end: files.tail_synthesize,
     })
 }
 

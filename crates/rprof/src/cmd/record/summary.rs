@@ -57,7 +57,13 @@ fn sentence(summary: &Summary) -> String {
         }
         Output::Pipe(_) => ("the pipe".to_owned(), String::new()),
     };
-    let size = size(summary.size_bytes);
+    let size = match summary.uncompressed_bytes {
+        Some(plain) => {
+            let (compressed, plain) = (size(summary.size_bytes), size(plain));
+            format!("{compressed}, compressed from {plain}")
+        }
+        None => size(summary.size_bytes),
+    };
     let lost = match summary.lost_samples {
         // Of all that were taken.
         Some(lost) if lost > 0 && summary.own_samples + summary.others_samples > 0 => {
@@ -75,6 +81,10 @@ fn sentence(summary: &Summary) -> String {
     let next = match summary.samples {
         0 => format!("; {}", why_no_samples(summary)),
         _ => next,
+    };
+    let place = match summary.earlier_files {
+        0 => place,
+        n => format!("{} files, the last {place}", n + 1),
     };
     format!(
         "{} in {place} ({size}), {lost}{throttled}{stacks}{next}",

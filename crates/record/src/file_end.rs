@@ -1,0 +1,81 @@
+//! The end of a file: build ids and other sections that are known only then, written in the background.
+
+use crate::Error;
+use crate::background::in_background;
+use crate::drain::Counts;
+use crate::features;
+use crate::interrupts::Interrupts;
+use crate::missing_build_ids::MissingBuildIds;
+use crossbeam_channel::Receiver;
+use rprof_perfdata::feature::{SampleCoverage, StackEnds};
+use rprof_perfdata::{FeatureId, Finished, Writer};
+use std::time::Duration;
+
+/// The timeout for checksums of files: a little more than their own.
+const CONTENTS_TIMEOUT: Duration = Duration::from_millis(1500);
+
+/// The end of a file: what is known only then.
+pub(crate) struct FileEnd<'e> {
+    pub(crate) writer: Writer,
+    pub(crate) counts: Counts,
+    pub(crate) stacks: Option<&'e StackEnds>,
+    pub(crate) coverage: Option<SampleCoverage>,
+    pub(crate) missing_build_ids: MissingBuildIds,
+    /// Whether build ids are written.
+    pub(crate) build_ids: bool,
+}
+
+/// The end of a file that is being written.
+#[derive(Debug)]
+pub(crate) struct Ending {
+    finished: Receiver<Result<Finished, rprof_perfdata::Error>>,
+    /// Bytes of its records.
+    size_bytes: u64,
+}
+
+impl FileEnd<'_> {
+    /// Writes it in the background: the reader of a pipe may not read just now.
+    pub(crate) fn start(self) -> Result<Ending, Error> {
+        let mut sections = features::of_samples(&self.counts);
+        sections.extend(self.stacks.map(features::of_stacks));
+        sections.extend(self.coverage.map(features::of_coverage));
+        sections.extend(features::of_left_out(&self.counts));
+        let (writer, missing_build_ids) = (self.writer, self.missing_build_ids);
+        let size_bytes = writer.data_len();
+        let finished = in_background("rprof-end", move || {
+            if !self.build_ids {
+                return writer.finish(sections);
+            }
+            sections.push((FeatureId::BUILD_ID, missing_build_ids.section()));
+            // Files may be on a slow disk, and all else is worth more.
+            let contents = in_background("rprof-contents", move || missing_build_ids.contents());
+            let contents = contents
+                .ok()
+                .and_then(|all| all.recv_timeout(CONTENTS_TIMEOUT).ok());
+            sections.extend(contents.and_then(|all| features::of_contents(&all)));
+            writer.finish(sections)
+        })?;
+        Ok(Ending {
+            finished,
+            size_bytes,
+        })
+    }
+}
+
+impl Ending {
+    /// Waits until it is written; returns the size of the file, bytes.
+    pub(crate) fn wait(
+        self,
+        interrupts: &Interrupts,
+        progress: impl Fn() -> u64,
+    ) -> Result<u64, Error> {
+        match interrupts.receive(&self.finished, progress)? {
+            Ok(finished) => Ok(finished.size_bytes),
+            Err(source) => Err(Error::Write {
+                source,
+                size_bytes: self.size_bytes,
+                status: None,
+            }),
+        }
+    }
+}

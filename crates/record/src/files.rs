@@ -1,0 +1,139 @@
+//! The files of a recording: the one that is being written, and those before.
+
+use crate::drain::Counts;
+use crate::features::Features;
+use crate::file_end::Ending;
+use crate::losses;
+use crate::output::{Created, Fate, FileBegin};
+use crate::{Error, Switch, SwitchOn};
+use rprof_perfdata::WrittenEvent;
+use rprof_perfdata::feature::StackEnds;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// The files of a recording.
+#[derive(Debug)]
+pub(crate) struct Files {
+    pub(crate) switch: Option<Switch>,
+    /// What each begins with.
+    events: Vec<WrittenEvent>,
+    features: Features,
+    /// When the one began that is being written.
+    began: Instant,
+    /// Those before, while their ends are written.
+    ending: Vec<Ending>,
+    /// Those before that are kept, if there may be too many.
+    kept: VecDeque<Created>,
+    /// What came of those before.
+    pub(crate) earlier: Earlier,
+    pub(crate) losses: Losses,
+}
+
+/// What came of files that are complete.
+#[derive(Debug, Default)]
+pub(crate) struct Earlier {
+    pub(crate) n_files: usize,
+    pub(crate) counts: Counts,
+    pub(crate) stacks: Option<StackEnds>,
+    /// Bytes of records before they were compressed.
+    pub(crate) uncompressed_bytes: u64,
+}
+
+/// What of the kernel's losses is in files.
+#[derive(Debug, Default)]
+pub(crate) struct Losses {
+    pub(crate) samples: losses::Written,
+    pub(crate) sideband: losses::Written,
+}
+
+impl Files {
+    /// The first has just been created.
+    pub(crate) fn new(
+        switch: Option<Switch>,
+        events: Vec<WrittenEvent>,
+        features: Features,
+    ) -> Self {
+        Self {
+            switch,
+            events,
+            features,
+            began: Instant::now(),
+            ending: Vec::new(),
+            kept: VecDeque::new(),
+            earlier: Earlier::default(),
+            losses: Losses::default(),
+        }
+    }
+
+    /// What a file begins with.
+    pub(crate) fn begin(&self, records: Vec<u8>) -> FileBegin {
+        FileBegin {
+            events: self.events.clone(),
+            features: self.features.clone(),
+            records,
+        }
+    }
+
+    /// How long it is until the next file is due, if that is known.
+    pub(crate) fn due_in(&self, now: Instant) -> Option<Duration> {
+        match self.switch?.on {
+            SwitchOn::Time(time) => Some(time.saturating_sub(now.duration_since(self.began))),
+            SwitchOn::Signal | SwitchOn::Bytes(_) => None,
+        }
+    }
+
+    /// Another file has begun; the one before is kept as long as it is one of the last.
+    pub(crate) fn next(&mut self, before: Created, ending: Ending) {
+        self.began = Instant::now();
+        self.ending.push(ending);
+        if let Some(most) = self.switch.and_then(|switch| switch.most_files) {
+            self.kept.push_back(before);
+            self.drop_oldest(most.get());
+        }
+    }
+
+    /// The last file is finished, too: with it there are no more than may be.
+    pub(crate) fn end_last(&mut self) {
+        if let Some(most) = self.switch.and_then(|switch| switch.most_files) {
+            self.drop_oldest(most.get() - 1);
+        }
+    }
+
+    fn drop_oldest(&mut self, most: usize) {
+        while self.kept.len() > most {
+            if let Some(mut oldest) = self.kept.pop_front() {
+                oldest.set_fate(Fate::TakenBack);
+            }
+        }
+    }
+
+    /// Waits for the ends of the files before; returns their bytes.
+    pub(crate) fn wait_for_ends(
+        &mut self,
+        wait: &dyn Fn(Ending) -> Result<u64, Error>,
+    ) -> Result<u64, Error> {
+        let mut sizes = self.ending.drain(..).map(wait);
+        sizes.try_fold(0, |sum, size_bytes| Ok(sum + size_bytes?))
+    }
+}
+
+impl Earlier {
+    pub(crate) fn add(&mut self, counts: Counts, stacks: Option<&StackEnds>) {
+        self.n_files += 1;
+        self.counts += counts;
+        if let Some(stacks) = stacks {
+            self.stacks.get_or_insert_default().add_counts(stacks);
+        }
+    }
+
+    /// Counts of stacks in all files, with the last one's.
+    pub(crate) fn stacks_with(&mut self, last: Option<StackEnds>) -> Option<StackEnds> {
+        match (self.stacks.take(), last) {
+            (Some(mut all), Some(last)) => {
+                all.add_counts(&last);
+                Some(all)
+            }
+            (before, last) => before.or(last),
+        }
+    }
+}

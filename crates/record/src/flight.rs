@@ -1,0 +1,82 @@
+//! Flight recorder: sample rings are written backwards, over what is oldest, and looked at when a file ends.
+//!
+//! Sideband has rings of its own and is drained all the time: every mapping that old samples need is in the
+//! file. Chains are the kernel's, by frame pointers: with stack dumps a ring would hold some tens of samples.
+
+use crate::Error;
+use crate::attrs::Attrs;
+use crate::drain::Drain;
+use crate::interrupts::NoAnswer;
+use crate::open::Opened;
+use crate::sink::Sink;
+use rprof_abi::{AttrFlags, RecordKind};
+use std::ops::Range;
+
+/// Records that were taken from overwritten rings, CPU by CPU, the newest first.
+#[derive(Debug, Default)]
+pub(crate) struct Flight {
+    bytes: Vec<u8>,
+    records: Vec<Range<usize>>,
+    /// Where the records of each CPU end.
+    ends: Vec<usize>,
+}
+
+impl Attrs {
+    /// The same events for rings that are overwritten.
+    pub(crate) fn overwriting(mut self) -> Self {
+        for event in &mut self.sampling {
+            event.attr.flags = event.attr.flags.with(AttrFlags::WRITE_BACKWARD);
+        }
+        self
+    }
+}
+
+impl Flight {
+    /// Takes what rings hold since this was last done. Events are off meanwhile: so none is in the middle
+    /// of a record.
+    pub(crate) fn take(&mut self, opened: &mut Opened) -> Result<(), Error> {
+        let switching = "switching events";
+        opened.on().disable().map_err(Error::system(switching))?;
+        let taken = self.take_rings(opened);
+        opened.on().enable().map_err(Error::system(switching))?;
+        taken
+    }
+
+    /// The same when events are off for good.
+    pub(crate) fn take_rings(&mut self, opened: &mut Opened) -> Result<(), Error> {
+        for ring in &mut opened.sampling.rings {
+            let batch = ring.snapshot();
+            let mut batch = batch.map_err(Error::system("pausing a ring"))?;
+            // Damage ends a batch: what is newer is there.
+            while let Ok(Some(record)) = batch.next() {
+                let start = self.bytes.len();
+                self.bytes.extend_from_slice(record);
+                self.records.push(start..self.bytes.len());
+            }
+            self.ends.push(self.records.len());
+        }
+        Ok(())
+    }
+}
+
+impl Drain {
+    /// Writes what was taken from overwritten rings, the oldest of each CPU first.
+    pub(crate) fn write_flight(&mut self, sink: &mut Sink) -> Result<(), NoAnswer> {
+        let Some(flight) = self.flight.as_mut().map(std::mem::take) else {
+            return Ok(());
+        };
+        let mut start = 0;
+        for end in flight.ends {
+            let of_cpu = flight.records.get(start..end).unwrap_or_default();
+            for range in of_cpu.iter().rev() {
+                let record = flight.bytes.get(range.clone()).unwrap_or_default();
+                if let Some(kind) = record.first_chunk() {
+                    let kind = RecordKind(u32::from_ne_bytes(*kind));
+                    self.sample(kind, record, sink)?;
+                }
+            }
+            start = end;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,119 @@
+//! Going on in another file, complete by itself.
+//!
+//! What runs is described while all sideband is also copied; then the rings are drained into the old file
+//! once more. The new file begins with description and copies. So all that a sample in it needs is in it,
+//! and what changed meanwhile has its time.
+
+use crate::file_end::FileEnd;
+use crate::losses;
+use crate::missing_build_ids::MissingBuildIds;
+use crate::note::Note;
+use crate::open::Group;
+use crate::output::{Created, Fate};
+use crate::run::Run;
+use crate::sink::Sink;
+use crate::{Error, Output, SwitchOn};
+use std::mem;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+impl Run<'_> {
+    /// Goes on in another file if that is due.
+    pub(crate) fn switch_if_due(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
+        let Some(switch) = self.files.switch else {
+            return Ok(());
+        };
+        let is_due = match switch.on {
+            SwitchOn::Signal => self.interrupts.take_snapshot_wish(),
+            SwitchOn::Bytes(bytes) => self.created.progress() >= bytes,
+            SwitchOn::Time(_) => self.files.due_in(Instant::now()) == Some(Duration::ZERO),
+        };
+        match is_due {
+            true => self.switch(note),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether the file has as many bytes as it may have.
+    pub(crate) fn is_full(&self) -> bool {
+        let most = self.settings.writing.max_bytes;
+        most.is_some_and(|most| self.created.progress() >= most)
+    }
+
+    fn switch(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
+        if let Some(flight) = &mut self.drain.flight {
+            flight.take(&mut self.opened)?;
+        }
+        let (missing_build_ids, records) = self.overlap()?;
+        self.drain.write_flight(&mut self.sink)?;
+        self.write_losses()?;
+        let Output::File(path) = self.settings.output.clone() else {
+            return Ok(());
+        };
+        self.created.add_timestamp()?;
+        let mut created = Created::new(&self.settings.output)?;
+        let begin = self.files.begin(records);
+        let compression = self.settings.writing.compression;
+        let writer = created.start(begin, compression, &self.interrupts)?;
+        let ended = self.sink.switch(writer, Arc::clone(&created.taken))?;
+        created.set_fate(Fate::Kept);
+        let mut created = mem::replace(&mut self.created, created);
+        created.set_fate(Fate::Kept);
+        let counts = self.drain.counts.take();
+        if let Output::File(ended) = created.output() {
+            note(Note::Switched {
+                samples: counts.samples,
+                ended: ended.clone(),
+                next: path,
+            });
+        }
+        self.files.earlier.uncompressed_bytes += ended.writer.uncompressed_len().unwrap_or(0);
+        let end = FileEnd {
+            writer: ended.writer,
+            counts,
+            stacks: ended.stacks.as_ref(),
+            coverage: None,
+            missing_build_ids,
+            build_ids: !self.settings.writing.no_build_ids,
+        };
+        let ending = end.start()?;
+        self.files.earlier.add(counts, ended.stacks.as_ref());
+        self.files.next(created, ending);
+        Ok(())
+    }
+
+    /// Drains into the old file; returns its missing build ids, and what the new file begins with.
+    fn overlap(&mut self) -> Result<(MissingBuildIds, Vec<u8>), Error> {
+        self.drain.begin_copies();
+        let mut next = self.drain.missing_build_ids.for_next_file();
+        let processes = self.processes_now()?;
+        let mut records = Vec::new();
+        if self.settings.writing.synthesis_at_end {
+            self.describe(&processes, &|| Ok(()), &mut Sink::push)?;
+        } else {
+            mem::swap(&mut self.drain.missing_build_ids, &mut next);
+            let described = self.describe(&processes, &|| Ok(()), &mut |_, record| {
+                records.extend_from_slice(record);
+                Ok(())
+            });
+            mem::swap(&mut self.drain.missing_build_ids, &mut next);
+            described?;
+        }
+        self.pass()?;
+        records.extend(self.drain.take_copies(&mut next));
+        let before = mem::replace(&mut self.drain.missing_build_ids, next);
+        Ok((before, records))
+    }
+
+    /// Writes what was lost since this was last done; returns the sums of samples and of sideband.
+    pub(crate) fn write_losses(&mut self) -> Result<(Option<u64>, Option<u64>), Error> {
+        let lost = self.opened.samplers().flat_map(Group::lost_by_event);
+        let lost: Vec<_> = lost.collect();
+        let lost_sideband = self.opened.sideband.lost_by_event();
+        let last_ns = self.drain.counts.span_ns.map(|(_, last)| last);
+        let (losses, sink) = (&mut self.files.losses, &mut self.sink);
+        let samples = losses::write(&lost, last_ns, &mut losses.samples, sink);
+        let sideband = losses::write(&lost_sideband, last_ns, &mut losses.sideband, sink);
+        Ok((samples?, sideband?))
+    }
+}

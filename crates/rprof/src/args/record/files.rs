@@ -1,0 +1,157 @@
+//! How much is written, into how many files, and what of what already runs.
+
+use rprof_record::{SwitchOn, Synthesis};
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Files")]
+pub(crate) struct FileArgs {
+    /// Compress the recording: levels from 1 (fastest) to 22 (smallest) [default: 1]
+    #[arg(
+        short = 'z',
+        long,
+        value_name = "LEVEL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "1",
+        value_parser = clap::value_parser!(i32).range(1..=22)
+    )]
+    pub(crate) compression_level: Option<i32>,
+
+    /// Flight recorder: keep the latest samples only, in rings that are overwritten (-m says how many),
+    /// and write them at the end, or when --switch-output says so; callers by frame pointers
+    #[arg(long, conflicts_with = "post_unwind")]
+    pub(crate) overwrite: bool,
+
+    /// Go on in another file on SIGUSR2 (signal), at a size (100M) or after a time (30s, 5m): files
+    /// before are named FILE.TIME
+    #[arg(
+        long,
+        value_name = "WHEN",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "signal",
+        value_parser = parse_switch
+    )]
+    pub(crate) switch_output: Option<SwitchOn>,
+
+    /// With --switch-output: keep only so many files, the latest
+    #[arg(long, value_name = "N", requires = "switch_output")]
+    pub(crate) switch_max_files: Option<NonZeroUsize>,
+
+    /// Name the file after the time of its end: FILE.TIME
+    #[arg(long)]
+    pub(crate) timestamp_filename: bool,
+
+    /// End the recording when the file has this size, such as 100M
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) max_size: Option<u64>,
+
+    /// Collect no build ids at the end (those in records of mappings stay)
+    #[arg(short = 'B', long)]
+    pub(crate) no_buildid: bool,
+
+    /// Describe what runs: all, task (no mappings), mmap (same as all) or no
+    #[arg(long, value_name = "WHAT", value_parser = parse_synthesis)]
+    pub(crate) synth: Option<Synthesis>,
+
+    /// Describe what runs at the end of the recording, not at its beginning
+    #[arg(long)]
+    pub(crate) tail_synthesize: bool,
+}
+
+/// A number with one of these units behind it.
+fn with_unit(text: &str, units: &[(char, u64)]) -> Option<u64> {
+    let unit = text.chars().next_back()?;
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit)?;
+    let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
+    number.checked_mul(*factor).filter(|&number| number > 0)
+}
+
+const SIZES: &[(char, u64)] = &[('B', 1), ('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30)];
+const TIMES: &[(char, u64)] = &[('s', 1), ('m', 60), ('h', 3600), ('d', 86400)];
+
+fn parse_size(text: &str) -> Result<u64, String> {
+    let what = "a size with its unit: B, K, M or G, such as 100M";
+    with_unit(text, SIZES).ok_or_else(|| what.to_owned())
+}
+
+fn parse_switch(text: &str) -> Result<SwitchOn, String> {
+    let what = "signal, a size (B, K, M, G) or a time (s, m, h, d), such as 100M or 30s";
+    if text == "signal" {
+        return Ok(SwitchOn::Signal);
+    }
+    let bytes = with_unit(text, SIZES).map(SwitchOn::Bytes);
+    let time = || with_unit(text, TIMES).map(|secs| SwitchOn::Time(Duration::from_secs(secs)));
+    bytes.or_else(time).ok_or_else(|| what.to_owned())
+}
+
+/// perf's words, one or several. Control groups are described by no word here.
+fn parse_synthesis(text: &str) -> Result<Synthesis, String> {
+    let mut synthesis = Synthesis::Nothing;
+    for word in text.split(',') {
+        synthesis = match (word, synthesis) {
+            ("no" | "none", _) => Synthesis::Nothing,
+            ("all" | "mmap", _) => Synthesis::All,
+            ("task", Synthesis::Nothing) => Synthesis::Tasks,
+            ("task" | "cgroup", before) => before,
+            _ => return Err("no, all, task, mmap or cgroup".to_owned()),
+        };
+    }
+    Ok(synthesis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_switched_by_signal_size_or_time() {
+        let seconds = |secs| Ok(SwitchOn::Time(Duration::from_secs(secs)));
+        for (text, expected) in [
+            ("signal", Ok(SwitchOn::Signal)),
+            ("1B", Ok(SwitchOn::Bytes(1))),
+            ("2K", Ok(SwitchOn::Bytes(2048))),
+            ("3G", Ok(SwitchOn::Bytes(3 << 30))),
+            ("1s", seconds(1)),
+            ("2m", seconds(120)),
+            ("1h", seconds(3600)),
+            ("1d", seconds(86400)),
+        ] {
+            assert_eq!(parse_switch(text), expected);
+        }
+        for bad in [
+            "",
+            "1",
+            "0s",
+            "0K",
+            "-1s",
+            "1.5s",
+            "s",
+            "1x",
+            "99999999999G",
+            "é",
+        ] {
+            assert!(parse_switch(bad).is_err(), "{bad}");
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_described_is_said_by_perfs_words() {
+        for (text, expected) in [
+            ("no", Synthesis::Nothing),
+            ("all", Synthesis::All),
+            ("task", Synthesis::Tasks),
+            ("mmap", Synthesis::All),
+            ("task,mmap", Synthesis::All),
+            ("mmap,task", Synthesis::All),
+            ("cgroup", Synthesis::Nothing),
+            ("cgroup,task", Synthesis::Tasks),
+        ] {
+            assert_eq!(parse_synthesis(text), Ok(expected));
+        }
+        assert!(parse_synthesis("maps").is_err());
+    }
+}

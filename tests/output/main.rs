@@ -1,0 +1,14 @@
+//! What a recording is written to: compressed, in several files, and what is there when it breaks off.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod compressed;
+mod flight;
+mod switched;
