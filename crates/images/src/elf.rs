@@ -105,6 +105,9 @@ impl std::fmt::Debug for Elf {
     }
 }
 
+/// A file as `object` reads it.
+pub(crate) type ObjectFile<'a> = object::File<'a, &'a Contents>;
+
 impl Elf {
     /// Opens a file. What is read of it is of this budget.
     ///
@@ -227,7 +230,7 @@ impl Elf {
         })
     }
 
-    pub(crate) fn object(&self) -> Result<object::File<'_, &Contents>, object::read::Error> {
+    pub(crate) fn object(&self) -> Result<ObjectFile<'_>, object::read::Error> {
         object::File::parse(&self.data)
     }
 

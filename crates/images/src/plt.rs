@@ -2,6 +2,7 @@
 //! a resolver chooses (GNU ifunc). They have no symbols; the relocations of the slots that they jump
 //! through say whose they are.
 
+use crate::elf::ObjectFile;
 use crate::{Elf, SymbolTable};
 use object::elf::RelocationType;
 use object::{Object, ObjectSymbol, ObjectSymbolTable, SymbolIndex};
@@ -72,15 +73,6 @@ impl Elf {
         all.iter().map(Relocation::parse).collect()
     }
 
-    /// Name of a symbol in `.dynsym`.
-    pub(crate) fn dynamic_name(&self, index: usize) -> Option<Vec<u8>> {
-        let file = self.object().ok()?;
-        let symbols = file.dynamic_symbol_table()?;
-        let symbol = symbols.symbol_by_index(SymbolIndex(index)).ok()?;
-        let name = symbol.name_bytes().ok().filter(|name| !name.is_empty())?;
-        Some(name.to_vec())
-    }
-
     /// The stubs among `code` that jump through slots with these relocations. `header` is the code in
     /// front that calls the loader.
     pub(crate) fn stubs_by_slot(
@@ -104,13 +96,15 @@ impl Elf {
             true => self.chosen_at_start(),
             false => HashMap::new(),
         };
+        // Opened once: a library may have thousands of stubs.
+        let file = self.object().ok();
         let name = |slot: u64| match slots.get(&slot)? {
             one if one.kind == kinds.chosen => Some(match chosen.get(&one.addend) {
                 Some(name) => name.clone(),
                 // As objdump calls it.
                 None => format!("*ABS*+{:#x}", one.addend).into_bytes(),
             }),
-            one => self.dynamic_name(one.symbol),
+            one => dynamic_name(file.as_ref()?, one.symbol),
         };
         let entries = stubs.into_iter().filter_map(|stub| {
             Some(PltEntry {
@@ -138,6 +132,14 @@ impl Elf {
         }
         names
     }
+}
+
+/// Name of a symbol in `.dynsym`.
+pub(crate) fn dynamic_name(file: &ObjectFile<'_>, index: usize) -> Option<Vec<u8>> {
+    let symbols = file.dynamic_symbol_table()?;
+    let symbol = symbols.symbol_by_index(SymbolIndex(index)).ok()?;
+    let name = symbol.name_bytes().ok().filter(|name| !name.is_empty())?;
+    Some(name.to_vec())
 }
 
 impl PltEntry {

@@ -1,6 +1,7 @@
 //! 64-bit ARM. Source: ELF for the Arm 64-bit Architecture.
 
 use super::Arch;
+use crate::plt::dynamic_name;
 use crate::{Elf, PltEntry};
 use object::elf::{self, RelocationType};
 use rprof_base::Svma;
@@ -30,11 +31,12 @@ fn stubs(elf: &Elf) -> Option<Vec<PltEntry>> {
     let first = range.start.0.checked_add(HEADER)?;
     let addresses = (first..range.end.0).step_by(ENTRY.into());
     let slots = elf.relocations(".rela.plt");
+    let file = elf.object().ok()?;
     let entries = addresses.zip(slots).filter_map(|(address, slot)| {
         Some(PltEntry {
             address: Svma(address),
             size: ENTRY.into(),
-            function: Some(elf.dynamic_name(slot.symbol)?),
+            function: Some(dynamic_name(&file, slot.symbol)?),
         })
     });
     let header = PltEntry::header(range.start, HEADER);

@@ -54,9 +54,9 @@ fn jumps(code: &[u8], start: Svma) -> Vec<Stub> {
         let jump = stub.strip_prefix(b"\xf3\x0f\x1e\xfa").unwrap_or(stub);
         let jump = jump.strip_prefix(b"\xf2").unwrap_or(jump);
         let distance = jump.strip_prefix(b"\xff\x25")?.first_chunk()?;
-        let behind = code.len() - jump.len() + 6;
-        let behind = start.0.wrapping_add(behind as u64);
-        Some(behind.wrapping_add_signed(i32::from_le_bytes(*distance).into()))
+        let after = code.len() - jump.len() + 6;
+        let after = start.0.wrapping_add(after as u64);
+        Some(after.wrapping_add_signed(i32::from_le_bytes(*distance).into()))
     };
     let mut found = Vec::new();
     for at in (0..code.len()).step_by(STEP) {
