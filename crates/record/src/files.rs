@@ -5,7 +5,7 @@ use crate::features::Features;
 use crate::file_end::Ending;
 use crate::losses;
 use crate::output::{Created, Fate, FileBegin};
-use crate::{Error, Switch, SwitchOn};
+use crate::{Error, SwitchOn, SwitchOutput};
 use rprof_perfdata::WrittenEvent;
 use rprof_perfdata::feature::StackEnds;
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// The files of a recording.
 #[derive(Debug)]
 pub(crate) struct Files {
-    pub(crate) switch: Option<Switch>,
+    pub(crate) switch: Option<SwitchOutput>,
     /// What each begins with.
     events: Vec<WrittenEvent>,
     features: Features,
@@ -49,7 +49,7 @@ pub(crate) struct Losses {
 impl Files {
     /// The first has just been created.
     pub(crate) fn new(
-        switch: Option<Switch>,
+        switch: Option<SwitchOutput>,
         events: Vec<WrittenEvent>,
         features: Features,
     ) -> Self {

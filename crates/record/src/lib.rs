@@ -65,4 +65,4 @@ pub use probe_error::ProbeError;
 pub use run::record;
 pub use settings::{CallChains, EventCount, Output, Rate, Settings, Summary, Tool, Watch};
 pub use stack_dump::LARGE_BYTES as MOST_STACK_BYTES;
-pub use writing::{Switch, SwitchOn, Synthesis, Writing};
+pub use writing::{SwitchOn, SwitchOutput, Synthesis, Writing};

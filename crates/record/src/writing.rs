@@ -11,7 +11,7 @@ pub struct Writing {
     /// Rings are overwritten, and written when a file ends: the last samples before that.
     pub overwrite: bool,
     /// Go on in another file now and then.
-    pub switch: Option<Switch>,
+    pub switch: Option<SwitchOutput>,
     /// Files get the time of their end as the ending of their names.
     pub timestamp_name: bool,
     /// The recording ends when a file has this many bytes.
@@ -26,7 +26,7 @@ pub struct Writing {
 
 /// When a recording goes on in another file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Switch {
+pub struct SwitchOutput {
     /// When.
     pub on: SwitchOn,
     /// Only this many finished files are kept.

@@ -6,7 +6,7 @@ use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
 use rprof_events::{Event, EventError, Sources, group_all, parse_cpu_list, parse_events};
 use rprof_record::{
-    CallChains, MOST_STACK_BYTES, Output, Rate, Settings, Switch, Tool, Watch, Writing,
+    CallChains, MOST_STACK_BYTES, Output, Rate, Settings, SwitchOutput, Tool, Watch, Writing,
 };
 use rprof_ringbuf::sys::{mount_tracefs, page_size};
 use std::fs::File;
@@ -108,7 +108,7 @@ fn writing(args: &RecordArgs) -> Result<Writing> {
     Ok(Writing {
         compression: files.compression_level,
         overwrite: files.overwrite,
-        switch: files.switch_output.map(|on| Switch {
+        switch: files.switch_output.map(|on| SwitchOutput {
             on,
             most_files: files.switch_max_files,
         }),
