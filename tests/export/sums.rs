@@ -1,5 +1,6 @@
 //! Sums are equal in every format.
 
+use crate::callgrind;
 use crate::common::{Recording, scratch};
 use crate::pprof;
 use crate::recordings::{index, several_events};
@@ -55,6 +56,9 @@ fn check(recording: &Recording, dir: &Path) {
     assert_eq!(plain, firefox);
     let speedscope = recording.export_json(dir, "all.speedscope.json", &[]);
     assert_eq!(speedscope::checked(&speedscope, &totals), totals);
+    let callgrind = callgrind::sums(&recording.export(dir, "profile.callgrind", &[]));
+    let weights: Vec<u64> = totals.iter().map(|total| total.2).collect();
+    assert_eq!(callgrind, weights);
     if let Some(sums) = pprof::totals(&recording.export(dir, "profile.pb.gz", &[]), &totals) {
         assert_eq!(sums, totals);
     }

@@ -47,6 +47,7 @@
 //!
 //! `rprof_analysis::load` and `rprof_analysis::load_timeline` make them of recordings.
 
+mod callgrind;
 mod firefox;
 mod folded;
 mod json;
@@ -56,6 +57,7 @@ mod speedscope;
 #[cfg(test)]
 mod tests;
 
+pub use callgrind::Callgrind;
 pub use firefox::Firefox;
 pub use folded::Folded;
 pub use pprof::Pprof;

@@ -303,14 +303,15 @@ pub(crate) struct FlameArgs {
     profiler.firefox.com, \"Load a profile from file\"\n  \
     rprof export -o work.speedscope.json     www.speedscope.app, or npx speedscope\n  \
     rprof export -o work.pb.gz               go tool pprof -http=: work.pb.gz\n  \
+    rprof export -o work.callgrind           kcachegrind, callgrind_annotate\n  \
     rprof export -o work.folded              flamegraph.pl, inferno-flamegraph\n  \
     rprof export --format json | jq .events  scripts (docs: crates/export/JSON.md)")]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// What to write [default: by the ending of -o: .json.gz, .speedscope.json, .pb.gz, .folded,
-    /// .json]
+    /// What to write [default: by the ending of -o: .json.gz, .speedscope.json, .pb.gz,
+    /// .callgrind, .folded, .json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ExportFormat>,
 
@@ -333,6 +334,8 @@ pub(crate) enum ExportFormat {
     Speedscope,
     /// pprof: tables, graphs, flame graphs; compressed
     Pprof,
+    /// Callgrind: costs of lines and of calls, for KCachegrind
+    Callgrind,
     /// Stacks as lines with sample counts, for flame graph tools
     Folded,
     /// The profile itself: stacks as a tree with counts, and how good they are

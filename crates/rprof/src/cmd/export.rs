@@ -7,7 +7,7 @@ use crate::usage::usage;
 use crate::{say, target};
 use anyhow::Result;
 use rprof_analysis::{Options, TimelineDetail, load_timeline};
-use rprof_export::{Firefox, Folded, Format, Json, Pprof, Speedscope, write_gzip};
+use rprof_export::{Callgrind, Firefox, Folded, Format, Json, Pprof, Speedscope, write_gzip};
 use rprof_perfdata::Reader;
 use rprof_profile::Profile;
 use rprof_profile::timeline::Timeline;
@@ -25,6 +25,7 @@ const ENDINGS: &[(&str, ExportFormat)] = &[
     (".pprof", ExportFormat::Pprof),
     (".folded", ExportFormat::Folded),
     (".folded.gz", ExportFormat::Folded),
+    (".callgrind", ExportFormat::Callgrind),
 ];
 
 pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
@@ -72,6 +73,10 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
             let timeline = read_timeline(&reader, &options, lines)?;
             writer.timeline(&Pprof, &timeline)?;
         }
+        ExportFormat::Callgrind => {
+            let timeline = read_timeline(&reader, &options, lines)?;
+            writer.timeline(&Callgrind, &timeline)?;
+        }
         ExportFormat::Folded => {
             let profile = read(&reader, &options)?;
             let event = choose(&profile, args.event.as_deref())?;
@@ -87,7 +92,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
 }
 
 fn format_of(args: &ExportArgs, output: Option<&Path>) -> Result<ExportFormat> {
-    let known = "firefox, speedscope, pprof, folded or json";
+    let known = "firefox, speedscope, pprof, callgrind, folded or json";
     let format = match (args.format, output) {
         (Some(format), _) => format,
         (None, None) => {
@@ -188,6 +193,7 @@ mod tests {
         );
         assert_eq!(format("a.pb.gz"), Some(ExportFormat::Pprof));
         assert_eq!(format("a.folded"), Some(ExportFormat::Folded));
+        assert_eq!(format("a.callgrind"), Some(ExportFormat::Callgrind));
         assert_eq!(format("a.json"), Some(ExportFormat::Json));
         assert_eq!(format("a.svg"), None);
     }
