@@ -87,6 +87,7 @@ impl EventCounters {
                 attr: changed(&small.attr),
                 counters: Vec::new(),
             }),
+            is_on: self.is_on,
             cpus: self.cpus.clone(),
         }
     }

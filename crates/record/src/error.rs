@@ -112,6 +112,14 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// A pipe for words or acknowledgements cannot be opened.
+    #[error("cannot be controlled through {} (mkfifo makes a FIFO)", path.display())]
+    Control {
+        /// The pipe.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// Writing failed in mid-recording.
     #[error("the recording ends early; {}", what_is_left(*.size_bytes))]
     Write {

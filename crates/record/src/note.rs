@@ -1,5 +1,6 @@
 //! Things a user should know, one line each.
 
+use crate::ControlNote;
 use rprof_base::Counted;
 use std::fmt;
 use std::time::Duration;
@@ -76,6 +77,8 @@ pub enum Note {
     },
     /// A ring held something that is no record.
     RingDamaged(String),
+    /// Samples were switched on or off, or a word was written to the control pipe.
+    Control(ControlNote),
 }
 
 /// What is less than was asked for, in one line.
@@ -216,6 +219,7 @@ impl fmt::Display for Note {
                 "too many mappings to follow them all: stacks of the processes with most end early \
                  ({processes} in all; --call-graph fp needs no mappings)"
             ),
+            Self::Control(note) => write!(f, "{note}"),
             Self::RingDamaged(what) => write!(f, "{what}: the rest of that batch was skipped"),
         }
     }

@@ -34,6 +34,8 @@ pub(crate) struct EventCounters {
     pub(crate) targets: Vec<Target>,
     /// The same event with small stack dumps: a counter for each of those above.
     pub(crate) small_dumps: Option<SmallDumps>,
+    /// Samples are taken, or will be once the command is executed.
+    pub(crate) is_on: bool,
     pub(crate) cpus: Option<Vec<u32>>,
 }
 
@@ -233,7 +235,7 @@ impl Group {
 
     /// From now on dumps have another size.
     pub(crate) fn switch_to(&self, size: DumpSize) -> io::Result<()> {
-        for event in &self.events {
+        for event in self.events.iter().filter(|event| event.is_on) {
             let small = event.small_dumps.iter().flat_map(|small| &small.counters);
             for (large, small) in event.counters.iter().zip(small) {
                 let (old, new) = match size {
@@ -445,6 +447,7 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
         counters: Vec::new(),
         targets: Vec::new(),
         small_dumps,
+        is_on: true,
         cpus: event.cpus.clone(),
     }
 }

@@ -15,8 +15,11 @@ use crate::open::{self, Opened, Scope};
 use crate::output::Created;
 use crate::plan::Plan;
 use crate::sink::Sink;
+use crate::switching::{Goes, Switching};
 use crate::targets::{started_by, targets_of};
-use crate::{CallChains, Error, Note, Output, Settings, Summary, Watch, stack_dump, watched};
+use crate::{
+    CallChains, ControlNote, Error, Note, Output, Settings, Summary, Watch, stack_dump, watched,
+};
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
 use rprof_process::{Child, Gated, Stdout};
@@ -41,6 +44,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         ..settings.clone()
     };
     let cpus = cpus_of(settings)?;
+    let switching = Switching::new(&settings.when)?;
     let interrupts = Rc::new(Interrupts::listen()?);
     let mut less = Less::default();
     let attrs = attrs::prepare(settings, &interrupts, &mut less, note)?;
@@ -52,11 +56,11 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     note_children(settings, note);
     let mut scope = Scope {
         targets: targets_of(settings, child)?,
-        until_exec: settings.watch == Watch::Command,
+        until_exec: settings.watch == Watch::Command && settings.when.is_from_start(),
         ring_pages: open::ring_pages(settings, cpus.len()),
         is_size_asked: settings.ring_pages.is_some(),
         two_dump_sizes: settings.call_chains == CallChains::Auto,
-        also_by_cpu: attrs.can_watch_all(settings),
+        also_by_cpu: settings.when.is_always() && attrs.can_watch_all(settings),
         interrupts: &interrupts,
         cpus,
     };
@@ -89,6 +93,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         control: plan.control,
         unreadable: plan.unreadable,
         opened,
+        switching,
         interrupts: Rc::clone(&interrupts),
         sideband_layout,
         child: None,
@@ -98,7 +103,8 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     if run.opened.is_extended {
         run.drain.streams = Some(run.opened.streams()?);
     }
-    if settings.watch != Watch::All && by == SampledBy::Thread {
+    // A clock's samples are compared with the time that there was.
+    if settings.watch != Watch::All && by == SampledBy::Thread && settings.when.is_always() {
         let threads = scope.threads();
         let recorded = match settings.watch {
             Watch::Command => Recorded::Command(&threads),
@@ -224,7 +230,7 @@ fn cpus_of(settings: &Settings) -> Result<Vec<u32>, Error> {
 pub(crate) enum Over {
     /// What was recorded has ended.
     Ended,
-    /// The time is over.
+    /// The time is over, or the user has said so on the control pipe.
     Time,
     /// The user wants an end.
     Interrupted,
@@ -236,6 +242,7 @@ pub(crate) struct Run<'a> {
     pub(crate) sink: Sink,
     pub(crate) drain: Drain,
     pub(crate) opened: Opened,
+    pub(crate) switching: Switching,
     pub(crate) interrupts: Rc<Interrupts>,
     pub(crate) sideband_layout: SampleLayout,
     control: Control,
@@ -254,7 +261,16 @@ impl Run<'_> {
             .map_err(Error::system(enabling))?;
         self.describe_kernel()?;
         self.describe_running(note)?;
-        if self.settings.watch != Watch::Command {
+        if !self.settings.when.is_from_start() {
+            self.opened.hold();
+            note(
+                ControlNote::Switched {
+                    event: None,
+                    is_on: false,
+                }
+                .into(),
+            );
+        } else if self.settings.watch != Watch::Command {
             self.opened
                 .sampling
                 .enable()
@@ -292,15 +308,18 @@ impl Run<'_> {
         let mut poller = self.opened.poller();
         let mut alive = vec![true; self.opened.sampling.counters().count()];
         poller.add(&*self.interrupts);
+        self.switching.begin(&self.settings.when, &mut poller);
         let mut grace_period = GracePeriod::default();
         let mut poll_interval = POLL_INTERVAL;
         loop {
             let now = Instant::now();
             let timeout = self.coverage_poll_interval(now).min(poll_interval);
+            let timeout = self.switching.shorten(timeout, now);
             let timeout = deadline.map_or(timeout, |deadline| {
                 deadline.saturating_duration_since(now).min(timeout)
             });
             self.wait(&mut poller, &mut alive, timeout)?;
+            let goes = self.switch(note)?;
             let statistics = self.pass()?;
             self.drain.take_notes().for_each(&mut *note);
             let decision = self.control.decide(Instant::now(), statistics);
@@ -315,6 +334,9 @@ impl Run<'_> {
             }
             let command_ended = self.command_ended()?;
             let is_time_over = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            if goes == Goes::ToEnd {
+                return Ok(Over::Time);
+            }
             if is_time_over && !command_ended {
                 note(Note::DurationOver);
                 return Ok(Over::Time);

@@ -1,5 +1,6 @@
 //! What to record, and what came of it: plain data.
 
+use crate::When;
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
 use rprof_perfdata::feature::{SampleCoverage, StackEnds};
@@ -100,6 +101,8 @@ pub struct Settings {
     pub cpus: Option<Vec<u32>>,
     /// Command to start; empty for none.
     pub command: Vec<OsString>,
+    /// When samples are taken.
+    pub when: When,
     /// Longest time; `None` for no limit.
     pub duration: Option<Duration>,
     /// Data pages of each sample ring, a power of two; `None` for the default.
@@ -168,6 +171,8 @@ pub struct Summary {
     pub own_samples: u64,
     /// Samples of tasks that are not recorded, which were left out.
     pub others_samples: u64,
+    /// Whether samples were to be taken at any time.
+    pub was_on: bool,
     /// What each event counted, whether or not samples were taken; empty if others are counted, too.
     pub event_counts: Vec<EventCount>,
     /// What samples stand for, if much is missing: processes that end early have no samples.

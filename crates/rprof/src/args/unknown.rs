@@ -36,7 +36,6 @@ const PERFS: &[(&[&str], &str)] = &[
         &["-u", "--uid"],
         "use -a, and --comms or --pid in rprof report",
     ),
-    (&["-D", "--delay"], "attach when it is time: -p PID"),
     (
         &["--switch-output", "--overwrite"],
         "use --duration, and record again",

@@ -8,6 +8,7 @@ mod output;
 mod targets;
 #[cfg(test)]
 mod tests;
+mod timing;
 
 pub(crate) use call_chains::CallChainArgs;
 pub(crate) use call_graph::CallGraph;
@@ -17,6 +18,7 @@ pub(crate) use events::EventArgs;
 pub(crate) use output::OutputArgs;
 use std::ffi::OsString;
 pub(crate) use targets::TargetArgs;
+use timing::TimingArgs;
 
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
@@ -43,6 +45,9 @@ pub(crate) struct RecordArgs {
 
     #[command(flatten)]
     pub(crate) targets: TargetArgs,
+
+    #[command(flatten)]
+    pub(crate) timing: TimingArgs,
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,

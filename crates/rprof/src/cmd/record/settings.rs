@@ -5,7 +5,7 @@ use crate::say;
 use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
 use rprof_events::{Event, EventError, Sources, parse_cpu_list, parse_events};
-use rprof_record::{CallChains, MOST_STACK_BYTES, Output, Rate, Settings, Tool, Watch};
+use rprof_record::{CallChains, MOST_STACK_BYTES, Output, Rate, Settings, Tool, Watch, When};
 use rprof_ringbuf::sys::{mount_tracefs, page_size};
 use std::fs::File;
 use std::io::IsTerminal;
@@ -25,6 +25,10 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
         children: args.targets.children,
         cpus,
         command: args.command.clone(),
+        when: When {
+            delay: args.timing.delay.clone().unwrap_or_default(),
+            control: args.timing.control.clone(),
+        },
         duration: args.targets.duration.map(duration).transpose()?,
         ring_pages: args
             .output
