@@ -13,6 +13,7 @@ mod timing;
 
 use common::{report, rprof, run};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What a recording says about itself.
@@ -29,4 +30,14 @@ fn sampled<'n>(file: &Path, names: &[&'n str]) -> Vec<&'n str> {
     let words: Vec<&str> = table.split_whitespace().collect();
     let names = names.iter().copied();
     names.filter(|name| words.contains(name)).collect()
+}
+
+/// The processes that were sampled.
+#[track_caller]
+fn sampled_processes(file: &Path) -> BTreeSet<u32> {
+    let script = run(rprof(["script", "-F", "pid", "-i"]).arg(file))
+        .ok()
+        .stdout;
+    let words = script.split_whitespace();
+    words.map(|pid| pid.parse().unwrap()).collect()
 }

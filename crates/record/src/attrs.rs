@@ -4,7 +4,7 @@ use crate::error::SIDEBAND;
 use crate::interrupts::Interrupts;
 use crate::note::Less;
 use crate::stack_dump::UserChain;
-use crate::{CallChains, Error, Note, Rate, Settings, Watch, stack_dump};
+use crate::{CallChains, Error, Inherit, Note, Rate, Settings, Watch, stack_dump};
 use rprof_abi::{
     AttrFlags, BranchSampleType, PerfEventAttr, ReadFormat, SampleType, event_type, sw,
 };
@@ -40,7 +40,22 @@ impl Attrs {
             !event.attr.sample_type.has(SampleType::READ) && probe.open(&event.attr).is_ok()
         };
         let mut all = self.sampling.iter().chain([&self.sideband]);
-        settings.watch != Watch::All && all.all(may)
+        let is_kind = settings.watch != Watch::All && settings.inherit == Inherit::Inherited;
+        is_kind && all.all(may)
+    }
+
+    /// Leaves out what is started later. Its mappings and names are recorded all the same where an event
+    /// can have both a ring and those that inherit it: threads share what they map.
+    fn inherit_as(&mut self, inherit: Inherit) {
+        let without = |event: &mut Prepared| {
+            event.attr.flags = event.attr.flags.without(AttrFlags::INHERIT);
+        };
+        if inherit != Inherit::Inherited {
+            self.sampling.iter_mut().for_each(without);
+        }
+        if inherit == Inherit::PerThread {
+            without(&mut self.sideband);
+        }
     }
 
     /// The same for sampling everybody: there, events are among those of other tools on a CPU.
@@ -101,6 +116,7 @@ pub(crate) fn prepare(
         sampling,
         sideband: prepare_sideband(settings, note)?,
     };
+    attrs.inherit_as(settings.inherit);
     Ok(match settings.watch {
         Watch::All => attrs.for_everybody(settings),
         _ => attrs,

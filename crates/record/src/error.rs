@@ -1,8 +1,9 @@
 //! Why a recording could not be made, with the one thing to do about it.
 
 use crate::advice::{self, Foreign};
+use crate::place::Place;
 use rprof_abi::{PerfEventAttr, event_type, sw};
-use rprof_events::EventError;
+use rprof_events::{EventError, Suggestions};
 use rprof_ringbuf::{MapError, OpenError, Target};
 use std::io;
 use std::path::PathBuf;
@@ -79,10 +80,10 @@ pub enum Error {
         event: String,
     },
     /// A ring could not be mapped.
-    #[error("ring of CPU {cpu}: {why}; {}", advice::map(why))]
+    #[error("ring of {place}: {why}; {}", advice::map(why))]
     Map {
-        /// The CPU.
-        cpu: u32,
+        /// Its CPU or thread.
+        place: Place,
         /// Why.
         why: MapError,
     },
@@ -91,6 +92,12 @@ pub enum Error {
     NoSuchTask {
         /// Its id.
         id: i32,
+    },
+    /// No process is what was asked for.
+    #[error("{who}: there are none")]
+    NoneMatch {
+        /// What was asked for.
+        who: String,
     },
     /// A CPU is not online.
     #[error("no such CPU: {cpu} (online are those in /sys/devices/system/cpu/online)")]

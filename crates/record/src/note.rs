@@ -18,6 +18,15 @@ pub enum Note {
         /// For how long, if it ends by itself.
         duration: Option<Duration>,
     },
+    /// No such process runs yet.
+    WaitingFor(String),
+    /// A process that was waited for is recorded.
+    Found {
+        /// The longest time that it may have run before.
+        within: Duration,
+    },
+    /// Processes have ended before their events were open.
+    Vanished(Vec<i32>),
     /// Processes that are watched have started others before, which are not.
     ChildrenUnrecorded {
         /// How many.
@@ -151,6 +160,15 @@ impl fmt::Display for Note {
                     write!(f, " for {} s", duration.as_secs_f64())?;
                 }
                 write!(f, "; Ctrl-C stops")
+            }
+            Self::WaitingFor(who) => write!(f, "waiting for {who}; Ctrl-C stops"),
+            Self::Found { within } => {
+                let millis = within.as_micros().div_ceil(1000);
+                write!(f, "found: recorded at most {millis} ms after it began")
+            }
+            Self::Vanished(pids) => {
+                let ids: Vec<String> = pids.iter().map(i32::to_string).collect();
+                write!(f, "ended before it could be recorded: {}", ids.join(", "))
             }
             Self::ChildrenUnrecorded { processes: 1 } => {
                 write!(

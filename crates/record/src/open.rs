@@ -4,8 +4,9 @@ use crate::attrs::{Attrs, Prepared};
 use crate::control::DumpSize;
 use crate::interrupts::Interrupts;
 use crate::note::SmallRings;
+use crate::place::Place;
 use crate::streams::Streams;
-use crate::{Error, Rate, Settings, stack_dump};
+use crate::{Error, Inherit, Rate, Settings, stack_dump};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_ringbuf::sys::OpenFilesLimit;
 use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Poller, Ring, Target, sys};
@@ -18,6 +19,9 @@ const SAMPLE_BYTES: u64 = 512 << 10;
 /// The largest ring unless the user asks for one, and the most for all rings together.
 const MOST_SAMPLE_BYTES: u64 = 16 << 20;
 const MOST_BYTES: u64 = 128 << 20;
+/// The smallest ring of a thread that has its own, and pages of its sideband.
+const THREAD_BYTES: u64 = 64 << 10;
+const THREAD_SIDEBAND_PAGES: usize = 8;
 /// With stack dumps, the recorder wakes up when one of this many parts of a ring is full.
 const WAKE_AT: usize = 8;
 /// A ring has room for this many samples at least, or their dumps are smaller.
@@ -89,14 +93,14 @@ impl EventCounters {
 pub(crate) struct Group {
     pub(crate) events: Vec<EventCounters>,
     pub(crate) rings: Vec<Ring>,
-    /// For each CPU with a ring, the counter that owns it.
+    /// For each place with a ring, the counter that owns it.
     owners: Vec<RingOwner>,
 }
 
 /// The counter that a ring is mapped with.
 #[derive(Clone, Copy, Debug)]
 struct RingOwner {
-    cpu: u32,
+    place: Place,
     /// Its event.
     event_idx: usize,
     /// Its place among the event's counters.
@@ -125,6 +129,8 @@ pub(crate) struct Scope<'a> {
     /// Threads, or nobody for everybody.
     pub(crate) targets: Vec<Target>,
     pub(crate) cpus: Vec<u32>,
+    /// Each thread has its events and rings, whatever its CPU.
+    pub(crate) per_thread: bool,
     /// The targets wait for their exec, which enables sampling.
     pub(crate) until_exec: bool,
     /// Data pages of each sample ring.
@@ -140,6 +146,21 @@ pub(crate) struct Scope<'a> {
 }
 
 impl Scope<'_> {
+    fn sideband_pages(&self) -> usize {
+        match self.per_thread {
+            true => THREAD_SIDEBAND_PAGES,
+            false => SIDEBAND_PAGES,
+        }
+    }
+
+    /// What gets a ring of its own, and which targets write into it.
+    fn places(&self, targets: &[Target]) -> Vec<(Place, Vec<Target>)> {
+        match self.per_thread {
+            true => Place::of_threads(targets),
+            false => Place::of_cpus(&self.cpus, targets),
+        }
+    }
+
     /// The threads among the targets.
     pub(crate) fn threads(&self) -> Vec<i32> {
         let threads = self.targets.iter().filter_map(|target| match target {
@@ -163,7 +184,7 @@ impl Opened {
             ..*scope
         };
         // Sideband rings first: they are small, and must not be what is left of the budget.
-        let sideband = open_halving(sideband, &plain, SIDEBAND_PAGES)?;
+        let sideband = open_halving(sideband, &plain, scope.sideband_pages())?;
         let pages = scope.ring_pages;
         let sampling = open_halving(&attrs.sampling, scope, pages)?;
         let small_rings = small_rings(&sampling, scope);
@@ -187,11 +208,12 @@ impl Opened {
         let new = |target: &&Target| !scope.targets.contains(*target);
         let new: Vec<Target> = targets.iter().filter(new).copied().collect();
         self.is_extended |= !new.is_empty();
-        for &cpu in &scope.cpus {
+        for (place, new) in scope.places(&new) {
             let interrupts = scope.interrupts;
-            let (sideband, sampling) = (Rings::Of(SIDEBAND_PAGES), Rings::Of(scope.ring_pages));
-            self.sideband.add(&new, cpu, sideband, interrupts)?;
-            self.sampling.add(&new, cpu, sampling, interrupts)?;
+            let (sideband, sampling) = (scope.sideband_pages(), scope.ring_pages);
+            let (sideband, sampling) = (Rings::Of(sideband), Rings::Of(sampling));
+            self.sideband.add(&new, place, sideband, interrupts)?;
+            self.sampling.add(&new, place, sampling, interrupts)?;
         }
         Ok(!new.is_empty())
     }
@@ -256,7 +278,7 @@ impl Group {
 
 /// Data pages of each sample ring: a power of two, with room for the samples of a fifth of a second on a
 /// busy CPU.
-pub(crate) fn ring_pages(settings: &Settings, n_cpus: usize) -> usize {
+pub(crate) fn ring_pages(settings: &Settings, n_rings: usize) -> usize {
     if let Some(pages) = settings.ring_pages {
         return pages;
     }
@@ -266,10 +288,14 @@ pub(crate) fn ring_pages(settings: &Settings, n_cpus: usize) -> usize {
         Rate::Period(_) => u64::MAX,
     };
     let stack_bytes = stack_dump::size_of(settings.call_chains).unwrap_or(0);
-    let share = MOST_BYTES / n_cpus.max(1) as u64;
-    let most = share.clamp(SAMPLE_BYTES, MOST_SAMPLE_BYTES);
+    let share = MOST_BYTES / n_rings.max(1) as u64;
+    let least = match settings.inherit {
+        Inherit::PerThread => share.clamp(THREAD_BYTES, SAMPLE_BYTES),
+        _ => SAMPLE_BYTES,
+    };
+    let most = share.clamp(least, MOST_SAMPLE_BYTES);
     let bytes = hz.saturating_mul(stack_bytes.into()) / 5;
-    let bytes = bytes.clamp(SAMPLE_BYTES, most);
+    let bytes = bytes.clamp(least, most);
     let bytes = 1u64 << bytes.ilog2();
     usize::try_from(bytes).unwrap_or(usize::MAX) / sys::page_size()
 }
@@ -314,8 +340,8 @@ fn open_group(events: &[Prepared], scope: &Scope<'_>, pages: usize) -> Result<Gr
             .collect(),
         ..Group::default()
     };
-    for &cpu in &scope.cpus {
-        group.add(&scope.targets, cpu, Rings::Of(pages), scope.interrupts)?;
+    for (place, targets) in scope.places(&scope.targets) {
+        group.add(&targets, place, Rings::Of(pages), scope.interrupts)?;
     }
     if group.counters().next().is_none()
         && let Some(event) = events.first()
@@ -345,26 +371,25 @@ impl Group {
     pub(crate) fn add(
         &mut self,
         targets: &[Target],
-        cpu: u32,
+        place: Place,
         rings: Rings<'_>,
         interrupts: &Interrupts,
     ) -> Result<(), Error> {
         for idx in 0..self.events.len() {
             let event = &self.events[idx];
-            let has_cpu = event.cpus.as_ref().is_none_or(|cpus| cpus.contains(&cpu));
-            if !has_cpu {
+            if !place.is_on(event.cpus.as_deref()) {
                 continue;
             }
             for &target in targets {
                 interrupts.check()?;
                 let event = &self.events[idx];
                 let next = RingOwner {
-                    cpu,
+                    place,
                     event_idx: idx,
                     counter_idx: event.counters.len(),
                 };
                 let open = |attr| {
-                    open_one(attr, target, cpu)
+                    open_one(attr, target, place.cpu())
                         .map_err(|why| Error::open(&event.name, attr, why, target))
                 };
                 let small = event.small_dumps.as_ref().map(|small| open(&small.attr));
@@ -395,16 +420,19 @@ impl Group {
         owner: RingOwner,
         rings: Rings<'_>,
     ) -> Result<(), Error> {
-        let cpu = owner.cpu;
+        let place = owner.place;
         let group = match rings {
             Rings::Of(_) => &*self,
             Rings::In(other) => other,
         };
-        match (group.owners.iter().find(|owner| owner.cpu == cpu), rings) {
+        match (
+            group.owners.iter().find(|owner| owner.place == place),
+            rings,
+        ) {
             // None of the events is there on that CPU.
             (None, Rings::In(_)) => Ok(()),
             (None, Rings::Of(pages)) => {
-                let ring = Ring::map(counter, pages).map_err(|why| Error::Map { cpu, why })?;
+                let ring = Ring::map(counter, pages).map_err(|why| Error::Map { place, why })?;
                 self.rings.push(ring);
                 self.owners.push(owner);
                 Ok(())
@@ -453,8 +481,8 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
 }
 
 /// Opens one counter; `None` if its thread has ended meanwhile.
-fn open_one(attr: &PerfEventAttr, target: Target, cpu: u32) -> Result<Option<Counter>, OpenError> {
-    let open = || Counter::open(attr, target, Cpu::On(cpu));
+fn open_one(attr: &PerfEventAttr, target: Target, cpu: Cpu) -> Result<Option<Counter>, OpenError> {
+    let open = || Counter::open(attr, target, cpu);
     let opened = match open() {
         Err(OpenError::TooManyFiles) if OpenFilesLimit::raise() => open(),
         opened => opened,

@@ -16,9 +16,10 @@ use crate::output::Created;
 use crate::plan::Plan;
 use crate::sink::Sink;
 use crate::switching::{Goes, Switching};
-use crate::targets::{started_by, targets_of};
+use crate::targets::{self, started_by, targets_of};
 use crate::{
-    CallChains, ControlNote, Error, Note, Output, Settings, Summary, Watch, stack_dump, watched,
+    CallChains, ControlNote, Error, Inherit, Note, Output, Settings, Summary, Watch, stack_dump,
+    watched,
 };
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
@@ -48,23 +49,37 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let interrupts = Rc::new(Interrupts::listen()?);
     let mut less = Less::default();
     let attrs = attrs::prepare(settings, &interrupts, &mut less, note)?;
+    let waited_since = match (&settings.watch, settings.wait) {
+        (Watch::Matching(matching), true) => matching.wait(&interrupts, note)?,
+        _ => None,
+    };
     let gated = match settings.command.is_empty() {
         true => None,
         false => Some(Gated::spawn(&settings.command, stdout_of(settings))?),
     };
     let child = gated.as_ref().map(Gated::pid);
     note_children(settings, note);
+    let targets = targets_of(settings, child)?;
+    let n_rings = match settings.inherit {
+        Inherit::PerThread => targets.len(),
+        _ => cpus.len(),
+    };
     let mut scope = Scope {
-        targets: targets_of(settings, child)?,
+        targets,
+        per_thread: settings.inherit == Inherit::PerThread,
         until_exec: settings.watch == Watch::Command && settings.when.is_from_start(),
-        ring_pages: open::ring_pages(settings, cpus.len()),
+        ring_pages: open::ring_pages(settings, n_rings),
         is_size_asked: settings.ring_pages.is_some(),
         two_dump_sizes: settings.call_chains == CallChains::Auto,
-        also_by_cpu: settings.when.is_always() && attrs.can_watch_all(settings),
+        also_by_cpu: settings.is_for_all_time() && attrs.can_watch_all(settings),
         interrupts: &interrupts,
         cpus,
     };
     let OpenedFor { opened, by } = open_all(&attrs, &mut scope, settings, child, note)?;
+    let vanished = targets::vanished(settings, &opened);
+    if by == SampledBy::Thread && !vanished.is_empty() {
+        note(Note::Vanished(vanished));
+    }
     less.rings = opened.small_rings;
     if less != Less::default() {
         note(Note::Less(less));
@@ -104,7 +119,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         run.drain.streams = Some(run.opened.streams()?);
     }
     // A clock's samples are compared with the time that there was.
-    if settings.watch != Watch::All && by == SampledBy::Thread && settings.when.is_always() {
+    if settings.watch != Watch::All && by == SampledBy::Thread && settings.is_for_all_time() {
         let threads = scope.threads();
         let recorded = match settings.watch {
             Watch::Command => Recorded::Command(&threads),
@@ -113,9 +128,12 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         let (by_thread, by_cpu) = (&run.opened.sampling, run.opened.by_cpu.as_ref());
         run.drain.coverage = Coverage::of(by_thread, by_cpu, recorded);
     }
-    let ended = run
-        .start(gated, note)
-        .and_then(|()| run.until_stopped(note));
+    let ended = run.start(gated, note);
+    if let (Ok(()), Some(since)) = (&ended, waited_since) {
+        let within = since.elapsed();
+        note(Note::Found { within });
+    }
+    let ended = ended.and_then(|()| run.until_stopped(note));
     run.finish(ended, note)
 }
 

@@ -42,6 +42,7 @@ impl Run<'_> {
             Watch::Processes(pids) => processes_of(pids),
             Watch::All => rprof_process::all_processes().map_err(Error::system("listing /proc"))?,
             Watch::Threads(tids) => processes_of(tids),
+            Watch::Matching(matching) => matching.processes(),
         };
         if let Some(lineage) = &mut self.drain.lineage {
             // The sideband, which is on, tells what they start from now on.

@@ -1,6 +1,6 @@
 //! What to record, and what came of it: plain data.
 
-use crate::When;
+use crate::{Matching, When};
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
 use rprof_perfdata::feature::{SampleCoverage, StackEnds};
@@ -63,6 +63,20 @@ pub enum Watch {
     Processes(Vec<i32>),
     /// These threads and all that they start.
     Threads(Vec<i32>),
+    /// Processes that are found when the recording begins, and all that they start.
+    Matching(Matching),
+}
+
+/// Whether what is started later is recorded, too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inherit {
+    /// It is.
+    #[default]
+    Inherited,
+    /// Only the threads that are there when the recording begins are recorded.
+    No,
+    /// The same, with one event a thread, whatever its CPU.
+    PerThread,
 }
 
 /// Where a recording goes.
@@ -95,6 +109,10 @@ pub struct Settings {
     pub call_chains: CallChains,
     /// Whom.
     pub watch: Watch,
+    /// With [`Watch::Matching`], wait until there is one.
+    pub wait: bool,
+    /// Watch what they start from now on.
+    pub inherit: Inherit,
     /// Watch also what the processes have started before the recording.
     pub children: bool,
     /// On which CPUs; `None` for all that are online.
@@ -124,6 +142,14 @@ pub struct Settings {
     pub wait_all: bool,
     /// This program's own command line and version, for the file.
     pub tool: Tool,
+}
+
+impl Settings {
+    /// Whether samples of all that was asked for are taken, from the start to the end: then they can be
+    /// compared with the time that there was.
+    pub(crate) fn is_for_all_time(&self) -> bool {
+        self.when.is_always() && self.inherit == Inherit::Inherited
+    }
 }
 
 /// Who records.

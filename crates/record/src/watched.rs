@@ -22,6 +22,7 @@ pub(crate) fn in_words(settings: &Settings) -> String {
             };
             format!("{}{children}{on}", named("process", pids))
         }
+        Watch::Matching(matching) => format!("{matching}{on}"),
         Watch::Threads(tids) => format!("{}{on}", named("thread", tids)),
     }
 }

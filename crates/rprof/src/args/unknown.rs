@@ -19,10 +19,6 @@ const PERFS: &[(&[&str], &str)] = &[
         &["-b", "-j", "--branch-any", "--branch-filter"],
         "rprof keeps branches only as callers: --call-graph lbr",
     ),
-    (
-        &["-i", "--no-inherit"],
-        "rprof always follows what is started",
-    ),
     (&["-n", "--no-samples"], "rprof always takes samples"),
     (
         &["-z", "--compression-level"],
@@ -30,10 +26,6 @@ const PERFS: &[(&[&str], &str)] = &[
     ),
     (
         &["-G", "--cgroup"],
-        "use -a, and --comms or --pid in rprof report",
-    ),
-    (
-        &["-u", "--uid"],
         "use -a, and --comms or --pid in rprof report",
     ),
     (

@@ -5,7 +5,9 @@ use crate::say;
 use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
 use rprof_events::{Event, EventError, Sources, parse_cpu_list, parse_events};
-use rprof_record::{CallChains, MOST_STACK_BYTES, Output, Rate, Settings, Tool, Watch, When};
+use rprof_record::{
+    CallChains, Inherit, MOST_STACK_BYTES, Matching, Output, Rate, Settings, Tool, Watch, When,
+};
 use rprof_ringbuf::sys::{mount_tracefs, page_size};
 use std::fs::File;
 use std::io::IsTerminal;
@@ -22,6 +24,8 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
         rate: rate(&args.events)?,
         call_chains: call_chains(&args.call_chains)?,
         watch,
+        wait: args.targets.wait,
+        inherit: inherit(&args.targets),
         children: args.targets.children,
         cpus,
         command: args.command.clone(),
@@ -53,8 +57,12 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
 }
 
 /// `-C` without tasks is everybody on these CPUs.
-fn watch(args: &TargetArgs) -> Watch {
-    if !args.pid.is_empty() {
+fn watch(args: &TargetArgs) -> Result<Watch> {
+    Ok(if let Some(user) = &args.uid {
+        Watch::Matching(super::targets::user(user)?)
+    } else if !args.name.is_empty() {
+        Watch::Matching(Matching::Names(args.name.clone()))
+    } else if !args.pid.is_empty() {
         Watch::Processes(args.pid.clone())
     } else if !args.tid.is_empty() {
         Watch::Threads(args.tid.clone())
@@ -62,6 +70,14 @@ fn watch(args: &TargetArgs) -> Watch {
         Watch::All
     } else {
         Watch::Command
+    })
+}
+
+fn inherit(args: &TargetArgs) -> Inherit {
+    match (args.per_thread, args.no_inherit) {
+        (true, _) => Inherit::PerThread,
+        (false, true) => Inherit::No,
+        (false, false) => Inherit::Inherited,
     }
 }
 
