@@ -16,6 +16,7 @@ mod advice;
 mod attrs;
 mod background;
 mod by_cpu;
+mod cgroup;
 mod control;
 mod coverage;
 mod drain;
@@ -49,6 +50,7 @@ mod targets;
 mod timing;
 mod watched;
 
+pub use cgroup::Cgroups;
 pub use error::Error;
 pub use matching::{Matching, NamePattern};
 pub use note::{Less, Note, SmallRings};

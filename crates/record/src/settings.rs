@@ -1,6 +1,6 @@
 //! What to record, and what came of it: plain data.
 
-use crate::{Matching, When};
+use crate::{Cgroups, Matching, When};
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
 use rprof_perfdata::feature::{SampleCoverage, StackEnds};
@@ -117,6 +117,8 @@ pub struct Settings {
     pub children: bool,
     /// On which CPUs; `None` for all that are online.
     pub cpus: Option<Vec<u32>>,
+    /// With [`Watch::All`], only what runs in control groups.
+    pub cgroups: Cgroups,
     /// Command to start; empty for none.
     pub command: Vec<OsString>,
     /// When samples are taken.
