@@ -23,7 +23,7 @@ pub use cleanup::{MARK, shared_folder};
 pub use needs::*;
 pub use program::*;
 pub use recording::Recording;
-pub use running::{Running, record_while};
+pub use running::{Running, both, record_while, until};
 
 use std::ffi::OsStr;
 use std::fs::File;

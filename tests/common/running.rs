@@ -1,6 +1,6 @@
 //! Programs that run beside a test: whatever happens, they and what they started end with it.
 
-use super::{Ran, WATCHDOG, end_of, signal};
+use super::{Ran, WATCHDOG, end_of, signal, tool};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -221,4 +221,30 @@ pub fn record_while(recorder: &mut Command, work: impl FnOnce()) -> Ran {
     work();
     recorder.close_input();
     recorder.finish()
+}
+
+/// A command whose errors come with its output, in order.
+pub fn both(command: &Command) -> Command {
+    let mut shell = tool("sh");
+    shell.args(["-c", "exec \"$@\" 2>&1", "sh"]);
+    shell.arg(command.get_program()).args(command.get_args());
+    if let Some(dir) = command.get_current_dir() {
+        shell.current_dir(dir);
+    }
+    shell
+}
+
+/// Reads what a program says up to a line that has this; returns all of it.
+#[track_caller]
+pub fn until(running: &mut Running, text: &str) -> String {
+    let mut said = String::new();
+    loop {
+        let line = running.line();
+        assert!(!line.is_empty(), "it never said {text:?}: {said}");
+        said.push_str(&line);
+        said.push('\n');
+        if line.contains(text) {
+            return said;
+        }
+    }
 }

@@ -10,6 +10,6 @@ pub use kernel::{KernelMap, kernel_maps};
 pub use spawn::{Child, Gated, SpawnError, Stdout, exit_code};
 pub use synthesize::{Synthesized, describe_process};
 pub use tasks::{
-    all_processes, comm_of, descendants_of, owner_of, parent_of, process_of, threads_of,
-    user_time_of_children,
+    all_processes, comm_of, descendants_of, owner_of, parent_of, process_of, program_of,
+    threads_of, user_time_of_children,
 };

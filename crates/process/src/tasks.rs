@@ -1,6 +1,7 @@
 //! Who runs: `/proc` as lists of ids and names. A process that ends meanwhile is just absent.
 
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
@@ -39,6 +40,16 @@ pub fn comm_of(pid: i32, tid: i32) -> io::Result<Vec<u8>> {
         comm.pop();
     }
     Ok(comm)
+}
+
+/// The base name of the file that a process executes; of one that is gone by now, too.
+///
+/// # Errors
+/// If the process is gone, has none (it is the kernel's), or may not be looked at.
+pub fn program_of(pid: i32) -> io::Result<Vec<u8>> {
+    let path = std::fs::read_link(format!("/proc/{pid}/exe"))?;
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    Ok(name.strip_suffix(b" (deleted)").unwrap_or(name).to_vec())
 }
 
 /// A process's parent; 0 if it has none.

@@ -1,11 +1,12 @@
 //! The attrs that are opened: what to sample, and the dummy that carries sideband.
 
 use crate::advice;
+use crate::cgroup::Cgroup;
 use crate::error::SIDEBAND;
 use crate::interrupts::Interrupts;
 use crate::note::Less;
 use crate::stack_dump::UserChain;
-use crate::{CallChains, Error, Note, Rate, Settings, Watch, probes, stack_dump};
+use crate::{CallChains, Error, Inherit, Note, Rate, Settings, Watch, probes, stack_dump};
 use rprof_abi::{
     AttrFlags, BranchSampleType, PerfEventAttr, ReadFormat, SampleType, event_type, sw,
 };
@@ -23,6 +24,8 @@ pub(crate) struct Prepared {
     pub(crate) grouping: Grouping,
     /// What the kernel wants with a probe: a path, or the name of a function.
     pub(crate) text: Option<CString>,
+    /// Only what runs in it.
+    pub(crate) cgroup: Option<Cgroup>,
 }
 
 /// Everything that is opened.
@@ -63,7 +66,22 @@ impl Attrs {
             !event.attr.sample_type.has(SampleType::READ) && probe.open(&event.attr).is_ok()
         };
         let mut all = self.sampling.iter().chain([&self.sideband]);
-        settings.watch != Watch::All && all.all(may)
+        let is_kind = settings.watch != Watch::All && settings.inherit == Inherit::Inherited;
+        is_kind && all.all(may)
+    }
+
+    /// Leaves out what is started later. Its mappings and names are recorded all the same where an event
+    /// can have both a ring and those that inherit it: threads share what they map.
+    fn inherit_as(&mut self, inherit: Inherit) {
+        let without = |event: &mut Prepared| {
+            event.attr.flags = event.attr.flags.without(AttrFlags::INHERIT);
+        };
+        if inherit != Inherit::Inherited {
+            self.sampling.iter_mut().for_each(without);
+        }
+        if inherit == Inherit::PerThread {
+            without(&mut self.sideband);
+        }
     }
 
     /// The same for sampling everybody: there, events are among those of other tools on a CPU.
@@ -126,10 +144,11 @@ pub(crate) fn prepare(
             event.attr.flags = event.attr.flags.without(AttrFlags::INHERIT);
         }
     }
-    let attrs = Attrs {
-        sampling,
+    let mut attrs = Attrs {
+        sampling: settings.cgroups.apply(sampling)?,
         sideband: prepare_sideband(settings, note)?,
     };
+    attrs.inherit_as(settings.inherit);
     Ok(match settings.watch {
         Watch::All => attrs.for_everybody(settings),
         _ => attrs,
@@ -174,6 +193,7 @@ fn prepare_event(
         cpus: event.cpus.clone(),
         grouping: event.grouping.clone(),
         text: probes::text_of(event),
+        cgroup: None,
     };
     // An event that is on some CPUs only is tried on one of them.
     let probe = Probe::of(settings).on_cpus_of(event.cpus.as_deref());
@@ -409,6 +429,7 @@ fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<P
         cpus: None,
         grouping: Grouping::Alone,
         text: None,
+        cgroup: None,
     })
 }
 

@@ -4,6 +4,7 @@
 use crate::Error;
 use crate::control::DumpSize;
 use crate::open::{EventCounters, Group, Opened, Rings, Scope, SmallDumps};
+use crate::place::Place;
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
 use rprof_ringbuf::Target;
 use std::io;
@@ -57,7 +58,12 @@ impl Group {
         let events = self.events.iter().map(EventCounters::of_everybody);
         group.events.extend(events);
         for &cpu in &scope.cpus {
-            match group.add(&[Target::All], cpu, Rings::In(self), scope.interrupts) {
+            match group.add(
+                &[Target::All],
+                Place::Cpu(cpu),
+                Rings::In(self),
+                scope.interrupts,
+            ) {
                 Ok(()) => {}
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
                 Err(_) => return Ok(None),
@@ -87,9 +93,11 @@ impl EventCounters {
                 attr: changed(&small.attr),
                 counters: Vec::new(),
             }),
+            is_on: self.is_on,
             cpus: self.cpus.clone(),
             grouping: self.grouping.clone(),
             text: self.text.clone(),
+            cgroup: self.cgroup.clone(),
         }
     }
 }

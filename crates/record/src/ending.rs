@@ -181,6 +181,7 @@ impl Run<'_> {
             shortened: counts.shortened,
             own_samples: counts.own_samples,
             others_samples: counts.others_samples,
+            was_on: self.switching.was_on,
             event_counts: match self.drain.lineage {
                 None => self.opened.sampling.events.iter().map(counted).collect(),
                 Some(_) => Vec::new(),

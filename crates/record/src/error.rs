@@ -1,9 +1,10 @@
 //! Why a recording could not be made, with the one thing to do about it.
 
 use crate::advice::{self, Foreign};
+use crate::place::Place;
 use crate::probe_error::ProbeError;
 use rprof_abi::{PerfEventAttr, event_type, sw};
-use rprof_events::EventError;
+use rprof_events::{EventError, Suggestions};
 use rprof_ringbuf::{MapError, OpenError, Target};
 use std::io;
 use std::path::PathBuf;
@@ -118,10 +119,10 @@ pub enum Error {
         why: OpenError,
     },
     /// A ring could not be mapped.
-    #[error("ring of CPU {cpu}: {why}; {}", advice::map(why))]
+    #[error("ring of {place}: {why}; {}", advice::map(why))]
     Map {
-        /// The CPU.
-        cpu: u32,
+        /// Its CPU or thread.
+        place: Place,
         /// Why.
         why: MapError,
     },
@@ -130,6 +131,35 @@ pub enum Error {
     NoSuchTask {
         /// Its id.
         id: i32,
+    },
+    /// No process is what was asked for.
+    #[error("{who}: there are none")]
+    NoneMatch {
+        /// What was asked for.
+        who: String,
+    },
+    /// No hierarchy of control groups has events.
+    #[error("no control groups here: neither cgroup2 nor perf_event is in /proc/mounts")]
+    NoCgroups,
+    /// A control group cannot be opened.
+    #[error("control group '{name}' below {}: {why}{nearest}", mount.display())]
+    Cgroup {
+        /// Its name.
+        name: String,
+        /// Where control groups are.
+        mount: PathBuf,
+        /// Those with names that are near.
+        nearest: Suggestions,
+        /// Why.
+        why: io::Error,
+    },
+    /// Control groups are for events, one each.
+    #[error("{cgroups} control groups (-G) for {events} events: the nth is for the nth event (-e)")]
+    MoreCgroups {
+        /// Groups.
+        cgroups: usize,
+        /// Events.
+        events: usize,
     },
     /// A CPU is not online.
     #[error("no such CPU: {cpu} (online are those in /sys/devices/system/cpu/online)")]
@@ -147,6 +177,14 @@ pub enum Error {
     #[error("cannot write {}", path.display())]
     Output {
         /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A pipe for words or acknowledgements cannot be opened.
+    #[error("cannot be controlled through {} (mkfifo makes a FIFO)", path.display())]
+    Control {
+        /// The pipe.
         path: PathBuf,
         /// Why.
         source: io::Error,

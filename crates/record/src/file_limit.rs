@@ -74,7 +74,10 @@ fn too_many(attrs: &Attrs, scope: &Scope<'_>, needed: u64) -> Error {
         Some(Target::All) => format!("{cpus} x {events}, and {others}"),
         _ => {
             let threads = Counted::new(n_threads as u64, "thread", "threads");
-            format!("{threads} x {cpus} x {events}, and {others}")
+            match scope.per_thread {
+                true => format!("{threads} x {events}, and {others}"),
+                false => format!("{threads} x {cpus} x {events}, and {others}"),
+            }
         }
     };
     let advice = match n_threads {
@@ -112,6 +115,7 @@ fn sampling(attrs: &Attrs, scope: &Scope<'_>) -> u64 {
 /// CPUs that an event is opened on.
 fn on_cpus(event: &Prepared, scope: &Scope<'_>) -> u64 {
     match &event.cpus {
+        _ if scope.per_thread => 1,
         None => scope.cpus.len() as u64,
         Some(own) => scope.cpus.iter().filter(|cpu| own.contains(cpu)).count() as u64,
     }

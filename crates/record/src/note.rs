@@ -1,5 +1,6 @@
 //! Things a user should know, one line each.
 
+use crate::ControlNote;
 use crate::permission::refusal::RINGS;
 use rprof_base::Counted;
 use rprof_ringbuf::INHERITED_VALUES;
@@ -20,6 +21,15 @@ pub enum Note {
         /// For how long, if it ends by itself.
         duration: Option<Duration>,
     },
+    /// No such process runs yet.
+    WaitingFor(String),
+    /// A process that was waited for is recorded.
+    Found {
+        /// The longest time that it may have run before.
+        within: Duration,
+    },
+    /// Processes have ended before their events were open.
+    Vanished(Vec<i32>),
     /// Processes that are watched have started others before, which are not.
     ChildrenUnrecorded {
         /// How many.
@@ -95,6 +105,8 @@ pub enum Note {
     },
     /// A ring held something that is no record.
     RingDamaged(String),
+    /// Samples were switched on or off, or a word was written to the control pipe.
+    Control(ControlNote),
 }
 
 /// What is less than was asked for, in one line.
@@ -196,6 +208,15 @@ impl fmt::Display for Note {
                 }
                 write!(f, "; Ctrl-C stops")
             }
+            Self::WaitingFor(who) => write!(f, "waiting for {who}; Ctrl-C stops"),
+            Self::Found { within } => {
+                let millis = within.as_micros().div_ceil(1000);
+                write!(f, "found: recorded at most {millis} ms after it began")
+            }
+            Self::Vanished(pids) => {
+                let ids: Vec<String> = pids.iter().map(i32::to_string).collect();
+                write!(f, "ended before it could be recorded: {}", ids.join(", "))
+            }
             Self::ChildrenUnrecorded { processes: 1 } => {
                 write!(
                     f,
@@ -279,6 +300,7 @@ impl fmt::Display for Note {
                 "too many mappings to follow them all: stacks of the processes with most end early \
                  ({processes} in all; --call-graph fp needs no mappings)"
             ),
+            Self::Control(note) => write!(f, "{note}"),
             Self::RingDamaged(what) => write!(f, "{what}: the rest of that batch was skipped"),
         }
     }

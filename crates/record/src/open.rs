@@ -1,11 +1,13 @@
 //! Opening every event for every target on every CPU, and mapping two rings a CPU.
 
 use crate::attrs::{Attrs, Prepared};
+use crate::cgroup::Cgroup;
 use crate::control::DumpSize;
 use crate::interrupts::Interrupts;
 use crate::note::{FewFiles, SmallRings};
+use crate::place::Place;
 use crate::streams::Streams;
-use crate::{Error, Rate, Settings, opening, stack_dump};
+use crate::{Error, Inherit, Rate, Settings, opening, stack_dump};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_events::Grouping;
 use rprof_ringbuf::{Counter, MapError, OpenError, Poller, Ring, Target, sys};
@@ -19,6 +21,9 @@ const SAMPLE_BYTES: u64 = 512 << 10;
 /// The largest ring unless the user asks for one, and the most for all rings together.
 const MOST_SAMPLE_BYTES: u64 = 16 << 20;
 const MOST_BYTES: u64 = 128 << 20;
+/// The smallest ring of a thread that has its own, and pages of its sideband.
+const THREAD_BYTES: u64 = 64 << 10;
+const THREAD_SIDEBAND_PAGES: usize = 8;
 /// With stack dumps, the recorder wakes up when one of this many parts of a ring is full.
 const WAKE_AT: usize = 8;
 /// A ring has room for this many samples at least, or their dumps are smaller.
@@ -35,10 +40,13 @@ pub(crate) struct EventCounters {
     pub(crate) targets: Vec<Target>,
     /// The same event with small stack dumps: a counter for each of those above.
     pub(crate) small_dumps: Option<SmallDumps>,
+    /// Samples are taken, or will be once the command is executed.
+    pub(crate) is_on: bool,
     pub(crate) cpus: Option<Vec<u32>>,
     pub(crate) grouping: Grouping,
     /// What the kernel wants with a probe.
     pub(crate) text: Option<CString>,
+    pub(crate) cgroup: Option<Cgroup>,
 }
 
 /// What counters of an event say in sum.
@@ -96,14 +104,14 @@ impl EventCounters {
 pub(crate) struct Group {
     pub(crate) events: Vec<EventCounters>,
     pub(crate) rings: Vec<Ring>,
-    /// For each CPU with a ring, the counter that owns it.
+    /// For each place with a ring, the counter that owns it.
     owners: Vec<RingOwner>,
 }
 
 /// The counter that a ring is mapped with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RingOwner {
-    pub(crate) cpu: u32,
+    pub(crate) place: Place,
     /// Its event.
     pub(crate) event_idx: usize,
     /// Its place among the event's counters.
@@ -132,6 +140,8 @@ pub(crate) struct Scope<'a> {
     /// Threads, or nobody for everybody.
     pub(crate) targets: Vec<Target>,
     pub(crate) cpus: Vec<u32>,
+    /// Each thread has its events and rings, whatever its CPU.
+    pub(crate) per_thread: bool,
     /// The targets wait for their exec, which enables sampling.
     pub(crate) until_exec: bool,
     /// Data pages of each sample ring.
@@ -149,11 +159,26 @@ pub(crate) struct Scope<'a> {
 }
 
 impl Scope<'_> {
+    fn sideband_pages(&self) -> usize {
+        match self.per_thread {
+            true => THREAD_SIDEBAND_PAGES,
+            false => SIDEBAND_PAGES,
+        }
+    }
+
+    /// What gets a ring of its own, and which targets write into it.
+    fn places(&self, targets: &[Target]) -> Vec<(Place, Vec<Target>)> {
+        match self.per_thread {
+            true => Place::of_threads(targets),
+            false => Place::of_cpus(&self.cpus, targets),
+        }
+    }
+
     /// The threads among the targets.
     pub(crate) fn threads(&self) -> Vec<i32> {
         let threads = self.targets.iter().filter_map(|target| match target {
             Target::Thread(tid) => Some(*tid),
-            Target::All => None,
+            Target::All | Target::Cgroup(_) => None,
         });
         threads.collect()
     }
@@ -194,11 +219,12 @@ impl Opened {
         let new = |target: &&Target| !scope.targets.contains(*target);
         let new: Vec<Target> = targets.iter().filter(new).copied().collect();
         self.is_extended |= !new.is_empty();
-        for &cpu in &scope.cpus {
+        for (place, new) in scope.places(&new) {
             let interrupts = scope.interrupts;
-            let (sideband, sampling) = (Rings::Of(SIDEBAND_PAGES), Rings::Of(scope.ring_pages));
-            self.sideband.add(&new, cpu, sideband, interrupts)?;
-            self.sampling.add(&new, cpu, sampling, interrupts)?;
+            let (sideband, sampling) = (scope.sideband_pages(), scope.ring_pages);
+            let (sideband, sampling) = (Rings::Of(sideband), Rings::Of(sampling));
+            self.sideband.add(&new, place, sideband, interrupts)?;
+            self.sampling.add(&new, place, sampling, interrupts)?;
         }
         Ok(!new.is_empty())
     }
@@ -243,7 +269,8 @@ impl Group {
 
     /// From now on dumps have another size.
     pub(crate) fn switch_to(&self, size: DumpSize) -> io::Result<()> {
-        for event in self.events.iter().filter(|event| event.leads()) {
+        let on = |event: &&EventCounters| event.is_on && event.leads();
+        for event in self.events.iter().filter(on) {
             let small = event.small_dumps.iter().flat_map(|small| &small.counters);
             for (large, small) in event.counters.iter().zip(small) {
                 let (old, new) = match size {
@@ -264,7 +291,7 @@ impl Group {
 
 /// Data pages of each sample ring: a power of two, with room for the samples of a fifth of a second on a
 /// busy CPU.
-pub(crate) fn ring_pages(settings: &Settings, n_cpus: usize) -> usize {
+pub(crate) fn ring_pages(settings: &Settings, n_rings: usize) -> usize {
     if let Some(pages) = settings.ring_pages {
         return pages;
     }
@@ -274,10 +301,14 @@ pub(crate) fn ring_pages(settings: &Settings, n_cpus: usize) -> usize {
         Rate::Period(_) => u64::MAX,
     };
     let stack_bytes = stack_dump::size_of(settings.call_chains).unwrap_or(0);
-    let share = MOST_BYTES / n_cpus.max(1) as u64;
-    let most = share.clamp(SAMPLE_BYTES, MOST_SAMPLE_BYTES);
+    let share = MOST_BYTES / n_rings.max(1) as u64;
+    let least = match settings.inherit {
+        Inherit::PerThread => share.clamp(THREAD_BYTES, SAMPLE_BYTES),
+        _ => SAMPLE_BYTES,
+    };
+    let most = share.clamp(least, MOST_SAMPLE_BYTES);
     let bytes = hz.saturating_mul(stack_bytes.into()) / 5;
-    let bytes = bytes.clamp(SAMPLE_BYTES, most);
+    let bytes = bytes.clamp(least, most);
     let bytes = 1u64 << bytes.ilog2();
     usize::try_from(bytes).unwrap_or(usize::MAX) / sys::page_size()
 }
@@ -322,7 +353,7 @@ fn open_both(
     sampling: &[Prepared],
     scope: &Scope<'_>,
 ) -> Result<(Group, Group), Error> {
-    let mut pages = SIDEBAND_PAGES;
+    let mut pages = scope.sideband_pages();
     loop {
         let opened = open_halving(sideband, plain, pages)?;
         match open_halving(sampling, scope, scope.ring_pages) {
@@ -344,8 +375,8 @@ fn open_group(events: &[Prepared], scope: &Scope<'_>, pages: usize) -> Result<Gr
         ..Group::default()
     };
     opening::double(&mut group.events);
-    for &cpu in &scope.cpus {
-        group.add(&scope.targets, cpu, Rings::Of(pages), scope.interrupts)?;
+    for (place, targets) in scope.places(&scope.targets) {
+        group.add(&targets, place, Rings::Of(pages), scope.interrupts)?;
     }
     if group.counters().next().is_none()
         && let Some(event) = events.first()
@@ -379,12 +410,15 @@ impl Group {
         owner: RingOwner,
         rings: Rings<'_>,
     ) -> Result<(), Error> {
-        let cpu = owner.cpu;
+        let place = owner.place;
         let group = match rings {
             Rings::Of(_) => &*self,
             Rings::In(other) => other,
         };
-        match (group.owners.iter().find(|owner| owner.cpu == cpu), rings) {
+        match (
+            group.owners.iter().find(|owner| owner.place == place),
+            rings,
+        ) {
             // None of the events is there on that CPU.
             (None, Rings::In(_)) => Ok(()),
             (None, Rings::Of(pages)) => {
@@ -393,7 +427,7 @@ impl Group {
                     true => Ring::map_overwritten(counter, pages),
                     false => Ring::map(counter, pages),
                 };
-                let ring = ring.map_err(|why| Error::Map { cpu, why })?;
+                let ring = ring.map_err(|why| Error::Map { place, why })?;
                 self.rings.push(ring);
                 self.owners.push(owner);
                 Ok(())
@@ -436,8 +470,10 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
         counters: Vec::new(),
         targets: Vec::new(),
         small_dumps,
+        is_on: true,
         cpus: event.cpus.clone(),
         grouping: event.grouping.clone(),
         text: event.text.clone(),
+        cgroup: event.cgroup.clone(),
     }
 }

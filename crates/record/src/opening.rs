@@ -1,11 +1,13 @@
 //! Opening the counters of events: one for each target on each CPU, members of groups behind their leader.
 
+use crate::cgroup::Cgroup;
 use crate::interrupts::Interrupts;
 use crate::open::{EventCounters, Group, RingOwner, Rings, SmallDumps};
+use crate::place::Place;
 use crate::{Error, groups};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_ringbuf::sys::OpenFilesLimit;
-use rprof_ringbuf::{Counter, Cpu, OpenError, OpenWith, Target};
+use rprof_ringbuf::{Counter, OpenError, OpenWith, Target};
 
 /// An event's counter for one target on one CPU, and the same with small dumps.
 struct OneOrTwo {
@@ -18,7 +20,7 @@ impl Group {
     pub(crate) fn add(
         &mut self,
         targets: &[Target],
-        cpu: u32,
+        place: Place,
         rings: Rings<'_>,
         interrupts: &Interrupts,
     ) -> Result<(), Error> {
@@ -27,9 +29,9 @@ impl Group {
                 interrupts.check()?;
                 for idx in unit.clone() {
                     let leader = (idx > unit.start).then_some(unit.start);
-                    let opened = self.open_at(idx, leader, target, cpu)?;
+                    let opened = self.open_at(idx, leader, target, place)?;
                     match opened {
-                        Some(counters) => self.take(idx, counters, target, cpu, rings)?,
+                        Some(counters) => self.take(idx, counters, target, place, rings)?,
                         None if leader.is_none() => break,
                         None => {}
                     }
@@ -46,17 +48,17 @@ impl Group {
         idx: usize,
         leader: Option<usize>,
         target: Target,
-        cpu: u32,
+        place: Place,
     ) -> Result<Option<OneOrTwo>, Error> {
         let event = &self.events[idx];
-        let has_cpu = event.cpus.as_ref().is_none_or(|cpus| cpus.contains(&cpu));
-        if !has_cpu {
+        if !place.is_on(event.cpus.as_deref()) {
             return Ok(None);
         }
+        let target = event.cgroup.as_ref().map_or(target, Cgroup::target);
         let leader = leader.map(|leader| &self.events[leader]);
         let text = event.text.as_deref();
         let open = |attr, leader| {
-            open_one(attr, target, cpu, OpenWith { leader, text })
+            open_one(attr, target, place, OpenWith { leader, text })
                 .map_err(|why| Error::open(&event.name, attr, why, target))
         };
         let large = open(
@@ -83,11 +85,11 @@ impl Group {
         idx: usize,
         opened: OneOrTwo,
         target: Target,
-        cpu: u32,
+        place: Place,
         rings: Rings<'_>,
     ) -> Result<(), Error> {
         let next = RingOwner {
-            cpu,
+            place,
             event_idx: idx,
             counter_idx: self.events[idx].counters.len(),
         };
@@ -130,10 +132,10 @@ pub(crate) fn double(events: &mut [EventCounters]) {
 fn open_one(
     attr: &PerfEventAttr,
     target: Target,
-    cpu: u32,
+    place: Place,
     with: OpenWith<'_>,
 ) -> Result<Option<Counter>, OpenError> {
-    let open = || Counter::open_with(attr, target, Cpu::On(cpu), with);
+    let open = || Counter::open_with(attr, target, place.cpu(), with);
     let opened = match open() {
         Err(OpenError::TooManyFiles) if OpenFilesLimit::raise() => open(),
         opened => opened,

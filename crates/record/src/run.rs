@@ -18,10 +18,11 @@ use crate::open::{self, Opened, Scope};
 use crate::output::Created;
 use crate::plan::Plan;
 use crate::sink::Sink;
-use crate::targets::{started_by, targets_of};
+use crate::switching::{Goes, Switching};
+use crate::targets::{self, started_by, targets_of};
 use crate::{
-    CallChains, Error, Note, Output, Settings, Summary, Watch, group_attrs, groups, probes,
-    stack_dump, watched,
+    CallChains, ControlNote, Error, Inherit, Note, Output, Settings, Summary, Watch, group_attrs,
+    groups, probes, stack_dump, watched,
 };
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
@@ -48,6 +49,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         ..settings.clone()
     };
     let cpus = cpus_of(settings)?;
+    let switching = Switching::new(&settings.when)?;
     let interrupts = Rc::new(Interrupts::listen()?);
     let mut less = Less::default();
     let mut attrs = attrs::prepare(settings, &interrupts, &mut less, note)?;
@@ -57,25 +59,39 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         true => attrs.overwriting(),
         false => attrs,
     };
+    let waited_since = match (&settings.watch, settings.wait) {
+        (Watch::Matching(matching), true) => matching.wait(&interrupts, note)?,
+        _ => None,
+    };
     let gated = match settings.command.is_empty() {
         true => None,
         false => Some(Gated::spawn(&settings.command, stdout_of(settings))?),
     };
     let child = gated.as_ref().map(Gated::pid);
     note_children(settings, note);
+    let targets = targets_of(settings, child)?;
+    let n_rings = match settings.inherit {
+        Inherit::PerThread => targets.len(),
+        _ => cpus.len(),
+    };
     let mut scope = Scope {
-        targets: targets_of(settings, child)?,
-        until_exec: settings.watch == Watch::Command,
-        ring_pages: open::ring_pages(settings, cpus.len()),
+        targets,
+        per_thread: settings.inherit == Inherit::PerThread,
+        until_exec: settings.watch == Watch::Command && settings.when.is_from_start(),
+        ring_pages: open::ring_pages(settings, n_rings),
         is_size_asked: settings.ring_pages.is_some(),
         two_dump_sizes: settings.call_chains == CallChains::Auto,
         // What was overwritten is not known to be missing.
-        also_by_cpu: !is_flight && attrs.can_watch_all(settings),
+        also_by_cpu: !is_flight && settings.is_for_all_time() && attrs.can_watch_all(settings),
         few_files: None,
         interrupts: &interrupts,
         cpus,
     };
     let OpenedFor { opened, by } = open_all(&attrs, &mut scope, settings, child, note)?;
+    let vanished = targets::vanished(settings, &opened);
+    if by == SampledBy::Thread && !vanished.is_empty() {
+        note(Note::Vanished(vanished));
+    }
     less.rings = opened.small_rings;
     less.few_files = scope.few_files;
     if less != Less::default() {
@@ -110,6 +126,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         control: plan.control,
         unreadable: plan.unreadable,
         opened,
+        switching,
         interrupts: Rc::clone(&interrupts),
         sideband_layout,
         child: None,
@@ -127,7 +144,9 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         run.drain.streams = Some(run.opened.streams()?);
     }
     run.drain.flight = is_flight.then(Flight::default);
-    if settings.watch != Watch::All && by == SampledBy::Thread && !is_flight {
+    // A clock's samples are compared with the time that there was.
+    let is_compared = settings.is_for_all_time() && !is_flight;
+    if settings.watch != Watch::All && by == SampledBy::Thread && is_compared {
         let threads = scope.threads();
         let recorded = match settings.watch {
             Watch::Command => Recorded::Command(&threads),
@@ -136,9 +155,12 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         let (by_thread, by_cpu) = (&run.opened.sampling, run.opened.by_cpu.as_ref());
         run.drain.coverage = Coverage::of(by_thread, by_cpu, recorded);
     }
-    let ended = run
-        .start(gated, note)
-        .and_then(|()| run.until_stopped(note));
+    let ended = run.start(gated, note);
+    if let (Ok(()), Some(since)) = (&ended, waited_since) {
+        let within = since.elapsed();
+        note(Note::Found { within });
+    }
+    let ended = ended.and_then(|()| run.until_stopped(note));
     run.finish(ended, note)
 }
 
@@ -266,7 +288,7 @@ fn cpus_of(settings: &Settings) -> Result<Vec<u32>, Error> {
 pub(crate) enum Over {
     /// What was recorded has ended.
     Ended,
-    /// The time is over.
+    /// The time is over, or the user has said so on the control pipe.
     Time,
     /// The file is as large as it may be.
     Size,
@@ -280,6 +302,7 @@ pub(crate) struct Run<'a> {
     pub(crate) sink: Sink,
     pub(crate) drain: Drain,
     pub(crate) opened: Opened,
+    pub(crate) switching: Switching,
     pub(crate) interrupts: Rc<Interrupts>,
     pub(crate) sideband_layout: SampleLayout,
     control: Control,
@@ -298,7 +321,16 @@ impl Run<'_> {
             .enable()
             .map_err(Error::system(enabling))?;
         self.describe_at_start(note)?;
-        if self.settings.watch != Watch::Command || self.drain.lineage.is_some() {
+        if !self.settings.when.is_from_start() {
+            self.opened.hold();
+            note(
+                ControlNote::Switched {
+                    event: None,
+                    is_on: false,
+                }
+                .into(),
+            );
+        } else if self.settings.watch != Watch::Command || self.drain.lineage.is_some() {
             self.opened
                 .sampling
                 .enable()
@@ -336,16 +368,19 @@ impl Run<'_> {
         let mut poller = self.opened.poller();
         let mut alive = vec![true; self.opened.sampling.counters().count()];
         poller.add(&*self.interrupts);
+        self.switching.begin(&self.settings.when, &mut poller);
         let mut grace_period = GracePeriod::default();
         let mut poll_interval = POLL_INTERVAL;
         loop {
             let now = Instant::now();
             let timeout = self.coverage_poll_interval(now).min(poll_interval);
             let timeout = self.files.due_in(now).unwrap_or(timeout).min(timeout);
+            let timeout = self.switching.shorten(timeout, now);
             let timeout = deadline.map_or(timeout, |deadline| {
                 deadline.saturating_duration_since(now).min(timeout)
             });
             self.wait(&mut poller, &mut alive, timeout)?;
+            let goes = self.switch(note)?;
             let statistics = self.pass()?;
             self.drain.take_notes().for_each(&mut *note);
             let decision = self.control.decide(Instant::now(), statistics);
@@ -361,6 +396,9 @@ impl Run<'_> {
             }
             let command_ended = self.command_ended()?;
             let is_time_over = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            if goes == Goes::ToEnd {
+                return Ok(Over::Time);
+            }
             if is_time_over && !command_ended {
                 note(Note::DurationOver);
                 return Ok(Over::Time);

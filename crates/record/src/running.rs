@@ -62,6 +62,7 @@ impl Run<'_> {
             Watch::Processes(pids) => processes_of(pids),
             Watch::All => rprof_process::all_processes().map_err(Error::system("listing /proc"))?,
             Watch::Threads(tids) => processes_of(tids),
+            Watch::Matching(matching) => matching.processes(),
         })
     }
 

@@ -1,6 +1,6 @@
 //! What to record, and what came of it: plain data.
 
-use crate::Writing;
+use crate::{Cgroups, Matching, When, Writing};
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
 use rprof_perfdata::feature::{SampleCoverage, StackEnds};
@@ -63,6 +63,20 @@ pub enum Watch {
     Processes(Vec<i32>),
     /// These threads and all that they start.
     Threads(Vec<i32>),
+    /// Processes that are found when the recording begins, and all that they start.
+    Matching(Matching),
+}
+
+/// Whether what is started later is recorded, too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inherit {
+    /// It is.
+    #[default]
+    Inherited,
+    /// Only the threads that are there when the recording begins are recorded.
+    No,
+    /// The same, with one event a thread, whatever its CPU.
+    PerThread,
 }
 
 /// Where a recording goes.
@@ -95,12 +109,20 @@ pub struct Settings {
     pub call_chains: CallChains,
     /// Whom.
     pub watch: Watch,
+    /// With [`Watch::Matching`], wait until there is one.
+    pub wait: bool,
+    /// Watch what they start from now on.
+    pub inherit: Inherit,
     /// Watch also what the processes have started before the recording.
     pub children: bool,
     /// On which CPUs; `None` for all that are online.
     pub cpus: Option<Vec<u32>>,
+    /// With [`Watch::All`], only what runs in control groups.
+    pub cgroups: Cgroups,
     /// Command to start; empty for none.
     pub command: Vec<OsString>,
+    /// When samples are taken.
+    pub when: When,
     /// Longest time; `None` for no limit.
     pub duration: Option<Duration>,
     /// Data pages of each sample ring, a power of two; `None` for the default.
@@ -124,6 +146,14 @@ pub struct Settings {
     pub wait_all: bool,
     /// This program's own command line and version, for the file.
     pub tool: Tool,
+}
+
+impl Settings {
+    /// Whether samples of all that was asked for are taken, from the start to the end: then they can be
+    /// compared with the time that there was.
+    pub(crate) fn is_for_all_time(&self) -> bool {
+        self.when.is_always() && self.inherit == Inherit::Inherited
+    }
 }
 
 /// Who records.
@@ -175,6 +205,8 @@ pub struct Summary {
     pub own_samples: u64,
     /// Samples of tasks that are not recorded, which were left out.
     pub others_samples: u64,
+    /// Whether samples were to be taken at any time.
+    pub was_on: bool,
     /// What each event counted, whether or not samples were taken; empty if others are counted, too.
     pub event_counts: Vec<EventCount>,
     /// What samples stand for, if much is missing: processes that end early have no samples.

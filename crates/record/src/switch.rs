@@ -29,7 +29,7 @@ impl Run<'_> {
             SwitchOn::Time(_) => self.files.due_in(Instant::now()) == Some(Duration::ZERO),
         };
         match is_due {
-            true => self.switch(note),
+            true => self.go_on_in_next_file(note),
             false => Ok(()),
         }
     }
@@ -40,7 +40,7 @@ impl Run<'_> {
         most.is_some_and(|most| self.created.progress() >= most)
     }
 
-    fn switch(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
+    fn go_on_in_next_file(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
         if let Some(flight) = &mut self.drain.flight {
             flight.take(&mut self.opened)?;
         }

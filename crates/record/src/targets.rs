@@ -1,6 +1,8 @@
 //! Whom to open events for.
 
+use crate::open::Opened;
 use crate::{Error, Settings, Watch};
+use foldhash::HashSet;
 use rprof_ringbuf::Target;
 
 /// The threads to open events for, as they are now. A thread is missed if one without open events makes it
@@ -14,6 +16,16 @@ pub(crate) fn targets_of(settings: &Settings, child: Option<i32>) -> Result<Vec<
                 rprof_process::process_of(tid).map_err(|_| Error::NoSuchTask { id: tid })?;
             }
             tids.clone()
+        }
+        Watch::Matching(matching) => {
+            let pids = matching.processes();
+            if pids.is_empty() {
+                return Err(Error::NoneMatch {
+                    who: matching.to_string(),
+                });
+            }
+            let threads = pids.into_iter().map(rprof_process::threads_of);
+            threads.filter_map(Result::ok).flatten().collect()
         }
         Watch::Processes(pids) => {
             let mut all = Vec::new();
@@ -31,6 +43,23 @@ pub(crate) fn targets_of(settings: &Settings, child: Option<i32>) -> Result<Vec<
     threads.sort_unstable();
     threads.dedup();
     Ok(threads.into_iter().map(Target::Thread).collect())
+}
+
+/// Processes that were asked for by their ids, and ended before any event of them was open.
+pub(crate) fn vanished(settings: &Settings, opened: &Opened) -> Vec<i32> {
+    let Watch::Processes(pids) = &settings.watch else {
+        return Vec::new();
+    };
+    let events = opened.sampling.events.iter();
+    let opened: HashSet<i32> = events
+        .flat_map(|event| &event.targets)
+        .filter_map(|target| match target {
+            Target::Thread(tid) => Some(*tid),
+            _ => None,
+        })
+        .collect();
+    let is_gone = |pid: &i32| !opened.contains(pid) && rprof_process::threads_of(*pid).is_err();
+    pids.iter().copied().filter(is_gone).collect()
 }
 
 /// The processes that these have started, without this recorder and its command: a shell among them may

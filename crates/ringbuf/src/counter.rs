@@ -5,7 +5,7 @@ use rprof_abi::sample::ReadValues;
 use rprof_abi::{AttrFlags, Cursor, Endian, PerfEventAttr, ReadFormat};
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 /// Whom an event watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub enum Target {
     Thread(i32),
     /// Everybody; needs a CPU.
     All,
+    /// A control group, by a descriptor of its folder; needs a CPU.
+    Cgroup(RawFd),
 }
 
 /// Where an event watches.
@@ -84,16 +86,17 @@ impl Counter {
         }
         let mut bytes = Vec::new();
         attr.encode(&mut bytes, Endian::NATIVE, attr.smallest_size());
-        let pid = match target {
-            Target::Thread(tid) => tid,
-            Target::All => -1,
+        let (pid, of_what) = match target {
+            Target::Thread(tid) => (tid, sys::OpenFlags::Task),
+            Target::All => (-1, sys::OpenFlags::Task),
+            Target::Cgroup(folder) => (folder, sys::OpenFlags::Cgroup),
         };
         let cpu = match cpu {
             Cpu::On(cpu) => i32::try_from(cpu).unwrap_or(i32::MAX),
             Cpu::Any => -1,
         };
         let leader = with.leader.map(AsFd::as_fd);
-        let fd = sys::perf_event_open(&mut bytes, pid, cpu, leader, with.text);
+        let fd = sys::perf_event_open(&mut bytes, pid, cpu, of_what, leader, with.text);
         let fd = fd.map_err(OpenError::from_errno)?;
         Ok(Self {
             fd,

@@ -3,7 +3,7 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// `O_PATH` (asm-generic): a handle to look at, which no driver and no reader of a FIFO notices.
@@ -93,6 +93,20 @@ impl Seen {
         }
         self.open(options.custom_flags(O_NONBLOCK | O_NOCTTY))
     }
+
+    /// Opens it to be read and written, if it is a FIFO or a pipe. Nobody is waited for: neither here nor
+    /// where it is read or written.
+    ///
+    /// # Errors
+    /// As `open(2)`; `InvalidInput` if it is something else.
+    pub fn open_fifo(&self) -> io::Result<File> {
+        if !self.meta.file_type().is_fifo() {
+            let what = "neither a FIFO nor a pipe";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
+        let mut options = File::options();
+        self.open(options.read(true).write(true).custom_flags(O_NONBLOCK))
+    }
 }
 
 /// Opens a regular file to be read.
@@ -128,6 +142,20 @@ mod tests {
         }
         let missing = open(&dir.path().join("none"));
         assert_eq!(missing.unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_pipe_is_opened_as_such_and_nobody_is_waited_for() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let path = PathBuf::from(format!("/proc/self/fd/{}", reader.as_raw_fd()));
+        let mut pipe = Seen::at(&path).unwrap().open_fifo().unwrap();
+        let mut bytes = [0; 8];
+        let empty = pipe.read(&mut bytes).unwrap_err();
+        assert_eq!(empty.kind(), io::ErrorKind::WouldBlock);
+        io::Write::write_all(&mut writer, b"word").unwrap();
+        assert_eq!(pipe.read(&mut bytes).unwrap(), 4);
+        let null = Seen::at(Path::new("/dev/null")).unwrap().open_fifo();
+        assert_eq!(null.unwrap_err().kind(), io::ErrorKind::InvalidInput);
     }
 
     #[test]

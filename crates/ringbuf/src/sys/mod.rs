@@ -28,12 +28,22 @@ fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     }
 }
 
+/// What the first number of `perf_event_open` is of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum OpenFlags {
+    /// A task, or nobody.
+    Task,
+    /// A control group's folder (`PERF_FLAG_PID_CGROUP`).
+    Cgroup,
+}
+
 /// `perf_event_open(2)` with close-on-exec. `attr` is written to on E2BIG (the kernel puts the size
 /// it knows into the size field). `text` is what its `config1` points to.
 pub(crate) fn perf_event_open(
     attr: &mut [u8],
     pid: i32,
     cpu: i32,
+    of_what: OpenFlags,
     leader: Option<BorrowedFd<'_>>,
     text: Option<&CStr>,
 ) -> io::Result<OwnedFd> {
@@ -43,7 +53,12 @@ pub(crate) fn perf_event_open(
         let address = text.as_ptr().expose_provenance() as u64;
         config1.copy_from_slice(&address.to_ne_bytes());
     }
+    const PERF_FLAG_PID_CGROUP: libc::c_ulong = 4;
     const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 8;
+    let flags = match of_what {
+        OpenFlags::Task => PERF_FLAG_FD_CLOEXEC,
+        OpenFlags::Cgroup => PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP,
+    };
     let leader: RawFd = leader.map_or(-1, |leader| leader.as_raw_fd());
     // SAFETY: `attr` starts with its own size, which is its length (PerfEventAttr::encode).
     let fd = unsafe {
@@ -53,7 +68,7 @@ pub(crate) fn perf_event_open(
             pid,
             cpu,
             leader,
-            PERF_FLAG_FD_CLOEXEC,
+            flags,
         )
     };
     let fd = RawFd::try_from(fd).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;

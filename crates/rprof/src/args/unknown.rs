@@ -15,20 +15,7 @@ const PERFS: &[(&[&str], &str)] = &[
         &["-b", "-j", "--branch-any", "--branch-filter"],
         "rprof keeps branches only as callers: --call-graph lbr",
     ),
-    (
-        &["-i", "--no-inherit"],
-        "rprof always follows what is started",
-    ),
     (&["-n", "--no-samples"], "rprof always takes samples"),
-    (
-        &["-G", "--cgroup"],
-        "use -a, and --comms or --pid in rprof report",
-    ),
-    (
-        &["-u", "--uid"],
-        "use -a, and --comms or --pid in rprof report",
-    ),
-    (&["-D", "--delay"], "attach when it is time: -p PID"),
 ];
 
 /// The error with a tip that helps; the one how to pass a flag as a command is taken away.

@@ -2,6 +2,7 @@
 
 mod call_chains;
 mod call_graph;
+mod cgroups;
 mod compat;
 mod events;
 mod files;
@@ -9,15 +10,18 @@ mod output;
 mod targets;
 #[cfg(test)]
 mod tests;
+mod timing;
 
 pub(crate) use call_chains::CallChainArgs;
 pub(crate) use call_graph::CallGraph;
+use cgroups::CgroupArgs;
 use clap::ArgAction;
 use compat::CompatArgs;
 pub(crate) use events::EventArgs;
 pub(crate) use output::OutputArgs;
 use std::ffi::OsString;
 pub(crate) use targets::TargetArgs;
+use timing::TimingArgs;
 
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
@@ -44,6 +48,12 @@ pub(crate) struct RecordArgs {
 
     #[command(flatten)]
     pub(crate) targets: TargetArgs,
+
+    #[command(flatten)]
+    pub(crate) cgroups: CgroupArgs,
+
+    #[command(flatten)]
+    pub(crate) timing: TimingArgs,
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,

@@ -1,5 +1,7 @@
 //! Whom to record, and for how long.
 
+use rprof_record::NamePattern;
+
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Targets")]
 pub(crate) struct TargetArgs {
@@ -24,6 +26,36 @@ pub(crate) struct TargetArgs {
     /// Threads to watch, by id
     #[arg(short = 't', long, value_name = "TID", value_delimiter = ',')]
     pub(crate) tid: Vec<i32>,
+
+    /// Everything of a user, by name or number
+    #[arg(
+        short = 'u',
+        long,
+        value_name = "USER",
+        conflicts_with_all = ["all_cpus", "pid", "tid"]
+    )]
+    pub(crate) uid: Option<String>,
+
+    /// Processes whose name, or whose program's, matches a regular expression (may be repeated)
+    #[arg(
+        long,
+        value_name = "RE",
+        value_parser = NamePattern::parse,
+        conflicts_with_all = ["all_cpus", "pid", "tid", "uid"]
+    )]
+    pub(crate) name: Vec<NamePattern>,
+
+    /// With --name: wait until there is one
+    #[arg(long, requires = "name")]
+    pub(crate) wait: bool,
+
+    /// Leave out what is started later: only the threads that are there
+    #[arg(short = 'i', long)]
+    pub(crate) no_inherit: bool,
+
+    /// As -i, with one event and ring a thread, not one a CPU: fewer files on many CPUs
+    #[arg(long, conflicts_with_all = ["all_cpus", "cpu"])]
+    pub(crate) per_thread: bool,
 
     /// Only on these CPUs, such as 0-3,8; without -p or -t: all that runs there
     #[arg(short = 'C', long, value_name = "CPUS")]

@@ -4,7 +4,7 @@ use super::RecordArgs;
 use crate::args::{Args, Command};
 use clap::Parser;
 
-fn record(words: &[&str]) -> Result<RecordArgs, clap::Error> {
+pub(super) fn record(words: &[&str]) -> Result<RecordArgs, clap::Error> {
     let args = Args::try_parse_from([&["rprof", "record"], words].concat())?;
     let Command::Record(record) = args.command else {
         panic!()

@@ -2,6 +2,7 @@
 
 mod settings;
 mod summary;
+mod targets;
 
 use super::symbols::embed;
 use crate::args::{LimitArgs, RecordArgs};

@@ -6,7 +6,8 @@ use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
 use rprof_events::{Event, EventError, Sources, group_all, parse_cpu_list, parse_events};
 use rprof_record::{
-    CallChains, MOST_STACK_BYTES, Output, Rate, Settings, SwitchOutput, Tool, Watch, Writing,
+    CallChains, Cgroups, Inherit, MOST_STACK_BYTES, Matching, Output, Rate, Settings, SwitchOutput,
+    Tool, Watch, When, Writing,
 };
 use rprof_ringbuf::sys::{mount_tracefs, page_size};
 use std::fs::File;
@@ -18,7 +19,11 @@ use std::time::Duration;
 pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
     let cpus = args.targets.cpu.as_deref().map(parse_cpu_list).transpose();
     let cpus = cpus.map_err(of_event)?;
-    let watch = watch(&args.targets);
+    let cgroups = args.cgroups.settings();
+    let watch = match cgroups {
+        Cgroups::All => watch(&args.targets)?,
+        _ => Watch::All,
+    };
     Ok(Settings {
         events: events(&args.events, args.quiet)?,
         rate: rate(&args.events)?,
@@ -32,9 +37,16 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
             (chains, _) => chains,
         },
         watch,
+        wait: args.targets.wait,
+        inherit: inherit(&args.targets),
         children: args.targets.children,
         cpus,
+        cgroups,
         command: args.command.clone(),
+        when: When {
+            delay: args.timing.delay.clone().unwrap_or_default(),
+            control: args.timing.control.clone(),
+        },
         duration: args.targets.duration.map(duration).transpose()?,
         ring_pages: args
             .output
@@ -60,8 +72,12 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
 }
 
 /// `-C` without tasks is everybody on these CPUs.
-fn watch(args: &TargetArgs) -> Watch {
-    if !args.pid.is_empty() {
+fn watch(args: &TargetArgs) -> Result<Watch> {
+    Ok(if let Some(user) = &args.uid {
+        Watch::Matching(super::targets::user(user)?)
+    } else if !args.name.is_empty() {
+        Watch::Matching(Matching::Names(args.name.clone()))
+    } else if !args.pid.is_empty() {
         Watch::Processes(args.pid.clone())
     } else if !args.tid.is_empty() {
         Watch::Threads(args.tid.clone())
@@ -69,6 +85,14 @@ fn watch(args: &TargetArgs) -> Watch {
         Watch::All
     } else {
         Watch::Command
+    })
+}
+
+fn inherit(args: &TargetArgs) -> Inherit {
+    match (args.per_thread, args.no_inherit) {
+        (true, _) => Inherit::PerThread,
+        (false, true) => Inherit::No,
+        (false, false) => Inherit::Inherited,
     }
 }
 

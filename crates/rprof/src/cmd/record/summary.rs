@@ -95,6 +95,9 @@ fn sentence(summary: &Summary) -> String {
 /// Why there are none, by what the events counted.
 fn why_no_samples(summary: &Summary) -> String {
     let own = summary.own_samples;
+    if !summary.was_on {
+        return "no samples: they were never enabled (-D, --control)".to_owned();
+    }
     if own > 0 {
         return format!("all {own} were of rprof itself (--include-self keeps them)");
     }
