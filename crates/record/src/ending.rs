@@ -13,6 +13,7 @@ use crate::output::{Created, Fate};
 use crate::run::{Over, Run};
 use crate::sink::Written;
 use crate::{Error, EventCount, Note, Summary};
+use foldhash::HashSet;
 use rprof_abi::AttrFlags;
 use rprof_perfdata::feature::SampleCoverage;
 use rprof_perfdata::{FeatureId, Writer};
@@ -96,7 +97,7 @@ impl Run<'_> {
         let Written {
             writer,
             result,
-            unwound,
+            mut unwound,
         } = self.sink.finish()?;
         if let Some(unwound) = &unwound {
             notes_of(unwound).into_iter().for_each(&mut *note);
@@ -121,6 +122,9 @@ impl Run<'_> {
             return Err(error);
         }
         disabled.map_err(Error::system("disabling events"))?;
+        let entered = unwound
+            .as_mut()
+            .map(|unwound| std::mem::take(&mut unwound.paths));
         let summary = Summary {
             lost_samples: lost_samples?,
             lost_sideband: lost_sideband?.unwrap_or(0),
@@ -130,6 +134,7 @@ impl Run<'_> {
         };
         let end = FileEnd {
             writer,
+            entered,
             summary: &summary,
             drain: &mut self.drain,
             created: &self.created,
@@ -183,6 +188,8 @@ impl Run<'_> {
 /// The end of a file: what is known only then.
 struct FileEnd<'e> {
     writer: Writer,
+    /// Paths of the images that stacks led into, if stacks were unwound.
+    entered: Option<HashSet<Vec<u8>>>,
     summary: &'e Summary,
     drain: &'e mut Drain,
     created: &'e Created,
@@ -194,6 +201,7 @@ impl FileEnd<'_> {
     fn write(self) -> Result<u64, Error> {
         let Self {
             writer,
+            entered,
             summary,
             drain,
             created,
@@ -210,7 +218,9 @@ impl FileEnd<'_> {
         let finishing = in_background("rprof-end", move || {
             sections.push((FeatureId::BUILD_ID, missing_build_ids.section()));
             // Files may be on a slow disk, and all else is worth more.
-            let contents = in_background("rprof-contents", move || missing_build_ids.contents());
+            let contents = in_background("rprof-contents", move || {
+                missing_build_ids.contents(entered.as_ref())
+            });
             let contents = contents
                 .ok()
                 .and_then(|all| all.recv_timeout(CONTENTS_TIMEOUT).ok());
