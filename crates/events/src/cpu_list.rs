@@ -16,17 +16,14 @@ pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, EventError> {
     if trimmed.is_empty() {
         return Ok(Vec::new());
     }
-    let mut listed = vec![false; MAX_CPU as usize + 1];
+    let bad = || EventError::BadCpuList {
+        text: text.to_owned(),
+    };
+    let mut listed = Vec::new();
     for part in trimmed.split(',') {
-        let range = parse_range(part.trim()).and_then(|(first, last)| listed.get_mut(first..=last));
-        match range {
-            Some(range) => range.fill(true),
-            None => {
-                return Err(EventError::BadCpuList {
-                    text: text.to_owned(),
-                });
-            }
-        }
+        let (first, last) = parse_range(part.trim()).ok_or_else(bad)?;
+        listed.resize(listed.len().max(last + 1), false);
+        listed.get_mut(first..=last).ok_or_else(bad)?.fill(true);
     }
     let numbered = (0..=MAX_CPU).zip(listed);
     Ok(numbered
@@ -37,7 +34,7 @@ pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, EventError> {
 fn parse_range(part: &str) -> Option<(usize, usize)> {
     let (first, last) = part.split_once('-').unwrap_or((part, part));
     let (first, last) = (parse_cpu(first)?, parse_cpu(last)?);
-    (first <= last).then_some((first, last))
+    (first <= last && last <= MAX_CPU as usize).then_some((first, last))
 }
 
 fn parse_cpu(text: &str) -> Option<usize> {

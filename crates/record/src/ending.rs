@@ -93,7 +93,7 @@ impl Run<'_> {
         let Written {
             writer,
             result,
-            unwound,
+            mut unwound,
         } = self.sink.finish()?;
         if let Some(unwound) = &unwound {
             notes_of(unwound).into_iter().for_each(&mut *note);
@@ -120,6 +120,9 @@ impl Run<'_> {
         disabled.map_err(Error::system("disabling events"))?;
         described?;
         let (lost_samples, lost_sideband) = lost?;
+        let entered = unwound
+            .as_mut()
+            .map(|unwound| std::mem::take(&mut unwound.paths));
         let stacks = unwound.map(|unwound| unwound.ends);
         let earlier = &self.files.earlier;
         let plain = writer.uncompressed_len();
@@ -132,6 +135,7 @@ impl Run<'_> {
             coverage: coverage.filter(|_| !is_later),
             missing_build_ids: std::mem::take(&mut self.drain.missing_build_ids),
             build_ids: !self.settings.writing.no_build_ids,
+            entered,
         };
         let ending = end.start()?;
         self.files.end_last();

@@ -7,6 +7,7 @@ use crate::features;
 use crate::interrupts::Interrupts;
 use crate::missing_build_ids::MissingBuildIds;
 use crossbeam_channel::Receiver;
+use foldhash::HashSet;
 use rprof_perfdata::feature::{SampleCoverage, StackEnds};
 use rprof_perfdata::{FeatureId, Finished, Writer};
 use std::time::Duration;
@@ -21,6 +22,8 @@ pub(crate) struct FileEnd<'e> {
     pub(crate) stacks: Option<&'e StackEnds>,
     pub(crate) coverage: Option<SampleCoverage>,
     pub(crate) missing_build_ids: MissingBuildIds,
+    /// Paths of the images that stacks led into, if that is known.
+    pub(crate) entered: Option<HashSet<Vec<u8>>>,
     /// Whether build ids are written.
     pub(crate) build_ids: bool,
 }
@@ -48,7 +51,10 @@ impl FileEnd<'_> {
             }
             sections.push((FeatureId::BUILD_ID, missing_build_ids.section()));
             // Files may be on a slow disk, and all else is worth more.
-            let contents = in_background("rprof-contents", move || missing_build_ids.contents());
+            let entered = self.entered;
+            let contents = in_background("rprof-contents", move || {
+                missing_build_ids.contents(entered.as_ref())
+            });
             let contents = contents
                 .ok()
                 .and_then(|all| all.recv_timeout(CONTENTS_TIMEOUT).ok());

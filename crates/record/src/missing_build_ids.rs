@@ -6,7 +6,7 @@
 //! the recording has.
 
 use crate::file_limit;
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use rprof_abi::record::{BuildIdBytes, FileIdentity, Inode, Mmap2, Record};
 use rprof_abi::{Encoder, Endian, Misc};
 use rprof_images::{Elf, Fingerprint};
@@ -148,12 +148,14 @@ impl MissingBuildIds {
         id
     }
 
-    /// What was in files that have no build id. Files that were written to meanwhile have no checksum: what
-    /// was mapped is no longer there.
-    pub(crate) fn contents(&self) -> Vec<FileContents> {
+    /// What was in files that have no build id. Files that no stack led into have no checksum, if it is known
+    /// which those are; nor have files that were written to meanwhile: what was mapped is no longer there.
+    pub(crate) fn contents(&self, entered: Option<&HashSet<Vec<u8>>>) -> Vec<FileContents> {
         let until = Instant::now().checked_add(CHECKSUMS_TIMEOUT);
+        let is_entered = |key: &FileKey| entered.is_none_or(|paths| paths.contains(&key.path));
         let contents = self.contents.iter().map(|(key, fingerprint, elf)| {
-            let fingerprint = elf.as_ref().map_or(*fingerprint, |elf| {
+            let elf = elf.as_ref().filter(|_| is_entered(key));
+            let fingerprint = elf.map_or(*fingerprint, |elf| {
                 fingerprint.with_checksum(elf, &self.budget, until)
             });
             FileContents {
@@ -218,4 +220,61 @@ fn open_mapped(map: &Mmap2<'_>, inode: &Inode, budget: &Budget) -> Option<Elf> {
         .into_iter()
         .filter_map(|path| Elf::open(path, budget).ok());
     files.find(|elf| elf.inode() == Some(inode.ino))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt;
+
+    /// An ELF header, and nothing that it speaks of.
+    fn without_build_id(path: &Path) {
+        let mut header = b"\x7fELF\x02\x01\x01".to_vec();
+        header.resize(64, 0);
+        header[16] = 2;
+        header[18] = 62;
+        header[20] = 1;
+        header[52] = 64;
+        std::fs::write(path, header).unwrap();
+    }
+
+    /// The record of its mapping.
+    fn mapped(path: &Path) -> Record<'_> {
+        let meta = std::fs::metadata(path).unwrap();
+        Record::Mmap2(Mmap2 {
+            pid: i32::try_from(std::process::id()).unwrap(),
+            tid: 1,
+            addr: 0x1000,
+            len: 0x1000,
+            pgoff: 0,
+            identity: FileIdentity::Inode(Inode {
+                ino: meta.ino(),
+                ..Inode::default()
+            }),
+            prot: 5,
+            flags: 2,
+            filename: path.as_os_str().as_bytes(),
+        })
+    }
+
+    #[test]
+    fn only_files_that_stacks_led_into_are_read_for_their_checksum() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = ["ran", "idle"].map(|name| dir.path().join(name));
+        let mut missing = MissingBuildIds::default();
+        for path in &paths {
+            without_build_id(path);
+            missing.take(&mut mapped(path), Misc::USER);
+        }
+        let with_checksum = |entered: Option<&HashSet<Vec<u8>>>| {
+            let contents = missing.contents(entered);
+            assert_eq!(contents.len(), 2, "both are noted");
+            let with = contents.iter().filter(|file| file.crc.is_some());
+            with.map(|file| file.path.clone()).collect::<Vec<_>>()
+        };
+        let [ran, idle] = paths.map(|path| path.into_os_string().into_encoded_bytes());
+        let entered = HashSet::from_iter([ran.clone()]);
+        assert_eq!(with_checksum(None), [ran.clone(), idle], "nobody unwound");
+        assert_eq!(with_checksum(Some(&entered)), [ran]);
+    }
 }

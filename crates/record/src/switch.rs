@@ -74,6 +74,7 @@ impl Run<'_> {
             stacks: ended.stacks.as_ref(),
             coverage: None,
             missing_build_ids,
+            entered: None,
             build_ids: !self.settings.writing.no_build_ids,
         };
         let ending = end.start()?;

@@ -1,16 +1,19 @@
 //! The walk: frame after frame, until the stack or what is known of it ends.
 
+mod by_rule;
+
 use crate::arch::{Arch, Call, LONGEST_CALL};
 use crate::cache::Cache;
 use crate::dwarf_evaluation::StepError;
 use crate::epilogue;
 use crate::frame_pointer::{self, FramePointerResult};
 use crate::index::Scratch;
-use crate::rule::{Kind, Rule, WORD};
+use crate::rule::{Kind, Rule};
 use crate::signal;
 use crate::space::is_code;
 use crate::stack::{Stack, Unread};
 use crate::{AddressSpace, Mapped, Outcome, RegisterSet};
+use by_rule::Saved;
 use rprof_abi::for_machine;
 use rprof_base::{Avma, CodeAddress, Svma};
 
@@ -41,6 +44,8 @@ impl StackFrame {
 pub struct Unwinder {
     cache: Cache,
     scratch: Scratch,
+    /// For walks: kept for its memory.
+    unrestored: Vec<Saved>,
     reach: u64,
 }
 
@@ -56,6 +61,7 @@ impl Unwinder {
         Self {
             cache: Cache::new(),
             scratch: Scratch::new(),
+            unrestored: Vec::new(),
             reach: 0,
         }
     }
@@ -74,10 +80,13 @@ impl Unwinder {
         max_frames: usize,
         visit: impl FnMut(StackFrame),
     ) -> Outcome {
+        let mut unrestored = std::mem::take(&mut self.unrestored);
+        unrestored.clear();
         let walk = Walk {
             space,
             number: space.number(),
             registers: *registers,
+            unrestored,
             stack,
             slot: 0,
             is_return: false,
@@ -94,7 +103,10 @@ const MAX_CODE: usize = 64;
 struct Walk<'w, S> {
     space: &'w S,
     number: u32,
+    /// The stack pointer and the program counter, always. The others once they are restored.
     registers: RegisterSet,
+    /// Frames that were left, innermost first, whose callers' registers nobody has needed yet.
+    unrestored: Vec<Saved>,
     stack: Stack<'w>,
     /// Where the program counter was read.
     slot: u64,
@@ -115,6 +127,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         let outcome = self.frames::<A>(unwinder, max_frames, visit);
         let end = self.registers.get(A::SP).unwrap_or(start);
         unwinder.reach = end.saturating_sub(start);
+        unwinder.unrestored = self.unrestored;
         match (outcome, self.guessed) {
             (Outcome::Complete, Some(image)) => Outcome::Guessed { image },
             _ => outcome,
@@ -172,49 +185,6 @@ impl<S: AddressSpace> Walk<'_, S> {
         }
     }
 
-    /// Leaves a frame by its compact rule.
-    #[inline]
-    fn plain<A: Arch>(&mut self, rule: &Rule) -> Result<(), Outcome> {
-        let Some(base) = self.registers.get(rule.base.into()) else {
-            return Err(self.bad_info());
-        };
-        let cfa = base.wrapping_add_signed(rule.cfa.into());
-        let sp = self.registers.get(A::SP).unwrap_or(0);
-        if cfa <= sp && !self.may_be_empty() {
-            return Err(Outcome::Loop);
-        }
-        let mut link = self
-            .registers
-            .get(A::RETURN)
-            .filter(|_| A::HAS_LINK_REGISTER);
-        self.slot = 0;
-        self.registers.keep(A::CALLEE_SAVED);
-        let mut left = rule.saved;
-        while left != 0 {
-            let slot = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let at = cfa.wrapping_add_signed(i64::from(rule.slots[slot]) * WORD);
-            let word = match self.stack.word(at) {
-                Ok(word) => word,
-                // On its way out the function has taken it back already.
-                Err(Unread::Below) if A::HAS_LINK_REGISTER || slot != A::TRACKED.len() - 1 => {
-                    continue;
-                }
-                Err(unread) => return Err(self.unread(unread)),
-            };
-            if slot == A::TRACKED.len() - 1 {
-                (link, self.slot) = (Some(word), at);
-            } else {
-                self.registers.set(A::TRACKED[slot], word);
-            }
-        }
-        self.registers.set(A::SP, cfa);
-        match link {
-            Some(link) => self.go_to(CodeAddress::Return(Avma(A::strip(link)))),
-            None => Err(self.bad_info()),
-        }
-    }
-
     /// Leaves a frame that ends a function, or begins a thread: what lies on the new stack is the function
     /// to call, and its argument, and nobody returns to those.
     #[cold]
@@ -263,12 +233,14 @@ impl<S: AddressSpace> Walk<'_, S> {
         scratch: &mut Scratch,
         visit: &mut impl FnMut(StackFrame),
     ) -> Result<(), Outcome> {
+        let restored = self.restore::<A>();
         let pc = self.registers.pc();
         let mapped = self.space.find(at);
         if matches!(mapped, Mapped::Nothing) && self.is_return {
             return Err(Outcome::Unmapped { avma: pc });
         }
         visit(self.frame::<A>(pc));
+        restored?;
         match (kind, mapped) {
             (_, Mapped::Nothing) => Err(Outcome::Unmapped { avma: pc }),
             (Kind::Dwarf, Mapped::Image { table, bias, .. }) => {

@@ -74,6 +74,10 @@ impl<'a> Callchain<'a> {
 
     pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {
         encoder.u64(self.len() as u64);
+        if encoder.endian() == self.endian {
+            encoder.bytes(self.bytes);
+            return;
+        }
         for entry in self.entries() {
             encoder.u64(entry);
         }

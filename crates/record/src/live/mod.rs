@@ -28,8 +28,9 @@ use rprof_abi::sample::StackDump;
 use rprof_abi::{
     Callchain, Encoder, Endian, RawRecord, Record, RecordKind, Sample, SampleLayout, context,
 };
+use rprof_base::Avma;
 use rprof_locate::KeptFiles;
-use rprof_machine::Live;
+use rprof_machine::{AddressLocation, Live};
 use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
 use rprof_unwind::{Outcome, RegisterSet, Stack, StackFrame, Unwinder};
@@ -121,6 +122,8 @@ pub(crate) struct Unwound {
     pub(crate) undecodable: u64,
     /// Processes with too many mappings to follow.
     pub(crate) n_overfull: usize,
+    /// Paths of the images that stacks led into.
+    pub(crate) paths: HashSet<Vec<u8>>,
 }
 
 /// Processes that ran before and could not be looked into. Set when all were looked at.
@@ -284,16 +287,21 @@ impl LiveUnwinder {
     /// Finds the user part of a sample's stack; `None` if it has none.
     fn walk(&mut self, sample: &Sample<'_>) -> Option<Walked> {
         let registers = sample.regs_user.as_ref()?;
+        let (pid, time_ns) = (sample.pid.unwrap_or(-1), sample.time_ns.unwrap_or(0));
+        let epoch = self.live.epoch(pid, time_ns);
         let registers = match RegisterSet::of_sample(self.machine, registers) {
             Ok(registers) => registers,
             Err(Outcome::NoRegisters) => return None,
             Err(outcome) => {
-                self.frames.push(innermost_frame(registers)?);
+                let frame = innermost_frame(registers)?;
+                let at = self.live.resolve(epoch, Avma(frame.avma));
+                if let AddressLocation::User { image, .. } = at {
+                    self.tables.enter(image);
+                }
+                self.frames.push(frame);
                 return Some(Walked::to(outcome));
             }
         };
-        let (pid, time_ns) = (sample.pid.unwrap_or(-1), sample.time_ns.unwrap_or(0));
-        let epoch = self.live.epoch(pid, time_ns);
         self.tables.make_room(self.live.images().len());
         let space = LiveSpace {
             live: &self.live,
@@ -396,7 +404,11 @@ impl LiveUnwinder {
 
     /// What became of the stacks.
     pub(crate) fn finish(self) -> Unwound {
+        let images = self.live.images();
+        let entered = self.tables.into_entered().into_iter();
+        let entered = entered.filter_map(|id| images.of(id));
         Unwound {
+            paths: entered.map(|image| image.path.clone()).collect(),
             n_overfull: self.live.n_overfull(),
             ends: self.ends.finish(),
             undecodable: self.undecodable,

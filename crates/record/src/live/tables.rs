@@ -1,11 +1,12 @@
 //! The unwind tables of images. Each is read when a stack first leads into its image.
 
+use foldhash::HashSet;
 use rprof_images::{Located, NoFile};
 use rprof_locate::{KeptFiles, Locator, Recorded};
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_untrusted::{Budget, Limits};
 use rprof_unwind::{TableError, UnwindTable};
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -21,6 +22,8 @@ pub(crate) struct Tables {
     locator: Locator,
     /// Images that were looked for since this was last asked.
     n_read: Cell<u64>,
+    /// Images that stacks led into.
+    entered: RefCell<HashSet<ImageId>>,
 }
 
 /// What is known of an image's table.
@@ -49,6 +52,7 @@ impl Tables {
                 ..Locator::default()
             },
             n_read: Cell::new(0),
+            entered: RefCell::default(),
         }
     }
 
@@ -63,6 +67,16 @@ impl Tables {
     /// How many images were read since this was last asked.
     pub(crate) fn take_n_read(&self) -> u64 {
         self.n_read.take()
+    }
+
+    /// A stack led into an image.
+    pub(crate) fn enter(&self, id: ImageId) {
+        self.entered.borrow_mut().insert(id);
+    }
+
+    /// Images that stacks led into.
+    pub(crate) fn into_entered(self) -> HashSet<ImageId> {
+        self.entered.into_inner()
     }
 
     /// Forgets everything if something did not fit.
@@ -87,6 +101,7 @@ impl Tables {
         let cell = self.of.get(id.0 as usize)?;
         let table = cell.get_or_init(|| {
             self.n_read.set(self.n_read.get() + 1);
+            self.enter(id);
             if self
                 .refused
                 .get(&id)
