@@ -11,4 +11,5 @@ mod common;
 
 mod compressed;
 mod flight;
+mod gaps;
 mod switched;
