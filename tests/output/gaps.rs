@@ -1,6 +1,9 @@
 //! Where and when samples are missing, of recordings whose records say it.
 
-use crate::common::{corpus, report, rprof, run, scratch};
+use crate::common::{
+    Recording, corpus, is_root, live, number_after, number_before, report, rprof, run, scratch,
+    work::burn,
+};
 use rprof_abi::record::{Lost, Record, Throttle};
 use rprof_abi::{AttrFlags, Endian, Misc, PerfEventAttr, SampleId, SampleLayout, SampleType};
 use rprof_perfdata::{Writer, WrittenEvent};
@@ -120,4 +123,49 @@ fn losses_of_other_recorders_are_summed_as_their_records_say() {
         assert_eq!(sum, lost, "{}: {stats}", path.display());
     }
     println!("{n_lossy} recordings with losses");
+}
+
+#[test]
+fn what_was_lost_would_have_fit_into_rings_of_a_size_that_is_said() {
+    let test = "what_was_lost_would_have_fit_into_rings_of_a_size_that_is_said";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    if !is_root(test) {
+        return;
+    }
+    let dir = scratch();
+    let path = dir.path().join("perf.data");
+    // A ring of a page, and a recorder that is stopped while its command works.
+    let mut record = rprof([
+        "record",
+        "-v",
+        "-F",
+        "9999",
+        "-e",
+        "cpu-clock",
+        "-m",
+        "1",
+        "-g",
+    ]);
+    record.args(["--call-graph", "fp", "-o"]).arg(&path);
+    let ran = run(record.args([
+        "--",
+        "sh",
+        "-c",
+        &format!("kill -STOP $PPID; {}; kill -CONT $PPID", burn(30)),
+    ]))
+    .ok();
+    let lost = number_before(&ran.stderr, " lost").unwrap();
+    assert!(lost > 0, "{}", ran.stderr);
+    let pages = number_after(&ran.stderr, "(-m ").unwrap();
+    assert!(pages > 1 && pages.is_power_of_two(), "{}", ran.stderr);
+    assert!(ran.stderr.contains("rprof itself took"), "{}", ran.stderr);
+    // That many would have been enough: a sample has at most some 300 bytes.
+    assert!(pages * 4096 > lost * 60, "{}", ran.stderr);
+    let info = Recording::new(path.clone(), ran).info();
+    let cost = &info["features"]["recorder_cost"];
+    for what in ["cpu_ns", "wall_ns", "ring_bytes", "written_bytes"] {
+        assert!(cost[what].as_u64().unwrap() > 0, "{cost}");
+    }
 }

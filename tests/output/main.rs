@@ -9,6 +9,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod broken;
 mod compressed;
 mod flight;
 mod gaps;

@@ -7,7 +7,7 @@ use crate::features;
 use crate::interrupts::Interrupts;
 use crate::missing_build_ids::MissingBuildIds;
 use crossbeam_channel::Receiver;
-use rprof_perfdata::feature::{Coverage, StackEnds};
+use rprof_perfdata::feature::{Coverage, RecorderCost, StackEnds};
 use rprof_perfdata::{FeatureId, Finished, Writer};
 use std::time::Duration;
 
@@ -20,6 +20,7 @@ pub(crate) struct FileEnd<'e> {
     pub(crate) counts: Counts,
     pub(crate) stacks: Option<&'e StackEnds>,
     pub(crate) coverage: Option<Coverage>,
+    pub(crate) cost: RecorderCost,
     pub(crate) missing_build_ids: MissingBuildIds,
     /// Whether build ids are written.
     pub(crate) build_ids: bool,
@@ -40,6 +41,7 @@ impl FileEnd<'_> {
         sections.extend(self.stacks.map(features::of_stacks));
         sections.extend(self.coverage.map(features::of_coverage));
         sections.extend(features::of_left_out(&self.counts));
+        sections.push(features::of_cost(self.cost));
         let (writer, missing_build_ids) = (self.writer, self.missing_build_ids);
         let size_bytes = writer.data_len();
         let finished = in_background("rprof-end", move || {

@@ -18,6 +18,7 @@ mod attrs;
 mod background;
 mod by_cpu;
 mod control;
+mod cost;
 mod coverage;
 mod drain;
 mod ending;
