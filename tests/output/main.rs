@@ -9,6 +9,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod broken;
 mod compressed;
 mod flight;
+mod gaps;
 mod switched;

@@ -108,7 +108,7 @@ impl<'f> SectionTable<'f> {
         }
         let header =
             FileHeader::parse(&head, endian).map_err(|error| bad(0, &error.to_string()))?;
-        if header.data.size == 0 {
+        if header.is_unfinished() {
             return Err(bad(
                 0,
                 "the recording was never finished: no place for sections",

@@ -49,6 +49,9 @@ pub struct FileHeader {
 impl FileHeader {
     /// Bytes of the header.
     pub const LEN: u64 = 104;
+
+    /// Where the size of the data is in it.
+    pub(crate) const DATA_SIZE_OFFSET: u64 = 48;
     /// Bits for features: numbers of features are below this.
     pub(crate) const MAX_FEATURES: u32 = 256;
     /// The magic, as bytes of a little-endian file.
@@ -110,6 +113,12 @@ impl FileHeader {
         for word in self.features {
             encoder.u64(word);
         }
+    }
+
+    /// Whether the recorder ended before it closed the file: perf writes the data's size last, and rprof the
+    /// features. Everybody's finished files have some.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.data.size == 0 || self.features == [0; 4]
     }
 
     /// The feature bits that are set, lowest first.

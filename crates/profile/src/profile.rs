@@ -1,6 +1,8 @@
 //! A frozen profile.
 
-use crate::{About, DimensionValues, EventKind, Frames, Sampling, StrId, Strings, Tree, Unwound};
+use crate::{
+    About, DimensionValues, EventKind, Frames, Gaps, Sampling, StrId, Strings, Tree, Unwound,
+};
 use rprof_base::Share;
 use rprof_untrusted::Untrusted;
 
@@ -72,6 +74,8 @@ pub struct Profile {
     pub unnamed: Vec<UnnamedImage>,
     /// How stacks ended, where they were unwound from stack dumps.
     pub unwound: Unwound,
+    /// Where and when samples are missing.
+    pub gaps: Gaps,
     /// What could not be used, one sentence each.
     pub warnings: Vec<String>,
 }

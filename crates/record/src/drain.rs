@@ -28,6 +28,11 @@ pub(crate) struct Counts {
     pub(crate) throttled: u64,
     /// From LOST records.
     pub(crate) lost_at_least: u64,
+    /// The most of them that one record tells of.
+    pub(crate) worst_loss: u64,
+    /// Records in sample rings, and their bytes.
+    pub(crate) ring_records: u64,
+    pub(crate) ring_bytes: u64,
     /// Samples whose dumps were reduced.
     pub(crate) shortened: u64,
     /// Samples of the recorder itself, left out.
@@ -50,6 +55,9 @@ impl AddAssign for Counts {
         self.samples += other.samples;
         self.throttled += other.throttled;
         self.lost_at_least += other.lost_at_least;
+        self.worst_loss = self.worst_loss.max(other.worst_loss);
+        self.ring_records += other.ring_records;
+        self.ring_bytes += other.ring_bytes;
         self.shortened += other.shortened;
         self.own_samples += other.own_samples;
         self.others_samples += other.others_samples;
@@ -262,6 +270,8 @@ impl Drain {
         record: &[u8],
         sink: &mut Sink,
     ) -> Result<(), NoAnswer> {
+        self.counts.ring_records += 1;
+        self.counts.ring_bytes += record.len() as u64;
         if kind != RecordKind::SAMPLE {
             self.other(kind, record);
             return sink.push(record);
@@ -359,7 +369,9 @@ impl Drain {
             RecordKind::LOST => {
                 // header, id, count
                 let lost = record.get(16..).and_then(|rest| rest.first_chunk());
-                self.counts.lost_at_least += lost.map_or(0, |lost| u64::from_ne_bytes(*lost));
+                let lost = lost.map_or(0, |lost| u64::from_ne_bytes(*lost));
+                self.counts.lost_at_least += lost;
+                self.counts.worst_loss = self.counts.worst_loss.max(lost);
             }
             _ => {}
         }

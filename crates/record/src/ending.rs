@@ -1,7 +1,8 @@
 //! The end of a recording: of the rings, of the file, and of the command.
 
+use crate::cost::enough_pages;
 use crate::coverage::Coverage;
-use crate::file_end::{Ending, FileEnd};
+use crate::file_end::FileEnd;
 use crate::grace_period::GracePeriod;
 use crate::interrupts::{Interrupts, Wish};
 use crate::live::Unwound;
@@ -11,9 +12,9 @@ use crate::run::{Over, Run};
 use crate::sink::{Sink, Written};
 use crate::{Error, EventCount, Note, Summary};
 use rprof_abi::AttrFlags;
-use rprof_perfdata::feature::SampleCoverage;
+use rprof_perfdata::feature::{RecorderCost, SampleCoverage};
 use rprof_process::Child;
-use rprof_ringbuf::Poller;
+use rprof_ringbuf::{Poller, Ring};
 use std::process::ExitStatus;
 use std::rc::Rc;
 use std::time::Duration;
@@ -76,6 +77,8 @@ impl Run<'_> {
             let mut groups = self.opened.samplers().chain([&self.opened.sideband]);
             groups.try_for_each(Group::disable)
         };
+        // They are to be complete whatever comes of the last one.
+        let earlier_bytes = self.files.wait_for_ends(&self.interrupts);
         let drained = self.drain.rest(&mut self.opened, &mut self.sink);
         let flown = match &mut self.drain.flight {
             Some(flight) => flight.take_rings(&mut self.opened),
@@ -124,24 +127,29 @@ impl Run<'_> {
             .as_mut()
             .map(|unwound| std::mem::take(&mut unwound.paths));
         let stacks = unwound.map(|unwound| unwound.ends);
+        let mut all_counts = self.files.earlier.counts;
+        all_counts += self.drain.counts;
         let earlier = &self.files.earlier;
         let plain = writer.uncompressed_len();
         let uncompressed_bytes = plain.map(|plain| plain + earlier.uncompressed_bytes);
+        let cost = (self.files.cost).cost(&self.drain.counts, writer.data_len());
+        let rings = self.opened.sampling.rings.iter().map(Ring::size_bytes);
+        let ring_bytes = rings.max().unwrap_or(0);
         let end = FileEnd {
             writer,
             counts: self.drain.counts,
             stacks: stacks.as_ref(),
             // It is of all files together.
             coverage: coverage.filter(|_| !is_later),
+            cost,
             missing_build_ids: std::mem::take(&mut self.drain.missing_build_ids),
             build_ids: !self.settings.writing.no_build_ids,
             entered,
         };
         let ending = end.start()?;
         self.files.end_last();
-        let progress = || self.created.progress();
-        let wait = |ending: Ending| ending.wait(&self.interrupts, progress);
-        let size_bytes = wait(ending)? + self.files.wait_for_ends(&wait)?;
+        let size_bytes = ending.wait(&self.interrupts, || self.created.progress())?;
+        let size_bytes = size_bytes + earlier_bytes?;
         if self.settings.writing.timestamp_name {
             self.created.add_timestamp()?;
         }
@@ -149,6 +157,8 @@ impl Run<'_> {
             output: self.created.output().clone(),
             size_bytes,
             lost_samples,
+            enough_pages: enough_pages(ring_bytes, &all_counts, lost_samples),
+            cost: self.files.earlier.cost_with(cost),
             lost_sideband: lost_sideband.unwrap_or(0),
             stacks: self.files.earlier.stacks_with(stacks),
             coverage,
@@ -178,6 +188,8 @@ impl Run<'_> {
             uncompressed_bytes: None,
             samples: counts.samples,
             lost_samples: None,
+            enough_pages: None,
+            cost: RecorderCost::default(),
             lost_at_least: counts.lost_at_least,
             lost_sideband: 0,
             throttled: counts.throttled,

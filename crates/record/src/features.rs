@@ -6,9 +6,9 @@ use rprof_abi::{Encoder, Endian, event_type};
 use rprof_events::{Event, Sources, online_cpus, parse_cpu_list};
 use rprof_perfdata::FeatureId;
 use rprof_perfdata::feature::{
-    ClockData, CpuPlace, CpuTopology, FileContents, LeftOut, NumaNode, SampleCoverage, SampleTime,
-    StackEnds, TracingData, encode_cpu_topology, encode_nr_cpus, encode_numa, encode_string,
-    encode_strings,
+    ClockData, CpuPlace, CpuTopology, FileContents, LeftOut, NumaNode, RecorderCost,
+    SampleCoverage, SampleTime, StackEnds, TracingData, encode_cpu_topology, encode_nr_cpus,
+    encode_numa, encode_string, encode_strings,
 };
 use rprof_ringbuf::sys::{Clock, page_size};
 use std::collections::BTreeMap;
@@ -140,6 +140,13 @@ pub(crate) fn of_coverage(coverage: SampleCoverage) -> (FeatureId, Vec<u8>) {
     let mut bytes = Vec::new();
     coverage.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
     (FeatureId::COVERAGE, bytes)
+}
+
+/// What the recording cost.
+pub(crate) fn of_cost(cost: RecorderCost) -> (FeatureId, Vec<u8>) {
+    let mut bytes = Vec::new();
+    cost.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
+    (FeatureId::RECORDER_COST, bytes)
 }
 
 /// How many samples were left out; nothing if there were none.

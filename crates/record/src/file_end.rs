@@ -8,7 +8,7 @@ use crate::interrupts::Interrupts;
 use crate::missing_build_ids::MissingBuildIds;
 use crossbeam_channel::Receiver;
 use foldhash::HashSet;
-use rprof_perfdata::feature::{SampleCoverage, StackEnds};
+use rprof_perfdata::feature::{RecorderCost, SampleCoverage, StackEnds};
 use rprof_perfdata::{FeatureId, Finished, Writer};
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ pub(crate) struct FileEnd<'e> {
     pub(crate) counts: Counts,
     pub(crate) stacks: Option<&'e StackEnds>,
     pub(crate) coverage: Option<SampleCoverage>,
+    pub(crate) cost: RecorderCost,
     pub(crate) missing_build_ids: MissingBuildIds,
     /// Paths of the images that stacks led into, if that is known.
     pub(crate) entered: Option<HashSet<Vec<u8>>>,
@@ -43,6 +44,7 @@ impl FileEnd<'_> {
         sections.extend(self.stacks.map(features::of_stacks));
         sections.extend(self.coverage.map(features::of_coverage));
         sections.extend(features::of_left_out(&self.counts));
+        sections.push(features::of_cost(self.cost));
         let (writer, missing_build_ids) = (self.writer, self.missing_build_ids);
         let size_bytes = writer.data_len();
         let finished = in_background("rprof-end", move || {

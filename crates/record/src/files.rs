@@ -1,13 +1,15 @@
 //! The files of a recording: the one that is being written, and those before.
 
+use crate::cost::CostClock;
 use crate::drain::Counts;
 use crate::features::Features;
 use crate::file_end::Ending;
+use crate::interrupts::Interrupts;
 use crate::losses;
 use crate::output::{Created, Fate, FileBegin};
 use crate::{Error, SwitchOn, SwitchOutput};
 use rprof_perfdata::WrittenEvent;
-use rprof_perfdata::feature::StackEnds;
+use rprof_perfdata::feature::{RecorderCost, StackEnds};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -20,6 +22,8 @@ pub(crate) struct Files {
     features: Features,
     /// When the one began that is being written.
     began: Instant,
+    /// What it costs since.
+    pub(crate) cost: CostClock,
     /// Those before, while their ends are written.
     ending: Vec<Ending>,
     /// Those before that are kept, if there may be too many.
@@ -34,6 +38,7 @@ pub(crate) struct Files {
 pub(crate) struct Earlier {
     pub(crate) n_files: usize,
     pub(crate) counts: Counts,
+    pub(crate) cost: RecorderCost,
     pub(crate) stacks: Option<StackEnds>,
     /// Bytes of records before they were compressed.
     pub(crate) uncompressed_bytes: u64,
@@ -58,6 +63,7 @@ impl Files {
             events,
             features,
             began: Instant::now(),
+            cost: CostClock::start(),
             ending: Vec::new(),
             kept: VecDeque::new(),
             earlier: Earlier::default(),
@@ -85,6 +91,7 @@ impl Files {
     /// Another file has begun; the one before is kept as long as it is one of the last.
     pub(crate) fn next(&mut self, before: Created, ending: Ending) {
         self.began = Instant::now();
+        self.cost = CostClock::start();
         self.ending.push(ending);
         if let Some(most) = self.switch.and_then(|switch| switch.most_files) {
             self.kept.push_back(before);
@@ -108,21 +115,31 @@ impl Files {
     }
 
     /// Waits for the ends of the files before; returns their bytes.
-    pub(crate) fn wait_for_ends(
-        &mut self,
-        wait: &dyn Fn(Ending) -> Result<u64, Error>,
-    ) -> Result<u64, Error> {
-        let mut sizes = self.ending.drain(..).map(wait);
-        sizes.try_fold(0, |sum, size_bytes| Ok(sum + size_bytes?))
+    pub(crate) fn wait_for_ends(&mut self, interrupts: &Interrupts) -> Result<u64, Error> {
+        let ends = self.ending.drain(..);
+        let sizes: Vec<_> = ends.map(|end| end.wait(interrupts, || 0)).collect();
+        sizes.into_iter().sum()
     }
 }
 
 impl Earlier {
-    pub(crate) fn add(&mut self, counts: Counts, stacks: Option<&StackEnds>) {
+    pub(crate) fn add(&mut self, counts: Counts, cost: RecorderCost, stacks: Option<&StackEnds>) {
         self.n_files += 1;
         self.counts += counts;
+        self.cost = self.cost_with(cost);
         if let Some(stacks) = stacks {
             self.stacks.get_or_insert_default().add_counts(stacks);
+        }
+    }
+
+    /// What all files cost, with the last one.
+    pub(crate) fn cost_with(&self, last: RecorderCost) -> RecorderCost {
+        let before = self.cost;
+        RecorderCost {
+            cpu_ns: before.cpu_ns + last.cpu_ns,
+            wall_ns: before.wall_ns + last.wall_ns,
+            ring_bytes: before.ring_bytes + last.ring_bytes,
+            written_bytes: before.written_bytes + last.written_bytes,
         }
     }
 

@@ -19,6 +19,7 @@ mod background;
 mod by_cpu;
 mod cgroup;
 mod control;
+mod cost;
 mod coverage;
 mod doctor;
 mod drain;

@@ -3,7 +3,7 @@
 use crate::{Cgroups, Matching, When, Writing};
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
-use rprof_perfdata::feature::{SampleCoverage, StackEnds};
+use rprof_perfdata::feature::{RecorderCost, SampleCoverage, StackEnds};
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -193,6 +193,10 @@ pub struct Summary {
     pub lost_samples: Option<u64>,
     /// Records lost, as far as LOST records tell (a lower bound).
     pub lost_at_least: u64,
+    /// Data pages of rings that would have held what was lost.
+    pub enough_pages: Option<u64>,
+    /// What the recording cost.
+    pub cost: RecorderCost,
     /// Mappings, names and tasks that did not fit.
     pub lost_sideband: u64,
     /// How often the kernel stopped an event for the rest of a tick.

@@ -68,17 +68,19 @@ impl Run<'_> {
             });
         }
         self.files.earlier.uncompressed_bytes += ended.writer.uncompressed_len().unwrap_or(0);
+        let cost = (self.files.cost).cost(&counts, ended.writer.data_len());
         let end = FileEnd {
             writer: ended.writer,
             counts,
             stacks: ended.stacks.as_ref(),
             coverage: None,
+            cost,
             missing_build_ids,
             entered: None,
             build_ids: !self.settings.writing.no_build_ids,
         };
         let ending = end.start()?;
-        self.files.earlier.add(counts, ended.stacks.as_ref());
+        self.files.earlier.add(counts, cost, ended.stacks.as_ref());
         self.files.next(created, ending);
         Ok(())
     }

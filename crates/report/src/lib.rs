@@ -2,6 +2,7 @@
 
 mod error;
 mod flame;
+mod gaps;
 mod stats;
 mod table;
 mod text;

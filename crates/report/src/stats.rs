@@ -1,5 +1,6 @@
 //! What a recording is worth: samples, losses, and how stacks ended that were unwound.
 
+use super::gaps::write_gaps;
 use super::table::left_out;
 use super::unnamed::unnamed_lines;
 use rprof_base::{Counted, Share, StackEnd};
@@ -32,6 +33,7 @@ pub fn write_stats(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
     if let Some(coverage) = &profile.about.coverage {
         writeln!(out, "Coverage: {}", printable(&coverage.to_string()))?;
     }
+    write_gaps(&profile.gaps, out)?;
     write_unwound(&profile.unwound, out)?;
     let unnamed = unnamed_lines(profile);
     if !unnamed.is_empty() {

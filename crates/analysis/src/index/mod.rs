@@ -6,6 +6,7 @@ mod clock;
 mod deferred;
 mod descendants;
 mod embedded;
+mod gaps;
 mod ignored;
 mod jit_code;
 mod lifetimes;
@@ -25,6 +26,7 @@ use crate::threads;
 use chunks::{Chunks, Cut, RoundEnd};
 use deferred::DeferredChains;
 use foldhash::HashMap;
+use gaps::GapCounts;
 use ignored::IgnoredRecords;
 use jit_code::add_jit_code;
 use losses::{Lost, charge_shared_rings};
@@ -35,8 +37,8 @@ use rprof_locate::Locator;
 use rprof_machine::{History, HistoryBuilder, ImageId, Key};
 use rprof_perfdata::file_record::GuestId;
 use rprof_perfdata::{BlockWalk, FileRecord, Form, Reader, WalkedBlock, Warning, file_kind};
-use rprof_profile::Loss;
 use rprof_profile::timeline::TimedLoss;
+use rprof_profile::{Gaps, Loss};
 use rprof_untrusted::Held;
 use std::ops::Range;
 
@@ -69,6 +71,8 @@ pub struct RecordingIndex {
     pub(crate) losses: Vec<Loss>,
     /// Moments of losses, as far as they have one.
     pub(crate) lost_at: Vec<TimedLoss>,
+    /// Where and when samples are missing.
+    pub(crate) gaps: Gaps,
     /// What could not be used, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -140,6 +144,7 @@ fn index_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<RecordingInd
         chunks: Chunks::new(cut, &reader.data()),
         n_samples: 0,
         lost_at: Vec::new(),
+        gaps: GapCounts::default(),
         ignored: IgnoredRecords::default(),
         n_bad: 0,
     };
@@ -173,6 +178,7 @@ fn index_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<RecordingInd
         kernel_end: pass.kernel_end,
         losses: pass.lost.into_iter().map(Lost::into_loss).collect(),
         lost_at: pass.lost_at,
+        gaps: pass.gaps.finish(),
         warnings: warnings
             .iter()
             .map(ToString::to_string)
@@ -264,6 +270,7 @@ struct IndexPass<'r> {
     chunks: Chunks,
     n_samples: u64,
     lost_at: Vec<TimedLoss>,
+    gaps: GapCounts,
     ignored: IgnoredRecords,
     /// Records that could not be decoded.
     n_bad: u64,
@@ -291,6 +298,7 @@ impl IndexPass<'_> {
         let event = self.reader.event_of(raw)?;
         let layout = &self.reader.events().get(event)?.layout;
         let (record, id) = Record::parse(raw, layout).ok()?;
+        self.gaps.take(&record, &id);
         match &record {
             // Dropped by a filter is not lost.
             Record::LostSamples(_) if raw.misc.has(Misc::LOST_SAMPLES_BPF) => {}

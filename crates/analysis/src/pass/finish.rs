@@ -23,6 +23,7 @@ pub(super) fn profile_of(query: &Query<'_>, symbols: &mut Symbols, counts: Count
         strings: std::mem::take(&mut symbols.strings),
         frames: std::mem::take(&mut symbols.functions),
         unwound: counts.ends.named(&recording.index.history),
+        gaps: recording.index.gaps.clone(),
         warnings: std::mem::take(&mut symbols.warnings),
         ..Profile::default()
     };

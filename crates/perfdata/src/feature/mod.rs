@@ -18,6 +18,7 @@ mod memory;
 mod numbers;
 mod pmu;
 mod protobuf;
+mod recorder_cost;
 mod section;
 mod simpleperf;
 mod simpleperf_file;
@@ -45,6 +46,7 @@ pub use machine::{EMachine, NrCpus, NumaNode, encode_nr_cpus, encode_numa};
 pub use memory::{Cache, Caches, MemNode, MemTopology};
 pub use numbers::{CacheLine, ClockId, Command, DirFormat, TotalMem};
 pub use pmu::{HybridPmu, PmuCap, PmuCaps, PmuMapping};
+pub use recorder_cost::RecorderCost;
 pub(crate) use section::SectionItem;
 pub use simpleperf::{DebugUnwindFile, MetaInfo};
 pub use simpleperf_file::{SimpleperfFile, SimpleperfMessages, SimpleperfSymbol};
@@ -176,6 +178,7 @@ features! {
     203 CONTENTS => Contents(Vec<FileContents>), "What was in mapped files that have no build id.";
     204 COVERAGE => Coverage(SampleCoverage), "How much of what was counted the samples stand for.";
     205 COMMAND => Command(Command), "The process that the recorded command was.";
+    206 RECORDER_COST => RecorderCost(RecorderCost), "What recording cost: CPU time and bytes.";
 }
 
 impl FeatureId {

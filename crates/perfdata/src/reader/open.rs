@@ -96,8 +96,7 @@ impl Reader {
         self.stream = Stream { parts };
         // The feature bit says it, also before the recording was ended. A tool that copies records may
         // have lost it, and a full disk may have no room for it.
-        let is_unfinished = header.data.size == 0 || header.feature_ids().next().is_none();
-        is_compressed |= is_unfinished && self.announces_compression()?;
+        is_compressed |= header.is_unfinished() && self.announces_compression()?;
         if is_compressed {
             self.decompress()?;
         }
@@ -142,7 +141,7 @@ impl Reader {
     /// Where the records of a file-mode recording are.
     fn data_part(&self, header: &FileHeader, in_directory: bool) -> Part {
         let (data, len) = (header.data, self.main.len());
-        let end = if data.size == 0 {
+        let end = if header.is_unfinished() {
             len
         } else {
             data.end().min(len)
@@ -217,7 +216,7 @@ impl Reader {
     /// The table right after the data: one section for each feature bit.
     fn read_feature_table(&mut self, header: &FileHeader) {
         let data = header.data;
-        if data.size == 0 {
+        if header.is_unfinished() {
             self.warnings.push(Warning::Unfinished);
             return;
         }

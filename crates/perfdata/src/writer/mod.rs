@@ -37,8 +37,8 @@ pub struct Finished {
 
 /// Writes header and attrs at once, then records as they come, then features.
 ///
-/// A file that is not finished (killed, disk full) has a data size of 0: readers then read
-/// records up to the end of the file. A pipe gets what is known of features before the records,
+/// A file that is not finished (killed, disk full) has no features: our reader takes records up to its
+/// end, perf as far as its header says, which is told after each write. A pipe gets what is known of features before the records,
 /// and the rest after them, as records, too.
 #[derive(Debug)]
 pub struct Writer {
@@ -211,17 +211,27 @@ impl Writer {
     pub fn write(&mut self, records: &[u8]) -> Result<(), Error> {
         let Some(compressor) = &mut self.compressor else {
             self.append(records)?;
-            self.data_len += records.len() as u64;
-            return Ok(());
+            return self.extend_data(records.len());
         };
         let mut compressed = std::mem::take(&mut self.compressed);
         compressed.clear();
         let done = compressor.compress(records, &mut compressed);
         done.map_err(|source| self.io_error(source))?;
         self.append(&compressed)?;
-        self.data_len += compressed.len() as u64;
+        let n_bytes = compressed.len();
         self.compressed = compressed;
-        Ok(())
+        self.extend_data(n_bytes)
+    }
+
+    /// The file has more data, and says so from now on.
+    fn extend_data(&mut self, n_bytes: usize) -> Result<(), Error> {
+        self.data_len += n_bytes as u64;
+        let Form::Seekable { .. } = self.form else {
+            return Ok(());
+        };
+        let size = self.data_len.to_ne_bytes();
+        let told = self.file.write_all_at(&size, FileHeader::DATA_SIZE_OFFSET);
+        told.map_err(|source| self.io_error(source))
     }
 
     /// Where the next record will begin, for a [`Reader`](crate::Reader): bytes of the file so far, or of

@@ -169,13 +169,15 @@ impl Drop for PriorityGuard {
     }
 }
 
-/// The clocks of `attr.clockid`.
+/// The clocks of `attr.clockid`, and our own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// `CLOCK_MONOTONIC`.
     Monotonic,
     /// `CLOCK_REALTIME`.
     Realtime,
+    /// `CLOCK_PROCESS_CPUTIME_ID`: what this process has had of the CPUs. Not for events.
+    OwnCpu,
 }
 
 impl Clock {
@@ -184,6 +186,7 @@ impl Clock {
         match self {
             Self::Monotonic => libc::CLOCK_MONOTONIC,
             Self::Realtime => libc::CLOCK_REALTIME,
+            Self::OwnCpu => libc::CLOCK_PROCESS_CPUTIME_ID,
         }
     }
 

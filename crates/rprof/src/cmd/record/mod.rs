@@ -61,7 +61,7 @@ pub(crate) fn run(args: &RecordArgs, rights: Rights) -> Result<ExitCode> {
             Err(error) => say::warning(format_args!("names are not in the file: {error:#}")),
         }
     }
-    tell(&summary, args.quiet);
+    tell(&summary, args.quiet, args.verbose);
     Ok(match summary.status {
         Some(status) => ExitCode::from(exit_code(status)),
         None => ExitCode::SUCCESS,

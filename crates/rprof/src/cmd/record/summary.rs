@@ -9,9 +9,12 @@ use rprof_ringbuf::sys::effective_uid;
 use rprof_untrusted::{Untrusted, quoted};
 
 /// What came of it.
-pub(super) fn tell(summary: &Summary, is_quiet: bool) {
+pub(super) fn tell(summary: &Summary, is_quiet: bool, verbosity: u8) {
     if !is_quiet || summary.lost_samples.is_some_and(|lost| lost > 0) {
         say::line(sentence(summary));
+    }
+    if verbosity > 0 {
+        say::line(cost(summary));
     }
     if let Some(how_much) = coverage(summary)
         && !is_quiet
@@ -72,6 +75,10 @@ fn sentence(summary: &Summary) -> String {
         Some(lost) => format!("{lost} lost"),
         None => format!("at least {} lost", summary.lost_at_least),
     };
+    let lost = match summary.enough_pages {
+        Some(pages) => format!("{lost} (-m {pages} would have held them)"),
+        None => lost,
+    };
     let stacks = summary.stacks.as_ref().and_then(whole_stacks);
     let stacks = stacks.map_or(String::new(), |stacks| format!(", {stacks}"));
     let throttled = match summary.throttled {
@@ -89,6 +96,20 @@ fn sentence(summary: &Summary) -> String {
     format!(
         "{} in {place} ({size}), {lost}{throttled}{stacks}{next}",
         Counted::new(summary.samples, "sample", "samples")
+    )
+}
+
+/// What the recording cost.
+#[expect(clippy::cast_precision_loss, reason = "seconds that are displayed")]
+fn cost(summary: &Summary) -> String {
+    let cost = summary.cost;
+    let share = Share::of(cost.cpu_ns, cost.wall_ns);
+    format!(
+        "rprof itself took {:.3} s of CPU time, {share:.1} % of a CPU; {} came through the rings, {} \
+         were written",
+        cost.cpu_ns as f64 / 1e9,
+        size(cost.ring_bytes),
+        size(cost.written_bytes)
     )
 }
 
