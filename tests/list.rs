@@ -12,6 +12,7 @@ use common::{alone, compile_c, has, perf, rprof, run, scratch, tracefs};
 use rprof_events::{Sources, parse_events};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// The JSON that it prints.
 fn list(words: &[&str]) -> Value {
@@ -97,6 +98,10 @@ fn words_select_kinds_and_names() {
     let events = text.lines().filter(|line| !line.starts_with('#'));
     assert_eq!(events.count(), 2, "{text}");
     assert!(text.contains("  context-switches, cs  "), "{text}");
+    if Path::new("/sys/bus/event_source/devices/uprobe/format").exists() {
+        let text = run(&mut rprof(["list", "pmu", "uprobe"])).ok().stdout;
+        assert!(text.contains("terms: "), "{text}");
+    }
     let error = run(&mut rprof(["list", "no-such-thing"])).fails(1);
     assert!(error.contains("no event fits 'no-such-thing'"), "{error}");
 }

@@ -36,10 +36,11 @@ const WORDS: &[(ListKind, &[&str])] = &[
 ];
 
 impl ListKind {
-    /// The kind that a word stands for.
-    pub fn from_word(word: &str) -> Option<Self> {
+    /// The kind that a word stands for. Functions have none: `uprobe` is a PMU, too.
+    fn from_word(word: &str) -> Option<Self> {
         let found = WORDS.iter().find(|(_, words)| words.contains(&word));
-        found.map(|(kind, _)| *kind)
+        let kind = found.map(|(kind, _)| *kind);
+        kind.filter(|kind| *kind != Self::Function)
     }
 
     /// Its word.
@@ -115,7 +116,8 @@ mod tests {
         for (kind, words) in WORDS {
             assert_eq!(kind.word(), words[0]);
             for word in *words {
-                assert_eq!(ListKind::from_word(word), Some(*kind));
+                let expected = Some(*kind).filter(|kind| *kind != ListKind::Function);
+                assert_eq!(ListKind::from_word(word), expected);
             }
         }
     }

@@ -84,6 +84,16 @@ fn words_and_patterns_select() {
 }
 
 #[test]
+fn a_pmu_is_found_by_its_name() {
+    let machine = Machine::usual();
+    for name in ["cpu", "i915", "uncore_imc"] {
+        let listed = list(&machine, &[name]);
+        assert!(listed.events.len() + listed.pmus.len() > 0, "{name}");
+        assert!(listed.pmus.iter().all(|pmu| pmu.name.starts_with(name)));
+    }
+}
+
+#[test]
 fn without_tracefs_the_rest_is_listed() {
     let machine = Machine::bare();
     let listed = list(&machine, &[]);
