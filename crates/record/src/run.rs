@@ -17,8 +17,7 @@ use crate::plan::Plan;
 use crate::sink::Sink;
 use crate::targets::{started_by, targets_of};
 use crate::{
-    CallChains, Error, Note, Output, Settings, Summary, Watch, group_attrs, groups, probes,
-    stack_dump, watched,
+    Error, Note, Output, Settings, Summary, Watch, group_attrs, groups, probes, stack_dump, watched,
 };
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
@@ -58,9 +57,9 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let mut scope = Scope {
         targets: targets_of(settings, child)?,
         until_exec: settings.watch == Watch::Command,
-        ring_pages: open::ring_pages(settings, cpus.len()),
+        ring_pages: open::ring_pages(settings, &attrs, cpus.len()),
         is_size_asked: settings.ring_pages.is_some(),
-        two_dump_sizes: settings.call_chains == CallChains::Auto,
+        two_dump_sizes: attrs.has_auto_dumps(),
         also_by_cpu: attrs.can_watch_all(settings),
         interrupts: &interrupts,
         cpus,
@@ -76,7 +75,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let drained_layout = SampleLayout::new(&sideband, Endian::NATIVE);
     sideband.flags = sideband.flags.with(AttrFlags::BUILD_ID);
     let sideband_layout = SampleLayout::new(&sideband, Endian::NATIVE);
-    let plan = Plan::new(settings, &opened, &sideband_layout)?;
+    let plan = Plan::new(settings, &attrs, &opened, &sideband_layout)?;
     let mut known = features::of_machine(&settings.tool);
     known.extend(features::of_tracepoints(&settings.events));
     let sampled = opened.sampling.events.iter();
@@ -193,7 +192,7 @@ fn open_by_cpu(
 ) -> Result<OpenedFor, Error> {
     scope.targets = vec![Target::All];
     scope.until_exec = false;
-    scope.two_dump_sizes = settings.call_chains == CallChains::Auto;
+    scope.two_dump_sizes = attrs.has_auto_dumps();
     scope.also_by_cpu = false;
     file_limit::fit(attrs, scope)?;
     let attrs = attrs.for_everybody(settings);
