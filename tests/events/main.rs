@@ -11,6 +11,7 @@ mod common;
 
 mod groups;
 mod probes;
+mod terms;
 
 use common::{perf, rprof, run};
 use std::ffi::OsStr;

@@ -93,7 +93,7 @@ pub enum EventError {
         suggestions: Suggestions,
     },
     /// The PMU has no such term.
-    #[error("unknown term '{term}' in '{event}'{suggestions}")]
+    #[error("unknown term '{term}' in {}{suggestions}", placed(event, term))]
     UnknownTerm {
         /// The term's name.
         term: String,
@@ -103,7 +103,11 @@ pub enum EventError {
         suggestions: Suggestions,
     },
     /// perf knows this term, rprof does not.
-    #[error("term '{term}' in '{event}' is not supported")]
+    #[error(
+        "term '{term}' in {} is not supported: {}",
+        placed(event, term),
+        why_not(term)
+    )]
     UnsupportedTerm {
         /// The term's name.
         term: String,
@@ -111,7 +115,10 @@ pub enum EventError {
         event: String,
     },
     /// A term that needs a value has none.
-    #[error("term '{term}' in '{event}' needs a value: write {term}=...")]
+    #[error(
+        "term '{term}' in {} needs a value: write {term}=...",
+        placed(event, term)
+    )]
     MissingValue {
         /// The term's name.
         term: String,
@@ -119,15 +126,47 @@ pub enum EventError {
         event: String,
     },
     /// A number was expected.
-    #[error("'{text}' in '{event}' is not a number of 64 bits (decimal, or hexadecimal after 0x)")]
+    #[error(
+        "'{text}' in {} is not a number of 64 bits (decimal, or hexadecimal after 0x)",
+        placed(event, text)
+    )]
     BadNumber {
         /// What stands in its place.
         text: String,
         /// The event as it was given.
         event: String,
     },
+    /// A term does not take this value.
+    #[error(
+        "'{value}' is no value of term '{term}' in {}: it takes {expected}",
+        placed(event, term)
+    )]
+    BadValue {
+        /// The value.
+        value: String,
+        /// The term's name.
+        term: String,
+        /// The event as it was given.
+        event: String,
+        /// What it takes.
+        expected: &'static str,
+    },
+    /// Some events of a group are inherited, others are not.
+    #[error(
+        "'{leader}' and '{member}' cannot be in one group: only one of them has no-inherit, and a group is \
+         inherited as a whole"
+    )]
+    InheritedInPart {
+        /// The first event of the group.
+        leader: String,
+        /// The one that is otherwise.
+        member: String,
+    },
     /// The value needs more bits than the PMU gives the term.
-    #[error("value {value:#x} of term '{term}' in '{event}' is too big: at most {max:#x}")]
+    #[error(
+        "value {value:#x} of term '{term}' in {} is too big: at most {max:#x}",
+        placed(event, term)
+    )]
     ValueTooBig {
         /// The term's name.
         term: String,
@@ -227,4 +266,38 @@ pub enum EventError {
         /// The list as it was given.
         text: String,
     },
+}
+
+/// An event, and the column at which a term of this name or value stands in it.
+fn placed(event: &str, term: &str) -> String {
+    match column(event, term) {
+        Some(column) => format!("'{event}' (column {column})"),
+        None => format!("'{event}'"),
+    }
+}
+
+/// The column of a word that stands between what separates words; counted in letters, from 1.
+fn column(event: &str, word: &str) -> Option<usize> {
+    let is_separator = |letter: char| "/,=:+ '".contains(letter);
+    // Only where there are terms: elsewhere an event is one word.
+    let terms = event.find('/').filter(|_| !word.is_empty())?;
+    let mut places = event.match_indices(word).map(|(at, _)| at);
+    let at = places.find(|&at| {
+        let after = &event[at + word.len()..];
+        let before = event[..at].chars().next_back();
+        at > terms && before.is_some_and(is_separator) && after.starts_with(is_separator)
+    })?;
+    Some(event[..at].chars().count() + 1)
+}
+
+/// What perf's other terms are for.
+fn why_not(term: &str) -> &'static str {
+    match term {
+        "overwrite" => "samples are not overwritten yet",
+        "percore" | "metric-id" | "ratio-to-prev" => "it is for counting (perf stat)",
+        "aux-output" | "aux-action" | "aux-sample-size" => "hardware traces are not recorded",
+        "branch_type" => "branches are recorded for all events alike",
+        "cpu" => "say it for all events, with -C",
+        _ => "it takes a BPF program",
+    }
 }

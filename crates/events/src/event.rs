@@ -25,6 +25,30 @@ pub struct Event {
     pub grouping: Grouping,
     /// The place in code where it happens, not looked up yet.
     pub probe: Option<ProbePoint>,
+    /// How callers are recorded, if not as for the other events.
+    pub callers: Option<Callers>,
+    /// How many callers the kernel finds at most.
+    pub max_stack: Option<u16>,
+    /// Whether threads and processes that start have it, too.
+    pub is_inherited: bool,
+}
+
+/// How the callers of one event are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Callers {
+    /// Unwound, as much of each stack as is needed.
+    Auto,
+    /// Unwound, from stack dumps.
+    Dwarf {
+        /// Size of each; `None` for the largest.
+        bytes: Option<u32>,
+    },
+    /// By frame pointers.
+    FramePointers,
+    /// By the processor's branch records.
+    BranchRecords,
+    /// Not at all.
+    No,
 }
 
 /// How an event is counted: alone, or together with others, all of them at a time or none.
@@ -75,6 +99,9 @@ impl Event {
             cpus: None,
             grouping: Grouping::Alone,
             probe: None,
+            callers: None,
+            max_stack: None,
+            is_inherited: true,
         }
     }
 

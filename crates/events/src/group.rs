@@ -132,16 +132,23 @@ impl<'a> Group<'a> {
         }
         let all = own.with(self.modifiers.of_member(), text)?;
         all.apply(&mut event);
-        join(&mut event, leader);
+        join(&mut event, leader)?;
         Ok(event)
     }
 }
 
 /// Makes an event a member of a leader's group.
-fn join(event: &mut Event, leader: &Event) {
+fn join(event: &mut Event, leader: &Event) -> Result<(), EventError> {
+    if event.is_inherited != leader.is_inherited {
+        return Err(EventError::InheritedInPart {
+            leader: leader.name.clone(),
+            member: event.name.clone(),
+        });
+    }
     let is_read = leader.sample_read;
     event.sample_read |= is_read;
     event.grouping = Grouping::Member { is_read };
+    Ok(())
 }
 
 /// Whether an event can be counted on the CPUs of a group.
@@ -168,7 +175,7 @@ pub fn group_all(events: &mut [Event]) -> Result<(), EventError> {
                 group: "--group".to_owned(),
             });
         }
-        join(member, leader);
+        join(member, leader)?;
     }
     leader.grouping = Grouping::Leader {
         name: None,

@@ -9,7 +9,7 @@ use crate::pmu_event::PmuEvent;
 use crate::probe::parse_probe;
 use crate::suggest::suggest;
 use crate::symbol::{Symbol, symbol_names};
-use crate::term::{GENERAL, General, split_terms};
+use crate::term::General;
 use crate::tracepoint::Tracepoints;
 use crate::{Event, EventError, Sources};
 
@@ -132,6 +132,9 @@ impl Parser<'_> {
     /// `cpu/event=0x3c/`, `uncore_*/clockticks/`, `cycles/period=1000/`.
     fn with_terms(&self, item: Item<'_>, terms: &str) -> Result<Vec<Event>, EventError> {
         let pmus = self.named(item.head);
+        if let (true, Some((system, name))) = (pmus.is_empty(), item.head.split_once(':')) {
+            return self.tracepoints_with_terms(item, system, name);
+        }
         if pmus.is_empty() {
             return match (Symbol::named(item.head), Symbol::raw(item.head)) {
                 (Some(symbol), _) => self.generic(item, symbol),
@@ -149,19 +152,28 @@ impl Parser<'_> {
         events.collect()
     }
 
+    /// `sched:sched_switch/call-graph=no/`.
+    fn tracepoints_with_terms(
+        &self,
+        item: Item<'_>,
+        system: &str,
+        name: &str,
+    ) -> Result<Vec<Event>, EventError> {
+        let general = General::of(item.terms.unwrap_or_default(), item.text)?;
+        let tracepoints = Tracepoints {
+            sources: self.sources,
+            event: item.text,
+        };
+        let mut events = tracepoints.find(system, name)?;
+        for event in &mut events {
+            general.apply(event);
+        }
+        Ok(events)
+    }
+
     /// A generic event: one, or one for each kind of core that this machine has.
     fn generic(&self, item: Item<'_>, symbol: Symbol) -> Result<Vec<Event>, EventError> {
-        let mut general = General::default();
-        for term in split_terms(item.terms.unwrap_or_default(), item.text)? {
-            if !general.take(term, item.text)? {
-                let known = GENERAL.iter().map(|name| (*name).to_owned());
-                return Err(EventError::UnknownTerm {
-                    term: term.key.to_owned(),
-                    event: item.text.to_owned(),
-                    suggestions: suggest(term.key, known),
-                });
-            }
-        }
+        let general = General::of(item.terms.unwrap_or_default(), item.text)?;
         let event_named = |name| {
             let mut event = Event::new(name, symbol.kind, symbol.config);
             general.apply(&mut event);

@@ -2,7 +2,8 @@
 
 use rprof_abi::{AttrFlags, PerfEventAttr};
 
-use crate::{Event, EventError};
+use crate::suggest::suggest;
+use crate::{Callers, Event, EventError};
 
 /// `key` or `key=value`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +63,33 @@ pub(crate) struct General {
     config: [Option<u64>; 5],
     sampling: Option<Sampling>,
     pub(crate) name: Option<String>,
+    how: Option<How>,
+    stack_bytes: Option<u32>,
+    max_stack: Option<u16>,
+    inherit: Option<bool>,
 }
+
+/// The word of `call-graph=`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    Auto,
+    Dwarf,
+    FramePointers,
+    BranchRecords,
+    No,
+}
+
+const HOW: &[(&str, How)] = &[
+    ("auto", How::Auto),
+    ("dwarf", How::Dwarf),
+    ("fp", How::FramePointers),
+    ("lbr", How::BranchRecords),
+    ("no", How::No),
+    ("none", How::No),
+];
+
+/// The most that the kernel copies of a stack: a record's size has 16 bits.
+const MOST_STACK_BYTES: u64 = 65_528;
 
 /// When samples are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,8 +102,25 @@ enum Sampling {
 
 /// Known terms, for suggestions.
 pub(crate) const GENERAL: &[&str] = &[
-    "config", "config1", "config2", "config3", "config4", "period", "freq", "name",
+    "config",
+    "config1",
+    "config2",
+    "config3",
+    "config4",
+    "period",
+    "freq",
+    "name",
+    "call-graph",
+    "stack-size",
+    "max-stack",
+    "inherit",
+    "no-inherit",
+    "no-overwrite",
+    "time",
 ];
+
+/// Those that ask for what is so without a value.
+const YES: &[&str] = &["inherit", "no-inherit", "no-overwrite", "time"];
 
 /// perf's terms that ask for what the recorder does not do for single events.
 const UNSUPPORTED: &[&str] = &[
@@ -84,22 +128,34 @@ const UNSUPPORTED: &[&str] = &[
     "aux-output",
     "aux-sample-size",
     "branch_type",
-    "call-graph",
     "cpu",
-    "inherit",
-    "max-stack",
     "metric-id",
-    "no-inherit",
-    "no-overwrite",
     "nr",
     "overwrite",
     "percore",
     "ratio-to-prev",
-    "stack-size",
-    "time",
 ];
 
 impl General {
+    /// The terms of an event that has no others.
+    ///
+    /// # Errors
+    /// One that is unknown, or has a wrong value.
+    pub(crate) fn of(terms: &str, event: &str) -> Result<Self, EventError> {
+        let mut general = Self::default();
+        for term in split_terms(terms, event)? {
+            if !general.take(term, event)? {
+                let known = GENERAL.iter().map(|name| (*name).to_owned());
+                return Err(EventError::UnknownTerm {
+                    term: term.key.to_owned(),
+                    event: event.to_owned(),
+                    suggestions: suggest(term.key, known),
+                });
+            }
+        }
+        Ok(general)
+    }
+
     /// Takes the term if it is one of these; `false` if not.
     ///
     /// # Errors
@@ -114,7 +170,11 @@ impl General {
         let Some(at) = GENERAL.iter().position(|known| *known == term.key) else {
             return Ok(false);
         };
-        let value = term.value.filter(|value| !value.is_empty());
+        let is_yes = YES.contains(&term.key) && term.value.is_none();
+        let value = match is_yes {
+            true => Some("1"),
+            false => term.value.filter(|value| !value.is_empty()),
+        };
         let value = value.ok_or_else(|| EventError::MissingValue {
             term: term.key.to_owned(),
             event: event.to_owned(),
@@ -123,9 +183,63 @@ impl General {
             (_, Some(config)) => *config = Some(parse_number(value, event)?),
             ("period", _) => self.sampling = Some(Sampling::Period(parse_number(value, event)?)),
             ("freq", _) => self.sampling = Some(Sampling::Frequency(parse_number(value, event)?)),
-            _ => self.name = Some(value.trim_matches('\'').to_owned()),
+            ("name", _) => self.name = Some(value.trim_matches('\'').to_owned()),
+            _ => self.take_how(term.key, value, event)?,
         }
         Ok(true)
+    }
+
+    /// How callers are recorded, and of whom.
+    fn take_how(&mut self, key: &str, value: &str, event: &str) -> Result<(), EventError> {
+        let bad = |expected| EventError::BadValue {
+            value: value.to_owned(),
+            term: key.to_owned(),
+            event: event.to_owned(),
+            expected,
+        };
+        if key == "call-graph" {
+            let how = HOW.iter().find(|(word, _)| *word == value);
+            self.how = Some(how.ok_or_else(|| bad("auto, dwarf, fp, lbr or no"))?.1);
+            return Ok(());
+        }
+        match (key, parse_number(value, event)?) {
+            ("stack-size", bytes @ 1..=MOST_STACK_BYTES) => {
+                let bytes = u32::try_from(bytes.next_multiple_of(8)).ok();
+                self.stack_bytes = bytes;
+            }
+            ("stack-size", _) => return Err(bad("1 to 65528 bytes")),
+            ("max-stack", entries) => {
+                let entries = u16::try_from(entries).ok().filter(|&entries| entries > 0);
+                self.max_stack = Some(entries.ok_or_else(|| bad("1 to 65535 callers"))?);
+            }
+            ("inherit", yes @ 0..=1) => self.inherit = Some(yes == 1),
+            ("no-inherit", yes @ 0..=1) => self.inherit = Some(yes == 0),
+            ("time" | "no-overwrite", 1) => {}
+            ("time", _) => return Err(bad("1: every sample has its time")),
+            ("no-overwrite", _) => return Err(bad("1: samples are not overwritten")),
+            _ => return Err(bad("0 or 1")),
+        }
+        Ok(())
+    }
+
+    /// The callers that the terms ask for. As with perf, a limit alone means frame pointers, which alone it
+    /// is for.
+    fn callers(&self) -> Option<Callers> {
+        let how = match (self.how, self.stack_bytes, self.max_stack) {
+            (Some(how), ..) => how,
+            (None, Some(_), _) => How::Dwarf,
+            (None, None, Some(_)) => How::FramePointers,
+            (None, None, None) => return None,
+        };
+        Some(match how {
+            How::Auto => Callers::Auto,
+            How::Dwarf => Callers::Dwarf {
+                bytes: self.stack_bytes,
+            },
+            How::FramePointers => Callers::FramePointers,
+            How::BranchRecords => Callers::BranchRecords,
+            How::No => Callers::No,
+        })
     }
 
     /// Puts what was taken into the event, over what was there.
@@ -150,6 +264,9 @@ impl General {
         if let Some(name) = &self.name {
             event.name.clone_from(name);
         }
+        event.callers = self.callers();
+        event.max_stack = self.max_stack;
+        event.is_inherited = self.inherit.unwrap_or(true);
     }
 }
 

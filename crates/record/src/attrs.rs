@@ -26,6 +26,7 @@ pub(crate) struct Prepared {
     pub(crate) text: Option<CString>,
     /// Only what runs in it.
     pub(crate) cgroup: Option<Cgroup>,
+    pub(crate) call_chains: CallChains,
 }
 
 /// Everything that is opened.
@@ -36,6 +37,12 @@ pub(crate) struct Attrs {
 }
 
 impl Attrs {
+    /// Whether stack dumps of an event have the size that is needed.
+    pub(crate) fn has_auto_dumps(&self) -> bool {
+        let mut events = self.sampling.iter();
+        events.any(|event| event.call_chains == CallChains::Auto)
+    }
+
     /// Whether there are probes.
     ///
     /// # Errors
@@ -112,6 +119,7 @@ pub(crate) fn prepare(
     let mut sampling = Vec::new();
     for event in &events {
         interrupts.check()?;
+        check_max_stack(event)?;
         let prepared = prepare_event(event, rate, settings, less, note);
         let is_missing = matches!(
             prepared,
@@ -155,6 +163,20 @@ pub(crate) fn prepare(
     })
 }
 
+/// The kernel's limit, for a message before it refuses.
+fn check_max_stack(event: &Event) -> Result<(), Error> {
+    let text = std::fs::read_to_string("/proc/sys/kernel/perf_event_max_stack").ok();
+    let limit: Option<u16> = text.and_then(|text| text.trim().parse().ok());
+    match (event.max_stack, limit) {
+        (Some(asked), Some(limit)) if asked > limit => Err(Error::MaxStack {
+            event: event.name.clone(),
+            asked,
+            limit,
+        }),
+        _ => Ok(()),
+    }
+}
+
 fn allowed_rate(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Option<Rate>, Error> {
     let Some(Rate::Frequency(from)) = settings.rate else {
         return Ok(settings.rate);
@@ -187,13 +209,15 @@ fn prepare_event(
     less: &mut Less,
     note: &mut dyn FnMut(Note),
 ) -> Result<Prepared, Error> {
+    let call_chains = stack_dump::of_event(event, settings.call_chains);
     let mut prepared = Prepared {
         name: event.name.clone(),
-        attr: sampling_attr(event, rate, settings.call_chains, &settings.watch),
+        attr: sampling_attr(event, rate, call_chains, &settings.watch),
         cpus: event.cpus.clone(),
         grouping: event.grouping.clone(),
         text: probes::text_of(event),
         cgroup: None,
+        call_chains,
     };
     // An event that is on some CPUs only is tried on one of them.
     let probe = Probe::of(settings).on_cpus_of(event.cpus.as_deref());
@@ -213,7 +237,7 @@ fn prepare_event(
             Err(refused) => error = refused,
         }
     }
-    let is_without_branches = settings.call_chains == CallChains::BranchRecords
+    let is_without_branches = call_chains == CallChains::BranchRecords
         && matches!(error, OpenError::NoSuchEvent | OpenError::Invalid);
     if is_without_branches {
         let event = event.name.clone();
@@ -365,6 +389,9 @@ fn sampling_attr(
             .with(BranchSampleType::NO_FLAGS)
             .with(BranchSampleType::NO_CYCLES);
     }
+    if attr.sample_type.has(SampleType::CALLCHAIN) || stack_dump::size_of(chains).is_some() {
+        attr.sample_max_stack = event.max_stack.unwrap_or(0);
+    }
     if let Some(bytes) = stack_dump::size_of(chains) {
         let user_chain = match chains {
             CallChains::Auto => UserChain::Included,
@@ -380,7 +407,8 @@ fn sampling_attr(
     }
     common(&mut attr);
     // A CPU's values are not those of each thread. What a probe needs is not inherited.
-    if event.sample_read && *watch == Watch::All || event.probe.is_some() {
+    let is_for_cpus = event.sample_read && *watch == Watch::All;
+    if is_for_cpus || event.probe.is_some() || !event.is_inherited {
         attr.flags = attr.flags.without(AttrFlags::INHERIT);
     }
     attr
@@ -430,6 +458,7 @@ fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<P
         grouping: Grouping::Alone,
         text: None,
         cgroup: None,
+        call_chains: CallChains::None,
     })
 }
 

@@ -80,6 +80,19 @@ pub enum Error {
         /// The event.
         event: String,
     },
+    /// More callers than the kernel finds.
+    #[error(
+        "max-stack={asked} of '{event}' is above kernel.perf_event_max_stack ({limit}): ask for less, or \
+         sudo sysctl kernel.perf_event_max_stack={asked}"
+    )]
+    MaxStack {
+        /// The event.
+        event: String,
+        /// What it asks for.
+        asked: u16,
+        /// The limit.
+        limit: u16,
+    },
     /// A probe has no place.
     #[error("no place for '{event}'")]
     Probe {

@@ -7,7 +7,7 @@ use crate::interrupts::Interrupts;
 use crate::note::{FewFiles, SmallRings};
 use crate::place::Place;
 use crate::streams::Streams;
-use crate::{Error, Inherit, Rate, Settings, opening, stack_dump};
+use crate::{CallChains, Error, Inherit, Rate, Settings, opening, stack_dump};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_events::Grouping;
 use rprof_ringbuf::{Counter, MapError, OpenError, Poller, Ring, Target, sys};
@@ -291,7 +291,7 @@ impl Group {
 
 /// Data pages of each sample ring: a power of two, with room for the samples of a fifth of a second on a
 /// busy CPU.
-pub(crate) fn ring_pages(settings: &Settings, n_rings: usize) -> usize {
+pub(crate) fn ring_pages(settings: &Settings, attrs: &Attrs, n_rings: usize) -> usize {
     if let Some(pages) = settings.ring_pages {
         return pages;
     }
@@ -300,7 +300,11 @@ pub(crate) fn ring_pages(settings: &Settings, n_rings: usize) -> usize {
         // As often as the busiest of frequencies.
         Rate::Period(_) => u64::MAX,
     };
-    let stack_bytes = stack_dump::size_of(settings.call_chains).unwrap_or(0);
+    let stacks = attrs
+        .sampling
+        .iter()
+        .map(|event| event.attr.sample_stack_user);
+    let stack_bytes = stacks.max().unwrap_or(0);
     let share = MOST_BYTES / n_rings.max(1) as u64;
     let least = match settings.inherit {
         Inherit::PerThread => share.clamp(THREAD_BYTES, SAMPLE_BYTES),
@@ -449,7 +453,7 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
         attr.wakeup = u32::try_from(ring_bytes / WAKE_AT).unwrap_or(u32::MAX);
     }
     let mut small_dumps = None;
-    if scope.two_dump_sizes {
+    if scope.two_dump_sizes && event.call_chains == CallChains::Auto {
         let most = u32::try_from(ring_bytes / LEAST_SAMPLES).unwrap_or(u32::MAX) & !7;
         attr.sample_stack_user = attr.sample_stack_user.min(most);
         small_dumps = (attr.sample_stack_user > stack_dump::SMALL_BYTES).then(|| SmallDumps {

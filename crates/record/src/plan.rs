@@ -1,11 +1,12 @@
 //! What is drained, what is written instead, and the unwinder that turns one into the other.
 
+use crate::attrs::Attrs;
 use crate::control::Control;
 use crate::layouts::Layouts;
 use crate::live::{DeepStacks, LiveUnwinder, Unreadable, UnwinderSettings};
 use crate::open::{EventCounters, Opened};
 use crate::stack_dump;
-use crate::{CallChains, Error, Settings};
+use crate::{Error, Settings};
 use rprof_abi::Machine;
 use rprof_abi::{AttrFlags, PerfEventAttr, SampleLayout};
 use rprof_perfdata::WrittenEvent;
@@ -30,12 +31,14 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) fn new(
         settings: &Settings,
+        attrs: &Attrs,
         opened: &Opened,
         sideband: &SampleLayout,
     ) -> Result<Self, Error> {
         let chains = settings.call_chains;
-        let is_auto = chains == CallChains::Auto;
-        let has_stacks = stack_dump::size_of(chains).is_some();
+        let is_auto = attrs.has_auto_dumps();
+        let mut sampled = attrs.sampling.iter();
+        let has_stacks = sampled.any(|event| event.attr.sample_stack_user > 0);
         let machine = Machine::native().filter(|_| has_stacks && !chains.keeps_dumps());
         let drained = drained_events(opened)?;
         let mut written = drained.clone();

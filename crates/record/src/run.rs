@@ -21,8 +21,8 @@ use crate::sink::Sink;
 use crate::switching::{Goes, Switching};
 use crate::targets::{self, started_by, targets_of};
 use crate::{
-    CallChains, ControlNote, Error, Inherit, Note, Output, Settings, Summary, Watch, group_attrs,
-    groups, probes, stack_dump, watched,
+    ControlNote, Error, Inherit, Note, Output, Settings, Summary, Watch, group_attrs, groups,
+    probes, stack_dump, watched,
 };
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
@@ -78,9 +78,9 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         targets,
         per_thread: settings.inherit == Inherit::PerThread,
         until_exec: settings.watch == Watch::Command && settings.when.is_from_start(),
-        ring_pages: open::ring_pages(settings, n_rings),
+        ring_pages: open::ring_pages(settings, &attrs, n_rings),
         is_size_asked: settings.ring_pages.is_some(),
-        two_dump_sizes: settings.call_chains == CallChains::Auto,
+        two_dump_sizes: attrs.has_auto_dumps(),
         // What was overwritten is not known to be missing.
         also_by_cpu: !is_flight && settings.is_for_all_time() && attrs.can_watch_all(settings),
         few_files: None,
@@ -103,7 +103,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let drained_layout = SampleLayout::new(&sideband, Endian::NATIVE);
     sideband.flags = sideband.flags.with(AttrFlags::BUILD_ID);
     let sideband_layout = SampleLayout::new(&sideband, Endian::NATIVE);
-    let plan = Plan::new(settings, &opened, &sideband_layout)?;
+    let plan = Plan::new(settings, &attrs, &opened, &sideband_layout)?;
     let mut known = features::of_machine(&settings.tool);
     known.extend(features::of_tracepoints(&settings.events));
     let sampled = opened.sampling.events.iter();
@@ -232,7 +232,7 @@ fn open_by_cpu(
 ) -> Result<OpenedFor, Error> {
     scope.targets = vec![Target::All];
     scope.until_exec = false;
-    scope.two_dump_sizes = settings.call_chains == CallChains::Auto;
+    scope.two_dump_sizes = attrs.has_auto_dumps();
     scope.also_by_cpu = false;
     file_limit::fit(attrs, scope)?;
     let attrs = attrs.for_everybody(settings);

@@ -9,6 +9,7 @@ use crate::CallChains;
 use rprof_abi::Machine;
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::{AttrFlags, PerfEventAttr, RecordHeader, SampleLayout, SampleType};
+use rprof_events::{Callers, Event};
 use std::env::consts::ARCH;
 
 /// What most samples need. A larger size costs room in the rings, a smaller one more time with
@@ -31,6 +32,21 @@ pub(crate) fn possible(chains: CallChains) -> CallChains {
         Some(_) if !can_dump || !can_walk && !is_kept => CallChains::FramePointers,
         _ => chains,
     }
+}
+
+/// How callers of an event are recorded: as it says, or as for all.
+pub(crate) fn of_event(event: &Event, of_all: CallChains) -> CallChains {
+    possible(match event.callers {
+        None => of_all,
+        Some(Callers::Auto) => CallChains::Auto,
+        Some(Callers::Dwarf { bytes }) => CallChains::Dwarf {
+            bytes: bytes.unwrap_or(LARGE_BYTES),
+            keep: of_all.keeps_dumps(),
+        },
+        Some(Callers::FramePointers) => CallChains::FramePointers,
+        Some(Callers::BranchRecords) => CallChains::BranchRecords,
+        Some(Callers::No) => CallChains::None,
+    })
 }
 
 /// Bytes of stack that are asked for at first; `None` if stacks are not dumped.

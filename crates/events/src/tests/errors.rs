@@ -70,7 +70,7 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "cpu/evnt=1/",
-            "unknown term 'evnt' in 'cpu/evnt=1/': did you mean 'event'?",
+            "unknown term 'evnt' in 'cpu/evnt=1/' (column 5): did you mean 'event'?",
         ),
         (
             "cpu/cycles,umask=1/",
@@ -85,12 +85,52 @@ fn errors_say_what_is_wrong_and_where() {
             "unknown term ''../type'' in 'cpu/'../type'=1/'",
         ),
         (
-            "cycles/call-graph=dwarf/",
-            "term 'call-graph' in 'cycles/call-graph=dwarf/' is not supported",
+            "cycles/percore/",
+            "term 'percore' in 'cycles/percore/' (column 8) is not supported: it is for counting",
+        ),
+        (
+            "cycles/period=1,overwrite/",
+            "term 'overwrite' in 'cycles/period=1,overwrite/' (column 17) is not supported: \
+             samples are not overwritten yet",
+        ),
+        (
+            "cycles/call-graph=dwarv/",
+            "'dwarv' is no value of term 'call-graph' in 'cycles/call-graph=dwarv/' (column 8): \
+             it takes auto, dwarf, fp, lbr or no",
+        ),
+        (
+            "cycles/stack-size=65529/",
+            "'65529' is no value of term 'stack-size' in 'cycles/stack-size=65529/' (column 8): \
+             it takes 1 to 65528 bytes",
+        ),
+        (
+            "cycles/max-stack=0/",
+            "'0' is no value of term 'max-stack' in 'cycles/max-stack=0/' (column 8)",
+        ),
+        (
+            "cycles/inherit=2/",
+            "'2' is no value of term 'inherit' in 'cycles/inherit=2/' (column 8): it takes 0 or 1",
+        ),
+        (
+            "cycles/time=0/",
+            "'0' is no value of term 'time' in 'cycles/time=0/' (column 8): \
+             it takes 1: every sample has its time",
+        ),
+        (
+            "{cycles,cs/no-inherit/}",
+            "'cycles' and 'cs/no-inherit/' cannot be in one group: only one of them has no-inherit",
+        ),
+        (
+            "sched:sched_switch/umask=1/",
+            "unknown term 'umask' in 'sched:sched_switch/umask=1/' (column 20)",
+        ),
+        (
+            "sched:sched_swich/time/",
+            "unknown event 'sched:sched_swich': no such tracepoint: did you mean 'sched:sched_switch'?",
         ),
         (
             "cpu/config/",
-            "term 'config' in 'cpu/config/' needs a value: write config=...",
+            "term 'config' in 'cpu/config/' (column 5) needs a value: write config=...",
         ),
         (
             "cpu/asked/",
@@ -98,11 +138,11 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "cpu/event=x/",
-            "'x' in 'cpu/event=x/' is not a number of 64 bits",
+            "'x' in 'cpu/event=x/' (column 11) is not a number of 64 bits",
         ),
         (
             "cpu/umask=0x100/",
-            "value 0x100 of term 'umask' in 'cpu/umask=0x100/' is too big: at most 0xff",
+            "value 0x100 of term 'umask' in 'cpu/umask=0x100/' (column 5) is too big: at most 0xff",
         ),
         ("cpu/odd=1/", "malformed text 'nonsense' in "),
         (

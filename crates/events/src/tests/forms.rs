@@ -3,7 +3,7 @@
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
 
 use super::machine::Machine;
-use crate::{cpu_clock, default_events, online_cpus};
+use crate::{Callers, cpu_clock, default_events, online_cpus};
 
 const USER_ONLY: AttrFlags = AttrFlags::EXCLUDE_KERNEL
     .with(AttrFlags::EXCLUDE_HV)
@@ -109,6 +109,48 @@ fn period_and_freq_are_the_sampling_of_the_event() {
         assert_eq!(attr.sample_period, period, "{text}");
         assert_eq!(attr.flags.has(AttrFlags::FREQ), is_freq, "{text}");
     }
+}
+
+#[test]
+fn terms_say_how_callers_of_one_event_are_recorded() {
+    let machine = Machine::usual();
+    let dwarf = |bytes| Some(Callers::Dwarf { bytes });
+    for (terms, callers, max_stack, is_inherited) in [
+        ("period=1", None, None, true),
+        ("call-graph=no", Some(Callers::No), None, true),
+        ("call-graph=fp", Some(Callers::FramePointers), None, true),
+        ("call-graph=lbr", Some(Callers::BranchRecords), None, true),
+        ("call-graph=auto", Some(Callers::Auto), None, true),
+        ("call-graph=dwarf", dwarf(None), None, true),
+        (
+            "call-graph=dwarf,stack-size=1000",
+            dwarf(Some(1000)),
+            None,
+            true,
+        ),
+        ("stack-size=0x3e9", dwarf(Some(1008)), None, true),
+        ("max-stack=3", Some(Callers::FramePointers), Some(3), true),
+        ("call-graph=dwarf,max-stack=3", dwarf(None), Some(3), true),
+        ("no-inherit", None, None, false),
+        ("inherit=0", None, None, false),
+        ("no-inherit=0,time,no-overwrite", None, None, true),
+    ] {
+        for name in ["cycles", "cpu", "cs", "r1", "sched:sched_switch"] {
+            let event = machine.one(&format!("{name}/{terms}/u"));
+            assert_eq!(event.callers, callers, "{terms}");
+            assert_eq!(
+                (event.max_stack, event.is_inherited),
+                (max_stack, is_inherited)
+            );
+            assert!(event.attr.flags.has(AttrFlags::EXCLUDE_KERNEL));
+        }
+    }
+    let events = machine.parse("sched:sched_*/name=one/").unwrap();
+    assert!(
+        events
+            .iter()
+            .all(|event| event.name == "one" && event.attr.sample_period == 1)
+    );
 }
 
 #[test]

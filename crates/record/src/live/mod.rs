@@ -231,6 +231,10 @@ impl LiveUnwinder {
     fn sample(&mut self, raw: RawRecord<'_>, offset: u64, out: &mut Vec<u8>) -> Option<()> {
         let event = self.drained.event_of(raw.body)?;
         let sample = self.drained.of(event)?.parse_sample(raw.body).ok()?;
+        if sample.stack_user.is_none() {
+            // Of an event without dumps.
+            return raw.encode(out, Endian::NATIVE).ok();
+        }
         self.frames.clear();
         self.chain.clear();
         let entries = sample.callchain.iter().flat_map(Callchain::entries);
