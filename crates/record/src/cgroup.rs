@@ -1,7 +1,7 @@
 //! Events of control groups: the kernel counts on a CPU only while one of the group runs there.
 
-use crate::Error;
 use crate::attrs::Prepared;
+use crate::{Cgroups, Error};
 use rprof_events::Suggestions;
 use rprof_ringbuf::Target;
 use rprof_untrusted::Seen;
@@ -10,18 +10,6 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Which control groups are sampled.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Cgroups {
-    /// All that runs, in whatever group.
-    #[default]
-    All,
-    /// The nth event that of the nth name, if there is one; a single name is for all events.
-    ByEvent(Vec<Option<String>>),
-    /// Each event that of each name.
-    Each(Vec<String>),
-}
 
 /// A control group.
 #[derive(Clone, Debug)]

@@ -65,7 +65,6 @@ mod timing;
 mod watched;
 mod writing;
 
-pub use cgroup::Cgroups;
 pub use doctor::{Check, Diagnosis, Prospect, State, diagnose};
 pub use error::Error;
 pub use matching::{Matching, NamePattern};
@@ -74,7 +73,9 @@ pub use place::Place;
 pub use probe_error::ProbeError;
 pub use remote_control::ControlNote;
 pub use run::record;
-pub use settings::{CallChains, EventCount, Inherit, Output, Rate, Settings, Summary, Tool, Watch};
+pub use settings::{
+    CallChains, Cgroups, EventCount, Inherit, Output, Rate, Settings, Summary, Tool, Watch,
+};
 pub use stack_dump::LARGE_BYTES as MOST_STACK_BYTES;
 pub use timing::{ControlPipes, Delay, When};
 pub use writing::{SwitchOn, SwitchOutput, Synthesis, Writing};

@@ -1,6 +1,6 @@
 //! What to record, and what came of it: plain data.
 
-use crate::{Cgroups, Matching, When, Writing};
+use crate::{Matching, When, Writing};
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
 use rprof_perfdata::feature::{RecorderCost, SampleCoverage, StackEnds};
@@ -77,6 +77,18 @@ pub enum Inherit {
     No,
     /// The same, with one event a thread, whatever its CPU.
     PerThread,
+}
+
+/// Which control groups are sampled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Cgroups {
+    /// All that runs, in whatever group.
+    #[default]
+    All,
+    /// The nth event that of the nth name, if there is one; a single name is for all events.
+    ByEvent(Vec<Option<String>>),
+    /// Each event that of each name.
+    Each(Vec<String>),
 }
 
 /// Where a recording goes.
