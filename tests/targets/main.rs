@@ -9,6 +9,10 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod cgroups;
+mod found;
+mod stress;
+mod tasks;
 mod timing;
 
 use common::{report, rprof, run};

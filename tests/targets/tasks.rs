@@ -102,6 +102,8 @@ fn the_processes_of_a_user_are_sampled() {
     let uid = 64_321;
     let script = worker(10);
     let mut theirs = Running::start(as_user(uid, uid, "sh").args(["-c", &script]));
+    // It is theirs once it works.
+    theirs.work();
     let mut own = Running::start(tool("sh").args(["-c", &script]));
     let uid = uid.to_string();
     let words = ["record", "-F", "999", "-e", "cpu-clock", "-u", &uid];

@@ -25,6 +25,13 @@ impl fmt::Display for Suggestions {
     }
 }
 
+impl Suggestions {
+    /// Those of the known names that are close to one that is not.
+    pub fn among(name: &str, known: impl IntoIterator<Item = String>) -> Self {
+        suggest(name, known)
+    }
+}
+
 /// Up to three of `known` that are at most a third of their letters away from `name`.
 pub(crate) fn suggest(name: &str, known: impl IntoIterator<Item = String>) -> Suggestions {
     if name.len() > MAX_LEN {

@@ -31,7 +31,7 @@ fn access(attr: &PerfEventAttr, target: Target) -> String {
     let is = level.map_or("unknown".to_owned(), |level| level.to_string());
     let (what, most) = if attr.kind == event_type::TRACEPOINT {
         ("tracepoints need", -1)
-    } else if target == Target::All {
+    } else if matches!(target, Target::All | Target::Cgroup(_)) {
         ("all CPUs need", 0)
     } else if attr.flags.has(AttrFlags::EXCLUDE_USER) {
         ("samples of the kernel need", 1)
@@ -42,7 +42,7 @@ fn access(attr: &PerfEventAttr, target: Target) -> String {
     };
     let instead = match target {
         Target::All => ", or record a command",
-        Target::Thread(_) => "",
+        Target::Thread(_) | Target::Cgroup(_) => "",
     };
     format!(
         "{what} kernel.perf_event_paranoid at {most} or below (it is {is}): \

@@ -1,5 +1,6 @@
 //! The attrs that are opened: what to sample, and the dummy that carries sideband.
 
+use crate::cgroup::Cgroup;
 use crate::error::SIDEBAND;
 use crate::interrupts::Interrupts;
 use crate::note::Less;
@@ -18,6 +19,8 @@ pub(crate) struct Prepared {
     pub(crate) attr: PerfEventAttr,
     /// CPUs its PMU has; `None` for all.
     pub(crate) cpus: Option<Vec<u32>>,
+    /// Only what runs in it.
+    pub(crate) cgroup: Option<Cgroup>,
 }
 
 /// Everything that is opened.
@@ -112,8 +115,8 @@ pub(crate) fn prepare(
         let clock = cpu_clock();
         sampling.push(prepare_event(&clock, rate, settings, less, note)?);
     }
-    let attrs = Attrs {
-        sampling,
+    let mut attrs = Attrs {
+        sampling: settings.cgroups.apply(sampling)?,
         sideband: prepare_sideband(settings, note)?,
     };
     attrs.inherit_as(settings.inherit);
@@ -159,6 +162,7 @@ fn prepare_event(
         name: event.name.clone(),
         attr: sampling_attr(event, rate, settings.call_chains, &settings.watch),
         cpus: event.cpus.clone(),
+        cgroup: None,
     };
     // An event that is on some CPUs only is tried on one of them.
     let probe = Probe::of(settings).on_cpus_of(event.cpus.as_deref());
@@ -369,6 +373,7 @@ fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<P
         name: SIDEBAND.to_owned(),
         attr: fitted.attr,
         cpus: None,
+        cgroup: None,
     })
 }
 

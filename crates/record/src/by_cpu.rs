@@ -95,6 +95,7 @@ impl EventCounters {
             }),
             is_on: self.is_on,
             cpus: self.cpus.clone(),
+            cgroup: self.cgroup.clone(),
         }
     }
 }

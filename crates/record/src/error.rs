@@ -99,6 +99,29 @@ pub enum Error {
         /// What was asked for.
         who: String,
     },
+    /// No hierarchy of control groups has events.
+    #[error("no control groups here: neither cgroup2 nor perf_event is in /proc/mounts")]
+    NoCgroups,
+    /// A control group cannot be opened.
+    #[error("control group '{name}' below {}: {why}{nearest}", mount.display())]
+    Cgroup {
+        /// Its name.
+        name: String,
+        /// Where control groups are.
+        mount: PathBuf,
+        /// Those with names that are near.
+        nearest: Suggestions,
+        /// Why.
+        why: io::Error,
+    },
+    /// Control groups are for events, one each.
+    #[error("{cgroups} control groups (-G) for {events} events: the nth is for the nth event (-e)")]
+    MoreCgroups {
+        /// Groups.
+        cgroups: usize,
+        /// Events.
+        events: usize,
+    },
     /// A CPU is not online.
     #[error("no such CPU: {cpu} (online are those in /sys/devices/system/cpu/online)")]
     NoSuchCpu {

@@ -16,6 +16,7 @@ mod advice;
 mod attrs;
 mod background;
 mod by_cpu;
+mod cgroup;
 mod control;
 mod coverage;
 mod drain;
@@ -55,6 +56,8 @@ pub use note::{Less, Note, SmallRings};
 pub use place::Place;
 pub use remote_control::ControlNote;
 pub use run::record;
-pub use settings::{CallChains, EventCount, Inherit, Output, Rate, Settings, Summary, Tool, Watch};
+pub use settings::{
+    CallChains, Cgroups, EventCount, Inherit, Output, Rate, Settings, Summary, Tool, Watch,
+};
 pub use stack_dump::LARGE_BYTES as MOST_STACK_BYTES;
 pub use timing::{ControlPipes, Delay, When};

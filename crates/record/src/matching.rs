@@ -95,7 +95,7 @@ impl Matching {
             for pid in rprof_process::all_processes().map_err(Error::system("listing /proc"))? {
                 let n_seen = seen.get(&pid).map_or(0, |n| n + 1);
                 next.insert(pid, n_seen);
-                let is_due = n_seen < OLD_EVERY || n_seen % OLD_EVERY == 0;
+                let is_due = n_seen < OLD_EVERY || n_seen.is_multiple_of(OLD_EVERY);
                 if is_due && pid != own && self.is(pid) {
                     let age = POLL_INTERVAL * if n_seen < OLD_EVERY { 0 } else { OLD_EVERY };
                     return Ok(Some(before.checked_sub(age).unwrap_or(before)));

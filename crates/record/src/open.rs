@@ -1,6 +1,7 @@
 //! Opening every event for every target on every CPU, and mapping two rings a CPU.
 
 use crate::attrs::{Attrs, Prepared};
+use crate::cgroup::Cgroup;
 use crate::control::DumpSize;
 use crate::interrupts::Interrupts;
 use crate::note::SmallRings;
@@ -41,6 +42,7 @@ pub(crate) struct EventCounters {
     /// Samples are taken, or will be once the command is executed.
     pub(crate) is_on: bool,
     pub(crate) cpus: Option<Vec<u32>>,
+    pub(crate) cgroup: Option<Cgroup>,
 }
 
 /// What counters of an event say in sum.
@@ -165,7 +167,7 @@ impl Scope<'_> {
     pub(crate) fn threads(&self) -> Vec<i32> {
         let threads = self.targets.iter().filter_map(|target| match target {
             Target::Thread(tid) => Some(*tid),
-            Target::All => None,
+            Target::All | Target::Cgroup(_) => None,
         });
         threads.collect()
     }
@@ -383,6 +385,7 @@ impl Group {
             for &target in targets {
                 interrupts.check()?;
                 let event = &self.events[idx];
+                let target = event.cgroup.as_ref().map_or(target, Cgroup::target);
                 let next = RingOwner {
                     place,
                     event_idx: idx,
@@ -477,6 +480,7 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
         small_dumps,
         is_on: true,
         cpus: event.cpus.clone(),
+        cgroup: event.cgroup.clone(),
     }
 }
 

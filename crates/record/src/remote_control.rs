@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_line_may_come_in_parts_and_a_long_one_is_bounded() {
-        let (mut writer, dir) = (None, tempfile::tempdir().unwrap());
+        let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("words");
         let made = std::process::Command::new("mkfifo").arg(&path).status();
         assert!(made.unwrap().success());
@@ -210,7 +210,7 @@ mod tests {
             acks: None,
         };
         let mut control = RemoteControl::open(&pipes).unwrap();
-        let writer = writer.get_or_insert_with(|| File::options().write(true).open(&path).unwrap());
+        let mut writer = File::options().write(true).open(&path).unwrap();
         assert_eq!(control.words(), []);
         writer.write_all(b"ena").unwrap();
         assert_eq!(control.words(), []);

@@ -79,6 +79,18 @@ pub enum Inherit {
     PerThread,
 }
 
+/// Which control groups are sampled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Cgroups {
+    /// All that runs, in whatever group.
+    #[default]
+    All,
+    /// The nth event that of the nth name, if there is one; a single name is for all events.
+    ByEvent(Vec<Option<String>>),
+    /// Each event that of each name.
+    Each(Vec<String>),
+}
+
 /// Where a recording goes.
 #[derive(Clone, Debug)]
 pub enum Output {
@@ -117,6 +129,8 @@ pub struct Settings {
     pub children: bool,
     /// On which CPUs; `None` for all that are online.
     pub cpus: Option<Vec<u32>>,
+    /// With [`Watch::All`], only what runs in control groups.
+    pub cgroups: Cgroups,
     /// Command to start; empty for none.
     pub command: Vec<OsString>,
     /// When samples are taken.

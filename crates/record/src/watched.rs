@@ -11,6 +11,9 @@ pub(crate) fn in_words(settings: &Settings) -> String {
             format!(" on CPU {}", cpus.join(","))
         }
     };
+    if let Some(cgroups) = settings.cgroups.in_words() {
+        return format!("{cgroups}{on}");
+    }
     match &settings.watch {
         Watch::Command => "the command".to_owned(),
         Watch::All if on.is_empty() => "all CPUs".to_owned(),

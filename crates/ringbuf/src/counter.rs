@@ -4,7 +4,7 @@ use crate::{OpenError, sys};
 use rprof_abi::sample::ReadValues;
 use rprof_abi::{Cursor, Endian, PerfEventAttr, ReadFormat};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 /// Whom an event watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub enum Target {
     Thread(i32),
     /// Everybody; needs a CPU.
     All,
+    /// A control group, by a descriptor of its folder; needs a CPU.
+    Cgroup(RawFd),
 }
 
 /// Where an event watches.
@@ -51,15 +53,17 @@ impl Counter {
     pub fn open(attr: &PerfEventAttr, target: Target, cpu: Cpu) -> Result<Self, OpenError> {
         let mut bytes = Vec::new();
         attr.encode(&mut bytes, Endian::NATIVE, attr.smallest_size());
-        let pid = match target {
-            Target::Thread(tid) => tid,
-            Target::All => -1,
+        let (pid, of_what) = match target {
+            Target::Thread(tid) => (tid, sys::OpenFlags::Task),
+            Target::All => (-1, sys::OpenFlags::Task),
+            Target::Cgroup(folder) => (folder, sys::OpenFlags::Cgroup),
         };
         let cpu = match cpu {
             Cpu::On(cpu) => i32::try_from(cpu).unwrap_or(i32::MAX),
             Cpu::Any => -1,
         };
-        let fd = sys::perf_event_open(&mut bytes, pid, cpu).map_err(OpenError::from_errno)?;
+        let opened = sys::perf_event_open(&mut bytes, pid, cpu, of_what);
+        let fd = opened.map_err(OpenError::from_errno)?;
         Ok(Self {
             fd,
             read_format: attr.read_format,

@@ -27,10 +27,29 @@ fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     }
 }
 
+/// What the first number of `perf_event_open` is of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum OpenFlags {
+    /// A task, or nobody.
+    Task,
+    /// A control group's folder (`PERF_FLAG_PID_CGROUP`).
+    Cgroup,
+}
+
 /// `perf_event_open(2)` with close-on-exec and no group. `attr` is written to on E2BIG (the
 /// kernel puts the size it knows into the size field).
-pub(crate) fn perf_event_open(attr: &mut [u8], pid: i32, cpu: i32) -> io::Result<OwnedFd> {
+pub(crate) fn perf_event_open(
+    attr: &mut [u8],
+    pid: i32,
+    cpu: i32,
+    of_what: OpenFlags,
+) -> io::Result<OwnedFd> {
+    const PERF_FLAG_PID_CGROUP: libc::c_ulong = 4;
     const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 8;
+    let flags = match of_what {
+        OpenFlags::Task => PERF_FLAG_FD_CLOEXEC,
+        OpenFlags::Cgroup => PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP,
+    };
     let no_group: RawFd = -1;
     // SAFETY: `attr` starts with its own size, which is its length (PerfEventAttr::encode).
     let fd = unsafe {
@@ -40,7 +59,7 @@ pub(crate) fn perf_event_open(attr: &mut [u8], pid: i32, cpu: i32) -> io::Result
             pid,
             cpu,
             no_group,
-            PERF_FLAG_FD_CLOEXEC,
+            flags,
         )
     };
     let fd = RawFd::try_from(fd).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;

@@ -25,10 +25,6 @@ const PERFS: &[(&[&str], &str)] = &[
         "rprof does not compress: recordings are small without stack dumps",
     ),
     (
-        &["-G", "--cgroup"],
-        "use -a, and --comms or --pid in rprof report",
-    ),
-    (
         &["--switch-output", "--overwrite"],
         "use --duration, and record again",
     ),

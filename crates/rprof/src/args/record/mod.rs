@@ -2,6 +2,7 @@
 
 mod call_chains;
 mod call_graph;
+mod cgroups;
 mod compat;
 mod events;
 mod output;
@@ -12,6 +13,7 @@ mod timing;
 
 pub(crate) use call_chains::CallChainArgs;
 pub(crate) use call_graph::CallGraph;
+use cgroups::CgroupArgs;
 use clap::ArgAction;
 use compat::CompatArgs;
 pub(crate) use events::EventArgs;
@@ -45,6 +47,9 @@ pub(crate) struct RecordArgs {
 
     #[command(flatten)]
     pub(crate) targets: TargetArgs,
+
+    #[command(flatten)]
+    pub(crate) cgroups: CgroupArgs,
 
     #[command(flatten)]
     pub(crate) timing: TimingArgs,

@@ -6,7 +6,8 @@ use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
 use rprof_events::{Event, EventError, Sources, parse_cpu_list, parse_events};
 use rprof_record::{
-    CallChains, Inherit, MOST_STACK_BYTES, Matching, Output, Rate, Settings, Tool, Watch, When,
+    CallChains, Cgroups, Inherit, MOST_STACK_BYTES, Matching, Output, Rate, Settings, Tool, Watch,
+    When,
 };
 use rprof_ringbuf::sys::{mount_tracefs, page_size};
 use std::fs::File;
@@ -18,7 +19,11 @@ use std::time::Duration;
 pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
     let cpus = args.targets.cpu.as_deref().map(parse_cpu_list).transpose();
     let cpus = cpus.map_err(of_event)?;
-    let watch = watch(&args.targets);
+    let cgroups = args.cgroups.settings();
+    let watch = match cgroups {
+        Cgroups::All => watch(&args.targets)?,
+        _ => Watch::All,
+    };
     Ok(Settings {
         events: events(&args.events.events, args.quiet)?,
         rate: rate(&args.events)?,
@@ -28,6 +33,7 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
         inherit: inherit(&args.targets),
         children: args.targets.children,
         cpus,
+        cgroups,
         command: args.command.clone(),
         when: When {
             delay: args.timing.delay.clone().unwrap_or_default(),
