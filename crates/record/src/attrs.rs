@@ -40,7 +40,8 @@ impl Attrs {
             !event.attr.sample_type.has(SampleType::READ) && probe.open(&event.attr).is_ok()
         };
         let mut all = self.sampling.iter().chain([&self.sideband]);
-        settings.watch != Watch::All && all.all(may)
+        // Counts of threads are those of their own counters.
+        settings.watch != Watch::All && !settings.fields.thread_counts && all.all(may)
     }
 
     /// The same for sampling everybody: there, events are among those of other tools on a CPU.
@@ -141,7 +142,7 @@ fn prepare_event(
 ) -> Result<Prepared, Error> {
     let mut prepared = Prepared {
         name: event.name.clone(),
-        attr: sampling_attr(event, rate, settings.call_chains, &settings.watch),
+        attr: sampling_attr(event, rate, settings),
         cpus: event.cpus.clone(),
     };
     // An event that is on some CPUs only is tried on one of them.
@@ -172,8 +173,8 @@ fn prepare_event(
     Err(Error::open(&event.name, attr, error, probe.target))
 }
 
-/// Fits an attr to kernel and user. If the kernel may not be sampled, tries user space only. Changes nothing
-/// unless the attr can be opened.
+/// Fits an attr to kernel and user. If the kernel may not be sampled, tries user space only, without physical
+/// addresses. Changes nothing unless the attr can be opened.
 fn fit_for_user(
     event: &Event,
     prepared: &mut Prepared,
@@ -183,20 +184,31 @@ fn fit_for_user(
 ) -> Result<(), OpenError> {
     let fitted = match fit(&prepared.attr, |attr| probe.open(attr)) {
         Err(OpenError::Access) => {
-            let user_only = event.user_only().ok_or(OpenError::Access)?;
+            let user_only = event.user_only();
+            let has_physical = prepared.attr.sample_type.has(SampleType::PHYS_ADDR);
+            if user_only.is_none() && !has_physical {
+                return Err(OpenError::Access);
+            }
             let mut attr = prepared.attr.clone();
-            attr.flags = attr
-                .flags
-                .with(AttrFlags::EXCLUDE_KERNEL)
-                .with(AttrFlags::EXCLUDE_HV);
+            attr.sample_type = attr.sample_type.without(SampleType::PHYS_ADDR);
+            if user_only.is_some() {
+                attr.flags = attr
+                    .flags
+                    .with(AttrFlags::EXCLUDE_KERNEL)
+                    .with(AttrFlags::EXCLUDE_HV);
+            }
             let fitted = fit(&attr, |attr| probe.open(attr))?;
-            prepared.name = user_only.name;
-            less.is_kernel_excluded = true;
+            less.has_no_physical_addresses |= has_physical;
+            if let Some(user_only) = user_only {
+                prepared.name = user_only.name;
+                less.is_kernel_excluded = true;
+            }
             fitted
         }
         other => other?,
     };
     prepared.attr = fitted.attr;
+    less.add_lacking(fitted.lacking);
     if !fitted.dropped.is_empty() {
         note(Note::Dropped(fitted.dropped));
     }
@@ -243,13 +255,9 @@ impl Probe {
     }
 }
 
-fn sampling_attr(
-    event: &Event,
-    rate: Option<Rate>,
-    chains: CallChains,
-    watch: &Watch,
-) -> PerfEventAttr {
+fn sampling_attr(event: &Event, rate: Option<Rate>, settings: &Settings) -> PerfEventAttr {
     let mut attr = event.attr.clone();
+    let chains = settings.call_chains;
     // Terms of the event itself (period=, freq=) come before the options, and those before the
     // period of 1 that tracepoints and breakpoints have by themselves.
     let is_counted = matches!(attr.kind, event_type::TRACEPOINT | event_type::BREAKPOINT);
@@ -296,7 +304,8 @@ fn sampling_attr(
             CallChains::Auto => UserChain::Included,
             _ => UserChain::Excluded,
         };
-        stack_dump::ask_for(&mut attr, bytes, user_chain);
+        let most = stack_dump::most_bytes(&settings.fields);
+        stack_dump::ask_for(&mut attr, bytes.min(most), user_chain);
     }
     if event.sample_read {
         attr.sample_type = attr.sample_type.with(SampleType::READ);
@@ -305,7 +314,8 @@ fn sampling_attr(
         attr.sample_type = attr.sample_type.with(SampleType::RAW);
     }
     common(&mut attr);
-    if event.sample_read && *watch == Watch::All {
+    settings.fields.ask_for(&mut attr);
+    if event.sample_read && settings.watch == Watch::All {
         // A CPU's values are not those of each thread.
         attr.flags = attr.flags.without(AttrFlags::INHERIT);
     }
@@ -336,8 +346,7 @@ fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<P
             .with(AttrFlags::EXCLUDE_HV),
         ..PerfEventAttr::default()
     };
-    if settings.call_chains.keeps_dumps() {
-        // perf reads unwind tables through the mappings that they are in.
+    if settings.has_data_mappings() {
         attr.flags = attr.flags.with(AttrFlags::MMAP_DATA);
     }
     if !settings.bpf_events {

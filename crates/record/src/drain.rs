@@ -221,8 +221,9 @@ impl Drain {
             self.counts.others_samples += 1;
             return Ok(());
         }
+        let body = record.get(RecordHeader::LEN..).unwrap_or_default();
         if let Some(streams) = &mut self.streams
-            && streams.is_double(head.id, head.tid, head.cpu)
+            && streams.has_sample_twice(&head, body)
         {
             return Ok(());
         }
@@ -230,7 +231,6 @@ impl Drain {
         let time = head.time_ns;
         let (first, last) = self.counts.span_ns.unwrap_or((time, time));
         self.counts.span_ns = Some((first.min(time), last.max(time)));
-        let body = record.get(RecordHeader::LEN..).unwrap_or_default();
         let event_of = |stacks: &Layouts| stacks.event_of(body);
         let event = self.stacks.as_ref().and_then(event_of);
         let Some(layout) = event.and_then(|event| self.stacks.as_ref()?.of(event)) else {

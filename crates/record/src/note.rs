@@ -85,6 +85,10 @@ pub struct Less {
     pub has_no_pmu: bool,
     /// The kernel may not be sampled.
     pub is_kernel_excluded: bool,
+    /// Samples may not have physical addresses.
+    pub has_no_physical_addresses: bool,
+    /// What the kernel does not know of what was asked for.
+    pub lacking: Vec<&'static str>,
     /// Rings are so small that it matters.
     pub rings: Option<SmallRings>,
 }
@@ -96,6 +100,17 @@ pub struct SmallRings {
     pub size_bytes: u64,
     /// The size of stack dumps, if that is less than could be.
     pub stack_bytes: Option<u64>,
+}
+
+impl Less {
+    /// Adds what the kernel lacks, each once: events have it in common.
+    pub(crate) fn add_lacking(&mut self, lacking: Vec<&'static str>) {
+        let new = lacking
+            .into_iter()
+            .filter(|name| !self.lacking.contains(name))
+            .collect::<Vec<_>>();
+        self.lacking.extend(new);
+    }
 }
 
 impl fmt::Display for Less {
@@ -110,6 +125,16 @@ impl fmt::Display for Less {
                  (sudo sysctl kernel.perf_event_paranoid=1 allows it)"
                     .to_owned(),
             );
+        }
+        if self.has_no_physical_addresses {
+            parts.push(
+                "not permitted to record physical addresses: samples have none \
+                 (sudo, or CAP_PERFMON for rprof)"
+                    .to_owned(),
+            );
+        }
+        if !self.lacking.is_empty() {
+            parts.push(format!("this kernel lacks: {}", self.lacking.join(", ")));
         }
         parts.extend(self.rings.map(|rings| rings.to_string()));
         write!(f, "{}", parts.join("; "))

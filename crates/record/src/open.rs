@@ -6,7 +6,7 @@ use crate::interrupts::Interrupts;
 use crate::note::SmallRings;
 use crate::streams::Streams;
 use crate::{Error, Rate, Settings, stack_dump};
-use rprof_abi::{AttrFlags, PerfEventAttr};
+use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout};
 use rprof_ringbuf::sys::OpenFilesLimit;
 use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Poller, Ring, Target, sys};
 use std::io;
@@ -198,6 +198,8 @@ impl Opened {
     pub(crate) fn streams(&self) -> Result<Streams, Error> {
         let mut streams = Streams::default();
         for (idx, event) in self.sampling.events.iter().enumerate() {
+            let layout = SampleLayout::new(&event.attr, Endian::NATIVE);
+            streams.add_event(layout.cpu_place().unwrap_or(usize::MAX));
             // There are as many with small stack dumps, or none.
             for (counter, target) in event.all().zip(event.targets.iter().cycle()) {
                 if let Target::Thread(tid) = *target {

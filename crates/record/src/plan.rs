@@ -42,7 +42,8 @@ impl Plan {
         let n_sampled = opened.sampling.events.len();
         if machine.is_some() {
             let sampled = written.iter_mut().take(n_sampled);
-            sampled.for_each(|event| event.attr = stack_dump::unwound(&event.attr));
+            let registers = settings.fields.user_registers;
+            sampled.for_each(|event| event.attr = stack_dump::unwound(&event.attr, registers));
         }
         let layouts = |events: &[WrittenEvent]| {
             let mut layouts = Layouts::default();

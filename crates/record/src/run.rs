@@ -37,7 +37,10 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         return Err(Error::NothingToRecord);
     }
     let settings = &Settings {
-        call_chains: stack_dump::possible(settings.call_chains),
+        call_chains: match settings.fields.no_samples {
+            true => CallChains::None,
+            false => stack_dump::possible(settings.call_chains),
+        },
         ..settings.clone()
     };
     let cpus = cpus_of(settings)?;
@@ -98,7 +101,8 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     if run.opened.is_extended {
         run.drain.streams = Some(run.opened.streams()?);
     }
-    if settings.watch != Watch::All && by == SampledBy::Thread {
+    let is_judged = settings.watch != Watch::All && !settings.fields.no_samples;
+    if is_judged && by == SampledBy::Thread {
         let threads = scope.threads();
         let recorded = match settings.watch {
             Watch::Command => Recorded::Command(&threads),

@@ -55,7 +55,7 @@ impl Run<'_> {
         }
         let (sink, layout) = (&mut self.sink, &self.sideband_layout);
         let missing_build_ids = &mut self.drain.missing_build_ids;
-        let has_data = self.settings.call_chains.keeps_dumps();
+        let has_data = self.settings.has_data_mappings();
         let mut unreadable = HashSet::default();
         let mut gone = Ok(());
         for pid in processes {

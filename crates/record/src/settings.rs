@@ -1,5 +1,6 @@
 //! What to record, and what came of it: plain data.
 
+use crate::SampleFields;
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
 use rprof_perfdata::feature::{SampleCoverage, StackEnds};
@@ -92,6 +93,8 @@ pub struct Settings {
     pub rate: Option<Rate>,
     /// Callers.
     pub call_chains: CallChains,
+    /// What else samples hold.
+    pub fields: SampleFields,
     /// Whom.
     pub watch: Watch,
     /// Watch also what the processes have started before the recording.
@@ -121,6 +124,15 @@ pub struct Settings {
     pub wait_all: bool,
     /// This program's own command line and version, for the file.
     pub tool: Tool,
+}
+
+impl Settings {
+    /// Whether the file gets mappings without code, too: unwind tables are in some, and what has a name of
+    /// data.
+    pub(crate) fn has_data_mappings(&self) -> bool {
+        // perf reads unwind tables through the mappings that they are in.
+        self.call_chains.keeps_dumps() || self.fields.has_data_addresses()
+    }
 }
 
 /// Who records.

@@ -130,8 +130,8 @@ pub(crate) type Unreadable = OnceLock<HashSet<i32>>;
 /// on their way into their ring when it was last drained.
 const MARGIN_NS: u64 = 10_000_000;
 
-/// Entries of a call chain that fit into a record beside its other fields.
-const MAX_ENTRIES: usize = 8100;
+/// The most that fits into a record after its header and a chain's length, bytes.
+const MOST_BYTES: usize = 65_528 - 16;
 
 impl LiveUnwinder {
     pub(crate) fn new(settings: UnwinderSettings) -> Self {
@@ -235,7 +235,7 @@ impl LiveUnwinder {
         self.chain.extend(kernel.flat_map(u64::to_ne_bytes));
         let walked = self.walk(&sample);
         let n_before_gap = walked.and_then(|walked| walked.n_before_gap);
-        let gap = self.close_gap(n_before_gap, sample.raw.map_or(0, <[u8]>::len));
+        let gap = self.close_gap(n_before_gap, others_bytes(raw.body, &sample));
         if !self.frames.is_empty() {
             let n_before = gap.map_or(self.frames.len(), |gap| gap - self.chain.len() / 8 - 1);
             self.chain.extend(context::USER.to_ne_bytes());
@@ -265,7 +265,6 @@ impl LiveUnwinder {
         }
         let unwound = Sample {
             callchain: Some(Callchain::from_encoded(&self.chain, Endian::NATIVE)),
-            regs_user: None,
             stack_user: None,
             ..sample
         };
@@ -365,12 +364,14 @@ impl LiveUnwinder {
         })
     }
 
-    /// Takes frames out if there are more than a record holds beside its raw data and other fields: from
+    /// Takes frames out if there are more than a record holds beside the bytes of its other fields: from
     /// the middle, or where others are missing already. Returns how many entries of the chain are left
     /// before the gap.
-    fn close_gap(&mut self, n_before_gap: Option<usize>, raw_bytes: usize) -> Option<usize> {
+    fn close_gap(&mut self, n_before_gap: Option<usize>, others_bytes: usize) -> Option<usize> {
         let n_kernel = self.chain.len() / 8;
-        let most = MAX_ENTRIES.saturating_sub(n_kernel + 1 + raw_bytes.div_ceil(8));
+        let n_entries = MOST_BYTES.saturating_sub(others_bytes) / 8;
+        // One marks user space, one the gap.
+        let most = n_entries.saturating_sub(n_kernel + 2);
         let n_over = self.frames.len().saturating_sub(most);
         let from = match (n_before_gap, n_over) {
             (None, 0) => return None,
@@ -397,6 +398,13 @@ impl LiveUnwinder {
             undecodable: self.undecodable,
         }
     }
+}
+
+/// Bytes of a sample's other fields than its chain and its stack.
+fn others_bytes(body: &[u8], sample: &Sample<'_>) -> usize {
+    let chain = sample.callchain.map_or(0, |chain| 8 * chain.len());
+    let stack = sample.stack_user.map_or(0, |stack| stack.data.len());
+    body.len().saturating_sub(chain + stack)
 }
 
 /// The frame that is known without walking: the instruction pointer's.

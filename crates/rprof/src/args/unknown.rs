@@ -10,11 +10,6 @@ const PERFS: &[(&[&str], &str)] = &[
         &["-B", "--no-buildid"],
         "leave it out: build ids need no second pass over the file",
     ),
-    (&["-s", "--stat"], "rprof keeps no counts of threads"),
-    (
-        &["-d", "--data", "-W", "--weight", "--phys-data"],
-        "rprof does not sample addresses of data",
-    ),
     (
         &["-b", "-j", "--branch-any", "--branch-filter"],
         "rprof keeps branches only as callers: --call-graph lbr",
@@ -23,7 +18,6 @@ const PERFS: &[(&[&str], &str)] = &[
         &["-i", "--no-inherit"],
         "rprof always follows what is started",
     ),
-    (&["-n", "--no-samples"], "rprof always takes samples"),
     (
         &["-z", "--compression-level"],
         "rprof does not compress: recordings are small without stack dumps",

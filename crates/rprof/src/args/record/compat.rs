@@ -8,13 +8,13 @@ pub(crate) struct CompatArgs {
     #[arg(short = 'T', long)]
     timestamp: bool,
 
-    /// Samples have their period (always, unless -c gives it)
-    #[arg(short = 'P', long = "period")]
-    sample_period: bool,
-
     /// Samples have their CPU (always)
     #[arg(long)]
     sample_cpu: bool,
+
+    /// Samples begin with the id of their event (always)
+    #[arg(long)]
+    sample_identifier: bool,
 
     /// The file has the times of the first and the last sample (always)
     #[arg(long)]

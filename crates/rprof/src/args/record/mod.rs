@@ -4,6 +4,7 @@ mod call_chains;
 mod call_graph;
 mod compat;
 mod events;
+mod fields;
 mod output;
 mod targets;
 #[cfg(test)]
@@ -14,6 +15,7 @@ pub(crate) use call_graph::CallGraph;
 use clap::ArgAction;
 use compat::CompatArgs;
 pub(crate) use events::EventArgs;
+pub(crate) use fields::FieldArgs;
 pub(crate) use output::OutputArgs;
 use std::ffi::OsString;
 pub(crate) use targets::TargetArgs;
@@ -40,6 +42,9 @@ pub(crate) struct RecordArgs {
 
     #[command(flatten)]
     pub(crate) call_chains: CallChainArgs,
+
+    #[command(flatten)]
+    pub(crate) fields: FieldArgs,
 
     #[command(flatten)]
     pub(crate) targets: TargetArgs,

@@ -21,6 +21,7 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
         events: events(&args.events.events, args.quiet)?,
         rate: rate(&args.events)?,
         call_chains: call_chains(&args.call_chains)?,
+        fields: args.fields.fields(),
         watch,
         children: args.targets.children,
         cpus,
