@@ -11,6 +11,7 @@
 mod common;
 
 mod attrs;
+mod clocks;
 mod counts;
 mod values;
 

@@ -9,7 +9,8 @@ use rprof_abi::{
     AttrFlags, BranchSampleType, PerfEventAttr, ReadFormat, SampleType, event_type, sw,
 };
 use rprof_events::{Event, Sources, cpu_clock, default_events};
-use rprof_ringbuf::{Counter, Cpu, OpenError, Target, fit, sys};
+use rprof_ringbuf::sys::Clock;
+use rprof_ringbuf::{Counter, Cpu, OpenError, Target, fit};
 
 /// An event ready to be opened on every CPU of every target.
 #[derive(Clone, Debug)]
@@ -313,7 +314,7 @@ fn sampling_attr(event: &Event, rate: Option<Rate>, settings: &Settings) -> Perf
     if attr.kind == event_type::TRACEPOINT {
         attr.sample_type = attr.sample_type.with(SampleType::RAW);
     }
-    common(&mut attr);
+    common(&mut attr, settings.clock);
     settings.fields.ask_for(&mut attr);
     if event.sample_read && settings.watch == Watch::All {
         // A CPU's values are not those of each thread.
@@ -352,7 +353,7 @@ fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<P
     if !settings.bpf_events {
         attr.flags = attr.flags.without(AttrFlags::BPF_EVENT);
     }
-    common(&mut attr);
+    common(&mut attr, settings.clock);
     let fitted = fit(&attr, |attr| probe.open(attr))
         .map_err(|why| Error::open(SIDEBAND, &attr, why, probe.target))?;
     if !fitted.dropped.is_empty() {
@@ -367,7 +368,7 @@ fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<P
 
 /// What all events of a recording share: events in one ring must have one clock, and readers
 /// want one place for ids.
-fn common(attr: &mut PerfEventAttr) {
+fn common(attr: &mut PerfEventAttr, clock: Clock) {
     attr.read_format = ReadFormat::ID.with(ReadFormat::LOST);
     attr.flags = attr
         .flags
@@ -375,5 +376,5 @@ fn common(attr: &mut PerfEventAttr) {
         .with(AttrFlags::INHERIT)
         .with(AttrFlags::SAMPLE_ID_ALL)
         .with(AttrFlags::USE_CLOCKID);
-    attr.clockid = sys::Clock::Monotonic.id();
+    attr.clockid = clock.id();
 }

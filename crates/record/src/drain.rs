@@ -5,6 +5,7 @@ use crate::Note;
 use crate::coverage::Coverage;
 use crate::head::Head;
 use crate::interrupts::NoAnswer;
+use crate::jit_clock::JitClock;
 use crate::layouts::Layouts;
 use crate::lineage::Lineage;
 use crate::missing_build_ids::MissingBuildIds;
@@ -47,6 +48,9 @@ pub(crate) struct Pass {
 /// Drains rings into a sink.
 #[derive(Debug)]
 pub(crate) struct Drain {
+    /// Of all times.
+    clock: Clock,
+    pub(crate) jit_clock: JitClock,
     pub(crate) counts: Counts,
     pub(crate) missing_build_ids: MissingBuildIds,
     sideband_layout: SampleLayout,
@@ -88,8 +92,11 @@ impl Drain {
         sideband_layout: SampleLayout,
         stacks: Option<Layouts>,
         own_pid: Option<u32>,
+        clock: Clock,
     ) -> Self {
         Self {
+            clock,
+            jit_clock: JitClock::new(clock),
             counts: Counts::default(),
             missing_build_ids: MissingBuildIds::default(),
             sideband_layout,
@@ -109,7 +116,7 @@ impl Drain {
         self.heads.clear();
         self.heads
             .extend(opened.sampling.rings.iter().map(Ring::head));
-        let now_ns = Clock::Monotonic.now_ns();
+        let now_ns = self.clock.now_ns();
         sink.complete_until(now_ns);
         let mut any = false;
         if self.lineage.is_some() {
@@ -265,8 +272,11 @@ impl Drain {
         if kind == RecordKind::MMAP2
             && let Ok(raw) = RawRecord::parse(record, Endian::NATIVE)
             && let Ok((mut map, id)) = Record::parse(raw, &self.sideband_layout)
-            && let Some(misc) = self.missing_build_ids.take(&mut map, raw.misc)
         {
+            self.notes.extend(self.jit_clock.see(&map));
+            let Some(misc) = self.missing_build_ids.take(&mut map, raw.misc) else {
+                return sink.push(record);
+            };
             let mut bytes = Vec::with_capacity(record.len());
             if map
                 .encode(misc, &id, &self.sideband_layout, &mut bytes)

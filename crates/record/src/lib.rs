@@ -26,6 +26,7 @@ mod file_limit;
 mod grace_period;
 mod head;
 mod interrupts;
+mod jit_clock;
 mod layouts;
 mod lineage;
 mod live;

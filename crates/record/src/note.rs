@@ -74,6 +74,8 @@ pub enum Note {
         /// How many processes.
         processes: usize,
     },
+    /// A process has a jitdump, and times are of another clock than the jitdump's.
+    JitClock,
     /// A ring held something that is no record.
     RingDamaged(String),
 }
@@ -240,6 +242,11 @@ impl fmt::Display for Note {
                 f,
                 "too many mappings to follow them all: stacks of the processes with most end early \
                  ({processes} in all; --call-graph fp needs no mappings)"
+            ),
+            Self::JitClock => write!(
+                f,
+                "a jitdump has times of the clock mono: with another -k, JIT code may have wrong names, \
+                 and no callers"
             ),
             Self::RingDamaged(what) => write!(f, "{what}: the rest of that batch was skipped"),
         }

@@ -61,10 +61,12 @@ impl Plan {
                     drained: layouts(&drained),
                     written: layouts(&written),
                     sideband: sideband.clone(),
-                    deep_stacks: match is_auto {
+                    // What is read later counts only if it is known to be later.
+                    deep_stacks: match is_auto && settings.clock.is_steady() {
                         true => DeepStacks::Recovered,
                         false => DeepStacks::LeftTruncated,
                     },
+                    clock: settings.clock,
                     unreadable: Arc::clone(&unreadable),
                     kept_files: settings.kept_files.clone(),
                 })

@@ -75,7 +75,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     sideband.flags = sideband.flags.with(AttrFlags::BUILD_ID);
     let sideband_layout = SampleLayout::new(&sideband, Endian::NATIVE);
     let plan = Plan::new(settings, &opened, &sideband_layout)?;
-    let mut known = features::of_machine(&settings.tool);
+    let mut known = features::of_machine(&settings.tool, settings.clock);
     known.extend(features::of_tracepoints(&settings.events));
     known.extend(child.and_then(features::of_command));
     let created = Created::new(&settings.output)?;
@@ -88,7 +88,12 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let mut run = Run {
         settings,
         sink,
-        drain: Drain::new(drained_layout, plan.stacks, left_out(settings, &attrs)),
+        drain: Drain::new(
+            drained_layout,
+            plan.stacks,
+            left_out(settings, &attrs),
+            settings.clock,
+        ),
         control: plan.control,
         unreadable: plan.unreadable,
         opened,

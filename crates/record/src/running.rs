@@ -55,6 +55,7 @@ impl Run<'_> {
         }
         let (sink, layout) = (&mut self.sink, &self.sideband_layout);
         let missing_build_ids = &mut self.drain.missing_build_ids;
+        let (jit_clock, mut jit_notes) = (&mut self.drain.jit_clock, Vec::new());
         let has_data = self.settings.has_data_mappings();
         let mut unreadable = HashSet::default();
         let mut gone = Ok(());
@@ -67,6 +68,7 @@ impl Run<'_> {
                     return;
                 }
                 let mut record = one.record;
+                jit_notes.extend(jit_clock.see(&record));
                 let misc = missing_build_ids
                     .take(&mut record, one.misc)
                     .unwrap_or(one.misc);
@@ -80,6 +82,7 @@ impl Run<'_> {
                 unreadable.insert(pid);
             }
         }
+        jit_notes.into_iter().for_each(&mut *note);
         if !unreadable.is_empty() {
             note(Note::Unreadable {
                 processes: unreadable.len(),

@@ -4,6 +4,7 @@ use crate::SampleFields;
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
 use rprof_perfdata::feature::{SampleCoverage, StackEnds};
+use rprof_ringbuf::sys::Clock;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -91,6 +92,8 @@ pub struct Settings {
     pub events: Vec<Event>,
     /// How often; `None` for the event's own rate, or [`Rate::DEFAULT`].
     pub rate: Option<Rate>,
+    /// The clock of all times.
+    pub clock: Clock,
     /// Callers.
     pub call_chains: CallChains,
     /// What else samples hold.

@@ -32,6 +32,7 @@ use rprof_locate::KeptFiles;
 use rprof_machine::Live;
 use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
+use rprof_ringbuf::sys::Clock;
 use rprof_unwind::{Outcome, RegisterSet, Stack, StackFrame, Unwinder};
 use std::cell::RefCell;
 use std::env::consts::ARCH;
@@ -46,6 +47,7 @@ pub(crate) struct LiveUnwinder {
     drained: Layouts,
     written: Layouts,
     sideband: SampleLayout,
+    clock: Clock,
     live: Live,
     generation: u32,
     tables: Tables,
@@ -74,6 +76,8 @@ pub(crate) struct UnwinderSettings {
     pub(crate) written: Layouts,
     pub(crate) sideband: SampleLayout,
     pub(crate) deep_stacks: DeepStacks,
+    /// Of all times.
+    pub(crate) clock: Clock,
     pub(crate) unreadable: Arc<Unreadable>,
     /// Keeps files open.
     pub(crate) kept_files: Option<Arc<KeptFiles>>,
@@ -141,6 +145,7 @@ impl LiveUnwinder {
             written,
             sideband,
             deep_stacks: deep_stack_policy,
+            clock,
             unreadable,
             kept_files,
         } = settings;
@@ -149,6 +154,7 @@ impl LiveUnwinder {
             drained,
             written,
             sideband,
+            clock,
             live: Live::default(),
             generation: 0,
             tables: Tables::new(kept_files),
@@ -199,7 +205,9 @@ impl LiveUnwinder {
                         if let Record::Exit(task) = &record {
                             self.deep_stacks.forget_thread(task.tid);
                         }
-                        self.jitdumps.add(raw.misc, &record, &id);
+                        if self.clock == Clock::Monotonic {
+                            self.jitdumps.add(raw.misc, &record, &id);
+                        }
                         self.live.add(raw.misc, &record, &id);
                     }
                 }
@@ -343,6 +351,7 @@ impl LiveUnwinder {
             pid,
             tid: sample.tid.unwrap_or(pid),
             time_ns,
+            clock: self.clock,
             start,
             dump: bytes,
         };

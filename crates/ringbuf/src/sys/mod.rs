@@ -139,12 +139,19 @@ impl Drop for PriorityGuard {
 }
 
 /// The clocks of `attr.clockid`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
     /// `CLOCK_MONOTONIC`.
+    #[default]
     Monotonic,
+    /// `CLOCK_MONOTONIC_RAW`.
+    MonotonicRaw,
     /// `CLOCK_REALTIME`.
     Realtime,
+    /// `CLOCK_BOOTTIME`.
+    Boottime,
+    /// `CLOCK_TAI`.
+    Tai,
 }
 
 impl Clock {
@@ -152,8 +159,16 @@ impl Clock {
     pub fn id(self) -> i32 {
         match self {
             Self::Monotonic => libc::CLOCK_MONOTONIC,
+            Self::MonotonicRaw => libc::CLOCK_MONOTONIC_RAW,
             Self::Realtime => libc::CLOCK_REALTIME,
+            Self::Boottime => libc::CLOCK_BOOTTIME,
+            Self::Tai => libc::CLOCK_TAI,
         }
+    }
+
+    /// Whether nobody can set it.
+    pub fn is_steady(self) -> bool {
+        !matches!(self, Self::Realtime | Self::Tai)
     }
 
     /// The time now, in nanoseconds.

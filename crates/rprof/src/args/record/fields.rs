@@ -3,6 +3,7 @@
 use rprof_abi::SampleType;
 use rprof_abi::registers::RegisterTable;
 use rprof_record::{SampleFields, user_registers};
+use rprof_ringbuf::sys::Clock;
 use std::env::consts::ARCH;
 
 #[derive(Debug, clap::Args)]
@@ -60,6 +61,10 @@ pub(crate) struct FieldArgs {
     )]
     user_regs: Option<Registers>,
 
+    /// The clock of times: mono, raw, real, boot or tai [default: mono, which JIT code needs]
+    #[arg(short = 'k', long, value_name = "CLOCK", value_parser = parse_clock)]
+    pub(crate) clockid: Option<Clock>,
+
     /// Period of each sample (always, unless -c gives it)
     #[arg(short = 'P', long = "period")]
     sample_period: bool,
@@ -75,6 +80,19 @@ pub(crate) struct FieldArgs {
     /// Take no samples: only count
     #[arg(short = 'n', long)]
     no_samples: bool,
+}
+
+/// perf's names of clocks, and their numbers.
+fn parse_clock(text: &str) -> Result<Clock, String> {
+    let name = text.to_ascii_lowercase();
+    match name.strip_prefix("clock_").unwrap_or(&name) {
+        "mono" | "monotonic" | "1" => Ok(Clock::Monotonic),
+        "raw" | "monotonic_raw" | "4" => Ok(Clock::MonotonicRaw),
+        "real" | "realtime" | "0" => Ok(Clock::Realtime),
+        "boot" | "boottime" | "7" => Ok(Clock::Boottime),
+        "tai" | "11" => Ok(Clock::Tai),
+        _ => Err("mono, raw, real, boot or tai".to_owned()),
+    }
 }
 
 /// Registers that are asked for.

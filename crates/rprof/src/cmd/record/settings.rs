@@ -22,6 +22,7 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
         rate: rate(&args.events)?,
         call_chains: call_chains(&args.call_chains)?,
         fields: args.fields.fields(),
+        clock: args.fields.clockid.unwrap_or_default(),
         watch,
         children: args.targets.children,
         cpus,
