@@ -1,6 +1,6 @@
 //! What is opened is what perf opens with the same flags, but for what is rprof's own.
 
-use crate::common::scratch;
+use crate::common::{records_kernel, scratch};
 use crate::{both, info, ours, perfs};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -77,7 +77,8 @@ fn assert_same(ours: &Value, perfs: &Value, flags: &str) {
 
 #[test]
 fn each_flag_asks_the_kernel_for_what_perf_asks() {
-    let Some(_live) = both("each_flag_asks_the_kernel_for_what_perf_asks") else {
+    let test = "each_flag_asks_the_kernel_for_what_perf_asks";
+    let Some(_live) = both(test) else {
         return;
     };
     let dir = scratch();
@@ -98,11 +99,33 @@ fn each_flag_asks_the_kernel_for_what_perf_asks() {
         "-c 1 --user-regs",
         "-F 100 -n",
         "-F 100 -d -W -s --intr-regs",
+        "-c 1 --switch-events",
+        "-c 1 --all-cgroups",
+        "-c 1 --all-user",
     ] {
         let mut words: Vec<&str> = flags.split(' ').collect();
         words.extend(["-e", "page-faults:u"]);
         let theirs = info(&perfs(dir.path(), &words, &["true"]));
         words.extend(["--call-graph", "none"]);
+        assert_same(&info(&ours(dir.path(), &words, &["true"])), &theirs, flags);
+    }
+    if !records_kernel(test) {
+        return;
+    }
+    for flags in [
+        "-c 1 --namespaces",
+        "-c 1 --all-kernel",
+        "-c 1 --namespaces --all-cgroups --switch-events -d",
+        "-c 1 --call-graph fp",
+        "-c 1 --call-graph fp --kernel-callchains",
+        "-c 1 --call-graph fp --user-callchains",
+    ] {
+        let mut words: Vec<&str> = flags.split(' ').collect();
+        words.extend(["-e", "page-faults"]);
+        let theirs = info(&perfs(dir.path(), &words, &["true"]));
+        if !flags.contains("--call-graph") {
+            words.extend(["--call-graph", "none"]);
+        }
         assert_same(&info(&ours(dir.path(), &words, &["true"])), &theirs, flags);
     }
 }

@@ -13,6 +13,7 @@ mod common;
 mod attrs;
 mod clocks;
 mod counts;
+mod sideband;
 mod values;
 
 use common::{Recording, has, live, perf, rprof, run};

@@ -4,7 +4,7 @@ use crate::error::SIDEBAND;
 use crate::interrupts::Interrupts;
 use crate::note::Less;
 use crate::stack_dump::UserChain;
-use crate::{CallChains, Error, Note, Rate, Settings, Watch, stack_dump};
+use crate::{CallChains, Error, Note, Rate, Settings, Space, Watch, stack_dump};
 use rprof_abi::{
     AttrFlags, BranchSampleType, PerfEventAttr, ReadFormat, SampleType, event_type, sw,
 };
@@ -101,7 +101,7 @@ pub(crate) fn prepare(
     }
     let attrs = Attrs {
         sampling,
-        sideband: prepare_sideband(settings, note)?,
+        sideband: prepare_sideband(settings, less, note)?,
     };
     Ok(match settings.watch {
         Watch::All => attrs.for_everybody(settings),
@@ -153,7 +153,7 @@ fn prepare_event(
     let mut error = OpenError::NoSuchEvent;
     for level in (asked..=levels.max(asked)).rev() {
         prepared.attr.flags = prepared.attr.flags.with_precise_ip(level);
-        match fit_for_user(event, &mut prepared, less, probe, note) {
+        match fit_for_user(event, settings, &mut prepared, less, probe, note) {
             Ok(()) => {
                 if event.max_precise {
                     let event = prepared.name.clone();
@@ -170,14 +170,24 @@ fn prepare_event(
         let event = event.name.clone();
         return Err(Error::NoBranchRecords { event });
     }
-    let attr = &event.attr;
-    Err(Error::open(&event.name, attr, error, probe.target))
+    let has_branches = settings.fields.branches != BranchSampleType::default();
+    if has_branches && matches!(error, OpenError::NoSuchEvent | OpenError::Invalid) {
+        let event = event.name.clone();
+        return Err(Error::NoBranches { event });
+    }
+    Err(Error::open(
+        &event.name,
+        &prepared.attr,
+        error,
+        probe.target,
+    ))
 }
 
 /// Fits an attr to kernel and user. If the kernel may not be sampled, tries user space only, without physical
 /// addresses. Changes nothing unless the attr can be opened.
 fn fit_for_user(
     event: &Event,
+    settings: &Settings,
     prepared: &mut Prepared,
     less: &mut Less,
     probe: Probe,
@@ -185,7 +195,8 @@ fn fit_for_user(
 ) -> Result<(), OpenError> {
     let fitted = match fit(&prepared.attr, |attr| probe.open(attr)) {
         Err(OpenError::Access) => {
-            let user_only = event.user_only();
+            let may_be_user_only = settings.fields.only_in != Some(Space::Kernel);
+            let user_only = event.user_only().filter(|_| may_be_user_only);
             let has_physical = prepared.attr.sample_type.has(SampleType::PHYS_ADDR);
             if user_only.is_none() && !has_physical {
                 return Err(OpenError::Access);
@@ -325,7 +336,11 @@ fn sampling_attr(event: &Event, rate: Option<Rate>, settings: &Settings) -> Perf
 
 /// The dummy event: counts nothing, but its ring gets mappings, names and tasks. Excluding the
 /// kernel is what lets every user open it.
-fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Prepared, Error> {
+fn prepare_sideband(
+    settings: &Settings,
+    less: &mut Less,
+    note: &mut dyn FnMut(Note),
+) -> Result<Prepared, Error> {
     let probe = Probe::of(settings);
     let mut attr = PerfEventAttr {
         kind: event_type::SOFTWARE,
@@ -350,12 +365,19 @@ fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<P
     if settings.has_data_mappings() {
         attr.flags = attr.flags.with(AttrFlags::MMAP_DATA);
     }
+    settings.sideband.ask_for(&mut attr);
     if !settings.bpf_events {
         attr.flags = attr.flags.without(AttrFlags::BPF_EVENT);
     }
     common(&mut attr, settings.clock);
-    let fitted = fit(&attr, |attr| probe.open(attr))
-        .map_err(|why| Error::open(SIDEBAND, &attr, why, probe.target))?;
+    let mut fitted = fit(&attr, |attr| probe.open(attr));
+    if let (Err(OpenError::Access), true) = (&fitted, settings.sideband.namespaces) {
+        attr.flags = attr.flags.without(AttrFlags::NAMESPACES);
+        less.has_no_namespaces = true;
+        fitted = fit(&attr, |attr| probe.open(attr));
+    }
+    let fitted = fitted.map_err(|why| Error::open(SIDEBAND, &attr, why, probe.target))?;
+    less.add_lacking(fitted.lacking);
     if !fitted.dropped.is_empty() {
         note(Note::Dropped(fitted.dropped));
     }

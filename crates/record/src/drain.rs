@@ -85,6 +85,13 @@ fn sideband_time_ns(record: &[u8]) -> u64 {
     time.map_or(0, |time| u64::from_ne_bytes(*time))
 }
 
+/// The thread of such a record.
+fn sideband_tid(record: &[u8]) -> i32 {
+    let at = record.len().checked_sub(28);
+    let tid = at.and_then(|at| record.get(at..)?.first_chunk());
+    tid.map_or(-1, |tid| i32::from_ne_bytes(*tid))
+}
+
 impl Drain {
     /// `stacks` are the layouts of samples, if they hold stacks. Samples of the process `own_pid` are left
     /// out.
@@ -256,7 +263,9 @@ impl Drain {
     ) -> Result<(), NoAnswer> {
         if let Some(lineage) = &mut self.lineage {
             let body = record.get(RecordHeader::LEN..).unwrap_or_default();
-            if !lineage.see(kind, body) {
+            let is_switch = matches!(kind, RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE);
+            let is_others = is_switch && !lineage.has_thread(sideband_tid(record));
+            if is_others || !lineage.see(kind, body) {
                 return Ok(());
             }
         }

@@ -78,6 +78,15 @@ pub enum Error {
         /// The event.
         event: String,
     },
+    /// Branches were to be recorded.
+    #[error(
+        "event '{event}': no branch records here (hardware events of processors that have them, rarely \
+         in virtual machines): leave out -b and -j"
+    )]
+    NoBranches {
+        /// The event.
+        event: String,
+    },
     /// A ring could not be mapped.
     #[error("ring of CPU {cpu}: {why}; {}", advice::map(why))]
     Map {

@@ -89,6 +89,8 @@ pub struct Less {
     pub is_kernel_excluded: bool,
     /// Samples may not have physical addresses.
     pub has_no_physical_addresses: bool,
+    /// Namespaces may not be recorded.
+    pub has_no_namespaces: bool,
     /// What the kernel does not know of what was asked for.
     pub lacking: Vec<&'static str>,
     /// Rings are so small that it matters.
@@ -132,6 +134,12 @@ impl fmt::Display for Less {
             parts.push(
                 "not permitted to record physical addresses: samples have none \
                  (sudo, or CAP_PERFMON for rprof)"
+                    .to_owned(),
+            );
+        }
+        if self.has_no_namespaces {
+            parts.push(
+                "not permitted to record namespaces: there are none (sudo, or CAP_PERFMON for rprof)"
                     .to_owned(),
             );
         }

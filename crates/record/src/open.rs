@@ -11,8 +11,6 @@ use rprof_ringbuf::sys::OpenFilesLimit;
 use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Poller, Ring, Target, sys};
 use std::io;
 
-/// Data pages of a sideband ring: a build's worth of mappings between two drains.
-const SIDEBAND_PAGES: usize = 32;
 /// Bytes of a sample ring, as perf's.
 const SAMPLE_BYTES: u64 = 512 << 10;
 /// The largest ring unless the user asks for one, and the most for all rings together.
@@ -127,6 +125,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) until_exec: bool,
     /// Data pages of each sample ring.
     pub(crate) ring_pages: usize,
+    /// Data pages of each sideband ring.
+    pub(crate) sideband_pages: usize,
     /// The user has asked for this size.
     pub(crate) is_size_asked: bool,
     /// Stack dumps are large or small, as needed.
@@ -161,7 +161,7 @@ impl Opened {
             ..*scope
         };
         // Sideband rings first: they are small, and must not be what is left of the budget.
-        let sideband = open_halving(sideband, &plain, SIDEBAND_PAGES)?;
+        let sideband = open_halving(sideband, &plain, scope.sideband_pages)?;
         let pages = scope.ring_pages;
         let sampling = open_halving(&attrs.sampling, scope, pages)?;
         let small_rings = small_rings(&sampling, scope);
@@ -187,7 +187,8 @@ impl Opened {
         self.is_extended |= !new.is_empty();
         for &cpu in &scope.cpus {
             let interrupts = scope.interrupts;
-            let (sideband, sampling) = (Rings::Of(SIDEBAND_PAGES), Rings::Of(scope.ring_pages));
+            let sideband = Rings::Of(scope.sideband_pages);
+            let sampling = Rings::Of(scope.ring_pages);
             self.sideband.add(&new, cpu, sideband, interrupts)?;
             self.sampling.add(&new, cpu, sampling, interrupts)?;
         }

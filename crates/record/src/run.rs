@@ -57,6 +57,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         targets: targets_of(settings, child)?,
         until_exec: settings.watch == Watch::Command,
         ring_pages: open::ring_pages(settings, cpus.len()),
+        sideband_pages: settings.sideband.ring_pages(),
         is_size_asked: settings.ring_pages.is_some(),
         two_dump_sizes: settings.call_chains == CallChains::Auto,
         also_by_cpu: attrs.can_watch_all(settings),
@@ -262,6 +263,12 @@ impl Run<'_> {
             .enable()
             .map_err(Error::system(enabling))?;
         self.describe_kernel()?;
+        if self.settings.sideband.cgroups {
+            self.describe_cgroups()?;
+        }
+        if let (Some(gated), true) = (&gated, self.settings.sideband.namespaces) {
+            self.describe_namespaces(gated.pid())?;
+        }
         self.describe_running(note)?;
         if self.settings.watch != Watch::Command {
             self.opened

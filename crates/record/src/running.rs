@@ -33,6 +33,28 @@ impl Run<'_> {
         Ok(())
     }
 
+    pub(crate) fn describe_cgroups(&mut self) -> Result<(), NoAnswer> {
+        let (sink, layout) = (&mut self.sink, &self.sideband_layout);
+        let mut pushed = Ok(());
+        rprof_process::describe_cgroups(&mut |one| {
+            if pushed.is_ok() {
+                pushed = sink
+                    .push_encoded(|buffer| one.record.encode(one.misc, &one.id, layout, buffer));
+            }
+        });
+        pushed
+    }
+
+    pub(crate) fn describe_namespaces(&mut self, pid: i32) -> Result<(), NoAnswer> {
+        let (sink, layout) = (&mut self.sink, &self.sideband_layout);
+        let mut pushed = Ok(());
+        rprof_process::describe_namespaces(pid, &mut |one| {
+            pushed =
+                sink.push_encoded(|buffer| one.record.encode(one.misc, &one.id, layout, buffer));
+        });
+        pushed
+    }
+
     pub(crate) fn describe_running(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
         let processes = match &self.settings.watch {
             Watch::Command => Vec::new(),
@@ -51,6 +73,11 @@ impl Run<'_> {
                     threads.retain(|tid| asked.contains(tid));
                 }
                 lineage.add(pid, &threads);
+            }
+        }
+        if self.settings.sideband.namespaces {
+            for &pid in &processes {
+                self.describe_namespaces(pid)?;
             }
         }
         let (sink, layout) = (&mut self.sink, &self.sideband_layout);

@@ -1,8 +1,17 @@
 //! What samples hold beside the usual, and what is counted beside samples.
 
 use rprof_abi::registers::RegisterTable;
-use rprof_abi::{AttrFlags, PerfEventAttr, ReadFormat, SampleType};
+use rprof_abi::{AttrFlags, BranchSampleType, PerfEventAttr, ReadFormat, SampleType};
 use std::env::consts::ARCH;
+
+/// Kernel or user space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// The kernel's.
+    Kernel,
+    /// The others'.
+    User,
+}
 
 /// What samples hold only if it is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +22,12 @@ pub struct SampleFields {
     pub user_registers: u64,
     /// Registers at the moment of the sample, in the kernel, too.
     pub registers: u64,
+    /// Branches that the processor remembers; none if there is no bit.
+    pub branches: BranchSampleType,
+    /// Samples are taken only there; `None` for where the events say.
+    pub only_in: Option<Space>,
+    /// Call chains are only of there; `None` for both.
+    pub chains_of: Option<Space>,
     /// What each thread has counted at its end.
     pub thread_counts: bool,
     /// Counter values come with the times that counters were on and running.
@@ -44,6 +59,11 @@ impl SampleFields {
             attr.sample_type = attr.sample_type.with(SampleType::REGS_INTR);
             attr.sample_regs_intr = self.registers;
         }
+        if self.branches != BranchSampleType::default() {
+            attr.sample_type = attr.sample_type.with(SampleType::BRANCH_STACK);
+            attr.branch_sample_type = self.branches;
+        }
+        self.limit_to_space(attr);
         if self.thread_counts {
             attr.flags = attr.flags.with(AttrFlags::INHERIT_STAT);
         }
@@ -56,6 +76,20 @@ impl SampleFields {
         if self.no_samples {
             attr.sample_period = 0;
         }
+    }
+
+    fn limit_to_space(&self, attr: &mut PerfEventAttr) {
+        let (kernel, user) = (AttrFlags::EXCLUDE_KERNEL, AttrFlags::EXCLUDE_USER);
+        attr.flags = match self.only_in {
+            Some(Space::Kernel) => attr.flags.without(kernel).with(user),
+            Some(Space::User) => attr.flags.without(user).with(kernel),
+            None => attr.flags,
+        };
+        attr.flags = match self.chains_of {
+            Some(Space::Kernel) => attr.flags.with(AttrFlags::EXCLUDE_CALLCHAIN_USER),
+            Some(Space::User) => attr.flags.with(AttrFlags::EXCLUDE_CALLCHAIN_KERNEL),
+            None => attr.flags,
+        };
     }
 }
 
@@ -83,8 +117,9 @@ mod tests {
             user_registers: 6,
             registers: 8,
             thread_counts: true,
-            running_times: false,
             no_samples: true,
+            only_in: Some(Space::User),
+            ..SampleFields::default()
         };
         asked.ask_for(&mut attr);
         let fields = [
@@ -97,6 +132,7 @@ mod tests {
         assert_eq!(attr.sample_type, all);
         assert_eq!((attr.sample_regs_user, attr.sample_regs_intr), (7, 8));
         assert!(attr.flags.has(AttrFlags::INHERIT_STAT));
+        assert!(attr.flags.has(AttrFlags::EXCLUDE_KERNEL));
         assert!(attr.read_format.has(ReadFormat::TOTAL_TIME_RUNNING));
         assert_eq!(attr.sample_period, 0);
     }

@@ -1,6 +1,6 @@
 //! What to record, and what came of it: plain data.
 
-use crate::SampleFields;
+use crate::{SampleFields, Sideband};
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
 use rprof_perfdata::feature::{SampleCoverage, StackEnds};
@@ -98,6 +98,8 @@ pub struct Settings {
     pub call_chains: CallChains,
     /// What else samples hold.
     pub fields: SampleFields,
+    /// What else is told beside samples.
+    pub sideband: Sideband,
     /// Whom.
     pub watch: Watch,
     /// Watch also what the processes have started before the recording.

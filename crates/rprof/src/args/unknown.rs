@@ -4,15 +4,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// perf's flags, and what does the same here; where nothing does, that is said.
 const PERFS: &[(&[&str], &str)] = &[
-    (&["--all-user"], "use the modifier u: -e cycles:u"),
-    (&["--all-kernel"], "use the modifier k: -e cycles:k"),
     (
         &["-B", "--no-buildid"],
         "leave it out: build ids need no second pass over the file",
-    ),
-    (
-        &["-b", "-j", "--branch-any", "--branch-filter"],
-        "rprof keeps branches only as callers: --call-graph lbr",
     ),
     (
         &["-i", "--no-inherit"],
@@ -71,7 +65,6 @@ mod tests {
         for (_, instead) in PERFS {
             assert!(!instead.is_empty());
         }
-        assert!(said(&["--all-user", "true"]).contains("-e cycles:u"));
         assert!(said(&["-B", "true"]).contains("leave it out"));
         let other = said(&["--al-cpus", "true"]);
         assert!(

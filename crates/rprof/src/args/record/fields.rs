@@ -181,6 +181,7 @@ impl FieldArgs {
             thread_counts: self.stat,
             running_times: self.running_time,
             no_samples: self.no_samples,
+            ..SampleFields::default()
         }
     }
 

@@ -6,6 +6,7 @@ mod compat;
 mod events;
 mod fields;
 mod output;
+mod parts;
 mod targets;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use compat::CompatArgs;
 pub(crate) use events::EventArgs;
 pub(crate) use fields::FieldArgs;
 pub(crate) use output::OutputArgs;
+pub(crate) use parts::PartArgs;
 use std::ffi::OsString;
 pub(crate) use targets::TargetArgs;
 
@@ -45,6 +47,9 @@ pub(crate) struct RecordArgs {
 
     #[command(flatten)]
     pub(crate) fields: FieldArgs,
+
+    #[command(flatten)]
+    pub(crate) parts: PartArgs,
 
     #[command(flatten)]
     pub(crate) targets: TargetArgs,

@@ -4,8 +4,11 @@ use crate::args::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, T
 use crate::say;
 use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
+use rprof_abi::{BranchSampleType, SampleType};
 use rprof_events::{Event, EventError, Sources, parse_cpu_list, parse_events};
-use rprof_record::{CallChains, MOST_STACK_BYTES, Output, Rate, Settings, Tool, Watch};
+use rprof_record::{
+    CallChains, MOST_STACK_BYTES, Output, Rate, SampleFields, Settings, Tool, Watch,
+};
 use rprof_ringbuf::sys::{mount_tracefs, page_size};
 use std::fs::File;
 use std::io::IsTerminal;
@@ -20,8 +23,9 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
     Ok(Settings {
         events: events(&args.events.events, args.quiet)?,
         rate: rate(&args.events)?,
-        call_chains: call_chains(&args.call_chains)?,
-        fields: args.fields.fields(),
+        call_chains: call_chains(args)?,
+        fields: fields(args),
+        sideband: args.parts.sideband(),
         clock: args.fields.clockid.unwrap_or_default(),
         watch,
         children: args.targets.children,
@@ -63,7 +67,37 @@ fn watch(args: &TargetArgs) -> Watch {
     }
 }
 
-fn call_chains(args: &CallChainArgs) -> Result<CallChains> {
+fn fields(args: &RecordArgs) -> SampleFields {
+    let mut fields = args.fields.fields();
+    if args.parts.all_cgroups {
+        fields.fields = fields.fields.with(SampleType::CGROUP);
+    }
+    SampleFields {
+        branches: args.parts.branches(),
+        only_in: args.parts.only_in(),
+        chains_of: args.parts.chains_of(),
+        ..fields
+    }
+}
+
+fn call_chains(args: &RecordArgs) -> Result<CallChains> {
+    let has_branches = args.parts.branches() != BranchSampleType::default();
+    let chains = chains_alone(&args.call_chains)?;
+    match chains {
+        CallChains::BranchRecords if has_branches => Err(usage(
+            "--call-graph lbr and -b or -j need the same branch records: leave out one of them",
+        )),
+        CallChains::Dwarf { keep: true, .. } if args.parts.kernel_callchains => Err(usage(
+            "--post-unwind and --kernel-callchains exclude each other: there are no user stacks",
+        )),
+        CallChains::Auto | CallChains::Dwarf { .. } if args.parts.kernel_callchains => {
+            Ok(CallChains::FramePointers)
+        }
+        chains => Ok(chains),
+    }
+}
+
+fn chains_alone(args: &CallChainArgs) -> Result<CallChains> {
     let keep = args.post_unwind;
     Ok(match args.call_graph {
         CallGraph::Dwarf(bytes) => CallChains::Dwarf { bytes, keep },
