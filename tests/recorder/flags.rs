@@ -57,6 +57,6 @@ fn perfs_flags_do_what_perf_does() {
     let error = record(&["-F", "99999999", "--strict-freq"]).fails(1);
     assert!(error.contains("perf_event_max_sample_rate"), "{error}");
     record(&["-F", "99999999"]).ok();
-    let error = record(&["-k", "tai"]).fails(2);
+    let error = record(&["-k", "cpu"]).fails(2);
     assert!(error.contains("mono"), "{error}");
 }

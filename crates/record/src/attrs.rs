@@ -6,12 +6,13 @@ use crate::error::SIDEBAND;
 use crate::interrupts::Interrupts;
 use crate::note::Less;
 use crate::stack_dump::UserChain;
-use crate::{CallChains, Error, Inherit, Note, Rate, Settings, Watch, probes, stack_dump};
+use crate::{CallChains, Error, Inherit, Note, Rate, Settings, Space, Watch, probes, stack_dump};
 use rprof_abi::{
     AttrFlags, BranchSampleType, PerfEventAttr, ReadFormat, SampleType, event_type, sw,
 };
 use rprof_events::{Event, Grouping, Sources, cpu_clock, default_events};
-use rprof_ringbuf::{Counter, Cpu, OpenError, OpenWith, Target, fit, sys};
+use rprof_ringbuf::sys::Clock;
+use rprof_ringbuf::{Counter, Cpu, OpenError, OpenWith, Target, fit};
 use std::ffi::CString;
 
 /// An event ready to be opened on every CPU of every target.
@@ -74,7 +75,8 @@ impl Attrs {
         };
         let mut all = self.sampling.iter().chain([&self.sideband]);
         let is_kind = settings.watch != Watch::All && settings.inherit == Inherit::Inherited;
-        is_kind && all.all(may)
+        // Counts of threads are those of their own counters.
+        is_kind && !settings.fields.thread_counts && all.all(may)
     }
 
     /// Leaves out what is started later. Its mappings and names are recorded all the same where an event
@@ -154,7 +156,7 @@ pub(crate) fn prepare(
     }
     let mut attrs = Attrs {
         sampling: settings.cgroups.apply(sampling)?,
-        sideband: prepare_sideband(settings, note)?,
+        sideband: prepare_sideband(settings, less, note)?,
     };
     attrs.inherit_as(settings.inherit);
     Ok(match settings.watch {
@@ -212,7 +214,7 @@ fn prepare_event(
     let call_chains = stack_dump::of_event(event, settings.call_chains);
     let mut prepared = Prepared {
         name: event.name.clone(),
-        attr: sampling_attr(event, rate, call_chains, &settings.watch),
+        attr: sampling_attr(event, rate, call_chains, settings),
         cpus: event.cpus.clone(),
         grouping: event.grouping.clone(),
         text: probes::text_of(event),
@@ -226,7 +228,7 @@ fn prepare_event(
     let mut error = OpenError::NoSuchEvent;
     for level in (asked..=levels.max(asked)).rev() {
         prepared.attr.flags = prepared.attr.flags.with_precise_ip(level);
-        match fit_for_user(event, &mut prepared, less, probe, note) {
+        match fit_for_user(event, settings, &mut prepared, less, probe, note) {
             Ok(()) => {
                 if event.max_precise {
                     let event = prepared.name.clone();
@@ -247,14 +249,24 @@ fn prepare_event(
         let event = event.name.clone();
         return Err(Error::ProbeForbidden { event });
     }
-    let attr = &event.attr;
-    Err(Error::open(&event.name, attr, error, probe.target))
+    let has_branches = settings.fields.branches != BranchSampleType::default();
+    if has_branches && matches!(error, OpenError::NoSuchEvent | OpenError::Invalid) {
+        let event = event.name.clone();
+        return Err(Error::NoBranches { event });
+    }
+    Err(Error::open(
+        &event.name,
+        &prepared.attr,
+        error,
+        probe.target,
+    ))
 }
 
-/// Fits an attr to kernel and user. If the kernel may not be sampled, tries user space only. Changes nothing
-/// unless the attr can be opened.
+/// Fits an attr to kernel and user. If the kernel may not be sampled, tries user space only, without physical
+/// addresses. Changes nothing unless the attr can be opened.
 fn fit_for_user(
     event: &Event,
+    settings: &Settings,
     prepared: &mut Prepared,
     less: &mut Less,
     probe: Probe,
@@ -267,20 +279,32 @@ fn fit_for_user(
     };
     let fitted = match fit(&prepared.attr, open) {
         Err(OpenError::Access) => {
-            let user_only = event.user_only().ok_or(OpenError::Access)?;
+            let may_be_user_only = settings.fields.only_in != Some(Space::Kernel);
+            let user_only = event.user_only().filter(|_| may_be_user_only);
+            let has_physical = prepared.attr.sample_type.has(SampleType::PHYS_ADDR);
+            if user_only.is_none() && !has_physical {
+                return Err(OpenError::Access);
+            }
             let mut attr = prepared.attr.clone();
-            attr.flags = attr
-                .flags
-                .with(AttrFlags::EXCLUDE_KERNEL)
-                .with(AttrFlags::EXCLUDE_HV);
+            attr.sample_type = attr.sample_type.without(SampleType::PHYS_ADDR);
+            if user_only.is_some() {
+                attr.flags = attr
+                    .flags
+                    .with(AttrFlags::EXCLUDE_KERNEL)
+                    .with(AttrFlags::EXCLUDE_HV);
+            }
             let fitted = fit(&attr, open)?;
-            prepared.name = user_only.name;
-            less.without_kernel = Some(advice::without_kernel());
+            less.has_no_physical_addresses |= has_physical;
+            if let Some(user_only) = user_only {
+                prepared.name = user_only.name;
+                less.without_kernel = Some(advice::without_kernel());
+            }
             fitted
         }
         other => other?,
     };
     prepared.attr = fitted.attr;
+    less.add_lacking(fitted.lacking);
     if !fitted.dropped.is_empty() {
         note(Note::Dropped(fitted.dropped));
     }
@@ -340,7 +364,7 @@ fn sampling_attr(
     event: &Event,
     rate: Option<Rate>,
     chains: CallChains,
-    watch: &Watch,
+    settings: &Settings,
 ) -> PerfEventAttr {
     let mut attr = event.attr.clone();
     // Terms of the event itself (period=, freq=) come before the options, and those before the
@@ -397,7 +421,8 @@ fn sampling_attr(
             CallChains::Auto => UserChain::Included,
             _ => UserChain::Excluded,
         };
-        stack_dump::ask_for(&mut attr, bytes, user_chain);
+        let most = stack_dump::most_bytes(&settings.fields);
+        stack_dump::ask_for(&mut attr, bytes.min(most), user_chain);
     }
     if event.sample_read {
         attr.sample_type = attr.sample_type.with(SampleType::READ);
@@ -405,9 +430,10 @@ fn sampling_attr(
     if attr.kind == event_type::TRACEPOINT {
         attr.sample_type = attr.sample_type.with(SampleType::RAW);
     }
-    common(&mut attr);
+    common(&mut attr, settings.clock);
+    settings.fields.ask_for(&mut attr);
     // A CPU's values are not those of each thread. What a probe needs is not inherited.
-    let is_for_cpus = event.sample_read && *watch == Watch::All;
+    let is_for_cpus = event.sample_read && settings.watch == Watch::All;
     if is_for_cpus || event.probe.is_some() || !event.is_inherited {
         attr.flags = attr.flags.without(AttrFlags::INHERIT);
     }
@@ -416,7 +442,11 @@ fn sampling_attr(
 
 /// The dummy event: counts nothing, but its ring gets mappings, names and tasks. Excluding the
 /// kernel is what lets every user open it.
-fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Prepared, Error> {
+fn prepare_sideband(
+    settings: &Settings,
+    less: &mut Less,
+    note: &mut dyn FnMut(Note),
+) -> Result<Prepared, Error> {
     let probe = Probe::of(settings);
     let mut attr = PerfEventAttr {
         kind: event_type::SOFTWARE,
@@ -438,16 +468,22 @@ fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<P
             .with(AttrFlags::EXCLUDE_HV),
         ..PerfEventAttr::default()
     };
-    if settings.call_chains.keeps_dumps() {
-        // perf reads unwind tables through the mappings that they are in.
+    if settings.has_data_mappings() {
         attr.flags = attr.flags.with(AttrFlags::MMAP_DATA);
     }
+    settings.sideband.ask_for(&mut attr);
     if !settings.bpf_events {
         attr.flags = attr.flags.without(AttrFlags::BPF_EVENT);
     }
-    common(&mut attr);
-    let fitted = fit(&attr, |attr| probe.open(attr))
-        .map_err(|why| Error::open(SIDEBAND, &attr, why, probe.target))?;
+    common(&mut attr, settings.clock);
+    let mut fitted = fit(&attr, |attr| probe.open(attr));
+    if let (Err(OpenError::Access), true) = (&fitted, settings.sideband.namespaces) {
+        attr.flags = attr.flags.without(AttrFlags::NAMESPACES);
+        less.has_no_namespaces = true;
+        fitted = fit(&attr, |attr| probe.open(attr));
+    }
+    let fitted = fitted.map_err(|why| Error::open(SIDEBAND, &attr, why, probe.target))?;
+    less.add_lacking(fitted.lacking);
     if !fitted.dropped.is_empty() {
         note(Note::Dropped(fitted.dropped));
     }
@@ -464,7 +500,7 @@ fn prepare_sideband(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<P
 
 /// What all events of a recording share: events in one ring must have one clock, and readers
 /// want one place for ids.
-fn common(attr: &mut PerfEventAttr) {
+fn common(attr: &mut PerfEventAttr, clock: Clock) {
     attr.read_format = ReadFormat::ID.with(ReadFormat::LOST);
     attr.flags = attr
         .flags
@@ -472,5 +508,5 @@ fn common(attr: &mut PerfEventAttr) {
         .with(AttrFlags::INHERIT)
         .with(AttrFlags::SAMPLE_ID_ALL)
         .with(AttrFlags::USE_CLOCKID);
-    attr.clockid = sys::Clock::Monotonic.id();
+    attr.clockid = clock.id();
 }

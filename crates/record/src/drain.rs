@@ -7,6 +7,7 @@ use crate::coverage::Coverage;
 use crate::flight::Flight;
 use crate::head::Head;
 use crate::interrupts::NoAnswer;
+use crate::jit_clock::JitClock;
 use crate::layouts::Layouts;
 use crate::lineage::Lineage;
 use crate::missing_build_ids::MissingBuildIds;
@@ -81,6 +82,9 @@ pub(crate) struct Pass {
 /// Drains rings into a sink.
 #[derive(Debug)]
 pub(crate) struct Drain {
+    /// Of all times.
+    clock: Clock,
+    pub(crate) jit_clock: JitClock,
     pub(crate) counts: Counts,
     pub(crate) missing_build_ids: MissingBuildIds,
     sideband_layout: SampleLayout,
@@ -103,7 +107,8 @@ pub(crate) struct Drain {
     /// Sideband that is newer than what is known to be complete.
     waiting: Vec<WaitingRecord>,
     heads: Vec<u64>,
-    notes: Vec<Note>,
+    /// What is to be said after the pass.
+    pub(crate) notes: Vec<Note>,
 }
 
 /// A record of sideband that is not taken yet.
@@ -138,6 +143,13 @@ fn sideband_time_ns(record: &[u8]) -> u64 {
     time.map_or(0, |time| u64::from_ne_bytes(*time))
 }
 
+/// The thread of such a record.
+fn sideband_tid(record: &[u8]) -> i32 {
+    let at = record.len().checked_sub(28);
+    let tid = at.and_then(|at| record.get(at..)?.first_chunk());
+    tid.map_or(-1, |tid| i32::from_ne_bytes(*tid))
+}
+
 impl Drain {
     /// `stacks` are the layouts of samples, if they hold stacks. Samples of the process `own_pid` are left
     /// out.
@@ -145,8 +157,11 @@ impl Drain {
         sideband_layout: SampleLayout,
         stacks: Option<Layouts>,
         own_pid: Option<u32>,
+        clock: Clock,
     ) -> Self {
         Self {
+            clock,
+            jit_clock: JitClock::new(clock),
             counts: Counts::default(),
             missing_build_ids: MissingBuildIds::default(),
             sideband_layout,
@@ -171,7 +186,7 @@ impl Drain {
             self.heads
                 .extend(opened.sampling.rings.iter().map(Ring::head));
         }
-        let now_ns = Clock::Monotonic.now_ns();
+        let now_ns = self.clock.now_ns();
         sink.complete_until(now_ns);
         let mut any = false;
         if self.lineage.is_some() {
@@ -291,8 +306,9 @@ impl Drain {
             self.counts.others_samples += 1;
             return Ok(());
         }
+        let body = record.get(RecordHeader::LEN..).unwrap_or_default();
         if let Some(streams) = &mut self.streams
-            && streams.is_double(head.id, head.tid, head.cpu)
+            && streams.has_sample_twice(&head, body)
         {
             return Ok(());
         }
@@ -300,7 +316,6 @@ impl Drain {
         let time = head.time_ns;
         let (first, last) = self.counts.span_ns.unwrap_or((time, time));
         self.counts.span_ns = Some((first.min(time), last.max(time)));
-        let body = record.get(RecordHeader::LEN..).unwrap_or_default();
         let event_of = |stacks: &Layouts| stacks.event_of(body);
         let event = self.stacks.as_ref().and_then(event_of);
         let Some(layout) = event.and_then(|event| self.stacks.as_ref()?.of(event)) else {
@@ -319,7 +334,9 @@ impl Drain {
     ) -> Result<(), NoAnswer> {
         if let Some(lineage) = &mut self.lineage {
             let body = record.get(RecordHeader::LEN..).unwrap_or_default();
-            if !lineage.see(kind, body) {
+            let is_switch = matches!(kind, RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE);
+            let is_others = is_switch && !lineage.has_thread(sideband_tid(record));
+            if is_others || !lineage.see(kind, body) {
                 return Ok(());
             }
         }
@@ -334,6 +351,12 @@ impl Drain {
         }
         if let Some(alive) = &mut self.alive {
             alive.see(kind, record.get(RecordHeader::LEN..).unwrap_or_default());
+        }
+        if kind == RecordKind::MMAP2
+            && let Ok(raw) = RawRecord::parse(record, Endian::NATIVE)
+            && let Ok((map, _)) = Record::parse(raw, &self.sideband_layout)
+        {
+            self.notes.extend(self.jit_clock.see(&map));
         }
         if let Some(copies) = &mut self.copies {
             copies.extend_from_slice(record);

@@ -237,7 +237,7 @@ fn is_early(ended: &Result<Over, Error>) -> bool {
 /// What an event counted.
 fn counted(event: &EventCounters) -> EventCount {
     let counts = event.all().filter_map(|counter| counter.read().ok());
-    let is_frequency = event.attr.flags.has(AttrFlags::FREQ);
+    let is_frequency = event.attr.flags.has(AttrFlags::FREQ) && event.attr.sample_period > 0;
     EventCount {
         name: event.name.clone(),
         count: counts.map(|value| value.count).sum(),

@@ -131,6 +131,15 @@ pub enum Error {
         /// Why.
         why: OpenError,
     },
+    /// Branches were to be recorded.
+    #[error(
+        "event '{event}': no branch records here (hardware events of processors that have them, rarely \
+         in virtual machines): leave out -b and -j"
+    )]
+    NoBranches {
+        /// The event.
+        event: String,
+    },
     /// A ring could not be mapped.
     #[error("ring of {place}: {why}; {}", advice::map(why))]
     Map {

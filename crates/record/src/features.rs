@@ -35,7 +35,7 @@ impl Collector {
 }
 
 /// The machine, the command line and the clocks, as they are now.
-pub(crate) fn of_machine(tool: &Tool) -> Features {
+pub(crate) fn of_machine(tool: &Tool, clock: Clock) -> Features {
     let mut all = Collector(Vec::new());
     all.text(FeatureId::HOSTNAME, line("/proc/sys/kernel/hostname"));
     all.text(FeatureId::OSRELEASE, line("/proc/sys/kernel/osrelease"));
@@ -64,12 +64,12 @@ pub(crate) fn of_machine(tool: &Tool) -> Features {
         });
     }
     all.add(FeatureId::CLOCKID, |encoder| {
-        encoder.u64(Clock::Monotonic.resolution_ns())
+        encoder.u64(clock.resolution_ns())
     });
     let clocks = ClockData {
-        clockid: Clock::Monotonic.id().cast_unsigned(),
+        clockid: clock.id().cast_unsigned(),
         wall_ns: Clock::Realtime.now_ns(),
-        clock_ns: Clock::Monotonic.now_ns(),
+        clock_ns: clock.now_ns(),
     };
     all.add(FeatureId::CLOCK_DATA, |encoder| clocks.encode(encoder));
     all.0

@@ -103,6 +103,8 @@ pub enum Note {
         /// How many processes.
         processes: usize,
     },
+    /// A process has a jitdump, and times are of another clock than the jitdump's.
+    JitClock,
     /// A ring held something that is no record.
     RingDamaged(String),
     /// Samples were switched on or off, or a word was written to the control pipe.
@@ -118,6 +120,12 @@ pub struct Less {
     pub without_kernel: Option<String>,
     /// Fewer files may be open than all events need.
     pub few_files: Option<FewFiles>,
+    /// Samples may not have physical addresses.
+    pub has_no_physical_addresses: bool,
+    /// Namespaces may not be recorded.
+    pub has_no_namespaces: bool,
+    /// What the kernel does not know of what was asked for.
+    pub lacking: Vec<&'static str>,
     /// Rings are so small that it matters.
     pub rings: Option<SmallRings>,
 }
@@ -157,6 +165,17 @@ impl fmt::Display for FewFiles {
     }
 }
 
+impl Less {
+    /// Adds what the kernel lacks, each once: events have it in common.
+    pub(crate) fn add_lacking(&mut self, lacking: Vec<&'static str>) {
+        let new = lacking
+            .into_iter()
+            .filter(|name| !self.lacking.contains(name))
+            .collect::<Vec<_>>();
+        self.lacking.extend(new);
+    }
+}
+
 impl fmt::Display for Less {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
@@ -167,6 +186,22 @@ impl fmt::Display for Less {
             parts.push(format!(
                 "not permitted to sample the kernel: user space only ({fix})"
             ));
+        }
+        if self.has_no_physical_addresses {
+            parts.push(
+                "not permitted to record physical addresses: samples have none \
+                 (sudo, or CAP_PERFMON for rprof)"
+                    .to_owned(),
+            );
+        }
+        if self.has_no_namespaces {
+            parts.push(
+                "not permitted to record namespaces: there are none (sudo, or CAP_PERFMON for rprof)"
+                    .to_owned(),
+            );
+        }
+        if !self.lacking.is_empty() {
+            parts.push(format!("this kernel lacks: {}", self.lacking.join(", ")));
         }
         parts.extend(self.few_files.map(|files| files.to_string()));
         parts.extend(self.rings.map(|rings| rings.to_string()));
@@ -301,6 +336,11 @@ impl fmt::Display for Note {
                  ({processes} in all; --call-graph fp needs no mappings)"
             ),
             Self::Control(note) => write!(f, "{note}"),
+            Self::JitClock => write!(
+                f,
+                "a jitdump has times of the clock mono: with another -k, JIT code may have wrong names, \
+                 and no callers"
+            ),
             Self::RingDamaged(what) => write!(f, "{what}: the rest of that batch was skipped"),
         }
     }

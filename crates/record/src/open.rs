@@ -8,14 +8,12 @@ use crate::note::{FewFiles, SmallRings};
 use crate::place::Place;
 use crate::streams::Streams;
 use crate::{CallChains, Error, Inherit, Rate, Settings, opening, stack_dump};
-use rprof_abi::{AttrFlags, PerfEventAttr};
+use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout};
 use rprof_events::Grouping;
 use rprof_ringbuf::{Counter, MapError, OpenError, Poller, Ring, Target, sys};
 use std::ffi::CString;
 use std::io;
 
-/// Data pages of a sideband ring: a build's worth of mappings between two drains.
-const SIDEBAND_PAGES: usize = 32;
 /// Bytes of a sample ring, as perf's.
 const SAMPLE_BYTES: u64 = 512 << 10;
 /// The largest ring unless the user asks for one, and the most for all rings together.
@@ -146,6 +144,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) until_exec: bool,
     /// Data pages of each sample ring.
     pub(crate) ring_pages: usize,
+    /// Data pages of each sideband ring.
+    pub(crate) sideband_pages: usize,
     /// The user has asked for this size.
     pub(crate) is_size_asked: bool,
     /// Stack dumps are large or small, as needed.
@@ -162,7 +162,7 @@ impl Scope<'_> {
     fn sideband_pages(&self) -> usize {
         match self.per_thread {
             true => THREAD_SIDEBAND_PAGES,
-            false => SIDEBAND_PAGES,
+            false => self.sideband_pages,
         }
     }
 
@@ -233,6 +233,8 @@ impl Opened {
     pub(crate) fn streams(&self) -> Result<Streams, Error> {
         let mut streams = Streams::default();
         for (idx, event) in self.sampling.events.iter().enumerate() {
+            let layout = SampleLayout::new(&event.attr, Endian::NATIVE);
+            streams.add_event(layout.cpu_place().unwrap_or(usize::MAX));
             // There are as many with small stack dumps, or none.
             for (counter, target) in event.all().zip(event.targets.iter().cycle()) {
                 if let Target::Thread(tid) = *target {

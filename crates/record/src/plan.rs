@@ -45,7 +45,8 @@ impl Plan {
         let n_sampled = opened.sampling.events.len();
         if machine.is_some() {
             let sampled = written.iter_mut().take(n_sampled);
-            sampled.for_each(|event| event.attr = stack_dump::unwound(&event.attr));
+            let registers = settings.fields.user_registers;
+            sampled.for_each(|event| event.attr = stack_dump::unwound(&event.attr, registers));
         }
         let layouts = |events: &[WrittenEvent]| {
             let mut layouts = Layouts::default();
@@ -63,10 +64,12 @@ impl Plan {
                     drained: layouts(&drained),
                     written: layouts(&written),
                     sideband: sideband.clone(),
-                    deep_stacks: match is_auto {
+                    // What is read later counts only if it is known to be later.
+                    deep_stacks: match is_auto && settings.clock.is_steady() {
                         true => DeepStacks::Recovered,
                         false => DeepStacks::LeftTruncated,
                     },
+                    clock: settings.clock,
                     unreadable: Arc::clone(&unreadable),
                     kept_files: settings.kept_files.clone(),
                 })

@@ -21,8 +21,8 @@ use crate::sink::Sink;
 use crate::switching::{Goes, Switching};
 use crate::targets::{self, started_by, targets_of};
 use crate::{
-    ControlNote, Error, Inherit, Note, Output, Settings, Summary, Watch, group_attrs, groups,
-    probes, stack_dump, watched,
+    CallChains, ControlNote, Error, Inherit, Note, Output, Settings, Summary, Watch, group_attrs,
+    groups, probes, stack_dump, watched,
 };
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
@@ -44,7 +44,10 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         return Err(Error::NothingToRecord);
     }
     let settings = &Settings {
-        call_chains: stack_dump::possible(settings.call_chains),
+        call_chains: match settings.fields.no_samples {
+            true => CallChains::None,
+            false => stack_dump::possible(settings.call_chains),
+        },
         events: probes::resolve(settings)?,
         ..settings.clone()
     };
@@ -79,6 +82,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         per_thread: settings.inherit == Inherit::PerThread,
         until_exec: settings.watch == Watch::Command && settings.when.is_from_start(),
         ring_pages: open::ring_pages(settings, &attrs, n_rings),
+        sideband_pages: settings.sideband.ring_pages(),
         is_size_asked: settings.ring_pages.is_some(),
         two_dump_sizes: attrs.has_auto_dumps(),
         // What was overwritten is not known to be missing.
@@ -104,7 +108,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     sideband.flags = sideband.flags.with(AttrFlags::BUILD_ID);
     let sideband_layout = SampleLayout::new(&sideband, Endian::NATIVE);
     let plan = Plan::new(settings, &attrs, &opened, &sideband_layout)?;
-    let mut known = features::of_machine(&settings.tool);
+    let mut known = features::of_machine(&settings.tool, settings.clock);
     known.extend(features::of_tracepoints(&settings.events));
     let sampled = opened.sampling.events.iter();
     let groupings: Vec<_> = sampled.map(|event| &event.grouping).collect();
@@ -122,7 +126,12 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let mut run = Run {
         settings,
         sink,
-        drain: Drain::new(drained_layout, plan.stacks, left_out(settings, &attrs)),
+        drain: Drain::new(
+            drained_layout,
+            plan.stacks,
+            left_out(settings, &attrs),
+            settings.clock,
+        ),
         control: plan.control,
         unreadable: plan.unreadable,
         opened,
@@ -145,7 +154,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     }
     run.drain.flight = is_flight.then(Flight::default);
     // A clock's samples are compared with the time that there was.
-    let is_compared = settings.is_for_all_time() && !is_flight;
+    let is_compared = settings.is_for_all_time() && !is_flight && !settings.fields.no_samples;
     if settings.watch != Watch::All && by == SampledBy::Thread && is_compared {
         let threads = scope.threads();
         let recorded = match settings.watch {
@@ -320,6 +329,12 @@ impl Run<'_> {
             .sideband
             .enable()
             .map_err(Error::system(enabling))?;
+        if self.settings.sideband.cgroups {
+            self.describe_cgroups()?;
+        }
+        if let (Some(gated), true) = (&gated, self.settings.sideband.namespaces) {
+            self.describe_namespaces(gated.pid())?;
+        }
         self.describe_at_start(note)?;
         if !self.settings.when.is_from_start() {
             self.opened.hold();

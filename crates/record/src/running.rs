@@ -13,6 +13,28 @@ use rprof_ringbuf::sys;
 use std::rc::Rc;
 
 impl Run<'_> {
+    pub(crate) fn describe_cgroups(&mut self) -> Result<(), NoAnswer> {
+        let (sink, layout) = (&mut self.sink, &self.sideband_layout);
+        let mut pushed = Ok(());
+        rprof_process::describe_cgroups(&mut |one| {
+            if pushed.is_ok() {
+                pushed = sink
+                    .push_encoded(|buffer| one.record.encode(one.misc, &one.id, layout, buffer));
+            }
+        });
+        pushed
+    }
+
+    pub(crate) fn describe_namespaces(&mut self, pid: i32) -> Result<(), NoAnswer> {
+        let (sink, layout) = (&mut self.sink, &self.sideband_layout);
+        let mut pushed = Ok(());
+        rprof_process::describe_namespaces(pid, &mut |one| {
+            pushed =
+                sink.push_encoded(|buffer| one.record.encode(one.misc, &one.id, layout, buffer));
+        });
+        pushed
+    }
+
     /// Describes the kernel, and what runs when a recording begins.
     pub(crate) fn describe_at_start(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
         let processes = self.processes_at_start()?;
@@ -24,6 +46,11 @@ impl Run<'_> {
                     threads.retain(|tid| asked.contains(tid));
                 }
                 lineage.add(pid, &threads);
+            }
+        }
+        if self.settings.sideband.namespaces {
+            for &pid in &processes {
+                self.describe_namespaces(pid)?;
             }
         }
         let interrupts = Rc::clone(&self.interrupts);
@@ -93,7 +120,8 @@ impl Run<'_> {
         let (synthesis, sink) = (self.settings.writing.synthesis, &mut self.sink);
         let missing_build_ids = &mut self.drain.missing_build_ids;
         let mut alive = self.drain.alive.as_mut();
-        let has_data = self.settings.call_chains.keeps_dumps();
+        let (jit_clock, notes) = (&mut self.drain.jit_clock, &mut self.drain.notes);
+        let has_data = self.settings.has_data_mappings();
         let mut described = Described::default();
         let (mut bytes, mut gone) = (Vec::new(), Ok(()));
         for &pid in processes {
@@ -113,6 +141,7 @@ impl Run<'_> {
                 if !is_wanted {
                     return;
                 }
+                notes.extend(jit_clock.see(&record));
                 let misc = missing_build_ids.take(&mut record, one.misc);
                 bytes.clear();
                 let misc = misc.unwrap_or(one.misc);

@@ -1,9 +1,10 @@
 //! What to record, and what came of it: plain data.
 
-use crate::{Matching, When, Writing};
+use crate::{Matching, SampleFields, Sideband, When, Writing};
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
 use rprof_perfdata::feature::{RecorderCost, SampleCoverage, StackEnds};
+use rprof_ringbuf::sys::Clock;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -117,8 +118,14 @@ pub struct Settings {
     pub events: Vec<Event>,
     /// How often; `None` for the event's own rate, or [`Rate::DEFAULT`].
     pub rate: Option<Rate>,
+    /// The clock of all times.
+    pub clock: Clock,
     /// Callers.
     pub call_chains: CallChains,
+    /// What else samples hold.
+    pub fields: SampleFields,
+    /// What else is told beside samples.
+    pub sideband: Sideband,
     /// Whom.
     pub watch: Watch,
     /// With [`Watch::Matching`], wait until there is one.
@@ -165,6 +172,13 @@ impl Settings {
     /// compared with the time that there was.
     pub(crate) fn is_for_all_time(&self) -> bool {
         self.when.is_always() && self.inherit == Inherit::Inherited
+    }
+
+    /// Whether the file gets mappings without code, too: unwind tables are in some, and what has a name of
+    /// data.
+    pub(crate) fn has_data_mappings(&self) -> bool {
+        // perf reads unwind tables through the mappings that they are in.
+        self.call_chains.keeps_dumps() || self.fields.has_data_addresses()
     }
 }
 

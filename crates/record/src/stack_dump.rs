@@ -5,9 +5,10 @@
 //! kernel that was asked for just that much. A dump that holds all of its stack keeps 8 bytes more than
 //! that, so that it is never taken for a truncated one.
 
-use crate::CallChains;
+use crate::{CallChains, SampleFields};
 use rprof_abi::Machine;
 use rprof_abi::registers::RegisterTable;
+use rprof_abi::sample::StackDump;
 use rprof_abi::{AttrFlags, PerfEventAttr, RecordHeader, SampleLayout, SampleType};
 use rprof_events::{Callers, Event};
 use std::env::consts::ARCH;
@@ -58,6 +59,19 @@ pub(crate) fn size_of(chains: CallChains) -> Option<u32> {
     }
 }
 
+/// Room for chains, raw data and registers beside a dump.
+const OTHERS_BYTES: u32 = 8 << 10;
+
+/// The largest dumps that go with other fields. The kernel makes a dump fit into its record, but forgets the
+/// registers that come after it (perf_prepare_sample in kernel/events/core.c, v6.18): what is too long then is
+/// no record any more.
+pub(crate) fn most_bytes(fields: &SampleFields) -> u32 {
+    match fields.registers {
+        0 => LARGE_BYTES,
+        _ => LARGE_BYTES - OTHERS_BYTES,
+    }
+}
+
 /// The user part of the kernel's own chains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UserChain {
@@ -76,19 +90,20 @@ pub(crate) fn ask_for(attr: &mut PerfEventAttr, bytes: u32, user_chain: UserChai
     if user_chain == UserChain::Excluded {
         attr.flags = attr.flags.with(AttrFlags::EXCLUDE_CALLCHAIN_USER);
     }
-    attr.sample_regs_user = RegisterTable::of(ARCH).map_or(0, |table| table.user_mask);
+    attr.sample_regs_user |= RegisterTable::of(ARCH).map_or(0, |table| table.user_mask);
     attr.sample_stack_user = bytes;
 }
 
-/// The attr of samples that were unwound: complete chains, no stacks.
-pub(crate) fn unwound(attr: &PerfEventAttr) -> PerfEventAttr {
+/// The attr of samples that were unwound: complete chains, no stacks, and only those registers that were
+/// asked for.
+pub(crate) fn unwound(attr: &PerfEventAttr, user_registers: u64) -> PerfEventAttr {
     let mut attr = attr.clone();
-    attr.sample_type = attr
-        .sample_type
-        .without(SampleType::REGS_USER)
-        .without(SampleType::STACK_USER);
+    attr.sample_type = attr.sample_type.without(SampleType::STACK_USER);
+    if user_registers == 0 {
+        attr.sample_type = attr.sample_type.without(SampleType::REGS_USER);
+    }
     attr.flags = attr.flags.without(AttrFlags::EXCLUDE_CALLCHAIN_USER);
-    (attr.sample_regs_user, attr.sample_stack_user) = (0, 0);
+    (attr.sample_regs_user, attr.sample_stack_user) = (user_registers, 0);
     attr
 }
 
@@ -132,12 +147,12 @@ pub(crate) fn append_trimmed(
     };
     let keep = copied.min(most);
     let is_truncated = keep < copied || copied >= stack.data.len();
-    // The stack is the last of the fields that are asked for: its size, its bytes, how many of
-    // them count (only if there are any).
-    let fields = if stack.data.is_empty() { 8 } else { 16 };
-    let before = record.len() - (stack.data.len() + fields);
+    let Some((before, after)) = around(record, &stack) else {
+        out.extend_from_slice(record);
+        return Kept::All;
+    };
     let start = out.len();
-    out.extend_from_slice(&record[..before]);
+    out.extend_from_slice(before);
     let room_for = if is_truncated { keep } else { keep + 8 };
     out.extend_from_slice(&(room_for as u64).to_ne_bytes());
     if room_for > 0 {
@@ -145,6 +160,7 @@ pub(crate) fn append_trimmed(
         out.extend_from_slice(&[0; 8][..room_for - keep]);
         out.extend_from_slice(&(keep as u64).to_ne_bytes());
     }
+    out.extend_from_slice(after);
     let len = u16::try_from(out.len() - start).unwrap_or(u16::MAX);
     let size = out.get_mut(start + 6..start + 8);
     if let Some(size) = size {
@@ -157,10 +173,18 @@ pub(crate) fn append_trimmed(
     }
 }
 
+/// What comes before and after a dump in its record.
+fn around<'r>(record: &'r [u8], stack: &StackDump<'_>) -> Option<(&'r [u8], &'r [u8])> {
+    // Its size, its bytes, how many of them count (only if there are any).
+    let at = stack.data.as_ptr().addr() - record.as_ptr().addr();
+    let count_bytes = if stack.data.is_empty() { 0 } else { 8 };
+    let before = record.get(..at.checked_sub(8)?)?;
+    Some((before, record.get(at + stack.data.len() + count_bytes..)?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rprof_abi::sample::StackDump;
     use rprof_abi::{Encoder, Endian, Misc, RawRecord, RecordKind, Sample};
 
     fn attr() -> PerfEventAttr {
@@ -172,7 +196,9 @@ mod tests {
         attr.sample_type = attr
             .sample_type
             .without(SampleType::REGS_USER)
-            .without(SampleType::CALLCHAIN);
+            .without(SampleType::CALLCHAIN)
+            .with(SampleType::DATA_SRC)
+            .with(SampleType::CODE_PAGE_SIZE);
         attr
     }
 
@@ -185,6 +211,8 @@ mod tests {
                 data: &data,
                 dyn_size,
             }),
+            data_src: Some(11),
+            code_page_size: Some(4096),
             ..Sample::default()
         };
         let mut body = Vec::new();
@@ -220,6 +248,8 @@ mod tests {
             let sample = layout.parse_sample(raw.body).unwrap();
             let stack = sample.stack_user.unwrap();
             assert_eq!((sample.id, sample.ip), (Some(7), Some(9)));
+            let after = (sample.data_src, sample.code_page_size);
+            assert_eq!(after, (Some(11), Some(4096)));
             assert_eq!(stack.stack().len(), kept, "{size} {dyn_size} {room:?}");
             assert_eq!(stack.stack().len() >= stack.data.len(), is_truncated);
             assert!(
@@ -236,12 +266,15 @@ mod tests {
     fn unwound_samples_have_chains_and_nothing_of_the_stack() {
         let mut asked = PerfEventAttr::default();
         ask_for(&mut asked, LARGE_BYTES, UserChain::Included);
-        let written = unwound(&asked);
+        let written = unwound(&asked, 0);
         assert_eq!(written.sample_type, SampleType::CALLCHAIN);
         assert_eq!(
             (written.sample_regs_user, written.sample_stack_user),
             (0, 0)
         );
         assert!(!written.flags.has(AttrFlags::EXCLUDE_CALLCHAIN_USER));
+        let with_ip = unwound(&asked, 1 << 8);
+        assert!(with_ip.sample_type.has(SampleType::REGS_USER));
+        assert_eq!(with_ip.sample_regs_user, 1 << 8);
     }
 }

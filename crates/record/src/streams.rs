@@ -1,6 +1,7 @@
 //! Threads that began while events were opened. They may have inherited their parent's events, and have
 //! those that were opened for them. Their samples would count twice.
 
+use crate::head::Head;
 use foldhash::HashMap;
 
 /// An event on a CPU.
@@ -11,6 +12,8 @@ type Place = (usize, u32);
 pub(crate) struct Streams {
     /// By id: the event, and the thread that its counter was opened for.
     counters: HashMap<u64, (usize, i32)>,
+    /// Where each event's samples have their CPU, bytes after the header.
+    cpu_places: Vec<usize>,
     /// By thread: for which thread the counter was opened that its samples are taken from.
     owners: HashMap<i32, Vec<(Place, i32)>>,
 }
@@ -19,13 +22,26 @@ pub(crate) struct Streams {
 const MAX_THREADS: usize = 1 << 16;
 
 impl Streams {
+    /// Adds an event, with the place of the CPU in its samples, bytes after the header.
+    pub(crate) fn add_event(&mut self, cpu_place: usize) {
+        self.cpu_places.push(cpu_place);
+    }
+
     /// Adds a counter of an event.
     pub(crate) fn add(&mut self, id: u64, event: usize, opened_for: i32) {
         self.counters.insert(id, (event, opened_for));
     }
 
+    /// Whether a sample is there a second time.
+    pub(crate) fn has_sample_twice(&mut self, head: &Head, body: &[u8]) -> bool {
+        let event = self.counters.get(&head.id).map(|&(event, _)| event);
+        let place = event.and_then(|event| self.cpu_places.get(event));
+        let cpu = place.and_then(|&at| body.get(at..)?.first_chunk());
+        cpu.is_some_and(|cpu| self.is_double(head.id, head.tid, u32::from_ne_bytes(*cpu)))
+    }
+
     /// Whether a sample of a thread is there a second time.
-    pub(crate) fn is_double(&mut self, id: u64, tid: i32, cpu: u32) -> bool {
+    fn is_double(&mut self, id: u64, tid: i32, cpu: u32) -> bool {
         let Some(&(event, owner)) = self.counters.get(&id) else {
             return false;
         };
@@ -90,5 +106,27 @@ mod tests {
         streams.begins(12);
         assert!(!streams.is_double(1, 12, 0));
         assert!(streams.is_double(5, 12, 0));
+    }
+    #[test]
+    fn the_cpu_is_where_the_event_has_it() {
+        let mut streams = Streams::default();
+        streams.add_event(8);
+        streams.add_event(0);
+        // Two counters each, of threads 10 and 11.
+        for (id, event, opened_for) in [(1, 0, 10), (2, 0, 11), (3, 1, 10), (4, 1, 11)] {
+            streams.add(id, event, opened_for);
+        }
+        let body = [[7; 8], [9; 8]].concat();
+        let mut is_double = |id, n_bytes| {
+            let head = Head {
+                id,
+                tid: 11,
+                ..Head::default()
+            };
+            streams.has_sample_twice(&head, &body[..n_bytes])
+        };
+        assert!(!is_double(1, 16) && is_double(2, 16));
+        assert!(!is_double(3, 16) && is_double(4, 16));
+        assert!(!is_double(2, 8), "too short for a CPU");
     }
 }

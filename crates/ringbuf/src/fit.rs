@@ -17,32 +17,37 @@ enum Optional {
 pub const INHERITED_VALUES: &str =
     "values of inherited counters, so only threads that run already are sampled (6.12)";
 
+/// Whose wish a setting is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    /// It is always there.
+    Ours,
+    /// A user asked for it.
+    Users,
+}
+
 /// Newest first, with the kernel that brought it.
-const OPTIONAL: &[(Optional, &str)] = &[
-    (
-        Optional::Flag(AttrFlags::DEFER_OUTPUT),
-        "defer_output (6.19)",
-    ),
-    (
-        Optional::Flag(AttrFlags::DEFER_CALLCHAIN),
-        "defer_callchain (6.19)",
-    ),
-    (Optional::InheritedValues, INHERITED_VALUES),
-    (Optional::Read(ReadFormat::LOST), "lost counts (6.0)"),
-    (Optional::Flag(AttrFlags::BUILD_ID), "build_id (5.12)"),
-    (Optional::Flag(AttrFlags::TEXT_POKE), "text_poke (5.9)"),
-    (Optional::Flag(AttrFlags::CGROUP), "cgroup (5.7)"),
-    (Optional::Sample(SampleType::CGROUP), "sample cgroup (5.7)"),
-    (Optional::Flag(AttrFlags::BPF_EVENT), "bpf_event (5.1)"),
-    (Optional::Flag(AttrFlags::KSYMBOL), "ksymbol (5.1)"),
-    (Optional::Flag(AttrFlags::NAMESPACES), "namespaces (4.12)"),
-    (
-        Optional::Flag(AttrFlags::CONTEXT_SWITCH),
-        "context_switch (4.3)",
-    ),
-    (Optional::Flag(AttrFlags::USE_CLOCKID), "clockid (4.1)"),
-    (Optional::Flag(AttrFlags::COMM_EXEC), "comm_exec (3.16)"),
-    (Optional::Flag(AttrFlags::MMAP2), "mmap2 (3.16)"),
+#[rustfmt::skip]
+const OPTIONAL: &[(Optional, Wish, &str)] = &[
+    (Optional::Flag(AttrFlags::DEFER_OUTPUT), Wish::Ours, "defer_output (6.19)"),
+    (Optional::Flag(AttrFlags::DEFER_CALLCHAIN), Wish::Ours, "defer_callchain (6.19)"),
+    (Optional::InheritedValues, Wish::Ours, INHERITED_VALUES),
+    (Optional::Read(ReadFormat::LOST), Wish::Ours, "lost counts (6.0)"),
+    (Optional::Flag(AttrFlags::BUILD_ID), Wish::Ours, "build_id (5.12)"),
+    (Optional::Sample(SampleType::WEIGHT_STRUCT), Wish::Users, "the parts of weights (5.12)"),
+    (Optional::Sample(SampleType::DATA_PAGE_SIZE), Wish::Users, "page sizes of data (5.11)"),
+    (Optional::Sample(SampleType::CODE_PAGE_SIZE), Wish::Users, "page sizes of code (5.11)"),
+    (Optional::Flag(AttrFlags::TEXT_POKE), Wish::Ours, "text_poke (5.9)"),
+    (Optional::Flag(AttrFlags::CGROUP), Wish::Users, "names of cgroups (5.7)"),
+    (Optional::Sample(SampleType::CGROUP), Wish::Users, "cgroups of samples (5.7)"),
+    (Optional::Flag(AttrFlags::BPF_EVENT), Wish::Ours, "bpf_event (5.1)"),
+    (Optional::Flag(AttrFlags::KSYMBOL), Wish::Ours, "ksymbol (5.1)"),
+    (Optional::Sample(SampleType::PHYS_ADDR), Wish::Users, "physical addresses (4.14)"),
+    (Optional::Flag(AttrFlags::NAMESPACES), Wish::Users, "namespaces (4.12)"),
+    (Optional::Flag(AttrFlags::CONTEXT_SWITCH), Wish::Users, "switch events (4.3)"),
+    (Optional::Flag(AttrFlags::USE_CLOCKID), Wish::Ours, "clockid (4.1)"),
+    (Optional::Flag(AttrFlags::COMM_EXEC), Wish::Ours, "comm_exec (3.16)"),
+    (Optional::Flag(AttrFlags::MMAP2), Wish::Ours, "mmap2 (3.16)"),
 ];
 
 impl Optional {
@@ -64,6 +69,10 @@ impl Optional {
                 attr.clockid = 0;
             }
             Self::Flag(bit) => attr.flags = attr.flags.without(bit),
+            Self::Sample(bit @ SampleType::WEIGHT_STRUCT) => {
+                // As one number, as before.
+                attr.sample_type = attr.sample_type.without(bit).with(SampleType::WEIGHT);
+            }
             Self::Read(bit) => attr.read_format = attr.read_format.without(bit),
             Self::Sample(bit) => attr.sample_type = attr.sample_type.without(bit),
             Self::InheritedValues => attr.flags = attr.flags.without(AttrFlags::INHERIT),
@@ -76,8 +85,10 @@ impl Optional {
 pub struct Fitted {
     /// What to open.
     pub attr: PerfEventAttr,
-    /// What was dropped, newest first, for a message.
+    /// What was dropped that nobody asked for, newest first, for a message.
     pub dropped: Vec<&'static str>,
+    /// The same of what a user asked for.
+    pub lacking: Vec<&'static str>,
 }
 
 /// Drops optional settings, newest first, until `open` takes the rest. `open` is tried on a
@@ -105,19 +116,28 @@ fn fit_to_kernel(
     mut open: impl FnMut(&PerfEventAttr) -> Result<(), OpenError>,
 ) -> Result<Fitted, OpenError> {
     let mut attr = wanted.clone();
-    let mut dropped = Vec::new();
+    let (mut dropped, mut lacking) = (Vec::new(), Vec::new());
     let mut droppable = OPTIONAL.iter();
     loop {
         let error = match open(&attr) {
-            Ok(()) => return Ok(Fitted { attr, dropped }),
+            Ok(()) => {
+                return Ok(Fitted {
+                    attr,
+                    dropped,
+                    lacking,
+                });
+            }
             Err(error @ (OpenError::Invalid | OpenError::TooNew)) => error,
             Err(error) => return Err(error),
         };
-        let Some((setting, name)) = droppable.find(|(setting, _)| setting.is_set(&attr)) else {
+        let Some((setting, whose, name)) = droppable.find(|one| one.0.is_set(&attr)) else {
             return Err(error);
         };
         setting.clear(&mut attr);
-        dropped.push(*name);
+        match whose {
+            Wish::Ours => dropped.push(*name),
+            Wish::Users => lacking.push(*name),
+        }
     }
 }
 
@@ -177,6 +197,21 @@ mod tests {
         assert_eq!(fitted.dropped.len(), 1);
         assert!(fitted.attr.sample_type.has(SampleType::READ));
         assert!(fitted.attr.read_format.has(ReadFormat::LOST));
+    }
+
+    #[test]
+    fn what_a_user_asked_for_is_told_apart_and_a_weight_becomes_one_number() {
+        let mut attr = wanted();
+        let weight = SampleType::WEIGHT_STRUCT;
+        attr.sample_type = SampleType::PHYS_ADDR.with(weight);
+        let fitted = fit(&attr, |attr| match attr.sample_type.has(weight) {
+            true => Err(OpenError::Invalid),
+            false => Ok(()),
+        });
+        let fitted = fitted.unwrap();
+        assert_eq!(fitted.lacking, ["the parts of weights (5.12)"]);
+        let without = SampleType::PHYS_ADDR.with(SampleType::WEIGHT);
+        assert_eq!(fitted.attr.sample_type, without);
     }
 
     #[test]

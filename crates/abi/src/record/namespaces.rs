@@ -23,11 +23,21 @@ pub struct Namespaces<'a> {
     endian: crate::Endian,
 }
 
-/// Names of the links in `/proc/PID/ns`, in the order of `*_NS_INDEX` (v6.12).
-const NAMES: [&str; 7] = ["net", "uts", "ipc", "pid", "user", "mnt", "cgroup"];
-
 impl<'a> Namespaces<'a> {
+    /// Names of the links in `/proc/PID/ns`, in the order of `*_NS_INDEX` (v6.12).
+    pub const NAMES: [&'static str; 7] = ["net", "uts", "ipc", "pid", "user", "mnt", "cgroup"];
+
     const LINK_LEN: u64 = 16;
+
+    /// Over links that are already encoded in this machine's byte order, 16 bytes each.
+    pub fn from_encoded(pid: i32, tid: i32, links: &'a [u8]) -> Self {
+        Self {
+            pid,
+            tid,
+            links,
+            endian: crate::Endian::NATIVE,
+        }
+    }
 
     /// The namespaces, in the kernel's order.
     pub fn links(&self) -> impl Iterator<Item = Namespace> + '_ {
@@ -56,7 +66,7 @@ impl<'a> PlainBody<'a> for Namespaces<'a> {
     fn visit(&self, fields: &mut dyn Fields) {
         fields.field("pid", Value::Signed(self.pid.into()));
         fields.field("tid", Value::Signed(self.tid.into()));
-        let names = NAMES.iter().copied().chain(std::iter::repeat(""));
+        let names = Self::NAMES.iter().copied().chain(std::iter::repeat(""));
         fields.list(
             "namespaces",
             self.links().zip(names),

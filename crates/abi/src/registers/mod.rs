@@ -58,6 +58,17 @@ impl RegisterTable {
         let name = self.names.get(usize::try_from(register).ok()?)?;
         (!name.is_empty()).then_some(name)
     }
+
+    /// All that have this name, in capitals or not, one bit each: a wide register has several numbers.
+    pub fn named(&self, name: &str) -> u64 {
+        let is_it = |number: &u32| {
+            let own = self.name(*number);
+            own.is_some_and(|own| own.eq_ignore_ascii_case(name))
+        };
+        (0..u64::BITS)
+            .filter(is_it)
+            .fold(0, |mask, number| mask | 1 << number)
+    }
 }
 
 /// Registers: which, and their values.
@@ -99,10 +110,14 @@ impl<'a> Registers<'a> {
         values.get(at).map(|value| self.endian.u64(*value))
     }
 
-    pub(crate) fn encode(&self, encoder: &mut Encoder<'_>) {
+    /// Appends those that are in `mask`, too.
+    pub(crate) fn encode(&self, mask: u64, encoder: &mut Encoder<'_>) {
         encoder.u64(self.abi);
-        for value in self.values.as_chunks::<8>().0 {
-            encoder.u64(self.endian.u64(*value));
+        let ours = (0..u64::BITS).filter(|number| self.mask >> number & 1 == 1);
+        for (number, value) in ours.zip(self.values.as_chunks::<8>().0) {
+            if mask >> number & 1 == 1 {
+                encoder.u64(self.endian.u64(*value));
+            }
         }
     }
 }

@@ -88,9 +88,19 @@ impl SampleLayout {
         self.read_format
     }
 
+    /// Where the CPU is in a sample's body, bytes; `None` if it has none.
+    pub fn cpu_place(&self) -> Option<usize> {
+        self.place_of_word(SampleType::CPU)
+    }
+
     /// Where the period is in a sample's body, bytes; `None` if it has none.
     pub fn period_place(&self) -> Option<usize> {
-        let before = [
+        self.place_of_word(SampleType::PERIOD)
+    }
+
+    /// Where one of the first fields is, which take 8 bytes each.
+    fn place_of_word(&self, field: SampleType) -> Option<usize> {
+        let order = [
             SampleType::IDENTIFIER,
             SampleType::IP,
             SampleType::TID,
@@ -99,9 +109,11 @@ impl SampleLayout {
             SampleType::ID,
             SampleType::STREAM_ID,
             SampleType::CPU,
+            SampleType::PERIOD,
         ];
-        let has = |&bit: &SampleType| self.sample_type.has(bit);
-        has(&SampleType::PERIOD).then(|| before.iter().filter(|bit| has(bit)).count() * 8)
+        let before = order.iter().take_while(|&&other| other != field);
+        let has = |bit| self.sample_type.has(bit);
+        has(field).then(|| before.filter(|&&bit| has(bit)).count() * 8)
     }
 
     /// Where samples and other records hold the event id: equal for events of which either can find
@@ -384,7 +396,8 @@ impl SampleLayout {
     }
 
     /// Appends the body of a SAMPLE record. Words that the sample lacks are written as zero; parts
-    /// with a length of their own (chains, stacks, registers, ...) must all be there.
+    /// with a length of their own (chains, stacks, registers, ...) must all be there. Registers that the
+    /// layout has not are left out.
     pub fn encode_sample(&self, sample: &Sample<'_>, encoder: &mut Encoder<'_>) {
         let has = |bit| self.sample_type.has(bit);
         let word = |bit, value: Option<u64>, encoder: &mut Encoder<'_>| {
@@ -420,8 +433,8 @@ impl SampleLayout {
         if let Some(branches) = &sample.branch_stack {
             branches.encode(encoder);
         }
-        if let Some(regs) = &sample.regs_user {
-            regs.encode(encoder);
+        if let Some(regs) = sample.regs_user.filter(|_| has(SampleType::REGS_USER)) {
+            regs.encode(self.regs_user, encoder);
         }
         if let Some(stack) = &sample.stack_user {
             stack.encode(encoder);
@@ -436,7 +449,7 @@ impl SampleLayout {
         word(SampleType::DATA_SRC, sample.data_src, encoder);
         word(SampleType::TRANSACTION, sample.transaction, encoder);
         if let Some(regs) = &sample.regs_intr {
-            regs.encode(encoder);
+            regs.encode(self.regs_intr, encoder);
         }
         word(SampleType::PHYS_ADDR, sample.phys_addr, encoder);
         word(SampleType::CGROUP, sample.cgroup, encoder);

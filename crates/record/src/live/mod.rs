@@ -33,6 +33,7 @@ use rprof_locate::KeptFiles;
 use rprof_machine::{AddressLocation, Live};
 use rprof_perfdata::feature::StackEnds;
 use rprof_perfdata::file_kind;
+use rprof_ringbuf::sys::Clock;
 use rprof_unwind::{Outcome, RegisterSet, Stack, StackFrame, Unwinder};
 use std::cell::RefCell;
 use std::env::consts::ARCH;
@@ -47,6 +48,7 @@ pub(crate) struct LiveUnwinder {
     drained: Layouts,
     written: Layouts,
     sideband: SampleLayout,
+    clock: Clock,
     live: Live,
     generation: u32,
     tables: Tables,
@@ -75,6 +77,8 @@ pub(crate) struct UnwinderSettings {
     pub(crate) written: Layouts,
     pub(crate) sideband: SampleLayout,
     pub(crate) deep_stacks: DeepStacks,
+    /// Of all times.
+    pub(crate) clock: Clock,
     pub(crate) unreadable: Arc<Unreadable>,
     /// Keeps files open.
     pub(crate) kept_files: Option<Arc<KeptFiles>>,
@@ -133,8 +137,8 @@ pub(crate) type Unreadable = OnceLock<HashSet<i32>>;
 /// on their way into their ring when it was last drained.
 const MARGIN_NS: u64 = 10_000_000;
 
-/// Entries of a call chain that fit into a record beside its other fields.
-const MAX_ENTRIES: usize = 8100;
+/// The most that fits into a record after its header and a chain's length, bytes.
+const MOST_BYTES: usize = 65_528 - 16;
 
 impl LiveUnwinder {
     pub(crate) fn new(settings: UnwinderSettings) -> Self {
@@ -144,6 +148,7 @@ impl LiveUnwinder {
             written,
             sideband,
             deep_stacks: deep_stack_policy,
+            clock,
             unreadable,
             kept_files,
         } = settings;
@@ -152,6 +157,7 @@ impl LiveUnwinder {
             drained,
             written,
             sideband,
+            clock,
             live: Live::default(),
             generation: 0,
             tables: Tables::new(kept_files),
@@ -202,7 +208,9 @@ impl LiveUnwinder {
                         if let Record::Exit(task) = &record {
                             self.deep_stacks.forget_thread(task.tid);
                         }
-                        self.jitdumps.add(raw.misc, &record, &id);
+                        if self.clock == Clock::Monotonic {
+                            self.jitdumps.add(raw.misc, &record, &id);
+                        }
                         self.live.add(raw.misc, &record, &id);
                     }
                 }
@@ -242,7 +250,7 @@ impl LiveUnwinder {
         self.chain.extend(kernel.flat_map(u64::to_ne_bytes));
         let walked = self.walk(&sample);
         let n_before_gap = walked.and_then(|walked| walked.n_before_gap);
-        let gap = self.close_gap(n_before_gap, sample.raw.map_or(0, <[u8]>::len));
+        let gap = self.close_gap(n_before_gap, others_bytes(raw.body, &sample));
         if !self.frames.is_empty() {
             let n_before = gap.map_or(self.frames.len(), |gap| gap - self.chain.len() / 8 - 1);
             self.chain.extend(context::USER.to_ne_bytes());
@@ -272,7 +280,6 @@ impl LiveUnwinder {
         }
         let unwound = Sample {
             callchain: Some(Callchain::from_encoded(&self.chain, Endian::NATIVE)),
-            regs_user: None,
             stack_user: None,
             ..sample
         };
@@ -356,6 +363,7 @@ impl LiveUnwinder {
             pid,
             tid: sample.tid.unwrap_or(pid),
             time_ns,
+            clock: self.clock,
             start,
             dump: bytes,
         };
@@ -377,12 +385,14 @@ impl LiveUnwinder {
         })
     }
 
-    /// Takes frames out if there are more than a record holds beside its raw data and other fields: from
+    /// Takes frames out if there are more than a record holds beside the bytes of its other fields: from
     /// the middle, or where others are missing already. Returns how many entries of the chain are left
     /// before the gap.
-    fn close_gap(&mut self, n_before_gap: Option<usize>, raw_bytes: usize) -> Option<usize> {
+    fn close_gap(&mut self, n_before_gap: Option<usize>, others_bytes: usize) -> Option<usize> {
         let n_kernel = self.chain.len() / 8;
-        let most = MAX_ENTRIES.saturating_sub(n_kernel + 1 + raw_bytes.div_ceil(8));
+        let n_entries = MOST_BYTES.saturating_sub(others_bytes) / 8;
+        // One marks user space, one the gap.
+        let most = n_entries.saturating_sub(n_kernel + 2);
         let n_over = self.frames.len().saturating_sub(most);
         let from = match (n_before_gap, n_over) {
             (None, 0) => return None,
@@ -418,6 +428,13 @@ impl LiveUnwinder {
             undecodable: self.undecodable,
         }
     }
+}
+
+/// Bytes of a sample's other fields than its chain and its stack.
+fn others_bytes(body: &[u8], sample: &Sample<'_>) -> usize {
+    let chain = sample.callchain.map_or(0, |chain| 8 * chain.len());
+    let stack = sample.stack_user.map_or(0, |stack| stack.data.len());
+    body.len().saturating_sub(chain + stack)
 }
 
 /// The frame that is known without walking: the instruction pointer's.

@@ -170,14 +170,21 @@ impl Drop for PriorityGuard {
 }
 
 /// The clocks of `attr.clockid`, and our own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
     /// `CLOCK_MONOTONIC`.
+    #[default]
     Monotonic,
+    /// `CLOCK_MONOTONIC_RAW`.
+    MonotonicRaw,
     /// `CLOCK_REALTIME`.
     Realtime,
     /// `CLOCK_PROCESS_CPUTIME_ID`: what this process has had of the CPUs. Not for events.
     OwnCpu,
+    /// `CLOCK_BOOTTIME`.
+    Boottime,
+    /// `CLOCK_TAI`.
+    Tai,
 }
 
 impl Clock {
@@ -185,9 +192,17 @@ impl Clock {
     pub fn id(self) -> i32 {
         match self {
             Self::Monotonic => libc::CLOCK_MONOTONIC,
+            Self::MonotonicRaw => libc::CLOCK_MONOTONIC_RAW,
             Self::Realtime => libc::CLOCK_REALTIME,
             Self::OwnCpu => libc::CLOCK_PROCESS_CPUTIME_ID,
+            Self::Boottime => libc::CLOCK_BOOTTIME,
+            Self::Tai => libc::CLOCK_TAI,
         }
+    }
+
+    /// Whether nobody can set it.
+    pub fn is_steady(self) -> bool {
+        !matches!(self, Self::Realtime | Self::Tai)
     }
 
     /// The time now, in nanoseconds.

@@ -4,18 +4,35 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// perf's flags, and what does the same here; where nothing does, that is said.
 const PERFS: &[(&[&str], &str)] = &[
-    (&["--all-user"], "use the modifier u: -e cycles:u"),
-    (&["--all-kernel"], "use the modifier k: -e cycles:k"),
-    (&["-s", "--stat"], "rprof keeps no counts of threads"),
     (
-        &["-d", "--data", "-W", "--weight", "--phys-data"],
-        "rprof does not sample addresses of data",
+        &["--filter"],
+        "hits of tracepoints are not filtered while recording: name narrower events, or filter rprof script",
     ),
     (
-        &["-b", "-j", "--branch-any", "--branch-filter"],
-        "rprof keeps branches only as callers: --call-graph lbr",
+        &["--off-cpu"],
+        "use -e sched:sched_switch: it shows where tasks cease to run",
     ),
-    (&["-n", "--no-samples"], "rprof always takes samples"),
+    (
+        &["-S", "--snapshot", "--aux-sample"],
+        "hardware traces are not recorded; of samples, --overwrite keeps the last ones",
+    ),
+    (
+        &["-r", "--realtime"],
+        "leave it out: the recorder runs before others where it may",
+    ),
+    (
+        &[
+            "--threads",
+            "--aio",
+            "--affinity",
+            "--num-thread-synthesize",
+        ],
+        "leave it out: one thread drains all rings, another one writes",
+    ),
+    (
+        &["--kcore"],
+        "leave it out: kernels are named by their own symbols",
+    ),
 ];
 
 /// The error with a tip that helps; the one how to pass a flag as a command is taken away.
@@ -52,7 +69,7 @@ mod tests {
         for (_, instead) in PERFS {
             assert!(!instead.is_empty());
         }
-        assert!(said(&["--all-user", "true"]).contains("-e cycles:u"));
+        assert!(said(&["--kcore", "true"]).contains("leave it out"));
         let other = said(&["--al-cpus", "true"]);
         assert!(
             other.contains("--all-cpus") && !other.contains("as a value"),

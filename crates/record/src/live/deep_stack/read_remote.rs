@@ -3,7 +3,6 @@
 use super::truncated_stack::TruncatedStack;
 use crate::live::process_memory::ProcessMemory;
 use foldhash::HashMap;
-use rprof_ringbuf::sys::Clock;
 use rprof_unwind::MemorySource;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -86,7 +85,7 @@ impl RemoteStackReader {
     /// Prepares for a stack. What was read before its dump was made does not count.
     pub(super) fn begin(&mut self, truncated: TruncatedStack<'_>) {
         let stack = self.stack.get_mut();
-        let now_ns = Clock::Monotonic.now_ns();
+        let now_ns = truncated.clock.now_ns();
         let is_later = truncated.tid == stack.tid && truncated.time_ns <= stack.at_ns;
         if !is_later || now_ns >= stack.at_ns.saturating_add(FRESH_NS) {
             (stack.pid, stack.tid, stack.at_ns) = (truncated.pid, truncated.tid, now_ns);
@@ -130,6 +129,7 @@ impl RemoteStackReader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rprof_ringbuf::sys::Clock;
 
     #[test]
     fn our_own_stack_is_read_and_an_overlap_that_changed_is_noticed() {
@@ -140,6 +140,7 @@ mod tests {
             pid,
             tid: pid,
             time_ns: 0,
+            clock: Clock::Monotonic,
             start: bytes.as_ptr() as u64,
             dump: &bytes[..60_000],
         };

@@ -5,7 +5,6 @@ use super::read_remote::{PAGE, Pages, RemoteStackReader};
 use super::truncated_stack::TruncatedStack;
 use foldhash::HashMap;
 use rprof_ringbuf::Watchpoint;
-use rprof_ringbuf::sys::Clock;
 use rprof_unwind::{MemorySource, StackFrame};
 use std::ops::Range;
 use std::sync::Arc;
@@ -204,7 +203,7 @@ impl FrameStability {
             let observation = Arc::new(Observation {
                 pages,
                 frames: frames.to_vec(),
-                at_ns: Clock::Monotonic.now_ns(),
+                at_ns: truncated.clock.now_ns(),
             });
             for (watched, new) in thread.watched.iter_mut().zip(set) {
                 if let Some((slot, watchpoint)) = new {
@@ -279,6 +278,7 @@ impl Band {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rprof_ringbuf::sys::Clock;
 
     #[test]
     fn the_outermost_return_address_of_each_band_is_watched() {
@@ -293,6 +293,7 @@ mod tests {
             pid: 1,
             tid: 1,
             time_ns: 0,
+            clock: Clock::Monotonic,
             start: 0x1000,
             dump: &dump,
         };

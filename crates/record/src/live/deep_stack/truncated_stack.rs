@@ -1,5 +1,7 @@
 //! A stack that goes on after the end of its dump.
 
+use rprof_ringbuf::sys::Clock;
+
 /// A stack whose dump is too small.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TruncatedStack<'d> {
@@ -7,6 +9,8 @@ pub(crate) struct TruncatedStack<'d> {
     pub(crate) tid: i32,
     /// When the dump was made.
     pub(crate) time_ns: u64,
+    /// The clock of that.
+    pub(crate) clock: Clock,
     /// Where the dump begins (AVMA).
     pub(crate) start: u64,
     pub(crate) dump: &'d [u8],

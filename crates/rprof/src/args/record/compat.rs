@@ -8,21 +8,17 @@ pub(crate) struct CompatArgs {
     #[arg(short = 'T', long)]
     timestamp: bool,
 
-    /// Samples have their period (always, unless -c gives it)
-    #[arg(short = 'P', long = "period")]
-    sample_period: bool,
-
     /// Samples have their CPU (always)
     #[arg(long)]
     sample_cpu: bool,
 
+    /// Samples begin with the id of their event (always)
+    #[arg(long)]
+    sample_identifier: bool,
+
     /// The file has the times of the first and the last sample (always)
     #[arg(long)]
     timestamp_boundary: bool,
-
-    /// The clock of times: mono (always)
-    #[arg(short = 'k', long, value_name = "CLOCK", value_parser = parse_clock)]
-    clockid: Option<()>,
 
     /// Mappings have build ids (always); with -a, from the kernel: perf may fail meanwhile
     #[arg(long)]
@@ -43,13 +39,4 @@ pub(crate) struct CompatArgs {
     /// Record no loading of BPF programs
     #[arg(long)]
     pub(crate) no_bpf_event: bool,
-}
-
-/// perf's names of the one clock that there is.
-fn parse_clock(text: &str) -> Result<(), String> {
-    let text = text.to_ascii_lowercase();
-    match text.strip_prefix("clock_").unwrap_or(&text) {
-        "mono" | "monotonic" | "1" => Ok(()),
-        _ => Err("mono is the only clock that rprof takes times from".to_owned()),
-    }
 }

@@ -5,8 +5,10 @@ mod call_graph;
 mod cgroups;
 mod compat;
 mod events;
+mod fields;
 mod files;
 mod output;
+mod parts;
 mod targets;
 #[cfg(test)]
 mod tests;
@@ -18,7 +20,9 @@ use cgroups::CgroupArgs;
 use clap::ArgAction;
 use compat::CompatArgs;
 pub(crate) use events::EventArgs;
+pub(crate) use fields::FieldArgs;
 pub(crate) use output::OutputArgs;
+pub(crate) use parts::PartArgs;
 use std::ffi::OsString;
 pub(crate) use targets::TargetArgs;
 use timing::TimingArgs;
@@ -45,6 +49,12 @@ pub(crate) struct RecordArgs {
 
     #[command(flatten)]
     pub(crate) call_chains: CallChainArgs,
+
+    #[command(flatten)]
+    pub(crate) fields: FieldArgs,
+
+    #[command(flatten)]
+    pub(crate) parts: PartArgs,
 
     #[command(flatten)]
     pub(crate) targets: TargetArgs,

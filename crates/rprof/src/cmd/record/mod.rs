@@ -14,7 +14,7 @@ use rprof_process::exit_code;
 use rprof_record::{Note, Output, record};
 use rprof_ringbuf::sys::Rights;
 use settings::settings;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 pub(super) use summary::size;
 use summary::tell;
@@ -32,6 +32,10 @@ pub(crate) fn run(args: &RecordArgs, rights: Rights) -> Result<ExitCode> {
             say::line(&note);
         }
     };
+    if let Some(list) = args.fields.list() {
+        writeln!(std::io::stdout(), "{list}")?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let settings = settings(args)?;
     let mut summary = match record(&settings, &mut note) {
         Err(error) if is_reader_gone(&error, &settings.output) => return Ok(reader_gone(&error)),

@@ -4,10 +4,11 @@ use crate::args::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, T
 use crate::say;
 use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
+use rprof_abi::{BranchSampleType, SampleType};
 use rprof_events::{Event, EventError, Sources, group_all, parse_cpu_list, parse_events};
 use rprof_record::{
-    CallChains, Cgroups, Inherit, MOST_STACK_BYTES, Matching, Output, Rate, Settings, SwitchOutput,
-    Tool, Watch, When, Writing,
+    CallChains, Cgroups, Inherit, MOST_STACK_BYTES, Matching, Output, Rate, SampleFields, Settings,
+    SwitchOutput, Tool, Watch, When, Writing,
 };
 use rprof_ringbuf::sys::{mount_tracefs, page_size};
 use std::fs::File;
@@ -27,7 +28,7 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
     Ok(Settings {
         events: events(&args.events, args.quiet)?,
         rate: rate(&args.events)?,
-        call_chains: match (call_chains(&args.call_chains)?, args.files.overwrite) {
+        call_chains: match (call_chains(args)?, args.files.overwrite) {
             (CallChains::Auto, true) => CallChains::FramePointers,
             (CallChains::Dwarf { .. }, true) => {
                 let why = "--overwrite keeps no stack dumps, which would fill a ring with some tens of \
@@ -36,6 +37,9 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
             }
             (chains, _) => chains,
         },
+        fields: fields(args),
+        sideband: args.parts.sideband(),
+        clock: args.fields.clockid.unwrap_or_default(),
         watch,
         wait: args.targets.wait,
         inherit: inherit(&args.targets),
@@ -96,7 +100,37 @@ fn inherit(args: &TargetArgs) -> Inherit {
     }
 }
 
-fn call_chains(args: &CallChainArgs) -> Result<CallChains> {
+fn fields(args: &RecordArgs) -> SampleFields {
+    let mut fields = args.fields.fields();
+    if args.parts.all_cgroups {
+        fields.fields = fields.fields.with(SampleType::CGROUP);
+    }
+    SampleFields {
+        branches: args.parts.branches(),
+        only_in: args.parts.only_in(),
+        chains_of: args.parts.chains_of(),
+        ..fields
+    }
+}
+
+fn call_chains(args: &RecordArgs) -> Result<CallChains> {
+    let has_branches = args.parts.branches() != BranchSampleType::default();
+    let chains = chains_alone(&args.call_chains)?;
+    match chains {
+        CallChains::BranchRecords if has_branches => Err(usage(
+            "--call-graph lbr and -b or -j need the same branch records: leave out one of them",
+        )),
+        CallChains::Dwarf { keep: true, .. } if args.parts.kernel_callchains => Err(usage(
+            "--post-unwind and --kernel-callchains exclude each other: there are no user stacks",
+        )),
+        CallChains::Auto | CallChains::Dwarf { .. } if args.parts.kernel_callchains => {
+            Ok(CallChains::FramePointers)
+        }
+        chains => Ok(chains),
+    }
+}
+
+fn chains_alone(args: &CallChainArgs) -> Result<CallChains> {
     let keep = args.post_unwind;
     Ok(match args.call_graph {
         CallGraph::Dwarf(bytes) => CallChains::Dwarf { bytes, keep },

@@ -137,8 +137,10 @@ fn why_none(event: &EventCount) -> String {
     } = event;
     let is_clock = name.starts_with("cpu-clock") || name.starts_with("task-clock");
     match (count, period) {
-        (n, Some(0)) => format!("'{name}' happened {n} times, and is read with its group's leader"),
         _ if name.starts_with("dummy") => format!("'{name}' takes none, it counts nothing"),
+        // None were asked for, or its group's leader has them.
+        (ns, Some(0)) if is_clock => format!("'{name}' counted {ns} ns"),
+        (n, Some(0)) => format!("'{name}' happened {}", Counted::new(*n, "time", "times")),
         (_, None) if is_clock => "too short, or idle; a higher -F may help".to_owned(),
         (ns, Some(period)) if is_clock => {
             format!("'{name}' counted {ns} ns, a sample takes {period}: a smaller -c may help")

@@ -1,0 +1,157 @@
+//! Branches and parts of the machine that are recorded, in perf's words.
+
+use rprof_abi::BranchSampleType;
+use rprof_record::{Sideband, Space};
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Parts and branches")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct PartArgs {
+    /// Namespaces of processes, where rights allow it
+    #[arg(long)]
+    namespaces: bool,
+
+    /// Control groups, by sample (report --sort cgroup)
+    #[arg(long)]
+    pub(crate) all_cgroups: bool,
+
+    /// When tasks begin and cease to run
+    #[arg(long)]
+    switch_events: bool,
+
+    /// Samples of user space only, whatever the events say
+    #[arg(long, conflicts_with = "all_kernel")]
+    all_user: bool,
+
+    /// Samples of the kernel only, whatever the events say
+    #[arg(long)]
+    all_kernel: bool,
+
+    /// Call chains of the kernel only
+    #[arg(long, conflicts_with = "user_callchains")]
+    pub(crate) kernel_callchains: bool,
+
+    /// Call chains of user space only
+    #[arg(long)]
+    user_callchains: bool,
+
+    /// Branches that the processor remembers: all that were taken
+    #[arg(short = 'b', long)]
+    branch_any: bool,
+
+    /// Some of these branches: any, any_call, any_ret, ind_call, ind_jmp, call, cond, u, k, hv, ...
+    #[arg(short = 'j', long, value_name = "FILTER", value_delimiter = ',', value_parser = parse_filter)]
+    branch_filter: Vec<BranchSampleType>,
+}
+
+/// perf's words for bits.
+const FILTERS: &[(&str, BranchSampleType)] = &[
+    ("u", BranchSampleType::USER),
+    ("k", BranchSampleType::KERNEL),
+    ("hv", BranchSampleType::HV),
+    ("any", BranchSampleType::ANY),
+    ("any_call", BranchSampleType::ANY_CALL),
+    ("any_ret", BranchSampleType::ANY_RETURN),
+    ("ind_call", BranchSampleType::IND_CALL),
+    ("abort_tx", BranchSampleType::ABORT_TX),
+    ("in_tx", BranchSampleType::IN_TX),
+    ("no_tx", BranchSampleType::NO_TX),
+    ("cond", BranchSampleType::COND),
+    ("ind_jmp", BranchSampleType::IND_JUMP),
+    ("call", BranchSampleType::CALL),
+    ("save_type", BranchSampleType::TYPE_SAVE),
+    ("stack", BranchSampleType::CALL_STACK),
+    ("priv", BranchSampleType::PRIV_SAVE),
+];
+
+fn parse_filter(word: &str) -> Result<BranchSampleType, String> {
+    let found = FILTERS
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case(word));
+    found.map(|(_, bit)| *bit).ok_or_else(|| {
+        let names: Vec<&str> = FILTERS.iter().map(|(name, _)| *name).collect();
+        format!("one of {}", names.join(", "))
+    })
+}
+
+/// Which branches. If no kind is given, perf takes all, of the kernel, too, if that is sampled.
+fn branches(is_any: bool, filters: &[BranchSampleType]) -> BranchSampleType {
+    let any = if is_any {
+        BranchSampleType::ANY
+    } else {
+        BranchSampleType::default()
+    };
+    let all = filters.iter().fold(any, |all, bit| all.with(*bit));
+    let levels = [
+        BranchSampleType::USER,
+        BranchSampleType::KERNEL,
+        BranchSampleType::HV,
+    ];
+    let kinds = levels.into_iter().fold(all, BranchSampleType::without);
+    match all == BranchSampleType::default() || kinds != BranchSampleType::default() {
+        true => all,
+        false => BranchSampleType::ANY,
+    }
+}
+
+impl PartArgs {
+    pub(crate) fn branches(&self) -> BranchSampleType {
+        branches(self.branch_any, &self.branch_filter)
+    }
+
+    pub(crate) fn sideband(&self) -> Sideband {
+        Sideband {
+            namespaces: self.namespaces,
+            cgroups: self.all_cgroups,
+            switches: self.switch_events,
+        }
+    }
+
+    /// Where samples are taken, if that is asked for.
+    pub(crate) fn only_in(&self) -> Option<Space> {
+        one_of(self.all_kernel, self.all_user)
+    }
+
+    /// What call chains are of, if that is asked for.
+    pub(crate) fn chains_of(&self) -> Option<Space> {
+        one_of(self.kernel_callchains, self.user_callchains)
+    }
+}
+
+fn one_of(is_kernel: bool, is_user: bool) -> Option<Space> {
+    match (is_kernel, is_user) {
+        (true, _) => Some(Space::Kernel),
+        (false, true) => Some(Space::User),
+        (false, false) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_are_those_that_perf_opens() {
+        // perf record -vv -j WORDS (6.1).
+        for (words, bits) in [
+            ("any", 0x8),
+            ("u", 0x8),
+            ("k,hv", 0x8),
+            ("any_call,u", 0x11),
+            ("any_ret,ind_call", 0x60),
+            ("cond,ind_jmp,call", 0x3400),
+            ("save_type,stack,u", 0x1_0801),
+            ("abort_tx,in_tx,no_tx", 0x380),
+            ("priv,u", 0x4_0001),
+        ] {
+            let bits_of: Vec<_> = words
+                .split(',')
+                .map(|word| parse_filter(word).unwrap())
+                .collect();
+            assert_eq!(branches(false, &bits_of), BranchSampleType(bits), "{words}");
+        }
+        assert_eq!(branches(true, &[]), BranchSampleType::ANY);
+        assert_eq!(branches(false, &[]), BranchSampleType::default());
+        assert!(parse_filter("some").unwrap_err().contains("any_call"));
+    }
+}

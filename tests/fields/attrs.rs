@@ -1,0 +1,131 @@
+//! What is opened is what perf opens with the same flags, but for what is rprof's own.
+
+use crate::common::{records_kernel, scratch};
+use crate::{both, info, ours, perfs};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Fields that our samples always have.
+const OUR_FIELDS: &[&str] = &["IDENTIFIER", "CPU", "PERIOD"];
+
+/// What perf's own event has, and in our recordings the dummy that carries sideband.
+const OF_SIDEBAND: &[&str] = &[
+    "mmap",
+    "mmap2",
+    "mmap_data",
+    "comm",
+    "comm_exec",
+    "task",
+    "ksymbol",
+    "namespaces",
+    "cgroup",
+    "context_switch",
+];
+
+/// Our times are always of one clock, and our events are enabled for a command in the same way.
+const OUR_FLAGS: &[&str] = &["use_clockid"];
+
+fn set<'a>(attr: &'a Value, field: &str) -> BTreeSet<&'a str> {
+    let names = attr[field].as_array().into_iter().flatten();
+    names.map(|name| name.as_str().unwrap()).collect()
+}
+
+fn without<'a>(all: BTreeSet<&'a str>, out: &[&str]) -> BTreeSet<&'a str> {
+    all.into_iter().filter(|name| !out.contains(name)).collect()
+}
+
+#[track_caller]
+fn assert_same(ours: &Value, perfs: &Value, flags: &str) {
+    let (event, sideband) = (&ours["events"][0]["attr"], &ours["events"][1]["attr"]);
+    let perfs = &perfs["events"][0]["attr"];
+    let plain = |attr, field| without(set(attr, field), OUR_FIELDS);
+    assert_eq!(
+        plain(event, "sample_type"),
+        plain(perfs, "sample_type"),
+        "{flags}"
+    );
+    assert_eq!(
+        set(event, "read_format"),
+        set(perfs, "read_format"),
+        "{flags}"
+    );
+    let own = |attr| without(without(set(attr, "flags"), OF_SIDEBAND), OUR_FLAGS);
+    assert_eq!(own(event), own(perfs), "{flags}");
+    let theirs = set(perfs, "flags");
+    let of_sideband = set(sideband, "flags");
+    for name in OF_SIDEBAND {
+        assert_eq!(
+            of_sideband.contains(name),
+            theirs.contains(name),
+            "{flags}: {name}"
+        );
+    }
+    for field in [
+        "type",
+        "config",
+        "sample_period",
+        "sample_freq",
+        "sample_regs_user",
+        "sample_regs_intr",
+        "branch_sample_type",
+        "bp_type",
+        "precise_ip",
+    ] {
+        assert_eq!(event[field], perfs[field], "{flags}: {field}");
+    }
+}
+
+#[test]
+fn each_flag_asks_the_kernel_for_what_perf_asks() {
+    let test = "each_flag_asks_the_kernel_for_what_perf_asks";
+    let Some(_live) = both(test) else {
+        return;
+    };
+    let dir = scratch();
+    for flags in [
+        "-c 1",
+        "-c 1 -d",
+        "-c 1 -W",
+        "-c 1 -R",
+        "-c 3 -P",
+        "-c 1 -T",
+        "-c 1 -s",
+        "-c 1 --data-page-size --code-page-size",
+        "-c 1 --phys-data",
+        "-c 1 --transaction",
+        "-c 1 --running-time",
+        "-c 1 --intr-regs",
+        "-c 1 --intr-regs=ip,sp --user-regs=ax",
+        "-c 1 --user-regs",
+        "-F 100 -n",
+        "-F 100 -d -W -s --intr-regs",
+        "-c 1 --switch-events",
+        "-c 1 --all-cgroups",
+        "-c 1 --all-user",
+    ] {
+        let mut words: Vec<&str> = flags.split(' ').collect();
+        words.extend(["-e", "page-faults:u"]);
+        let theirs = info(&perfs(dir.path(), &words, &["true"]));
+        words.extend(["--call-graph", "none"]);
+        assert_same(&info(&ours(dir.path(), &words, &["true"])), &theirs, flags);
+    }
+    if !records_kernel(test) {
+        return;
+    }
+    for flags in [
+        "-c 1 --namespaces",
+        "-c 1 --all-kernel",
+        "-c 1 --namespaces --all-cgroups --switch-events -d",
+        "-c 1 --call-graph fp",
+        "-c 1 --call-graph fp --kernel-callchains",
+        "-c 1 --call-graph fp --user-callchains",
+    ] {
+        let mut words: Vec<&str> = flags.split(' ').collect();
+        words.extend(["-e", "page-faults"]);
+        let theirs = info(&perfs(dir.path(), &words, &["true"]));
+        if !flags.contains("--call-graph") {
+            words.extend(["--call-graph", "none"]);
+        }
+        assert_same(&info(&ours(dir.path(), &words, &["true"])), &theirs, flags);
+    }
+}
