@@ -6,13 +6,14 @@ use crate::error::SIDEBAND;
 use crate::interrupts::Interrupts;
 use crate::note::Less;
 use crate::stack_dump::UserChain;
+use crate::trial::Trial;
 use crate::{CallChains, Error, Inherit, Note, Rate, Settings, Space, Watch, probes, stack_dump};
 use rprof_abi::{
     AttrFlags, BranchSampleType, PerfEventAttr, ReadFormat, SampleType, event_type, sw,
 };
 use rprof_events::{Event, Grouping, Sources, cpu_clock, default_events};
 use rprof_ringbuf::sys::Clock;
-use rprof_ringbuf::{Counter, Cpu, OpenError, OpenWith, Target, fit};
+use rprof_ringbuf::{OpenError, OpenWith, fit};
 use std::ffi::CString;
 
 /// An event ready to be opened on every CPU of every target.
@@ -64,14 +65,14 @@ impl Attrs {
 
     /// Whether everybody may be sampled instead of those that were asked for.
     pub(crate) fn can_watch_all(&self, settings: &Settings) -> bool {
-        let probe = Probe::of(&Settings {
+        let trial = Trial::of(&Settings {
             watch: Watch::All,
             ..settings.clone()
         });
         // A CPU's counter values are not those of who runs on it.
         let may = |event: &Prepared| {
-            let probe = probe.on_cpus_of(event.cpus.as_deref());
-            !event.attr.sample_type.has(SampleType::READ) && probe.open(&event.attr).is_ok()
+            let trial = trial.on_cpus_of(event.cpus.as_deref());
+            !event.attr.sample_type.has(SampleType::READ) && trial.open(&event.attr).is_ok()
         };
         let mut all = self.sampling.iter().chain([&self.sideband]);
         let is_kind = settings.watch != Watch::All && settings.inherit == Inherit::Inherited;
@@ -222,13 +223,13 @@ fn prepare_event(
         call_chains,
     };
     // An event that is on some CPUs only is tried on one of them.
-    let probe = Probe::of(settings).on_cpus_of(event.cpus.as_deref());
+    let trial = Trial::of(settings).on_cpus_of(event.cpus.as_deref());
     let levels = if event.max_precise { 3 } else { 0 };
     let asked = prepared.attr.flags.precise_ip();
     let mut error = OpenError::NoSuchEvent;
     for level in (asked..=levels.max(asked)).rev() {
         prepared.attr.flags = prepared.attr.flags.with_precise_ip(level);
-        match fit_for_user(event, settings, &mut prepared, less, probe, note) {
+        match fit_for_user(event, settings, &mut prepared, less, trial, note) {
             Ok(()) => {
                 if event.max_precise {
                     let event = prepared.name.clone();
@@ -258,7 +259,7 @@ fn prepare_event(
         &event.name,
         &prepared.attr,
         error,
-        probe.target,
+        trial.target,
     ))
 }
 
@@ -269,13 +270,13 @@ fn fit_for_user(
     settings: &Settings,
     prepared: &mut Prepared,
     less: &mut Less,
-    probe: Probe,
+    trial: Trial,
     note: &mut dyn FnMut(Note),
 ) -> Result<(), OpenError> {
     let text = prepared.text.as_deref();
     let open = |attr: &PerfEventAttr| {
         let with = OpenWith { leader: None, text };
-        probe.open_with(attr, with).map(drop)
+        trial.open_with(attr, with).map(drop)
     };
     let fitted = match fit(&prepared.attr, open) {
         Err(OpenError::Access) => {
@@ -309,55 +310,6 @@ fn fit_for_user(
         note(Note::Dropped(fitted.dropped));
     }
     Ok(())
-}
-
-/// What settings are tried on: ourselves, or everybody if everybody will be watched.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Probe {
-    target: Target,
-    cpu: Cpu,
-}
-
-impl Probe {
-    pub(crate) fn of(settings: &Settings) -> Self {
-        match (&settings.watch, &settings.cpus) {
-            (Watch::All, cpus) => {
-                let first = cpus.as_ref().and_then(|cpus| cpus.first()).copied();
-                Self {
-                    target: Target::All,
-                    cpu: Cpu::On(first.unwrap_or(0)),
-                }
-            }
-            _ => Self {
-                target: Target::Thread(0),
-                cpu: Cpu::Any,
-            },
-        }
-    }
-
-    /// The same where an event's PMU has its CPUs.
-    pub(crate) fn on_cpus_of(self, cpus: Option<&[u32]>) -> Self {
-        match (self.target, cpus.and_then(<[u32]>::first)) {
-            (Target::All, Some(&first)) => Self {
-                cpu: Cpu::On(first),
-                ..self
-            },
-            _ => self,
-        }
-    }
-
-    fn open(self, attr: &PerfEventAttr) -> Result<(), OpenError> {
-        self.open_with(attr, OpenWith::default()).map(drop)
-    }
-
-    /// Opens an event for a moment.
-    pub(crate) fn open_with(
-        self,
-        attr: &PerfEventAttr,
-        with: OpenWith<'_>,
-    ) -> Result<Counter, OpenError> {
-        Counter::open_with(attr, self.target, self.cpu, with)
-    }
 }
 
 fn sampling_attr(
@@ -447,7 +399,7 @@ fn prepare_sideband(
     less: &mut Less,
     note: &mut dyn FnMut(Note),
 ) -> Result<Prepared, Error> {
-    let probe = Probe::of(settings);
+    let trial = Trial::of(settings);
     let mut attr = PerfEventAttr {
         kind: event_type::SOFTWARE,
         config: sw::DUMMY,
@@ -476,13 +428,13 @@ fn prepare_sideband(
         attr.flags = attr.flags.without(AttrFlags::BPF_EVENT);
     }
     common(&mut attr, settings.clock);
-    let mut fitted = fit(&attr, |attr| probe.open(attr));
+    let mut fitted = fit(&attr, |attr| trial.open(attr));
     if let (Err(OpenError::Access), true) = (&fitted, settings.sideband.namespaces) {
         attr.flags = attr.flags.without(AttrFlags::NAMESPACES);
         less.has_no_namespaces = true;
-        fitted = fit(&attr, |attr| probe.open(attr));
+        fitted = fit(&attr, |attr| trial.open(attr));
     }
-    let fitted = fitted.map_err(|why| Error::open(SIDEBAND, &attr, why, probe.target))?;
+    let fitted = fitted.map_err(|why| Error::open(SIDEBAND, &attr, why, trial.target))?;
     less.add_lacking(fitted.lacking);
     if !fitted.dropped.is_empty() {
         note(Note::Dropped(fitted.dropped));

@@ -1,7 +1,8 @@
 //! The attrs of groups: members follow their leader. Whether the kernel takes a group is tried.
 
-use crate::attrs::{Prepared, Probe};
+use crate::attrs::Prepared;
 use crate::groups::units;
+use crate::trial::Trial;
 use crate::{Error, Note};
 use rprof_abi::{AttrFlags, PerfEventAttr, ReadFormat};
 use rprof_events::Grouping;
@@ -14,7 +15,7 @@ use rprof_ringbuf::{OpenError, OpenWith};
 /// [`Error::Group`] for a group that the kernel does not take.
 pub(crate) fn complete(
     events: &mut [Prepared],
-    probe: Probe,
+    trial: Trial,
     note: &mut dyn FnMut(Note),
 ) -> Result<(), Error> {
     for unit in units(events.iter().map(|event| &event.grouping)) {
@@ -27,7 +28,7 @@ pub(crate) fn complete(
         }
         let separate: Vec<PerfEventAttr> = members.iter().map(|one| one.attr.clone()).collect();
         complete_attrs(leader, members);
-        let Err((at, why)) = probe.open_group(leader, members) else {
+        let Err((at, why)) = trial.open_group(leader, members) else {
             continue;
         };
         let is_weak = matches!(leader.grouping, Grouping::Leader { is_weak: true, .. });
@@ -72,13 +73,13 @@ fn split(leader: &mut Prepared, members: &mut [Prepared], separate: Vec<PerfEven
     }
 }
 
-impl Probe {
+impl Trial {
     /// Opens a group for a moment; the error says at which member.
     fn open_group(self, leader: &Prepared, members: &[Prepared]) -> Result<(), (usize, OpenError)> {
-        let probe = self.on_cpus_of(leader.cpus.as_deref());
+        let trial = self.on_cpus_of(leader.cpus.as_deref());
         let open = |event: &Prepared, leader| {
             let text = event.text.as_deref();
-            probe.open_with(&event.attr, OpenWith { leader, text })
+            trial.open_with(&event.attr, OpenWith { leader, text })
         };
         let leader = open(leader, None).map_err(|why| (usize::MAX, why))?;
         let mut opened = Vec::new();

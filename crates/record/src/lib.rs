@@ -55,6 +55,7 @@ mod remote_control;
 mod run;
 mod running;
 mod sample_fields;
+mod sampled_by;
 mod settings;
 mod sideband;
 mod sink;
@@ -65,6 +66,7 @@ mod switching;
 mod targets;
 mod timestamp;
 mod timing;
+mod trial;
 mod watched;
 mod writing;
 

@@ -1,12 +1,11 @@
 //! A recording from start to end.
 
 use crate::alive::Alive;
-use crate::attrs::{self, Attrs, Probe};
+use crate::attrs::{self, Attrs};
 use crate::control::{Control, Decision, POLL_INTERVAL, PassStatistics};
 use crate::coverage::{Coverage, Recorded};
 use crate::drain::Drain;
 use crate::features;
-use crate::file_limit;
 use crate::files::Files;
 use crate::flight::Flight;
 use crate::grace_period::GracePeriod;
@@ -17,9 +16,11 @@ use crate::note::Less;
 use crate::open::{self, Opened, Scope};
 use crate::output::Created;
 use crate::plan::Plan;
+use crate::sampled_by::{OpenedFor, SampledBy, open_all};
 use crate::sink::Sink;
 use crate::switching::{Goes, Switching};
 use crate::targets::{self, started_by, targets_of};
+use crate::trial::Trial;
 use crate::{
     CallChains, ControlNote, Error, Inherit, Note, Output, Settings, Summary, Watch, group_attrs,
     groups, probes, stack_dump, watched,
@@ -27,7 +28,7 @@ use crate::{
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
 use rprof_process::{Child, Gated, Stdout};
-use rprof_ringbuf::{Poller, Target, sys};
+use rprof_ringbuf::{Poller, sys};
 use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -56,7 +57,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let interrupts = Rc::new(Interrupts::listen()?);
     let mut less = Less::default();
     let mut attrs = attrs::prepare(settings, &interrupts, &mut less, note)?;
-    group_attrs::complete(&mut attrs.sampling, Probe::of(settings), note)?;
+    group_attrs::complete(&mut attrs.sampling, Trial::of(settings), note)?;
     let is_flight = settings.writing.overwrite;
     let attrs = match is_flight {
         true => attrs.overwriting(),
@@ -193,92 +194,12 @@ fn left_out(settings: &Settings, attrs: &Attrs) -> Option<u32> {
     is_own.then(std::process::id)
 }
 
-/// Events, and how they sample what was asked for.
-struct OpenedFor {
-    opened: Opened,
-    by: SampledBy,
-}
-
-/// How what was asked for is sampled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SampledBy {
-    /// Each thread has its events.
-    Thread,
-    /// Each CPU has its events, and samples of others are left out.
-    Cpu,
-}
-
-/// Opens the events of all threads, or those of all CPUs if the former would be too many files.
-fn open_all(
-    attrs: &Attrs,
-    scope: &mut Scope<'_>,
-    settings: &Settings,
-    child: Option<i32>,
-    note: &mut dyn FnMut(Note),
-) -> Result<OpenedFor, Error> {
-    if settings.watch != Watch::All && attrs.has_probes()? {
-        return open_by_cpu(attrs, scope, settings);
-    }
-    match open_threads(attrs, scope, settings, child) {
-        Err(Error::OpenFiles { needed, limit, .. })
-            if settings.watch != Watch::Command && attrs.can_watch_all(settings) =>
-        {
-            note(Note::SampledByCpu { needed, limit });
-            open_by_cpu(attrs, scope, settings)
-        }
-        opened => Ok(OpenedFor {
-            opened: opened?,
-            by: SampledBy::Thread,
-        }),
-    }
-}
-
-/// Opens the events of everybody.
-fn open_by_cpu(
-    attrs: &Attrs,
-    scope: &mut Scope<'_>,
-    settings: &Settings,
-) -> Result<OpenedFor, Error> {
-    scope.targets = vec![Target::All];
-    scope.until_exec = false;
-    scope.two_dump_sizes = attrs.has_auto_dumps();
-    scope.also_by_cpu = false;
-    file_limit::fit(attrs, scope)?;
-    let attrs = attrs.for_everybody(settings);
-    let (opened, by) = (Opened::open(&attrs, scope)?, SampledBy::Cpu);
-    Ok(OpenedFor { opened, by })
-}
-
-/// Opens the events of all threads, and of those that begin meanwhile.
-fn open_threads(
-    attrs: &Attrs,
-    scope: &mut Scope<'_>,
-    settings: &Settings,
-    child: Option<i32>,
-) -> Result<Opened, Error> {
-    file_limit::fit(attrs, scope)?;
-    let mut opened = Opened::open(attrs, scope)?;
-    for _ in 0..MAX_LISTINGS {
-        let now = targets_of(settings, child).unwrap_or_default();
-        let is_new = |target: &&Target| !scope.targets.contains(*target);
-        file_limit::extend(attrs, scope, now.iter().filter(is_new).count())?;
-        if !opened.extend(&now, scope)? {
-            break;
-        }
-        scope.targets.extend(now);
-    }
-    Ok(opened)
-}
-
 fn stdout_of(settings: &Settings) -> Stdout {
     match settings.output {
         Output::File(_) => Stdout::Inherited,
         Output::Pipe(_) => Stdout::ToStderr,
     }
 }
-
-/// Listing ends also for a process that makes threads faster than they are listed.
-const MAX_LISTINGS: usize = 10;
 
 /// The CPUs to record on: those asked for, if they are online.
 fn cpus_of(settings: &Settings) -> Result<Vec<u32>, Error> {

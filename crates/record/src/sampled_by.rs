@@ -1,0 +1,87 @@
+//! How what was asked for is sampled: by thread, or by CPU where that is not possible.
+
+use crate::attrs::Attrs;
+use crate::open::{Opened, Scope};
+use crate::targets::targets_of;
+use crate::{Error, Note, Settings, Watch, file_limit};
+use rprof_ringbuf::Target;
+
+/// Events, and how they sample what was asked for.
+pub(crate) struct OpenedFor {
+    pub(crate) opened: Opened,
+    pub(crate) by: SampledBy,
+}
+
+/// How what was asked for is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SampledBy {
+    /// Each thread has its events.
+    Thread,
+    /// Each CPU has its events, and samples of others are left out.
+    Cpu,
+}
+
+/// Opens the events of all threads, or those of all CPUs if the former would be too many files.
+pub(crate) fn open_all(
+    attrs: &Attrs,
+    scope: &mut Scope<'_>,
+    settings: &Settings,
+    child: Option<i32>,
+    note: &mut dyn FnMut(Note),
+) -> Result<OpenedFor, Error> {
+    if settings.watch != Watch::All && attrs.has_probes()? {
+        return open_by_cpu(attrs, scope, settings);
+    }
+    match open_threads(attrs, scope, settings, child) {
+        Err(Error::OpenFiles { needed, limit, .. })
+            if settings.watch != Watch::Command && attrs.can_watch_all(settings) =>
+        {
+            note(Note::SampledByCpu { needed, limit });
+            open_by_cpu(attrs, scope, settings)
+        }
+        opened => Ok(OpenedFor {
+            opened: opened?,
+            by: SampledBy::Thread,
+        }),
+    }
+}
+
+/// Opens the events of everybody.
+fn open_by_cpu(
+    attrs: &Attrs,
+    scope: &mut Scope<'_>,
+    settings: &Settings,
+) -> Result<OpenedFor, Error> {
+    scope.targets = vec![Target::All];
+    scope.until_exec = false;
+    scope.two_dump_sizes = attrs.has_auto_dumps();
+    scope.also_by_cpu = false;
+    file_limit::fit(attrs, scope)?;
+    let attrs = attrs.for_everybody(settings);
+    let (opened, by) = (Opened::open(&attrs, scope)?, SampledBy::Cpu);
+    Ok(OpenedFor { opened, by })
+}
+
+/// Opens the events of all threads, and of those that begin meanwhile.
+fn open_threads(
+    attrs: &Attrs,
+    scope: &mut Scope<'_>,
+    settings: &Settings,
+    child: Option<i32>,
+) -> Result<Opened, Error> {
+    file_limit::fit(attrs, scope)?;
+    let mut opened = Opened::open(attrs, scope)?;
+    for _ in 0..MAX_LISTINGS {
+        let now = targets_of(settings, child).unwrap_or_default();
+        let is_new = |target: &&Target| !scope.targets.contains(*target);
+        file_limit::extend(attrs, scope, now.iter().filter(is_new).count())?;
+        if !opened.extend(&now, scope)? {
+            break;
+        }
+        scope.targets.extend(now);
+    }
+    Ok(opened)
+}
+
+/// Listing ends also for a process that makes threads faster than they are listed.
+const MAX_LISTINGS: usize = 10;
