@@ -31,20 +31,15 @@ mod tracepoints;
 
 pub use error::Error;
 pub use image_symbols::{ImageSymbols, RecordingSymbols, load_symbols};
-pub use index::{RecordingIndex, SampleOrder, has_stack};
-pub use locations::{
-    Address, Location, LocationCache, Mappings, TaskCache, TaskName, comm_text, task_name,
-};
+pub use index::{RecordingIndex, SampleOrder};
+pub use locations::{Address, Location, LocationCache, Mappings, TaskName, comm_text};
 pub use pass::{
-    Entry, FoundLocations, Options, OrderedBatch, Progress, Query, TimelineDetail, WantedFrames,
-    find_locations, for_each_batch, load, load_timeline,
+    FoundLocations, Options, OrderedPass, PassResult, Progress, Query, ResolvedSample, TaskSample,
+    TimelineDetail, WantedFrames, find_locations, load, load_timeline, run_ordered,
 };
 pub use recording::Recording;
 pub use samples::{DecodedSample, IgnoredSamples, Samples, check_filter};
-pub use stacks::{
-    ChainOptions, EndInImage, First, Missing, StackEndCounts, StackSources, StackWalker, UserPart,
-    UserStack, WalkedStack, for_each_address,
-};
+pub use stacks::{ChainOptions, EndInImage, First, StackEndCounts, StackSources};
 pub use symbol_section::{SymbolSection, symbol_section};
 pub use symbolize::{Kernel, SourceLine, Symbols};
 pub use tracepoints::TracepointFormats;

@@ -7,9 +7,6 @@ pub enum Error {
     /// The recording, or what was asked of it.
     #[error(transparent)]
     Analysis(#[from] rprof_analysis::Error),
-    /// A thread could not be started.
-    #[error("starting a thread")]
-    Thread(#[source] std::io::Error),
     /// The output cannot be written.
     #[error("writing the samples")]
     Write(#[source] std::io::Error),

@@ -10,6 +10,7 @@ mod fields;
 mod frames;
 mod line;
 mod memory;
+mod pass;
 mod prefix;
 mod registers;
 mod text;
@@ -19,27 +20,21 @@ pub use error::Error;
 pub use field_selection::{FieldSelection, FieldsError};
 pub use fields::field_names;
 
-use crossbeam_channel::{Receiver, Sender, bounded};
 use data_address::for_each_named;
 use fields::{Field, FieldSet};
-use line::{Layout, Lines};
+use line::Layout;
 use rprof_abi::registers::RegisterTable;
-use rprof_abi::sample::DataSource;
 use rprof_analysis::{
-    Address, DecodedSample, First, IgnoredSamples, Kernel, OrderedBatch, Query, Recording,
-    SampleOrder, StackEndCounts, Symbols, TracepointFormats, WantedFrames, check_filter,
-    find_locations, for_each_batch,
+    Address, DecodedSample, First, IgnoredSamples, Kernel, Query, Recording, SampleOrder,
+    StackEndCounts, Symbols, TracepointFormats, WantedFrames, check_filter, find_locations,
+    run_ordered,
 };
 use rprof_locate::Locator;
 use rprof_perfdata::feature::ClockData;
 use rprof_perfdata::{Feature, FeatureId, Reader};
 use rprof_profile::{Filter, Unwound};
 use rprof_symbols::{Demangling, Detail, Request};
-use std::collections::BTreeMap;
 use std::io::Write;
-use std::ops::Range;
-use std::sync::Arc;
-use std::thread;
 use trace::Traces;
 
 /// What to print of which samples.
@@ -59,18 +54,6 @@ pub struct ScriptOptions {
     pub locator: Locator,
     /// How names of functions are to read.
     pub demangling: Demangling,
-}
-
-/// Samples formatted by one thread at a time.
-const JOB: usize = 1 << 10;
-
-/// Part of a batch, with its place in the output.
-struct Job {
-    number: u64,
-    batch: Arc<OrderedBatch>,
-    entries: Range<usize>,
-    /// Of the longest data source before.
-    data_src_width: usize,
 }
 
 /// What is to be said of the samples that were printed.
@@ -203,127 +186,20 @@ impl Write for CountedWrite<'_> {
     }
 }
 
-/// One thread reads and orders, others format, this one writes.
 fn print(
     layout: &Layout<'_>,
     out: &mut dyn Write,
 ) -> Result<(IgnoredSamples, StackEndCounts), Error> {
-    let n_threads = thread::available_parallelism().map_or(1, usize::from);
-    let (jobs, todo) = bounded::<Job>(2 * n_threads);
-    let (finished, done) = bounded::<(u64, Vec<u8>)>(2 * n_threads);
-    // The channels' ends are owned where they are used: one that stops early ends the others, too.
-    thread::scope(move |scope| {
-        let reading = thread::Builder::new()
-            .spawn_scoped(scope, move || read_in_order(layout, &jobs))
-            .map_err(Error::Thread)?;
-        let mut formatting = Vec::new();
-        for _ in 0..n_threads {
-            let (todo, finished) = (todo.clone(), finished.clone());
-            let thread = thread::Builder::new()
-                .spawn_scoped(scope, move || format_jobs(layout, &todo, &finished));
-            formatting.push(thread.map_err(Error::Thread)?);
-        }
-        drop((todo, finished));
-        write_in_order(done, out).map_err(Error::Write)?;
-        let mut ends = StackEndCounts::default();
-        for thread in formatting {
-            ends.merge(joined(thread));
-        }
-        Ok((joined(reading)?, ends))
-    })
-}
-
-/// What a thread made; its panic goes on here.
-fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
-    match thread.join() {
-        Ok(made) => made,
-        Err(panic) => std::panic::resume_unwind(panic),
+    let mut written = Ok(());
+    let result = run_ordered(layout.query, &layout, &mut |text| {
+        written = out.write_all(text);
+        written.is_ok()
+    });
+    written.and_then(|()| out.flush()).map_err(Error::Write)?;
+    let result = result?;
+    let mut ends = StackEndCounts::default();
+    for lines in result.locals {
+        ends.merge(lines.ends);
     }
-}
-
-fn read_in_order(layout: &Layout<'_>, jobs: &Sender<Job>) -> Result<IgnoredSamples, Error> {
-    let (mut number, mut data_src_width) = (0, 0);
-    Ok(for_each_batch(layout.query, |batch| {
-        let batch = Arc::new(batch);
-        for start in (0..batch.entries.len()).step_by(JOB) {
-            let job = Job {
-                number,
-                batch: Arc::clone(&batch),
-                entries: start..(start + JOB).min(batch.entries.len()),
-                data_src_width,
-            };
-            number += 1;
-            data_src_width = data_src_width.max(layout.data_src_width(&job));
-            if jobs.send(job).is_err() {
-                return false;
-            }
-        }
-        true
-    })?)
-}
-
-impl Layout<'_> {
-    /// Bytes of the longest data source of a job: perf pads what follows to it.
-    fn data_src_width(&self, job: &Job) -> usize {
-        if !self.fields.iter().any(|one| one.has(Field::DataSrc)) {
-            return 0;
-        }
-        let endian = self.query.recording.reader.endian();
-        let entries = &job.batch.entries[job.entries.clone()];
-        let records = entries.iter().filter_map(|entry| {
-            let raw = job.batch.record(entry, endian)?;
-            let decoded = DecodedSample::of(self.query.recording, entry.offset, raw)?;
-            let fields = self.fields.get(decoded.event)?;
-            let source = decoded.all_fields(self.query.recording.reader)?.data_src?;
-            let text = data_src::text(DataSource(source));
-            fields.has(Field::DataSrc).then_some(text.len())
-        });
-        records.max().unwrap_or(0)
-    }
-}
-
-fn format_jobs(
-    layout: &Layout<'_>,
-    todo: &Receiver<Job>,
-    finished: &Sender<(u64, Vec<u8>)>,
-) -> StackEndCounts {
-    let recording = layout.query.recording;
-    let mut lines = Lines::new(layout);
-    let mut scratch = Vec::new();
-    for job in todo {
-        lines.data_src_width = job.data_src_width;
-        let mut out = Vec::with_capacity(64 << 10);
-        for entry in &job.batch.entries[job.entries] {
-            let Some(raw) = job.batch.record(entry, recording.reader.endian()) else {
-                continue;
-            };
-            let Some(mut decoded) = DecodedSample::of(recording, entry.offset, raw) else {
-                continue;
-            };
-            if let Some(member) = job.batch.member(entry) {
-                decoded.event = member.event;
-                decoded.head.period = member.period;
-            }
-            // That it could not be joined was counted when it was put in order.
-            decoded.join(recording, &mut scratch);
-            lines.append(&decoded, &mut out);
-        }
-        if finished.send((job.number, out)).is_err() {
-            break;
-        }
-    }
-    lines.ends
-}
-
-fn write_in_order(done: Receiver<(u64, Vec<u8>)>, out: &mut dyn Write) -> std::io::Result<()> {
-    let mut waiting = BTreeMap::new();
-    let mut next = 0;
-    for (number, text) in done {
-        waiting.insert(number, text);
-        while let Some(text) = waiting.remove(&next) {
-            out.write_all(&text)?;
-            next += 1;
-        }
-    }
-    out.flush()
+    Ok((result.ignored, ends))
 }

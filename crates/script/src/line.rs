@@ -10,8 +10,7 @@ use crate::{bpf_output, branches, memory, prefix, registers, text};
 use rprof_abi::registers::RegisterTable;
 use rprof_abi::{CpuMode, PerfEventAttr, Sample, SampleType};
 use rprof_analysis::{
-    DecodedSample, First, Mappings, Missing, Query, StackEndCounts, StackWalker, Symbols,
-    TaskCache, UserPart, UserStack, comm_text, for_each_address, has_stack, task_name,
+    DecodedSample, Query, ResolvedSample, StackEndCounts, Symbols, TaskSample, comm_text,
 };
 use rprof_base::StackEnd;
 use rprof_perfdata::RecordedEvent;
@@ -39,28 +38,25 @@ pub(crate) struct Layout<'a> {
 const FLAGS_WIDTH: usize = 24;
 
 /// A sample with all that its event records.
-struct Decoded<'s> {
-    decoded: &'s DecodedSample<'s>,
-    mappings: Mappings,
+struct WholeSample<'s> {
+    resolved: &'s ResolvedSample<'s, 's>,
     fields: FieldSet,
     recorded: Sample<'s>,
     attr: Option<&'s PerfEventAttr>,
 }
 
-impl Decoded<'_> {
+impl WholeSample<'_> {
     fn mode(&self) -> CpuMode {
-        self.decoded.raw.misc.cpu_mode()
+        self.resolved.decoded.raw.misc.cpu_mode()
     }
 }
 
 /// One thread's state: lines of frames that it has made.
 pub(crate) struct Lines<'a> {
     layout: &'a Layout<'a>,
-    tasks: TaskCache,
     /// By event: which of the below.
     of_event: Vec<usize>,
     frames: Vec<FrameLines<'a>>,
-    walker: StackWalker,
     /// How the stacks ended that were unwound.
     pub(crate) ends: StackEndCounts,
     /// Of the longest data source so far.
@@ -90,32 +86,19 @@ impl<'a> Lines<'a> {
         let of_event = of_event.collect();
         Self {
             layout,
-            tasks: TaskCache::new(),
             of_event,
             frames,
-            walker: StackWalker::default(),
             ends: StackEndCounts::default(),
             data_src_width: 0,
         }
     }
 
-    /// Appends a sample, its chain and the empty line after it, if the filter accepts it.
-    pub(crate) fn append(&mut self, decoded: &DecodedSample<'_>, out: &mut Vec<u8>) {
-        let layout = self.layout;
-        let fields = layout.fields.get(decoded.event).copied();
-        let Some(fields) = fields.filter(|fields| !fields.is_empty()) else {
-            return;
-        };
-        let history = &layout.query.recording.index.history;
-        let id = (decoded.pid, decoded.tid);
-        let (mappings, comm) = self.tasks.at(history, id, decoded.key);
-        let comm = comm_text(history, task_name(id, comm));
-        if !layout.shows(decoded, mappings, comm.raw()) {
-            return;
-        }
+    /// Appends a sample, its chain and the empty line after it.
+    pub(crate) fn append(&mut self, resolved: &ResolvedSample<'_, '_>, out: &mut Vec<u8>) {
+        let (layout, decoded) = (self.layout, resolved.decoded);
+        let fields = layout.fields_of(decoded);
         let event = layout.query.recording.reader.events().get(decoded.event);
-        let has_chain = event.is_some_and(|event| layout.has_chain(event));
-        let shows_chain = has_chain && fields.has(Field::Ip);
+        let shows_chain = layout.shows_chain(decoded);
         let recorded = fields
             .need_all_fields()
             .then(|| decoded.all_fields(layout.query.recording.reader));
@@ -123,6 +106,7 @@ impl<'a> Lines<'a> {
         prefix::guest(layout, fields, &recorded, out);
         if fields.has(Field::Comm) {
             let width = if shows_chain { 0 } else { 16 };
+            let comm = comm_text(&layout.query.recording.index.history, resolved.task);
             text::name_right(out, &comm, width);
             out.push(b' ');
         }
@@ -142,9 +126,8 @@ impl<'a> Lines<'a> {
             // Of branches in hardware traces, which are not decoded here.
             text::right(out, "", FLAGS_WIDTH);
         }
-        let sample = Decoded {
-            decoded,
-            mappings,
+        let sample = WholeSample {
+            resolved,
             fields,
             recorded,
             attr: event.map(|event| &event.attr),
@@ -158,11 +141,13 @@ impl<'a> Lines<'a> {
     }
 
     /// What follows the event's name.
-    fn parts(&mut self, sample: &Decoded<'_>, shows_chain: bool, out: &mut Vec<u8>) {
+    fn parts(&mut self, sample: &WholeSample<'_>, shows_chain: bool, out: &mut Vec<u8>) {
         let (layout, fields) = (self.layout, sample.fields);
         let recorded = &sample.recorded;
         if let Some(raw) = recorded.raw.filter(|_| fields.has(Field::Trace)) {
-            layout.traces.append(sample.decoded.event, raw, out);
+            layout
+                .traces
+                .append(sample.resolved.decoded.event, raw, out);
         }
         layout.addr(sample, out);
         memory::source(fields, recorded, &mut self.data_src_width, out);
@@ -176,7 +161,7 @@ impl<'a> Lines<'a> {
             }
         }
         if let Some(branches) = &recorded.branch_stack {
-            let of = (sample.mode(), sample.mappings);
+            let of = (sample.mode(), sample.resolved.mappings);
             branches::append(layout, fields, of, branches, out);
         }
         if let Some(raw) = recorded.raw.filter(|_| fields.has(Field::BpfOutput))
@@ -193,7 +178,7 @@ impl<'a> Lines<'a> {
     }
 
     /// One traced branch: from where to where.
-    fn branch(&mut self, sample: &Decoded<'_>, shows_chain: bool, out: &mut Vec<u8>) {
+    fn branch(&mut self, sample: &WholeSample<'_>, shows_chain: bool, out: &mut Vec<u8>) {
         self.code(sample, shows_chain, out);
         if sample.fields.has(Field::Addr) {
             out.extend_from_slice(b" => ");
@@ -202,58 +187,29 @@ impl<'a> Lines<'a> {
     }
 
     /// Appends where a sample was taken, with its chain if that is shown.
-    fn code(&mut self, sample: &Decoded<'_>, shows_chain: bool, out: &mut Vec<u8>) {
+    fn code(&mut self, sample: &WholeSample<'_>, shows_chain: bool, out: &mut Vec<u8>) {
         if !sample.fields.has(Field::Ip) {
             return;
         }
         out.push(if shows_chain { b'\n' } else { b' ' });
-        let end = self.frames(sample.decoded, sample.mappings, shows_chain, out);
+        self.frames(sample.resolved, shows_chain, out);
         if sample.fields.has(Field::StackEnd) {
-            stack_end(end, out);
+            stack_end(sample.resolved.end.map(|ended| ended.end), out);
         }
     }
 
-    /// Appends a sample's frames; returns how its stack ended, if it was unwound.
-    fn frames(
-        &mut self,
-        decoded: &DecodedSample<'_>,
-        mappings: Mappings,
-        shows_chain: bool,
-        out: &mut Vec<u8>,
-    ) -> Option<StackEnd> {
-        let query = self.layout.query;
-        let lines = self.of_event.get(decoded.event);
-        let lines = lines.and_then(|&lines| self.frames.get_mut(lines))?;
-        let mut options = query.stacks.chains;
-        options.stacks &= shows_chain;
-        let (mut user, mut end) = (UserStack::RECORDED, None);
-        if shows_chain {
-            self.walker.clear();
-            let walked = self.walker.walk(&query.stacks, decoded, mappings);
-            self.ends.add(walked.end);
-            user = self.walker.user_part(decoded, &walked);
-            end = walked.end.map(|ended| ended.end);
-            if user.missing == Missing::Outermost {
-                // As perf has it: the field `stackend` says it.
-                user.missing = Missing::Nothing;
-            }
-        }
-        // Of stacks that could not be unwound the first frame is known.
-        let event = query.recording.reader.events().get(decoded.event);
-        let has_stack = event.is_some_and(has_stack);
-        options.first = match has_stack && matches!(user.part, UserPart::Recorded) {
-            true => First::Own,
-            false => First::OfChain,
+    /// Appends a sample's frames.
+    fn frames(&mut self, sample: &ResolvedSample<'_, '_>, shows_chain: bool, out: &mut Vec<u8>) {
+        self.ends.add(sample.end);
+        let lines = self.of_event.get(sample.decoded.event);
+        let Some(lines) = lines.and_then(|&lines| self.frames.get_mut(lines)) else {
+            return;
         };
         let start = out.len();
-        let (sample, misc) = (&decoded.head, decoded.raw.misc);
-        for_each_address(sample, user, misc, options, |address| {
-            lines.append(mappings, address, out);
-        });
+        sample.for_each_recorded_address(|address| lines.append(sample.mappings, address, out));
         if !shows_chain && out.len() > start {
-            single(out, start, sample.ip.unwrap_or(0));
+            single(out, start, sample.decoded.head.ip.unwrap_or(0));
         }
-        end
     }
 }
 
@@ -279,12 +235,23 @@ fn single(out: &mut Vec<u8>, start: usize, ip: u64) {
 }
 
 impl Layout<'_> {
+    /// What is shown of a sample.
+    pub(crate) fn fields_of(&self, decoded: &DecodedSample<'_>) -> FieldSet {
+        self.fields.get(decoded.event).copied().unwrap_or_default()
+    }
+
+    /// Whether a sample's chain is shown.
+    pub(crate) fn shows_chain(&self, decoded: &DecodedSample<'_>) -> bool {
+        let event = self.query.recording.reader.events().get(decoded.event);
+        self.fields_of(decoded).has(Field::Ip) && event.is_some_and(|event| self.has_chain(event))
+    }
+
     fn has_chain(&self, event: &RecordedEvent) -> bool {
         event.attr.sample_type.has(SampleType::CALLCHAIN) && self.query.stacks.chains.stacks
     }
 
     /// Appends the address of data, with its name for events that have some.
-    fn addr(&self, sample: &Decoded<'_>, out: &mut Vec<u8>) {
+    fn addr(&self, sample: &WholeSample<'_>, out: &mut Vec<u8>) {
         let fields = sample.fields;
         let Some(addr) = sample.recorded.addr.filter(|_| fields.has(Field::Addr)) else {
             return;
@@ -294,7 +261,7 @@ impl Layout<'_> {
             return;
         }
         let address = address_of(sample.mode(), addr);
-        let data_address = DataAddress::of(self.query, sample.mappings, address);
+        let data_address = DataAddress::of(self.query, sample.resolved.mappings, address);
         if fields.has(Field::Sym) {
             out.push(b' ');
             data_address.symbol(self.symbols, fields.has(Field::Symoff), out);
@@ -305,32 +272,18 @@ impl Layout<'_> {
         }
     }
 
-    /// Whether the filter lets a sample through.
-    fn shows(&self, decoded: &DecodedSample<'_>, mappings: Mappings, comm: &str) -> bool {
+    /// Whether the filter shows the function that a sample was taken in.
+    pub(crate) fn has_shown_function(&self, sample: &TaskSample<'_, '_>) -> bool {
         let (query, filter) = (self.query, self.query.samples.filter);
-        if !filter.accepts_task(decoded.pid, decoded.tid, comm) {
-            return false;
-        }
-        let Some(symbols) = self.symbols else {
+        let Some(symbols) = self.symbols.filter(|_| filter.has_functions()) else {
             return true;
         };
-        if filter.dsos.is_empty() && filter.symbols.is_empty() {
-            return true;
-        }
-        let mut options = query.stacks.chains;
-        (options.first, options.stacks) = (First::Own, false);
-        let mut shows = true;
-        for_each_address(
-            &decoded.head,
-            UserStack::RECORDED,
-            decoded.raw.misc,
-            options,
-            |address| {
-                let location = mappings.location(&query.recording.index.history, address);
-                shows = symbols.accepts(filter, symbols.number(location));
-            },
-        );
-        shows
+        sample.own_address().is_none_or(|address| {
+            let location = sample
+                .mappings
+                .location(&query.recording.index.history, address);
+            symbols.accepts(filter, symbols.number(location))
+        })
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn not_unwound(reader: &Reader) -> Option<String> {
 }
 
 /// Whether samples of an event have what a walk begins with.
-pub fn has_stack(event: &RecordedEvent) -> bool {
+pub(crate) fn has_stack(event: &RecordedEvent) -> bool {
     let has = |bit| event.attr.sample_type.has(bit);
     has(SampleType::REGS_USER) && has(SampleType::STACK_USER)
 }

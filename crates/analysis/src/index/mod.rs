@@ -18,8 +18,7 @@ pub(crate) use descendants::Descendants;
 pub(crate) use embedded::{EmbeddedSymbols, kernel_avma};
 pub(crate) use jit_code::{FoundJitdump, for_each_function, symfs_path};
 pub(crate) use lifetimes::ProcessLifetimes;
-pub use machine::has_stack;
-pub(crate) use machine::{machine_of, recorded_elsewhere};
+pub(crate) use machine::{has_stack, machine_of, recorded_elsewhere};
 
 use crate::Error;
 use crate::threads;

@@ -59,7 +59,7 @@ impl Mappings {
 /// Tasks seen last, with what holds for them and until when: samples of one thread come together,
 /// and its mappings change far less often than it is sampled.
 #[derive(Debug)]
-pub struct TaskCache {
+pub(crate) struct TaskCache {
     slots: Box<[Option<Task>; Self::SLOTS]>,
 }
 
@@ -80,7 +80,7 @@ impl TaskCache {
     const SLOTS: usize = 64;
 
     /// An empty one.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             slots: Box::new([None; Self::SLOTS]),
         }
@@ -88,7 +88,7 @@ impl TaskCache {
 
     /// The mappings and the name of a task at a moment.
     #[inline]
-    pub fn at(
+    pub(crate) fn at(
         &mut self,
         history: &History,
         (pid, tid): (i32, i32),

@@ -27,7 +27,7 @@ pub(crate) struct NamedThread {
 /// Whom a sample is of. The idle tasks alone have neither process nor thread: with a process, 0 is what
 /// kernels before 4.14 say of a thread that is gone, and -1 what later ones say (`perf_event_tid`,
 /// kernel/events/core.c).
-pub fn task_name((pid, tid): (i32, i32), comm: Option<CommId>) -> TaskName {
+pub(crate) fn task_name((pid, tid): (i32, i32), comm: Option<CommId>) -> TaskName {
     match comm {
         _ if tid == 0 && pid == 0 => TaskName::Idle,
         Some(comm) => TaskName::Known(comm),

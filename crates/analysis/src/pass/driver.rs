@@ -2,10 +2,12 @@
 
 use super::query::Query;
 use crate::Error;
+use crate::index::has_stack;
 use crate::locations::{Address, Mappings, TaskCache, TaskName, task_name};
 use crate::samples::{DecodedSample, IgnoredSamples};
 use crate::stacks::{
-    EndInImage, StackCache, StackKey, StackWalker, UserStack, WalkedStack, for_each_address,
+    EndInImage, First, Missing, StackCache, StackKey, StackWalker, UserPart, UserStack,
+    WalkedStack, for_each_address, own_address,
 };
 use crate::threads;
 
@@ -26,6 +28,12 @@ pub(crate) trait Pass: Sync {
     /// is left out. Equal stacks of different groups are different stacks.
     fn group(&self, local: &mut Self::Local, sample: &TaskSample<'_, '_>) -> Option<u64>;
 
+    /// Whether the stack of a sample is asked for. The others are not walked.
+    #[inline]
+    fn wants_stack(&self, _decoded: &DecodedSample<'_>) -> bool {
+        true
+    }
+
     /// Takes a sample with its stack. `known` is what was made of the stack before. Returns what to remember.
     fn sample(
         &self,
@@ -37,47 +45,97 @@ pub(crate) trait Pass: Sync {
 
 /// A sample and its task.
 #[derive(Debug)]
-pub(crate) struct TaskSample<'s, 'r> {
-    pub(crate) decoded: &'s DecodedSample<'r>,
-    pub(crate) task: TaskName,
+pub struct TaskSample<'s, 'r> {
+    /// The sample.
+    pub decoded: &'s DecodedSample<'r>,
+    /// The mappings of its task.
+    pub mappings: Mappings,
+    /// Whom it is of.
+    pub task: TaskName,
+}
+
+impl TaskSample<'_, '_> {
+    /// Where it was taken, if that was recorded.
+    pub fn own_address(&self) -> Option<Address> {
+        own_address(&self.decoded.head, self.decoded.raw.misc)
+    }
 }
 
 /// A sample with its task and its stack.
 #[derive(Debug)]
-pub(crate) struct ResolvedSample<'s, 'r> {
+pub struct ResolvedSample<'s, 'r> {
     query: &'s Query<'s>,
-    pub(crate) decoded: &'s DecodedSample<'r>,
-    pub(crate) mappings: Mappings,
-    pub(crate) task: TaskName,
+    /// The sample.
+    pub decoded: &'s DecodedSample<'r>,
+    /// The mappings of its task.
+    pub mappings: Mappings,
+    /// Whom it is of.
+    pub task: TaskName,
     /// As [`Pass::group`] said.
     pub(crate) group: u64,
     /// How its stack ended; `None` if there was nothing to unwind.
-    pub(crate) end: Option<EndInImage>,
-    user: UserStack<'s>,
+    pub end: Option<EndInImage>,
+    /// `None` if it is not asked for.
+    user: Option<UserStack<'s>>,
 }
 
 impl ResolvedSample<'_, '_> {
     /// Calls `visit` for each address of its stack, innermost first.
     #[inline]
     pub(crate) fn for_each_address(&self, visit: impl FnMut(Address)) {
+        self.visit_addresses(self.user, self.query.stacks.chains.first, visit);
+    }
+
+    /// The same, as other tools show them: the first is the chain's, and nothing stands for outermost frames that are
+    /// missing.
+    pub fn for_each_recorded_address(&self, visit: impl FnMut(Address)) {
+        let mut user = self.user;
+        if let Some(user) = &mut user
+            && user.missing == Missing::Outermost
+        {
+            user.missing = Missing::Nothing;
+        }
+        let events = self.query.recording.reader.events();
+        let has_stack = events.get(self.decoded.event).is_some_and(has_stack);
+        let is_unwound = user.is_some_and(|user| !matches!(user.part, UserPart::Recorded));
+        // Of stacks that could not be unwound the first frame is known.
+        let first = match has_stack && !is_unwound {
+            true => First::Own,
+            false => First::OfChain,
+        };
+        self.visit_addresses(user, first, visit);
+    }
+
+    #[inline]
+    fn visit_addresses(
+        &self,
+        user: Option<UserStack<'_>>,
+        first: First,
+        visit: impl FnMut(Address),
+    ) {
         let (head, misc) = (&self.decoded.head, self.decoded.raw.misc);
-        for_each_address(head, self.user, misc, self.query.stacks.chains, visit);
+        let mut chains = self.query.stacks.chains;
+        chains.first = first;
+        chains.stacks &= user.is_some();
+        let user = user.unwrap_or(UserStack::RECORDED);
+        for_each_address(head, user, misc, chains, visit);
     }
 }
 
 /// What a pass over all samples came to.
 #[derive(Debug)]
-pub(crate) struct PassResult<L> {
+pub struct PassResult<L> {
     /// The states of all threads.
-    pub(crate) locals: Vec<L>,
+    pub locals: Vec<L>,
     /// What could not be used.
-    pub(crate) ignored: IgnoredSamples,
+    pub ignored: IgnoredSamples,
 }
 
 /// A thread's part of the driver.
-struct Driver<L, S> {
-    local: L,
-    cache: StackCache<S>,
+pub(super) struct Driver<L, S> {
+    pub(super) local: L,
+    /// `None` if no stack is remembered.
+    cache: Option<StackCache<S>>,
     tasks: TaskCache,
     walker: StackWalker,
     ignored: IgnoredSamples,
@@ -92,7 +150,8 @@ struct Pending {
     key: StackKey,
     mappings: Mappings,
     task: TaskName,
-    walked: WalkedStack,
+    /// `None` if its stack is not asked for.
+    walked: Option<WalkedStack>,
     group: u64,
 }
 
@@ -113,14 +172,8 @@ pub(crate) fn run_over<P: Pass>(
     pass: &P,
     done: &mut dyn FnMut(usize),
 ) -> Result<PassResult<P::Local>, Error> {
-    let new_driver = || Driver {
-        local: pass.local(),
-        cache: StackCache::new(query.recording.index.n_samples),
-        tasks: TaskCache::new(),
-        walker: StackWalker::default(),
-        ignored: IgnoredSamples::default(),
-        pending: Vec::new(),
-    };
+    let n_samples = query.recording.index.n_samples;
+    let new_driver = || Driver::new(pass.local(), Some(StackCache::new(n_samples)));
     let take = |driver: &mut Driver<P::Local, P::Stack>, nth: usize| {
         let samples = &query.samples;
         let chunk = chunks.get(nth).copied().unwrap_or(usize::MAX);
@@ -144,7 +197,19 @@ pub(crate) fn run_over<P: Pass>(
 }
 
 impl<L, S: Copy + Default> Driver<L, S> {
-    fn take<P: Pass<Local = L, Stack = S>>(
+    pub(super) fn new(local: L, cache: Option<StackCache<S>>) -> Self {
+        Self {
+            local,
+            cache,
+            tasks: TaskCache::new(),
+            walker: StackWalker::default(),
+            ignored: IgnoredSamples::default(),
+            pending: Vec::new(),
+        }
+    }
+
+    /// Takes some samples at once.
+    pub(super) fn take<P: Pass<Local = L, Stack = S>>(
         &mut self,
         query: &Query<'_>,
         pass: &P,
@@ -156,7 +221,9 @@ impl<L, S: Copy + Default> Driver<L, S> {
         for (at, decoded) in batch.iter().enumerate() {
             pending.extend(self.look_at(query, pass, at, decoded));
         }
-        self.cache.prefetch(pending.iter().map(|one| one.key));
+        if let Some(cache) = &self.cache {
+            cache.prefetch(pending.iter().map(|one| one.key));
+        }
         for one in &pending {
             let decoded = &batch[one.at];
             let sample = ResolvedSample {
@@ -165,13 +232,13 @@ impl<L, S: Copy + Default> Driver<L, S> {
                 mappings: one.mappings,
                 task: one.task,
                 group: one.group,
-                end: one.walked.end,
-                user: self.walker.user_part(decoded, &one.walked),
+                end: one.walked.as_ref().and_then(|walked| walked.end),
+                user: user_part(&self.walker, decoded, one.walked.as_ref()),
             };
-            let known = self.cache.get(one.key);
+            let known = self.cache.as_ref().and_then(|cache| cache.get(one.key));
             let stack = pass.sample(&mut self.local, &sample, known);
-            if let (None, Some(stack)) = (known, stack) {
-                self.cache.insert(one.key, stack);
+            if let (None, Some(stack), Some(cache)) = (known, stack, &mut self.cache) {
+                cache.insert(one.key, stack);
             }
         }
         self.pending = pending;
@@ -190,20 +257,34 @@ impl<L, S: Copy + Default> Driver<L, S> {
         let (mappings, comm) = self.tasks.at(history, id, decoded.key);
         let sample = TaskSample {
             decoded,
+            mappings,
             task: task_name(id, comm),
         };
         let group = pass.group(&mut self.local, &sample)?;
-        let walked = self.walker.walk(&query.stacks, decoded, mappings);
-        let user = self.walker.user_part(decoded, &walked);
+        let walked = pass
+            .wants_stack(decoded)
+            .then(|| self.walker.walk(&query.stacks, decoded, mappings));
+        let key = self.cache.as_ref().map(|cache| {
+            let user = user_part(&self.walker, decoded, walked.as_ref());
+            let user = user.unwrap_or(UserStack::RECORDED);
+            cache.key((decoded, user), mappings, query.stacks.chains, group)
+        });
         Some(Pending {
             at,
-            key: self
-                .cache
-                .key((decoded, user), mappings, query.stacks.chains, group),
+            key: key.unwrap_or_default(),
             mappings,
             task: sample.task,
             walked,
             group,
         })
     }
+}
+
+#[inline]
+fn user_part<'c>(
+    walker: &'c StackWalker,
+    decoded: &DecodedSample<'c>,
+    walked: Option<&WalkedStack>,
+) -> Option<UserStack<'c>> {
+    walked.map(|walked| walker.user_part(decoded, walked))
 }

@@ -8,14 +8,16 @@ mod flat;
 mod load;
 mod locations;
 mod ordered;
+mod ordered_pass;
 mod profile;
 mod query;
 mod stacks;
 mod timeline;
 
+pub use driver::{PassResult, ResolvedSample, TaskSample};
 pub(crate) use flat::count_flat;
 pub use load::{Options, Progress, load};
 pub use locations::{FoundLocations, find_locations};
-pub use ordered::{Entry, OrderedBatch, for_each_batch};
+pub use ordered_pass::{OrderedPass, run_ordered};
 pub use query::{Query, WantedFrames};
 pub use timeline::{TimelineDetail, load_timeline};

@@ -9,8 +9,10 @@
 
 use super::query::Query;
 use crate::Error;
+use crate::recording::Recording;
 use crate::samples::{DecodedSample, IgnoredSamples};
 use rprof_abi::{Endian, RawRecord, RecordHeader};
+use std::ops::Range;
 
 /// Samples in a batch of a recording without rounds.
 const BATCH: usize = 1 << 14;
@@ -20,18 +22,18 @@ const BATCH_BYTES: usize = 4 << 20;
 
 /// A member of a group, of which one sample stands for all: its event, and what it counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MemberSample {
-    pub event: usize,
-    pub period: Option<u64>,
+struct MemberSample {
+    event: usize,
+    period: Option<u64>,
 }
 
 /// One sample of a batch; the order of its fields is the order of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
+pub(super) struct Entry {
     /// When it was taken.
-    pub time_ns: u64,
+    time_ns: u64,
     /// Where the walk found its record.
-    pub offset: u64,
+    offset: u64,
     /// Its position in `members`, for members of groups.
     member: u32,
     /// Where in the batch its record is.
@@ -42,21 +44,35 @@ const NO_MEMBER: u32 = u32::MAX;
 
 /// Samples in their order, with the bytes of their records.
 #[derive(Debug, Default)]
-pub struct OrderedBatch {
+pub(super) struct OrderedBatch {
     /// In order.
-    pub entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
     bytes: Vec<u8>,
     members: Vec<MemberSample>,
 }
 
 impl OrderedBatch {
-    /// The record of an entry.
-    pub fn record(&self, entry: &Entry, endian: Endian) -> Option<RawRecord<'_>> {
-        RawRecord::parse(self.bytes.get(entry.at as usize..)?, endian).ok()
+    /// The samples of some entries. User chains that came later are not joined.
+    pub(super) fn samples(
+        &self,
+        recording: &Recording<'_>,
+        entries: Range<usize>,
+    ) -> impl Iterator<Item = DecodedSample<'_>> {
+        let entries = self.entries.get(entries).unwrap_or_default().iter();
+        entries.filter_map(|entry| {
+            let record = self.bytes.get(entry.at as usize..)?;
+            let raw = RawRecord::parse(record, recording.reader.endian()).ok()?;
+            let mut decoded = DecodedSample::of(recording, entry.offset, raw)?;
+            if let Some(member) = self.member(entry) {
+                decoded.event = member.event;
+                decoded.head.period = member.period;
+            }
+            Some(decoded)
+        })
     }
 
     /// What a member of a group has of the record.
-    pub fn member(&self, entry: &Entry) -> Option<MemberSample> {
+    fn member(&self, entry: &Entry) -> Option<MemberSample> {
         self.members.get(entry.member as usize).copied()
     }
 
@@ -128,10 +144,7 @@ fn as_u32(n: usize) -> u32 {
 }
 
 /// Passes all samples on in their order; stops when `deliver` returns false.
-///
-/// # Errors
-/// [`Error`] if the recording cannot be read.
-pub fn for_each_batch(
+pub(super) fn for_each_batch(
     query: &Query<'_>,
     mut deliver: impl FnMut(OrderedBatch) -> bool,
 ) -> Result<IgnoredSamples, Error> {

@@ -30,7 +30,7 @@ pub struct DecodedSample<'r> {
 impl<'r> DecodedSample<'r> {
     /// Decodes the sample at an offset; `None` if its event is not known, or it is shorter than its fields.
     #[inline]
-    pub fn of(recording: &Recording<'_>, offset: u64, raw: RawRecord<'r>) -> Option<Self> {
+    pub(crate) fn of(recording: &Recording<'_>, offset: u64, raw: RawRecord<'r>) -> Option<Self> {
         let event = recording.reader.event_of(raw)?;
         let layout = &recording.reader.events().get(event)?.layout;
         let head = layout.parse_head(raw.body).ok()?;
@@ -69,14 +69,14 @@ impl<'r> DecodedSample<'r> {
 
     /// Whether the user part of its chain comes later.
     #[inline]
-    pub(super) fn is_deferred(&self) -> bool {
+    pub(crate) fn is_deferred(&self) -> bool {
         self.head.callchain.and_then(deferred_cookie).is_some()
     }
 
     /// Joins the user part of its chain that came later, read into `scratch`. Returns false if there should be one,
     /// and is none.
     #[inline]
-    pub fn join(&mut self, recording: &Recording<'_>, scratch: &'r mut Vec<u8>) -> bool {
+    pub(crate) fn join(&mut self, recording: &Recording<'_>, scratch: &'r mut Vec<u8>) -> bool {
         let Some(cookie) = self.head.callchain.and_then(deferred_cookie) else {
             return true;
         };

@@ -18,7 +18,7 @@ use rprof_perfdata::{Feature, FeatureId, Reader, Step};
 use rprof_profile::{Ancestor, Filter};
 
 /// Samples decoded at a time: what is looked up for all of them at once does not wait for memory as often.
-const BATCH: usize = 64;
+pub(crate) const BATCH: usize = 64;
 
 /// The samples that a filter accepts.
 #[derive(Debug)]

@@ -94,23 +94,18 @@ impl<T: Copy + Default> StackCache<T> {
         usize::try_from(key.hash >> 20).unwrap_or(0) & (self.slots.len() - 1)
     }
 
-    #[inline]
-    fn slot(&mut self, key: StackKey) -> &mut (StackKey, T) {
-        let at = self.index(key);
-        &mut self.slots[at]
-    }
-
     /// What was inserted for a stack.
     #[inline]
-    pub(crate) fn get(&mut self, key: StackKey) -> Option<T> {
-        let (found, value) = *self.slot(key);
+    pub(crate) fn get(&self, key: StackKey) -> Option<T> {
+        let (found, value) = self.slots[self.index(key)];
         (found == key).then_some(value)
     }
 
     /// Inserts it, in place of another stack.
     #[inline]
     pub(crate) fn insert(&mut self, key: StackKey, value: T) {
-        *self.slot(key) = (key, value);
+        let at = self.index(key);
+        self.slots[at] = (key, value);
     }
 }
 

@@ -35,16 +35,16 @@ pub enum First {
 
 /// The user part of a sample's stack.
 #[derive(Clone, Copy, Debug)]
-pub struct UserStack<'c> {
+pub(crate) struct UserStack<'c> {
     /// Where it is.
-    pub part: UserPart<'c>,
+    pub(crate) part: UserPart<'c>,
     /// What is missing of it.
-    pub missing: Missing,
+    pub(crate) missing: Missing,
 }
 
 impl UserStack<'_> {
     /// What the chain has, as it is.
-    pub const RECORDED: Self = Self {
+    pub(crate) const RECORDED: Self = Self {
         part: UserPart::Recorded,
         missing: Missing::Nothing,
     };
@@ -52,7 +52,7 @@ impl UserStack<'_> {
 
 /// Where the user part of a sample's chain is.
 #[derive(Clone, Copy, Debug)]
-pub enum UserPart<'c> {
+pub(crate) enum UserPart<'c> {
     /// In the chain, if there is any.
     Recorded,
     /// In a record that came later.
@@ -61,9 +61,20 @@ pub enum UserPart<'c> {
     Unwound(&'c [StackFrame]),
 }
 
+/// Where a sample was taken, if that was recorded.
+#[inline]
+pub(crate) fn own_address(sample: &SampleHead<'_>, misc: Misc) -> Option<Address> {
+    let avma = Avma(sample.ip?);
+    Some(Address {
+        level: Some(level_of(misc.cpu_mode())),
+        avma,
+        is_return: false,
+    })
+}
+
 /// Calls `visit` for each frame of a sample, innermost first.
 #[inline]
-pub fn for_each_address(
+pub(crate) fn for_each_address(
     sample: &SampleHead<'_>,
     user: UserStack<'_>,
     misc: Misc,
@@ -76,16 +87,10 @@ pub fn for_each_address(
     // The first entry of a chain is the sample's own address, which is visited before it; unless
     // the chain leaves that level out (exclude_callchain_kernel).
     let first = options.first;
-    let own = sample
-        .ip
-        .filter(|_| first != First::OfChain || chain.is_none());
-    if let Some(ip) = own {
+    let own = own_address(sample, misc).filter(|_| first != First::OfChain || chain.is_none());
+    if let Some(own) = own {
         left = left.saturating_sub(usize::from(first != First::Both));
-        visit(Address {
-            level: Some(own_level),
-            avma: Avma(ip),
-            is_return: false,
-        });
+        visit(own);
     } else if first == First::Own {
         return;
     }

@@ -16,7 +16,7 @@ pub struct EndInImage {
 
 /// Which user frames are missing, as far as that is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Missing {
+pub(crate) enum Missing {
     /// None, or nobody knows.
     #[default]
     Nothing,

@@ -12,7 +12,9 @@ mod unwind_tables;
 mod walker;
 
 pub(crate) use cache::{StackCache, StackKey};
-pub use chain::{ChainOptions, First, UserPart, UserStack, for_each_address};
-pub use ends::{EndInImage, Missing, StackEndCounts};
+pub use chain::{ChainOptions, First};
+pub(crate) use chain::{UserPart, UserStack, for_each_address, own_address};
+pub(crate) use ends::Missing;
+pub use ends::{EndInImage, StackEndCounts};
 pub use sources::StackSources;
-pub use walker::{StackWalker, WalkedStack};
+pub(crate) use walker::{StackWalker, WalkedStack};

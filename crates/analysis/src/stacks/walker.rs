@@ -46,11 +46,11 @@ impl AddressSpace for UserCode<'_> {
 
 /// One sample's user stack.
 #[derive(Clone, Debug, Default)]
-pub struct WalkedStack {
+pub(crate) struct WalkedStack {
     frames: Range<usize>,
     missing: Missing,
     /// How it ended; `None` if there was nothing to unwind.
-    pub end: Option<EndInImage>,
+    pub(crate) end: Option<EndInImage>,
 }
 
 impl WalkedStack {
@@ -66,7 +66,7 @@ impl WalkedStack {
 
 /// One thread's walks.
 #[derive(Debug, Default)]
-pub struct StackWalker {
+pub(crate) struct StackWalker {
     unwinder: Option<Unwinder>,
     /// Frames of the samples at hand.
     frames: Vec<StackFrame>,
@@ -74,13 +74,13 @@ pub struct StackWalker {
 
 impl StackWalker {
     /// Forgets the frames of the samples before.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.frames.clear();
     }
 
     /// Walks the stack of a sample.
     #[inline]
-    pub fn walk(
+    pub(crate) fn walk(
         &mut self,
         sources: &StackSources<'_>,
         decoded: &DecodedSample<'_>,
@@ -130,7 +130,7 @@ impl StackWalker {
 
     /// Where the user part of a sample's chain is.
     #[inline]
-    pub fn user_part<'c>(
+    pub(crate) fn user_part<'c>(
         &'c self,
         decoded: &DecodedSample<'c>,
         walked: &WalkedStack,

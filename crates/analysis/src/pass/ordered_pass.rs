@@ -1,0 +1,255 @@
+//! Passes that write samples in order of time: one thread orders them, others run the pass over some at a time, and the
+//! caller's gets what they wrote, in order.
+
+use super::driver::{Driver, Pass, PassResult, ResolvedSample, TaskSample};
+use super::ordered::{OrderedBatch, for_each_batch};
+use super::query::Query;
+use crate::Error;
+use crate::locations::ShownTasks;
+use crate::samples::{BATCH, DecodedSample, IgnoredSamples};
+use crate::threads;
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::ops::Range;
+use std::sync::Arc;
+use std::thread::{self, ScopedJoinHandle};
+
+/// A pass that writes each sample. Threads share it; each has a state of its own.
+pub trait OrderedPass: Sync {
+    /// A thread's state.
+    type Local: Send;
+    /// What a sample must know of those before it.
+    type Before: Copy + Default + Send;
+
+    /// The state of a new thread.
+    fn local(&self) -> Self::Local;
+
+    /// Adds samples to what those after them must know. All samples come, in order.
+    fn pass_on<'s>(
+        &self,
+        before: &mut Self::Before,
+        samples: impl Iterator<Item = DecodedSample<'s>>,
+    );
+
+    /// Is told of the samples before those that follow.
+    fn start(&self, local: &mut Self::Local, before: Self::Before);
+
+    /// Whether a sample is written. Tasks that the filter hides are left out before.
+    fn wants(&self, sample: &TaskSample<'_, '_>) -> bool;
+
+    /// Whether it is written with its stack.
+    fn wants_stack(&self, decoded: &DecodedSample<'_>) -> bool;
+
+    /// Writes a sample.
+    fn sample(&self, local: &mut Self::Local, sample: &ResolvedSample<'_, '_>, out: &mut Vec<u8>);
+}
+
+/// Samples that a thread takes at a time. What it writes of them stays in its cache.
+const JOB: usize = 1 << 8;
+
+/// Jobs for each thread that may be under way: they are all that is in memory.
+const JOBS: usize = 4;
+
+/// Part of a batch.
+struct Job<B> {
+    batch: Arc<OrderedBatch>,
+    entries: Range<usize>,
+    before: B,
+    /// Takes what was written.
+    written: Sender<Vec<u8>>,
+}
+
+/// Where jobs go.
+struct Jobs<B> {
+    todo: Sender<Job<B>>,
+    /// What will be written of each, in order.
+    order: Sender<Receiver<Vec<u8>>>,
+}
+
+/// Runs a pass over all samples of a query, in order of time. `deliver` gets what was written, in order, on the calling
+/// thread; when it returns false, the pass ends.
+///
+/// # Errors
+/// [`Error`] if the recording cannot be read.
+pub fn run_ordered<P: OrderedPass>(
+    query: &Query<'_>,
+    pass: &P,
+    deliver: &mut dyn FnMut(&[u8]) -> bool,
+) -> Result<PassResult<P::Local>, Error> {
+    let n_threads = threads::n_cpus();
+    let n_jobs = JOBS * n_threads;
+    let (todo_in, todo) = bounded(n_jobs);
+    let (order_in, order) = bounded(n_jobs);
+    let (used, unused) = bounded(n_jobs);
+    let jobs = Jobs {
+        todo: todo_in,
+        order: order_in,
+    };
+    // The channels' ends are owned where they are used: one that stops early ends the others, too.
+    thread::scope(move |scope| {
+        let reading = thread::Builder::new()
+            .spawn_scoped(scope, move || send_in_order(query, pass, &jobs))
+            .map_err(Error::Thread)?;
+        let mut working = Vec::new();
+        for _ in 0..n_threads {
+            let (todo, unused) = (todo.clone(), unused.clone());
+            let thread = thread::Builder::new()
+                .spawn_scoped(scope, move || work(query, pass, &todo, &unused));
+            working.push(thread.map_err(Error::Thread)?);
+        }
+        drop((todo, unused));
+        deliver_in_order(order, &used, deliver);
+        Ok(PassResult {
+            locals: working.into_iter().map(joined).collect(),
+            ignored: joined(reading)?,
+        })
+    })
+}
+
+/// What a thread made; its panic goes on here.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    match thread.join() {
+        Ok(made) => made,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+fn send_in_order<P: OrderedPass>(
+    query: &Query<'_>,
+    pass: &P,
+    jobs: &Jobs<P::Before>,
+) -> Result<IgnoredSamples, Error> {
+    let mut before = P::Before::default();
+    for_each_batch(query, |batch| {
+        let batch = Arc::new(batch);
+        let n = batch.entries.len();
+        (0..n).step_by(JOB).all(|start| {
+            let entries = start..(start + JOB).min(n);
+            let (written, receiver) = bounded(1);
+            let job = Job {
+                batch: Arc::clone(&batch),
+                entries: entries.clone(),
+                before,
+                written,
+            };
+            pass.pass_on(&mut before, batch.samples(query.recording, entries));
+            jobs.order.send(receiver).is_ok() && jobs.todo.send(job).is_ok()
+        })
+    })
+}
+
+fn work<P: OrderedPass>(
+    query: &Query<'_>,
+    pass: &P,
+    todo: &Receiver<Job<P::Before>>,
+    unused: &Receiver<Vec<u8>>,
+) -> P::Local {
+    let pass = Ordered { query, pass };
+    // Each stack is written: what a pass makes of it is not remembered.
+    let mut driver = Driver::new(pass.local(), None);
+    for job in todo {
+        pass.pass.start(&mut driver.local.of_pass, job.before);
+        driver.local.out = unused.try_recv().unwrap_or_default();
+        take_job(&mut driver, &pass, &job);
+        if job
+            .written
+            .send(std::mem::take(&mut driver.local.out))
+            .is_err()
+        {
+            break;
+        }
+    }
+    driver.local.of_pass
+}
+
+fn take_job<P: OrderedPass>(
+    driver: &mut Driver<Local<P::Local>, ()>,
+    pass: &Ordered<'_, P>,
+    job: &Job<P::Before>,
+) {
+    let query = pass.query;
+    let mut batch = Vec::with_capacity(BATCH);
+    let mut scratch = Vec::new();
+    for decoded in job.batch.samples(query.recording, job.entries.clone()) {
+        let is_plain = !decoded.is_deferred();
+        if batch.len() == BATCH || !is_plain {
+            driver.take(query, pass, &batch);
+            batch.clear();
+        }
+        if is_plain {
+            batch.push(decoded);
+            continue;
+        }
+        let mut joined = decoded;
+        // That it could not be joined was counted when it was put in order.
+        joined.join(query.recording, &mut scratch);
+        driver.take(query, pass, std::slice::from_ref(&joined));
+    }
+    driver.take(query, pass, &batch);
+}
+
+/// Delivers what was written, and hands its memory back. A thread that panicked ends it: [`joined`] says so.
+fn deliver_in_order(
+    order: Receiver<Receiver<Vec<u8>>>,
+    used: &Sender<Vec<u8>>,
+    deliver: &mut dyn FnMut(&[u8]) -> bool,
+) {
+    for written in order {
+        let Ok(mut out) = written.recv() else { return };
+        if !deliver(&out) {
+            return;
+        }
+        out.clear();
+        // Without room there is enough.
+        let _ = used.try_send(out);
+    }
+}
+
+/// An ordered pass, as the driver knows passes.
+struct Ordered<'p, P> {
+    query: &'p Query<'p>,
+    pass: &'p P,
+}
+
+struct Local<L> {
+    of_pass: L,
+    shown: ShownTasks,
+    out: Vec<u8>,
+}
+
+impl<P: OrderedPass> Pass for Ordered<'_, P> {
+    type Local = Local<P::Local>;
+    type Stack = ();
+
+    fn local(&self) -> Self::Local {
+        Local {
+            of_pass: self.pass.local(),
+            shown: ShownTasks::default(),
+            out: Vec::new(),
+        }
+    }
+
+    fn group(&self, local: &mut Self::Local, sample: &TaskSample<'_, '_>) -> Option<u64> {
+        let (filter, recording) = (self.query.samples.filter, self.query.recording);
+        let id = (sample.decoded.pid, sample.decoded.tid);
+        let history = &recording.index.history;
+        let is_shown = local.shown.has(filter, history, id, sample.task);
+        (is_shown && self.pass.wants(sample)).then_some(0)
+    }
+
+    fn wants_stack(&self, decoded: &DecodedSample<'_>) -> bool {
+        self.pass.wants_stack(decoded)
+    }
+
+    fn sample(
+        &self,
+        local: &mut Self::Local,
+        sample: &ResolvedSample<'_, '_>,
+        _known: Option<()>,
+    ) -> Option<()> {
+        self.pass.sample(&mut local.of_pass, sample, &mut local.out);
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;
