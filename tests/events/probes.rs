@@ -182,6 +182,12 @@ fn places_that_are_none_are_told() {
     let path = program.path();
     let at = path.display();
     let scratch = scratch();
+    // This test's own.
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let mut libc = maps
+        .split_whitespace()
+        .filter(|word| word.contains("/libc.so"));
+    let libc = libc.next().unwrap();
     for (event, message) in [
         (format!("uprobe:{at}:hid"), "no function 'hid' in "),
         (format!("uprobe:{at}:hit+0x1000"), "so 0x1000 is not in it"),
@@ -194,6 +200,7 @@ fn places_that_are_none_are_told() {
             "No such file or directory",
         ),
         ("sdt_demo:plan".to_owned(), "did you mean 'demo:plain'?"),
+        (format!("uprobe:{libc}:*"), "at most 256 can be watched"),
     ] {
         let mut command = rprof(["record", "-e", &event, "-o"]);
         let error = run(command.arg(scratch.path().join("o")).arg(&path)).fails(1);

@@ -33,11 +33,13 @@ fn each_thread_has_counted_as_much_as_it_has_samples() {
         *samples.entry(line.trim().parse().unwrap()).or_default() += 1;
     }
     let counts = counted(&recording);
-    // The command itself is counted by its own counters, and no thread of ours ends.
     assert!(counts.len() >= 2, "{counts:?}");
-    for (tid, count) in counts {
-        assert_eq!(samples.get(&tid), Some(&count), "thread {tid}: {samples:?}");
-    }
+    // Of a parent and a child that run after one another, the kernel may exchange the counters: they are the same
+    // (perf_event_context_sched_out in kernel/events/core.c, v6.12).
+    let is_equal = |(tid, count): (&u64, &u64)| samples.get(tid) == Some(count);
+    assert!(counts.iter().any(is_equal), "{counts:?}: {samples:?}");
+    assert!(counts.keys().all(|tid| samples.contains_key(tid)));
+    assert!(counts.values().sum::<u64>() <= samples.values().sum());
 }
 
 #[test]

@@ -29,6 +29,8 @@ pub struct Event {
     pub callers: Option<Callers>,
     /// How many callers the kernel finds at most.
     pub max_stack: Option<u16>,
+    /// System and name of a tracepoint, whatever the event is called.
+    pub tracepoint: Option<String>,
     /// Whether threads and processes that start have it, too.
     pub is_inherited: bool,
 }
@@ -101,6 +103,7 @@ impl Event {
             probe: None,
             callers: None,
             max_stack: None,
+            tracepoint: None,
             is_inherited: true,
         }
     }

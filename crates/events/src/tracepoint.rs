@@ -29,7 +29,8 @@ impl Tracepoints<'_> {
             for name in self.expand(name, &system)? {
                 if let Some(id) = self.id(&system, &name)? {
                     let full = format!("{system}:{name}");
-                    let mut event = Event::new(full, event_type::TRACEPOINT, id);
+                    let mut event = Event::new(full.clone(), event_type::TRACEPOINT, id);
+                    event.tracepoint = Some(full);
                     event.attr.sample_period = 1;
                     found.push(event);
                 }

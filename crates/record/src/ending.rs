@@ -200,6 +200,8 @@ impl Run<'_> {
             was_on: self.switching.was_on,
             event_counts: match self.drain.lineage {
                 None => self.opened.sampling.events.iter().map(counted).collect(),
+                // Others are counted, too. Of a probe, each hit is a sample.
+                Some(_) if counts.samples == 0 => self.probes_without_hits(),
                 Some(_) => Vec::new(),
             },
             coverage: None,
@@ -210,6 +212,18 @@ impl Run<'_> {
                 .is_some_and(Coverage::has_any_by_cpu),
             status: None,
         }
+    }
+
+    /// The probes, if none of them was hit by what is recorded.
+    fn probes_without_hits(&self) -> Vec<EventCount> {
+        let events = self.opened.sampling.events.iter();
+        let probes = events.filter(|event| event.text.is_some());
+        let count = |event: &EventCounters| EventCount {
+            name: event.name.clone(),
+            count: 0,
+            period: Some(event.attr.sample_period),
+        };
+        probes.map(count).collect()
     }
 
     /// What samples stand for, if that is worth a word.

@@ -2,7 +2,7 @@
 
 use crate::Tool;
 use crate::drain::Counts;
-use rprof_abi::{Encoder, Endian, event_type};
+use rprof_abi::{Encoder, Endian};
 use rprof_events::{Event, Sources, online_cpus, parse_cpu_list};
 use rprof_perfdata::FeatureId;
 use rprof_perfdata::feature::{
@@ -80,10 +80,8 @@ pub(crate) fn of_tracepoints(events: &[Event]) -> Features {
     let tracefs = Sources::default().tracefs.join("events");
     let read = |path: &Path| std::fs::read(tracefs.join(path)).unwrap_or_default();
     let mut systems: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
-    let tracepoints = events
-        .iter()
-        .filter(|event| event.attr.kind == event_type::TRACEPOINT);
-    for (system, name) in tracepoints.filter_map(|event| event.name.split_once(':')) {
+    let tracepoints = events.iter().filter_map(|event| event.tracepoint.as_ref());
+    for (system, name) in tracepoints.filter_map(|tracepoint| tracepoint.split_once(':')) {
         let format = read(&Path::new(system).join(name).join("format"));
         systems.entry(system.to_owned()).or_default().push(format);
     }

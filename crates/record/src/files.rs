@@ -80,6 +80,12 @@ impl Files {
         }
     }
 
+    /// Whether another file is begun when a snapshot is wanted.
+    pub(crate) fn takes_snapshots(&self) -> bool {
+        self.switch
+            .is_some_and(|switch| switch.on == SwitchOn::Signal)
+    }
+
     /// How long it is until the next file is due, if that is known.
     pub(crate) fn due_in(&self, now: Instant) -> Option<Duration> {
         match self.switch?.on {

@@ -118,6 +118,11 @@ impl Interrupts {
         self.wish.get()
     }
 
+    /// What was recorded until now is wanted.
+    pub(crate) fn want_snapshot(&self) {
+        self.wants_snapshot.set(true);
+    }
+
     /// Whether what was recorded until now is wanted (SIGUSR2), since this was last asked.
     pub(crate) fn take_snapshot_wish(&self) -> bool {
         self.wish();

@@ -91,6 +91,8 @@ pub enum Note {
         /// The other one.
         next: PathBuf,
     },
+    /// Another file cannot be begun, for this reason.
+    SwitchFailed(String),
     /// The file cannot be written any more; the command goes on.
     WritingFailed(String),
     /// Samples were not as they should be, and are not in the file.
@@ -102,6 +104,11 @@ pub enum Note {
     Overfull {
         /// How many processes.
         processes: usize,
+    },
+    /// A probe is not where a function starts.
+    ProbeInside {
+        /// The event.
+        event: String,
     },
     /// A process has a jitdump, and times are of another clock than the jitdump's.
     JitClock,
@@ -320,6 +327,12 @@ impl fmt::Display for Note {
                     "{ended} is complete ({samples} samples); going on in {next}"
                 )
             }
+            Self::SwitchFailed(why) => {
+                write!(
+                    f,
+                    "no other file can be begun ({why}): going on in this one"
+                )
+            }
             Self::WritingFailed(path) => {
                 write!(
                     f,
@@ -336,6 +349,11 @@ impl fmt::Display for Note {
                  ({processes} in all; --call-graph fp needs no mappings)"
             ),
             Self::Control(note) => write!(f, "{note}"),
+            Self::ProbeInside { event } => write!(
+                f,
+                "'{event}' must be where an instruction begins: elsewhere, every program that comes there \
+                 crashes"
+            ),
             Self::JitClock => write!(
                 f,
                 "a jitdump has times of the clock mono: with another -k, JIT code may have wrong names, \

@@ -49,6 +49,12 @@ pub enum ProbeError {
         /// The offset that was asked for.
         offset: u64,
     },
+    /// A pattern fits more than can be watched.
+    #[error("it fits {n} places, at most 256 can be watched at once: a longer pattern fits fewer")]
+    TooMany {
+        /// How many.
+        n: usize,
+    },
     /// Nothing of the file is at this address.
     #[error("nothing in {} has the address {address:#x}", path.display())]
     NoAddress {

@@ -49,7 +49,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
             true => CallChains::None,
             false => stack_dump::possible(settings.call_chains),
         },
-        events: probes::resolve(settings)?,
+        events: probes::resolve(settings, note)?,
         ..settings.clone()
     };
     let cpus = cpus_of(settings)?;

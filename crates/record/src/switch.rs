@@ -13,6 +13,7 @@ use crate::output::{Created, Fate};
 use crate::run::Run;
 use crate::sink::Sink;
 use crate::{Error, Output, SwitchOn};
+use rprof_perfdata::Writer;
 use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,11 +51,17 @@ impl Run<'_> {
         let Output::File(path) = self.settings.output.clone() else {
             return Ok(());
         };
-        self.created.add_timestamp()?;
-        let mut created = Created::new(&self.settings.output)?;
-        let begin = self.files.begin(records);
-        let compression = self.settings.writing.compression;
-        let writer = created.start(begin, compression, &self.interrupts)?;
+        let (mut created, writer) = match self.next_file(records) {
+            Ok(next) => next,
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(why) => {
+                // The old one is still good.
+                self.drain.missing_build_ids = missing_build_ids;
+                self.files.switch = None;
+                note(Note::SwitchFailed(why.to_string()));
+                return Ok(());
+            }
+        };
         let ended = self.sink.switch(writer, Arc::clone(&created.taken))?;
         created.set_fate(Fate::Kept);
         let mut created = mem::replace(&mut self.created, created);
@@ -83,6 +90,16 @@ impl Run<'_> {
         self.files.earlier.add(counts, cost, ended.stacks.as_ref());
         self.files.next(created, ending);
         Ok(())
+    }
+
+    /// Begins another file under the name, which the old one gives up.
+    fn next_file(&mut self, records: Vec<u8>) -> Result<(Created, Writer), Error> {
+        self.created.add_timestamp()?;
+        let created = Created::new(&self.settings.output)?;
+        let begin = self.files.begin(records);
+        let compression = self.settings.writing.compression;
+        let writer = created.start(begin, compression, &self.interrupts)?;
+        Ok((created, writer))
     }
 
     /// Drains into the old file; returns its missing build ids, and what the new file begins with.

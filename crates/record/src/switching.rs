@@ -86,6 +86,7 @@ impl Run<'_> {
                     note(ControlNote::Event(described(event, is_detailed)).into());
                 }
             }
+            Word::Snapshot if self.files.takes_snapshots() => self.interrupts.want_snapshot(),
             Word::Snapshot => note(ControlNote::NoSnapshot.into()),
             Word::Ping => {}
             Word::Stop => return Ok(Goes::ToEnd),

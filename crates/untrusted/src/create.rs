@@ -5,13 +5,14 @@
 
 use crate::FolderEntry;
 use crate::place::look_at;
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, openat, renameat, renameat_with, unlinkat};
+use rustix::fs::{
+    AtFlags, Mode, OFlags, RenameFlags, fstat, openat, renameat, renameat_with, statat, unlinkat,
+};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 
 /// This many names are tried before somebody must be taking them.
 const MAX_TRIES: usize = 100;
@@ -164,10 +165,10 @@ impl Placed {
 
 /// Whether a file, which is open, has a name.
 fn has_name(folder: &File, name: &OsStr, file: &File) -> bool {
-    let id = |meta: Metadata| (meta.dev(), meta.ino());
-    let found = look_at(folder, name).and_then(|handle| handle.metadata());
-    match (found, file.metadata()) {
-        (Ok(found), Ok(own)) => id(found) == id(own),
+    // Opens nothing: this is asked where no file can be opened any more, too.
+    let found = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    match (found, fstat(file)) {
+        (Ok(found), Ok(own)) => (found.st_dev, found.st_ino) == (own.st_dev, own.st_ino),
         _ => false,
     }
 }

@@ -102,7 +102,7 @@ fn a_container_that_forbids_everything_is_told_its_flag() {
 
 #[test]
 fn limits_and_rates_are_said_with_their_consequence() {
-    let few = "Max open files            4                    4                    files\n";
+    let few = "Max open files            24                   24                   files\n";
     let low = [
         ("proc/self/limits", few),
         ("proc/sys/kernel/perf_event_max_sample_rate", "1000"),

@@ -10,7 +10,7 @@ mod markers;
 mod place;
 
 use crate::probe_error::ProbeError;
-use crate::{Error, Settings, Watch};
+use crate::{Error, Note, Settings, Watch};
 use markers::{Marker, markers};
 use place::Place;
 use rprof_abi::MapsLine;
@@ -27,8 +27,14 @@ use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+/// The most places of one pattern. Each stops every program that comes there, and is an open file on each CPU.
+const MOST_PLACES: usize = 256;
+
 /// The events with each probe's place; patterns give several.
-pub(crate) fn resolve(settings: &Settings) -> Result<Vec<Event>, Error> {
+pub(crate) fn resolve(
+    settings: &Settings,
+    note: &mut dyn FnMut(Note),
+) -> Result<Vec<Event>, Error> {
     let mut events = Vec::new();
     for event in &settings.events {
         let Some(point) = &event.probe else {
@@ -39,9 +45,23 @@ pub(crate) fn resolve(settings: &Settings) -> Result<Vec<Event>, Error> {
             event: event.name.clone(),
             source,
         })?;
+        if is_inside(&point.site) {
+            // Nothing here knows how long instructions are.
+            let event = event.name.clone();
+            note(Note::ProbeInside { event });
+        }
         events.extend(found);
     }
     Ok(events)
+}
+
+/// Whether a probe may be in the middle of an instruction.
+fn is_inside(site: &ProbeSite) -> bool {
+    match site {
+        ProbeSite::Function { offset, .. } => *offset > 0,
+        ProbeSite::Address(_) => true,
+        ProbeSite::Marker { .. } => false,
+    }
 }
 
 fn resolve_one(
@@ -53,7 +73,11 @@ fn resolve_one(
         return in_kernel(event, point).map(|event| vec![event]);
     }
     let mut events = Vec::new();
-    for place in places(point, settings)? {
+    let places = places(point, settings)?;
+    if places.len() > MOST_PLACES {
+        return Err(ProbeError::TooMany { n: places.len() });
+    }
+    for place in places {
         let mut one = event.clone();
         one.name = name_of(event, point, &place);
         one.attr.config2 = place.offset;
@@ -204,4 +228,19 @@ fn in_path(command: &OsStr) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let mut places = std::env::split_paths(&path).map(|dir| dir.join(own));
     places.find(|place| place.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_where_functions_start_instructions_are_known_to_begin() {
+        let function = |offset| ProbeSite::Function {
+            name: "f".to_owned(),
+            offset,
+        };
+        assert!(!is_inside(&function(0)));
+        assert!(is_inside(&function(1)) && is_inside(&ProbeSite::Address(8)));
+    }
 }

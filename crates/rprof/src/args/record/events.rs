@@ -3,8 +3,8 @@
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Events")]
 pub(crate) struct EventArgs {
-    /// Events: names, PMU events, tracepoints, breakpoints, {groups}; a list or repeated
-    /// [default: cycles, or cpu-clock without a hardware PMU]
+    /// Events: names, PMU events, tracepoints, breakpoints, probes (uprobe:/path:function), {groups};
+    /// a list or repeated; rprof list shows names [default: cycles, or cpu-clock without a hardware PMU]
     #[arg(short = 'e', long = "event", value_name = "EVENT")]
     pub(crate) events: Vec<String>,
 

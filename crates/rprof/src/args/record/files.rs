@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Files")]
 pub(crate) struct FileArgs {
-    /// Compress the recording: levels from 1 (fastest) to 22 (smallest) [default: 1]
+    /// Compress the recording: levels from 1 (fastest, if none is given) to 22 (smallest)
     #[arg(
         short = 'z',
         long,
@@ -19,7 +19,7 @@ pub(crate) struct FileArgs {
     )]
     pub(crate) compression_level: Option<i32>,
 
-    /// Flight recorder: keep the latest samples only, in rings that are overwritten (-m says how many),
+    /// Flight recorder: keep the latest samples only, in rings that are overwritten (their size: -m),
     /// and write them at the end, or when --switch-output says so; callers by frame pointers
     #[arg(long, conflicts_with = "post_unwind")]
     pub(crate) overwrite: bool,
@@ -44,7 +44,7 @@ pub(crate) struct FileArgs {
     #[arg(long)]
     pub(crate) timestamp_filename: bool,
 
-    /// End the recording when the file has this size, such as 100M
+    /// End the recording, and the command, when the file has this size, such as 100M
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) max_size: Option<u64>,
 

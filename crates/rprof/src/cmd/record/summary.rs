@@ -122,6 +122,9 @@ fn why_no_samples(summary: &Summary) -> String {
     if own > 0 {
         return format!("all {own} were of rprof itself (--include-self keeps them)");
     }
+    if summary.lost_samples.is_some_and(|lost| lost > 0) {
+        return "no samples: those that came may be among the lost ones".to_owned();
+    }
     let why: Vec<String> = summary.event_counts.iter().map(why_none).collect();
     match why.is_empty() {
         true => "no samples: idle, or too short; a higher -F may help".to_owned(),
