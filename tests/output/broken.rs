@@ -100,8 +100,9 @@ fn a_disk_that_gets_full_leaves_a_file_that_is_read() {
         let file = dir.path().join("perf.data");
         let n = samples_of(&file);
         assert!(n > 0, "{error}");
-        if has(test, "perf", "linux-perf") {
-            assert_eq!(samples_by_perf(&file), n, "{flags:?}");
+        // perf reads compressed records only where what follows them could be written, too.
+        if flags.is_empty() && has(test, "perf", "linux-perf") {
+            assert_eq!(samples_by_perf(&file), n);
         }
     }
 }
