@@ -43,7 +43,7 @@ pub(crate) trait Arch {
     const GO_ENTRY: &'static str;
     /// Instructions begin at multiples of this.
     const CODE_ALIGN: usize;
-    /// Whether prologues and epilogues are decoded.
+    /// Whether prologues and epilogues are decoded: then the last five functions are not those of the trait.
     const DECODES_FRAMES: bool;
 
     /// An address without what else its word holds.
@@ -62,21 +62,36 @@ pub(crate) trait Arch {
     fn is_jump_stub(code: &[u8]) -> bool;
 
     /// The instruction that code begins with, if epilogues have such, and its bytes.
-    fn epilogue(code: &[u8]) -> Option<(usize, Does)>;
+    fn epilogue(_code: &[u8]) -> Option<(usize, Does)> {
+        None
+    }
 
     /// Whether code goes on, with nothing that moves the stack pointer, to where a frame begins: the
     /// return address is what the stack pointer leads to.
-    fn is_before_frame(code: &[u8]) -> bool;
+    fn is_before_frame(_code: &[u8]) -> bool {
+        false
+    }
 
     /// Whether an instruction of one byte pushes the frame pointer.
-    fn pushes_frame_pointer(instruction: u8) -> bool;
+    fn pushes_frame_pointer(_instruction: u8) -> bool {
+        false
+    }
 
     /// Whether code makes the stack pointer the frame pointer.
-    fn makes_frame(code: &[u8]) -> bool;
+    fn makes_frame(_code: &[u8]) -> bool {
+        false
+    }
 
     /// Whether the code of a function, from its start to where it is, has moved the stack pointer by
     /// no more than the push of a frame pointer.
-    fn is_start(code: &[u8]) -> bool;
+    fn is_start(_code: &[u8]) -> bool {
+        false
+    }
+}
+
+/// The instruction that code begins with, of machines whose instructions have four bytes.
+pub(crate) fn first_word(code: &[u8]) -> Option<u32> {
+    code.first_chunk().copied().map(u32::from_le_bytes)
 }
 
 /// A set of registers as bits.

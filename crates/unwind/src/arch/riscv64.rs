@@ -1,7 +1,7 @@
 //! 64-bit RISC-V. Source: RISC-V ELF psABI, 1.0, "DWARF Register Numbers", "Integer Calling Convention" and
 //! "Frame Pointer Convention"; of instructions, RISC-V Unprivileged ISA, "RV32I", "C" extension.
 
-use super::{Arch, Call, Does, LONGEST_CALL, PltStubs, Sampled, SignalReturn, bits};
+use super::{Arch, Call, LONGEST_CALL, PltStubs, Sampled, SignalReturn, bits, first_word};
 use gimli::Vendor;
 use rprof_abi::Machine;
 use rprof_abi::registers::riscv;
@@ -97,26 +97,6 @@ impl Arch for Riscv64 {
     fn is_jump_stub(code: &[u8]) -> bool {
         first_word(code).is_some_and(|word| word & 0xfff == 0xe17)
     }
-
-    fn epilogue(_: &[u8]) -> Option<(usize, Does)> {
-        None
-    }
-
-    fn is_before_frame(_: &[u8]) -> bool {
-        false
-    }
-
-    fn pushes_frame_pointer(_: u8) -> bool {
-        false
-    }
-
-    fn makes_frame(_: &[u8]) -> bool {
-        false
-    }
-
-    fn is_start(_: &[u8]) -> bool {
-        false
-    }
 }
 
 /// How far a JAL goes: 20 bits with their sign, out of order.
@@ -129,8 +109,4 @@ fn jal_distance(word: u32) -> i32 {
 /// Whether it is C.JALR; without a register it would be C.EBREAK.
 fn is_short_call(short: u16) -> bool {
     short & 0xf07f == 0x9002 && short != 0x9002
-}
-
-fn first_word(code: &[u8]) -> Option<u32> {
-    code.first_chunk().copied().map(u32::from_le_bytes)
 }

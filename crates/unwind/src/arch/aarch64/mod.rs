@@ -1,7 +1,7 @@
 //! 64-bit ARM. Source: DWARF for the Arm 64-bit Architecture, 4.1; Procedure Call Standard, 6.1; of
 //! instructions, Arm ARM.
 
-use super::{Arch, Call, Does, LONGEST_CALL, PltStubs, Pushes, Sampled, SignalReturn, bits};
+use super::{Arch, Call, LONGEST_CALL, PltStubs, Pushes, Sampled, SignalReturn, bits, first_word};
 use gimli::Vendor;
 use rprof_abi::Machine;
 use rprof_abi::registers::arm64;
@@ -102,28 +102,4 @@ impl Arch for Aarch64 {
     fn is_jump_stub(code: &[u8]) -> bool {
         first_word(code).is_some_and(|word| word & 0x9f00_001f == 0x9000_0010)
     }
-
-    fn epilogue(_: &[u8]) -> Option<(usize, Does)> {
-        None
-    }
-
-    fn is_before_frame(_: &[u8]) -> bool {
-        false
-    }
-
-    fn pushes_frame_pointer(_: u8) -> bool {
-        false
-    }
-
-    fn makes_frame(_: &[u8]) -> bool {
-        false
-    }
-
-    fn is_start(_: &[u8]) -> bool {
-        false
-    }
-}
-
-fn first_word(code: &[u8]) -> Option<u32> {
-    code.first_chunk().copied().map(u32::from_le_bytes)
 }
