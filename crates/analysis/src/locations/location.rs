@@ -67,3 +67,11 @@ pub(super) fn location_of(
         },
     }
 }
+
+/// Each of these once, sorted.
+pub(crate) fn distinct<'a>(locations: impl Iterator<Item = &'a Location>) -> Vec<Location> {
+    let mut all: Vec<Location> = locations.copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}

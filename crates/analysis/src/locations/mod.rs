@@ -9,7 +9,7 @@ mod tasks;
 pub use address::Address;
 pub use cache::LocationCache;
 pub use location::Location;
-pub(crate) use location::{TRUNCATED, UNMAPPED_KERNEL, UNMAPPED_OTHER};
+pub(crate) use location::{TRUNCATED, UNMAPPED_KERNEL, UNMAPPED_OTHER, distinct};
 pub use mappings::Mappings;
 pub(crate) use mappings::TaskCache;
 pub(crate) use tasks::{NamedThread, ShownTasks, task_name};

@@ -6,7 +6,7 @@ use super::dimensions::GroupKey;
 use super::driver::{Pass, ResolvedSample, TaskSample, run};
 use super::query::Query;
 use crate::Error;
-use crate::locations::{Location, LocationCache};
+use crate::locations::{Location, LocationCache, distinct};
 use crate::samples::IgnoredSamples;
 use crate::symbolize::Symbols;
 use foldhash::HashMap;
@@ -54,11 +54,7 @@ pub(crate) fn count_flat(
 impl FlatCounts {
     /// All locations, sorted.
     pub(crate) fn locations(&self) -> Vec<Location> {
-        let locations = self.threads.iter().flat_map(|thread| &thread.locations);
-        let mut all: Vec<Location> = locations.copied().collect();
-        all.sort_unstable();
-        all.dedup();
-        all
+        distinct(self.threads.iter().flat_map(|thread| &thread.locations))
     }
 
     /// The weight of the samples at each location, all events together.

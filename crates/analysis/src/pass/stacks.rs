@@ -6,7 +6,7 @@ use super::dimensions::GroupKey;
 use super::driver::{Pass, ResolvedSample, TaskSample, run};
 use super::query::Query;
 use crate::Error;
-use crate::locations::{Location, LocationCache};
+use crate::locations::{Location, LocationCache, distinct};
 use crate::samples::IgnoredSamples;
 use crate::stacks::StackEndCounts;
 use crate::symbolize::Symbols;
@@ -78,11 +78,7 @@ pub(super) fn find_stacks(
 impl FoundStacks {
     /// All locations, sorted.
     pub(super) fn locations(&self) -> Vec<Location> {
-        let locations = self.threads.iter().flat_map(|thread| &thread.locations);
-        let mut all: Vec<Location> = locations.copied().collect();
-        all.sort_unstable();
-        all.dedup();
-        all
+        distinct(self.threads.iter().flat_map(|thread| &thread.locations))
     }
 
     /// What was kept, by function.
