@@ -82,7 +82,7 @@ pub fn perf<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
     command
 }
 
-/// What whoever runs the tests may have set for rprof and other tools: it is not theirs that is tested.
+/// Settings that a user may have for rprof and other tools. Tests run without them.
 const SETTINGS: &[&str] = &[
     "COLUMNS",
     "PERF_CONFIG",

@@ -68,7 +68,7 @@ fn addresses_registers_and_sizes_of_page_faults_are_perfs_however_stacks_are_rec
         let lines = of_pages(perf_script(&recording, printed), start);
         let mut lines = lines;
         if stacks.ends_with("--post-unwind") {
-            // Whoever unwinds later needs all registers, which perf prints, too.
+            // To unwind later takes all registers, which perf prints, too.
             let without = |line: &String| line.split(" ABI:").next().unwrap().to_owned();
             let expected: Vec<String> = expected.iter().map(without).collect();
             lines = lines.iter().map(without).collect();

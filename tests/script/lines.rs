@@ -38,7 +38,7 @@ fn is_ours(block: &[&str]) -> bool {
     all.iter().any(|name| comm.starts_with(name))
 }
 
-/// What there is to a sample whoever looks at it: command, ids and time. The image is not of it.
+/// What is in each sample for every reader: command, ids and time. The image is not of it.
 fn head<'t>(block: &[&'t str]) -> &'t str {
     let head = block[0].split(": ").next().unwrap_or_default();
     head.split(" (").next().unwrap_or_default()

@@ -56,7 +56,7 @@ impl RemoteControl {
         })
     }
 
-    /// What has come by now, or a part of that: whoever writes without end must not keep the recorder
+    /// What has come by now, or a part of that: a writer without end must not keep the recorder
     /// from its work.
     pub(crate) fn words(&mut self) -> Vec<Word> {
         let mut bytes = [0; MAX_LINE];

@@ -42,7 +42,7 @@ enum Part<'a> {
     /// Of this recording, or of rprof's own.
     Symbols(Option<&'a str>),
     All,
-    /// So many copies of a recording.
+    /// A recording, this number of times over.
     Repeat(u64),
 }
 

@@ -80,7 +80,7 @@ fn own_cpu(bench: &Bench, hz: &str) -> Result<()> {
 struct Watched {
     cpu_s: f64,
     samples: u64,
-    /// As the report says it: of all CPUs it may be "at most" so many.
+    /// As the report says it: of all CPUs it may be "at most N".
     lost: String,
 }
 

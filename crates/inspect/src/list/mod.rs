@@ -1,4 +1,4 @@
-//! What events this machine has: for the eye, and as named fields.
+//! What events this machine has: as text, and as named fields.
 
 mod counted;
 mod functions;

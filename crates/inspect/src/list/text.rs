@@ -1,4 +1,4 @@
-//! The list for the eye: a part for each kind, and each event on a line of its own.
+//! The list as text: a part for each kind, and each event on a line of its own.
 
 use super::counted::Counted;
 use super::{Listed, Listing};

@@ -1,7 +1,7 @@
 //! Probes: from names of functions and markers to places in files.
 //!
 //! The kernel wants a path (of its own functions: a name) and an offset with such an event. It reads the path
-//! from the memory of whoever opens the event, and again, at the same address, from that of every process that
+//! from the memory of the process that opens the event, and again, at the same address, from that of every process that
 //! inherits it. So these events are never inherited: they are opened for everybody on each CPU, and what is of
 //! others is left out.
 

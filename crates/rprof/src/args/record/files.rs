@@ -36,7 +36,7 @@ pub(crate) struct FileArgs {
     )]
     pub(crate) switch_output: Option<SwitchOn>,
 
-    /// With --switch-output: keep only so many files, the latest
+    /// With --switch-output: keep only the latest N files
     #[arg(long, value_name = "N", requires = "switch_output")]
     pub(crate) switch_max_files: Option<NonZeroUsize>,
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Timing")]
 pub(crate) struct TimingArgs {
-    /// Sample only after so many milliseconds (-1: once --control says so), or only in these ranges
+    /// Start to sample after MS milliseconds (-1: once --control says so), or sample only in these ranges
     /// of milliseconds, and end with the last
     #[arg(
         short = 'D',
