@@ -135,7 +135,7 @@ fn forbidden(facts: &Facts) -> String {
     }
 }
 
-/// A seccomp filter, and what installed it.
+/// That a seccomp filter forbids it, and what lets it pass.
 fn filtered(facts: &Facts) -> String {
     let pass = facts.container.map_or(
         "run it outside of what filters its system calls (of systemd's services: \
