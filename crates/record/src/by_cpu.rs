@@ -3,8 +3,8 @@
 
 use crate::Error;
 use crate::control::DumpSize;
-use crate::open::{EventCounters, Group, Opened, Rings, Scope, SmallDumps};
-use crate::place::Place;
+use crate::opening::place::Place;
+use crate::opening::{EventCounters, Group, Opened, Rings, Scope, SmallDumps};
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
 use rprof_ringbuf::Target;
 use std::io;

@@ -4,9 +4,9 @@
 //! no samples, but the kernel counts them all the same. If many samples are missing and rights allow it,
 //! CPUs are sampled instead. Their clocks go on from task to task. Samples of others are left out.
 
-use crate::head::Head;
-use crate::lineage::Lineage;
-use crate::open::{EventCounters, Group, Totals};
+use crate::drain::head::Head;
+use crate::drain::lineage::Lineage;
+use crate::opening::{EventCounters, Group, Totals};
 use foldhash::HashSet;
 use rprof_abi::{
     AttrFlags, Endian, PerfEventAttr, RecordHeader, RecordKind, SampleLayout, event_type, sw,

@@ -2,12 +2,12 @@
 
 use crate::cost::enough_pages;
 use crate::coverage::Coverage;
-use crate::file_end::FileEnd;
 use crate::grace_period::GracePeriod;
 use crate::interrupts::{Interrupts, Wish};
 use crate::live::Unwound;
-use crate::open::{EventCounters, Group};
+use crate::opening::{EventCounters, Group};
 use crate::output::Fate;
+use crate::output::file_end::FileEnd;
 use crate::run::{Over, Run};
 use crate::sink::{Sink, Written};
 use crate::{Error, EventCount, Note, Summary};

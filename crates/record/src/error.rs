@@ -1,8 +1,8 @@
 //! Why a recording could not be made, with the one thing to do about it.
 
 use crate::advice::{self, Foreign};
-use crate::place::Place;
-use crate::probe_error::ProbeError;
+use crate::opening::place::Place;
+use crate::probes::error::ProbeError;
 use rprof_abi::{PerfEventAttr, event_type, sw};
 use rprof_events::{EventError, Suggestions};
 use rprof_ringbuf::{MapError, OpenError, Target};

@@ -1,29 +1,32 @@
 //! A recording from start to end.
 
-use crate::alive::Alive;
-use crate::attrs::{self, Attrs};
 use crate::control::{Control, Decision, POLL_INTERVAL, PassStatistics};
 use crate::coverage::{Coverage, Recorded};
 use crate::drain::Drain;
-use crate::features;
-use crate::files::Files;
-use crate::flight::Flight;
+use crate::drain::flight::Flight;
+use crate::drain::lineage::Lineage;
+use crate::drain::plan::Plan;
 use crate::grace_period::GracePeriod;
 use crate::interrupts::{Interrupts, NoAnswer, Wish};
-use crate::lineage::Lineage;
 use crate::live::Unreadable;
 use crate::note::Less;
-use crate::open::{self, Opened, Scope};
+use crate::opening::attrs::{self, Attrs};
+use crate::opening::group_attrs;
+use crate::opening::groups;
+use crate::opening::sampled_by::{OpenedFor, SampledBy, open_all};
+use crate::opening::stack_dump;
+use crate::opening::trial::Trial;
+use crate::opening::{self, Opened, Scope};
 use crate::output::Created;
-use crate::plan::Plan;
-use crate::sampled_by::{OpenedFor, SampledBy, open_all};
+use crate::output::alive::Alive;
+use crate::output::features;
+use crate::output::files::Files;
 use crate::sink::Sink;
 use crate::switching::{Goes, Switching};
+use crate::targets::watched;
 use crate::targets::{self, started_by, targets_of};
-use crate::trial::Trial;
 use crate::{
-    CallChains, ControlNote, Error, Inherit, Note, Output, Settings, Summary, Watch, group_attrs,
-    groups, probes, stack_dump, watched,
+    CallChains, ControlNote, Error, Inherit, Note, Output, Settings, Summary, Watch, probes,
 };
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
@@ -82,7 +85,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         targets,
         per_thread: settings.inherit == Inherit::PerThread,
         until_exec: settings.watch == Watch::Command && settings.when.is_from_start(),
-        ring_pages: open::ring_pages(settings, &attrs, n_rings),
+        ring_pages: opening::ring_pages(settings, &attrs, n_rings),
         sideband_pages: settings.sideband.ring_pages(),
         is_size_asked: settings.ring_pages.is_some(),
         two_dump_sizes: attrs.has_auto_dumps(),

@@ -13,8 +13,8 @@ mod tables;
 mod walk;
 
 use crate::control::UnwindStatistics;
-use crate::layouts::Layouts;
-use crate::stack_dump::{REDUCED_BYTES, SMALL_BYTES};
+use crate::drain::layouts::Layouts;
+use crate::opening::stack_dump::{REDUCED_BYTES, SMALL_BYTES};
 use address_space::LiveSpace;
 use code::Code;
 use deep_stack::{DeepStackRecovery, Recovered, TruncatedStack};

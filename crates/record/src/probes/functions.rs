@@ -1,7 +1,7 @@
 //! The functions of a file, by name or pattern.
 
 use super::place::Place;
-use crate::probe_error::ProbeError;
+use crate::probes::error::ProbeError;
 use rprof_base::Svma;
 use rprof_events::{Suggestions, glob_matches, is_glob, suggest};
 use rprof_images::{Elf, SymbolTable};

@@ -5,11 +5,12 @@
 //! inherits it. So these events are never inherited: they are opened for everybody on each CPU, and what is of
 //! others is left out.
 
+pub(crate) mod error;
 mod functions;
 mod markers;
 mod place;
 
-use crate::probe_error::ProbeError;
+use crate::probes::error::ProbeError;
 use crate::{Error, Note, Settings, Watch};
 use markers::{Marker, markers};
 use place::Place;

@@ -3,7 +3,7 @@
 use super::writer_thread::{Drained, PassEnd, UnwinderBack};
 use crate::control::UnwindStatistics;
 use crate::live::LiveUnwinder;
-use crate::stack_dump::{Kept, Room, append_trimmed};
+use crate::opening::stack_dump::{Kept, Room, append_trimmed};
 use rprof_abi::SampleLayout;
 
 /// The buffer that is being filled. Bytes get into it by [`push`](Self::push) and

@@ -10,7 +10,7 @@ use crate::Error;
 use crate::control::{UnwindPlace, UnwindStatistics, WriterState};
 use crate::interrupts::{Interrupts, NoAnswer};
 use crate::live::LiveUnwinder;
-use crate::stack_dump::{Kept, Room};
+use crate::opening::stack_dump::{Kept, Room};
 use crossbeam_channel::Receiver;
 use current_buffer::{CurrentBuffer, Unwinding};
 use pool::{BUFFER, POOL, Pool, emptied};

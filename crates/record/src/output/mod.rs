@@ -4,10 +4,19 @@
 //! new file, and has its name from the start: so a recorder that is killed leaves what it has. Where links
 //! are followed is said in `rprof_untrusted`.
 
+pub(crate) mod alive;
+pub(crate) mod features;
+pub(crate) mod file_end;
+pub(crate) mod files;
+pub(crate) mod missing_build_ids;
+pub(crate) mod switch;
+pub(crate) mod timestamp;
+pub(crate) mod writing;
+
 use crate::background::in_background;
-use crate::features::Features;
 use crate::interrupts::Interrupts;
-use crate::{Error, Output, timestamp};
+use crate::output::features::Features;
+use crate::{Error, Output};
 use rprof_perfdata::{Writer, WrittenEvent};
 use rprof_ringbuf::sys;
 use rprof_untrusted::{Goal, NewFile, Placed};

@@ -3,9 +3,9 @@
 use crate::Error;
 use crate::background::in_background;
 use crate::drain::Counts;
-use crate::features;
 use crate::interrupts::Interrupts;
-use crate::missing_build_ids::MissingBuildIds;
+use crate::output::features;
+use crate::output::missing_build_ids::MissingBuildIds;
 use crossbeam_channel::Receiver;
 use foldhash::HashSet;
 use rprof_perfdata::feature::{RecorderCost, SampleCoverage, StackEnds};

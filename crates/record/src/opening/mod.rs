@@ -1,13 +1,24 @@
 //! Opening every event for every target on every CPU, and mapping two rings a CPU.
 
-use crate::attrs::{Attrs, Prepared};
-use crate::cgroup::Cgroup;
+pub(crate) mod attrs;
+pub(crate) mod cgroup;
+pub(crate) mod counters;
+pub(crate) mod file_limit;
+pub(crate) mod group_attrs;
+pub(crate) mod groups;
+pub(crate) mod place;
+pub(crate) mod sampled_by;
+pub(crate) mod stack_dump;
+pub(crate) mod trial;
+
 use crate::control::DumpSize;
+use crate::drain::streams::Streams;
 use crate::interrupts::Interrupts;
 use crate::note::{FewFiles, SmallRings};
-use crate::place::Place;
-use crate::streams::Streams;
-use crate::{CallChains, Error, Inherit, Rate, Settings, opening, stack_dump};
+use crate::opening::attrs::{Attrs, Prepared};
+use crate::opening::cgroup::Cgroup;
+use crate::opening::place::Place;
+use crate::{CallChains, Error, Inherit, Rate, Settings};
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout};
 use rprof_events::Grouping;
 use rprof_ringbuf::{Counter, MapError, OpenError, Poller, Ring, Target, sys};
@@ -380,7 +391,7 @@ fn open_group(events: &[Prepared], scope: &Scope<'_>, pages: usize) -> Result<Gr
             .collect(),
         ..Group::default()
     };
-    opening::double(&mut group.events);
+    counters::double(&mut group.events);
     for (place, targets) in scope.places(&scope.targets) {
         group.add(&targets, place, Rings::Of(pages), scope.interrupts)?;
     }

@@ -1,7 +1,7 @@
 //! What the kernel lost, by its own count. It is asked at the end, and the answer is written into the file.
 
 use crate::interrupts::NoAnswer;
-use crate::open::{EventCounters, Group};
+use crate::opening::{EventCounters, Group};
 use crate::sink::Sink;
 use rprof_abi::record::{LostSamples, Record};
 use rprof_abi::{Endian, Misc, SampleId, SampleLayout};

@@ -1,13 +1,14 @@
 //! The attrs that are opened: what to sample, and the dummy that carries sideband.
 
 use crate::advice;
-use crate::cgroup::Cgroup;
 use crate::error::SIDEBAND;
 use crate::interrupts::Interrupts;
 use crate::note::Less;
-use crate::stack_dump::UserChain;
-use crate::trial::Trial;
-use crate::{CallChains, Error, Inherit, Note, Rate, Settings, Space, Watch, probes, stack_dump};
+use crate::opening::cgroup::Cgroup;
+use crate::opening::stack_dump;
+use crate::opening::stack_dump::UserChain;
+use crate::opening::trial::Trial;
+use crate::{CallChains, Error, Inherit, Note, Rate, Settings, Space, Watch, probes};
 use rprof_abi::{
     AttrFlags, BranchSampleType, PerfEventAttr, ReadFormat, SampleType, event_type, sw,
 };

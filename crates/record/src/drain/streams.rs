@@ -1,7 +1,7 @@
 //! Threads that began while events were opened. They may have inherited their parent's events, and have
 //! those that were opened for them. Their samples would count twice.
 
-use crate::head::Head;
+use crate::drain::head::Head;
 use foldhash::HashMap;
 
 /// An event on a CPU.

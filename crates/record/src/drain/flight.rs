@@ -4,10 +4,10 @@
 //! file. Chains are the kernel's, by frame pointers: with stack dumps a ring would hold some tens of samples.
 
 use crate::Error;
-use crate::attrs::Attrs;
 use crate::drain::Drain;
 use crate::interrupts::NoAnswer;
-use crate::open::Opened;
+use crate::opening::Opened;
+use crate::opening::attrs::Attrs;
 use crate::sink::Sink;
 use rprof_abi::{AttrFlags, RecordKind};
 use std::ops::Range;

@@ -1,6 +1,9 @@
 //! Whom to open events for.
 
-use crate::open::Opened;
+pub(crate) mod matching;
+pub(crate) mod watched;
+
+use crate::opening::Opened;
 use crate::{Error, Settings, Watch};
 use foldhash::HashSet;
 use rprof_ringbuf::Target;

@@ -1,6 +1,6 @@
 //! perf's words on a pipe (`--control`): enable, disable, snapshot, stop, ping, evlist.
 
-use crate::timing::ControlPipes;
+use crate::switching::timing::ControlPipes;
 use crate::{Error, Note};
 use rprof_untrusted::Seen;
 use std::fmt;

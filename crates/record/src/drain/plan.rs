@@ -1,11 +1,11 @@
 //! What is drained, what is written instead, and the unwinder that turns one into the other.
 
-use crate::attrs::Attrs;
 use crate::control::Control;
-use crate::layouts::Layouts;
+use crate::drain::layouts::Layouts;
 use crate::live::{DeepStacks, LiveUnwinder, Unreadable, UnwinderSettings};
-use crate::open::{EventCounters, Opened};
-use crate::stack_dump;
+use crate::opening::attrs::Attrs;
+use crate::opening::stack_dump;
+use crate::opening::{EventCounters, Opened};
 use crate::{Error, Settings};
 use rprof_abi::Machine;
 use rprof_abi::{AttrFlags, PerfEventAttr, SampleLayout};

@@ -2,9 +2,9 @@
 //! limit allows them, and what needs fewer.
 
 use crate::Error;
-use crate::attrs::{Attrs, Prepared};
 use crate::note::FewFiles;
-use crate::open::Scope;
+use crate::opening::Scope;
+use crate::opening::attrs::{Attrs, Prepared};
 use rprof_base::Counted;
 use rprof_ringbuf::Target;
 use rprof_ringbuf::sys::OpenFilesLimit;

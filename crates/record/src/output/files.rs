@@ -2,10 +2,10 @@
 
 use crate::cost::CostClock;
 use crate::drain::Counts;
-use crate::features::Features;
-use crate::file_end::Ending;
+use crate::drain::losses;
 use crate::interrupts::Interrupts;
-use crate::losses;
+use crate::output::features::Features;
+use crate::output::file_end::Ending;
 use crate::output::{Created, Fate, FileBegin};
 use crate::{Error, SwitchOn, SwitchOutput};
 use rprof_perfdata::WrittenEvent;

@@ -1,8 +1,8 @@
 //! The attrs of groups: members follow their leader. Whether the kernel takes a group is tried.
 
-use crate::attrs::Prepared;
-use crate::groups::units;
-use crate::trial::Trial;
+use crate::opening::attrs::Prepared;
+use crate::opening::groups::units;
+use crate::opening::trial::Trial;
 use crate::{Error, Note};
 use rprof_abi::{AttrFlags, PerfEventAttr, ReadFormat};
 use rprof_events::Grouping;

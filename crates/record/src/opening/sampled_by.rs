@@ -1,9 +1,10 @@
 //! How what was asked for is sampled: by thread, or by CPU where that is not possible.
 
-use crate::attrs::Attrs;
-use crate::open::{Opened, Scope};
+use crate::opening::attrs::Attrs;
+use crate::opening::file_limit;
+use crate::opening::{Opened, Scope};
 use crate::targets::targets_of;
-use crate::{Error, Note, Settings, Watch, file_limit};
+use crate::{Error, Note, Settings, Watch};
 use rprof_ringbuf::Target;
 
 /// Events, and how they sample what was asked for.

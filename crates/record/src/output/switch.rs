@@ -4,11 +4,11 @@
 //! once more. The new file begins with description and copies. So all that a sample in it needs is in it,
 //! and what changed meanwhile has its time.
 
-use crate::file_end::FileEnd;
-use crate::losses;
-use crate::missing_build_ids::MissingBuildIds;
+use crate::drain::losses;
 use crate::note::Note;
-use crate::open::Group;
+use crate::opening::Group;
+use crate::output::file_end::FileEnd;
+use crate::output::missing_build_ids::MissingBuildIds;
 use crate::output::{Created, Fate};
 use crate::run::Run;
 use crate::sink::Sink;

@@ -1,10 +1,13 @@
 //! Sampling is switched on and off while a recording runs: by time, or by words on a pipe.
 
+pub(crate) mod remote_control;
+pub(crate) mod timing;
+
 use crate::control::DumpSize;
-use crate::open::{EventCounters, Opened};
-use crate::remote_control::{ControlNote, RemoteControl, Word};
+use crate::opening::{EventCounters, Opened};
 use crate::run::Run;
-use crate::timing::{Change, Timing, When};
+use crate::switching::remote_control::{ControlNote, RemoteControl, Word};
+use crate::switching::timing::{Change, Timing, When};
 use crate::{Error, Note};
 use rprof_abi::AttrFlags;
 use rprof_ringbuf::{Counter, Poller};

@@ -1,10 +1,11 @@
 //! Opening the counters of events: one for each target on each CPU, members of groups behind their leader.
 
-use crate::cgroup::Cgroup;
+use crate::Error;
 use crate::interrupts::Interrupts;
-use crate::open::{EventCounters, Group, RingOwner, Rings, SmallDumps};
-use crate::place::Place;
-use crate::{Error, groups};
+use crate::opening::cgroup::Cgroup;
+use crate::opening::groups;
+use crate::opening::place::Place;
+use crate::opening::{EventCounters, Group, RingOwner, Rings, SmallDumps};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_ringbuf::sys::OpenFilesLimit;
 use rprof_ringbuf::{Counter, OpenError, OpenWith, Target};

@@ -1,6 +1,6 @@
 //! Events of control groups: the kernel counts on a CPU only while one of the group runs there.
 
-use crate::attrs::Prepared;
+use crate::opening::attrs::Prepared;
 use crate::{Cgroups, Error};
 use rprof_events::Suggestions;
 use rprof_ringbuf::Target;

@@ -1,20 +1,28 @@
 //! One pass over all rings. Its order lets a reader know every mapping before the samples that need it.
 //! Samples and losses are counted on the way.
 
+pub(crate) mod flight;
+pub(crate) mod head;
+pub(crate) mod layouts;
+pub(crate) mod lineage;
+pub(crate) mod losses;
+pub(crate) mod plan;
+pub(crate) mod streams;
+
 use crate::Note;
-use crate::alive::Alive;
 use crate::coverage::Coverage;
-use crate::flight::Flight;
-use crate::head::Head;
+use crate::drain::flight::Flight;
+use crate::drain::head::Head;
+use crate::drain::layouts::Layouts;
+use crate::drain::lineage::Lineage;
+use crate::drain::streams::Streams;
 use crate::interrupts::NoAnswer;
 use crate::jit_clock::JitClock;
-use crate::layouts::Layouts;
-use crate::lineage::Lineage;
-use crate::missing_build_ids::MissingBuildIds;
-use crate::open::Opened;
+use crate::opening::Opened;
+use crate::opening::stack_dump::Kept;
+use crate::output::alive::Alive;
+use crate::output::missing_build_ids::MissingBuildIds;
 use crate::sink::Sink;
-use crate::stack_dump::Kept;
-use crate::streams::Streams;
 use rprof_abi::record::Record;
 use rprof_abi::{Endian, Misc, RawRecord, RecordHeader, RecordKind, SampleLayout};
 use rprof_perfdata::file_kind;

@@ -5,7 +5,7 @@
 //! have no build id, it is noted what is in them. None is made up: perf refuses files that lack an id that
 //! the recording has.
 
-use crate::file_limit;
+use crate::opening::file_limit;
 use foldhash::{HashMap, HashSet};
 use rprof_abi::record::{BuildIdBytes, FileIdentity, Inode, Mmap2, Record};
 use rprof_abi::{Encoder, Endian, Misc};
