@@ -140,6 +140,15 @@ impl Counter {
         )
     }
 
+    /// Has no ring from now on: what it would write is lost, and not counted. The ring that it is mapped with
+    /// stays.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn write_nowhere(&self) -> io::Result<()> {
+        sys::perf_ioctl(self.fd.as_fd(), sys::PerfIoctl::SetOutput(-1))
+    }
+
     /// Reads count and losses; works after the task has ended, too.
     ///
     /// # Errors

@@ -81,6 +81,7 @@ pub(crate) fn perf_event_open(
 pub(crate) enum PerfIoctl {
     Enable,
     Disable,
+    /// -1: none. The kernel compares all bits of the argument.
     SetOutput(RawFd),
     /// Whether its ring takes nothing.
     PauseOutput(bool),
@@ -91,10 +92,10 @@ pub(crate) enum PerfIoctl {
 /// Request numbers of `include/uapi/linux/perf_event.h` (v6.12); `_IO` and `_IOR` on all
 /// architectures that put no direction bits elsewhere.
 pub(crate) fn perf_ioctl(fd: BorrowedFd<'_>, request: PerfIoctl) -> io::Result<()> {
-    let (number, argument): (libc::c_ulong, libc::c_int) = match request {
+    let (number, argument): (libc::c_ulong, libc::c_long) = match request {
         PerfIoctl::Enable => (0x2400, 0),
         PerfIoctl::Disable => (0x2401, 0),
-        PerfIoctl::SetOutput(owner) => (0x2405, owner),
+        PerfIoctl::SetOutput(owner) => (0x2405, owner.into()),
         PerfIoctl::Refresh => (0x2402, 1),
         PerfIoctl::PauseOutput(is_paused) => (0x4004_2409, is_paused.into()),
     };
