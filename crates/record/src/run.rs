@@ -86,7 +86,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         targets,
         per_thread: settings.inherit == Inherit::PerThread,
         until_exec: settings.watch == Watch::Command && settings.when.is_from_start(),
-        ring_pages: opening::ring_pages(settings, &attrs, n_rings),
+        ring_pages: opening::ring_size::ring_pages(settings, &attrs, n_rings),
         sideband_pages: settings.sideband.ring_pages(),
         is_size_asked: settings.ring_pages.is_some(),
         two_dump_sizes: attrs.has_auto_dumps(),

@@ -4,9 +4,11 @@ pub(crate) mod attrs;
 pub(crate) mod cgroup;
 pub(crate) mod counters;
 pub(crate) mod file_limit;
+pub(crate) mod filter;
 pub(crate) mod group_attrs;
 pub(crate) mod groups;
 pub(crate) mod place;
+pub(crate) mod ring_size;
 pub(crate) mod rings;
 pub(crate) mod sampled_by;
 pub(crate) mod stack_dump;
@@ -18,22 +20,18 @@ use crate::interrupts::Interrupts;
 use crate::note::{FewFiles, SmallRings};
 use crate::opening::attrs::{Attrs, Prepared};
 use crate::opening::cgroup::Cgroup;
+use crate::opening::filter::Filter;
 use crate::opening::place::Place;
+use crate::opening::ring_size::small_rings;
 use crate::opening::rings::RingOwner;
-use crate::{CallChains, Error, Inherit, Rate, Settings};
+use crate::{CallChains, Error};
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout};
 use rprof_events::Grouping;
 use rprof_ringbuf::{Counter, MapError, OpenError, Ring, Target, sys};
 use std::ffi::CString;
 use std::io;
 
-/// Bytes of a sample ring, as perf's.
-const SAMPLE_BYTES: u64 = 512 << 10;
-/// The largest ring unless the user asks for one, and the most for all rings together.
-const MOST_SAMPLE_BYTES: u64 = 16 << 20;
-const MOST_BYTES: u64 = 128 << 20;
-/// The smallest ring of a thread that has its own, and pages of its sideband.
-const THREAD_BYTES: u64 = 64 << 10;
+/// Pages of the sideband of a thread that has its own.
 const THREAD_SIDEBAND_PAGES: usize = 8;
 /// With stack dumps, the recorder wakes up when one of this many parts of a ring is full.
 const WAKE_AT: usize = 8;
@@ -58,6 +56,8 @@ pub(crate) struct EventCounters {
     /// What the kernel wants with a probe.
     pub(crate) text: Option<CString>,
     pub(crate) cgroup: Option<Cgroup>,
+    /// Which hits are sampled.
+    pub(crate) filter: Option<Filter>,
 }
 
 /// What counters of an event say in sum.
@@ -288,52 +288,6 @@ impl Group {
     }
 }
 
-/// Data pages of each sample ring: a power of two, with room for the samples of a fifth of a second on a
-/// busy CPU.
-pub(crate) fn ring_pages(settings: &Settings, attrs: &Attrs, n_rings: usize) -> usize {
-    if let Some(pages) = settings.ring_pages {
-        return pages;
-    }
-    let hz = match settings.rate.unwrap_or(Rate::DEFAULT) {
-        Rate::Frequency(hz) => hz,
-        // As often as the busiest of frequencies.
-        Rate::Period(_) => u64::MAX,
-    };
-    let stacks = attrs
-        .sampling
-        .iter()
-        .map(|event| event.attr.sample_stack_user);
-    let stack_bytes = stacks.max().unwrap_or(0);
-    let share = MOST_BYTES / n_rings.max(1) as u64;
-    let least = match settings.inherit {
-        Inherit::PerThread => share.clamp(THREAD_BYTES, SAMPLE_BYTES),
-        _ => SAMPLE_BYTES,
-    };
-    let most = share.clamp(least, MOST_SAMPLE_BYTES);
-    let bytes = hz.saturating_mul(stack_bytes.into()) / 5;
-    let bytes = bytes.clamp(least, most);
-    let bytes = 1u64 << bytes.ilog2();
-    usize::try_from(bytes).unwrap_or(usize::MAX) / sys::page_size()
-}
-
-/// Sample rings that are smaller than asked for. They are not worth a word if they are as large as perf's
-/// and hold the largest dumps, unless the user asked for their size.
-fn small_rings(sampling: &Group, scope: &Scope<'_>) -> Option<SmallRings> {
-    let asked = (scope.ring_pages * sys::page_size()) as u64;
-    let size_bytes = sampling.rings.iter().map(Ring::size_bytes).min()?;
-    let dumps = sampling
-        .events
-        .iter()
-        .map(|event| event.attr.sample_stack_user);
-    let stack_bytes = dumps.max().filter(|_| scope.two_dump_sizes).map(u64::from);
-    let stack_bytes = stack_bytes.filter(|&bytes| bytes < stack_dump::LARGE_BYTES.into());
-    let matters = size_bytes < SAMPLE_BYTES || stack_bytes.is_some() || scope.is_size_asked;
-    (size_bytes < asked && matters).then_some(SmallRings {
-        size_bytes,
-        stack_bytes,
-    })
-}
-
 /// Opens a group with rings of this many pages, or of half as many, and so on. All CPUs have the same, so
 /// that no CPU is left with what others did not take.
 fn open_halving(events: &[Prepared], scope: &Scope<'_>, mut pages: usize) -> Result<Group, Error> {
@@ -435,5 +389,6 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
         grouping: event.grouping.clone(),
         text: event.text.clone(),
         cgroup: event.cgroup.clone(),
+        filter: event.filter.clone(),
     }
 }
