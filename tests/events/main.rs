@@ -9,6 +9,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod filters;
 mod groups;
 mod probes;
 mod terms;

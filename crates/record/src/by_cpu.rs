@@ -98,6 +98,7 @@ impl EventCounters {
             grouping: self.grouping.clone(),
             text: self.text.clone(),
             cgroup: self.cgroup.clone(),
+            filter: self.filter.clone(),
         }
     }
 }

@@ -120,6 +120,14 @@ impl Counter {
         sys::perf_ioctl(self.fd.as_fd(), sys::PerfIoctl::Disable)
     }
 
+    /// Lets only those hits of a tracepoint or probe be counted and sampled that fit.
+    ///
+    /// # Errors
+    /// The kernel's; EINVAL if it does not understand the filter.
+    pub fn set_filter(&self, filter: &CStr) -> io::Result<()> {
+        sys::perf_ioctl(self.fd.as_fd(), sys::PerfIoctl::SetFilter(filter))
+    }
+
     /// Its id, as in IDENTIFIER and ID fields of its records.
     ///
     /// # Errors

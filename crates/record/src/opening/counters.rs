@@ -59,8 +59,12 @@ impl Group {
         let leader = leader.map(|leader| &self.events[leader]);
         let text = event.text.as_deref();
         let open = |attr, leader| {
-            open_one(attr, target, place, OpenWith { leader, text })
-                .map_err(|why| Error::open(&event.name, attr, why, target))
+            let opened = open_one(attr, target, place, OpenWith { leader, text })
+                .map_err(|why| Error::open(&event.name, attr, why, target))?;
+            if let (Some(counter), Some(filter)) = (&opened, &event.filter) {
+                filter.set(counter, &event.name)?;
+            }
+            Ok::<_, Error>(opened)
         };
         let large = open(
             &event.attr,

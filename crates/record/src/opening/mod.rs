@@ -4,6 +4,7 @@ pub(crate) mod attrs;
 pub(crate) mod cgroup;
 pub(crate) mod counters;
 pub(crate) mod file_limit;
+pub(crate) mod filter;
 pub(crate) mod group_attrs;
 pub(crate) mod groups;
 pub(crate) mod place;
@@ -18,6 +19,7 @@ use crate::interrupts::Interrupts;
 use crate::note::{FewFiles, SmallRings};
 use crate::opening::attrs::{Attrs, Prepared};
 use crate::opening::cgroup::Cgroup;
+use crate::opening::filter::Filter;
 use crate::opening::place::Place;
 use crate::opening::ring_size::small_rings;
 use crate::{CallChains, Error};
@@ -52,6 +54,8 @@ pub(crate) struct EventCounters {
     /// What the kernel wants with a probe.
     pub(crate) text: Option<CString>,
     pub(crate) cgroup: Option<Cgroup>,
+    /// Which hits are sampled.
+    pub(crate) filter: Option<Filter>,
 }
 
 /// What counters of an event say in sum.
@@ -442,5 +446,6 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
         grouping: event.grouping.clone(),
         text: event.text.clone(),
         cgroup: event.cgroup.clone(),
+        filter: event.filter.clone(),
     }
 }
