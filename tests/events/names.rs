@@ -13,6 +13,8 @@ const ONE_OF: usize = 25;
 const FORMS: &[&str] = &[
     "r1a8",
     "r0",
+    "cpu-clock/percore/",
+    "faults/percore=1,period=7/u",
     "cpu-clock:u",
     "cpu-clock:k",
     "cycles:h",

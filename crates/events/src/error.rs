@@ -332,8 +332,8 @@ fn column(event: &str, word: &str) -> Option<usize> {
 /// What perf's other terms are for.
 fn why_not(term: &str) -> &'static str {
     match term {
-        "overwrite" => "samples are not overwritten yet",
-        "percore" | "metric-id" | "ratio-to-prev" => "it is for counting (perf stat)",
+        "overwrite" => "say it for all events, with --overwrite",
+        "metric-id" | "ratio-to-prev" => "it is for counting (perf stat)",
         "aux-output" | "aux-action" | "aux-sample-size" => "hardware traces are not recorded",
         "branch_type" => "branches are recorded for all events alike",
         "cpu" => "say it for all events, with -C",

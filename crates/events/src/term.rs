@@ -116,11 +116,12 @@ pub(crate) const GENERAL: &[&str] = &[
     "inherit",
     "no-inherit",
     "no-overwrite",
+    "percore",
     "time",
 ];
 
 /// Those that ask for what is so without a value.
-const YES: &[&str] = &["inherit", "no-inherit", "no-overwrite", "time"];
+const YES: &[&str] = &["inherit", "no-inherit", "no-overwrite", "percore", "time"];
 
 /// perf's terms that ask for what the recorder does not do for single events.
 const UNSUPPORTED: &[&str] = &[
@@ -132,7 +133,6 @@ const UNSUPPORTED: &[&str] = &[
     "metric-id",
     "nr",
     "overwrite",
-    "percore",
     "ratio-to-prev",
 ];
 
@@ -215,8 +215,10 @@ impl General {
             ("inherit", yes @ 0..=1) => self.inherit = Some(yes == 1),
             ("no-inherit", yes @ 0..=1) => self.inherit = Some(yes == 0),
             ("time" | "no-overwrite", 1) => {}
+            // Sums of counts: samples are as without it.
+            ("percore", 0..=1) => {}
             ("time", _) => return Err(bad("1: every sample has its time")),
-            ("no-overwrite", _) => return Err(bad("1: samples are not overwritten")),
+            ("no-overwrite", _) => return Err(bad("1: --overwrite is for all events")),
             _ => return Err(bad("0 or 1")),
         }
         Ok(())

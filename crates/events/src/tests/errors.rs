@@ -85,13 +85,17 @@ fn errors_say_what_is_wrong_and_where() {
             "unknown term ''../type'' in 'cpu/'../type'=1/'",
         ),
         (
-            "cycles/percore/",
-            "term 'percore' in 'cycles/percore/' (column 8) is not supported: it is for counting",
+            "cycles/percore=2/",
+            "'2' is no value of term 'percore' in 'cycles/percore=2/' (column 8): it takes 0 or 1",
+        ),
+        (
+            "cycles/metric-id=x/",
+            "term 'metric-id' in 'cycles/metric-id=x/' (column 8) is not supported: it is for counting",
         ),
         (
             "cycles/period=1,overwrite/",
             "term 'overwrite' in 'cycles/period=1,overwrite/' (column 17) is not supported: \
-             samples are not overwritten yet",
+             say it for all events, with --overwrite",
         ),
         (
             "cycles/call-graph=dwarv/",
