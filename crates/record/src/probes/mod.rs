@@ -7,12 +7,10 @@
 
 pub(crate) mod error;
 mod functions;
-mod markers;
 mod place;
 
 use crate::probes::error::ProbeError;
 use crate::{Error, Note, Settings, Watch};
-use markers::{Marker, markers};
 use place::Place;
 use rprof_abi::MapsLine;
 use rprof_base::Svma;
@@ -20,7 +18,7 @@ use rprof_events::{
     Event, Grouping, ProbePoint, ProbeSite, ProbedCode, Sources, glob_matches, is_glob,
     set_semaphore, suggest,
 };
-use rprof_images::Elf;
+use rprof_images::{Elf, Marker, markers};
 use rprof_process::process_of;
 use rprof_untrusted::Budget;
 use std::collections::BTreeSet;
