@@ -12,6 +12,7 @@ mod common;
 mod attr_dump;
 mod filters;
 mod groups;
+mod markers;
 mod names;
 mod probes;
 mod terms;
