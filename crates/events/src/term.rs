@@ -32,6 +32,7 @@ pub(crate) fn split_terms<'a>(text: &'a str, event: &str) -> Result<Vec<Term<'a>
         };
         match key {
             "" => Err(EventError::Empty {
+                what: "a term",
                 text: event.to_owned(),
             }),
             _ => Ok(Term { key, value }),
@@ -43,8 +44,14 @@ pub(crate) fn split_terms<'a>(text: &'a str, event: &str) -> Result<Vec<Term<'a>
 /// A number as perf takes it: decimal, or hexadecimal after `0x`.
 ///
 /// # Errors
-/// [`EventError::BadNumber`] for anything else, and beyond 64 bits.
+/// [`EventError::BadNumber`] for anything else, and beyond 64 bits; [`EventError::Empty`] for nothing.
 pub(crate) fn parse_number(text: &str, event: &str) -> Result<u64, EventError> {
+    if text.is_empty() {
+        return Err(EventError::Empty {
+            what: "a number",
+            text: event.to_owned(),
+        });
+    }
     let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |hex| (hex, 16));
     // from_str_radix() would take a sign.
     let number = match digits.starts_with('+') {
@@ -181,8 +188,21 @@ impl General {
         })?;
         match (term.key, self.config.get_mut(at)) {
             (_, Some(config)) => *config = Some(parse_number(value, event)?),
-            ("period", _) => self.sampling = Some(Sampling::Period(parse_number(value, event)?)),
-            ("freq", _) => self.sampling = Some(Sampling::Frequency(parse_number(value, event)?)),
+            ("period" | "freq", _) => {
+                let number = parse_number(value, event)?;
+                self.sampling = Some(match (term.key, number) {
+                    (_, 0) => {
+                        return Err(EventError::BadValue {
+                            value: value.to_owned(),
+                            term: term.key.to_owned(),
+                            event: event.to_owned(),
+                            expected: "1 or more",
+                        });
+                    }
+                    ("period", events) => Sampling::Period(events),
+                    (_, per_second) => Sampling::Frequency(per_second),
+                });
+            }
             ("name", _) => self.name = Some(value.trim_matches('\'').to_owned()),
             _ => self.take_how(term.key, value, event)?,
         }
