@@ -9,7 +9,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod attr_dump;
 mod filters;
 mod groups;
 mod markers;

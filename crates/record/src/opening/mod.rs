@@ -11,6 +11,7 @@ pub(crate) mod place;
 pub(crate) mod ring_size;
 pub(crate) mod sampled_by;
 pub(crate) mod stack_dump;
+mod told;
 pub(crate) mod trial;
 
 use crate::control::DumpSize;
