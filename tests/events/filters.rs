@@ -104,6 +104,9 @@ fn only_hits_that_fit_are_sampled() {
         assert_eq!(counts(&ours), expected, "{args:?}");
         assert_eq!(counts(&theirs), expected, "perf {args:?}");
     }
+    let said = record(&ours, &["-e", WRITE, "--filter", "count == 9"], WRITES);
+    let why = format!("no samples: nothing of '{WRITE}' fits its filter\n");
+    assert!(said.ends_with(&why), "{said}");
     // A tracepoint with another name has its filter and its fields, too.
     let named = format!("{WRITE}/name=w/");
     record(&ours, &["-e", &named, "--filter", "count == 3"], WRITES);

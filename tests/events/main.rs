@@ -9,9 +9,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod attr_dump;
 mod filters;
 mod groups;
+mod markers;
 mod names;
 mod probes;
 mod terms;

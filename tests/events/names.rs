@@ -1,7 +1,7 @@
 //! Every name that `perf list` has is the same event here, and so is every generic name that rprof lists.
 
-use super::attr_dump::{Dumped, first_tries};
 use super::common;
+use common::attr_dump::{Dumped, first_tries};
 use common::{Tracefs, has, live, perf, run, tracefs};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_events::{ListKind, Selection, Sources, list_events, parse_events};
@@ -13,6 +13,8 @@ const ONE_OF: usize = 25;
 const FORMS: &[&str] = &[
     "r1a8",
     "r0",
+    "cpu-clock/percore/",
+    "faults/percore=1,period=7/u",
     "cpu-clock:u",
     "cpu-clock:k",
     "cycles:h",

@@ -9,9 +9,11 @@ use crate::Suggestions;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EventError {
-    /// Nothing where an event or a term should be.
-    #[error("an event or term is missing in '{text}'")]
+    /// Nothing where something should be.
+    #[error("{what} is missing in '{text}'")]
     Empty {
+        /// What.
+        what: &'static str,
         /// The list as it was given.
         text: String,
     },
@@ -53,11 +55,11 @@ pub enum EventError {
         group: String,
     },
     /// A probe without a place.
-    #[error("no probe in '{event}': {what} is expected")]
+    #[error("'{event}' says no place of a probe: {what}")]
     BadProbe {
         /// The event as it was given.
         event: String,
-        /// What should be there.
+        /// What to write.
         what: &'static str,
     },
     /// The kernel has no PMU for such probes.
@@ -82,7 +84,7 @@ pub enum EventError {
         /// Where, in letters, from 1.
         column: usize,
         /// What is wrong there.
-        why: Box<TraceFilterError>,
+        why: Box<FilterProblem>,
     },
     /// A filter of an event that has no fields.
     #[error(
@@ -90,6 +92,26 @@ pub enum EventError {
     )]
     FilterWithoutFields {
         /// The event.
+        event: String,
+    },
+    /// What perf stat measures by itself.
+    #[error("'{name}' is a time that perf stat measures itself, and takes no samples")]
+    OnlyCounted {
+        /// The name.
+        name: String,
+    },
+    /// Several events where one should be.
+    #[error("unknown event '{name}': what is between events of a list is a comma")]
+    NotOne {
+        /// The name.
+        name: String,
+    },
+    /// A letter that is no access of breakpoints.
+    #[error("unknown access '{letter}' in '{event}': use some of r w x")]
+    UnknownAccess {
+        /// The letter.
+        letter: char,
+        /// The event as it was given.
         event: String,
     },
     /// No event has this name.
@@ -230,7 +252,13 @@ pub enum EventError {
         event: String,
     },
     /// tracefs has no such tracepoint.
-    #[error("unknown event '{name}': no such tracepoint{suggestions}")]
+    #[error(
+        "unknown event '{name}': {}{suggestions}",
+        match crate::is_glob(name) {
+            true => "no tracepoint fits",
+            false => "no such tracepoint",
+        }
+    )]
     UnknownTracepoint {
         /// System and name, as given.
         name: String,
@@ -289,7 +317,7 @@ pub enum EventError {
 /// What is wrong at one place of a filter.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum TraceFilterError {
+pub enum FilterProblem {
     /// It cannot be read on.
     #[error("{0} is expected")]
     Expected(&'static str),
@@ -332,8 +360,8 @@ fn column(event: &str, word: &str) -> Option<usize> {
 /// What perf's other terms are for.
 fn why_not(term: &str) -> &'static str {
     match term {
-        "overwrite" => "samples are not overwritten yet",
-        "percore" | "metric-id" | "ratio-to-prev" => "it is for counting (perf stat)",
+        "overwrite" => "say it for all events, with --overwrite",
+        "metric-id" | "ratio-to-prev" => "it is for counting (perf stat)",
         "aux-output" | "aux-action" | "aux-sample-size" => "hardware traces are not recorded",
         "branch_type" => "branches are recorded for all events alike",
         "cpu" => "say it for all events, with -C",

@@ -6,7 +6,7 @@
 
 use rprof_abi::tracepoint::TracepointFormat;
 
-use crate::error::TraceFilterError;
+use crate::error::FilterProblem;
 use crate::suggest::suggest;
 use crate::{Event, EventError, Sources, tracepoint_format};
 
@@ -213,7 +213,7 @@ impl<'f> Checker<'f> {
         }
         let all = self.format.fields.iter().chain(&self.format.common_fields);
         let names: Vec<String> = all.map(|field| field.name.clone()).collect();
-        let why = TraceFilterError::NoField {
+        let why = FilterProblem::NoField {
             field: name.to_owned(),
             event: self.event.to_owned(),
             fields: names.join(", "),
@@ -254,10 +254,10 @@ impl<'f> Checker<'f> {
 
     fn expected(&mut self, expected: &'static str) -> EventError {
         self.skip_space();
-        self.error(self.at, TraceFilterError::Expected(expected))
+        self.error(self.at, FilterProblem::Expected(expected))
     }
 
-    fn error(&self, at: usize, why: TraceFilterError) -> EventError {
+    fn error(&self, at: usize, why: FilterProblem) -> EventError {
         EventError::Filter {
             filter: self.filter.to_owned(),
             column: self.filter[..at].chars().count() + 1,

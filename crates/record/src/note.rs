@@ -1,7 +1,7 @@
 //! Things a user should know, one line each.
 
-use crate::ControlNote;
 use crate::permission::refusal::RINGS;
+use crate::{ControlNote, OpenedEvent};
 use rprof_base::Counted;
 use rprof_ringbuf::INHERITED_VALUES;
 use std::fmt;
@@ -14,6 +14,8 @@ use std::time::Duration;
 pub enum Note {
     /// What is recorded is less than was asked for.
     Less(Less),
+    /// An event was opened.
+    Opened(Box<OpenedEvent>),
     /// A recording without a command has begun: whom it watches.
     Watching {
         /// Whom.
@@ -234,7 +236,10 @@ impl Note {
         match self {
             // Without these, less is sampled.
             Self::Dropped(settings) => !settings.contains(&INHERITED_VALUES),
-            _ => matches!(self, Self::Precision { .. } | Self::DurationOver),
+            _ => matches!(
+                self,
+                Self::Precision { .. } | Self::DurationOver | Self::Opened(_)
+            ),
         }
     }
 }
@@ -243,6 +248,7 @@ impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Less(less) => write!(f, "{less}"),
+            Self::Opened(event) => write!(f, "{event}"),
             Self::Watching { who, duration } => {
                 write!(f, "watching {who}")?;
                 if let Some(duration) = duration {

@@ -97,6 +97,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         cpus,
     };
     let OpenedFor { opened, by } = open_all(&attrs, &mut scope, settings, child, note)?;
+    opened.tell(note);
     let vanished = targets::vanished(settings, &opened);
     if by == SampledBy::Thread && !vanished.is_empty() {
         note(Note::Vanished(vanished));

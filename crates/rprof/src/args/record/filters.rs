@@ -13,8 +13,8 @@ pub(crate) struct FilterArgs {
 }
 
 const FILTER: &str = "filter";
+/// The ids of arguments of others.
 const EXCLUDE_PERF: &str = "exclude_perf";
-/// The id of `-e`.
 const EVENTS: &str = "events";
 /// Behind what is derived.
 const LAST: usize = 100;
@@ -71,20 +71,7 @@ impl clap::Args for FilterArgs {
                 "Sample only hits that fit, such as 'prev_pid > 0', of the tracepoints and probes of the -e \
                  before it; repeated: that fit all",
             );
-        let exclude_perf = Arg::new(EXCLUDE_PERF)
-            .long("exclude-perf")
-            // A place for each.
-            .action(ArgAction::Append)
-            .num_args(0)
-            .default_missing_value("")
-            .conflicts_with("include_self")
-            .help_heading("For compatibility with perf")
-            .display_order(LAST)
-            .help(
-                "Leave out rprof's own samples (always, unless --include-self); of tracepoints of the -e \
-                 before it, the kernel does it",
-            );
-        command.arg(filter).arg(exclude_perf)
+        command.arg(filter)
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -36,7 +36,7 @@ pub(crate) struct RecordArgs {
     #[arg(short = 'q', long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 
-    /// Say more
+    /// Say more; twice (-vv): also the attr of each event that is opened
     #[arg(short = 'v', long, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 /// The fields of an attr that are not zero, by name.
-pub(crate) type Dumped = BTreeMap<String, String>;
+pub type Dumped = BTreeMap<String, String>;
 
 /// Attrs in the order in which they were opened first. What a tool opens again with less, because the kernel
 /// refused, is left out.
-pub(crate) fn first_tries(text: &str) -> Vec<Dumped> {
+pub fn first_tries(text: &str) -> Vec<Dumped> {
     let mut attrs = Vec::new();
     let mut is_again = false;
     let mut lines = text.lines().peekable();
