@@ -10,6 +10,7 @@
 mod common;
 
 mod broken;
+mod chained;
 mod compressed;
 mod flight;
 mod gaps;

@@ -172,9 +172,7 @@ impl Run<'_> {
         if !self.settings.writing.synthesis_at_end {
             return Ok(());
         }
-        let processes = self.processes_now()?;
-        self.describe(&processes, &|| Ok(()), &mut Sink::push)?;
-        Ok(())
+        Ok(self.describe_alive(&mut Sink::push)?)
     }
 
     /// What came of it, but for what is known later.

@@ -131,7 +131,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         settings,
         sink,
         drain: Drain::new(
-            drained_layout,
+            drained_layout.clone(),
             plan.stacks,
             left_out(settings, &attrs),
             settings.clock,
@@ -147,7 +147,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         files,
     };
     let describes_later = settings.writing.switch.is_some() || settings.writing.synthesis_at_end;
-    run.drain.alive = describes_later.then(Alive::default);
+    run.drain.alive = describes_later.then(|| Alive::new(drained_layout));
     run.drain.lineage = (by == SampledBy::Cpu).then(Lineage::default);
     let recorded = child.filter(|_| settings.watch == Watch::Command);
     if let (Some(lineage), Some(child)) = (&mut run.drain.lineage, recorded) {

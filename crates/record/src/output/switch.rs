@@ -1,8 +1,8 @@
 //! Going on in another file, complete by itself.
 //!
-//! What runs is described while all sideband is also copied; then the rings are drained into the old file
-//! once more. The new file begins with description and copies. So all that a sample in it needs is in it,
-//! and what changed meanwhile has its time.
+//! The rings are drained into the old file once more. The new file begins with what ran before that pass, as
+//! sideband has told, and with all sideband since. So all that a sample in it needs is in it, and what changed
+//! meanwhile has its time.
 
 use crate::drain::losses;
 use crate::note::Note;
@@ -104,23 +104,21 @@ impl Run<'_> {
 
     /// Drains into the old file; returns its missing build ids, and what the new file begins with.
     fn overlap(&mut self) -> Result<(MissingBuildIds, Vec<u8>), Error> {
-        self.drain.begin_copies();
+        self.pass()?;
         let mut next = self.drain.missing_build_ids.for_next_file();
-        let processes = self.processes_now()?;
         let mut records = Vec::new();
         if self.settings.writing.synthesis_at_end {
-            self.describe(&processes, &|| Ok(()), &mut Sink::push)?;
+            self.describe_alive(&mut Sink::push)?;
         } else {
             mem::swap(&mut self.drain.missing_build_ids, &mut next);
-            let described = self.describe(&processes, &|| Ok(()), &mut |_, record| {
+            let described = self.describe_alive(&mut |_, record| {
                 records.extend_from_slice(record);
                 Ok(())
             });
             mem::swap(&mut self.drain.missing_build_ids, &mut next);
             described?;
         }
-        self.pass()?;
-        records.extend(self.drain.take_copies(&mut next));
+        records.extend(self.drain.newer_sideband(&mut next));
         let before = mem::replace(&mut self.drain.missing_build_ids, next);
         Ok((before, records))
     }
