@@ -78,7 +78,7 @@ impl Run<'_> {
             groups.try_for_each(Group::disable)
         };
         // They are to be complete whatever comes of the last one.
-        let earlier_bytes = self.files.wait_for_ends(&self.interrupts);
+        self.files.wait_for_ends(&self.interrupts);
         let drained = self.drain.rest(&mut self.opened, &mut self.sink);
         let flown = match &mut self.drain.flight {
             Some(flight) => flight.take_rings(&mut self.opened),
@@ -108,11 +108,7 @@ impl Run<'_> {
         if let Err(source) = result {
             // The cause is already known; the file keeps what it has either way.
             let _ = writer.abandon();
-            return Err(Error::Write {
-                source,
-                size_bytes,
-                status: None,
-            });
+            return Err(self.created.write_error(source, size_bytes));
         }
         let whole = ended.and(drained.map_err(Error::from)).and(flown);
         if let Err(error) = whole {
@@ -129,9 +125,7 @@ impl Run<'_> {
         let stacks = unwound.map(|unwound| unwound.ends);
         let mut all_counts = self.files.earlier.counts;
         all_counts += self.drain.counts;
-        let earlier = &self.files.earlier;
         let plain = writer.uncompressed_len();
-        let uncompressed_bytes = plain.map(|plain| plain + earlier.uncompressed_bytes);
         let cost = (self.files.cost).cost(&self.drain.counts, writer.data_len());
         let rings = self.opened.sampling.rings.iter().map(Ring::size_bytes);
         let ring_bytes = rings.max().unwrap_or(0);
@@ -148,17 +142,24 @@ impl Run<'_> {
         };
         let ending = end.start()?;
         self.files.end_last();
-        let size_bytes = ending.wait(&self.interrupts, || self.created.progress())?;
-        let size_bytes = size_bytes + earlier_bytes?;
+        let size_bytes = ending.wait(&self.interrupts, &self.created)?;
+        let size_bytes = size_bytes + self.files.earlier.written()?;
         if self.settings.writing.timestamp_name {
             self.created.add_timestamp()?;
         }
+        let all_cost = self.files.earlier.cost_with(cost);
+        // What the same files would be with plain records.
+        let uncompressed_bytes = plain.map(|plain| {
+            let plain = plain + self.files.earlier.uncompressed_bytes;
+            (size_bytes + plain).saturating_sub(all_cost.written_bytes)
+        });
         Ok(Summary {
             output: self.created.output().clone(),
             size_bytes,
             lost_samples,
             enough_pages: enough_pages(ring_bytes, &all_counts, lost_samples),
-            cost: self.files.earlier.cost_with(cost),
+            removed_files: self.files.earlier.n_removed,
+            cost: all_cost,
             lost_sideband: lost_sideband.unwrap_or(0),
             stacks: self.files.earlier.stacks_with(stacks),
             coverage,
@@ -182,6 +183,8 @@ impl Run<'_> {
         Summary {
             output: self.settings.output.clone(),
             earlier_files: self.files.earlier.n_files,
+            removed_files: 0,
+            compression: self.settings.writing.compression,
             size_bytes: 0,
             uncompressed_bytes: None,
             samples: counts.samples,
@@ -193,6 +196,7 @@ impl Run<'_> {
             throttled: counts.throttled,
             stacks: None,
             shortened: counts.shortened,
+            was_writer_late: self.sink.was_late,
             own_samples: counts.own_samples,
             others_samples: counts.others_samples,
             was_on: self.switching.was_on,

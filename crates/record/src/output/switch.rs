@@ -58,7 +58,7 @@ impl Run<'_> {
                 // The old one is still good.
                 self.drain.missing_build_ids = missing_build_ids;
                 self.files.switch = None;
-                note(Note::SwitchFailed(why.to_string()));
+                note(Note::SwitchFailed(cause_of(&why)));
                 return Ok(());
             }
         };
@@ -88,7 +88,7 @@ impl Run<'_> {
         };
         let ending = end.start()?;
         self.files.earlier.add(counts, cost, ended.stacks.as_ref());
-        self.files.next(created, ending);
+        self.files.next(created, ending, &self.interrupts);
         Ok(())
     }
 
@@ -134,4 +134,9 @@ impl Run<'_> {
         let sideband = losses::write(&lost_sideband, last_ns, &mut losses.sideband, sink);
         Ok((samples?, sideband?))
     }
+}
+
+/// What an error came from.
+fn cause_of(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), cause_of)
 }

@@ -13,6 +13,7 @@ use rprof_record::{
 use rprof_ringbuf::sys::{mount_tracefs, page_size};
 use std::fs::File;
 use std::io::IsTerminal;
+use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -168,7 +169,7 @@ fn writing(args: &RecordArgs) -> Result<Writing> {
         overwrite: files.overwrite,
         switch: files.switch_output.map(|on| SwitchOutput {
             on,
-            most_files: files.switch_max_files,
+            most_files: files.switch_max_files.and_then(NonZeroUsize::new),
         }),
         timestamp_name: files.timestamp_filename || files.switch_output.is_some(),
         max_bytes: files.max_size,
