@@ -12,6 +12,7 @@ mod common;
 mod broken;
 mod chained;
 mod compressed;
+mod disks;
 mod flight;
 mod gaps;
 mod switched;
