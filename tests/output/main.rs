@@ -16,3 +16,4 @@ mod disks;
 mod flight;
 mod gaps;
 mod switched;
+mod triggered;

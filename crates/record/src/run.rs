@@ -21,6 +21,7 @@ use crate::output::Created;
 use crate::output::alive::Alive;
 use crate::output::features;
 use crate::output::files::Files;
+use crate::output::trigger::Trigger;
 use crate::sink::Sink;
 use crate::switching::{Goes, Switching};
 use crate::targets::watched;
@@ -118,6 +119,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let groupings: Vec<_> = sampled.map(|event| &event.grouping).collect();
     known.extend(groups::section(&groupings));
     known.extend(child.and_then(features::of_command));
+    let trigger = Trigger::open(settings, &scope, note)?;
     let created = Created::new(&settings.output)?;
     let files = Files::new(settings.writing.switch, plan.written, known);
     let compression = settings.writing.compression;
@@ -145,6 +147,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         child: None,
         created,
         files,
+        trigger,
     };
     let describes_later = settings.writing.switch.is_some() || settings.writing.synthesis_at_end;
     run.drain.alive = describes_later.then(|| Alive::new(drained_layout));
@@ -243,6 +246,8 @@ pub(crate) struct Run<'a> {
     pub(crate) child: Option<Child>,
     pub(crate) created: Created,
     pub(crate) files: Files,
+    /// Begins another of them.
+    pub(crate) trigger: Option<Trigger>,
 }
 
 impl Run<'_> {
@@ -253,6 +258,9 @@ impl Run<'_> {
             .sideband
             .enable()
             .map_err(Error::system(enabling))?;
+        if let Some(trigger) = &self.trigger {
+            trigger.enable()?;
+        }
         if self.settings.sideband.cgroups {
             self.describe_cgroups()?;
         }
@@ -307,6 +315,8 @@ impl Run<'_> {
         let mut poller = self.opened.poller();
         let mut alive = vec![true; self.opened.sampling.counters().count()];
         poller.add(&*self.interrupts);
+        let triggers = self.trigger.iter().flat_map(Trigger::counters);
+        triggers.for_each(|counter| poller.add(counter));
         self.switching.begin(&self.settings.when, &mut poller);
         let mut grace_period = GracePeriod::default();
         let mut poll_interval = POLL_INTERVAL;

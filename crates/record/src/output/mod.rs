@@ -11,6 +11,7 @@ pub(crate) mod files;
 pub(crate) mod missing_build_ids;
 pub(crate) mod switch;
 pub(crate) mod timestamp;
+pub(crate) mod trigger;
 pub(crate) mod writing;
 
 use crate::background::in_background;

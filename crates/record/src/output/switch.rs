@@ -9,6 +9,7 @@ use crate::note::Note;
 use crate::opening::Group;
 use crate::output::file_end::FileEnd;
 use crate::output::missing_build_ids::MissingBuildIds;
+use crate::output::trigger::Trigger;
 use crate::output::{Created, Fate};
 use crate::run::Run;
 use crate::sink::Sink;
@@ -25,7 +26,11 @@ impl Run<'_> {
             return Ok(());
         };
         let is_due = match switch.on {
-            SwitchOn::Signal => self.interrupts.take_snapshot_wish(),
+            SwitchOn::Signal => {
+                let trigger = self.trigger.as_mut();
+                let has_happened = trigger.is_some_and(Trigger::has_happened);
+                self.interrupts.take_snapshot_wish() || has_happened
+            }
             SwitchOn::Bytes(bytes) => self.created.progress() >= bytes,
             SwitchOn::Time(_) => self.files.due_in(Instant::now()) == Some(Duration::ZERO),
         };

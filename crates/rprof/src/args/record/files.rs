@@ -35,8 +35,13 @@ pub(crate) struct FileArgs {
     )]
     pub(crate) switch_output: Option<SwitchOn>,
 
+    /// Go on in another file when this event happens, anywhere on the machine where that is permitted
+    /// (with --switch-output=signal, which it implies)
+    #[arg(long, value_name = "EVENT")]
+    pub(crate) switch_output_event: Option<String>,
+
     /// With --switch-output: keep only the latest N files (0: all)
-    #[arg(long, value_name = "N", requires = "switch_output")]
+    #[arg(long, value_name = "N")]
     pub(crate) switch_max_files: Option<usize>,
 
     /// Name the file after the time of its end: FILE.TIME
@@ -71,6 +76,14 @@ fn parse_level(text: &str) -> Result<i32, String> {
 
 /// zstd's highest level.
 const MAX_LEVEL: i32 = 22;
+
+impl FileArgs {
+    /// When another file begins.
+    pub(crate) fn switch_on(&self) -> Option<SwitchOn> {
+        let by_event = self.switch_output_event.as_ref();
+        self.switch_output.or(by_event.map(|_| SwitchOn::Signal))
+    }
+}
 
 /// A number with one of these units behind it.
 fn with_unit(text: &str, units: &[(char, u64)]) -> Option<u64> {
