@@ -81,7 +81,10 @@ impl Run<'_> {
         self.files.wait_for_ends(&self.interrupts);
         let drained = self.drain.rest(&mut self.opened, &mut self.sink);
         let flown = match &mut self.drain.flight {
-            Some(flight) => flight.take_rings(&mut self.opened),
+            Some(flight) => {
+                self.drain.notes.extend(flight.note());
+                flight.take_rings(&mut self.opened, &mut self.drain.notes)
+            }
             None => Ok(()),
         };
         let flown = flown.and(self.drain.write_flight(&mut self.sink).map_err(Error::from));

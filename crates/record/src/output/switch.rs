@@ -48,7 +48,7 @@ impl Run<'_> {
 
     fn go_on_in_next_file(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
         if let Some(flight) = &mut self.drain.flight {
-            flight.take(&mut self.opened)?;
+            flight.take(&mut self.opened, &mut self.drain.notes)?;
         }
         let (missing_build_ids, records) = self.overlap()?;
         self.drain.write_flight(&mut self.sink)?;
