@@ -9,7 +9,10 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod attr_dump;
+mod filters;
 mod groups;
+mod names;
 mod probes;
 mod terms;
 

@@ -74,6 +74,24 @@ pub enum EventError {
         /// The event as it was given.
         event: String,
     },
+    /// A filter that the kernel would not take.
+    #[error("column {column} of the filter '{filter}': {why}")]
+    Filter {
+        /// The filter.
+        filter: String,
+        /// Where, in letters, from 1.
+        column: usize,
+        /// What is wrong there.
+        why: Box<TraceFilterError>,
+    },
+    /// A filter of an event that has no fields.
+    #[error(
+        "'{event}' has no fields: --filter is for the tracepoints and probes of the -e before it"
+    )]
+    FilterWithoutFields {
+        /// The event.
+        event: String,
+    },
     /// No event has this name.
     #[error("unknown event '{name}'{suggestions}")]
     UnknownEvent {
@@ -265,6 +283,27 @@ pub enum EventError {
     BadCpuList {
         /// The list as it was given.
         text: String,
+    },
+}
+
+/// What is wrong at one place of a filter.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TraceFilterError {
+    /// It cannot be read on.
+    #[error("{0} is expected")]
+    Expected(&'static str),
+    /// The event has no such field.
+    #[error("{event} has no field '{field}'{suggestions} (it has {fields})")]
+    NoField {
+        /// The name.
+        field: String,
+        /// The event.
+        event: String,
+        /// All fields that it has.
+        fields: String,
+        /// Names that are close.
+        suggestions: Suggestions,
     },
 }
 

@@ -39,6 +39,7 @@ mod sideband;
 mod sink;
 mod switching;
 mod targets;
+mod wakeups;
 
 pub use doctor::{Check, Diagnosis, Prospect, State, diagnose};
 pub use error::Error;

@@ -1,6 +1,7 @@
 //! Events that make a recording go on in another file when they happen (`--switch-output-event`).
 
 use crate::opening::attrs::Prepared;
+use crate::opening::filter::Filter;
 use crate::opening::{Group, Scope, open_group};
 use crate::{CallChains, Error, Note, Settings, probes};
 use rprof_abi::{AttrFlags, RecordKind, SampleType};
@@ -60,8 +61,9 @@ impl Trigger {
         enabled.map_err(Error::system("enabling events"))
     }
 
-    pub(crate) fn counters(&self) -> impl Iterator<Item = &Counter> {
-        self.group.counters()
+    /// Those whose rings wake the recorder up.
+    pub(crate) fn ring_owners(&self) -> impl Iterator<Item = &Counter> {
+        self.group.ring_owners()
     }
 
     /// Whether any has happened since this was last asked, elsewhere than in the recorder itself.
@@ -114,6 +116,7 @@ fn prepared(event: &Event, is_for_all: bool) -> Prepared {
         cpus: event.cpus.clone(),
         grouping: Grouping::Alone,
         text: probes::text_of(event),
+        filter: Filter::of(event),
         cgroup: None,
         call_chains: CallChains::None,
     }

@@ -32,10 +32,6 @@ pub(crate) struct CompatArgs {
     #[arg(short = 'N', long)]
     no_buildid_cache: bool,
 
-    /// Leave out rprof's own samples (always, unless --include-self)
-    #[arg(long, conflicts_with = "include_self")]
-    exclude_perf: bool,
-
     /// Record no loading of BPF programs
     #[arg(long)]
     pub(crate) no_bpf_event: bool,

@@ -7,6 +7,7 @@ mod compat;
 mod events;
 mod fields;
 mod files;
+mod filters;
 mod output;
 mod parts;
 mod targets;
@@ -21,6 +22,7 @@ use clap::ArgAction;
 use compat::CompatArgs;
 pub(crate) use events::EventArgs;
 pub(crate) use fields::FieldArgs;
+pub(crate) use filters::FilterArgs;
 pub(crate) use output::OutputArgs;
 pub(crate) use parts::PartArgs;
 use std::ffi::OsString;
@@ -44,6 +46,10 @@ pub(crate) struct RecordArgs {
     pub(crate) command: Vec<OsString>,
 
     // Each of these has a heading, which would be that of all that follows.
+    // Before the events, which are taken out of what was matched.
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
+
     #[command(flatten)]
     pub(crate) events: EventArgs,
 

@@ -1,5 +1,6 @@
 //! `rprof record`.
 
+mod events;
 mod settings;
 mod summary;
 mod targets;
