@@ -35,6 +35,10 @@ fn record_on(test: &str, dir: &Path, mount: &str, flags: &[&str], command: &str)
     let mut files = finished(&dir.join("files"));
     let last = dir.join("files/perf.data");
     files.extend(last.exists().then_some(last));
+    if dir.join("still_writable").exists() {
+        not_run(test, "the disk does not fail when its blocks are gone");
+        return None;
+    }
     let error = ran.fails(1);
     Some(Failed { error, files })
 }
@@ -50,15 +54,18 @@ fn assert_readable(test: &str, dir: &Path, failed: &Failed) {
     let named = error.split(&disk).nth(1).expect(error);
     let named = named.split(':').next().unwrap();
     assert!(dir.join("files").join(named).exists(), "{error}");
+    let mut sum = 0;
     for file in files {
         let n = samples_of(file);
-        assert!(n > 0, "{}: {error}", file.display());
-        if has(test, "perf", "linux-perf") {
+        sum += n;
+        // The last one may have been begun only just.
+        if n > 0 && has(test, "perf", "linux-perf") {
             let mut script = perf(["script", "-F", "comm,time,ip", "-G", "-i"]);
             let text = run(script.arg(file)).stdout;
             assert_eq!(text.lines().count() as u64, n, "{error}");
         }
     }
+    assert!(sum > 0, "{error}");
 }
 
 #[test]
@@ -100,7 +107,8 @@ fn a_disk_that_fails_leaves_a_file_that_is_read() {
         mount -o loop,sync \"$0/image\" \"$1\"";
     // The disk loses all its blocks: what is not in memory cannot be read or written any more.
     let fail =
-        "loop=$(losetup -n -O NAME -j \"$0/image\"); truncate -s 0 \"$0/image\"; losetup -c $loop";
+        "loop=$(losetup -n -O NAME -j \"$0/image\"); truncate -s 0 \"$0/image\"; losetup -c $loop;
+        ! dd if=/dev/zero of=\"$0/disk/more\" bs=64k count=8 2>/dev/null || : >\"$0/still_writable\"";
     let command = format!("{}; {fail}; {}", burn(30), burn(60));
     let Some(failed) = record_on(test, dir.path(), mount, &[], &command) else {
         return;
