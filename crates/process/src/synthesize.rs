@@ -15,6 +15,31 @@ pub struct Synthesized<'a> {
     pub id: SampleId,
 }
 
+impl<'a> Synthesized<'a> {
+    /// A thread began, with this name. Not as a clone: what it has mapped is described, not inherited.
+    pub fn thread(pid: i32, tid: i32, parent: i32, comm: &'a [u8]) -> [Self; 2] {
+        let task = Task {
+            pid,
+            ppid: parent,
+            tid,
+            ptid: parent,
+            time_ns: 0,
+        };
+        let (misc, id) = (Misc::FORK_EXEC, id_of(pid, tid));
+        let (fork, comm) = (Record::Fork(task), Record::Comm(Comm { pid, tid, comm }));
+        [(misc, fork), (Misc(0), comm)].map(|(misc, record)| Self { misc, record, id })
+    }
+
+    /// A process has mapped something.
+    pub fn mapping(misc: Misc, map: Mmap2<'a>) -> Self {
+        Self {
+            misc,
+            id: id_of(map.pid, map.pid),
+            record: Record::Mmap2(map),
+        }
+    }
+}
+
 /// Describes a process: its threads with names, and its mappings, those of data marked as such.
 /// Whatever is gone by the time it is looked at is left out. Returns whether we may see what it has
 /// mapped: of another user's process we may not.
@@ -32,14 +57,13 @@ pub fn describe_process(pid: i32, emit: &mut impl FnMut(Synthesized<'_>)) -> boo
         } else {
             &map.name
         };
-        emit(Synthesized {
-            misc: if map.is_code() {
-                Misc::USER
-            } else {
-                Misc(Misc::USER.0 | Misc::MMAP_DATA.0)
-            },
-            id: id_of(pid, pid),
-            record: Record::Mmap2(Mmap2 {
+        let misc = match map.is_code() {
+            true => Misc::USER,
+            false => Misc(Misc::USER.0 | Misc::MMAP_DATA.0),
+        };
+        emit(Synthesized::mapping(
+            misc,
+            Mmap2 {
                 pid,
                 tid: pid,
                 addr: map.start,
@@ -49,8 +73,8 @@ pub fn describe_process(pid: i32, emit: &mut impl FnMut(Synthesized<'_>)) -> boo
                 prot: map.prot,
                 flags: map.flags,
                 filename: name,
-            }),
-        });
+            },
+        ));
     }
     true
 }
@@ -64,27 +88,9 @@ fn describe_thread(pid: i32, tid: i32, emit: &mut impl FnMut(Synthesized<'_>)) {
     } else {
         pid
     };
-    emit(Synthesized {
-        // Not a clone: what it maps is described below, not inherited.
-        misc: Misc::FORK_EXEC,
-        id: id_of(pid, tid),
-        record: Record::Fork(Task {
-            pid,
-            ppid: parent,
-            tid,
-            ptid: parent,
-            time_ns: 0,
-        }),
-    });
-    emit(Synthesized {
-        misc: Misc(0),
-        id: id_of(pid, tid),
-        record: Record::Comm(Comm {
-            pid,
-            tid,
-            comm: &comm,
-        }),
-    });
+    Synthesized::thread(pid, tid, parent, &comm)
+        .into_iter()
+        .for_each(emit);
 }
 
 fn id_of(pid: i32, tid: i32) -> SampleId {

@@ -114,6 +114,13 @@ pub enum Note {
     },
     /// A process has a jitdump, and times are of another clock than the jitdump's.
     JitClock,
+    /// Events were off while overwritten rings were read.
+    OffForSnapshots {
+        /// How often.
+        snapshots: u64,
+        /// For how long in all.
+        off: Duration,
+    },
     /// A ring held something that is no record.
     RingDamaged(String),
     /// Samples were switched on or off, or a word was written to the control pipe.
@@ -364,6 +371,13 @@ impl fmt::Display for Note {
                 f,
                 "a jitdump has times of the clock mono: with another -k, JIT code may have wrong names, \
                  and no callers"
+            ),
+            Self::OffForSnapshots { snapshots, off } => write!(
+                f,
+                "nothing was sampled for {:.1} ms, while {} {} taken",
+                off.as_secs_f64() * 1e3,
+                Counted::new(*snapshots, "snapshot", "snapshots"),
+                if *snapshots == 1 { "was" } else { "were" }
             ),
             Self::RingDamaged(what) => write!(f, "{what}: the rest of that batch was skipped"),
         }

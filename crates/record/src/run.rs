@@ -21,6 +21,7 @@ use crate::output::Created;
 use crate::output::alive::Alive;
 use crate::output::features;
 use crate::output::files::Files;
+use crate::output::trigger::Trigger;
 use crate::sink::Sink;
 use crate::switching::{Goes, Switching};
 use crate::targets::watched;
@@ -120,6 +121,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let groupings: Vec<_> = sampled.map(|event| &event.grouping).collect();
     known.extend(groups::section(&groupings));
     known.extend(child.and_then(features::of_command));
+    let trigger = Trigger::open(settings, &scope, note)?;
     let created = Created::new(&settings.output)?;
     let files = Files::new(settings.writing.switch, plan.written, known);
     let compression = settings.writing.compression;
@@ -133,7 +135,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         settings,
         sink,
         drain: Drain::new(
-            drained_layout,
+            drained_layout.clone(),
             plan.stacks,
             left_out(settings, &attrs),
             settings.clock,
@@ -147,9 +149,10 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         child: None,
         created,
         files,
+        trigger,
     };
     let describes_later = settings.writing.switch.is_some() || settings.writing.synthesis_at_end;
-    run.drain.alive = describes_later.then(Alive::default);
+    run.drain.alive = describes_later.then(|| Alive::new(drained_layout));
     run.drain.lineage = (by == SampledBy::Cpu).then(Lineage::default);
     let recorded = child.filter(|_| settings.watch == Watch::Command);
     if let (Some(lineage), Some(child)) = (&mut run.drain.lineage, recorded) {
@@ -245,6 +248,8 @@ pub(crate) struct Run<'a> {
     pub(crate) child: Option<Child>,
     pub(crate) created: Created,
     pub(crate) files: Files,
+    /// Begins another of them.
+    pub(crate) trigger: Option<Trigger>,
 }
 
 impl Run<'_> {
@@ -255,6 +260,9 @@ impl Run<'_> {
             .sideband
             .enable()
             .map_err(Error::system(enabling))?;
+        if let Some(trigger) = &self.trigger {
+            trigger.enable()?;
+        }
         if self.settings.sideband.cgroups {
             self.describe_cgroups()?;
         }
@@ -307,6 +315,8 @@ impl Run<'_> {
     fn until_stopped(&mut self, note: &mut dyn FnMut(Note)) -> Result<Over, Error> {
         let deadline = (self.settings.duration).and_then(|time| Instant::now().checked_add(time));
         let mut wakeups = Wakeups::new(&self.opened, &self.interrupts);
+        let triggers = self.trigger.iter().flat_map(Trigger::ring_owners);
+        triggers.for_each(|owner| wakeups.add(owner));
         self.switching.begin(&self.settings.when, &mut wakeups);
         let mut grace_period = GracePeriod::default();
         let mut poll_interval = POLL_INTERVAL;

@@ -211,9 +211,13 @@ pub struct Summary {
     pub output: Output,
     /// How many other files were written before.
     pub earlier_files: usize,
+    /// How many of those were removed again, to keep only the latest.
+    pub removed_files: usize,
     /// Its size, bytes; of several files their sum.
     pub size_bytes: u64,
-    /// What its records were before they were compressed, bytes, if they are.
+    /// zstd's level, if records are compressed.
+    pub compression: Option<i32>,
+    /// What the size would be with plain records, if they are compressed.
     pub uncompressed_bytes: Option<u64>,
     /// Samples in it.
     pub samples: u64,
@@ -233,6 +237,8 @@ pub struct Summary {
     pub stacks: Option<StackEnds>,
     /// Dumps of which less was kept than the kernel copied, since the writer could not keep up.
     pub shortened: u64,
+    /// Draining waited for the writer, and rings filled up meanwhile.
+    pub was_writer_late: bool,
     /// Samples of the recorder itself, which were left out.
     pub own_samples: u64,
     /// Samples of tasks that are not recorded, which were left out.

@@ -324,7 +324,11 @@ fn open_both(
     }
 }
 
-fn open_group(events: &[Prepared], scope: &Scope<'_>, pages: usize) -> Result<Group, Error> {
+pub(crate) fn open_group(
+    events: &[Prepared],
+    scope: &Scope<'_>,
+    pages: usize,
+) -> Result<Group, Error> {
     let mut group = Group {
         events: events
             .iter()

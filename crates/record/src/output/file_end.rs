@@ -4,6 +4,7 @@ use crate::Error;
 use crate::background::in_background;
 use crate::drain::Counts;
 use crate::interrupts::Interrupts;
+use crate::output::Created;
 use crate::output::features;
 use crate::output::missing_build_ids::MissingBuildIds;
 use crossbeam_channel::Receiver;
@@ -71,19 +72,11 @@ impl FileEnd<'_> {
 }
 
 impl Ending {
-    /// Waits until it is written; returns the size of the file, bytes.
-    pub(crate) fn wait(
-        self,
-        interrupts: &Interrupts,
-        progress: impl Fn() -> u64,
-    ) -> Result<u64, Error> {
-        match interrupts.receive(&self.finished, progress)? {
+    /// Waits until it is written; returns the size of the file, bytes. `created` is that file.
+    pub(crate) fn wait(self, interrupts: &Interrupts, created: &Created) -> Result<u64, Error> {
+        match interrupts.receive(&self.finished, || created.progress())? {
             Ok(finished) => Ok(finished.size_bytes),
-            Err(source) => Err(Error::Write {
-                source,
-                size_bytes: self.size_bytes,
-                status: None,
-            }),
+            Err(source) => Err(created.write_error(source, self.size_bytes)),
         }
     }
 }

@@ -44,6 +44,8 @@ pub(crate) struct Sink {
     interrupts: Rc<Interrupts>,
     /// Bytes that a pipe has taken.
     taken: Arc<AtomicU64>,
+    /// The writer was waited for: the rings filled up meanwhile.
+    pub(crate) was_late: bool,
 }
 
 impl Sink {
@@ -67,6 +69,7 @@ impl Sink {
             writer: WriterThread::start(writer, unwinder.map(Box::new), returns)?,
             interrupts,
             taken,
+            was_late: false,
         })
     }
 
@@ -203,6 +206,7 @@ impl Sink {
             self.current.reserve(BUFFER);
             return Ok(());
         }
+        self.was_late |= self.pool.n_free() == 0;
         let next = emptied(self.wait_for(self.pool.free())?);
         self.handed_over_ns = self.current.complete_until_ns();
         self.writer.write(self.current.replace(next))

@@ -32,6 +32,11 @@ pub(super) fn events(args: &RecordArgs) -> Result<Vec<Event>> {
     Ok(events)
 }
 
+/// Those of `--switch-output-event`.
+pub(super) fn of_list(list: &str, is_quiet: bool) -> Result<Vec<Event>> {
+    parse(list, &Sources::default(), is_quiet).map_err(of_event)
+}
+
 /// Parses a list; mounts tracefs if that is missing.
 fn parse(list: &str, sources: &Sources, is_quiet: bool) -> Result<Vec<Event>, EventError> {
     match parse_events(list, sources) {

@@ -26,12 +26,8 @@ pub(super) fn tell(summary: &Summary, is_quiet: bool, verbosity: u8) {
     {
         say::line(why);
     }
-    if summary.shortened > 0 {
-        say::warning(format_args!(
-            "the writer could not keep up: the stack dumps of {} were shortened (a faster \
-             disk, or a lower -F, would help)",
-            Counted::new(summary.shortened, "sample", "samples")
-        ));
+    if let Some(what) = late_writer(summary) {
+        say::warning(what);
     }
     if summary.lost_sideband > 0 {
         say::warning(format_args!(
@@ -43,6 +39,24 @@ pub(super) fn tell(summary: &Summary, is_quiet: bool, verbosity: u8) {
             )
         ));
     }
+}
+
+/// What became of samples since the writer could not keep up, and what would help.
+fn late_writer(summary: &Summary) -> Option<String> {
+    let lost = summary.lost_samples.unwrap_or(summary.lost_at_least);
+    let what = match summary.shortened {
+        0 if lost == 0 || !summary.was_writer_late => return None,
+        0 => "samples were lost".to_owned(),
+        shortened => {
+            let samples = Counted::new(shortened, "sample", "samples");
+            format!("the stack dumps of {samples} were shortened")
+        }
+    };
+    let help = match summary.compression {
+        Some(level @ 2..) => format!("it compresses at level {level}: -z1 is faster"),
+        _ => "a faster disk, or a lower -F, would help".to_owned(),
+    };
+    Some(format!("the writer could not keep up: {what} ({help})"))
 }
 
 /// The one line at the end.
@@ -76,8 +90,10 @@ fn sentence(summary: &Summary) -> String {
         None => format!("at least {} lost", summary.lost_at_least),
     };
     let lost = match summary.enough_pages {
-        Some(pages) => format!("{lost} (-m {pages} would have held them)"),
-        None => lost,
+        Some(pages) if !summary.was_writer_late => {
+            format!("{lost} (-m {pages} would have held them)")
+        }
+        _ => lost,
     };
     let stacks = summary.stacks.as_ref().and_then(whole_stacks);
     let stacks = stacks.map_or(String::new(), |stacks| format!(", {stacks}"));
@@ -91,7 +107,13 @@ fn sentence(summary: &Summary) -> String {
     };
     let place = match summary.earlier_files {
         0 => place,
-        n => format!("{} files, the last {place}", n + 1),
+        n => match summary.removed_files {
+            0 => format!("{} files, the last {place}", n + 1),
+            gone => format!(
+                "{} files, of which {gone} are removed, the last {place}",
+                n + 1
+            ),
+        },
     };
     format!(
         "{} in {place} ({size}), {lost}{throttled}{stacks}{next}",
