@@ -7,6 +7,7 @@
 
 mod files;
 mod mount;
+pub mod ptrace;
 mod rights;
 mod signals;
 
@@ -143,6 +144,12 @@ pub fn page_size() -> usize {
 pub fn effective_uid() -> u32 {
     // SAFETY: no pointers, cannot fail.
     unsafe { libc::geteuid() }
+}
+
+/// The id of this thread.
+pub fn thread_id() -> i32 {
+    // SAFETY: no pointers, cannot fail.
+    unsafe { libc::gettid() }
 }
 
 /// Lets this thread, and those that it starts meanwhile, run before others; one that may not is left
