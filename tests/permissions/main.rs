@@ -13,3 +13,4 @@ mod common;
 mod cells;
 mod limits;
 mod matrix;
+mod ptrace;

@@ -1,9 +1,12 @@
 //! The one thing to do when the kernel refuses something to this user.
 
+use crate::Error;
 use crate::permission::Facts;
 use crate::permission::refusal::{self, RINGS, Wanted};
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
+use rprof_process::tracer_of;
 use rprof_ringbuf::{MapError, OpenError, Target, sys};
+use std::io;
 
 /// What to do about an event that could not be opened.
 pub(crate) fn open(attr: &PerfEventAttr, error: &OpenError, target: Target) -> String {
@@ -51,6 +54,28 @@ pub(crate) fn foreign(tid: i32) -> Option<Foreign> {
         (owner, _) => format!("it belongs to another user (uid {owner}): run with sudo"),
     };
     Some(Foreign { task, why })
+}
+
+/// A thread that may not be seized.
+pub(crate) fn untraceable(tid: i32, error: &io::Error) -> Error {
+    let scope = Facts::now().number::<u32>("proc/sys/kernel/yama/ptrace_scope");
+    match (foreign(tid), scope) {
+        (None, _) => Error::NoSuchTask { id: tid },
+        (Some(Foreign { task, .. }), Some(scope @ 1..)) if sys::effective_uid() != 0 => {
+            let why = format!(
+                "kernel.yama.ptrace_scope is {scope} ({error}): record a command, run with sudo, or \
+                 sudo sysctl kernel.yama.ptrace_scope=0"
+            );
+            Error::Foreign { task, why }
+        }
+        (Some(Foreign { task, .. }), _) if tracer_of(tid).is_some() => {
+            let tracer = tracer_of(tid).unwrap_or(0);
+            let why =
+                format!("process {tracer} traces it already (a debugger, strace): end that first");
+            Error::Foreign { task, why }
+        }
+        (Some(Foreign { task, why }), _) => Error::Foreign { task, why },
+    }
 }
 
 /// What to do about a ring that could not be mapped.

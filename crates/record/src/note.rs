@@ -14,6 +14,13 @@ use std::time::Duration;
 pub enum Note {
     /// What is recorded is less than was asked for.
     Less(Less),
+    /// No event can be opened: threads are looked at by ptrace instead.
+    ByPtrace {
+        /// How often, Hz.
+        hz: u64,
+        /// Why, and what would allow events.
+        refusal: String,
+    },
     /// A recording without a command has begun: whom it watches.
     Watching {
         /// Whom.
@@ -243,6 +250,11 @@ impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Less(less) => write!(f, "{less}"),
+            Self::ByPtrace { hz, refusal } => write!(
+                f,
+                "perf_event_open is refused here: sampling by ptrace instead, {hz} Hz, user stacks only \
+                 ({refusal})"
+            ),
             Self::Watching { who, duration } => {
                 write!(f, "watching {who}")?;
                 if let Some(duration) = duration {

@@ -19,7 +19,7 @@ use crate::opening::trial::Trial;
 use crate::opening::{self, Opened, Scope};
 use crate::output::Created;
 use crate::output::alive::Alive;
-use crate::output::features;
+use crate::output::features::{self, Features};
 use crate::output::files::Files;
 use crate::sink::Sink;
 use crate::switching::{Goes, Switching};
@@ -37,13 +37,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Makes a recording; `note` is told what a user should know as it comes up.
-///
-/// Must be called before the process has any other thread: it forks.
-///
-/// # Errors
-/// [`Error`]. What could be written stays on disk and readable.
-pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary, Error> {
+/// Makes a recording by events.
+pub(crate) fn by_events(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary, Error> {
     if settings.command.is_empty() && settings.watch == Watch::Command {
         return Err(Error::NothingToRecord);
     }
@@ -118,34 +113,22 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let groupings: Vec<_> = sampled.map(|event| &event.grouping).collect();
     known.extend(groups::section(&groupings));
     known.extend(child.and_then(features::of_command));
-    let created = Created::new(&settings.output)?;
-    let files = Files::new(settings.writing.switch, plan.written, known);
-    let compression = settings.writing.compression;
-    let writer = created.start(files.begin(Vec::new()), compression, &interrupts)?;
     // The command is forked already, and keeps its own priority. What is drained late is lost, what is
     // unwound late is truncated; neither takes much time.
     let _priority_guard = sys::run_before_others();
-    let taken = Arc::clone(&created.taken);
-    let sink = Sink::start(writer, plan.unwinder, Rc::clone(&interrupts), taken)?;
-    let mut run = Run {
+    let mut run = Run::begin(
         settings,
-        sink,
-        drain: Drain::new(
+        Begin {
+            plan,
+            known,
+            opened,
             drained_layout,
-            plan.stacks,
-            left_out(settings, &attrs),
-            settings.clock,
-        ),
-        control: plan.control,
-        unreadable: plan.unreadable,
-        opened,
-        switching,
-        interrupts: Rc::clone(&interrupts),
-        sideband_layout,
-        child: None,
-        created,
-        files,
-    };
+            sideband_layout,
+            left_out: left_out(settings, &attrs),
+            switching,
+            interrupts: Rc::clone(&interrupts),
+        },
+    )?;
     let describes_later = settings.writing.switch.is_some() || settings.writing.synthesis_at_end;
     run.drain.alive = describes_later.then(Alive::default);
     run.drain.lineage = (by == SampledBy::Cpu).then(Lineage::default);
@@ -197,7 +180,7 @@ fn left_out(settings: &Settings, attrs: &Attrs) -> Option<u32> {
     is_own.then(std::process::id)
 }
 
-fn stdout_of(settings: &Settings) -> Stdout {
+pub(crate) fn stdout_of(settings: &Settings) -> Stdout {
     match settings.output {
         Output::File(_) => Stdout::Inherited,
         Output::Pipe(_) => Stdout::ToStderr,
@@ -238,11 +221,26 @@ pub(crate) struct Run<'a> {
     pub(crate) switching: Switching,
     pub(crate) interrupts: Rc<Interrupts>,
     pub(crate) sideband_layout: SampleLayout,
-    control: Control,
+    pub(crate) control: Control,
     pub(crate) unreadable: Arc<Unreadable>,
     pub(crate) child: Option<Child>,
     pub(crate) created: Created,
     pub(crate) files: Files,
+}
+
+/// What a recording begins with.
+pub(crate) struct Begin {
+    pub(crate) plan: Plan,
+    /// What is known of machine and recording.
+    pub(crate) known: Features,
+    pub(crate) opened: Opened,
+    /// Sideband as the kernel writes it, and as the file has it.
+    pub(crate) drained_layout: SampleLayout,
+    pub(crate) sideband_layout: SampleLayout,
+    /// The process whose samples are left out.
+    pub(crate) left_out: Option<u32>,
+    pub(crate) switching: Switching,
+    pub(crate) interrupts: Rc<Interrupts>,
 }
 
 impl Run<'_> {

@@ -1,6 +1,7 @@
 //! What the kernel lets us open: tried, and closed again.
 
 use crate::permission::Facts;
+use crate::ptrace;
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type, hw, sw};
 use rprof_events::online_cpus;
 use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Ring, Target, sys};
@@ -19,6 +20,8 @@ pub(super) struct Tried {
     pub(super) all: Result<(), OpenError>,
     /// A hardware event of our own, in user space.
     pub(super) hardware: Result<(), OpenError>,
+    /// Whether ptrace stands in, if no event can be opened.
+    pub(super) by_ptrace: bool,
     /// The largest ring that every CPU can have, bytes; `None` if none.
     pub(super) ring_bytes: Option<u64>,
 }
@@ -45,6 +48,7 @@ impl Tried {
             kernel: own(&clock),
             all: Counter::open(&clock, Target::All, first).map(drop),
             hardware: own(&user_only(&cycles)),
+            by_ptrace: ptrace::is_possible(facts),
             ring_bytes: largest_rings(&user_only(&clock), &cpus),
         }
     }

@@ -8,7 +8,7 @@ mod ends;
 mod goroutine;
 mod jitdump;
 mod jitdumps;
-mod process_memory;
+pub(crate) mod process_memory;
 mod tables;
 mod walk;
 

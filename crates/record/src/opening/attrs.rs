@@ -313,7 +313,7 @@ fn fit_for_user(
     Ok(())
 }
 
-fn sampling_attr(
+pub(crate) fn sampling_attr(
     event: &Event,
     rate: Option<Rate>,
     chains: CallChains,
