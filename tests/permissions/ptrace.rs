@@ -93,7 +93,10 @@ fn a_command_is_sampled_where_no_event_can_be_opened() {
     assert!(tasks.len() >= 3, "{script}");
     assert!(report(&["info"]).contains("cpu-clock:u"));
     if has(test, "perf", "perf") {
-        let perf = run(tool("perf").args(["script", "--force", "-F", "ip"]).current_dir(dir)).ok();
+        let perf = run(tool("perf")
+            .args(["script", "--force", "-F", "ip"])
+            .current_dir(dir))
+        .ok();
         let heads = perf
             .stdout
             .split("\n\n")

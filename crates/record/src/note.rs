@@ -14,12 +14,14 @@ use std::time::Duration;
 pub enum Note {
     /// What is recorded is less than was asked for.
     Less(Less),
-    /// No event can be opened: threads are looked at by ptrace instead.
+    /// There are no events: threads are looked at by ptrace instead.
     ByPtrace {
+        /// Why.
+        refusal: String,
         /// How often, Hz.
         hz: u64,
-        /// Why, and what would allow events.
-        refusal: String,
+        /// What would allow events.
+        advice: String,
     },
     /// A recording without a command has begun: whom it watches.
     Watching {
@@ -250,10 +252,13 @@ impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Less(less) => write!(f, "{less}"),
-            Self::ByPtrace { hz, refusal } => write!(
+            Self::ByPtrace {
+                refusal,
+                hz,
+                advice,
+            } => write!(
                 f,
-                "perf_event_open is refused here: sampling by ptrace instead, {hz} Hz, user stacks only \
-                 ({refusal})"
+                "{refusal}: sampling by ptrace instead, {hz} Hz, user stacks only ({advice})"
             ),
             Self::Watching { who, duration } => {
                 write!(f, "watching {who}")?;

@@ -11,7 +11,7 @@ use crate::{Error, Note, Settings, Summary, ptrace, run};
 pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary, Error> {
     match run::by_events(settings, note) {
         // Nothing has begun yet.
-        Err(refused @ Error::Open { .. }) => {
+        Err(refused @ (Error::Open { .. } | Error::Map { .. })) => {
             let stand_in = ptrace::stand_in(settings, refused)?;
             ptrace::record(settings, &stand_in, note)
         }

@@ -37,6 +37,10 @@ pub(super) fn rings(patient: &Patient<'_>) -> Option<Check> {
         }
     };
     match patient.tried.ring_bytes {
+        None if patient.tried.by_ptrace => {
+            Check::new(name, State::Less, format!("none left ({budget})"))?
+                .but("no rings: threads are sampled by ptrace, coarsely", RINGS)
+        }
         None => Check::new(name, State::Blocked, format!("none left ({budget})"))?
             .but("no ring can be mapped", RINGS),
         Some(bytes) if bytes < ENOUGH_BYTES => {

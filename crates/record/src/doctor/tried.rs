@@ -4,7 +4,7 @@ use crate::permission::Facts;
 use crate::ptrace;
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type, hw, sw};
 use rprof_events::online_cpus;
-use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Ring, Target, sys};
+use rprof_ringbuf::{Counter, Cpu, OpenError, Ring, Target, sys};
 
 /// The largest ring that is tried, bytes.
 pub(super) const MOST_BYTES: usize = 16 << 20;
@@ -20,7 +20,7 @@ pub(super) struct Tried {
     pub(super) all: Result<(), OpenError>,
     /// A hardware event of our own, in user space.
     pub(super) hardware: Result<(), OpenError>,
-    /// Whether ptrace stands in, if no event can be opened.
+    /// Whether ptrace can stand in, if there are no events or no rings.
     pub(super) by_ptrace: bool,
     /// The largest ring that every CPU can have, bytes; `None` if none.
     pub(super) ring_bytes: Option<u64>,
@@ -78,15 +78,18 @@ fn largest_rings(attr: &PerfEventAttr, cpus: &[u32]) -> Option<u64> {
     None
 }
 
-/// Whether every CPU can have a ring of this size.
+/// Whether every CPU can have a ring of this size beside one of sideband.
 fn map_all(attr: &PerfEventAttr, cpus: &[u32], pages: usize) -> Result<bool, OpenError> {
     let mut rings = Vec::new();
     for &cpu in cpus {
         let counter = Counter::open(attr, Target::Thread(0), Cpu::On(cpu))?;
-        match Ring::map(&counter, pages) {
-            Ok(ring) => rings.push((counter, ring)),
-            Err(MapError::MlockBudget { .. }) => return Ok(false),
-            Err(_) => return Ok(false),
+        let sideband = Counter::open(attr, Target::Thread(0), Cpu::On(cpu))?;
+        // That of sideband is the smallest, if need be.
+        for (counter, pages) in [(sideband, 1), (counter, pages)] {
+            match Ring::map(&counter, pages) {
+                Ok(ring) => rings.push((counter, ring)),
+                Err(_) => return Ok(false),
+            }
         }
     }
     Ok(true)

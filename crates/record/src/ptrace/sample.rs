@@ -26,12 +26,14 @@ impl Session<'_> {
         self.tell_mappings(pid)?;
         let time_ns = self.run.settings.clock.now_ns();
         self.run.sink.complete_until(time_ns);
-        let mut stack = vec![0; self.stack_bytes];
-        let sp = registers.sp;
-        let n_read = self.memory.read(pid, sp, &mut stack).unwrap_or(0) & !7;
-        // What did not fill its room is whole.
+        let mut stack = std::mem::take(&mut self.stack);
+        let n_read = self.memory.read(pid, registers.sp, &mut stack);
+        let n_read = n_read.unwrap_or(0) & !7;
+        // What does not fill its room is whole.
+        let room = stack.len().min(n_read + 8);
+        stack[n_read..room].fill(0);
         let dump = StackDump {
-            data: &stack,
+            data: &stack[..room],
             dyn_size: n_read as u64,
         };
         let table = self.machine.registers();
@@ -49,7 +51,7 @@ impl Session<'_> {
         let of_user = values.map_or(registers::Registers::NONE, |values| {
             registers::Registers::from_encoded(table.user_mask, values, Endian::NATIVE)
         });
-        self.push(&match self.stack_bytes {
+        let pushed = self.push(&match room {
             0 => sample,
             _ => Sample {
                 callchain: Some(Callchain::from_encoded(&[], Endian::NATIVE)),
@@ -57,12 +59,14 @@ impl Session<'_> {
                 stack_user: Some(dump),
                 ..sample
             },
-        })
+        });
+        self.stack = stack;
+        pushed
     }
 
     fn push(&mut self, sample: &Sample<'_>) -> Result<(), NoAnswer> {
         self.has_news = true;
-        let mut body = Vec::with_capacity(self.stack_bytes + 512);
+        let mut body = Vec::new();
         let mut encoder = Encoder::new(&mut body, Endian::NATIVE);
         self.layout.encode_sample(sample, &mut encoder);
         let raw = RawRecord {
@@ -70,7 +74,7 @@ impl Session<'_> {
             misc: Misc::USER,
             body: &body,
         };
-        let mut record = Vec::with_capacity(body.len() + 8);
+        let mut record = Vec::new();
         match raw.encode(&mut record, Endian::NATIVE) {
             Ok(()) => (self.run.drain).sample(RecordKind::SAMPLE, &record, &mut self.run.sink),
             // Dumps are small enough for that.

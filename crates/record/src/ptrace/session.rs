@@ -41,9 +41,10 @@ pub(super) struct Session<'a> {
     pub(super) run: Run<'a>,
     pub(super) tasks: Tasks,
     pub(super) memory: ProcessMemory,
-    /// As samples are drained; with stack dumps of this size, if stacks are wanted.
+    /// As samples are drained.
     pub(super) layout: SampleLayout,
-    pub(super) stack_bytes: usize,
+    /// Room for the stack of a sample; none, if stacks are not wanted.
+    pub(super) stack: Vec<u8>,
     pub(super) machine: Machine,
     /// The command, and its end.
     pub(super) command: Option<i32>,
@@ -58,7 +59,7 @@ pub(crate) fn record(
     stand_in: &StandIn,
     note: &mut dyn FnMut(Note),
 ) -> Result<Summary, Error> {
-    note(stand_in.note());
+    note(stand_in.note.clone());
     let interrupts = Rc::new(Interrupts::listen()?);
     let waited_since = match (&settings.watch, settings.wait) {
         (Watch::Matching(matching), true) => matching.wait(&interrupts, note)?,
@@ -161,7 +162,7 @@ impl<'a> Session<'a> {
             run,
             tasks,
             memory: ProcessMemory::default(),
-            stack_bytes: usize::try_from(attr.sample_stack_user).unwrap_or(0),
+            stack: vec![0; usize::try_from(attr.sample_stack_user).unwrap_or(0)],
             layout,
             machine: Machine::native().unwrap_or(Machine::X86_64),
             command,

@@ -4,11 +4,13 @@ use super::{DEFAULT_HZ, MOST_HZ};
 use crate::opening::attrs::{Prepared, sampling_attr};
 use crate::opening::stack_dump;
 use crate::permission::{Capability, Facts};
-use crate::{CallChains, Error, Inherit, Note, Rate, SampleFields, Settings, Sideband, Watch};
+use crate::{
+    CallChains, Error, Inherit, Note, Rate, SampleFields, Settings, Sideband, Watch, advice,
+};
 use rprof_abi::{AttrFlags, Machine, PerfEventAttr, event_type, sw};
 use rprof_events::{Event, Grouping, cpu_clock};
 use rprof_ringbuf::sys::ptrace;
-use rprof_ringbuf::{Counter, Cpu, OpenError, Target};
+use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Target};
 
 /// How ptrace stands in.
 #[derive(Debug)]
@@ -16,45 +18,59 @@ pub(crate) struct StandIn {
     /// The clock, as the file has it.
     pub(super) event: Prepared,
     pub(super) hz: u64,
-    /// Why no event can be opened, and what would allow it.
-    pub(super) refusal: String,
+    /// What a user should know of it.
+    pub(super) note: Note,
 }
 
-/// How ptrace stands in for events of which one was refused; that error, if it cannot.
+/// How ptrace stands in for events that cannot be opened, or have no memory for rings; that error, if it
+/// cannot.
 pub(crate) fn stand_in(settings: &Settings, refused: Error) -> Result<StandIn, Error> {
-    let Error::Open {
-        event,
-        why: why @ (OpenError::Access | OpenError::Forbidden | OpenError::NoSystemCall),
-        advice,
-    } = refused
-    else {
-        return Err(refused);
-    };
-    let but = if !is_all_forbidden() {
-        String::new()
-    } else if let Some(what) = unfit(settings) {
-        format!("; without {what}, commands and your own processes can be sampled by ptrace")
-    } else if let Err(why) = may_seize(&Facts::now()) {
-        format!("; ptrace, which could stand in, is forbidden, too ({why})")
-    } else {
-        let hz = hz(settings);
-        return Ok(StandIn {
-            event: clock(settings, hz),
-            hz,
-            refusal: format!("{why}: {advice}"),
-        });
-    };
-    let advice = advice + &but;
-    Err(Error::Open { event, why, advice })
+    match refused {
+        Error::Open {
+            event,
+            why: why @ (OpenError::Access | OpenError::Forbidden | OpenError::NoSystemCall),
+            advice,
+        } if is_all_forbidden() => {
+            let refusal = format!("no event can be opened, {why}");
+            StandIn::new(settings, refusal, advice).map_err(|(but, advice)| Error::Open {
+                event,
+                why,
+                advice: format!("{advice}; {but}"),
+            })
+        }
+        Error::Map {
+            place,
+            why: why @ MapError::MlockBudget { .. },
+        } => {
+            let advice = advice::map(&why);
+            StandIn::new(settings, why.to_string(), advice).map_err(|_| Error::Map { place, why })
+        }
+        refused => Err(refused),
+    }
 }
 
 impl StandIn {
-    /// What a user should know of it.
-    pub(super) fn note(&self) -> Note {
-        Note::ByPtrace {
-            hz: self.hz,
-            refusal: self.refusal.clone(),
+    /// What is said of it: why, and what would allow events. If it cannot stand in, why not, and the latter.
+    fn new(settings: &Settings, refusal: String, advice: String) -> Result<Self, (String, String)> {
+        if let Some(what) = unfit(settings) {
+            let but =
+                format!("without {what}, commands and your own processes can be sampled by ptrace");
+            return Err((but, advice));
         }
+        if let Err(why) = may_seize(&Facts::now()) {
+            let but = format!("ptrace, which could stand in, is forbidden, too ({why})");
+            return Err((but, advice));
+        }
+        let hz = hz(settings);
+        Ok(Self {
+            event: clock(settings, hz),
+            hz,
+            note: Note::ByPtrace {
+                refusal,
+                hz,
+                advice,
+            },
+        })
     }
 }
 
@@ -69,9 +85,9 @@ fn may_seize(facts: &Facts) -> Result<(), String> {
     }
 }
 
-/// Whether it would stand in for what needs no other event.
+/// Whether it can stand in for what needs no other event.
 pub(crate) fn is_possible(facts: &Facts) -> bool {
-    Machine::native().is_some() && is_all_forbidden() && may_seize(facts).is_ok()
+    Machine::native().is_some() && may_seize(facts).is_ok()
 }
 
 /// Whether not even what everybody may is allowed: user space of our own.
