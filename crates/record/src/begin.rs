@@ -1,5 +1,6 @@
 //! How a recording begins, however its samples are taken: with a file, and a thread that writes it.
 
+use crate::cpu_budget::Budget;
 use crate::drain::Drain;
 use crate::output::Created;
 use crate::output::files::Files;
@@ -18,6 +19,10 @@ impl<'a> Run<'a> {
             sideband_layout,
             ..
         } = begin;
+        let unwinds = plan.unwinder.is_some();
+        let budget = settings.cpu_percent.map(|percent| {
+            Budget::new(percent, begin.rate, plan.control.has_dump_sizes(), unwinds)
+        });
         let created = Created::new(&settings.output)?;
         let files = Files::new(settings.writing.switch, plan.written, begin.known);
         let compression = settings.writing.compression;
@@ -34,6 +39,7 @@ impl<'a> Run<'a> {
                 settings.clock,
             ),
             control: plan.control,
+            budget,
             unreadable: plan.unreadable,
             opened: begin.opened,
             switching: begin.switching,

@@ -2,6 +2,7 @@
 
 use crate::control::{Control, Decision, POLL_INTERVAL, PassStatistics};
 use crate::coverage::{Coverage, Recorded};
+use crate::cpu_budget::Budget;
 use crate::drain::Drain;
 use crate::drain::flight::Flight;
 use crate::drain::lineage::Lineage;
@@ -26,7 +27,7 @@ use crate::switching::{Goes, Switching};
 use crate::targets::watched;
 use crate::targets::{self, started_by, targets_of};
 use crate::{
-    CallChains, ControlNote, Error, Inherit, Note, Output, Settings, Summary, Watch, probes,
+    CallChains, ControlNote, Error, Inherit, Note, Output, Rate, Settings, Summary, Watch, probes,
 };
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
@@ -125,6 +126,7 @@ pub(crate) fn by_events(settings: &Settings, note: &mut dyn FnMut(Note)) -> Resu
             drained_layout,
             sideband_layout,
             left_out: left_out(settings, &attrs),
+            rate: settings.rate.unwrap_or(Rate::DEFAULT),
             switching,
             interrupts: Rc::clone(&interrupts),
         },
@@ -222,6 +224,7 @@ pub(crate) struct Run<'a> {
     pub(crate) interrupts: Rc<Interrupts>,
     pub(crate) sideband_layout: SampleLayout,
     pub(crate) control: Control,
+    pub(crate) budget: Option<Budget>,
     pub(crate) unreadable: Arc<Unreadable>,
     pub(crate) child: Option<Child>,
     pub(crate) created: Created,
@@ -239,6 +242,8 @@ pub(crate) struct Begin {
     pub(crate) sideband_layout: SampleLayout,
     /// The process whose samples are left out.
     pub(crate) left_out: Option<u32>,
+    /// How often samples are taken.
+    pub(crate) rate: Rate,
     pub(crate) switching: Switching,
     pub(crate) interrupts: Rc<Interrupts>,
 }
@@ -323,6 +328,7 @@ impl Run<'_> {
             let decision = self.control.decide(Instant::now(), statistics);
             poll_interval = decision.poll_interval;
             self.follow(decision, note)?;
+            let _ = self.keep_budget()?;
             self.switch_if_due(note)?;
             let wish = self.interrupts.wish();
             match wish {

@@ -82,6 +82,7 @@ impl Run<'_> {
             stacks: ended.stacks.as_ref(),
             coverage: None,
             cost,
+            budget: self.budget.as_ref().map(|budget| budget.cuts),
             missing_build_ids,
             entered: None,
             build_ids: !self.settings.writing.no_build_ids,

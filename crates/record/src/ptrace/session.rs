@@ -3,6 +3,7 @@
 use super::StandIn;
 use super::tasks::{Tasks, Thread};
 use crate::control::Control;
+use crate::cpu_budget::Cut;
 use crate::drain::plan::{DrainedEvents, Plan};
 use crate::grace_period::GracePeriod;
 use crate::interrupts::{Interrupts, NoAnswer, Wish};
@@ -13,7 +14,7 @@ use crate::output::features;
 use crate::run::{Begin, Over, Run, stdout_of};
 use crate::switching::Switching;
 use crate::targets::{targets_of, watched};
-use crate::{Error, Note, Settings, Summary, Watch, advice};
+use crate::{Error, Note, Rate, Settings, Summary, Watch, advice};
 use rprof_abi::{Endian, Machine, SampleLayout};
 use rprof_perfdata::WrittenEvent;
 use rprof_process::Gated;
@@ -154,6 +155,7 @@ impl<'a> Session<'a> {
                 drained_layout: layout.clone(),
                 sideband_layout: layout.clone(),
                 left_out: None,
+                rate: Rate::Frequency(stand_in.hz),
                 switching: Switching::new(&settings.when)?,
                 interrupts,
             },
@@ -211,7 +213,8 @@ impl<'a> Session<'a> {
 
     /// Samples until the command, the time or the user ends it.
     fn until_stopped(&mut self, hz: u64, note: &mut dyn FnMut(Note)) -> Result<Over, Error> {
-        let period = Duration::from_nanos(1_000_000_000 / hz.max(1));
+        let period_of = |hz: u64| Duration::from_nanos(1_000_000_000 / hz.max(1));
+        let mut period = period_of(hz);
         let duration = self.run.settings.duration;
         let deadline = duration.and_then(|time| Instant::now().checked_add(time));
         let mut poller = Poller::default();
@@ -234,6 +237,9 @@ impl<'a> Session<'a> {
                 let took = now.elapsed();
                 next = (next + period).max(now + took * LOOKING_SHARE);
                 self.run.drain.take_notes().for_each(&mut *note);
+                if let Some(Cut::Samples(hz)) = self.run.keep_budget()? {
+                    period = period_of(hz);
+                }
             }
             match wish {
                 Wish::GoOn => {}

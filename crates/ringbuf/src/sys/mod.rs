@@ -103,6 +103,14 @@ pub(crate) fn perf_ioctl(fd: BorrowedFd<'_>, request: PerfIoctl) -> io::Result<(
     check(unsafe { libc::ioctl(fd.as_raw_fd(), number as libc::Ioctl, argument) }).map(drop)
 }
 
+/// `PERF_EVENT_IOC_PERIOD`.
+pub(crate) fn perf_event_period(fd: BorrowedFd<'_>, period: u64) -> io::Result<()> {
+    let request: libc::c_ulong = 0x4008_2404;
+    // SAFETY: the kernel reads 8 bytes of `period`, which outlives the call.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), request as libc::Ioctl, &raw const period) })
+        .map(drop)
+}
+
 /// `PERF_EVENT_IOC_ID`.
 pub(crate) fn perf_event_id(fd: BorrowedFd<'_>) -> io::Result<u64> {
     let mut id = 0u64;

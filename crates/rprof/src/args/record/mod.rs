@@ -4,6 +4,7 @@ mod call_chains;
 mod call_graph;
 mod cgroups;
 mod compat;
+mod cost;
 mod events;
 mod fields;
 mod files;
@@ -64,6 +65,9 @@ pub(crate) struct RecordArgs {
 
     #[command(flatten)]
     pub(crate) timing: TimingArgs,
+
+    #[command(flatten)]
+    pub(crate) cost: cost::CostArgs,
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,
