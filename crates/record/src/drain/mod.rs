@@ -386,6 +386,11 @@ impl Drain {
         self.copies = Some(Vec::new());
     }
 
+    /// No copies are wanted.
+    pub(crate) fn end_copies(&mut self) {
+        self.copies = None;
+    }
+
     /// The sideband since then, with build ids as another file gets them.
     pub(crate) fn take_copies(&mut self, missing_build_ids: &mut MissingBuildIds) -> Vec<u8> {
         let copies = self.copies.take().unwrap_or_default();

@@ -5,6 +5,7 @@
 //! and what changed meanwhile has its time.
 
 use crate::drain::losses;
+use crate::interrupts::Wish;
 use crate::note::Note;
 use crate::opening::Group;
 use crate::output::file_end::FileEnd;
@@ -15,6 +16,7 @@ use crate::sink::Sink;
 use crate::{Error, Output, SwitchOn};
 use rprof_perfdata::Writer;
 use std::mem;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -45,13 +47,20 @@ impl Run<'_> {
         if let Some(flight) = &mut self.drain.flight {
             flight.take(&mut self.opened)?;
         }
-        let (missing_build_ids, records) = self.overlap()?;
+        let (missing_build_ids, records) = match self.overlap() {
+            // The recording ends: with this file.
+            Err(Error::Interrupted) => {
+                self.drain.end_copies();
+                return Ok(());
+            }
+            overlap => overlap?,
+        };
         self.drain.write_flight(&mut self.sink)?;
         self.write_losses()?;
         let Output::File(path) = self.settings.output.clone() else {
             return Ok(());
         };
-        let (mut created, writer) = match self.next_file(records) {
+        let (created, writer) = match self.next_file(records) {
             Ok(next) => next,
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(why) => {
@@ -63,7 +72,7 @@ impl Run<'_> {
             }
         };
         let ended = self.sink.switch(writer, Arc::clone(&created.taken))?;
-        created.set_fate(Fate::Kept);
+        // What becomes of the new one is known at its end.
         let mut created = mem::replace(&mut self.created, created);
         created.set_fate(Fate::Kept);
         let counts = self.drain.counts.take();
@@ -109,11 +118,16 @@ impl Run<'_> {
         let mut next = self.drain.missing_build_ids.for_next_file();
         let processes = self.processes_now()?;
         let mut records = Vec::new();
+        let interrupts = Rc::clone(&self.interrupts);
+        let go_on = || match interrupts.wish() {
+            Wish::GoOn | Wish::EndWithCommand => Ok(()),
+            Wish::Stop | Wish::GiveUp => Err(Error::Interrupted),
+        };
         if self.settings.writing.synthesis_at_end {
-            self.describe(&processes, &|| Ok(()), &mut Sink::push)?;
+            self.describe(&processes, &go_on, &mut Sink::push)?;
         } else {
             mem::swap(&mut self.drain.missing_build_ids, &mut next);
-            let described = self.describe(&processes, &|| Ok(()), &mut |_, record| {
+            let described = self.describe(&processes, &go_on, &mut |_, record| {
                 records.extend_from_slice(record);
                 Ok(())
             });
