@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::permission::Facts;
-use crate::permission::refusal::{self, RINGS, Wanted};
+use crate::permission::refusal::{self, Wanted};
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
 use rprof_process::tracer_of;
 use rprof_ringbuf::{MapError, OpenError, Target, sys};
@@ -26,6 +26,11 @@ pub(crate) fn open(attr: &PerfEventAttr, error: &OpenError, target: Target) -> S
 /// What would let the kernel be sampled.
 pub(crate) fn without_kernel() -> String {
     refusal::allow(Wanted::OwnKernel, &Facts::now())
+}
+
+/// What would allow what only CAP_PERFMON allows.
+pub(crate) fn privileged() -> String {
+    refusal::allow(Wanted::Privileged, &Facts::now())
 }
 
 /// A thread that may not be watched.
@@ -82,7 +87,10 @@ pub(crate) fn untraceable(tid: i32, error: &io::Error) -> Error {
 pub(crate) fn map(error: &MapError) -> String {
     match error {
         MapError::MlockBudget { .. } => {
-            format!("other profilers of this user may use it up: smaller rings with -m; {RINGS}")
+            format!(
+                "other profilers of this user may use it up: smaller rings with -m; {}",
+                refusal::rings()
+            )
         }
         _ => "try another size with -m".to_owned(),
     }

@@ -1,7 +1,7 @@
 //! Things a user should know, one line each.
 
 use crate::ControlNote;
-use crate::permission::refusal::RINGS;
+use crate::permission::refusal::more_memory;
 use rprof_base::Counted;
 use rprof_ringbuf::INHERITED_VALUES;
 use std::fmt;
@@ -136,10 +136,10 @@ pub struct Less {
     pub without_kernel: Option<String>,
     /// Fewer files may be open than all events need.
     pub few_files: Option<FewFiles>,
-    /// Samples may not have physical addresses.
-    pub has_no_physical_addresses: bool,
-    /// Namespaces may not be recorded.
-    pub has_no_namespaces: bool,
+    /// Samples may not have physical addresses: what would allow it.
+    pub without_physical_addresses: Option<String>,
+    /// Namespaces may not be recorded: what would allow it.
+    pub without_namespaces: Option<String>,
     /// What the kernel does not know of what was asked for.
     pub lacking: Vec<&'static str>,
     /// Rings are so small that it matters.
@@ -151,6 +151,8 @@ pub struct Less {
 pub struct SmallRings {
     /// Bytes of each.
     pub size_bytes: u64,
+    /// Locked memory for each CPU that would be enough, KiB.
+    pub enough_kib: u64,
     /// The size of stack dumps, if that is less than could be.
     pub stack_bytes: Option<u64>,
 }
@@ -203,18 +205,15 @@ impl fmt::Display for Less {
                 "not permitted to sample the kernel: user space only ({fix})"
             ));
         }
-        if self.has_no_physical_addresses {
-            parts.push(
-                "not permitted to record physical addresses: samples have none \
-                 (sudo, or CAP_PERFMON for rprof)"
-                    .to_owned(),
-            );
+        if let Some(fix) = &self.without_physical_addresses {
+            parts.push(format!(
+                "not permitted to record physical addresses: samples have none ({fix})"
+            ));
         }
-        if self.has_no_namespaces {
-            parts.push(
-                "not permitted to record namespaces: there are none (sudo, or CAP_PERFMON for rprof)"
-                    .to_owned(),
-            );
+        if let Some(fix) = &self.without_namespaces {
+            parts.push(format!(
+                "not permitted to record namespaces: there are none ({fix})"
+            ));
         }
         if !self.lacking.is_empty() {
             parts.push(format!("this kernel lacks: {}", self.lacking.join(", ")));
@@ -233,7 +232,7 @@ impl fmt::Display for SmallRings {
             Some(bytes) => write!(f, "stacks over {} KiB may be truncated", bytes / 1024)?,
             None => write!(f, "bursts of samples may be lost")?,
         }
-        write!(f, " ({RINGS})")
+        write!(f, " ({})", more_memory(self.enough_kib))
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod file_limit;
 pub(crate) mod group_attrs;
 pub(crate) mod groups;
 pub(crate) mod place;
+mod ring_size;
 pub(crate) mod sampled_by;
 pub(crate) mod stack_dump;
 pub(crate) mod trial;
@@ -209,7 +210,7 @@ impl Opened {
         };
         // Sideband rings first: they are small, and must not be what is left of the budget.
         let (sideband, sampling) = open_both(sideband, &plain, &attrs.sampling, scope)?;
-        let small_rings = small_rings(&sampling, scope);
+        let small_rings = ring_size::small_rings(&sampling, scope);
         let by_cpu = match scope.also_by_cpu {
             true => sampling.of_everybody(scope)?,
             false => None,
@@ -328,24 +329,6 @@ pub(crate) fn ring_pages(settings: &Settings, attrs: &Attrs, n_rings: usize) -> 
     let bytes = bytes.clamp(least, most);
     let bytes = 1u64 << bytes.ilog2();
     usize::try_from(bytes).unwrap_or(usize::MAX) / sys::page_size()
-}
-
-/// Sample rings that are smaller than asked for. They are not worth a word if they are as large as perf's
-/// and hold the largest dumps, unless the user asked for their size.
-fn small_rings(sampling: &Group, scope: &Scope<'_>) -> Option<SmallRings> {
-    let asked = (scope.ring_pages * sys::page_size()) as u64;
-    let size_bytes = sampling.rings.iter().map(Ring::size_bytes).min()?;
-    let dumps = sampling
-        .events
-        .iter()
-        .map(|event| event.attr.sample_stack_user);
-    let stack_bytes = dumps.max().filter(|_| scope.two_dump_sizes).map(u64::from);
-    let stack_bytes = stack_bytes.filter(|&bytes| bytes < stack_dump::LARGE_BYTES.into());
-    let matters = size_bytes < SAMPLE_BYTES || stack_bytes.is_some() || scope.is_size_asked;
-    (size_bytes < asked && matters).then_some(SmallRings {
-        size_bytes,
-        stack_bytes,
-    })
 }
 
 /// Opens a group with rings of this many pages, or of half as many, and so on. All CPUs have the same, so
