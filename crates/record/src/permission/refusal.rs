@@ -77,6 +77,14 @@ impl Wanted {
 pub(crate) fn of(error: &OpenError, wanted: Wanted, facts: &Facts) -> String {
     match error {
         OpenError::Access => access(wanted, facts),
+        // So the kernel answers of tracepoints (perf_allow_tracepoint, v6.12).
+        OpenError::Forbidden
+            if wanted == Wanted::Tracepoint
+                && facts.seccomp != Seccomp::Filter
+                && !facts.has(Capability::Perfmon) =>
+        {
+            access(wanted, facts)
+        }
         OpenError::Forbidden => forbidden(facts),
         OpenError::NoSystemCall => match facts.seccomp {
             Seccomp::Filter => filtered(facts),
@@ -194,6 +202,8 @@ mod tests {
         let (_dir, debian) = facts(&[("proc/sys/kernel/perf_event_paranoid", "3")]);
         let own = of(&OpenError::Access, Wanted::OwnUser, &debian);
         assert!(own.contains("at 2 or below (it is 3)"), "{own}");
+        let tracepoint = of(&OpenError::Forbidden, Wanted::Tracepoint, &plain);
+        assert!(tracepoint.contains("need CAP_PERFMON"), "{tracepoint}");
         let missing = of(&OpenError::NoSystemCall, Wanted::OwnUser, &plain);
         assert!(missing.contains("CONFIG_PERF_EVENTS"), "{missing}");
     }
