@@ -21,5 +21,5 @@ pub(crate) use stand_in::{StandIn, is_possible, stand_in};
 
 /// Samples a second, unless asked for.
 pub(crate) const DEFAULT_HZ: u64 = 99;
-/// The most: each sample stops a thread for some 50 us.
+/// The most: each sample costs its thread some 60 us.
 const MOST_HZ: u64 = 1000;
