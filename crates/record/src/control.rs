@@ -35,6 +35,15 @@ pub(crate) enum StackCare {
     None,
 }
 
+impl DumpSize {
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Large => Self::Small,
+            Self::Small => Self::Large,
+        }
+    }
+}
+
 /// The thread that unwinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnwindPlace {

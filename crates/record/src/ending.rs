@@ -224,6 +224,7 @@ impl Run<'_> {
             name: event.name.clone(),
             count: 0,
             period: Some(event.attr.sample_period),
+            is_filtered: event.filter.is_some(),
         };
         probes.map(count).collect()
     }
@@ -258,6 +259,7 @@ fn counted(event: &EventCounters) -> EventCount {
         name: event.name.clone(),
         count: counts.map(|value| value.count).sum(),
         period: (!is_frequency).then_some(event.attr.sample_period),
+        is_filtered: event.filter.is_some(),
     }
 }
 

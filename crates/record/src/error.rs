@@ -93,6 +93,16 @@ pub enum Error {
         /// The limit.
         limit: u16,
     },
+    /// The kernel does not take a filter.
+    #[error("the kernel does not take the filter '{filter}' of '{event}'")]
+    Filter {
+        /// The event.
+        event: String,
+        /// The filter.
+        filter: String,
+        /// Why.
+        source: io::Error,
+    },
     /// A probe has no place.
     #[error("no place for '{event}'")]
     Probe {

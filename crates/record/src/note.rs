@@ -1,7 +1,7 @@
 //! Things a user should know, one line each.
 
-use crate::ControlNote;
 use crate::permission::refusal::more_memory;
+use crate::{ControlNote, OpenedEvent};
 use rprof_base::Counted;
 use rprof_ringbuf::INHERITED_VALUES;
 use std::fmt;
@@ -23,6 +23,8 @@ pub enum Note {
         /// What would allow events.
         advice: String,
     },
+    /// An event was opened.
+    Opened(Box<OpenedEvent>),
     /// A recording without a command has begun: whom it watches.
     Watching {
         /// Whom.
@@ -242,7 +244,10 @@ impl Note {
         match self {
             // Without these, less is sampled.
             Self::Dropped(settings) => !settings.contains(&INHERITED_VALUES),
-            _ => matches!(self, Self::Precision { .. } | Self::DurationOver),
+            _ => matches!(
+                self,
+                Self::Precision { .. } | Self::DurationOver | Self::Opened(_)
+            ),
         }
     }
 }
@@ -259,6 +264,7 @@ impl fmt::Display for Note {
                 f,
                 "{refusal}: sampling by ptrace instead, {hz} Hz, user stacks only ({advice})"
             ),
+            Self::Opened(event) => write!(f, "{event}"),
             Self::Watching { who, duration } => {
                 write!(f, "watching {who}")?;
                 if let Some(duration) = duration {

@@ -26,13 +26,14 @@ use crate::sink::Sink;
 use crate::switching::{Goes, Switching};
 use crate::targets::watched;
 use crate::targets::{self, started_by, targets_of};
+use crate::wakeups::Wakeups;
 use crate::{
     CallChains, ControlNote, Error, Inherit, Note, Output, Rate, Settings, Summary, Watch, probes,
 };
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
 use rprof_process::{Child, Gated, Stdout};
-use rprof_ringbuf::{Poller, sys};
+use rprof_ringbuf::sys;
 use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -81,7 +82,7 @@ pub(crate) fn by_events(settings: &Settings, note: &mut dyn FnMut(Note)) -> Resu
         targets,
         per_thread: settings.inherit == Inherit::PerThread,
         until_exec: settings.watch == Watch::Command && settings.when.is_from_start(),
-        ring_pages: opening::ring_pages(settings, &attrs, n_rings),
+        ring_pages: opening::ring_size::ring_pages(settings, &attrs, n_rings),
         sideband_pages: settings.sideband.ring_pages(),
         is_size_asked: settings.ring_pages.is_some(),
         two_dump_sizes: attrs.has_auto_dumps(),
@@ -92,6 +93,7 @@ pub(crate) fn by_events(settings: &Settings, note: &mut dyn FnMut(Note)) -> Resu
         cpus,
     };
     let OpenedFor { opened, by } = open_all(&attrs, &mut scope, settings, child, note)?;
+    opened.tell(note);
     let vanished = targets::vanished(settings, &opened);
     if by == SampledBy::Thread && !vanished.is_empty() {
         note(Note::Vanished(vanished));
@@ -307,10 +309,8 @@ impl Run<'_> {
     /// Drains until the command, the time or the user ends it.
     fn until_stopped(&mut self, note: &mut dyn FnMut(Note)) -> Result<Over, Error> {
         let deadline = (self.settings.duration).and_then(|time| Instant::now().checked_add(time));
-        let mut poller = self.opened.poller();
-        let mut alive = vec![true; self.opened.sampling.counters().count()];
-        poller.add(&*self.interrupts);
-        self.switching.begin(&self.settings.when, &mut poller);
+        let mut wakeups = Wakeups::new(&self.opened, &self.interrupts);
+        self.switching.begin(&self.settings.when, &mut wakeups);
         let mut grace_period = GracePeriod::default();
         let mut poll_interval = POLL_INTERVAL;
         loop {
@@ -321,7 +321,7 @@ impl Run<'_> {
             let timeout = deadline.map_or(timeout, |deadline| {
                 deadline.saturating_duration_since(now).min(timeout)
             });
-            self.wait(&mut poller, &mut alive, timeout)?;
+            self.wait(&mut wakeups, timeout)?;
             let goes = self.switch(note)?;
             let statistics = self.pass()?;
             self.drain.take_notes().for_each(&mut *note);
@@ -351,7 +351,7 @@ impl Run<'_> {
                 return Ok(Over::Size);
             }
             let lineage = self.drain.lineage.as_ref();
-            let all_gone = !alive.contains(&true) || lineage.is_some_and(Lineage::is_gone);
+            let all_gone = wakeups.all_gone() || lineage.is_some_and(Lineage::is_gone);
             // After Ctrl-C only the command is waited for, and not what it started.
             let goes_on = wish == Wish::GoOn && !is_time_over;
             let waits_for_all = self.waits_for_all() && goes_on;
@@ -359,7 +359,7 @@ impl Run<'_> {
                 if !all_gone
                     && self.settings.watch == Watch::Command
                     && !self.settings.wait_all
-                    && self.others_live(&mut poller, &mut alive)?
+                    && self.others_live(&mut wakeups)?
                 {
                     note(Note::OthersLiveOn);
                 }
@@ -414,37 +414,20 @@ impl Run<'_> {
         self.settings.wait_all && self.settings.watch == Watch::Command
     }
 
-    /// Waits, and marks counters whose tasks (and all that inherited them) have ended.
-    fn wait(
-        &self,
-        poller: &mut Poller,
-        alive: &mut [bool],
-        timeout: Duration,
-    ) -> Result<(), Error> {
-        let waiting = "waiting for samples";
-        let ready = poller.wait(timeout).map_err(Error::system(waiting))?;
-        let hung: Vec<usize> = ready
-            .filter(|ready| ready.hung_up)
-            .map(|ready| ready.index)
-            .collect();
-        for index in hung {
-            poller.remove(index);
-            if let Some(alive) = alive.get_mut(index) {
-                *alive = false;
-            }
-        }
-        Ok(())
+    fn wait(&self, wakeups: &mut Wakeups, timeout: Duration) -> Result<(), Error> {
+        let waited = wakeups.wait(&self.opened, timeout);
+        waited.map_err(Error::system("waiting for samples"))
     }
 
-    fn others_live(&mut self, poller: &mut Poller, alive: &mut [bool]) -> Result<bool, Error> {
+    fn others_live(&mut self, wakeups: &mut Wakeups) -> Result<bool, Error> {
         if self.drain.lineage.is_some() {
             // The command's own end may be the last record.
             self.pass()?;
             let lineage = self.drain.lineage.as_ref();
             return Ok(lineage.is_some_and(|lineage| !lineage.is_gone()));
         }
-        self.wait(poller, alive, Duration::ZERO)?;
-        Ok(alive.contains(&true))
+        self.wait(wakeups, Duration::ZERO)?;
+        Ok(!wakeups.all_gone())
     }
 
     fn command_ended(&mut self) -> Result<bool, Error> {

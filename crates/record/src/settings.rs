@@ -202,6 +202,8 @@ pub struct EventCount {
     pub count: u64,
     /// Events per sample; `None` if samples were taken by time.
     pub period: Option<u64>,
+    /// Only what fits a filter was counted.
+    pub is_filtered: bool,
 }
 
 /// What came of a recording.

@@ -129,6 +129,14 @@ impl Counter {
         sys::perf_event_period(self.fd.as_fd(), period)
     }
 
+    /// Lets only those hits of a tracepoint or probe be counted and sampled that fit.
+    ///
+    /// # Errors
+    /// The kernel's; EINVAL if it does not understand the filter.
+    pub fn set_filter(&self, filter: &CStr) -> io::Result<()> {
+        sys::perf_ioctl(self.fd.as_fd(), sys::PerfIoctl::SetFilter(filter))
+    }
+
     /// Its id, as in IDENTIFIER and ID fields of its records.
     ///
     /// # Errors
@@ -147,6 +155,15 @@ impl Counter {
             self.fd.as_fd(),
             sys::PerfIoctl::SetOutput(owner.fd.as_raw_fd()),
         )
+    }
+
+    /// Has no ring from now on: what it would write is lost, and not counted. The ring that it is mapped with
+    /// stays.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn write_nowhere(&self) -> io::Result<()> {
+        sys::perf_ioctl(self.fd.as_fd(), sys::PerfIoctl::NoOutput)
     }
 
     /// Reads count and losses; works after the task has ended, too.

@@ -336,7 +336,8 @@ impl LiveUnwinder {
             space: &space,
             registers: &registers,
         };
-        let outcome = context.walk(Stack::new(start, bytes, is_full), &mut self.frames);
+        let stack = Stack::new(start, bytes, is_full).of_thread(sample.tid);
+        let outcome = context.walk(stack, &mut self.frames);
         if context.unwinder.reach() > u64::from(SMALL_BYTES) {
             self.statistics.large += 1;
         }

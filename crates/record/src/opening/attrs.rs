@@ -5,6 +5,7 @@ use crate::error::SIDEBAND;
 use crate::interrupts::Interrupts;
 use crate::note::Less;
 use crate::opening::cgroup::Cgroup;
+use crate::opening::filter::Filter;
 use crate::opening::stack_dump;
 use crate::opening::stack_dump::UserChain;
 use crate::opening::trial::Trial;
@@ -30,6 +31,8 @@ pub(crate) struct Prepared {
     /// Only what runs in it.
     pub(crate) cgroup: Option<Cgroup>,
     pub(crate) call_chains: CallChains,
+    /// Which hits are sampled.
+    pub(crate) filter: Option<Filter>,
 }
 
 /// Everything that is opened.
@@ -222,6 +225,7 @@ fn prepare_event(
         text: probes::text_of(event),
         cgroup: None,
         call_chains,
+        filter: Filter::of(event),
     };
     // An event that is on some CPUs only is tried on one of them.
     let trial = Trial::of(settings).on_cpus_of(event.cpus.as_deref());
@@ -451,6 +455,7 @@ fn prepare_sideband(
         text: None,
         cgroup: None,
         call_chains: CallChains::None,
+        filter: None,
     })
 }
 

@@ -1,10 +1,48 @@
-//! Rings that are smaller than they should be, and what would make them larger.
+//! How large rings are, and which are smaller than they should be.
 
-use super::{Group, SAMPLE_BYTES, Scope, stack_dump};
 use crate::note::SmallRings;
+use crate::opening::attrs::Attrs;
+use crate::opening::{Group, Scope, stack_dump};
 use crate::permission::refusal;
+use crate::{Inherit, Rate, Settings};
 use rprof_events::{Sources, online_cpus};
 use rprof_ringbuf::{Ring, sys};
+
+/// Bytes of a sample ring, as perf's.
+const SAMPLE_BYTES: u64 = 512 << 10;
+/// The largest ring unless the user asks for one, and the most for all rings together.
+const MOST_SAMPLE_BYTES: u64 = 16 << 20;
+const MOST_BYTES: u64 = 128 << 20;
+/// The smallest ring of a thread that has its own.
+const THREAD_BYTES: u64 = 64 << 10;
+
+/// Data pages of each sample ring: a power of two, with room for the samples of a fifth of a second on a
+/// busy CPU.
+pub(crate) fn ring_pages(settings: &Settings, attrs: &Attrs, n_rings: usize) -> usize {
+    if let Some(pages) = settings.ring_pages {
+        return pages;
+    }
+    let hz = match settings.rate.unwrap_or(Rate::DEFAULT) {
+        Rate::Frequency(hz) => hz,
+        // As often as the busiest of frequencies.
+        Rate::Period(_) => u64::MAX,
+    };
+    let stacks = attrs
+        .sampling
+        .iter()
+        .map(|event| event.attr.sample_stack_user);
+    let stack_bytes = stacks.max().unwrap_or(0);
+    let share = MOST_BYTES / n_rings.max(1) as u64;
+    let least = match settings.inherit {
+        Inherit::PerThread => share.clamp(THREAD_BYTES, SAMPLE_BYTES),
+        _ => SAMPLE_BYTES,
+    };
+    let most = share.clamp(least, MOST_SAMPLE_BYTES);
+    let bytes = hz.saturating_mul(stack_bytes.into()) / 5;
+    let bytes = bytes.clamp(least, most);
+    let bytes = 1u64 << bytes.ilog2();
+    usize::try_from(bytes).unwrap_or(usize::MAX) / sys::page_size()
+}
 
 /// Sample rings that are smaller than asked for. They are not worth a word if they are as large as perf's
 /// and hold the largest dumps, unless the user asked for their size.

@@ -189,6 +189,7 @@ fn clock(settings: &Settings, hz: u64) -> Prepared {
         cpus: None,
         grouping: Grouping::Alone,
         text: None,
+        filter: None,
         cgroup: None,
         call_chains,
     }

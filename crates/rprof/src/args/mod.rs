@@ -76,7 +76,7 @@ fn is_width_known() -> bool {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run a command, or watch what runs, and write samples to perf.data
-    Record(RecordArgs),
+    Record(Box<RecordArgs>),
     /// Show where samples were taken, as a table with call trees
     Report(ReportArgs),
     /// Draw a flame graph (SVG) to stdout

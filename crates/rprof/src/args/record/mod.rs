@@ -8,6 +8,7 @@ mod cost;
 mod events;
 mod fields;
 mod files;
+mod filters;
 mod output;
 mod parts;
 mod targets;
@@ -22,6 +23,7 @@ use clap::ArgAction;
 use compat::CompatArgs;
 pub(crate) use events::EventArgs;
 pub(crate) use fields::FieldArgs;
+pub(crate) use filters::FilterArgs;
 pub(crate) use output::OutputArgs;
 pub(crate) use parts::PartArgs;
 use std::ffi::OsString;
@@ -40,7 +42,7 @@ pub(crate) struct RecordArgs {
     #[arg(short = 'q', long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 
-    /// Say more
+    /// Say more; twice (-vv): also the attr of each event that is opened
     #[arg(short = 'v', long, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 
@@ -50,6 +52,10 @@ pub(crate) struct RecordArgs {
     pub(crate) command: Vec<OsString>,
 
     // Each of these has a heading, which would be that of all that follows.
+    // Before the events, which are taken out of what was matched.
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
+
     #[command(flatten)]
     pub(crate) events: EventArgs,
 

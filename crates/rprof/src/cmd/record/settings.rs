@@ -1,16 +1,16 @@
 //! From arguments to settings.
 
+use super::events::events;
 use crate::args::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
-use crate::say;
 use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
 use rprof_abi::{BranchSampleType, SampleType};
-use rprof_events::{Event, EventError, Sources, group_all, parse_cpu_list, parse_events};
+use rprof_events::parse_cpu_list;
 use rprof_record::{
     CallChains, Cgroups, Inherit, MOST_STACK_BYTES, Matching, Output, Rate, SampleFields, Settings,
     SwitchOutput, Tool, Watch, When, Writing,
 };
-use rprof_ringbuf::sys::{mount_tracefs, page_size};
+use rprof_ringbuf::sys::page_size;
 use std::fs::File;
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
@@ -26,7 +26,7 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
         _ => Watch::All,
     };
     Ok(Settings {
-        events: events(&args.events, args.quiet)?,
+        events: events(args)?,
         rate: rate(&args.events)?,
         call_chains: match (call_chains(args)?, args.files.overwrite) {
             (CallChains::Auto, true) => CallChains::FramePointers,
@@ -197,28 +197,6 @@ fn output(args: &OutputArgs) -> Result<Output> {
     let pipe = stdout.as_fd().try_clone_to_owned();
     let pipe = pipe.context("duplicating standard output")?;
     Ok(Output::Pipe(Arc::new(File::from(pipe))))
-}
-
-fn events(args: &EventArgs, is_quiet: bool) -> Result<Vec<Event>> {
-    let parse = |list: &str| parse_events(list, &Sources::default());
-    let mut events = Vec::new();
-    for list in &args.events {
-        let parsed = match parse(list) {
-            Err(EventError::TracefsMissing { path, .. }) if mount_tracefs(&path).is_ok() => {
-                if !is_quiet {
-                    let path = path.display();
-                    say::line(format_args!("tracefs was not mounted, now it is: {path}"));
-                }
-                parse(list)
-            }
-            parsed => parsed,
-        };
-        events.extend(parsed.map_err(of_event)?);
-    }
-    if args.group {
-        group_all(&mut events).map_err(of_event)?;
-    }
-    Ok(events)
 }
 
 fn rate(args: &EventArgs) -> Result<Option<Rate>> {

@@ -167,6 +167,7 @@ fn why_none(event: &EventCount) -> String {
         name,
         count,
         period,
+        is_filtered,
     } = event;
     let is_clock = name.starts_with("cpu-clock") || name.starts_with("task-clock");
     match (count, period) {
@@ -178,6 +179,7 @@ fn why_none(event: &EventCount) -> String {
         (ns, Some(period)) if is_clock => {
             format!("'{name}' counted {ns} ns, a sample takes {period}: a smaller -c may help")
         }
+        (0, _) if *is_filtered => format!("nothing of '{name}' fits its filter"),
         (0, _) => format!("'{name}' did not happen"),
         (n, Some(period)) => {
             let times = Counted::new(*n, "time", "times");
