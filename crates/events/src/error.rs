@@ -267,7 +267,8 @@ pub enum EventError {
     },
     /// tracefs is not there, so nothing is known about tracepoints.
     #[error(
-        "looking up '{event}': no tracepoints in {}; mount them with `mount -t tracefs nodev {}`",
+        "looking up '{event}': no tracepoints in {}; run with sudo, which mounts them, or as root: \
+         `mount -t tracefs nodev {}`",
         path.display(), path.display()
     )]
     TracefsMissing {
@@ -278,8 +279,8 @@ pub enum EventError {
     },
     /// tracefs is there, but not for this user.
     #[error(
-        "looking up '{event}': no permission to read {}; run as root, or as root: \
-         `mount -o remount,mode=755 {}`",
+        "looking up '{event}': no permission to read {}; run with sudo (with CAP_PERFMON it is enough \
+         to read it; as root: `mount -o remount,mode=755 {}`)",
         path.display(), tracefs.display()
     )]
     TracefsDenied {

@@ -128,7 +128,8 @@ impl Gated {
         let mut errno = [0; 4];
         match self.exec_error.read_exact(&mut errno) {
             Ok(()) => {
-                self.child.wait().map_err(SpawnError::Fork)?;
+                // Who traces it may have learnt of its end already.
+                let _ = self.child.wait();
                 Err(SpawnError::Exec {
                     command: self.command,
                     source: io::Error::from_raw_os_error(i32::from_ne_bytes(errno)),
@@ -211,6 +212,11 @@ impl Child {
             }
         }
         Ok(self.status)
+    }
+
+    /// It has ended, as was learnt otherwise: whoever traces it is told first.
+    pub fn set_ended(&mut self, status: ExitStatus) {
+        self.status.get_or_insert(status);
     }
 
     /// Asks it to end (SIGTERM).

@@ -2,7 +2,7 @@
 
 use crate::{comm_of, parent_of, threads_of};
 use rprof_abi::record::{Comm, FileIdentity, Mmap2, Record, Task};
-use rprof_abi::{Misc, SampleId, parse_maps};
+use rprof_abi::{MapsLine, Misc, SampleId, parse_maps};
 
 /// One synthesized record, lent to the caller.
 #[derive(Debug)]
@@ -52,31 +52,36 @@ pub fn describe_process(pid: i32, emit: &mut impl FnMut(Synthesized<'_>)) -> boo
         Err(error) => return error.kind() != std::io::ErrorKind::PermissionDenied,
     };
     for map in parse_maps(&maps) {
-        let name: &[u8] = if map.name.is_empty() {
-            b"//anon"
-        } else {
-            &map.name
-        };
-        let misc = match map.is_code() {
-            true => Misc::USER,
-            false => Misc(Misc::USER.0 | Misc::MMAP_DATA.0),
-        };
-        emit(Synthesized::mapping(
-            misc,
-            Mmap2 {
-                pid,
-                tid: pid,
-                addr: map.start,
-                len: map.end - map.start,
-                pgoff: map.pgoff,
-                identity: FileIdentity::Inode(map.inode),
-                prot: map.prot,
-                flags: map.flags,
-                filename: name,
-            },
-        ));
+        emit(mapping(pid, &map));
     }
     true
+}
+
+/// A mapping as a record, by its line in `/proc/PID/maps`.
+pub fn mapping(pid: i32, map: &MapsLine) -> Synthesized<'_> {
+    let name: &[u8] = if map.name.is_empty() {
+        b"//anon"
+    } else {
+        &map.name
+    };
+    let misc = match map.is_code() {
+        true => Misc::USER,
+        false => Misc(Misc::USER.0 | Misc::MMAP_DATA.0),
+    };
+    Synthesized::mapping(
+        misc,
+        Mmap2 {
+            pid,
+            tid: pid,
+            addr: map.start,
+            len: map.end - map.start,
+            pgoff: map.pgoff,
+            identity: FileIdentity::Inode(map.inode),
+            prot: map.prot,
+            flags: map.flags,
+            filename: name,
+        },
+    )
 }
 
 fn describe_thread(pid: i32, tid: i32, emit: &mut impl FnMut(Synthesized<'_>)) {

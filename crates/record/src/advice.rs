@@ -1,9 +1,12 @@
 //! The one thing to do when the kernel refuses something to this user.
 
+use crate::Error;
 use crate::permission::Facts;
-use crate::permission::refusal::{self, RINGS, Wanted};
+use crate::permission::refusal::{self, Wanted};
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
+use rprof_process::tracer_of;
 use rprof_ringbuf::{MapError, OpenError, Target, sys};
+use std::io;
 
 /// What to do about an event that could not be opened.
 pub(crate) fn open(attr: &PerfEventAttr, error: &OpenError, target: Target) -> String {
@@ -23,6 +26,11 @@ pub(crate) fn open(attr: &PerfEventAttr, error: &OpenError, target: Target) -> S
 /// What would let the kernel be sampled.
 pub(crate) fn without_kernel() -> String {
     refusal::allow(Wanted::OwnKernel, &Facts::now())
+}
+
+/// What would allow what only CAP_PERFMON allows.
+pub(crate) fn privileged() -> String {
+    refusal::allow(Wanted::Privileged, &Facts::now())
 }
 
 /// A thread that may not be watched.
@@ -53,11 +61,36 @@ pub(crate) fn foreign(tid: i32) -> Option<Foreign> {
     Some(Foreign { task, why })
 }
 
+/// A thread that may not be seized.
+pub(crate) fn untraceable(tid: i32, error: &io::Error) -> Error {
+    let scope = Facts::now().number::<u32>("proc/sys/kernel/yama/ptrace_scope");
+    match (foreign(tid), scope) {
+        (None, _) => Error::NoSuchTask { id: tid },
+        (Some(Foreign { task, .. }), Some(scope @ 1..)) if sys::effective_uid() != 0 => {
+            let why = format!(
+                "kernel.yama.ptrace_scope is {scope} ({error}): record a command, run with sudo, or \
+                 sudo sysctl kernel.yama.ptrace_scope=0"
+            );
+            Error::Foreign { task, why }
+        }
+        (Some(Foreign { task, .. }), _) if tracer_of(tid).is_some() => {
+            let tracer = tracer_of(tid).unwrap_or(0);
+            let why =
+                format!("process {tracer} traces it already (a debugger, strace): end that first");
+            Error::Foreign { task, why }
+        }
+        (Some(Foreign { task, why }), _) => Error::Foreign { task, why },
+    }
+}
+
 /// What to do about a ring that could not be mapped.
 pub(crate) fn map(error: &MapError) -> String {
     match error {
         MapError::MlockBudget { .. } => {
-            format!("other profilers of this user may use it up: smaller rings with -m; {RINGS}")
+            format!(
+                "other profilers of this user may use it up: smaller rings with -m; {}",
+                refusal::rings()
+            )
         }
         _ => "try another size with -m".to_owned(),
     }

@@ -116,6 +116,7 @@ impl Run<'_> {
             // It is of all files together.
             coverage: coverage.filter(|_| !is_later),
             cost,
+            budget: summary.budget,
             missing_build_ids: std::mem::take(&mut self.drain.missing_build_ids),
             build_ids: !self.settings.writing.no_build_ids,
             entered,
@@ -198,6 +199,7 @@ impl Run<'_> {
             lost_samples: None,
             enough_pages: None,
             cost: RecorderCost::default(),
+            budget: self.budget.as_ref().map(|budget| budget.cuts),
             lost_at_least: counts.lost_at_least,
             lost_sideband: 0,
             throttled: counts.throttled,

@@ -112,10 +112,12 @@ pub enum Error {
         source: ProbeError,
     },
     /// A probe is not allowed.
-    #[error("event '{event}': probes need CAP_PERFMON or root: run with sudo")]
+    #[error("event '{event}': probes need CAP_PERFMON or root: {fix}")]
     ProbeForbidden {
         /// The event.
         event: String,
+        /// What would allow it.
+        fix: String,
     },
     /// Probes are watched on CPUs, values are of threads.
     #[error(

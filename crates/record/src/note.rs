@@ -1,6 +1,6 @@
 //! Things a user should know, one line each.
 
-use crate::permission::refusal::RINGS;
+use crate::permission::refusal::more_memory;
 use crate::{ControlNote, OpenedEvent};
 use rprof_base::Counted;
 use rprof_ringbuf::INHERITED_VALUES;
@@ -14,6 +14,15 @@ use std::time::Duration;
 pub enum Note {
     /// What is recorded is less than was asked for.
     Less(Less),
+    /// There are no events: threads are looked at by ptrace instead.
+    ByPtrace {
+        /// Why.
+        refusal: String,
+        /// How often, Hz.
+        hz: u64,
+        /// What would allow events.
+        advice: String,
+    },
     /// An event was opened.
     Opened(Box<OpenedEvent>),
     /// A recording without a command has begun: whom it watches.
@@ -136,10 +145,10 @@ pub struct Less {
     pub without_kernel: Option<String>,
     /// Fewer files may be open than all events need.
     pub few_files: Option<FewFiles>,
-    /// Samples may not have physical addresses.
-    pub has_no_physical_addresses: bool,
-    /// Namespaces may not be recorded.
-    pub has_no_namespaces: bool,
+    /// Samples may not have physical addresses: what would allow it.
+    pub without_physical_addresses: Option<String>,
+    /// Namespaces may not be recorded: what would allow it.
+    pub without_namespaces: Option<String>,
     /// What the kernel does not know of what was asked for.
     pub lacking: Vec<&'static str>,
     /// Rings are so small that it matters.
@@ -151,6 +160,8 @@ pub struct Less {
 pub struct SmallRings {
     /// Bytes of each.
     pub size_bytes: u64,
+    /// Locked memory for each CPU that would be enough, KiB.
+    pub enough_kib: u64,
     /// The size of stack dumps, if that is less than could be.
     pub stack_bytes: Option<u64>,
 }
@@ -203,18 +214,15 @@ impl fmt::Display for Less {
                 "not permitted to sample the kernel: user space only ({fix})"
             ));
         }
-        if self.has_no_physical_addresses {
-            parts.push(
-                "not permitted to record physical addresses: samples have none \
-                 (sudo, or CAP_PERFMON for rprof)"
-                    .to_owned(),
-            );
+        if let Some(fix) = &self.without_physical_addresses {
+            parts.push(format!(
+                "not permitted to record physical addresses: samples have none ({fix})"
+            ));
         }
-        if self.has_no_namespaces {
-            parts.push(
-                "not permitted to record namespaces: there are none (sudo, or CAP_PERFMON for rprof)"
-                    .to_owned(),
-            );
+        if let Some(fix) = &self.without_namespaces {
+            parts.push(format!(
+                "not permitted to record namespaces: there are none ({fix})"
+            ));
         }
         if !self.lacking.is_empty() {
             parts.push(format!("this kernel lacks: {}", self.lacking.join(", ")));
@@ -233,7 +241,7 @@ impl fmt::Display for SmallRings {
             Some(bytes) => write!(f, "stacks over {} KiB may be truncated", bytes / 1024)?,
             None => write!(f, "bursts of samples may be lost")?,
         }
-        write!(f, " ({RINGS})")
+        write!(f, " ({})", more_memory(self.enough_kib))
     }
 }
 
@@ -255,6 +263,14 @@ impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Less(less) => write!(f, "{less}"),
+            Self::ByPtrace {
+                refusal,
+                hz,
+                advice,
+            } => write!(
+                f,
+                "{refusal}: sampling by ptrace instead, {hz} Hz, user stacks only ({advice})"
+            ),
             Self::Opened(event) => write!(f, "{event}"),
             Self::Watching { who, duration } => {
                 write!(f, "watching {who}")?;

@@ -2,6 +2,7 @@
 
 use crate::control::{Control, Decision, POLL_INTERVAL, PassStatistics};
 use crate::coverage::{Coverage, Recorded};
+use crate::cpu_budget::Budget;
 use crate::drain::Drain;
 use crate::drain::flight::Flight;
 use crate::drain::lineage::Lineage;
@@ -19,7 +20,7 @@ use crate::opening::trial::Trial;
 use crate::opening::{self, Opened, Scope};
 use crate::output::Created;
 use crate::output::alive::Alive;
-use crate::output::features;
+use crate::output::features::{self, Features};
 use crate::output::files::Files;
 use crate::output::trigger::Trigger;
 use crate::sink::Sink;
@@ -28,7 +29,7 @@ use crate::targets::watched;
 use crate::targets::{self, started_by, targets_of};
 use crate::wakeups::Wakeups;
 use crate::{
-    CallChains, ControlNote, Error, Inherit, Note, Output, Settings, Summary, Watch, probes,
+    CallChains, ControlNote, Error, Inherit, Note, Output, Rate, Settings, Summary, Watch, probes,
 };
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
@@ -39,13 +40,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Makes a recording; `note` is told what a user should know as it comes up.
-///
-/// Must be called before the process has any other thread: it forks.
-///
-/// # Errors
-/// [`Error`]. What could be written stays on disk and readable.
-pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary, Error> {
+/// Makes a recording by events.
+pub(crate) fn by_events(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary, Error> {
     if settings.command.is_empty() && settings.watch == Watch::Command {
         return Err(Error::NothingToRecord);
     }
@@ -122,35 +118,24 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     known.extend(groups::section(&groupings));
     known.extend(child.and_then(features::of_command));
     let trigger = Trigger::open(settings, &scope, note)?;
-    let created = Created::new(&settings.output)?;
-    let files = Files::new(settings.writing.switch, plan.written, known);
-    let compression = settings.writing.compression;
-    let writer = created.start(files.begin(Vec::new()), compression, &interrupts)?;
     // The command is forked already, and keeps its own priority. What is drained late is lost, what is
     // unwound late is truncated; neither takes much time.
     let _priority_guard = sys::run_before_others();
-    let taken = Arc::clone(&created.taken);
-    let sink = Sink::start(writer, plan.unwinder, Rc::clone(&interrupts), taken)?;
-    let mut run = Run {
+    let mut run = Run::begin(
         settings,
-        sink,
-        drain: Drain::new(
-            drained_layout.clone(),
-            plan.stacks,
-            left_out(settings, &attrs),
-            settings.clock,
-        ),
-        control: plan.control,
-        unreadable: plan.unreadable,
-        opened,
-        switching,
-        interrupts: Rc::clone(&interrupts),
-        sideband_layout,
-        child: None,
-        created,
-        files,
-        trigger,
-    };
+        Begin {
+            plan,
+            known,
+            opened,
+            drained_layout: drained_layout.clone(),
+            sideband_layout,
+            left_out: left_out(settings, &attrs),
+            rate: settings.rate.unwrap_or(Rate::DEFAULT),
+            switching,
+            trigger,
+            interrupts: Rc::clone(&interrupts),
+        },
+    )?;
     let describes_later = settings.writing.switch.is_some() || settings.writing.synthesis_at_end;
     run.drain.alive = describes_later.then(|| Alive::new(drained_layout));
     run.drain.lineage = (by == SampledBy::Cpu).then(Lineage::default);
@@ -202,7 +187,7 @@ fn left_out(settings: &Settings, attrs: &Attrs) -> Option<u32> {
     is_own.then(std::process::id)
 }
 
-fn stdout_of(settings: &Settings) -> Stdout {
+pub(crate) fn stdout_of(settings: &Settings) -> Stdout {
     match settings.output {
         Output::File(_) => Stdout::Inherited,
         Output::Pipe(_) => Stdout::ToStderr,
@@ -243,13 +228,32 @@ pub(crate) struct Run<'a> {
     pub(crate) switching: Switching,
     pub(crate) interrupts: Rc<Interrupts>,
     pub(crate) sideband_layout: SampleLayout,
-    control: Control,
+    pub(crate) control: Control,
+    pub(crate) budget: Option<Budget>,
     pub(crate) unreadable: Arc<Unreadable>,
     pub(crate) child: Option<Child>,
     pub(crate) created: Created,
     pub(crate) files: Files,
     /// Begins another of them.
     pub(crate) trigger: Option<Trigger>,
+}
+
+/// What a recording begins with.
+pub(crate) struct Begin {
+    pub(crate) plan: Plan,
+    /// What is known of machine and recording.
+    pub(crate) known: Features,
+    pub(crate) opened: Opened,
+    /// Sideband as the kernel writes it, and as the file has it.
+    pub(crate) drained_layout: SampleLayout,
+    pub(crate) sideband_layout: SampleLayout,
+    /// The process whose samples are left out.
+    pub(crate) left_out: Option<u32>,
+    /// How often samples are taken.
+    pub(crate) rate: Rate,
+    pub(crate) switching: Switching,
+    pub(crate) trigger: Option<Trigger>,
+    pub(crate) interrupts: Rc<Interrupts>,
 }
 
 impl Run<'_> {
@@ -335,6 +339,7 @@ impl Run<'_> {
             let decision = self.control.decide(Instant::now(), statistics);
             poll_interval = decision.poll_interval;
             self.follow(decision, note)?;
+            let _ = self.keep_budget()?;
             self.switch_if_due(note)?;
             let wish = self.interrupts.wish();
             match wish {

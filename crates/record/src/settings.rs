@@ -3,7 +3,7 @@
 use crate::{Matching, SampleFields, Sideband, When, Writing};
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
-use rprof_perfdata::feature::{RecorderCost, SampleCoverage, StackEnds};
+use rprof_perfdata::feature::{CpuBudget, RecorderCost, SampleCoverage, StackEnds};
 use rprof_ringbuf::sys::Clock;
 use std::ffi::OsString;
 use std::fs::File;
@@ -144,6 +144,8 @@ pub struct Settings {
     pub when: When,
     /// Longest time; `None` for no limit.
     pub duration: Option<Duration>,
+    /// The most CPU time that the recorder may take, percent of one CPU; `None` for any.
+    pub cpu_percent: Option<u32>,
     /// Data pages of each sample ring, a power of two; `None` for the default.
     pub ring_pages: Option<usize>,
     /// Where to write.
@@ -229,6 +231,8 @@ pub struct Summary {
     pub enough_pages: Option<u64>,
     /// What the recording cost.
     pub cost: RecorderCost,
+    /// What was given up to stay within a share of a CPU, if one was given.
+    pub budget: Option<CpuBudget>,
     /// Mappings, names and tasks that did not fit.
     pub lost_sideband: u64,
     /// How often the kernel stopped an event for the rest of a tick.

@@ -120,6 +120,15 @@ impl Counter {
         sys::perf_ioctl(self.fd.as_fd(), sys::PerfIoctl::Disable)
     }
 
+    /// Samples at another period; of an event with a frequency, at another one. What has inherited it keeps
+    /// its own.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn set_period(&self, period: u64) -> io::Result<()> {
+        sys::perf_event_period(self.fd.as_fd(), period)
+    }
+
     /// Lets only those hits of a tracepoint or probe be counted and sampled that fit.
     ///
     /// # Errors

@@ -222,22 +222,28 @@ impl Drain {
             coverage.end_pass();
         }
         // Samples that come later are older than sideband that is written now.
-        if any && self.flight.is_none() {
-            let mut round = Vec::new();
-            let record = RawRecord {
-                kind: file_kind::FINISHED_ROUND,
-                misc: Misc(0),
-                body: &[],
-            };
-            if record.encode(&mut round, Endian::NATIVE).is_ok() {
-                sink.push(&round)?;
-            }
+        match any && self.flight.is_none() {
+            true => self.end_round(sink)?,
+            false => sink.flush()?,
         }
-        sink.flush()?;
         Ok(Pass {
             is_empty: !any,
             fullest_ring_percent,
         })
+    }
+
+    /// Ends a round: what comes later is newer than what came in the one before.
+    pub(crate) fn end_round(&self, sink: &mut Sink) -> Result<(), NoAnswer> {
+        let mut round = Vec::new();
+        let record = RawRecord {
+            kind: file_kind::FINISHED_ROUND,
+            misc: Misc(0),
+            body: &[],
+        };
+        if record.encode(&mut round, Endian::NATIVE).is_ok() {
+            sink.push(&round)?;
+        }
+        sink.flush()
     }
 
     /// Takes the sideband of all CPUs in order of time, up to a moment before which all of it is in the
@@ -339,7 +345,7 @@ impl Drain {
         Ok(())
     }
 
-    fn sideband(
+    pub(crate) fn sideband(
         &mut self,
         kind: RecordKind,
         record: &[u8],

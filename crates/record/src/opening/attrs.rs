@@ -253,7 +253,8 @@ fn prepare_event(
     }
     if prepared.text.is_some() && matches!(error, OpenError::Access) {
         let event = event.name.clone();
-        return Err(Error::ProbeForbidden { event });
+        let fix = advice::privileged();
+        return Err(Error::ProbeForbidden { event, fix });
     }
     let has_branches = settings.fields.branches != BranchSampleType::default();
     if has_branches && matches!(error, OpenError::NoSuchEvent | OpenError::Invalid) {
@@ -300,7 +301,9 @@ fn fit_for_user(
                     .with(AttrFlags::EXCLUDE_HV);
             }
             let fitted = fit(&attr, open)?;
-            less.has_no_physical_addresses |= has_physical;
+            if has_physical {
+                less.without_physical_addresses = Some(advice::privileged());
+            }
             if let Some(user_only) = user_only {
                 prepared.name = user_only.name;
                 less.without_kernel = Some(advice::without_kernel());
@@ -317,7 +320,7 @@ fn fit_for_user(
     Ok(())
 }
 
-fn sampling_attr(
+pub(crate) fn sampling_attr(
     event: &Event,
     rate: Option<Rate>,
     chains: CallChains,
@@ -436,7 +439,7 @@ fn prepare_sideband(
     let mut fitted = fit(&attr, |attr| trial.open(attr));
     if let (Err(OpenError::Access), true) = (&fitted, settings.sideband.namespaces) {
         attr.flags = attr.flags.without(AttrFlags::NAMESPACES);
-        less.has_no_namespaces = true;
+        less.without_namespaces = Some(advice::privileged());
         fitted = fit(&attr, |attr| trial.open(attr));
     }
     let fitted = fitted.map_err(|why| Error::open(SIDEBAND, &attr, why, trial.target))?;

@@ -1,11 +1,12 @@
 //! Opening the counters of events: one for each target on each CPU, members of groups behind their leader.
 
 use crate::Error;
+use crate::control::DumpSize;
 use crate::interrupts::Interrupts;
 use crate::opening::cgroup::Cgroup;
 use crate::opening::groups;
 use crate::opening::place::Place;
-use crate::opening::{EventCounters, Group, Rings, SmallDumps};
+use crate::opening::{EventCounters, Group, Opened, Rings, SmallDumps};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_ringbuf::sys::OpenFilesLimit;
 use rprof_ringbuf::{Counter, OpenError, OpenWith, Target};
@@ -14,6 +15,21 @@ use rprof_ringbuf::{Counter, OpenError, OpenWith, Target};
 struct OneOrTwo {
     large: Counter,
     small: Option<Counter>,
+}
+
+impl Opened {
+    /// Nothing: samples come from elsewhere.
+    pub(crate) fn nothing() -> Self {
+        Self {
+            sampling: Group::default(),
+            sideband: Group::default(),
+            by_cpu: None,
+            small_rings: None,
+            is_by_cpu: false,
+            dump_size: DumpSize::Large,
+            is_extended: false,
+        }
+    }
 }
 
 impl Group {

@@ -23,7 +23,6 @@ use crate::opening::attrs::{Attrs, Prepared};
 use crate::opening::cgroup::Cgroup;
 use crate::opening::filter::Filter;
 use crate::opening::place::Place;
-use crate::opening::ring_size::small_rings;
 use crate::opening::rings::RingOwner;
 use crate::{CallChains, Error};
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout};
@@ -213,7 +212,7 @@ impl Opened {
         };
         // Sideband rings first: they are small, and must not be what is left of the budget.
         let (sideband, sampling) = open_both(sideband, &plain, &attrs.sampling, scope)?;
-        let small_rings = small_rings(&sampling, scope);
+        let small_rings = ring_size::small_rings(&sampling, scope);
         let by_cpu = match scope.also_by_cpu {
             true => sampling.of_everybody(scope)?,
             false => None,

@@ -3,7 +3,9 @@
 use crate::note::SmallRings;
 use crate::opening::attrs::Attrs;
 use crate::opening::{Group, Scope, stack_dump};
+use crate::permission::refusal;
 use crate::{Inherit, Rate, Settings};
+use rprof_events::{Sources, online_cpus};
 use rprof_ringbuf::{Ring, sys};
 
 /// Bytes of a sample ring, as perf's.
@@ -54,8 +56,16 @@ pub(super) fn small_rings(sampling: &Group, scope: &Scope<'_>) -> Option<SmallRi
     let stack_bytes = dumps.max().filter(|_| scope.two_dump_sizes).map(u64::from);
     let stack_bytes = stack_bytes.filter(|&bytes| bytes < stack_dump::LARGE_BYTES.into());
     let matters = size_bytes < SAMPLE_BYTES || stack_bytes.is_some() || scope.is_size_asked;
+    // Each CPU has its own; threads with rings of their own share what all CPUs have.
+    let n_rings = scope.places(&scope.targets).len();
+    let n_cpus = online_cpus(&Sources::default()).map_or(1, |cpus| cpus.len().max(1));
+    let enough_kib = match scope.is_size_asked {
+        true => refusal::locked_kib(asked),
+        false => refusal::locked_kib(asked.min(refusal::USUAL_RING_BYTES)),
+    };
     (size_bytes < asked && matters).then_some(SmallRings {
         size_bytes,
+        enough_kib: enough_kib.saturating_mul(n_rings.div_ceil(n_cpus) as u64),
         stack_bytes,
     })
 }

@@ -9,7 +9,7 @@ use crate::output::features;
 use crate::output::missing_build_ids::MissingBuildIds;
 use crossbeam_channel::Receiver;
 use foldhash::HashSet;
-use rprof_perfdata::feature::{RecorderCost, SampleCoverage, StackEnds};
+use rprof_perfdata::feature::{CpuBudget, RecorderCost, SampleCoverage, StackEnds};
 use rprof_perfdata::{FeatureId, Finished, Writer};
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ pub(crate) struct FileEnd<'e> {
     pub(crate) stacks: Option<&'e StackEnds>,
     pub(crate) coverage: Option<SampleCoverage>,
     pub(crate) cost: RecorderCost,
+    pub(crate) budget: Option<CpuBudget>,
     pub(crate) missing_build_ids: MissingBuildIds,
     /// Paths of the images that stacks led into, if that is known.
     pub(crate) entered: Option<HashSet<Vec<u8>>>,
@@ -46,6 +47,7 @@ impl FileEnd<'_> {
         sections.extend(self.coverage.map(features::of_coverage));
         sections.extend(features::of_left_out(&self.counts));
         sections.push(features::of_cost(self.cost));
+        sections.extend(self.budget.map(features::of_budget));
         let (writer, missing_build_ids) = (self.writer, self.missing_build_ids);
         let size_bytes = writer.data_len();
         let finished = in_background("rprof-end", move || {

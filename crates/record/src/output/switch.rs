@@ -56,7 +56,7 @@ impl Run<'_> {
         let Output::File(path) = self.settings.output.clone() else {
             return Ok(());
         };
-        let (mut created, writer) = match self.next_file(records) {
+        let (created, writer) = match self.next_file(records) {
             Ok(next) => next,
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(why) => {
@@ -68,7 +68,7 @@ impl Run<'_> {
             }
         };
         let ended = self.sink.switch(writer, Arc::clone(&created.taken))?;
-        created.set_fate(Fate::Kept);
+        // What becomes of the new one is known at its end.
         let mut created = mem::replace(&mut self.created, created);
         created.set_fate(Fate::Kept);
         let counts = self.drain.counts.take();
@@ -87,6 +87,7 @@ impl Run<'_> {
             stacks: ended.stacks.as_ref(),
             coverage: None,
             cost,
+            budget: self.budget.as_ref().map(|budget| budget.cuts),
             missing_build_ids,
             entered: None,
             build_ids: !self.settings.writing.no_build_ids,

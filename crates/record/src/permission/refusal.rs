@@ -5,14 +5,36 @@
 //! `perf_event_paranoid` at -1 is no advice at all.
 
 use super::{Capability, Container, Facts, Seccomp};
+use crate::Sideband;
 use rprof_ringbuf::OpenError;
+use rprof_ringbuf::sys::page_size;
 
 /// Above it, nothing is allowed to users without rights (a patch of Debian, Ubuntu, Android).
 pub(crate) const MOST_PARANOID: i32 = 2;
 
-/// What gives rings more memory, the smallest step first.
-pub(crate) const RINGS: &str = "ulimit -l, CAP_IPC_LOCK of rprof's file (README.md, \"For a team\"), or \
-                                sudo sysctl kernel.perf_event_mlock_kb=4096";
+/// Rings with room for some of the largest stack dumps.
+pub(crate) const USUAL_RING_BYTES: u64 = 2 << 20;
+
+/// What gives rings enough memory, the smallest step first.
+pub(crate) fn rings() -> String {
+    more_memory(locked_kib(USUAL_RING_BYTES))
+}
+
+/// What gives each CPU this much memory for rings, the smallest step first.
+pub(crate) fn more_memory(kib: u64) -> String {
+    format!(
+        "ulimit -l, CAP_IPC_LOCK of rprof's file (README.md, \"For a team\"), or \
+         sudo sysctl kernel.perf_event_mlock_kb={kib}"
+    )
+}
+
+/// What a CPU's rings lock: one of samples, of this size, and one of sideband, each with a page of the
+/// kernel's.
+pub(crate) fn locked_kib(ring_bytes: u64) -> u64 {
+    let sideband = Sideband::default().ring_pages();
+    let pages = sideband.saturating_add(2).saturating_mul(page_size());
+    ring_bytes.saturating_add(pages as u64).div_ceil(1024)
+}
 
 /// What was to be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +47,8 @@ pub(crate) enum Wanted {
     AllCpus,
     /// Tracepoints, which show the kernel's data.
     Tracepoint,
+    /// What only CAP_PERFMON allows, at any level.
+    Privileged,
 }
 
 impl Wanted {
@@ -34,7 +58,7 @@ impl Wanted {
             Self::OwnUser => MOST_PARANOID,
             Self::OwnKernel => 1,
             Self::AllCpus => 0,
-            Self::Tracepoint => -1,
+            Self::Tracepoint | Self::Privileged => -1,
         }
     }
 
@@ -44,6 +68,7 @@ impl Wanted {
             Self::OwnKernel => "samples of the kernel need",
             Self::AllCpus => "all CPUs need",
             Self::Tracepoint => "tracepoints need",
+            Self::Privileged => "this needs",
         }
     }
 }
@@ -52,6 +77,14 @@ impl Wanted {
 pub(crate) fn of(error: &OpenError, wanted: Wanted, facts: &Facts) -> String {
     match error {
         OpenError::Access => access(wanted, facts),
+        // So the kernel answers of tracepoints (perf_allow_tracepoint, v6.12).
+        OpenError::Forbidden
+            if wanted == Wanted::Tracepoint
+                && facts.seccomp != Seccomp::Filter
+                && !facts.has(Capability::Perfmon) =>
+        {
+            access(wanted, facts)
+        }
         OpenError::Forbidden => forbidden(facts),
         OpenError::NoSystemCall => match facts.seccomp {
             Seccomp::Filter => filtered(facts),
@@ -86,7 +119,7 @@ fn access(wanted: Wanted, facts: &Facts) -> String {
     let needs = wanted.needs();
     let fix = allow(wanted, facts);
     match wanted {
-        Wanted::Tracepoint => format!("{needs} CAP_PERFMON: {fix}"),
+        Wanted::Tracepoint | Wanted::Privileged => format!("{needs} CAP_PERFMON: {fix}"),
         _ => format!(
             "{needs} kernel.perf_event_paranoid at {} or below (it is {is}), or CAP_PERFMON: {fix}",
             wanted.level()
@@ -169,8 +202,20 @@ mod tests {
         let (_dir, debian) = facts(&[("proc/sys/kernel/perf_event_paranoid", "3")]);
         let own = of(&OpenError::Access, Wanted::OwnUser, &debian);
         assert!(own.contains("at 2 or below (it is 3)"), "{own}");
+        let tracepoint = of(&OpenError::Forbidden, Wanted::Tracepoint, &plain);
+        assert!(tracepoint.contains("need CAP_PERFMON"), "{tracepoint}");
         let missing = of(&OpenError::NoSystemCall, Wanted::OwnUser, &plain);
         assert!(missing.contains("CONFIG_PERF_EVENTS"), "{missing}");
+    }
+
+    #[test]
+    fn memory_is_for_the_rings_and_what_comes_with_them() {
+        let page_kib = page_size() as u64 / 1024;
+        let others_kib = (Sideband::default().ring_pages() as u64 + 2) * page_kib;
+        assert_eq!(locked_kib(64 << 20), (64 << 10) + others_kib);
+        let said = rings();
+        let enough = format!("kernel.perf_event_mlock_kb={}", 2048 + others_kib);
+        assert!(said.ends_with(&enough), "{said}");
     }
 
     #[test]

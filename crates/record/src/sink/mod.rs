@@ -7,7 +7,7 @@ mod pool;
 mod writer_thread;
 
 use crate::Error;
-use crate::control::{UnwindPlace, UnwindStatistics, WriterState};
+use crate::control::{StackCare, UnwindPlace, UnwindStatistics, WriterState};
 use crate::interrupts::{Interrupts, NoAnswer};
 use crate::live::LiveUnwinder;
 use crate::opening::stack_dump::{Kept, Room};
@@ -163,6 +163,15 @@ impl Sink {
             }
             _ => {}
         }
+        Ok(())
+    }
+
+    /// From now on so much is done for stacks.
+    pub(crate) fn care_for_stacks(&mut self, care: StackCare) -> Result<(), NoAnswer> {
+        if matches!(self.current.unwinding(), Unwinding::InWriterThread) {
+            return self.writer.care_for_stacks(care);
+        }
+        self.current.care_for_stacks(care);
         Ok(())
     }
 

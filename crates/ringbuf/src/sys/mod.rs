@@ -7,6 +7,7 @@
 
 mod files;
 mod mount;
+pub mod ptrace;
 mod rights;
 mod signals;
 
@@ -112,6 +113,14 @@ pub(crate) fn perf_ioctl(fd: BorrowedFd<'_>, request: PerfIoctl<'_>) -> io::Resu
     check(unsafe { libc::ioctl(fd.as_raw_fd(), number as libc::Ioctl, argument) }).map(drop)
 }
 
+/// `PERF_EVENT_IOC_PERIOD`.
+pub(crate) fn perf_event_period(fd: BorrowedFd<'_>, period: u64) -> io::Result<()> {
+    let request: libc::c_ulong = 0x4008_2404;
+    // SAFETY: the kernel reads 8 bytes of `period`, which outlives the call.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), request as libc::Ioctl, &raw const period) })
+        .map(drop)
+}
+
 /// `PERF_EVENT_IOC_ID`.
 pub(crate) fn perf_event_id(fd: BorrowedFd<'_>) -> io::Result<u64> {
     let mut id = 0u64;
@@ -153,6 +162,12 @@ pub fn page_size() -> usize {
 pub fn effective_uid() -> u32 {
     // SAFETY: no pointers, cannot fail.
     unsafe { libc::geteuid() }
+}
+
+/// The id of this thread.
+pub fn thread_id() -> i32 {
+    // SAFETY: no pointers, cannot fail.
+    unsafe { libc::gettid() }
 }
 
 /// Lets this thread, and those that it starts meanwhile, run before others; one that may not is left

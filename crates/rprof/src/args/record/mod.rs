@@ -4,6 +4,7 @@ mod call_chains;
 mod call_graph;
 mod cgroups;
 mod compat;
+mod cost;
 mod events;
 mod fields;
 mod files;
@@ -30,7 +31,12 @@ pub(crate) use targets::TargetArgs;
 use timing::TimingArgs;
 
 #[derive(Debug, clap::Args)]
-#[command(args_override_self = true)]
+#[command(
+    args_override_self = true,
+    after_help = "Where no event can be opened at all, as in many containers, commands and your own processes are \
+                  sampled by ptrace: 99 Hz unless -F says otherwise, user stacks only. rprof doctor says what \
+                  would allow events."
+)]
 pub(crate) struct RecordArgs {
     /// Print only what went wrong
     #[arg(short = 'q', long, conflicts_with = "verbose")]
@@ -70,6 +76,9 @@ pub(crate) struct RecordArgs {
 
     #[command(flatten)]
     pub(crate) timing: TimingArgs,
+
+    #[command(flatten)]
+    pub(crate) cost: cost::CostArgs,
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,

@@ -53,6 +53,7 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
             control: args.timing.control.clone(),
         },
         duration: args.targets.duration.map(duration).transpose()?,
+        cpu_percent: args.cost.cpu_percent,
         ring_pages: args
             .output
             .mmap_pages

@@ -13,6 +13,11 @@ pub(super) fn tell(summary: &Summary, is_quiet: bool, verbosity: u8) {
     if !is_quiet || summary.lost_samples.is_some_and(|lost| lost > 0) {
         say::line(sentence(summary));
     }
+    if let Some(what) = given_up(summary)
+        && !is_quiet
+    {
+        say::line(what);
+    }
     if verbosity > 0 {
         say::line(cost(summary));
     }
@@ -135,6 +140,31 @@ fn cost(summary: &Summary) -> String {
     )
 }
 
+/// What was given up to stay within the budget; `None` if nothing was.
+#[expect(clippy::cast_precision_loss, reason = "seconds that are displayed")]
+fn given_up(summary: &Summary) -> Option<String> {
+    let budget = summary.budget?;
+    let rarer = format!("samples at {} Hz at last", budget.hz);
+    let cuts = [
+        (budget.small_dumps_after_ns, "small stack dumps"),
+        (
+            budget.not_unwound_after_ns,
+            "callers by frame pointers only",
+        ),
+        (budget.rarer_after_ns, &rarer),
+    ];
+    let cuts = cuts.iter().filter(|(after_ns, _)| *after_ns > 0);
+    let cuts = cuts.map(|(after_ns, what)| format!("{what} after {:.1} s", *after_ns as f64 / 1e9));
+    let cuts: Vec<String> = cuts.collect();
+    let percent = budget.percent;
+    (!cuts.is_empty()).then(|| {
+        format!(
+            "to stay within --cpu-percent {percent}: {}",
+            cuts.join(", ")
+        )
+    })
+}
+
 /// Why there are none, by what the events counted.
 fn why_no_samples(summary: &Summary) -> String {
     let own = summary.own_samples;
@@ -224,11 +254,15 @@ fn why_not_whole(summary: &Summary) -> Option<String> {
     }
     let most = ends.reasons.iter().max_by_key(|reason| reason.stacks)?;
     let image = Untrusted::of_bytes(&most.image);
+    let is_given_up = summary
+        .budget
+        .is_some_and(|budget| budget.not_unwound_after_ns > 0);
     let why = match most.end {
         StackEnd::Truncated => "deeper than their dumps".to_owned(),
         StackEnd::NoInfo => format!("code without unwind tables in {image}"),
         StackEnd::Guess => format!("by frame pointers alone through {image}"),
         StackEnd::BadInfo => format!("unusable unwind tables in {image}"),
+        StackEnd::NotCopied if is_given_up => "not unwound to stay within --cpu-percent".to_owned(),
         StackEnd::NotCopied => "not in memory, or exec was replacing them".to_owned(),
         StackEnd::Unreadable => "of processes that may not be inspected (sudo may)".to_owned(),
         _ => "no caller where one should be".to_owned(),
