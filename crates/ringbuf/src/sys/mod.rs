@@ -5,11 +5,14 @@
     reason = "the project's door to libc; see the SAFETY comments"
 )]
 
+mod counting;
 mod files;
 mod mount;
 mod rights;
 mod signals;
 
+pub use counting::enable_own_counters;
+pub(crate) use counting::{cycles, performance_counter};
 pub use files::OpenFilesLimit;
 pub use mount::mount_tracefs;
 pub use rights::Rights;
@@ -81,6 +84,10 @@ pub(crate) fn perf_event_open(
 pub(crate) enum PerfIoctl {
     Enable,
     Disable,
+    Reset,
+    EnableGroup,
+    DisableGroup,
+    ResetGroup,
     SetOutput(RawFd),
     /// Whether its ring takes nothing.
     PauseOutput(bool),
@@ -91,9 +98,14 @@ pub(crate) enum PerfIoctl {
 /// Request numbers of `include/uapi/linux/perf_event.h` (v6.12); `_IO` and `_IOR` on all
 /// architectures that put no direction bits elsewhere.
 pub(crate) fn perf_ioctl(fd: BorrowedFd<'_>, request: PerfIoctl) -> io::Result<()> {
+    const PERF_IOC_FLAG_GROUP: libc::c_int = 1;
     let (number, argument): (libc::c_ulong, libc::c_int) = match request {
         PerfIoctl::Enable => (0x2400, 0),
         PerfIoctl::Disable => (0x2401, 0),
+        PerfIoctl::Reset => (0x2403, 0),
+        PerfIoctl::EnableGroup => (0x2400, PERF_IOC_FLAG_GROUP),
+        PerfIoctl::DisableGroup => (0x2401, PERF_IOC_FLAG_GROUP),
+        PerfIoctl::ResetGroup => (0x2403, PERF_IOC_FLAG_GROUP),
         PerfIoctl::SetOutput(owner) => (0x2405, owner),
         PerfIoctl::Refresh => (0x2402, 1),
         PerfIoctl::PauseOutput(is_paused) => (0x4004_2409, is_paused.into()),
