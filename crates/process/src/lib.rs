@@ -8,7 +8,7 @@ mod synthesize;
 mod tasks;
 
 pub use kernel::{KernelMap, kernel_maps};
-pub use spawn::{Child, Gated, SpawnError, Stdout, exit_code};
+pub use spawn::{Child, CpuTime, Gated, SpawnError, Stdout, exit_code};
 pub use surroundings::{describe_cgroups, describe_namespaces};
 pub use synthesize::{Synthesized, describe_process};
 pub use tasks::{

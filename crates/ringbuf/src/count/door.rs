@@ -2,13 +2,14 @@
 
 use crate::{Counter, Cpu, OpenError, OpenWith, Target, sys};
 use rprof_abi::PerfEventAttr;
+use std::fmt::Debug;
 use std::io;
 use std::os::fd::AsFd;
 
 /// Who answers.
 pub trait Door {
     /// An open event.
-    type Event;
+    type Event: Debug;
 
     /// Opens an event, behind the leader of its group if it has one.
     ///
