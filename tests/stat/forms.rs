@@ -49,7 +49,13 @@ fn compare(test: &str, form: &[&str], shape: impl Fn(&str) -> Vec<String>) {
             continue;
         }
         let words = [flags, form, &["true"]].concat();
-        let [ours, perfs] = said(&words);
+        let [ours, mut perfs] = said(&words);
+        // perf (6.1) says nothing of an interval if the command has ended before it looks.
+        for _ in 0..5 {
+            if perfs.trim().is_empty() {
+                [_, perfs] = said(&words);
+            }
+        }
         assert_eq!(shape(&ours), shape(&perfs), "{words:?}\n{ours}\n{perfs}");
     }
 }

@@ -40,7 +40,7 @@ pub fn default_events(
         }
     }
     list.push_str(",instructions,branches,branch-misses");
-    if let Some(group) = topdown_group(has) {
+    if let Some(group) = topdown_group(8, has) {
         list = format!("{list},{group}");
     }
     for (level, events) in [
@@ -55,8 +55,32 @@ pub fn default_events(
     parse_events(&list, sources)
 }
 
-/// The metrics of Intel's register, behind the slots that they are parts of.
-fn topdown_group(has: impl Fn(&str) -> bool) -> Option<String> {
+/// The events of `--topdown`, down to a level of 1 or 2 where the machine has it; `None` if it has none.
+///
+/// # Errors
+/// Where sysfs describes a PMU in a way that is not understood.
+pub fn topdown_events(sources: &Sources, level: usize) -> Result<Option<Vec<Event>>, EventError> {
+    const PIPELINE: [&str; 5] = [
+        "total-slots",
+        "slots-issued",
+        "slots-retired",
+        "fetch-bubbles",
+        "recovery-bubbles",
+    ];
+    let has = |name: &str| has_core_event(sources, name);
+    let older = || {
+        let names = PIPELINE.map(|name| format!("topdown-{name}"));
+        let is_whole = names.iter().all(|name| has(name));
+        (level == 1 && is_whole).then(|| format!("{{{}}}", names.join(",")))
+    };
+    let is_deep = has("topdown-heavy-ops");
+    let newer = (level == 1 || is_deep).then(|| topdown_group(4 * level, has));
+    let list = newer.flatten().or_else(older);
+    list.map(|list| parse_events(&list, sources)).transpose()
+}
+
+/// The first of the metrics of Intel's register, behind the slots that they are parts of.
+fn topdown_group(n: usize, has: impl Fn(&str) -> bool) -> Option<String> {
     const METRICS: [&str; 8] = [
         "retiring",
         "bad-spec",
@@ -70,8 +94,8 @@ fn topdown_group(has: impl Fn(&str) -> bool) -> Option<String> {
     if !has("slots") || !has("topdown-retiring") {
         return None;
     }
-    let names = METRICS.map(|name| format!("topdown-{name}"));
-    let names: Vec<String> = names.into_iter().filter(|name| has(name)).collect();
+    let names = METRICS.iter().take(n).map(|name| format!("topdown-{name}"));
+    let names: Vec<String> = names.filter(|name| has(name)).collect();
     Some(format!("{{slots,{}}}", names.join(",")))
 }
 
@@ -139,5 +163,41 @@ mod tests {
         assert_eq!(usual[8..], group);
         let events = default_events(&sources, false, DefaultSet::Usual).unwrap();
         assert!(events[9].grouping.is_member() && !events[8].grouping.is_member());
+    }
+
+    #[test]
+    fn levels_of_topdown_are_those_that_the_machine_has() {
+        let level = |events: &[&str], level| {
+            let (_dir, sources) = machine(events);
+            let events = topdown_events(&sources, level).unwrap();
+            events.map(|events| events.len())
+        };
+        let named = |names: &[&str]| -> Vec<String> {
+            names.iter().map(|name| format!("topdown-{name}")).collect()
+        };
+        let four = named(&["retiring", "bad-spec", "fe-bound", "be-bound"]);
+        let more = named(&["heavy-ops", "br-mispredict", "fetch-lat", "mem-bound"]);
+        let older = named(&[
+            "total-slots",
+            "slots-issued",
+            "slots-retired",
+            "fetch-bubbles",
+            "recovery-bubbles",
+        ]);
+        let ice_lake = [vec!["slots".to_owned()], four].concat();
+        let sapphire_rapids = [ice_lake.clone(), more].concat();
+        for (events, expected) in [
+            (&ice_lake, [Some(5), None]),
+            (&sapphire_rapids, [Some(5), Some(9)]),
+            (&older, [Some(5), None]),
+            (&Vec::new(), [None, None]),
+        ] {
+            let events: Vec<&str> = events.iter().map(String::as_str).collect();
+            assert_eq!(
+                [1, 2].map(|nth| level(&events, nth)),
+                expected,
+                "{events:?}"
+            );
+        }
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Source: `perf_stat__print_shadow_stats` in `tools/perf/util/stat-shadow.c` (v6.1).
 
+use crate::MetricOfEvents;
+use crate::metric::NoValue;
 use crate::opening::StatEvent;
 use crate::role::{Role, are_alike};
 use crate::rows::Row;
@@ -13,6 +15,8 @@ pub(crate) struct Counted<'c> {
     pub(crate) events: &'c [StatEvent],
     /// Of each event.
     pub(crate) rows: &'c [Vec<Row>],
+    /// What users define.
+    pub(crate) metrics: &'c [MetricOfEvents],
     /// How long it was.
     pub(crate) wall_ns: f64,
 }
@@ -22,8 +26,24 @@ pub(crate) struct Counted<'c> {
 pub(crate) struct Metric {
     /// `None` if it cannot be: what it would be divided by is 0.
     pub(crate) value: Option<f64>,
+    /// Why there is none, if that is to be shown.
+    pub(crate) why_none: Option<&'static str>,
     pub(crate) format: Format,
     pub(crate) unit: String,
+}
+
+impl Metric {
+    /// As it is written for people: its value, or why there is none.
+    pub(crate) fn text(&self) -> String {
+        let text = self.value.map(|value| self.format.text(value));
+        text.unwrap_or_else(|| self.why_none.unwrap_or_default().to_owned())
+    }
+
+    /// The same without blanks and signs of percent.
+    pub(crate) fn bare_text(&self) -> String {
+        let text = self.text();
+        text.trim().trim_end_matches(['%', ' ']).to_owned()
+    }
 }
 
 /// How it is written.
@@ -39,6 +59,8 @@ pub(crate) enum Format {
     FinePercent,
     /// `%8.1f%%`
     CoarsePercent,
+    /// `%8.2f`, and more digits for what is small.
+    Free,
 }
 
 impl Format {
@@ -49,6 +71,8 @@ impl Format {
             Self::Percent => format!("{value:7.2}%"),
             Self::FinePercent => format!("{value:8.3} %"),
             Self::CoarsePercent => format!("{value:8.1}%"),
+            Self::Free if value != 0.0 && value.abs() < 0.01 => format!("{value:8.3e}"),
+            Self::Free => format!("{value:8.2}"),
         }
     }
 }
@@ -68,6 +92,10 @@ impl Counted<'_> {
         let Some(event) = self.events.get(nth) else {
             return Vec::new();
         };
+        let defined = self.defined(nth, row);
+        if !defined.is_empty() {
+            return defined;
+        }
         let of = |role| self.count_of(event, row, role);
         let share = |role, unit: &str| ratio(Format::Percent, unit, 100.0 * row.count, of(role));
         let metric = match event.role {
@@ -99,6 +127,36 @@ impl Counted<'_> {
             _ => return self.per_second(event, row).into_iter().collect(),
         };
         vec![metric]
+    }
+
+    /// Metrics of users that are shown beside the nth event.
+    fn defined(&self, nth: usize, row: &Row) -> Vec<Metric> {
+        let here = self.metrics.iter().filter(|one| one.line() == Some(nth));
+        here.map(|one| {
+            let count = |event: usize| self.sum(one.events.get(event)?, row);
+            let value = one.metric.value(&count, self.wall_ns / 1e9);
+            Metric {
+                value: value.ok(),
+                why_none: match value {
+                    Ok(_) => None,
+                    Err(NoValue::DividedByZero) => Some("div by 0"),
+                    Err(NoValue::NotCounted) => Some("not counted"),
+                },
+                format: Format::Free,
+                unit: one.metric.name.clone(),
+            }
+        })
+        .collect()
+    }
+
+    /// Counts of the same key; `None` if none of the events was counted.
+    fn sum(&self, events: &[usize], row: &Row) -> Option<f64> {
+        let counts = events.iter().filter_map(|&nth| {
+            let mut rows = self.rows.get(nth)?.iter();
+            let found = rows.find(|other| other.key == row.key && other.is_counted());
+            found.map(|found| found.count)
+        });
+        counts.reduce(|a, b| a + b)
     }
 
     fn of_instructions(&self, event: &StatEvent, row: &Row) -> Vec<Metric> {
@@ -212,6 +270,7 @@ impl Counted<'_> {
         }
         Some(Metric {
             value: Some(rate),
+            why_none: None,
             format: Format::Three,
             unit: format!("{prefix}/sec"),
         })
@@ -222,6 +281,7 @@ fn ratio(format: Format, unit: &str, part: f64, whole: Option<f64>) -> Metric {
     let whole = whole.filter(|&whole| whole > 0.0);
     Metric {
         value: whole.map(|whole| part / whole),
+        why_none: None,
         format,
         unit: unit.to_owned(),
     }
@@ -230,6 +290,7 @@ fn ratio(format: Format, unit: &str, part: f64, whole: Option<f64>) -> Metric {
 fn percent(unit: &str, share: f64) -> Metric {
     Metric {
         value: Some(100.0 * share),
+        why_none: None,
         format: Format::CoarsePercent,
         unit: unit.to_owned(),
     }

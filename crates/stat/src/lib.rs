@@ -9,12 +9,14 @@
 //! | `opening` | events opened in their groups, and read; generic over the kernel, which tests play |
 //! | `rows` | counts added up by CPU, core, socket, thread (`topology`), and over runs (`runs`) |
 //! | `role`, `derived` | what a count says beside others: per second, of all branches |
+//! | `metric` | numbers that users define by expressions |
 //! | `output` | text, CSV and JSON |
 
 mod cgroup;
 mod defaults;
 mod derived;
 mod error;
+mod metric;
 mod opening;
 mod output;
 mod role;
@@ -27,7 +29,10 @@ mod targets;
 mod topology;
 mod unit;
 
-pub use defaults::{DefaultSet, default_events};
+pub use defaults::{DefaultSet, default_events, topdown_events};
 pub use error::Error;
+pub use metric::{DefinedMetric, MetricError, Names};
 pub use run::{StatEnd, stat};
-pub use settings::{Aggregation, CountForm, CountedCgroups, StatSettings, Style, WhoseEvents};
+pub use settings::{
+    Aggregation, CountForm, CountedCgroups, MetricOfEvents, StatSettings, Style, WhoseEvents,
+};

@@ -244,11 +244,12 @@ impl<D: Door + Clone> Opener<'_, D> {
             match self.give_way(&members, place, refused)? {
                 Way::Again => {}
                 Way::Without(event) => members.retain(|&member| member != event),
-                Way::Alone if is_weak => {
+                Way::Alone | Way::NoLeader if is_weak => {
                     let mut alone = group.iter();
                     return alone.try_for_each(|&member| self.group(events, &[member]));
                 }
                 Way::Alone => return Err(self.not_together(&members, nth)),
+                Way::NoLeader => return Err(self.no_leader(&members)),
             }
             if members.is_empty() {
                 return Ok(());
@@ -318,7 +319,7 @@ impl<D: Door + Clone> Opener<'_, D> {
             return Err(self.refused(nth, place, error));
         }
         if is_leader && members.len() > 1 {
-            return Err(self.no_leader(members));
+            return Ok(Way::NoLeader);
         }
         if let Some(event) = self.out.events.get_mut(nth) {
             event.is_supported = false;
@@ -397,8 +398,10 @@ enum Way {
     Again,
     /// Without this event.
     Without(usize),
-    /// Each event by itself.
+    /// Each event by itself: one does not go with the leader.
     Alone,
+    /// The same: there is no such event as the leader.
+    NoLeader,
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::schedule::{Due, Schedule};
 use crate::targets::Targets;
 use crate::topology::Topology;
 use crate::unit::Unit;
-use crate::{Error, StatSettings, WhoseEvents};
+use crate::{Error, MetricOfEvents, StatSettings, WhoseEvents};
 use rprof_events::{Sources, online_cpus};
 use rprof_process::{Child, CpuTime, Gated, Stdout};
 use rprof_ringbuf::Poller;
@@ -65,6 +65,8 @@ struct Whole<'w> {
     topology: Topology,
     cgroups: Vec<Cgroup>,
     counted: Vec<CountedOf>,
+    /// Of each control group.
+    metrics: Vec<MetricOfEvents>,
     runs: Runs,
     last: Option<LastCounters>,
     cpu_time: Option<CpuTime>,
@@ -117,6 +119,7 @@ impl<'w> Whole<'w> {
             },
             topology: Topology::read(&settings.sysfs, &online),
             online,
+            metrics: of_each_group(settings, counted.len()),
             cgroups,
             counted,
             runs: Runs::default(),
@@ -252,6 +255,7 @@ impl<'w> Whole<'w> {
             counted: Counted {
                 events: &running.counters.events,
                 rows: &rows,
+                metrics: &self.metrics,
                 wall_ns: nanoseconds(now.saturating_sub(*then)),
             },
             threads: &running.targets.threads,
@@ -291,6 +295,7 @@ impl<'w> Whole<'w> {
             counted: Counted {
                 events: &last.events,
                 rows: &rows,
+                metrics: &self.metrics,
                 wall_ns: 1e9 * self.runs.wall().mean(),
             },
             threads: &last.targets.threads,
@@ -355,6 +360,15 @@ impl Running<'_> {
         }
         self.is_stopped = true;
     }
+}
+
+/// The metrics of the events, as often as these are counted.
+fn of_each_group(settings: &StatSettings, n_counted: usize) -> Vec<MetricOfEvents> {
+    let n_events = settings.events.len().max(1);
+    let starts = (0..n_counted).step_by(n_events);
+    starts
+        .flat_map(|by| settings.metrics.iter().map(move |metric| metric.moved(by)))
+        .collect()
 }
 
 fn switch(counters: &Counters<KernelDoor>, is_on: bool) -> Result<(), Error> {

@@ -1,5 +1,6 @@
 //! What is counted, of whom, when, and how it is written.
 
+use crate::DefinedMetric;
 use rprof_events::Event;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,6 +11,8 @@ use std::time::Duration;
 pub struct StatSettings {
     /// What is counted; nothing if only times are wanted.
     pub events: Vec<Event>,
+    /// What is computed from them.
+    pub metrics: Vec<MetricOfEvents>,
     /// Of whom.
     pub watch: WhoseEvents,
     /// Only there.
@@ -38,6 +41,32 @@ pub struct StatSettings {
     pub style: Style,
     /// Where the machine describes its CPUs: usually `/sys`.
     pub sysfs: PathBuf,
+}
+
+/// A metric, and which of the counted events its own are.
+#[derive(Clone, Debug)]
+pub struct MetricOfEvents {
+    /// The metric.
+    pub metric: DefinedMetric,
+    /// For each of its events, the numbers of those whose counts are added up: several, where a machine has
+    /// several kinds of cores. It is shown beside the first.
+    pub events: Vec<Vec<usize>>,
+}
+
+impl MetricOfEvents {
+    /// Of the same events of another control group.
+    pub(crate) fn moved(&self, by: usize) -> Self {
+        let moved = |events: &Vec<usize>| events.iter().map(|event| event + by).collect();
+        Self {
+            metric: self.metric.clone(),
+            events: self.events.iter().map(moved).collect(),
+        }
+    }
+
+    /// The event that it is shown beside.
+    pub(crate) fn line(&self) -> Option<usize> {
+        self.events.first()?.first().copied()
+    }
 }
 
 /// Whose events are counted.

@@ -37,6 +37,19 @@ pub(crate) struct CountedArgs {
     #[arg(short = 'e', long, value_name = "EVENTS")]
     pub(crate) event: Vec<String>,
 
+    /// Metrics: NAME=EXPRESSION over counts of events (+ - * /, min, max, d_ratio, a if b else c), or a file
+    /// with one a line
+    #[arg(short = 'M', long, value_name = "METRIC", conflicts_with = "null")]
+    pub(crate) metrics: Vec<String>,
+
+    /// Where the slots of the pipeline went, on processors that count them
+    #[arg(long, conflicts_with_all = ["null", "event", "metrics"])]
+    pub(crate) topdown: bool,
+
+    /// Level of --topdown: 1 or 2 [default: 1]
+    #[arg(long, value_name = "N", requires = "topdown", value_parser = clap::value_parser!(u8).range(1..=2))]
+    pub(crate) td_level: Option<u8>,
+
     /// More of the default set: -d caches of data, -dd also of instructions and addresses, -ddd also prefetches
     #[arg(short = 'd', long, action = ArgAction::Count)]
     pub(crate) detailed: u8,

@@ -37,6 +37,7 @@ fn said_of(events: &[StatEvent], counts: impl Iterator<Item = f64>) -> Vec<Vec<S
     let counted = Counted {
         events,
         rows: &rows,
+        metrics: &[],
         wall_ns: 1e9,
     };
     let text = |metric: Metric| match metric.value {
@@ -160,4 +161,46 @@ fn older_pipelines_are_told_from_five_counts() {
     for (line, expected) in said.iter().zip(expected) {
         assert_eq!(line, expected);
     }
+}
+
+#[test]
+fn what_users_define_stands_beside_its_first_event() {
+    let names = crate::Names {
+        metrics: &[],
+        is_event: &|name| ["instructions", "cycles", "branches"].contains(&name),
+        n_cpus: 1,
+    };
+    let metric = |text: &str, events: [Vec<usize>; 2]| MetricOfEvents {
+        metric: crate::DefinedMetric::parse(text, names).unwrap(),
+        events: events.to_vec(),
+    };
+    let events = ["cycles", "instructions", "branches"].map(|name| event(name, None));
+    let rows = [50.0, 100.0, 0.0].map(|count| vec![row(count)]);
+    let metrics = [
+        metric("ipc=instructions/cycles", [vec![1], vec![0]]),
+        metric("both=instructions/cycles", [vec![1], vec![0, 1]]),
+        metric("odd=instructions/branches", [vec![1], vec![2]]),
+        metric("gone=instructions/branches", [vec![1], vec![9]]),
+    ];
+    let counted = Counted {
+        events: &events,
+        rows: &rows,
+        metrics: &metrics,
+        wall_ns: 1e9,
+    };
+    assert!(counted.metrics(2, &rows[2][0]).is_empty());
+    let shown = counted.metrics(1, &rows[1][0]);
+    let values: Vec<_> = shown
+        .iter()
+        .map(|one| (&one.unit[..], one.value, one.why_none))
+        .collect();
+    assert_eq!(
+        values,
+        [
+            ("ipc", Some(2.0), None),
+            ("both", Some(100.0 / 150.0), None),
+            ("odd", None, Some("div by 0")),
+            ("gone", None, Some("not counted")),
+        ]
+    );
 }

@@ -191,6 +191,9 @@ fn a_group_without_its_leader_is_an_error() {
         ),
         "{said}"
     );
+    let weak = open(&machine, "{cycles,instructions,branches}:W", &[1]).unwrap();
+    let n_cells: Vec<usize> = counts(&weak).iter().map(Vec::len).collect();
+    assert_eq!(n_cells, [0, 1, 1]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use super::{Line, Printer, is_of_several, seconds};
 use crate::Aggregation;
+use crate::derived::Metric;
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -38,13 +39,9 @@ pub(super) fn write(
     fields.push(format!("{:.0}", line.row.running_ns));
     let percent = line.row.running_percent().unwrap_or(100.0);
     fields.push(format!("{percent:.2}"));
-    let number_and_unit = |metric: &crate::derived::Metric| match metric.value {
-        Some(value) => {
-            let text = metric.format.text(value);
-            let number = text.trim().trim_end_matches(['%', ' ']).to_owned();
-            [number, metric.unit.clone()]
-        }
-        None => [String::new(), String::new()],
+    let number_and_unit = |metric: &Metric| match (metric.value, metric.why_none) {
+        (None, None) => [String::new(), String::new()],
+        _ => [metric.bare_text(), metric.unit.clone()],
     };
     let mut metrics = line.metrics.iter().map(number_and_unit);
     fields.extend(metrics.next().unwrap_or_default());

@@ -37,10 +37,13 @@ pub(super) fn write(
     let percent = line.row.running_percent().unwrap_or(100.0);
     fields.push(field("pcnt-running", &format!("{percent:.2}")));
     let value_and_unit = |metric: &crate::derived::Metric| {
-        let value = metric.value.unwrap_or(0.0);
-        let unit = metric.value.map_or("", |_| metric.unit.as_str());
+        let (value, unit) = match (metric.value, metric.why_none) {
+            (Some(value), _) => (format!("{value:.6}"), metric.unit.as_str()),
+            (None, Some(_)) => ("null".to_owned(), metric.unit.as_str()),
+            (None, None) => ("0.000000".to_owned(), ""),
+        };
         [
-            field("metric-value", &format!("{value:.6}")),
+            field("metric-value", &value),
             field("metric-unit", &string(unit)),
         ]
     };

@@ -84,7 +84,11 @@ pub(super) fn rows(printer: &Printer<'_>, span: &Span<'_>, out: &mut dyn Write) 
                 if is_of_several(printer.aggregation) {
                     fields.push(n.to_string());
                 }
-                fields.extend(columns.iter().map(|(_, metric)| text(metric.as_ref())));
+                fields.extend(
+                    columns.iter().map(|(_, metric)| {
+                        metric.as_ref().map(Metric::bare_text).unwrap_or_default()
+                    }),
+                );
                 writeln!(out, "{}", fields.join(separator))?;
             }
             CountForm::Text => {
@@ -104,22 +108,14 @@ pub(super) fn rows(printer: &Printer<'_>, span: &Span<'_>, out: &mut dyn Write) 
                 }
                 for (unit, metric) in &columns {
                     let width = WIDTH.max(unit.len());
-                    let value = metric
-                        .as_ref()
-                        .and_then(|metric| metric.value.map(|value| metric.format.text(value)));
-                    line.push_str(&format!("{:>width$} ", value.unwrap_or_default()));
+                    let value = metric.as_ref().map(Metric::text).unwrap_or_default();
+                    line.push_str(&format!("{value:>width$} "));
                 }
                 writeln!(out, "{}", line.trim_end())?;
             }
         }
     }
     Ok(())
-}
-
-fn text(metric: Option<&Metric>) -> String {
-    let value = metric.and_then(|metric| Some(metric.format.text(metric.value?)));
-    let value = value.unwrap_or_default();
-    value.trim().trim_end_matches(['%', ' ']).to_owned()
 }
 
 fn key_names(aggregation: Aggregation) -> Vec<&'static str> {

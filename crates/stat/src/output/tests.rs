@@ -63,6 +63,7 @@ fn written(style: &Style, aggregation: Aggregation, at: Option<Duration>) -> Str
         counted: Counted {
             events: &events,
             rows: &rows,
+            metrics: &[],
             wall_ns: 1e9,
         },
         threads: &[],
@@ -192,6 +193,7 @@ fn heads_come_again_after_25_intervals() {
         counted: Counted {
             events: &[],
             rows: &[],
+            metrics: &[],
             wall_ns: 1.0,
         },
         threads: &[],

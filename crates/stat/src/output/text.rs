@@ -77,17 +77,15 @@ fn label(printer: &Printer<'_>, line: &Line<'_>) -> String {
 
 /// A metric with its sign, padded; blank if there is none.
 pub(super) fn column(metric: Option<&Metric>) -> String {
-    let Some(Metric {
-        value: Some(value),
-        format,
-        unit,
-    }) = metric
-    else {
+    let Some(metric) = metric else {
         return " ".repeat(METRIC);
     };
-    let value = format!(" # {} ", format.text(*value));
+    if metric.value.is_none() && metric.why_none.is_none() {
+        return " ".repeat(METRIC);
+    }
+    let value = format!(" # {:>8} ", metric.text());
     let width = METRIC.saturating_sub(value.chars().count());
-    format!("{value}{unit:<width$}")
+    format!("{value}{:<width$}", metric.unit)
 }
 
 /// A number, with commas if they are wanted.

@@ -1,15 +1,18 @@
 //! `rprof stat`.
 
+mod metrics;
+
 use crate::args::StatArgs;
 use crate::usage::{of_event, usage};
 use crate::{say, target};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
+use metrics::metrics;
 use rprof_abi::AttrFlags;
 use rprof_events::{Event, Sources, parse_cpu_list, parse_events};
 use rprof_process::exit_code;
 use rprof_stat::{
     Aggregation, CountForm, CountedCgroups, DefaultSet, StatSettings, Style, WhoseEvents,
-    default_events, stat,
+    default_events, stat, topdown_events,
 };
 use rprof_untrusted::{Goal, open_to_change};
 use std::fs::File;
@@ -57,8 +60,13 @@ fn settings(args: &StatArgs) -> Result<StatSettings> {
     let aggregation = aggregation(args, &watch)?;
     let cpus = args.targets.cpu.as_deref().map(parse_cpu_list).transpose();
     let of_cpus = watch == WhoseEvents::All;
+    let sources = Sources::default();
+    let mut events = events(args, of_cpus, &sources)?;
+    let metrics = metrics(args, &sources, &mut events)?;
+    restrict(args, &mut events);
     Ok(StatSettings {
-        events: events(args, of_cpus)?,
+        events,
+        metrics,
         cpus: cpus.map_err(of_event)?,
         cgroups: cgroups(args)?,
         command: args.command.clone(),
@@ -137,33 +145,47 @@ fn cgroups(args: &StatArgs) -> Result<CountedCgroups> {
     Ok(CountedCgroups::ByEvent(names.map(name).collect()))
 }
 
-fn events(args: &StatArgs, of_cpus: bool) -> Result<Vec<Event>> {
-    let sources = Sources::default();
-    if args.events.null {
+fn events(args: &StatArgs, of_cpus: bool, sources: &Sources) -> Result<Vec<Event>> {
+    let asked = &args.events;
+    if asked.null {
         return Ok(Vec::new());
     }
+    if asked.topdown {
+        let level = usize::from(asked.td_level.unwrap_or(1));
+        let events = topdown_events(sources, level).map_err(of_event)?;
+        return events.ok_or_else(|| {
+            anyhow!(
+                "this machine does not count slots at level {level}: sysfs has no such topdown events (level 1 \
+                 needs an Intel processor and its PMU, level 2 Sapphire Rapids or later)"
+            )
+        });
+    }
     let mut events = Vec::new();
-    if args.events.event.is_empty() {
-        let detail = match args.events.detailed {
+    if asked.event.is_empty() && asked.metrics.is_empty() {
+        let set = match asked.detailed {
             0 => DefaultSet::Usual,
             1 => DefaultSet::Data,
             2 => DefaultSet::Addresses,
             _ => DefaultSet::Prefetches,
         };
-        events = default_events(&sources, of_cpus, detail).map_err(of_event)?;
+        events = default_events(sources, of_cpus, set).map_err(of_event)?;
     }
-    for list in &args.events.event {
-        events.extend(parse_events(list, &sources).map_err(of_event)?);
-    }
-    let excluded = match (args.events.all_user, args.events.all_kernel) {
-        (true, _) => Some(AttrFlags::EXCLUDE_KERNEL.with(AttrFlags::EXCLUDE_HV)),
-        (_, true) => Some(AttrFlags::EXCLUDE_USER),
-        _ => None,
-    };
-    for event in &mut events {
-        event.attr.flags = event.attr.flags.with(excluded.unwrap_or_default());
+    for list in &asked.event {
+        events.extend(parse_events(list, sources).map_err(of_event)?);
     }
     Ok(events)
+}
+
+/// `--all-user`, `--all-kernel`.
+fn restrict(args: &StatArgs, events: &mut [Event]) {
+    let excluded = match (args.events.all_user, args.events.all_kernel) {
+        (true, _) => AttrFlags::EXCLUDE_KERNEL.with(AttrFlags::EXCLUDE_HV),
+        (_, true) => AttrFlags::EXCLUDE_USER,
+        _ => AttrFlags::default(),
+    };
+    for event in events {
+        event.attr.flags = event.attr.flags.with(excluded);
+    }
 }
 
 fn style(args: &StatArgs) -> Result<Style> {
@@ -181,7 +203,7 @@ fn style(args: &StatArgs) -> Result<Style> {
     Ok(Style {
         form,
         big_numbers: !output.no_big_num,
-        metric_only: output.metric_only,
+        metric_only: output.metric_only || args.events.topdown,
         table: args.runs.table,
         summary: args.runs.summary,
     })
