@@ -10,7 +10,7 @@ mod tasks;
 
 pub use cpu_time::{CpuTime, ThreadState};
 pub use kernel::{KernelMap, kernel_maps};
-pub use spawn::{Child, Gated, SpawnError, Stdout, exit_code};
+pub use spawn::{Child, Gated, ResourceUsage, SpawnError, Stdout, exit_code};
 pub use surroundings::{describe_cgroups, describe_namespaces};
 pub use synthesize::{Synthesized, describe_process, mapping};
 pub use tasks::{

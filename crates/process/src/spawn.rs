@@ -10,10 +10,12 @@ use rprof_ringbuf::sys;
 use std::ffi::{CString, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
+use std::time::Duration;
 
 /// A command could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +62,16 @@ pub struct Gated {
 pub struct Child {
     pid: i32,
     status: Option<ExitStatus>,
+    cpu_time: Option<ResourceUsage>,
+}
+
+/// What a command had of the CPUs, with all that it has waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResourceUsage {
+    /// In its own code.
+    pub user: Duration,
+    /// In the kernel.
+    pub system: Duration,
 }
 
 impl Gated {
@@ -94,7 +106,7 @@ impl Gated {
         drop(gate_read);
         drop(error_write);
         Ok(Self {
-            child: Child { pid, status: None },
+            child: Child::new(pid),
             gate: Some(File::from(gate)),
             exec_error: File::from(exec_error),
             command: name,
@@ -174,6 +186,14 @@ fn run_child(gate: &OwnedFd, error: &OwnedFd, argv: &[*const libc::c_char], stdo
 }
 
 impl Child {
+    fn new(pid: i32) -> Self {
+        Self {
+            pid,
+            status: None,
+            cpu_time: None,
+        }
+    }
+
     /// Process id.
     pub fn pid(&self) -> i32 {
         self.pid
@@ -196,13 +216,23 @@ impl Child {
             .ok_or_else(|| io::Error::from(io::ErrorKind::WouldBlock))
     }
 
+    /// What it had of the CPUs, once it was waited for.
+    pub fn cpu_time(&self) -> Option<ResourceUsage> {
+        self.cpu_time
+    }
+
     fn wait_with(&mut self, options: libc::c_int) -> io::Result<Option<ExitStatus>> {
         while self.status.is_none() {
-            let mut raw = 0;
-            // SAFETY: the kernel writes one int.
-            match unsafe { libc::waitpid(self.pid, &raw mut raw, options) } {
+            let (mut raw, mut usage) = (0, MaybeUninit::<libc::rusage>::zeroed());
+            // SAFETY: the kernel writes one int and one rusage.
+            match unsafe { libc::wait4(self.pid, &raw mut raw, options, usage.as_mut_ptr()) } {
                 0 => break,
-                pid if pid == self.pid => self.status = Some(ExitStatus::from_raw(raw)),
+                pid if pid == self.pid => {
+                    self.status = Some(ExitStatus::from_raw(raw));
+                    // SAFETY: numbers, all of them zero before.
+                    let usage = unsafe { usage.assume_init() };
+                    self.cpu_time = Some(ResourceUsage::of(&usage));
+                }
                 _ => {
                     let error = io::Error::last_os_error();
                     if error.kind() != io::ErrorKind::Interrupted {
@@ -237,6 +267,19 @@ impl Child {
     fn signal(&self, signal: libc::c_int) {
         // SAFETY: our own child, not yet waited for, so the id is still its.
         unsafe { libc::kill(self.pid, signal) };
+    }
+}
+
+impl ResourceUsage {
+    fn of(usage: &libc::rusage) -> Self {
+        let duration = |time: libc::timeval| {
+            let seconds = Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or(0));
+            seconds + Duration::from_micros(u64::try_from(time.tv_usec).unwrap_or(0))
+        };
+        Self {
+            user: duration(usage.ru_utime),
+            system: duration(usage.ru_stime),
+        }
     }
 }
 
@@ -279,7 +322,9 @@ mod tests {
     fn a_gated_command_runs_when_released_and_tells_its_end() {
         let gated = spawn(&["sh", "-c", "exit 7"]).unwrap();
         let mut child = gated.started().unwrap();
+        assert_eq!(child.cpu_time(), None);
         assert_eq!(exit_code(child.wait().unwrap()), 7);
+        assert!(child.cpu_time().is_some());
 
         let killed = spawn(&["sh", "-c", "kill -9 $$"]).unwrap();
         assert_eq!(exit_code(killed.started().unwrap().wait().unwrap()), 137);
@@ -294,7 +339,7 @@ mod tests {
         let pid = dropped.pid();
         drop(dropped);
         // Its gate is closed, so it ends by itself without running the command.
-        let mut child = Child { pid, status: None };
+        let mut child = Child::new(pid);
         assert_eq!(exit_code(child.wait().unwrap()), 127);
         assert!(matches!(spawn(&[]), Err(SpawnError::BadCommand)));
     }

@@ -137,6 +137,14 @@ impl Counter {
         sys::perf_ioctl(self.fd.as_fd(), sys::PerfIoctl::SetFilter(filter))
     }
 
+    /// Counts from 0 again; the times of its value go on.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn reset(&self) -> io::Result<()> {
+        sys::perf_ioctl(self.fd.as_fd(), sys::PerfIoctl::Reset)
+    }
+
     /// Its id, as in IDENTIFIER and ID fields of its records.
     ///
     /// # Errors

@@ -6,10 +6,14 @@
 //! here: they are bytes with a checked length. `examples/sampling.rs` walks through the whole
 //! interface in 60 lines.
 //!
+//! What only counts is a [`count::CounterGroup`]: several events, read at once. A program that counts itself may
+//! read a [`count::SelfCounter`] without a system call.
+//!
 //! Barriers: the kernel stores `data_head` after the records it covers (release), so it is
 //! loaded with acquire; we store `data_tail` with release after the last read of them. See
 //! "A pairs with D, B with C" in `kernel/events/ring_buffer.c` (v6.12).
 
+pub mod count;
 mod counter;
 mod error;
 mod fit;

@@ -35,6 +35,7 @@ fn main() -> ExitCode {
     };
     let done = match args.command {
         Command::Record(args) => cmd::record::run(&args, rights),
+        Command::Stat(args) => cmd::stat::run(&args),
         Command::Report(args) => cmd::report::run(&args),
         Command::Flame(args) => cmd::flame::run(&args),
         Command::Export(args) => cmd::export::run(&args),

@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["ringbuf", "events", "process", "perfdata", "images"],
     &["machine", "locate", "unwind", "symbols", "profile"],
     &["analysis"],
-    &["record", "report", "script", "inspect", "export"],
+    &["record", "stat", "report", "script", "inspect", "export"],
     &["rprof"],
 ];
 

@@ -5,12 +5,15 @@
     reason = "the project's door to libc; see the SAFETY comments"
 )]
 
+mod counting;
 mod files;
 mod mount;
 pub mod ptrace;
 mod rights;
 mod signals;
 
+pub use counting::enable_own_counters;
+pub(crate) use counting::{cycles, performance_counter};
 pub use files::OpenFilesLimit;
 pub use mount::mount_tracefs;
 pub use rights::Rights;
@@ -83,6 +86,10 @@ pub(crate) fn perf_event_open(
 pub(crate) enum PerfIoctl<'a> {
     Enable,
     Disable,
+    Reset,
+    EnableGroup,
+    DisableGroup,
+    ResetGroup,
     SetOutput(RawFd),
     NoOutput,
     /// Which hits of a tracepoint count.
@@ -96,10 +103,15 @@ pub(crate) enum PerfIoctl<'a> {
 /// Request numbers of `include/uapi/linux/perf_event.h` (v6.12); `_IO` and `_IOR` on all
 /// architectures that put no direction bits elsewhere.
 pub(crate) fn perf_ioctl(fd: BorrowedFd<'_>, request: PerfIoctl<'_>) -> io::Result<()> {
+    const PERF_IOC_FLAG_GROUP: usize = 1;
     let number_of = ptr::without_provenance;
     let (number, argument): (libc::c_ulong, *const libc::c_char) = match request {
         PerfIoctl::Enable => (0x2400, number_of(0)),
         PerfIoctl::Disable => (0x2401, number_of(0)),
+        PerfIoctl::Reset => (0x2403, number_of(0)),
+        PerfIoctl::EnableGroup => (0x2400, number_of(PERF_IOC_FLAG_GROUP)),
+        PerfIoctl::DisableGroup => (0x2401, number_of(PERF_IOC_FLAG_GROUP)),
+        PerfIoctl::ResetGroup => (0x2403, number_of(PERF_IOC_FLAG_GROUP)),
         PerfIoctl::SetOutput(owner) => {
             let owner = usize::try_from(owner).map_err(|_| io::ErrorKind::InvalidInput)?;
             (0x2405, number_of(owner))

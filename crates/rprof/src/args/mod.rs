@@ -8,6 +8,7 @@ mod record;
 mod recording;
 mod script;
 mod sources;
+mod stat;
 mod unknown;
 
 pub(crate) use doctor::DoctorArgs;
@@ -16,6 +17,7 @@ pub(crate) use list::ListArgs;
 pub(crate) use record::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
 pub(crate) use recording::Recording;
 pub(crate) use script::ScriptArgs;
+pub(crate) use stat::StatArgs;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use rprof_locate::Locator;
@@ -77,6 +79,8 @@ fn is_width_known() -> bool {
 pub(crate) enum Command {
     /// Run a command, or watch what runs, and write samples to perf.data
     Record(Box<RecordArgs>),
+    /// Count events of a command, of processes or CPUs, without samples
+    Stat(StatArgs),
     /// Show where samples were taken, as a table with call trees
     Report(ReportArgs),
     /// Draw a flame graph (SVG) to stdout

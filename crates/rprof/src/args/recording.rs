@@ -90,7 +90,9 @@ mod tests {
                 Command::Script(args) => args.input.recording,
                 Command::Dump(args) | Command::Info(args) => args.recording,
                 Command::Symbols(args) => args.recording,
-                Command::Record(_) | Command::List(_) | Command::Doctor(_) => panic!(),
+                Command::Record(_) | Command::Stat(_) | Command::List(_) | Command::Doctor(_) => {
+                    panic!()
+                }
             };
             Ok(recording.path().display().to_string())
         };

@@ -9,4 +9,5 @@ pub(crate) mod list;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod script;
+pub(crate) mod stat;
 pub(crate) mod symbols;

@@ -1,0 +1,210 @@
+//! `rprof stat`.
+
+mod metrics;
+
+use crate::args::StatArgs;
+use crate::usage::{of_event, usage};
+use crate::{say, target};
+use anyhow::{Context, Result, anyhow};
+use metrics::metrics;
+use rprof_abi::AttrFlags;
+use rprof_events::{Event, Sources, parse_cpu_list, parse_events};
+use rprof_process::exit_code;
+use rprof_stat::{
+    Aggregation, CountForm, CountedCgroups, DefaultSet, StatSettings, Style, WhoseEvents,
+    default_events, stat, topdown_events,
+};
+use rprof_untrusted::{Goal, open_to_change};
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &StatArgs) -> Result<ExitCode> {
+    let settings = settings(args)?;
+    let mut out: Box<dyn Write> = match &args.output.output {
+        None => Box::new(BufWriter::new(io::stderr())),
+        Some(path) => Box::new(BufWriter::new(output(path, args.output.append)?)),
+    };
+    let outcome = stat(&settings, &mut out)?;
+    drop(out);
+    if !outcome.never_counted.is_empty() {
+        say::line(format_args!(
+            "never counted: {}: there were not enough counters (a group of fewer events, fewer events, or \
+             kernel.nmi_watchdog=0)",
+            outcome.never_counted.join(", ")
+        ));
+    }
+    Ok(match outcome.status {
+        Some(status) => ExitCode::from(exit_code(status)),
+        None => ExitCode::SUCCESS,
+    })
+}
+
+/// A file for counts, which grow while they are written: unlike other outputs it has its name from the start.
+fn output(path: &Path, append: bool) -> Result<File> {
+    let doing = || format!("writing {}", path.display());
+    if let Goal::There(seen) = Goal::of(path).with_context(doing)? {
+        return seen.open(File::options().write(true)).with_context(doing);
+    }
+    if !append || !path.exists() {
+        target::write(Some(path), |_| Ok(()))?;
+    }
+    let mut file = open_to_change(path).with_context(doing)?;
+    file.seek(SeekFrom::End(0)).with_context(doing)?;
+    Ok(file)
+}
+
+fn settings(args: &StatArgs) -> Result<StatSettings> {
+    let watch = watch(args)?;
+    let aggregation = aggregation(args, &watch)?;
+    let cpus = args.targets.cpu.as_deref().map(parse_cpu_list).transpose();
+    let of_cpus = watch == WhoseEvents::All;
+    let sources = Sources::default();
+    let mut events = events(args, of_cpus, &sources)?;
+    let metrics = metrics(args, &sources, &mut events)?;
+    restrict(args, &mut events);
+    Ok(StatSettings {
+        events,
+        metrics,
+        cpus: cpus.map_err(of_event)?,
+        cgroups: cgroups(args)?,
+        command: args.command.clone(),
+        aggregation,
+        inherit: !args.targets.no_inherit,
+        scale: !args.events.no_scale,
+        repeat: args.runs.repeat,
+        delay: args.runs.delay.filter(|delay| !delay.is_zero()),
+        interval: args.runs.interval_print,
+        interval_count: args.runs.interval_count,
+        timeout: args.runs.timeout,
+        style: style(args)?,
+        sysfs: PathBuf::from("/sys"),
+        watch,
+    })
+}
+
+fn watch(args: &StatArgs) -> Result<WhoseEvents> {
+    let targets = &args.targets;
+    let has_groups = !(targets.cgroup.is_empty() && targets.for_each_cgroup.is_empty());
+    Ok(if !targets.pid.is_empty() {
+        WhoseEvents::Processes(targets.pid.clone())
+    } else if !targets.tid.is_empty() {
+        WhoseEvents::Threads(targets.tid.clone())
+    } else if targets.all_cpus || targets.cpu.is_some() || has_groups {
+        WhoseEvents::All
+    } else if args.command.is_empty() {
+        return Err(usage(
+            "nothing to count: name a command (rprof stat -- COMMAND), processes (-p), threads (-t), or all \
+             CPUs (-a)",
+        ));
+    } else {
+        WhoseEvents::Command
+    })
+}
+
+fn aggregation(args: &StatArgs, watch: &WhoseEvents) -> Result<Aggregation> {
+    let sums = &args.sums;
+    let of_cpus = [
+        (sums.no_aggr, "-A", Aggregation::Cpu),
+        (sums.per_core, "--per-core", Aggregation::Core),
+        (sums.per_die, "--per-die", Aggregation::Die),
+        (sums.per_socket, "--per-socket", Aggregation::Socket),
+        (sums.per_node, "--per-node", Aggregation::Node),
+    ];
+    if let Some((_, flag, aggregation)) = of_cpus.into_iter().find(|(is_asked, ..)| *is_asked) {
+        if *watch != WhoseEvents::All {
+            return Err(usage(format_args!(
+                "{flag} is of CPUs: with -a or -C, not of a command, processes or threads"
+            )));
+        }
+        return Ok(aggregation);
+    }
+    match (sums.per_thread, watch) {
+        (false, _) => Ok(Aggregation::Global),
+        (true, WhoseEvents::Command) => Err(usage(
+            "--per-thread is of threads that run already: with -p, -t or -a",
+        )),
+        (true, _) => Ok(Aggregation::Thread),
+    }
+}
+
+fn cgroups(args: &StatArgs) -> Result<CountedCgroups> {
+    let targets = &args.targets;
+    if !targets.for_each_cgroup.is_empty() {
+        return Ok(CountedCgroups::Each(targets.for_each_cgroup.clone()));
+    }
+    if targets.cgroup.is_empty() {
+        return Ok(CountedCgroups::All);
+    }
+    if args.sums.per_thread {
+        return Err(usage("-G counts on CPUs: --per-thread does not go with it"));
+    }
+    let names = targets.cgroup.iter();
+    let name = |name: &String| (!name.is_empty()).then(|| name.clone());
+    Ok(CountedCgroups::ByEvent(names.map(name).collect()))
+}
+
+fn events(args: &StatArgs, of_cpus: bool, sources: &Sources) -> Result<Vec<Event>> {
+    let asked = &args.events;
+    if asked.null {
+        return Ok(Vec::new());
+    }
+    if asked.topdown {
+        let level = usize::from(asked.td_level.unwrap_or(1));
+        let events = topdown_events(sources, level).map_err(of_event)?;
+        return events.ok_or_else(|| {
+            anyhow!(
+                "this machine does not count slots at level {level}: sysfs has no such topdown events (level 1 \
+                 needs an Intel processor and its PMU, level 2 Sapphire Rapids or later)"
+            )
+        });
+    }
+    let mut events = Vec::new();
+    if asked.event.is_empty() && asked.metrics.is_empty() {
+        let set = match asked.detailed {
+            0 => DefaultSet::Usual,
+            1 => DefaultSet::Data,
+            2 => DefaultSet::Addresses,
+            _ => DefaultSet::Prefetches,
+        };
+        events = default_events(sources, of_cpus, set).map_err(of_event)?;
+    }
+    for list in &asked.event {
+        events.extend(parse_events(list, sources).map_err(of_event)?);
+    }
+    Ok(events)
+}
+
+/// `--all-user`, `--all-kernel`.
+fn restrict(args: &StatArgs, events: &mut [Event]) {
+    let excluded = match (args.events.all_user, args.events.all_kernel) {
+        (true, _) => AttrFlags::EXCLUDE_KERNEL.with(AttrFlags::EXCLUDE_HV),
+        (_, true) => AttrFlags::EXCLUDE_USER,
+        _ => AttrFlags::default(),
+    };
+    for event in events {
+        event.attr.flags = event.attr.flags.with(excluded);
+    }
+}
+
+fn style(args: &StatArgs) -> Result<Style> {
+    let output = &args.output;
+    let form = match (&output.field_separator, output.json_output) {
+        (Some(separator), _) if separator.is_empty() => {
+            return Err(usage("-x: fields need something between them, such as -x,"));
+        }
+        // As perf.
+        (Some(separator), _) if separator == "\\t" => CountForm::Csv("\t".to_owned()),
+        (Some(separator), _) => CountForm::Csv(separator.clone()),
+        (None, true) => CountForm::Json,
+        (None, false) => CountForm::Text,
+    };
+    Ok(Style {
+        form,
+        big_numbers: !output.no_big_num,
+        metric_only: output.metric_only || args.events.topdown,
+        table: args.runs.table,
+        summary: args.runs.summary,
+    })
+}

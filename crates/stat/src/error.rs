@@ -1,0 +1,146 @@
+//! What ends a count.
+
+use rprof_abi::event_type;
+use rprof_events::Suggestions;
+use rprof_ringbuf::{OpenError, Target};
+use std::io;
+use std::path::PathBuf;
+
+/// It could not be counted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Rights are missing.
+    #[error("not permitted to count {event}: {advice}")]
+    Denied {
+        /// The event.
+        event: String,
+        /// The smallest thing that would help.
+        advice: String,
+    },
+    /// An event could not be opened for another reason.
+    #[error("opening {event}")]
+    Open {
+        /// The event.
+        event: String,
+        /// Why.
+        source: OpenError,
+    },
+    /// A group whose first event this machine does not have.
+    #[error(
+        "this machine does not count {leader}, which leads the group with {members}: write them without \
+         braces, or let another event lead"
+    )]
+    Leader {
+        /// The first.
+        leader: String,
+        /// The others.
+        members: String,
+    },
+    /// Two events that are not counted together.
+    #[error(
+        "{member} cannot be counted together with {leader}: the kernel refuses it in this group, and takes it \
+         alone. Write it outside of the braces, or '{{..}}:W' to do so where need be"
+    )]
+    Group {
+        /// The first of the group.
+        leader: String,
+        /// The one that is refused.
+        member: String,
+    },
+    /// Probes are looked up by the recorder only.
+    #[error(
+        "{event}: probes are not counted: define one in tracefs (perf probe does), and count its tracepoint"
+    )]
+    Probe {
+        /// The event.
+        event: String,
+    },
+    /// No such process or thread.
+    #[error("no process or thread {id}")]
+    NoSuchTask {
+        /// Its id.
+        id: i32,
+    },
+    /// More control groups than events.
+    #[error("-G names {cgroups} control groups for {events} events: one for each, or one for all")]
+    MoreCgroups {
+        /// Groups.
+        cgroups: usize,
+        /// Events.
+        events: usize,
+    },
+    /// No control groups can be counted here.
+    #[error("no hierarchy of control groups is mounted (mount -t cgroup2 none /sys/fs/cgroup)")]
+    NoCgroups,
+    /// A control group is not there.
+    #[error("control group '{name}' below {}: {source}{nearest}", mount.display())]
+    Cgroup {
+        /// Its name.
+        name: String,
+        /// Where groups are.
+        mount: PathBuf,
+        /// Names that are like it.
+        nearest: Suggestions,
+        /// Why; in the text.
+        #[source]
+        source: io::Error,
+    },
+    /// Too many files are open.
+    #[error("{needed} events are to be open, and a process may open {limit} files: ulimit -n")]
+    OpenFiles {
+        /// Events.
+        needed: usize,
+        /// The limit.
+        limit: u64,
+    },
+    /// The command could not be run.
+    #[error("the command could not be run")]
+    Command(#[from] rprof_process::SpawnError),
+    /// Counts could not be written.
+    #[error("writing counts")]
+    Write(#[source] io::Error),
+    /// The kernel refused something else.
+    #[error("{doing}")]
+    System {
+        /// What was attempted.
+        doing: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    pub(crate) fn system(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::System { doing, source }
+    }
+}
+
+/// The smallest thing that would allow what the kernel forbids; `None` if rights are not what is missing.
+pub(crate) fn advice(error: &OpenError, target: Target, kind: Option<u32>) -> Option<String> {
+    if let OpenError::NoSystemCall = error {
+        let text =
+            "perf_event_open is not there, or a container's seccomp filter hides it (ENOSYS)";
+        return Some(text.to_owned());
+    }
+    if !matches!(error, OpenError::Access | OpenError::Forbidden) {
+        return None;
+    }
+    let path = "/proc/sys/kernel/perf_event_paranoid";
+    let paranoid = std::fs::read_to_string(path).unwrap_or_default();
+    let paranoid: i32 = paranoid.trim().parse().unwrap_or(2);
+    let (what, most) = match (target, kind) {
+        (_, Some(event_type::TRACEPOINT)) => ("tracepoints", -1),
+        (Target::All | Target::Cgroup(_), _) => ("all that runs on a CPU", 0),
+        (Target::Thread(_), _) => ("the own processes", 2),
+    };
+    Some(match paranoid > most {
+        true => format!(
+            "for {what}, run as root or with CAP_PERFMON, or sysctl kernel.perf_event_paranoid={most} (now \
+             {paranoid})"
+        ),
+        false => "it is a process of somebody else, or a container's seccomp filter forbids it (run as root, \
+                  or with CAP_PERFMON and CAP_SYS_PTRACE)"
+            .to_owned(),
+    })
+}

@@ -1,0 +1,38 @@
+//! `rprof stat`: events are counted, not sampled. StatSettings go in; counts come out as text, CSV or JSON, in
+//! perf's forms.
+//!
+//! | file | has |
+//! |---|---|
+//! | `run` | a count from start to end: the command, its signals, the clock (`schedule`) |
+//! | `defaults` | what is counted if nothing is named |
+//! | `targets`, `cgroup` | of whom |
+//! | `opening` | events opened in their groups, and read; generic over the kernel, which tests play |
+//! | `rows` | counts added up by CPU, core, socket, thread (`topology`), and over runs (`runs`) |
+//! | `role`, `derived` | what a count says beside others: per second, of all branches |
+//! | `metric` | numbers that users define by expressions |
+//! | `output` | text, CSV and JSON |
+
+mod cgroup;
+mod defaults;
+mod derived;
+mod error;
+mod metric;
+mod opening;
+mod output;
+mod role;
+mod rows;
+mod run;
+mod runs;
+mod schedule;
+mod settings;
+mod targets;
+mod topology;
+mod unit;
+
+pub use defaults::{DefaultSet, default_events, topdown_events};
+pub use error::Error;
+pub use metric::{DefinedMetric, MetricError, Names};
+pub use run::{StatEnd, stat};
+pub use settings::{
+    Aggregation, CountForm, CountedCgroups, MetricOfEvents, StatSettings, Style, WhoseEvents,
+};

@@ -1,0 +1,408 @@
+//! Events, opened in their groups for everybody they are counted of, and read.
+
+use crate::cgroup::{Cgroup, CountedOf};
+use crate::error::Error;
+use crate::role::Role;
+use crate::targets::{Place, Targets};
+use crate::unit::Unit;
+use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
+use rprof_events::{Event, Grouping};
+use rprof_ringbuf::count::{CounterGroup, Door, GroupError, Reading, Values};
+use rprof_ringbuf::sys::OpenFilesLimit;
+use rprof_ringbuf::{Cpu, OpenError};
+
+/// An event as it is counted and shown.
+#[derive(Clone, Debug)]
+pub(crate) struct StatEvent {
+    /// As it was opened: with `u` where the kernel may not be counted.
+    pub(crate) name: String,
+    pub(crate) unit: Unit,
+    /// What it says beside others.
+    pub(crate) role: Option<Role>,
+    /// Name of its control group.
+    pub(crate) cgroup: Option<String>,
+    /// Whether this machine counts it.
+    pub(crate) is_supported: bool,
+    pub(crate) attr: PerfEventAttr,
+    is_inherited: bool,
+}
+
+#[cfg(test)]
+impl StatEvent {
+    pub(crate) fn for_test(event: &Event, role: Option<Role>, unit: Unit) -> Self {
+        Self {
+            name: event.name.clone(),
+            unit,
+            role,
+            cgroup: None,
+            is_supported: true,
+            attr: event.attr.clone(),
+            is_inherited: true,
+        }
+    }
+}
+
+/// One counter's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cell {
+    pub(crate) cpu: Option<u32>,
+    pub(crate) thread: usize,
+    pub(crate) reading: Reading,
+}
+
+/// How counters are opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    pub(crate) inherit: bool,
+    /// They start when the command is executed; else when they are enabled.
+    pub(crate) enable_on_exec: bool,
+}
+
+/// All that is counted.
+#[derive(Debug)]
+pub(crate) struct Counters<D: Door> {
+    pub(crate) events: Vec<StatEvent>,
+    groups: Vec<OpenGroup<D>>,
+}
+
+/// A group at one place.
+#[derive(Debug)]
+struct OpenGroup<D: Door> {
+    /// Its events, by their number.
+    events: Vec<usize>,
+    place: Place,
+    counters: CounterGroup<D>,
+}
+
+/// Opens the counters of one target after the other.
+struct Opener<'o, D: Door> {
+    door: &'o D,
+    targets: &'o Targets,
+    how: How,
+    out: Counters<D>,
+}
+
+/// Events, each with the control group that it is counted of.
+pub(crate) struct Wanted<'w> {
+    pub(crate) events: &'w [Event],
+    pub(crate) cgroups: &'w [Cgroup],
+    /// Numbers of events and control groups.
+    pub(crate) counted: &'w [CountedOf],
+}
+
+impl<D: Door + Clone> Counters<D> {
+    /// Opens all. What this machine does not count is left out, and marked.
+    ///
+    /// # Errors
+    /// What is not permitted, or cannot be counted together.
+    pub(crate) fn open(
+        door: &D,
+        wanted: &Wanted<'_>,
+        targets: &Targets,
+        how: How,
+        unit_of: impl Fn(&Event) -> Unit,
+    ) -> Result<Self, Error> {
+        let mut events = Vec::with_capacity(wanted.counted.len());
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for (nth, &(event, cgroup)) in wanted.counted.iter().enumerate() {
+            let Some(event) = wanted.events.get(event) else {
+                continue;
+            };
+            if event.probe.is_some() {
+                let event = event.name.clone();
+                return Err(Error::Probe { event });
+            }
+            let cgroup = cgroup.and_then(|nth| wanted.cgroups.get(nth));
+            events.push((event.clone(), cgroup));
+            match groups.last_mut() {
+                Some(group) if event.grouping.is_member() => group.push(nth),
+                _ => groups.push(vec![nth]),
+            }
+        }
+        let of = |(event, cgroup): &(Event, Option<&Cgroup>)| StatEvent {
+            name: event.name.clone(),
+            unit: unit_of(event),
+            role: Role::of(event),
+            cgroup: cgroup.map(|cgroup| cgroup.name.clone()),
+            is_supported: true,
+            attr: event.attr.clone(),
+            is_inherited: event.is_inherited,
+        };
+        let mut opener = Opener {
+            door,
+            targets,
+            how,
+            out: Self {
+                events: events.iter().map(of).collect(),
+                groups: Vec::new(),
+            },
+        };
+        let n_needed = opener.n_files(&events);
+        fit_limit(n_needed)?;
+        for group in groups {
+            opener.group(&events, &group)?;
+        }
+        Ok(opener.out)
+    }
+}
+
+impl<D: Door> Counters<D> {
+    /// Starts or stops all.
+    pub(crate) fn enable(&self, is_on: bool) -> std::io::Result<()> {
+        let mut groups = self.groups.iter();
+        groups.try_for_each(|group| group.counters.enable(is_on))
+    }
+
+    /// The values of each event.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub(crate) fn read(&self) -> std::io::Result<Vec<Vec<Cell>>> {
+        let mut cells = vec![Vec::new(); self.events.len()];
+        for group in &self.groups {
+            let readings = match group.counters.read()? {
+                Values::Read(readings) => readings,
+                Values::Failed => vec![Reading::default(); group.events.len()],
+            };
+            let cpu = match group.place.cpu {
+                Cpu::On(cpu) => Some(cpu),
+                Cpu::Any => None,
+            };
+            for (&event, reading) in group.events.iter().zip(readings) {
+                let cell = Cell {
+                    cpu,
+                    thread: group.place.thread,
+                    reading,
+                };
+                cells
+                    .get_mut(event)
+                    .into_iter()
+                    .for_each(|of| of.push(cell));
+            }
+        }
+        Ok(cells)
+    }
+}
+
+/// Files that are open beside counters.
+const RESERVE: usize = 16;
+
+fn fit_limit(n_needed: usize) -> Result<(), Error> {
+    let fits = || OpenFilesLimit::now().soft >= (n_needed + RESERVE) as u64;
+    if fits() || (OpenFilesLimit::raise() && fits()) {
+        return Ok(());
+    }
+    Err(Error::OpenFiles {
+        needed: n_needed,
+        limit: OpenFilesLimit::now().soft,
+    })
+}
+
+impl<D: Door + Clone> Opener<'_, D> {
+    fn n_files(&self, events: &[(Event, Option<&Cgroup>)]) -> usize {
+        let places = |event: &Event| self.targets.places(event.cpus.as_deref()).len();
+        events.iter().map(|(event, _)| places(event)).sum()
+    }
+
+    /// Opens a group at all its places.
+    fn group(&mut self, events: &[(Event, Option<&Cgroup>)], group: &[usize]) -> Result<(), Error> {
+        let Some((leader, cgroup)) = group.first().and_then(|&nth| events.get(nth)) else {
+            return Ok(());
+        };
+        let mut places = self.targets.places(leader.cpus.as_deref());
+        if let Some(cgroup) = cgroup {
+            for place in &mut places {
+                place.target = cgroup.target();
+            }
+        }
+        let is_weak = matches!(leader.grouping, Grouping::Leader { is_weak: true, .. });
+        let n_before = self.out.groups.len();
+        let mut members = group.to_vec();
+        let (mut at, mut gone) = (0, None);
+        while let Some(&place) = places.get(at) {
+            let refused = match self.open_at(&members, place) {
+                Ok(counters) => {
+                    self.out.groups.push(OpenGroup {
+                        events: members.clone(),
+                        place,
+                        counters,
+                    });
+                    at += 1;
+                    continue;
+                }
+                Err(error) if matches!(error.source, OpenError::NoSuchTask) => {
+                    gone = Some(place.thread);
+                    at += 1;
+                    continue;
+                }
+                Err(error) => error,
+            };
+            // The same events everywhere.
+            self.out.groups.truncate(n_before);
+            at = 0;
+            let nth = refused.nth;
+            match self.give_way(&members, place, refused)? {
+                Way::Again => {}
+                Way::Without(event) => members.retain(|&member| member != event),
+                Way::Alone | Way::NoLeader if is_weak => {
+                    let mut alone = group.iter();
+                    return alone.try_for_each(|&member| self.group(events, &[member]));
+                }
+                Way::Alone => return Err(self.not_together(&members, nth)),
+                Way::NoLeader => return Err(self.no_leader(&members)),
+            }
+            if members.is_empty() {
+                return Ok(());
+            }
+        }
+        match gone.and_then(|nth| self.targets.threads.get(nth)) {
+            Some(thread) if self.out.groups.len() == n_before => {
+                Err(Error::NoSuchTask { id: thread.tid })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn open_at(&self, members: &[usize], place: Place) -> Result<CounterGroup<D>, GroupError> {
+        let attrs: Vec<PerfEventAttr> = members
+            .iter()
+            .filter_map(|&nth| self.out.events.get(nth))
+            .map(|event| self.attr(event, place))
+            .collect();
+        CounterGroup::open(self.door.clone(), &attrs, place.target, place.cpu)
+    }
+
+    /// As it is counted: without what is for samples.
+    fn attr(&self, event: &StatEvent, place: Place) -> PerfEventAttr {
+        let mut flags = event.attr.flags.without(AttrFlags::FREQ);
+        flags = flags.with(AttrFlags::DISABLED);
+        let is_of_task = matches!(place.target, rprof_ringbuf::Target::Thread(_));
+        if is_of_task && self.how.inherit && event.is_inherited {
+            flags = flags.with(AttrFlags::INHERIT);
+        }
+        if is_of_task && self.how.enable_on_exec {
+            flags = flags.with(AttrFlags::ENABLE_ON_EXEC);
+        }
+        PerfEventAttr {
+            flags,
+            // Breakpoints and tracepoints count each; so do others without a period.
+            sample_period: 0,
+            ..event.attr.clone()
+        }
+    }
+
+    /// What to do about an event that was refused.
+    fn give_way(
+        &mut self,
+        members: &[usize],
+        place: Place,
+        error: GroupError,
+    ) -> Result<Way, Error> {
+        let Some(&nth) = members.get(error.nth) else {
+            return Ok(Way::Alone);
+        };
+        let is_leader = error.nth == 0;
+        let (is_unknown, is_invalid) = (
+            matches!(error.source, OpenError::NoSuchEvent),
+            matches!(error.source, OpenError::Invalid | OpenError::TooNew),
+        );
+        if is_invalid && self.drops_guests(nth) {
+            return Ok(Way::Again);
+        }
+        if matches!(error.source, OpenError::Access) && self.drops_kernel(nth) {
+            return Ok(Way::Again);
+        }
+        if is_invalid && !is_leader && self.open_at(&[nth], place).is_ok() {
+            return Ok(Way::Alone);
+        }
+        if !(is_unknown || is_invalid) {
+            return Err(self.refused(nth, place, error));
+        }
+        if is_leader && members.len() > 1 {
+            return Ok(Way::NoLeader);
+        }
+        if let Some(event) = self.out.events.get_mut(nth) {
+            event.is_supported = false;
+        }
+        Ok(Way::Without(nth))
+    }
+
+    /// PMUs that cannot exclude guests count them, as in perf.
+    fn drops_guests(&mut self, nth: usize) -> bool {
+        let event = self.out.events.get_mut(nth);
+        let event = event.filter(|event| event.attr.flags.has(AttrFlags::EXCLUDE_GUEST));
+        let Some(event) = event else {
+            return false;
+        };
+        event.attr.flags = event.attr.flags.without(AttrFlags::EXCLUDE_GUEST);
+        true
+    }
+
+    /// Users may count themselves without the kernel.
+    fn drops_kernel(&mut self, nth: usize) -> bool {
+        let Some(event) = self.out.events.get_mut(nth) else {
+            return false;
+        };
+        let flags = event.attr.flags;
+        let excluded = AttrFlags::EXCLUDE_KERNEL;
+        if flags.has(excluded) || flags.has(AttrFlags::EXCLUDE_USER) {
+            return false;
+        }
+        event.attr.flags = flags.with(excluded).with(AttrFlags::EXCLUDE_HV);
+        event.name.push_str(match event.attr.kind {
+            event_type::TRACEPOINT => "",
+            event_type::BREAKPOINT => ":u",
+            _ if event.name.contains(['/', ':']) => "u",
+            _ => ":u",
+        });
+        true
+    }
+
+    fn name(&self, nth: usize) -> String {
+        let event = self.out.events.get(nth);
+        event.map(|event| event.name.clone()).unwrap_or_default()
+    }
+
+    fn not_together(&self, members: &[usize], nth: usize) -> Error {
+        let name = |nth: usize| members.get(nth).map(|&nth| self.name(nth));
+        Error::Group {
+            leader: name(0).unwrap_or_default(),
+            member: name(nth).unwrap_or_default(),
+        }
+    }
+
+    fn no_leader(&self, members: &[usize]) -> Error {
+        let names: Vec<String> = members.iter().map(|&nth| self.name(nth)).collect();
+        let (leader, members) = names.split_first().map_or_else(Default::default, |names| {
+            (names.0.clone(), names.1.join(", "))
+        });
+        Error::Leader { leader, members }
+    }
+
+    fn refused(&self, nth: usize, place: Place, error: GroupError) -> Error {
+        let event = self.name(nth);
+        let kind = self.out.events.get(nth).map(|event| event.attr.kind);
+        match crate::error::advice(&error.source, place.target, kind) {
+            Some(advice) => Error::Denied { event, advice },
+            None => Error::Open {
+                event,
+                source: error.source,
+            },
+        }
+    }
+}
+
+/// How to go on.
+enum Way {
+    /// With the same events, one of them changed.
+    Again,
+    /// Without this event.
+    Without(usize),
+    /// Each event by itself: one does not go with the leader.
+    Alone,
+    /// The same: there is no such event as the leader.
+    NoLeader,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! A line for each key, with what is computed and without counts.
+
+use super::{Printer, Span, is_of_several, seconds};
+use crate::derived::Metric;
+use crate::topology::Key;
+use crate::{Aggregation, CountForm};
+use std::io::{self, Write};
+
+/// Width of a column.
+const WIDTH: usize = 20;
+
+/// Names of the columns.
+pub(super) fn head(printer: &Printer<'_>, span: &Span<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let units: Vec<String> = columns(span, first_key(span))
+        .into_iter()
+        .map(|(unit, _)| unit)
+        .collect();
+    match &printer.style.form {
+        // Each line has the names.
+        CountForm::Json => Ok(()),
+        CountForm::Csv(separator) => {
+            let mut names: Vec<&str> = Vec::new();
+            if printer.is_interval {
+                names.push("time");
+            }
+            names.extend(key_names(printer.aggregation));
+            names.extend(units.iter().map(String::as_str));
+            writeln!(out, "{}", names.join(separator))
+        }
+        CountForm::Text => {
+            let indent = match (printer.is_interval, printer.aggregation) {
+                (true, _) => 0,
+                (false, Aggregation::Global) => 0,
+                (false, Aggregation::Core) => 21,
+                (false, Aggregation::Die) => 18,
+                (false, Aggregation::Socket | Aggregation::Node) => 12,
+                (false, Aggregation::Cpu) => 11,
+                (false, Aggregation::Thread) => 26,
+            };
+            let mut line = " ".repeat(indent);
+            for unit in units {
+                line.push_str(&format!("{unit:>WIDTH$} "));
+            }
+            writeln!(out, "{}", line.trim_end())
+        }
+    }
+}
+
+/// The lines.
+pub(super) fn rows(printer: &Printer<'_>, span: &Span<'_>, out: &mut dyn Write) -> io::Result<()> {
+    for (key, n) in keys(span) {
+        let row = crate::rows::Row {
+            key,
+            n,
+            count: 0.0,
+            enabled_ns: 0.0,
+            running_ns: 0.0,
+            noise_percent: 0.0,
+        };
+        let label = printer.label(span, &row);
+        let columns = columns(span, key);
+        match &printer.style.form {
+            CountForm::Json => {
+                let mut object = serde_json::Map::new();
+                if let Some(at) = span.at {
+                    object.insert("interval".to_owned(), at.as_secs_f64().into());
+                }
+                if !label.is_empty() {
+                    let name = key_names(printer.aggregation).first().copied();
+                    object.insert(name.unwrap_or_default().to_owned(), label.into());
+                }
+                for (unit, metric) in columns {
+                    let value = metric.and_then(|metric| metric.value);
+                    object.insert(unit, value.into());
+                }
+                writeln!(out, "{}", serde_json::Value::Object(object))?;
+            }
+            CountForm::Csv(separator) => {
+                let mut fields: Vec<String> = Vec::new();
+                fields.extend(span.at.map(|at| format!("{:>16}", seconds(at))));
+                if !label.is_empty() {
+                    fields.push(label);
+                }
+                if is_of_several(printer.aggregation) {
+                    fields.push(n.to_string());
+                }
+                fields.extend(
+                    columns.iter().map(|(_, metric)| {
+                        metric.as_ref().map(Metric::bare_text).unwrap_or_default()
+                    }),
+                );
+                writeln!(out, "{}", fields.join(separator))?;
+            }
+            CountForm::Text => {
+                let mut line = String::new();
+                if let Some(at) = span.at {
+                    line.push_str(&format!("{:>16} ", seconds(at)));
+                }
+                match printer.aggregation {
+                    Aggregation::Global => {}
+                    Aggregation::Core => line.push_str(&format!("{label:<15} {n:>4} ")),
+                    Aggregation::Die => line.push_str(&format!("{label:<12} {n:>4} ")),
+                    Aggregation::Socket | Aggregation::Node => {
+                        line.push_str(&format!("{label:<6} {n:>4} "));
+                    }
+                    Aggregation::Cpu => line.push_str(&format!("{label:<10} ")),
+                    Aggregation::Thread => line.push_str(&format!("{label:<25} ")),
+                }
+                for (unit, metric) in &columns {
+                    let width = WIDTH.max(unit.len());
+                    let value = metric.as_ref().map(Metric::text).unwrap_or_default();
+                    line.push_str(&format!("{value:>width$} "));
+                }
+                writeln!(out, "{}", line.trim_end())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn key_names(aggregation: Aggregation) -> Vec<&'static str> {
+    match aggregation {
+        Aggregation::Global => Vec::new(),
+        Aggregation::Cpu => vec!["cpu"],
+        Aggregation::Core => vec!["core", "cpus"],
+        Aggregation::Die => vec!["die", "cpus"],
+        Aggregation::Socket => vec!["socket", "cpus"],
+        Aggregation::Node => vec!["node", "cpus"],
+        Aggregation::Thread => vec!["comm-pid"],
+    }
+}
+
+fn first_key(span: &Span<'_>) -> Key {
+    keys(span).first().map_or(Key::Global, |(key, _)| *key)
+}
+
+/// Keys that any event has, with the number of their counters.
+fn keys(span: &Span<'_>) -> Vec<(Key, u64)> {
+    let mut keys = std::collections::BTreeMap::new();
+    for row in span.counted.rows.iter().flatten() {
+        keys.entry(row.key).or_insert(row.n);
+    }
+    if keys.is_empty() {
+        keys.insert(Key::Global, 0);
+    }
+    keys.into_iter().collect()
+}
+
+/// Metrics of all events, without those that say nothing without their counts, as in perf.
+fn columns(span: &Span<'_>, key: Key) -> Vec<(String, Option<Metric>)> {
+    let mut columns = Vec::new();
+    for (nth, event) in span.counted.events.iter().enumerate() {
+        let rows = span.counted.rows.get(nth);
+        let row = rows.and_then(|rows| rows.iter().find(|row| row.key == key));
+        let Some(row) = row else {
+            continue;
+        };
+        for metric in span.counted.metrics(nth, row) {
+            let unit = metric.unit.trim();
+            if unit.is_empty() || unit.contains("/sec") || unit.contains("CPUs utilized") {
+                continue;
+            }
+            let unit = match unit.starts_with("of all") {
+                true => format!("{} {unit}", event.name),
+                false => unit.to_owned(),
+            };
+            columns.push((unit, row.is_counted().then_some(metric)));
+        }
+    }
+    columns
+}

@@ -1,0 +1,409 @@
+//! A count from start to end.
+
+use crate::cgroup::{Cgroup, CountedOf, spread};
+use crate::derived::Counted;
+use crate::opening::{Cell, Counters, How, Wanted};
+use crate::output::{Footer, Printer, Span};
+use crate::rows::{AddedUp, Row, since};
+use crate::runs::Runs;
+use crate::schedule::{Due, Schedule};
+use crate::targets::Targets;
+use crate::topology::Topology;
+use crate::unit::Unit;
+use crate::{Error, MetricOfEvents, StatSettings, WhoseEvents};
+use rprof_events::{Sources, online_cpus};
+use rprof_process::{Child, Gated, ResourceUsage, Stdout};
+use rprof_ringbuf::Poller;
+use rprof_ringbuf::count::KernelDoor;
+use rprof_ringbuf::sys::{Signal, Signals};
+use std::io::Write;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+/// How it ended.
+#[derive(Debug)]
+pub struct StatEnd {
+    /// The command's, of its last run.
+    pub status: Option<ExitStatus>,
+    /// Events that this machine has, and that never got a counter: too many of them, or a group that is too
+    /// large.
+    pub never_counted: Vec<String>,
+}
+
+/// Counts, and writes what was counted.
+///
+/// # Errors
+/// [`Error`].
+pub fn stat(settings: &StatSettings, out: &mut dyn Write) -> Result<StatEnd, Error> {
+    let mut whole = Whole::new(settings, out)?;
+    let signals = Signals::block().map_err(Error::system("blocking signals"))?;
+    let mut status = None;
+    let mut n_done = 0;
+    while settings.repeat == 0 || n_done < settings.repeat {
+        let run = whole.run(&signals)?;
+        n_done += 1;
+        status = run.status;
+        whole.last = Some(run.counted);
+        whole.cpu_time = run.cpu_time;
+        if run.is_stopped {
+            break;
+        }
+    }
+    whole.finish()?;
+    Ok(StatEnd {
+        status,
+        never_counted: whole.never_counted(),
+    })
+}
+
+/// What several runs share.
+struct Whole<'w> {
+    settings: &'w StatSettings,
+    out: &'w mut dyn Write,
+    printer: Printer<'w>,
+    online: Vec<u32>,
+    topology: Topology,
+    cgroups: Vec<Cgroup>,
+    counted: Vec<CountedOf>,
+    /// Of each control group.
+    metrics: Vec<MetricOfEvents>,
+    runs: Runs,
+    last: Option<LastCounters>,
+    cpu_time: Option<ResourceUsage>,
+}
+
+/// Counters of a run that is over, and whose they were.
+struct LastCounters {
+    events: Vec<crate::opening::StatEvent>,
+    targets: Targets,
+}
+
+/// One run that is over.
+struct RunEnd {
+    counted: LastCounters,
+    status: Option<ExitStatus>,
+    cpu_time: Option<ResourceUsage>,
+    /// Somebody wants an end.
+    is_stopped: bool,
+}
+
+/// A run that goes on.
+struct Running<'r> {
+    counters: &'r Counters<KernelDoor>,
+    targets: &'r Targets,
+    child: Option<Child>,
+    start: Instant,
+    /// At the end of the last interval.
+    before: (Duration, Vec<Vec<Cell>>),
+    is_stopped: bool,
+}
+
+/// How often it is looked whether watched tasks still run.
+const ALIVE_EVERY: Duration = Duration::from_millis(100);
+
+impl<'w> Whole<'w> {
+    fn new(settings: &'w StatSettings, out: &'w mut dyn Write) -> Result<Self, Error> {
+        let sources = sources(settings);
+        let online = online_cpus(&sources).unwrap_or_else(|_| vec![0]);
+        let (cgroups, counted) = spread(&settings.cgroups, settings.events.len())?;
+        Ok(Self {
+            settings,
+            out,
+            printer: Printer {
+                style: &settings.style,
+                aggregation: settings.aggregation,
+                title: title(settings),
+                is_interval: settings.interval.is_some(),
+                is_repeated: settings.repeat != 1,
+                n_headed: 0,
+            },
+            topology: Topology::read(&settings.sysfs, &online),
+            online,
+            metrics: of_each_group(settings, counted.len()),
+            cgroups,
+            counted,
+            runs: Runs::default(),
+            last: None,
+            cpu_time: None,
+        })
+    }
+
+    /// Runs the command once, or counts until somebody stops it.
+    fn run(&mut self, signals: &Signals) -> Result<RunEnd, Error> {
+        let settings = self.settings;
+        let gated = match settings.command.is_empty() {
+            true => None,
+            false => Some(Gated::spawn(&settings.command, Stdout::Inherited)?),
+        };
+        let child = gated.as_ref().map(Gated::pid);
+        let targets = Targets::of(settings, child, &self.online)?;
+        let on_exec = settings.watch == WhoseEvents::Command && settings.delay.is_none();
+        let wanted = Wanted {
+            events: &settings.events,
+            cgroups: &self.cgroups,
+            counted: &self.counted,
+        };
+        let how = How {
+            inherit: settings.inherit,
+            enable_on_exec: on_exec,
+        };
+        let sources = sources(settings);
+        let unit = |event: &_| Unit::of(event, &sources);
+        let counters = Counters::open(&KernelDoor, &wanted, &targets, how, unit)?;
+        let before = counters.read().map_err(Error::system("reading counters"))?;
+        if !on_exec && settings.delay.is_none() {
+            switch(&counters, true)?;
+        }
+        let start = Instant::now();
+        let mut running = Running {
+            child: gated.map(Gated::started).transpose()?,
+            counters: &counters,
+            targets: &targets,
+            start,
+            before: (Duration::ZERO, before),
+            is_stopped: false,
+        };
+        let by_count = self.wait(&mut running, signals)?;
+        let wall = start.elapsed();
+        if !on_exec {
+            switch(&counters, false)?;
+        }
+        let cells = counters.read().map_err(Error::system("reading counters"))?;
+        if settings.interval.is_some() && !by_count {
+            self.interval(&mut running, wall, cells.clone())?;
+        }
+        let rows = self.rows(&cells);
+        self.runs.add(&rows, wall.as_secs_f64());
+        let (mut child, is_stopped) = (running.child, running.is_stopped);
+        Ok(RunEnd {
+            status: child.as_mut().and_then(|child| child.try_wait().ok()?),
+            cpu_time: child.as_ref().and_then(Child::cpu_time),
+            counted: LastCounters {
+                events: counters.events,
+                targets,
+            },
+            is_stopped,
+        })
+    }
+
+    /// Until it ends; returns whether that was by the number of intervals.
+    fn wait(&mut self, running: &mut Running<'_>, signals: &Signals) -> Result<bool, Error> {
+        let settings = self.settings;
+        let mut schedule = Schedule::new(
+            settings.delay,
+            settings.interval,
+            settings.interval_count,
+            settings.timeout,
+        );
+        let mut poller = Poller::default();
+        poller.add(signals);
+        let mut n_intervals = 0;
+        loop {
+            let now = running.start.elapsed();
+            while let Some(due) = schedule.due(now) {
+                match due {
+                    Due::Begin => switch(running.counters, true)?,
+                    Due::Interval => {
+                        n_intervals += 1;
+                        let cells = running.counters.read();
+                        let cells = cells.map_err(Error::system("reading counters"))?;
+                        self.interval(running, now, cells)?;
+                    }
+                    Due::End => match &running.child {
+                        Some(child) => child.terminate(),
+                        None => return Ok(settings.interval_count == Some(n_intervals)),
+                    },
+                }
+            }
+            if running.has_ended()? {
+                let is_by_count = settings.interval_count == Some(n_intervals);
+                return Ok(is_by_count && settings.interval.is_some());
+            }
+            let next = schedule.next().map(|next| next.saturating_sub(now));
+            let wait = match running.child {
+                Some(_) => next.unwrap_or(Duration::from_secs(3600)),
+                None => next.map_or(ALIVE_EVERY, |next| next.min(ALIVE_EVERY)),
+            };
+            // Not before it is due: time-outs are whole milliseconds.
+            let wait = Duration::from_millis(
+                wait.as_nanos()
+                    .div_ceil(1_000_000)
+                    .try_into()
+                    .unwrap_or(1000),
+            );
+            let waited = poller.wait(wait).map(Iterator::count);
+            waited.map_err(Error::system("waiting"))?;
+            while let Some(signal) = signals.next() {
+                running.hear(signal);
+            }
+            if running.is_stopped && running.child.is_none() {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Writes what came since the last interval.
+    fn interval(
+        &mut self,
+        running: &mut Running<'_>,
+        now: Duration,
+        cells: Vec<Vec<Cell>>,
+    ) -> Result<(), Error> {
+        let (then, before) = &running.before;
+        let rows = self.rows(&since(&cells, before));
+        let span = Span {
+            counted: Counted {
+                events: &running.counters.events,
+                rows: &rows,
+                metrics: &self.metrics,
+                wall_ns: nanoseconds(now.saturating_sub(*then)),
+            },
+            threads: &running.targets.threads,
+            at: Some(now),
+        };
+        let written = self.printer.head(&span, self.out);
+        let written = written.and_then(|()| self.printer.counts(&span, self.out));
+        written
+            .and_then(|()| self.out.flush())
+            .map_err(Error::Write)?;
+        running.before = (now, cells);
+        Ok(())
+    }
+
+    fn rows(&self, cells: &[Vec<Cell>]) -> Vec<Vec<Row>> {
+        let added_up = AddedUp {
+            aggregation: self.settings.aggregation,
+            topology: &self.topology,
+            scale: self.settings.scale,
+        };
+        cells.iter().map(|cells| added_up.rows(cells)).collect()
+    }
+
+    /// Writes the counts of all runs.
+    fn finish(&mut self) -> Result<(), Error> {
+        let Some(last) = &self.last else {
+            return Ok(());
+        };
+        if self.printer.is_interval {
+            if !self.settings.style.summary {
+                return Ok(());
+            }
+            self.printer.is_interval = false;
+        }
+        let rows = self.runs.rows();
+        let span = Span {
+            counted: Counted {
+                events: &last.events,
+                rows: &rows,
+                metrics: &self.metrics,
+                wall_ns: 1e9 * self.runs.wall().mean(),
+            },
+            threads: &last.targets.threads,
+            at: None,
+        };
+        // What a command beside took of the CPUs is not what was counted.
+        let of_command = self.settings.watch == WhoseEvents::Command;
+        let cpu_time = self.cpu_time.filter(|_| of_command);
+        let footer = Footer {
+            cpu: cpu_time.map(|time| (time.user, time.system)),
+        };
+        if self.printer.is_repeated {
+            let n = self.runs.walls.len();
+            self.printer.title = format!("{} ({n} runs)", self.printer.title);
+        }
+        let written = self.printer.head(&span, self.out);
+        let written = written.and_then(|()| self.printer.counts(&span, self.out));
+        let written = written.and_then(|()| footer.write(&self.printer, &self.runs, self.out));
+        written
+            .and_then(|()| self.out.flush())
+            .map_err(Error::Write)
+    }
+
+    fn never_counted(&self) -> Vec<String> {
+        let Some(last) = &self.last else {
+            return Vec::new();
+        };
+        let rows = self.runs.rows();
+        let both = last.events.iter().zip(&rows);
+        // Enabled, and not for a moment on the PMU; a task that did not run is something else.
+        let is_starved = |rows: &Vec<Row>| {
+            let enabled = rows.iter().any(|row| row.enabled_ns > 0.0);
+            enabled && rows.iter().all(|row| !row.is_counted())
+        };
+        let starved = both.filter(|(event, rows)| event.is_supported && is_starved(rows));
+        starved.map(|(event, _)| event.name.clone()).collect()
+    }
+}
+
+impl Running<'_> {
+    fn has_ended(&mut self) -> Result<bool, Error> {
+        if let Some(child) = &mut self.child {
+            let status = child.try_wait().map_err(Error::system("waiting"))?;
+            return Ok(status.is_some());
+        }
+        let threads = &self.targets.threads;
+        let is_alive = |tid| rprof_process::process_of(tid).is_ok();
+        Ok(!threads.is_empty() && !threads.iter().any(|thread| is_alive(thread.tid)))
+    }
+
+    fn hear(&mut self, signal: Signal) {
+        let Signal::Stop { is_from_terminal } = signal else {
+            return;
+        };
+        if let Some(child) = &self.child {
+            match self.is_stopped {
+                true => child.kill(),
+                // It has the signal, too.
+                false if is_from_terminal => {}
+                false => child.terminate(),
+            }
+        }
+        self.is_stopped = true;
+    }
+}
+
+/// The metrics of the events, as often as these are counted.
+fn of_each_group(settings: &StatSettings, n_counted: usize) -> Vec<MetricOfEvents> {
+    let n_events = settings.events.len().max(1);
+    let starts = (0..n_counted).step_by(n_events);
+    starts
+        .flat_map(|by| settings.metrics.iter().map(move |metric| metric.moved(by)))
+        .collect()
+}
+
+fn switch(counters: &Counters<KernelDoor>, is_on: bool) -> Result<(), Error> {
+    let switched = counters.enable(is_on);
+    switched.map_err(Error::system("switching counters"))
+}
+
+fn sources(settings: &StatSettings) -> Sources {
+    Sources {
+        sysfs: settings.sysfs.clone(),
+        ..Sources::default()
+    }
+}
+
+fn nanoseconds(time: Duration) -> f64 {
+    1e9 * time.as_secs_f64()
+}
+
+/// Whom it is about, as perf says it.
+fn title(settings: &StatSettings) -> String {
+    let list = |ids: &[i32]| {
+        let ids: Vec<String> = ids.iter().map(i32::to_string).collect();
+        ids.join(",")
+    };
+    match (&settings.watch, &settings.cpus) {
+        (WhoseEvents::Processes(pids), _) => format!("process id '{}'", list(pids)),
+        (WhoseEvents::Threads(tids), _) => format!("thread id '{}'", list(tids)),
+        (WhoseEvents::All, Some(cpus)) => {
+            let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
+            format!("'CPU(s) {}'", cpus.join(","))
+        }
+        (WhoseEvents::All, None) => "'system wide'".to_owned(),
+        (WhoseEvents::Command, _) => {
+            let words = settings.command.iter().map(|word| word.to_string_lossy());
+            format!("'{}'", words.collect::<Vec<_>>().join(" "))
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Counts of programs that always do the same are those of perf.
+
+use crate::common::{Tracefs, has, live, records_all, run, tool, tracefs};
+use crate::{HIT, both, said, work};
+
+/// Counts by event, from `-x,`.
+fn counts(text: &str) -> Vec<(String, String)> {
+    let of = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        Some(((*fields.get(2)?).to_owned(), (*fields.first()?).to_owned()))
+    };
+    text.lines().filter_map(of).collect()
+}
+
+#[test]
+fn faults_and_hits_of_breakpoints_are_those_of_perf() {
+    let test = "faults_and_hits_of_breakpoints_are_those_of_perf";
+    let Some(program) = work(test) else { return };
+    if !has(test, "perf", "linux-perf") {
+        return;
+    }
+    let Some(_live) = live(test) else { return };
+    let path = program.path();
+    let hit = format!("mem:{HIT:#x}:x");
+    // In user code: the kernel's own, while it executes the program, differ by where the stack is.
+    let events = format!("page-faults:u,minor-faults:u,{hit}");
+    let all = said(&["-x,", "-e", &events, path.to_str().unwrap()]);
+    let [ours, perfs] = all.each_ref().map(|text| counts(text));
+    assert_eq!(ours, perfs);
+    assert_eq!(ours[2], (hit.clone(), "1000".to_owned()));
+    let faults: u64 = ours[0].1.parse().unwrap();
+    assert!(faults >= 100, "{faults}");
+
+    // In a group, and of each of three runs.
+    let group = format!("{{page-faults:u,{hit}}}");
+    let again = said(&["-r", "3", "-x,", "-e", &group, path.to_str().unwrap()]);
+    let [ours_again, perfs_again] = again.each_ref().map(|text| counts(text));
+    assert_eq!(ours_again, perfs_again);
+    assert_eq!(ours_again[0].1, faults.to_string());
+}
+
+#[test]
+fn system_calls_are_those_of_perf() {
+    let test = "system_calls_are_those_of_perf";
+    let Some(program) = work(test) else { return };
+    let Some(tracefs) = tracefs(test) else { return };
+    if !has(test, "perf", "linux-perf") {
+        return;
+    }
+    let Some(_live) = live(test) else { return };
+    let path = program.path();
+    let words = [
+        "-x,",
+        "-e",
+        "raw_syscalls:sys_enter",
+        path.to_str().unwrap(),
+    ];
+    let [ours, perfs] = both(&words).map(|command| {
+        let ran = run(&mut Tracefs::within(tracefs, &command)).ok();
+        counts(&ran.stderr)
+    });
+    assert_eq!(ours, perfs);
+    // mmap, ten for its id, and its end; execve was entered before.
+    assert_eq!(ours[0].1, "12");
+}
+
+/// Each line through two pipes.
+const PING_PONG: &str =
+    "i=0; while [ $i -lt 200 ]; do echo $i; read x <&3 || exit 1; i=$((i + 1)); done";
+
+#[test]
+fn every_wait_of_a_ping_pong_is_a_context_switch() {
+    let test = "every_wait_of_a_ping_pong_is_a_context_switch";
+    if !has(test, "perf", "linux-perf") {
+        return;
+    }
+    let Some(_live) = live(test) else { return };
+    let dir = crate::common::scratch();
+    let fifo = dir.path().join("back");
+    run(tool("mkfifo").arg(&fifo)).ok();
+    let script = format!(
+        "exec 3<>{0}; {{ {PING_PONG}; }} | while read y; do echo $y > {0}; done",
+        fifo.display()
+    );
+    for text in said(&["-x,", "-e", "context-switches", "sh", "-c", &script]) {
+        let counted: u64 = counts(&text)[0].1.parse().unwrap();
+        // One waits while the other works, each time.
+        assert!(counted >= 200, "{text}");
+    }
+}
+
+#[test]
+fn what_is_not_inherited_is_of_the_command_alone() {
+    let test = "what_is_not_inherited_is_of_the_command_alone";
+    let Some(program) = work(test) else { return };
+    let Some(_live) = live(test) else { return };
+    let path = program.path();
+    let hit = format!("mem:{HIT:#x}:x");
+    let script = format!("{} && {}", path.display(), path.display());
+    for (flags, expected) in [(&[][..], "2000"), (&["-i"], "0")] {
+        let words = [flags, &["-x,", "-e", &hit, "sh", "-c", &script]].concat();
+        let [mut ours, _] = both(&words);
+        let ran = run(&mut ours).ok();
+        assert_eq!(counts(&ran.stderr)[0].1, expected, "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn each_cpu_has_its_clock() {
+    let test = "each_cpu_has_its_clock";
+    let Some(_live) = live(test) else { return };
+    if !records_all(test) {
+        return;
+    }
+    let [mut ours, _] = both(&["-a", "-A", "-x,", "-e", "cpu-clock", "true"]);
+    let ran = run(&mut ours).ok();
+    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
+    let n_cpus = rprof_events::parse_cpu_list(&online).unwrap().len();
+    assert_eq!(ran.stderr.lines().count(), n_cpus);
+    assert!(ran.stderr.starts_with("CPU0,"), "{}", ran.stderr);
+}

@@ -1,0 +1,141 @@
+//! How a count ends: statuses, signals, limits, and what cannot be meant.
+
+use crate::common::{Running, live, rprof, run, scratch, signal};
+
+fn stat(words: &[&str]) -> std::process::Command {
+    rprof(["stat"].iter().chain(words))
+}
+
+#[test]
+fn the_commands_status_is_passed_on() {
+    let Some(_live) = live("the_commands_status_is_passed_on") else {
+        return;
+    };
+    for (script, code) in [("exit 7", 7), ("kill -9 $$", 137), ("true", 0)] {
+        let ran = run(&mut stat(&["-e", "page-faults", "sh", "-c", script]));
+        assert_eq!(ran.status.code(), Some(code), "{}", ran.stderr);
+        assert!(ran.stderr.contains("page-faults"), "{}", ran.stderr);
+    }
+    let missing = run(&mut stat(&["/no/such/command"])).fails(1);
+    assert!(missing.contains("/no/such/command"), "{missing}");
+    assert_eq!(missing.lines().count(), 1);
+}
+
+#[test]
+fn counts_are_written_when_somebody_stops_it() {
+    let Some(_live) = live("counts_are_written_when_somebody_stops_it") else {
+        return;
+    };
+    // Its first line says that it counts.
+    let script = "echo ready; exec sleep 300";
+    for name in ["INT", "TERM"] {
+        let mut running = Running::start(&mut stat(&["-e", "page-faults", "sh", "-c", script]));
+        assert_eq!(running.line(), "ready");
+        signal(running.pid(), name);
+        let ran = running.finish();
+        assert_eq!(ran.status.code(), Some(128 + 15), "{}", ran.stderr);
+        assert!(ran.stderr.contains("page-faults"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_timeout_ends_the_command_and_intervals_end_by_their_number() {
+    let test = "a_timeout_ends_the_command_and_intervals_end_by_their_number";
+    let Some(_live) = live(test) else { return };
+    let ran = run(&mut stat(&[
+        "--timeout",
+        "20",
+        "-x,",
+        "-e",
+        "cs",
+        "sleep",
+        "300",
+    ]));
+    assert_eq!(ran.status.code(), Some(128 + 15));
+    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+    let words = [
+        "-I",
+        "10",
+        "--interval-count",
+        "3",
+        "-x,",
+        "-e",
+        "cs",
+        "sleep",
+        "300",
+    ];
+    let ran = run(&mut stat(&words));
+    assert_eq!(ran.stderr.lines().count(), 3, "{}", ran.stderr);
+}
+
+#[test]
+fn counts_go_to_a_file_that_may_grow() {
+    let Some(_live) = live("counts_go_to_a_file_that_may_grow") else {
+        return;
+    };
+    let dir = scratch();
+    let path = dir.path().join("counts");
+    let path = path.to_str().unwrap();
+    for (append, n_lines) in [(false, 1), (true, 2), (false, 1)] {
+        let mut words = vec!["-x,", "-e", "cs", "-o", path];
+        if append {
+            words.push("--append");
+        }
+        words.push("true");
+        let ran = run(&mut stat(&words)).ok();
+        assert_eq!(ran.stderr, "");
+        let text = std::fs::read_to_string(path).unwrap();
+        assert_eq!(text.lines().count(), n_lines, "{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_counted_is_one_line() {
+    let Some(_live) = live("what_cannot_be_counted_is_one_line") else {
+        return;
+    };
+    for (words, code, expected) in [
+        (
+            &["-e", "page-fualts", "true"][..],
+            2,
+            "did you mean 'page-faults'?",
+        ),
+        (&["-I", "0", "true"], 2, "at least 1"),
+        (&["--timeout", "0", "true"], 2, "at least 1"),
+        (&["-p", "999999999"], 1, "no process or thread 999999999"),
+        (&["-A", "true"], 2, "with -a or -C"),
+        (&["--per-thread", "true"], 2, "with -p, -t or -a"),
+        (&["-x", "", "true"], 2, "between them"),
+        (&[], 2, "nothing to count"),
+        (
+            &["-a", "-G", "no/such/group", "-e", "cs", "true"],
+            1,
+            "no/such/group",
+        ),
+        (
+            &["-a", "-G", "a,b", "-e", "cs", "true"],
+            1,
+            "2 control groups for 1 events",
+        ),
+        (
+            &["-e", "uprobe:/bin/true:main", "true"],
+            1,
+            "probes are not counted",
+        ),
+    ] {
+        let said = run(&mut stat(words)).fails(code);
+        assert!(said.contains(expected), "{words:?}: {said}");
+        assert_eq!(said.lines().count(), 1, "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn nothing_but_times_is_counted_if_nothing_is_wanted() {
+    let Some(_live) = live("nothing_but_times_is_counted_if_nothing_is_wanted") else {
+        return;
+    };
+    let ran = run(&mut stat(&["-n", "true"])).ok();
+    let lines: Vec<&str> = ran.stderr.lines().filter(|line| !line.is_empty()).collect();
+    assert_eq!(lines.len(), 4, "{}", ran.stderr);
+    assert!(lines[1].ends_with("seconds time elapsed"));
+}
