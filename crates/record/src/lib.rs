@@ -33,7 +33,6 @@ mod note;
 mod opened_event;
 mod opening;
 mod output;
-mod permission;
 mod probes;
 mod ptrace;
 mod run;
@@ -55,10 +54,9 @@ pub use opening::place::Place;
 pub use opening::stack_dump::LARGE_BYTES as MOST_STACK_BYTES;
 pub use output::writing::{SwitchOn, SwitchOutput, Synthesis, Writing};
 pub use probes::error::ProbeError;
+pub use rprof_targets::Cgroups;
 pub use sample_fields::{SampleFields, Space, user_registers};
-pub use settings::{
-    CallChains, Cgroups, EventCount, Inherit, Output, Rate, Settings, Summary, Tool, Watch,
-};
+pub use settings::{CallChains, EventCount, Inherit, Output, Rate, Settings, Summary, Tool, Watch};
 pub use sideband::Sideband;
 pub use start::record;
 pub use switching::remote_control::ControlNote;

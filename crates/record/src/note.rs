@@ -1,9 +1,9 @@
 //! Things a user should know, one line each.
 
-use crate::permission::refusal::more_memory;
 use crate::{ControlNote, OpenedEvent};
 use rprof_base::Counted;
 use rprof_ringbuf::INHERITED_VALUES;
+use rprof_targets::rights::refusal::more_memory;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -5,6 +5,7 @@ use rprof_events::Event;
 use rprof_locate::KeptFiles;
 use rprof_perfdata::feature::{CpuBudget, RecorderCost, SampleCoverage, StackEnds};
 use rprof_ringbuf::sys::Clock;
+use rprof_targets::Cgroups;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -78,18 +79,6 @@ pub enum Inherit {
     No,
     /// The same, with one event a thread, whatever its CPU.
     PerThread,
-}
-
-/// Which control groups are sampled.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Cgroups {
-    /// All that runs, in whatever group.
-    #[default]
-    All,
-    /// The nth event that of the nth name, if there is one; a single name is for all events.
-    ByEvent(Vec<Option<String>>),
-    /// Each event that of each name.
-    Each(Vec<String>),
 }
 
 /// Where a recording goes.

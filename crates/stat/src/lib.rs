@@ -12,7 +12,6 @@
 //! | `metric` | numbers that users define by expressions |
 //! | `output` | text, CSV and JSON |
 
-mod cgroup;
 mod defaults;
 mod derived;
 mod error;
@@ -32,7 +31,6 @@ mod unit;
 pub use defaults::{DefaultSet, default_events, topdown_events};
 pub use error::Error;
 pub use metric::{DefinedMetric, MetricError, Names};
+pub use rprof_targets::Cgroups;
 pub use run::{StatEnd, stat};
-pub use settings::{
-    Aggregation, CountForm, CountedCgroups, MetricOfEvents, StatSettings, Style, WhoseEvents,
-};
+pub use settings::{Aggregation, CountForm, MetricOfEvents, StatSettings, Style, WhoseEvents};

@@ -1,6 +1,5 @@
 //! A count from start to end.
 
-use crate::cgroup::{Cgroup, CountedOf, spread};
 use crate::derived::Counted;
 use crate::opening::{Cell, Counters, How, Wanted};
 use crate::output::{Footer, Printer, Span};
@@ -16,6 +15,7 @@ use rprof_process::{Child, Gated, ResourceUsage, Stdout};
 use rprof_ringbuf::Poller;
 use rprof_ringbuf::count::KernelDoor;
 use rprof_ringbuf::sys::{Signal, Signals};
+use rprof_targets::CgroupFolder;
 use std::io::Write;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -63,8 +63,7 @@ struct Whole<'w> {
     printer: Printer<'w>,
     online: Vec<u32>,
     topology: Topology,
-    cgroups: Vec<Cgroup>,
-    counted: Vec<CountedOf>,
+    counted: Vec<(usize, Option<CgroupFolder>)>,
     /// Of each control group.
     metrics: Vec<MetricOfEvents>,
     runs: Runs,
@@ -105,7 +104,7 @@ impl<'w> Whole<'w> {
     fn new(settings: &'w StatSettings, out: &'w mut dyn Write) -> Result<Self, Error> {
         let sources = sources(settings);
         let online = online_cpus(&sources).unwrap_or_else(|_| vec![0]);
-        let (cgroups, counted) = spread(&settings.cgroups, settings.events.len())?;
+        let counted = settings.cgroups.events(settings.events.len())?;
         Ok(Self {
             settings,
             out,
@@ -120,7 +119,6 @@ impl<'w> Whole<'w> {
             topology: Topology::read(&settings.sysfs, &online),
             online,
             metrics: of_each_group(settings, counted.len()),
-            cgroups,
             counted,
             runs: Runs::default(),
             last: None,
@@ -140,7 +138,6 @@ impl<'w> Whole<'w> {
         let on_exec = settings.watch == WhoseEvents::Command && settings.delay.is_none();
         let wanted = Wanted {
             events: &settings.events,
-            cgroups: &self.cgroups,
             counted: &self.counted,
         };
         let how = How {

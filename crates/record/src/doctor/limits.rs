@@ -2,8 +2,8 @@
 
 use super::tried::MOST_BYTES;
 use super::{Check, Patient, State};
-use crate::permission::Capability;
-use crate::permission::refusal::rings as more_memory;
+use rprof_targets::rights::Capability;
+use rprof_targets::rights::refusal::rings as more_memory;
 
 /// As large as perf's: less makes bursts overflow.
 const ENOUGH_BYTES: u64 = 512 << 10;

@@ -1,8 +1,8 @@
 //! Checks: which events can be opened.
 
 use super::{Check, Patient, State};
-use crate::permission::refusal::{self, Wanted};
 use rprof_ringbuf::OpenError;
+use rprof_targets::rights::refusal::{self, Wanted};
 
 /// Without this there is no profile.
 pub(super) fn own_user(patient: &Patient<'_>) -> Option<Check> {

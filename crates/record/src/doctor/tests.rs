@@ -1,7 +1,7 @@
 //! Diagnoses of made-up machines.
 
 use super::*;
-use crate::permission::facts::tests::facts;
+use crate::doctor::made_up::facts;
 use rprof_ringbuf::OpenError;
 
 fn all_open() -> Tried {

@@ -1,8 +1,8 @@
 //! Checks: tracepoints, other processes, BPF.
 
 use super::{Check, Patient, State};
-use crate::permission::refusal::{Wanted, allow};
-use crate::permission::{Capability, Facts};
+use rprof_targets::rights::refusal::{Wanted, allow};
+use rprof_targets::rights::{Capability, Facts};
 use std::io::ErrorKind;
 
 pub(super) fn tracefs(patient: &Patient<'_>) -> Option<Check> {

@@ -1,10 +1,10 @@
 //! What the kernel lets us open: tried, and closed again.
 
-use crate::permission::Facts;
 use crate::ptrace;
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type, hw, sw};
 use rprof_events::online_cpus;
 use rprof_ringbuf::{Counter, Cpu, OpenError, Ring, Target, sys};
+use rprof_targets::rights::Facts;
 
 /// The largest ring that is tried, bytes.
 pub(super) const MOST_BYTES: usize = 16 << 20;

@@ -3,13 +3,13 @@
 use crate::Error;
 use crate::control::DumpSize;
 use crate::interrupts::Interrupts;
-use crate::opening::cgroup::Cgroup;
 use crate::opening::groups;
 use crate::opening::place::Place;
 use crate::opening::{EventCounters, Group, Opened, Rings, SmallDumps};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_ringbuf::sys::OpenFilesLimit;
 use rprof_ringbuf::{Counter, OpenError, OpenWith, Target};
+use rprof_targets::CgroupFolder;
 
 /// An event's counter for one target on one CPU, and the same with small dumps.
 struct OneOrTwo {
@@ -74,7 +74,7 @@ impl Group {
         if !place.is_on(event.cpus.as_deref()) {
             return Ok(None);
         }
-        let target = event.cgroup.as_ref().map_or(target, Cgroup::target);
+        let target = event.cgroup.as_ref().map_or(target, CgroupFolder::target);
         let leader = leader.map(|leader| &self.events[leader]);
         let text = event.text.as_deref();
         let open = |attr, leader| {

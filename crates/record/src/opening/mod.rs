@@ -1,7 +1,6 @@
 //! Opening every event for every target on every CPU, and mapping two rings a CPU.
 
 pub(crate) mod attrs;
-pub(crate) mod cgroup;
 pub(crate) mod counters;
 pub(crate) mod file_limit;
 pub(crate) mod filter;
@@ -20,7 +19,6 @@ use crate::drain::streams::Streams;
 use crate::interrupts::Interrupts;
 use crate::note::{FewFiles, SmallRings};
 use crate::opening::attrs::{Attrs, Prepared};
-use crate::opening::cgroup::Cgroup;
 use crate::opening::filter::Filter;
 use crate::opening::place::Place;
 use crate::opening::rings::RingOwner;
@@ -28,6 +26,7 @@ use crate::{CallChains, Error};
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout};
 use rprof_events::Grouping;
 use rprof_ringbuf::{Counter, MapError, OpenError, Ring, Target, sys};
+use rprof_targets::CgroupFolder;
 use std::ffi::CString;
 use std::io;
 
@@ -55,7 +54,7 @@ pub(crate) struct EventCounters {
     pub(crate) grouping: Grouping,
     /// What the kernel wants with a probe.
     pub(crate) text: Option<CString>,
-    pub(crate) cgroup: Option<Cgroup>,
+    pub(crate) cgroup: Option<CgroupFolder>,
     /// Which hits are sampled.
     pub(crate) filter: Option<Filter>,
 }

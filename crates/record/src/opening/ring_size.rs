@@ -3,10 +3,10 @@
 use crate::note::SmallRings;
 use crate::opening::attrs::Attrs;
 use crate::opening::{Group, Scope, stack_dump};
-use crate::permission::refusal;
 use crate::{Inherit, Rate, Settings};
 use rprof_events::{Sources, online_cpus};
 use rprof_ringbuf::{Ring, sys};
+use rprof_targets::rights::refusal;
 
 /// Bytes of a sample ring, as perf's.
 const SAMPLE_BYTES: u64 = 512 << 10;

@@ -3,7 +3,6 @@
 use super::{DEFAULT_HZ, MOST_HZ};
 use crate::opening::attrs::{Prepared, sampling_attr};
 use crate::opening::stack_dump;
-use crate::permission::{Capability, Facts};
 use crate::{
     CallChains, Error, Inherit, Note, Rate, SampleFields, Settings, Sideband, Watch, advice,
 };
@@ -11,6 +10,7 @@ use rprof_abi::{AttrFlags, Machine, PerfEventAttr, event_type, sw};
 use rprof_events::{Event, Grouping, cpu_clock};
 use rprof_ringbuf::sys::ptrace;
 use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Target};
+use rprof_targets::rights::{Capability, Facts};
 
 /// How ptrace stands in.
 #[derive(Debug)]

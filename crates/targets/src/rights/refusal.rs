@@ -1,27 +1,29 @@
 //! Refusals of the kernel's, each with its cause and the smallest step that would help: the one table
-//! that `record` and `doctor` take their words from.
+//! that `record`, `stat` and `doctor` take their words from.
 //!
 //! A capability of rprof's file comes before a sysctl, which is for everybody; and
 //! `perf_event_paranoid` at -1 is no advice at all.
 
 use super::{Capability, Container, Facts, Seccomp};
-use crate::Sideband;
 use rprof_ringbuf::OpenError;
 use rprof_ringbuf::sys::page_size;
 
 /// Above it, nothing is allowed to users without rights (a patch of Debian, Ubuntu, Android).
-pub(crate) const MOST_PARANOID: i32 = 2;
+pub const MOST_PARANOID: i32 = 2;
 
 /// Rings with room for some of the largest stack dumps.
-pub(crate) const USUAL_RING_BYTES: u64 = 2 << 20;
+pub const USUAL_RING_BYTES: u64 = 2 << 20;
+
+/// Data pages of a sideband ring: a build's worth of mappings between two drains.
+pub const SIDEBAND_PAGES: usize = 32;
 
 /// What gives rings enough memory, the smallest step first.
-pub(crate) fn rings() -> String {
+pub fn rings() -> String {
     more_memory(locked_kib(USUAL_RING_BYTES))
 }
 
 /// What gives each CPU this much memory for rings, the smallest step first.
-pub(crate) fn more_memory(kib: u64) -> String {
+pub fn more_memory(kib: u64) -> String {
     format!(
         "ulimit -l, CAP_IPC_LOCK of rprof's file (README.md, \"For a team\"), or \
          sudo sysctl kernel.perf_event_mlock_kb={kib}"
@@ -30,15 +32,14 @@ pub(crate) fn more_memory(kib: u64) -> String {
 
 /// What a CPU's rings lock: one of samples, of this size, and one of sideband, each with a page of the
 /// kernel's.
-pub(crate) fn locked_kib(ring_bytes: u64) -> u64 {
-    let sideband = Sideband::default().ring_pages();
-    let pages = sideband.saturating_add(2).saturating_mul(page_size());
+pub fn locked_kib(ring_bytes: u64) -> u64 {
+    let pages = (SIDEBAND_PAGES + 2).saturating_mul(page_size());
     ring_bytes.saturating_add(pages as u64).div_ceil(1024)
 }
 
 /// What was to be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub enum Wanted {
     /// User space of one's own processes.
     OwnUser,
     /// The kernel, while it works for them.
@@ -74,7 +75,7 @@ impl Wanted {
 }
 
 /// Why an event could not be opened, and what to do.
-pub(crate) fn of(error: &OpenError, wanted: Wanted, facts: &Facts) -> String {
+pub fn of(error: &OpenError, wanted: Wanted, facts: &Facts) -> String {
     match error {
         OpenError::Access => access(wanted, facts),
         // So the kernel answers of tracepoints (perf_allow_tracepoint, v6.12).
@@ -128,7 +129,7 @@ fn access(wanted: Wanted, facts: &Facts) -> String {
 }
 
 /// The smallest step that allows what paranoia forbids.
-pub(crate) fn allow(wanted: Wanted, facts: &Facts) -> String {
+pub fn allow(wanted: Wanted, facts: &Facts) -> String {
     let level = wanted.level();
     let mut steps = Vec::new();
     let confining = facts
@@ -211,7 +212,7 @@ mod tests {
     #[test]
     fn memory_is_for_the_rings_and_what_comes_with_them() {
         let page_kib = page_size() as u64 / 1024;
-        let others_kib = (Sideband::default().ring_pages() as u64 + 2) * page_kib;
+        let others_kib = (SIDEBAND_PAGES as u64 + 2) * page_kib;
         assert_eq!(locked_kib(64 << 20), (64 << 10) + others_kib);
         let said = rings();
         let enough = format!("kernel.perf_event_mlock_kb={}", 2048 + others_kib);
