@@ -125,7 +125,7 @@ impl Coverage {
     #[inline]
     pub(crate) fn takes(&mut self, head: &Head, sample: &[u8]) -> bool {
         let is_by_cpu = self.by_cpu.contains(&head.id);
-        if is_by_cpu && !self.lineage.has_thread(head.tid) {
+        if is_by_cpu && !self.lineage.has_thread(head.tid, head.time_ns) {
             return false;
         }
         if self.ids.contains(&head.id) {

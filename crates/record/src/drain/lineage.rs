@@ -15,6 +15,8 @@ pub(crate) struct Lineage {
     alive_at: HashMap<i32, u64>,
     /// When they ended.
     ended: HashMap<i32, End>,
+    /// Threads whose id has become somebody else's in this pass, with when. Their samples are yet to come.
+    given_away: HashMap<i32, u64>,
     pass: u64,
     n_exits: u64,
 }
@@ -78,9 +80,13 @@ impl Lineage {
             threads,
             alive_at,
             ended,
+            given_away,
             pass,
             ..
         } = self;
+        for (tid, _) in given_away.drain() {
+            threads.remove(&tid);
+        }
         ended.retain(|tid, end| {
             let stays = end.pass == *pass;
             if !stays {
@@ -102,25 +108,30 @@ impl Lineage {
         self.alive.is_empty()
     }
 
-    /// Whether it is one of them.
+    /// Whether it was one of them at a time.
     #[inline]
-    pub(crate) fn has_thread(&self, tid: i32) -> bool {
+    pub(crate) fn has_thread(&self, tid: i32, time_ns: u64) -> bool {
         self.threads.contains(&tid)
+            && (self.given_away.is_empty()
+                || self.given_away.get(&tid).is_none_or(|&at| time_ns < at))
     }
 
     /// Notes what a record says; `body` are its bytes after the header. Returns whether it is about a
     /// recorded task, or about none.
-    pub(crate) fn see(&mut self, kind: RecordKind, body: &[u8]) -> bool {
+    pub(crate) fn see(&mut self, kind: RecordKind, body: &[u8], time_ns: u64) -> bool {
         let pid = word(body, 0);
+        let is_known = |lineage: &Self, tid| lineage.has_thread(tid, time_ns);
         match kind {
             RecordKind::FORK => {
                 let (tid, parent) = (word(body, 2), word(body, 3));
-                let is_ours = self.threads.contains(&parent);
+                let is_ours = is_known(self, parent);
                 if is_ours {
+                    self.given_away.remove(&tid);
                     self.add(pid, &[tid]);
                 } else {
-                    // An id that was one of ours, given anew.
-                    self.threads.remove(&tid);
+                    if self.threads.contains(&tid) {
+                        self.given_away.entry(tid).or_insert(time_ns);
+                    }
                     if tid == pid {
                         self.processes.remove(&pid);
                     }
@@ -128,8 +139,11 @@ impl Lineage {
                 is_ours
             }
             RecordKind::EXIT => {
-                self.alive.remove(&word(body, 2));
-                self.threads.contains(&word(body, 2))
+                let is_ours = is_known(self, word(body, 2));
+                if is_ours {
+                    self.alive.remove(&word(body, 2));
+                }
+                is_ours
             }
             RecordKind::MMAP | RecordKind::MMAP2 | RecordKind::COMM => {
                 pid < 0 || self.processes.contains(&pid)
@@ -159,22 +173,22 @@ mod tests {
         let mut lineage = Lineage::default();
         lineage.add(10, &[10, 11]);
         // A thread of theirs, a process of that thread, somebody else's process.
-        assert!(lineage.see(RecordKind::FORK, &task([10, 10, 12, 11])));
-        assert!(lineage.see(RecordKind::FORK, &task([20, 10, 20, 12])));
-        assert!(!lineage.see(RecordKind::FORK, &task([30, 1, 30, 1])));
+        assert!(lineage.see(RecordKind::FORK, &task([10, 10, 12, 11]), 1));
+        assert!(lineage.see(RecordKind::FORK, &task([20, 10, 20, 12]), 1));
+        assert!(!lineage.see(RecordKind::FORK, &task([30, 1, 30, 1]), 1));
         for (tid, expected) in [(10, true), (11, true), (12, true), (20, true), (30, false)] {
-            assert_eq!(lineage.has_thread(tid), expected, "{tid}");
+            assert_eq!(lineage.has_thread(tid, 2), expected, "{tid}");
         }
-        assert!(lineage.see(RecordKind::MMAP2, &task([20, 20, 0, 0])));
-        assert!(!lineage.see(RecordKind::COMM, &task([30, 30, 0, 0])));
-        assert!(lineage.see(RecordKind::MMAP, &task([-1, 0, 0, 0])));
+        assert!(lineage.see(RecordKind::MMAP2, &task([20, 20, 0, 0]), 1));
+        assert!(!lineage.see(RecordKind::COMM, &task([30, 30, 0, 0]), 1));
+        assert!(lineage.see(RecordKind::MMAP, &task([-1, 0, 0, 0]), 1));
     }
 
     #[test]
     fn of_those_of_whom_alone_is_told_times_count_and_not_the_order() {
         let mut lineage = Lineage::default();
         lineage.add_threads(&[10]);
-        let known = |lineage: &Lineage| [10, 11, 12].map(|tid| lineage.has_thread(tid));
+        let known = |lineage: &Lineage| [10, 11, 12].map(|tid| lineage.has_thread(tid, 70));
         // The child of a child that is not known yet, and has ended before it began; a name tells of one, too.
         lineage.see_own(RecordKind::EXIT, &task([12, 11, 12, 11]), 30);
         lineage.see_own(RecordKind::FORK, &task([12, 11, 12, 11]), 20);
@@ -199,9 +213,14 @@ mod tests {
     fn the_last_samples_of_a_thread_are_its_own_until_its_id_is_given_anew() {
         let mut lineage = Lineage::default();
         lineage.add(10, &[10]);
-        assert!(lineage.see(RecordKind::EXIT, &task([10, 1, 10, 1])));
-        assert!(lineage.is_gone() && lineage.has_thread(10));
-        assert!(!lineage.see(RecordKind::FORK, &task([10, 1, 10, 1])));
-        assert!(!lineage.has_thread(10));
+        let record = task([10, 1, 10, 1]);
+        assert!(lineage.see(RecordKind::EXIT, &record, 5));
+        assert!(lineage.is_gone() && lineage.has_thread(10, 6));
+        assert!(!lineage.see(RecordKind::FORK, &record, 7));
+        // Samples come after all sideband of a pass.
+        assert!(lineage.has_thread(10, 4) && !lineage.has_thread(10, 8));
+        assert!(!lineage.see(RecordKind::FORK, &task([11, 10, 11, 10]), 9));
+        lineage.end_pass();
+        assert!(!lineage.has_thread(10, 4));
     }
 }

@@ -221,6 +221,9 @@ impl Drain {
         if let Some(coverage) = &mut self.coverage {
             coverage.end_pass();
         }
+        if let Some(lineage) = &mut self.lineage {
+            lineage.end_pass();
+        }
         // Samples that come later are older than sideband that is written now.
         match any && self.flight.is_none() {
             true => self.end_round(sink)?,
@@ -317,7 +320,7 @@ impl Drain {
             return Ok(());
         }
         let is_others = match (&self.lineage, &mut self.coverage) {
-            (Some(lineage), _) => !lineage.has_thread(head.tid),
+            (Some(lineage), _) => !lineage.has_thread(head.tid, head.time_ns),
             (None, Some(coverage)) => !coverage.takes(&head, record),
             (None, None) => false,
         };
@@ -354,8 +357,9 @@ impl Drain {
         if let Some(lineage) = &mut self.lineage {
             let body = record.get(RecordHeader::LEN..).unwrap_or_default();
             let is_switch = matches!(kind, RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE);
-            let is_others = is_switch && !lineage.has_thread(sideband_tid(record));
-            if is_others || !lineage.see(kind, body) {
+            let time_ns = sideband_time_ns(record);
+            let is_others = is_switch && !lineage.has_thread(sideband_tid(record), time_ns);
+            if is_others || !lineage.see(kind, body, time_ns) {
                 return Ok(());
             }
         }
