@@ -16,7 +16,6 @@ use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::time::Duration;
 
 pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
     let cpus = args.targets.cpu.as_deref().map(parse_cpu_list).transpose();
@@ -52,7 +51,7 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
             delay: args.timing.delay.clone().unwrap_or_default(),
             control: args.timing.control.clone(),
         },
-        duration: args.targets.duration.map(duration).transpose()?,
+        duration: args.targets.duration,
         cpu_percent: args.cost.cpu_percent,
         ring_pages: args
             .output
@@ -230,13 +229,6 @@ fn rate(args: &EventArgs) -> Result<Option<Rate>> {
             Ok(hz) => Ok(Some(Rate::Frequency(hz))),
         },
     }
-}
-
-fn duration(seconds: f64) -> Result<Duration> {
-    Duration::try_from_secs_f64(seconds)
-        .ok()
-        .filter(|time| !time.is_zero())
-        .ok_or_else(|| usage(format_args!("--duration takes seconds, not {seconds}")))
 }
 
 /// Pages, or bytes with a unit; rounded up to a power of two of pages, as perf does.
