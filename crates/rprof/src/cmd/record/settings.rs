@@ -2,6 +2,7 @@
 
 use super::events::events;
 use crate::args::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
+use crate::say;
 use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
 use rprof_abi::{BranchSampleType, SampleType};
@@ -53,12 +54,7 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
         },
         duration: args.targets.duration,
         cpu_percent: args.cost.cpu_percent,
-        ring_pages: args
-            .output
-            .mmap_pages
-            .as_deref()
-            .map(ring_pages)
-            .transpose()?,
+        ring_pages: asked_ring_pages(args)?,
         output: output(&args.output)?,
         writing: writing(args)?,
         strict_rate: args.events.strict_freq,
@@ -229,6 +225,18 @@ fn rate(args: &EventArgs) -> Result<Option<Rate>> {
             Ok(hz) => Ok(Some(Rate::Frequency(hz))),
         },
     }
+}
+
+/// What `-m` asks for; where that is another number of pages than was typed, it is said.
+fn asked_ring_pages(args: &RecordArgs) -> Result<Option<usize>> {
+    let Some(text) = &args.output.mmap_pages else {
+        return Ok(None);
+    };
+    let pages = ring_pages(text)?;
+    if text.parse().is_ok_and(|typed: usize| typed != pages) && !args.quiet {
+        say::line(format_args!("-m {text}: rounded up to {pages} pages"));
+    }
+    Ok(Some(pages))
 }
 
 /// Pages, or bytes with a unit; rounded up to a power of two of pages, as perf does.
