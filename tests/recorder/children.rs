@@ -60,6 +60,20 @@ const SERVER: &str = r#"
         return 0;
     }"#;
 
+#[test]
+fn where_nothing_is_recorded_children_are_not_worth_a_word() {
+    let Some(_live) = live("where_nothing_is_recorded_children_are_not_worth_a_word") else {
+        return;
+    };
+    let server = Server::start();
+    // No breakpoint is for reading and executing.
+    let mut record = rprof(["record", "-e", "mem:0x1000:rx", "-o"]);
+    record.arg(server.file());
+    let ran = run(record.args(["-p", &server.server.pid().to_string()]));
+    let error = ran.fails(1);
+    assert!(!error.contains("child process"), "{error}");
+}
+
 const NOT_RECORDED: &str =
     "3 child processes run already, unrecorded (--children records them, too)";
 

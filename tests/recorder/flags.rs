@@ -35,6 +35,22 @@ fn values_are_attached_to_flags_as_in_perf() {
 }
 
 #[test]
+fn pages_that_are_rounded_up_are_said() {
+    let Some(_live) = live("pages_that_are_rounded_up_are_said") else {
+        return;
+    };
+    let dir = scratch();
+    let said = |pages: &str| {
+        let mut record = rprof(["record", "-m", pages, "true"]);
+        run(record.current_dir(dir.path())).ok().stderr
+    };
+    assert!(said("100").contains("-m 100: rounded up to 128 pages"));
+    for whole in ["128", "512K"] {
+        assert!(!said(whole).contains("rounded"), "{whole}");
+    }
+}
+
+#[test]
 fn perfs_flags_do_what_perf_does() {
     let Some(_live) = live("perfs_flags_do_what_perf_does") else {
         return;

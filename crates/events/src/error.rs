@@ -115,7 +115,7 @@ pub enum EventError {
         event: String,
     },
     /// No event has this name.
-    #[error("unknown event '{name}'{suggestions}")]
+    #[error("unknown event '{name}'{}", suggestions.or_list())]
     UnknownEvent {
         /// The name, without modifiers.
         name: String,

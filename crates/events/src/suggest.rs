@@ -30,6 +30,14 @@ impl Suggestions {
     pub fn among(name: &str, known: impl IntoIterator<Item = String>) -> Self {
         suggest(name, known)
     }
+
+    /// Themselves, or where all names are.
+    pub(crate) fn or_list(&self) -> String {
+        match self.0.is_empty() {
+            true => ": rprof list shows those of this machine".to_owned(),
+            false => self.to_string(),
+        }
+    }
 }
 
 /// Up to three of `known` that are at most a third of their letters away from `name`.

@@ -318,7 +318,7 @@ impl fmt::Display for Note {
             ),
             Self::Unreadable { processes, is_root } => write!(
                 f,
-                "{} cannot be inspected: samples of them lack names and callers{}",
+                "{} cannot be inspected: samples there lack names and callers{}",
                 Counted::new(*processes as u64, "process", "processes"),
                 if *is_root {
                     ""

@@ -73,7 +73,7 @@ pub(crate) fn by_events(settings: &Settings, note: &mut dyn FnMut(Note)) -> Resu
         false => Some(Gated::spawn(&settings.command, stdout_of(settings))?),
     };
     let child = gated.as_ref().map(Gated::pid);
-    note_children(settings, note);
+    let unrecorded = unrecorded_children(settings);
     let targets = targets_of(settings, child)?;
     let n_rings = match settings.inherit {
         Inherit::PerThread => targets.len(),
@@ -95,6 +95,11 @@ pub(crate) fn by_events(settings: &Settings, note: &mut dyn FnMut(Note)) -> Resu
     };
     let OpenedFor { opened, by } = open_all(&attrs, &mut scope, settings, child, note)?;
     opened.tell(note);
+    if unrecorded > 0 {
+        note(Note::ChildrenUnrecorded {
+            processes: unrecorded,
+        });
+    }
     let vanished = targets::vanished(settings, &opened);
     if by == SampledBy::Thread && !vanished.is_empty() {
         note(Note::Vanished(vanished));
@@ -167,14 +172,11 @@ pub(crate) fn by_events(settings: &Settings, note: &mut dyn FnMut(Note)) -> Resu
     run.finish(ended, note)
 }
 
-/// Says that children which run already are not recorded, unless that was asked for.
-fn note_children(settings: &Settings, note: &mut dyn FnMut(Note)) {
-    let (Watch::Processes(pids), false) = (&settings.watch, settings.children) else {
-        return;
-    };
-    let processes = started_by(pids).len();
-    if processes > 0 {
-        note(Note::ChildrenUnrecorded { processes });
+/// Children that run already and are not recorded, since that was not asked for.
+fn unrecorded_children(settings: &Settings) -> usize {
+    match (&settings.watch, settings.children) {
+        (Watch::Processes(pids), false) => started_by(pids).len(),
+        _ => 0,
     }
 }
 

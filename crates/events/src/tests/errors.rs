@@ -20,7 +20,10 @@ fn errors_say_what_is_wrong_and_where() {
             "L1-dcache-lod-misses",
             "unknown event 'L1-dcache-lod-misses': did you mean 'L1-dcache-load-misses'",
         ),
-        ("zzzzzz", "unknown event 'zzzzzz'"),
+        (
+            "zzzzzz",
+            "unknown event 'zzzzzz': rprof list shows those of this machine",
+        ),
         (
             "{cycles,{cs,faults}}",
             "a group within a group in '{cycles,{cs,faults}}': groups do not nest",

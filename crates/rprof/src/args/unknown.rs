@@ -22,6 +22,8 @@ const PERFS: &[(&[&str], &str)] = &[
             "--aio",
             "--affinity",
             "--num-thread-synthesize",
+            "--mmap-flush",
+            "--no-buffering",
         ],
         "leave it out: one thread drains all rings, another one writes",
     ),
@@ -29,14 +31,36 @@ const PERFS: &[(&[&str], &str)] = &[
         &["--kcore"],
         "leave it out: kernels are named by their own symbols",
     ),
+    (
+        &["--proc-map-timeout"],
+        "leave it out: reading mappings has no time limit",
+    ),
+    (
+        &["--debuginfod"],
+        "leave it out: readers ask the servers of DEBUGINFOD_URLS for names",
+    ),
+    (
+        &["--dry-run"],
+        "use rprof doctor: it says what would be recorded",
+    ),
+    (
+        &["--vmlinux"],
+        "leave it out: kprobe:FUNCTION asks the running kernel",
+    ),
+    (
+        &["--clang-path", "--clang-opt"],
+        "leave it out: BPF programs are not loaded",
+    ),
 ];
 
-/// The error with a tip that helps; the one how to pass a flag as a command is taken away.
+/// The error with a tip that helps, or none; the one how to pass a flag as a command is taken away, and clap's
+/// usage, which is that of the flag that is similar.
 pub(crate) fn explained(mut error: clap::Error) -> clap::Error {
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
     }
     error.remove(ContextKind::Suggested);
+    error.remove(ContextKind::Usage);
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else {
         return error;
     };
@@ -44,6 +68,9 @@ pub(crate) fn explained(mut error: clap::Error) -> clap::Error {
     if let Some((_, instead)) = PERFS.iter().find(is_it) {
         let tip = ContextValue::StyledStrs(vec![(*instead).to_owned().into()]);
         error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, tip);
+    } else if error.get(ContextKind::SuggestedArg).is_none() {
+        let tip = ContextValue::StyledStrs(vec!["--help lists all flags".into()]);
         error.insert(ContextKind::Suggested, tip);
     }
     error
@@ -65,7 +92,22 @@ mod tests {
         for (_, instead) in PERFS {
             assert!(!instead.is_empty());
         }
-        assert!(said(&["--kcore", "true"]).contains("leave it out"));
+        for flag in [
+            "--kcore",
+            "--debuginfod",
+            "--mmap-flush",
+            "--no-buffering",
+            "--clang-path",
+        ] {
+            let said = said(&["-o", "x", flag, "true"]);
+            assert!(said.contains("leave it out"), "{said}");
+            assert!(
+                !said.contains("similar") && !said.contains("Usage"),
+                "{said}"
+            );
+        }
+        assert!(said(&["--dry-run", "true"]).contains("rprof doctor"));
+        assert!(said(&["--bogus", "true"]).contains("--help"));
         let other = said(&["--al-cpus", "true"]);
         assert!(
             other.contains("--all-cpus") && !other.contains("as a value"),

@@ -2,6 +2,9 @@
 
 use rprof_record::MOST_STACK_BYTES;
 
+/// Below this, a dump has not even one word.
+const FEWEST_STACK_BYTES: u32 = 8;
+
 /// How to record callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallGraph {
@@ -39,13 +42,38 @@ impl CallGraph {
             ("dwarf", None) => Ok(Self::Dwarf(MOST_STACK_BYTES)),
             ("dwarf", Some(bytes)) => match bytes.parse() {
                 // perf rounds up to whole words, too.
-                Ok(bytes @ 1..=MOST_STACK_BYTES) => {
+                Ok(bytes @ FEWEST_STACK_BYTES..=MOST_STACK_BYTES) => {
                     Ok(Self::Dwarf(u32::next_multiple_of(bytes, 8)))
                 }
-                _ => Err(format!("a stack dump has 1 to {MOST_STACK_BYTES} bytes")),
+                _ => Err(format!(
+                    "a stack dump has {FEWEST_STACK_BYTES} to {MOST_STACK_BYTES} bytes"
+                )),
             },
             ("lbr", None) => Ok(Self::Lbr),
             _ => Err("auto, dwarf, dwarf,BYTES, fp, lbr or none".to_owned()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CallGraph;
+
+    #[test]
+    fn dumps_have_the_sizes_that_the_help_says() {
+        assert_eq!(CallGraph::parse("dwarf,8"), Ok(CallGraph::Dwarf(8)));
+        assert_eq!(CallGraph::parse("dwarf,9"), Ok(CallGraph::Dwarf(16)));
+        for bad in [
+            "dwarf,0",
+            "dwarf,1",
+            "dwarf,-8",
+            "dwarf,65529",
+            "dwarf,8k",
+            "dwarf,",
+        ] {
+            let error = CallGraph::parse(bad).unwrap_err();
+            assert_eq!(error, "a stack dump has 8 to 65528 bytes", "{bad}");
+        }
+        assert!(CallGraph::HELP.contains("(8 to 65528;"));
     }
 }

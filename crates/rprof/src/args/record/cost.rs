@@ -1,5 +1,7 @@
 //! What a recording may cost.
 
+use super::numbers;
+
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Cost")]
 pub(crate) struct CostArgs {
@@ -7,7 +9,8 @@ pub(crate) struct CostArgs {
     #[arg(
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..),
+        value_parser = numbers::percent,
+        allow_negative_numbers = true,
         long_help = "The most CPU time that rprof itself may take, percent of one CPU: 100 is one whole \
             CPU. It is measured four times a second. As long as it is too much, something more is given \
             up: large stack dumps, then unwinding (callers are found by frame pointers), then half of the \

@@ -1,5 +1,7 @@
 //! What is sampled, and how often.
 
+use super::numbers;
+
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Events")]
 pub(crate) struct EventArgs {
@@ -13,12 +15,19 @@ pub(crate) struct EventArgs {
         short = 'F',
         long = "freq",
         value_name = "HZ",
-        conflicts_with = "period"
+        conflicts_with = "period",
+        allow_negative_numbers = true
     )]
     pub(crate) frequency: Option<String>,
 
     /// One sample every N events, instead of by time
-    #[arg(short = 'c', long = "count", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        short = 'c',
+        long = "count",
+        value_name = "N",
+        value_parser = numbers::count,
+        allow_negative_numbers = true
+    )]
     pub(crate) period: Option<u64>,
 
     /// Fail if -F is above the kernel's limit, rather than sample at the limit

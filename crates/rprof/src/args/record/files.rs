@@ -1,5 +1,6 @@
 //! How much is written, into how many files, and what of what already runs.
 
+use super::numbers;
 use rprof_record::{SwitchOn, Synthesis};
 use std::time::Duration;
 
@@ -41,7 +42,12 @@ pub(crate) struct FileArgs {
     pub(crate) switch_output_event: Option<String>,
 
     /// With --switch-output: keep only the latest N files (0: all)
-    #[arg(long, value_name = "N")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = numbers::files,
+        allow_negative_numbers = true
+    )]
     pub(crate) switch_max_files: Option<usize>,
 
     /// Name the file after the time of its end: FILE.TIME
@@ -49,7 +55,12 @@ pub(crate) struct FileArgs {
     pub(crate) timestamp_filename: bool,
 
     /// End the recording, and the command, when the file has this size, such as 100M
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = parse_size,
+        allow_negative_numbers = true
+    )]
     pub(crate) max_size: Option<u64>,
 
     /// Collect no build ids at the end (those in records of mappings stay)

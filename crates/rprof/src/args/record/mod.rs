@@ -9,6 +9,7 @@ mod events;
 mod fields;
 mod files;
 mod filters;
+mod numbers;
 mod output;
 mod parts;
 mod targets;

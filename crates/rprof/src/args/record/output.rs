@@ -11,7 +11,7 @@ pub(crate) struct OutputArgs {
     pub(crate) output: PathBuf,
 
     /// Size of each CPU's ring: pages (a power of two), or with a unit such as 512K
-    #[arg(short = 'm', long, value_name = "PAGES")]
+    #[arg(short = 'm', long, value_name = "PAGES", allow_negative_numbers = true)]
     pub(crate) mmap_pages: Option<String>,
 
     /// Put the names of all sampled code into the file: it opens anywhere with its names

@@ -1,6 +1,8 @@
 //! Whom to record, and for how long.
 
+use super::numbers;
 use rprof_record::NamePattern;
+use std::time::Duration;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Targets")]
@@ -15,6 +17,8 @@ pub(crate) struct TargetArgs {
         long,
         value_name = "PID",
         value_delimiter = ',',
+        value_parser = numbers::id,
+        allow_negative_numbers = true,
         conflicts_with = "tid"
     )]
     pub(crate) pid: Vec<i32>,
@@ -24,7 +28,14 @@ pub(crate) struct TargetArgs {
     pub(crate) children: bool,
 
     /// Threads to watch, by id
-    #[arg(short = 't', long, value_name = "TID", value_delimiter = ',')]
+    #[arg(
+        short = 't',
+        long,
+        value_name = "TID",
+        value_delimiter = ',',
+        value_parser = numbers::id,
+        allow_negative_numbers = true
+    )]
     pub(crate) tid: Vec<i32>,
 
     /// Everything of a user, by name or number
@@ -66,8 +77,13 @@ pub(crate) struct TargetArgs {
     pub(crate) include_self: bool,
 
     /// Stop after this many seconds
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) duration: Option<f64>,
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        value_parser = numbers::seconds,
+        allow_negative_numbers = true
+    )]
+    pub(crate) duration: Option<Duration>,
 
     /// Wait for everything that the command started, not only for the command
     #[arg(long)]

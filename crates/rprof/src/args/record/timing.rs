@@ -30,6 +30,7 @@ pub(crate) struct TimingArgs {
             enable [EVENT], disable [EVENT]  switch samples on or off\n  \
             evlist [-v]                      say the events\n  \
             ping                             only answer\n  \
+            snapshot                         go on in another file (--switch-output)\n  \
             stop                             end the recording"
     )]
     pub(crate) control: Option<ControlPipes>,
@@ -123,6 +124,18 @@ mod tests {
         ] {
             let error = parse_delay(text).unwrap_err();
             assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_help_has_every_word() {
+        use clap::CommandFactory;
+        let command = crate::args::Args::command();
+        let record = command.find_subcommand("record").unwrap();
+        let control = record.get_arguments().find(|arg| arg.get_id() == "control");
+        let help = control.unwrap().get_long_help().unwrap().to_string();
+        for word in ["enable", "disable", "evlist", "ping", "snapshot", "stop"] {
+            assert!(help.contains(&format!(" {word} ")), "{word}: {help}");
         }
     }
 

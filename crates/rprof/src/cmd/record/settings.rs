@@ -2,6 +2,7 @@
 
 use super::events::events;
 use crate::args::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
+use crate::say;
 use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
 use rprof_abi::{BranchSampleType, SampleType};
@@ -16,7 +17,6 @@ use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::time::Duration;
 
 pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
     let cpus = args.targets.cpu.as_deref().map(parse_cpu_list).transpose();
@@ -52,14 +52,9 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
             delay: args.timing.delay.clone().unwrap_or_default(),
             control: args.timing.control.clone(),
         },
-        duration: args.targets.duration.map(duration).transpose()?,
+        duration: args.targets.duration,
         cpu_percent: args.cost.cpu_percent,
-        ring_pages: args
-            .output
-            .mmap_pages
-            .as_deref()
-            .map(ring_pages)
-            .transpose()?,
+        ring_pages: asked_ring_pages(args)?,
         output: output(&args.output)?,
         writing: writing(args)?,
         strict_rate: args.events.strict_freq,
@@ -232,11 +227,16 @@ fn rate(args: &EventArgs) -> Result<Option<Rate>> {
     }
 }
 
-fn duration(seconds: f64) -> Result<Duration> {
-    Duration::try_from_secs_f64(seconds)
-        .ok()
-        .filter(|time| !time.is_zero())
-        .ok_or_else(|| usage(format_args!("--duration takes seconds, not {seconds}")))
+/// What `-m` asks for; where that is another number of pages than was typed, it is said.
+fn asked_ring_pages(args: &RecordArgs) -> Result<Option<usize>> {
+    let Some(text) = &args.output.mmap_pages else {
+        return Ok(None);
+    };
+    let pages = ring_pages(text)?;
+    if text.parse().is_ok_and(|typed: usize| typed != pages) && !args.quiet {
+        say::line(format_args!("-m {text}: rounded up to {pages} pages"));
+    }
+    Ok(Some(pages))
 }
 
 /// Pages, or bytes with a unit; rounded up to a power of two of pages, as perf does.

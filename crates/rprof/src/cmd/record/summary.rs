@@ -36,7 +36,7 @@ pub(super) fn tell(summary: &Summary, is_quiet: bool, verbosity: u8) {
     }
     if summary.lost_sideband > 0 {
         say::warning(format_args!(
-            "{} lost: some frames will have no name (larger rings with -m)",
+            "{} lost: some frames will have no name (processes began faster than they could be told)",
             Counted::new(
                 summary.lost_sideband,
                 "mapping or name was",
