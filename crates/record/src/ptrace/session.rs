@@ -200,7 +200,14 @@ impl<'a> Session<'a> {
             }
             self.take_reports()?;
         }
-        self.run.child = Some(gated.started()?);
+        let command = gated.pid();
+        let started = gated.started();
+        if started.is_err() {
+            // Its last stop was taken for its end.
+            let _ = ptrace::release(command, 0);
+            self.tasks.remove(command);
+        }
+        self.run.child = Some(started?);
         Ok(())
     }
 
