@@ -92,6 +92,23 @@ fn a_snapshot_has_what_came_since_the_one_before() {
 }
 
 #[test]
+fn a_snapshot_switches_nothing_on() {
+    let Some(_live) = live("a_snapshot_switches_nothing_on") else {
+        return;
+    };
+    let dir = scratch();
+    let args = ["--overwrite", "--switch-output=signal", "-D", "-1"];
+    let mut recorder = recorder(dir.path(), &args);
+    switch(&mut recorder, dir.path());
+    recorder.work();
+    recorder.close_input();
+    let ran = recorder.finish().ok();
+    assert_eq!(finished(dir.path()).len(), 2, "{}", ran.stderr);
+    assert_eq!(samples(&ran.stderr), 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("never enabled"), "{}", ran.stderr);
+}
+
+#[test]
 fn stack_dumps_are_not_for_overwritten_rings() {
     let error = run(rprof(["record", "--overwrite", "--call-graph", "dwarf"]).arg("true")).fails(2);
     assert!(error.contains("--call-graph fp"), "{error}");

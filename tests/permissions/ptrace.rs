@@ -166,6 +166,7 @@ fn what_ptrace_cannot_do_or_may_not_is_a_sentence() {
         (&["-D", "10"], "without -D"),
         (&["--overwrite"], "without --overwrite"),
         (&["-d"], "without flags that add to samples"),
+        (&["--tail-synthesize"], "without --tail-synthesize"),
     ] {
         let words = [what, "sampled by ptrace", "a seccomp filter forbids"];
         cells.refuses(Who::Nobody, &filtered, args, &words);

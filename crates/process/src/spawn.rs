@@ -140,7 +140,7 @@ impl Gated {
         let mut errno = [0; 4];
         match self.exec_error.read_exact(&mut errno) {
             Ok(()) => {
-                // Who traces it may have learnt of its end already.
+                // Its tracer may have been told of its end already.
                 let _ = self.child.wait();
                 Err(SpawnError::Exec {
                     command: self.command,
@@ -244,7 +244,7 @@ impl Child {
         Ok(self.status)
     }
 
-    /// It has ended, as was learnt otherwise: whoever traces it is told first.
+    /// It has ended with this status, as its tracer was told.
     pub fn set_ended(&mut self, status: ExitStatus) {
         self.status.get_or_insert(status);
     }

@@ -2,13 +2,52 @@
 
 use crate::cpu_budget::Budget;
 use crate::drain::Drain;
+use crate::interrupts::Interrupts;
 use crate::output::Created;
 use crate::output::files::Files;
 use crate::run::{Begin, Run};
 use crate::sink::Sink;
-use crate::{Error, Settings};
+use crate::{Error, Note, Output, Settings, Watch};
+use rprof_process::{Gated, Stdout};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
+
+/// Waits for processes that are to be recorded, if that was asked for; returns since when.
+pub(crate) fn wait_for_processes(
+    settings: &Settings,
+    interrupts: &Interrupts,
+    note: &mut dyn FnMut(Note),
+) -> Result<Option<Instant>, Error> {
+    match (&settings.watch, settings.wait) {
+        (Watch::Matching(matching), true) => matching.wait(interrupts, note),
+        _ => Ok(None),
+    }
+}
+
+/// Says that processes that were waited for were found, once they are recorded.
+pub(crate) fn note_found(
+    started: &Result<(), Error>,
+    waited_since: Option<Instant>,
+    note: &mut dyn FnMut(Note),
+) {
+    if let (Ok(()), Some(since)) = (started, waited_since) {
+        let within = since.elapsed();
+        note(Note::Found { within });
+    }
+}
+
+/// Forks the command, if there is one. It waits until it may begin.
+pub(crate) fn spawn(settings: &Settings) -> Result<Option<Gated>, Error> {
+    if settings.command.is_empty() {
+        return Ok(None);
+    }
+    let stdout = match settings.output {
+        Output::File(_) => Stdout::Inherited,
+        Output::Pipe(_) => Stdout::ToStderr,
+    };
+    Ok(Some(Gated::spawn(&settings.command, stdout)?))
+}
 
 impl<'a> Run<'a> {
     /// Makes the file, and starts the thread that writes it.

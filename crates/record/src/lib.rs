@@ -16,6 +16,7 @@ mod advice;
 mod background;
 mod begin;
 mod by_cpu;
+mod by_events;
 mod control;
 mod cost;
 mod coverage;

@@ -1,212 +1,29 @@
-//! A recording from start to end.
+//! A recording that is going on.
 
 use crate::control::{Control, Decision, POLL_INTERVAL, PassStatistics};
-use crate::coverage::{Coverage, Recorded};
 use crate::cpu_budget::Budget;
 use crate::drain::Drain;
-use crate::drain::flight::Flight;
 use crate::drain::lineage::Lineage;
 use crate::drain::plan::Plan;
 use crate::grace_period::GracePeriod;
 use crate::interrupts::{Interrupts, NoAnswer, Wish};
 use crate::live::Unreadable;
-use crate::note::Less;
-use crate::opening::attrs::{self, Attrs};
-use crate::opening::group_attrs;
-use crate::opening::groups;
-use crate::opening::sampled_by::{OpenedFor, SampledBy, open_all};
-use crate::opening::stack_dump;
-use crate::opening::trial::Trial;
-use crate::opening::{self, Opened, Scope};
+use crate::opening::Opened;
 use crate::output::Created;
-use crate::output::alive::Alive;
-use crate::output::features::{self, Features};
+use crate::output::features::Features;
 use crate::output::files::Files;
 use crate::output::trigger::Trigger;
 use crate::sink::Sink;
 use crate::switching::{Goes, Switching};
 use crate::targets::watched;
-use crate::targets::{self, started_by, targets_of};
 use crate::wakeups::Wakeups;
-use crate::{
-    CallChains, ControlNote, Error, Inherit, Note, Output, Rate, Settings, Summary, Watch, probes,
-};
-use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
-use rprof_events::{Sources, online_cpus};
-use rprof_process::{Child, Gated, Stdout};
-use rprof_ringbuf::sys;
+use crate::{ControlNote, Error, Note, Rate, Settings, Watch};
+use rprof_abi::SampleLayout;
+use rprof_process::{Child, Gated};
 use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Makes a recording by events.
-pub(crate) fn by_events(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary, Error> {
-    if settings.command.is_empty() && settings.watch == Watch::Command {
-        return Err(Error::NothingToRecord);
-    }
-    let settings = &Settings {
-        call_chains: match settings.fields.no_samples {
-            true => CallChains::None,
-            false => stack_dump::possible(settings.call_chains),
-        },
-        events: probes::resolve(settings, note)?,
-        ..settings.clone()
-    };
-    let cpus = cpus_of(settings)?;
-    let switching = Switching::new(&settings.when)?;
-    let interrupts = Rc::new(Interrupts::listen()?);
-    let mut less = Less::default();
-    let mut attrs = attrs::prepare(settings, &interrupts, &mut less, note)?;
-    group_attrs::complete(&mut attrs.sampling, Trial::of(settings), note)?;
-    let is_flight = settings.writing.overwrite;
-    let attrs = match is_flight {
-        true => attrs.overwriting(),
-        false => attrs,
-    };
-    let waited_since = match (&settings.watch, settings.wait) {
-        (Watch::Matching(matching), true) => matching.wait(&interrupts, note)?,
-        _ => None,
-    };
-    let gated = match settings.command.is_empty() {
-        true => None,
-        false => Some(Gated::spawn(&settings.command, stdout_of(settings))?),
-    };
-    let child = gated.as_ref().map(Gated::pid);
-    let unrecorded = unrecorded_children(settings);
-    let targets = targets_of(settings, child)?;
-    let n_rings = match settings.inherit {
-        Inherit::PerThread => targets.len(),
-        _ => cpus.len(),
-    };
-    let mut scope = Scope {
-        targets,
-        per_thread: settings.inherit == Inherit::PerThread,
-        until_exec: settings.watch == Watch::Command && settings.when.is_from_start(),
-        ring_pages: opening::ring_size::ring_pages(settings, &attrs, n_rings),
-        sideband_pages: settings.sideband.ring_pages(),
-        is_size_asked: settings.ring_pages.is_some(),
-        two_dump_sizes: attrs.has_auto_dumps(),
-        // What was overwritten is not known to be missing.
-        also_by_cpu: !is_flight && settings.is_for_all_time() && attrs.can_watch_all(settings),
-        few_files: None,
-        interrupts: &interrupts,
-        cpus,
-    };
-    let OpenedFor { opened, by } = open_all(&attrs, &mut scope, settings, child, note)?;
-    opened.tell(note);
-    if unrecorded > 0 {
-        note(Note::ChildrenUnrecorded {
-            processes: unrecorded,
-        });
-    }
-    let vanished = targets::vanished(settings, &opened);
-    if by == SampledBy::Thread && !vanished.is_empty() {
-        note(Note::Vanished(vanished));
-    }
-    less.rings = opened.small_rings;
-    less.few_files = scope.few_files;
-    if less != Less::default() {
-        note(Note::Less(less));
-    }
-    let sideband = opened.sideband.events.first();
-    let mut sideband = sideband.map_or_else(PerfEventAttr::default, |event| event.attr.clone());
-    // As the kernel writes it, and as the file has it.
-    let drained_layout = SampleLayout::new(&sideband, Endian::NATIVE);
-    sideband.flags = sideband.flags.with(AttrFlags::BUILD_ID);
-    let sideband_layout = SampleLayout::new(&sideband, Endian::NATIVE);
-    let plan = Plan::new(settings, &attrs, &opened, &sideband_layout)?;
-    let mut known = features::of_machine(&settings.tool, settings.clock);
-    known.extend(features::of_tracepoints(&settings.events));
-    let sampled = opened.sampling.events.iter();
-    let groupings: Vec<_> = sampled.map(|event| &event.grouping).collect();
-    known.extend(groups::section(&groupings));
-    known.extend(child.and_then(features::of_command));
-    let trigger = Trigger::open(settings, &scope, note)?;
-    // The command is forked already, and keeps its own priority. What is drained late is lost, what is
-    // unwound late is truncated; neither takes much time.
-    let _priority_guard = sys::run_before_others();
-    let mut run = Run::begin(
-        settings,
-        Begin {
-            plan,
-            known,
-            opened,
-            drained_layout: drained_layout.clone(),
-            sideband_layout,
-            left_out: left_out(settings, &attrs),
-            rate: settings.rate.unwrap_or(Rate::DEFAULT),
-            switching,
-            trigger,
-            interrupts: Rc::clone(&interrupts),
-        },
-    )?;
-    let describes_later = settings.writing.switch.is_some() || settings.writing.synthesis_at_end;
-    run.drain.alive = describes_later.then(|| Alive::new(drained_layout));
-    run.drain.lineage = (by == SampledBy::Cpu).then(Lineage::default);
-    let recorded = child.filter(|_| settings.watch == Watch::Command);
-    if let (Some(lineage), Some(child)) = (&mut run.drain.lineage, recorded) {
-        lineage.add(child, &[child]);
-    }
-    if run.opened.is_extended {
-        run.drain.streams = Some(run.opened.streams()?);
-    }
-    run.drain.flight = is_flight.then(Flight::default);
-    // A clock's samples are compared with the time that there was.
-    let is_compared = settings.is_for_all_time() && !is_flight && !settings.fields.no_samples;
-    if settings.watch != Watch::All && by == SampledBy::Thread && is_compared {
-        let threads = scope.threads();
-        let recorded = match settings.watch {
-            Watch::Command => Recorded::Command(&threads),
-            _ => Recorded::Running(&threads),
-        };
-        let (by_thread, by_cpu) = (&run.opened.sampling, run.opened.by_cpu.as_ref());
-        run.drain.coverage = Coverage::of(by_thread, by_cpu, recorded);
-    }
-    let ended = run.start(gated, note);
-    if let (Ok(()), Some(since)) = (&ended, waited_since) {
-        let within = since.elapsed();
-        note(Note::Found { within });
-    }
-    let ended = ended.and_then(|()| run.until_stopped(note));
-    run.finish(ended, note)
-}
-
-/// Children that run already and are not recorded, since that was not asked for.
-fn unrecorded_children(settings: &Settings) -> usize {
-    match (&settings.watch, settings.children) {
-        (Watch::Processes(pids), false) => started_by(pids).len(),
-        _ => 0,
-    }
-}
-
-/// The recorder's own process, if its samples are left out. No sample is left out where samples have
-/// values of counters: readers take the differences from sample to sample.
-fn left_out(settings: &Settings, attrs: &Attrs) -> Option<u32> {
-    let mut events = attrs.sampling.iter();
-    let has_values = events.any(|event| event.attr.sample_type.has(SampleType::READ));
-    let is_own = settings.watch == Watch::All && !settings.include_self && !has_values;
-    is_own.then(std::process::id)
-}
-
-pub(crate) fn stdout_of(settings: &Settings) -> Stdout {
-    match settings.output {
-        Output::File(_) => Stdout::Inherited,
-        Output::Pipe(_) => Stdout::ToStderr,
-    }
-}
-
-/// The CPUs to record on: those asked for, if they are online.
-fn cpus_of(settings: &Settings) -> Result<Vec<u32>, Error> {
-    let online = online_cpus(&Sources::default())?;
-    let Some(asked) = &settings.cpus else {
-        return Ok(online);
-    };
-    match asked.iter().find(|cpu| !online.contains(cpu)) {
-        Some(&cpu) => Err(Error::NoSuchCpu { cpu }),
-        None => Ok(asked.clone()),
-    }
-}
 
 /// Why a recording is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -260,7 +77,11 @@ pub(crate) struct Begin {
 
 impl Run<'_> {
     /// Sideband first, then what runs already, then samples: nothing falls between.
-    fn start(&mut self, gated: Option<Gated>, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
+    pub(crate) fn start(
+        &mut self,
+        gated: Option<Gated>,
+        note: &mut dyn FnMut(Note),
+    ) -> Result<(), Error> {
         let enabling = "enabling events";
         self.opened
             .sideband
@@ -318,7 +139,7 @@ impl Run<'_> {
     }
 
     /// Drains until the command, the time or the user ends it.
-    fn until_stopped(&mut self, note: &mut dyn FnMut(Note)) -> Result<Over, Error> {
+    pub(crate) fn until_stopped(&mut self, note: &mut dyn FnMut(Note)) -> Result<Over, Error> {
         let deadline = (self.settings.duration).and_then(|time| Instant::now().checked_add(time));
         let mut wakeups = Wakeups::new(&self.opened, &self.interrupts);
         let triggers = self.trigger.iter().flat_map(Trigger::ring_owners);

@@ -1,6 +1,7 @@
 //! A recording, by events or by what stands in for them.
 
-use crate::{Error, Note, Settings, Summary, ptrace, run};
+use crate::by_events::by_events;
+use crate::{Error, Note, Settings, Summary, ptrace};
 
 /// Makes a recording; `note` is told what a user should know as it comes up.
 ///
@@ -9,7 +10,7 @@ use crate::{Error, Note, Settings, Summary, ptrace, run};
 /// # Errors
 /// [`Error`]. What could be written stays on disk and readable.
 pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary, Error> {
-    match run::by_events(settings, note) {
+    match by_events(settings, note) {
         // Nothing has begun yet.
         Err(refused @ (Error::Open { .. } | Error::Map { .. })) => {
             let stand_in = ptrace::stand_in(settings, refused)?;

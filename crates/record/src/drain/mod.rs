@@ -96,7 +96,7 @@ pub(crate) struct Drain {
     pub(crate) jit_clock: JitClock,
     pub(crate) counts: Counts,
     pub(crate) missing_build_ids: MissingBuildIds,
-    sideband_layout: SampleLayout,
+    pub(crate) sideband_layout: SampleLayout,
     /// Layouts of samples as they are drained; `None` if they hold no stacks.
     stacks: Option<Layouts>,
     /// The process whose samples are left out.

@@ -275,9 +275,10 @@ impl Group {
         self.events.iter().flat_map(EventCounters::all)
     }
 
-    /// Enables all but those with small stack dumps: at first these are large.
+    /// Enables those that are to be on, but none with small stack dumps: at first these are large.
     pub(crate) fn enable(&self) -> io::Result<()> {
-        let leaders = self.events.iter().filter(|event| event.leads());
+        let events = self.events.iter();
+        let leaders = events.filter(|event| event.leads() && event.is_on);
         let mut counters = leaders.flat_map(|event| &event.counters);
         counters.try_for_each(Counter::enable)
     }

@@ -81,7 +81,7 @@ impl Group {
         Ok(())
     }
 
-    /// Counters that hang up when what their ring is for has ended, and else wake whoever waits for the ring.
+    /// Counters that hang up when what their ring is for has ended, and wake who waits for the ring before that.
     pub(crate) fn ring_owners(&self) -> impl Iterator<Item = &Counter> {
         self.owners.iter().map(|owner| &owner.counter)
     }

@@ -2,6 +2,7 @@
 
 use super::StandIn;
 use super::tasks::{Tasks, Thread};
+use crate::begin;
 use crate::control::Control;
 use crate::cpu_budget::Cut;
 use crate::drain::plan::{DrainedEvents, Plan};
@@ -11,7 +12,7 @@ use crate::live::DeepStacks;
 use crate::live::process_memory::ProcessMemory;
 use crate::opening::Opened;
 use crate::output::features;
-use crate::run::{Begin, Over, Run, stdout_of};
+use crate::run::{Begin, Over, Run};
 use crate::switching::Switching;
 use crate::targets::{targets_of, watched};
 use crate::{Error, Note, Rate, Settings, Summary, Watch, advice};
@@ -62,24 +63,15 @@ pub(crate) fn record(
 ) -> Result<Summary, Error> {
     note(stand_in.note.clone());
     let interrupts = Rc::new(Interrupts::listen()?);
-    let waited_since = match (&settings.watch, settings.wait) {
-        (Watch::Matching(matching), true) => matching.wait(&interrupts, note)?,
-        _ => None,
-    };
-    let gated = match settings.command.is_empty() {
-        true => None,
-        false => Some(Gated::spawn(&settings.command, stdout_of(settings))?),
-    };
+    let waited_since = begin::wait_for_processes(settings, &interrupts, note)?;
+    let gated = begin::spawn(settings)?;
     let command = gated.as_ref().map(Gated::pid);
     let tasks = seize_all(settings, command)?;
     let _priority_guard = sys::run_before_others();
     let mut session = Session::begin(settings, stand_in, interrupts, tasks, command)?;
-    let ended = session.start(gated, note);
-    if let (Ok(()), Some(since)) = (&ended, waited_since) {
-        let within = Instant::elapsed(&since);
-        note(Note::Found { within });
-    }
-    let ended = ended.and_then(|()| session.until_stopped(stand_in.hz, note));
+    let started = session.start(gated, note);
+    begin::note_found(&started, waited_since, note);
+    let ended = started.and_then(|()| session.until_stopped(stand_in.hz, note));
     session.release();
     if let (Some(child), Some(status)) = (&mut session.run.child, session.ended) {
         child.set_ended(status);
@@ -208,7 +200,14 @@ impl<'a> Session<'a> {
             }
             self.take_reports()?;
         }
-        self.run.child = Some(gated.started()?);
+        let command = gated.pid();
+        let started = gated.started();
+        if started.is_err() {
+            // Its last stop was taken for its end.
+            let _ = ptrace::release(command, 0);
+            self.tasks.remove(command);
+        }
+        self.run.child = Some(started?);
         Ok(())
     }
 

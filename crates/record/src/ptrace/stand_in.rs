@@ -140,6 +140,8 @@ fn unfit(settings: &Settings) -> Option<&'static str> {
             writing.overwrite || writing.switch.is_some(),
             "--overwrite and --switch-output",
         ),
+        // Mappings are told as threads are looked at.
+        (writing.synthesis_at_end, "--tail-synthesize"),
         (Machine::native().is_none(), "this architecture"),
     ]
     .into_iter()
