@@ -12,6 +12,7 @@ mod common;
 mod counts;
 mod ends;
 mod forms;
+mod kept;
 mod metrics;
 
 use common::{Program, is_x86_64, perf, rprof, run};

@@ -10,12 +10,15 @@
 //! | `rows` | counts added up by CPU, core, socket, thread (`topology`), and over runs (`runs`) |
 //! | `role`, `derived` | what a count says beside others: per second, of all branches |
 //! | `metric` | numbers that users define by expressions |
+//! | `counts_file`, `kept` | counts into a file as `perf stat record` writes it, and out of one |
 //! | `output` | text, CSV and JSON |
 
 mod cgroup;
+mod counts_file;
 mod defaults;
 mod derived;
 mod error;
+mod kept;
 mod metric;
 mod opening;
 mod output;
@@ -29,8 +32,10 @@ mod targets;
 mod topology;
 mod unit;
 
+pub use counts_file::CountsFile;
 pub use defaults::{DefaultSet, default_events, topdown_events};
 pub use error::Error;
+pub use kept::{KeptSettings, show_kept};
 pub use metric::{DefinedMetric, MetricError, Names};
 pub use run::{StatEnd, stat};
 pub use settings::{

@@ -27,8 +27,24 @@ pub(crate) struct StatEvent {
     is_inherited: bool,
 }
 
-#[cfg(test)]
 impl StatEvent {
+    /// One of a file.
+    pub(crate) fn kept(name: &str, attr: &PerfEventAttr) -> Self {
+        Self {
+            name: name.to_owned(),
+            unit: Unit {
+                name: String::new(),
+                scale: 1.0,
+            },
+            role: Role::of_attr(attr, name),
+            cgroup: None,
+            is_supported: true,
+            attr: attr.clone(),
+            is_inherited: true,
+        }
+    }
+
+    #[cfg(test)]
     pub(crate) fn for_test(event: &Event, role: Option<Role>, unit: Unit) -> Self {
         Self {
             name: event.name.clone(),
@@ -181,6 +197,19 @@ impl<D: Door> Counters<D> {
             }
         }
         Ok(cells)
+    }
+}
+
+impl<D: Door> Counters<D> {
+    /// Ids of each event's counters, in the order of its cells.
+    pub(crate) fn ids(&self) -> std::io::Result<Vec<Vec<u64>>> {
+        let mut ids = vec![Vec::new(); self.events.len()];
+        for group in &self.groups {
+            for (&event, id) in group.events.iter().zip(group.counters.ids()?) {
+                ids.get_mut(event).into_iter().for_each(|of| of.push(id));
+            }
+        }
+        Ok(ids)
     }
 }
 

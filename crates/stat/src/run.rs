@@ -1,6 +1,7 @@
 //! A count from start to end.
 
 use crate::cgroup::{Cgroup, CountedOf, spread};
+use crate::counts_file::{CountsFile, CountsWriter};
 use crate::derived::Counted;
 use crate::opening::{Cell, Counters, How, Wanted};
 use crate::output::{Footer, Printer, Span};
@@ -30,12 +31,17 @@ pub struct StatEnd {
     pub never_counted: Vec<String>,
 }
 
-/// Counts, and writes what was counted.
+/// Counts, and writes what was counted; into a file, too, if there is one: of a single run.
 ///
 /// # Errors
 /// [`Error`].
-pub fn stat(settings: &StatSettings, out: &mut dyn Write) -> Result<StatEnd, Error> {
+pub fn stat(
+    settings: &StatSettings,
+    file: Option<CountsFile>,
+    out: &mut dyn Write,
+) -> Result<StatEnd, Error> {
     let mut whole = Whole::new(settings, out)?;
+    whole.file = file;
     let signals = Signals::block().map_err(Error::system("blocking signals"))?;
     let mut status = None;
     let mut n_done = 0;
@@ -67,6 +73,9 @@ struct Whole<'w> {
     counted: Vec<CountedOf>,
     /// Of each control group.
     metrics: Vec<MetricOfEvents>,
+    /// To be begun, and begun.
+    file: Option<CountsFile>,
+    writer: Option<CountsWriter>,
     runs: Runs,
     last: Option<LastCounters>,
     cpu_time: Option<CpuTime>,
@@ -122,6 +131,8 @@ impl<'w> Whole<'w> {
             metrics: of_each_group(settings, counted.len()),
             cgroups,
             counted,
+            file: None,
+            writer: None,
             runs: Runs::default(),
             last: None,
             cpu_time: None,
@@ -150,6 +161,11 @@ impl<'w> Whole<'w> {
         let sources = sources(settings);
         let unit = |event: &_| Unit::of(event, &sources);
         let counters = Counters::open(&KernelDoor, &wanted, &targets, how, unit)?;
+        if let Some(file) = self.file.take() {
+            let ids = counters.ids().map_err(Error::system("asking for ids"))?;
+            let begun = CountsWriter::begin(file, settings, &counters.events, ids, &targets)?;
+            self.writer = Some(begun);
+        }
         let before = counters.read().map_err(Error::system("reading counters"))?;
         if !on_exec && settings.delay.is_none() {
             switch(&counters, true)?;
@@ -171,6 +187,12 @@ impl<'w> Whole<'w> {
         let cells = counters.read().map_err(Error::system("reading counters"))?;
         if settings.interval.is_some() && !by_count {
             self.interval(&mut running, wall, cells.clone())?;
+        }
+        if let Some(mut writer) = self.writer.take() {
+            if settings.interval.is_none() {
+                writer.round(&cells, wall, true)?;
+            }
+            writer.finish()?;
         }
         let rows = self.rows(&cells);
         self.runs.add(&rows, wall.as_secs_f64());
@@ -266,6 +288,9 @@ impl<'w> Whole<'w> {
         written
             .and_then(|()| self.out.flush())
             .map_err(Error::Write)?;
+        if let Some(writer) = &mut self.writer {
+            writer.round(&cells, now, false)?;
+        }
         running.before = (now, cells);
         Ok(())
     }
