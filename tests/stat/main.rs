@@ -9,6 +9,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod control;
 mod counts;
 mod ends;
 mod forms;

@@ -100,6 +100,14 @@ pub enum Error {
     /// Counts could not be written.
     #[error("writing counts")]
     Write(#[source] io::Error),
+    /// A pipe for words could not be opened.
+    #[error("--control: opening {}", path.display())]
+    Control {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// A file of counts could not be written or read.
     #[error("{0}")]
     File(rprof_perfdata::Error),

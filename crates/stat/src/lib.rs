@@ -4,6 +4,7 @@
 //! | file | has |
 //! |---|---|
 //! | `run` | a count from start to end: the command, its signals, the clock (`schedule`) |
+//! | `control` | words on a pipe that switch it meanwhile |
 //! | `defaults` | what is counted if nothing is named |
 //! | `targets`, `cgroup` | of whom |
 //! | `opening` | events opened in their groups, and read; generic over the kernel, which tests play |
@@ -14,6 +15,7 @@
 //! | `output` | text, CSV and JSON |
 
 mod cgroup;
+mod control;
 mod counts_file;
 mod defaults;
 mod derived;
@@ -32,6 +34,7 @@ mod targets;
 mod topology;
 mod unit;
 
+pub use control::StatControl;
 pub use counts_file::CountsFile;
 pub use defaults::{DefaultSet, default_events, topdown_events};
 pub use error::Error;

@@ -169,6 +169,19 @@ impl<D: Door> Counters<D> {
         groups.try_for_each(|group| group.counters.enable(is_on))
     }
 
+    /// Starts or stops the groups that have an event; returns whether there is one.
+    pub(crate) fn enable_of(&self, name: &str, is_on: bool) -> std::io::Result<bool> {
+        let mut is_there = false;
+        for group in &self.groups {
+            let is_it = |&nth: &usize| self.events.get(nth).is_some_and(|one| one.name == name);
+            if group.events.iter().any(is_it) {
+                is_there = true;
+                group.counters.enable(is_on)?;
+            }
+        }
+        Ok(is_there)
+    }
+
     /// The values of each event.
     ///
     /// # Errors

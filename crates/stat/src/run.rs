@@ -1,6 +1,7 @@
 //! A count from start to end.
 
 use crate::cgroup::{Cgroup, CountedOf, spread};
+use crate::control::{Control, Word};
 use crate::counts_file::{CountsFile, CountsWriter};
 use crate::derived::Counted;
 use crate::opening::{Cell, Counters, How, Wanted};
@@ -29,6 +30,8 @@ pub struct StatEnd {
     /// Events that this machine has, and that never got a counter: too many of them, or a group that is too
     /// large.
     pub never_counted: Vec<String>,
+    /// Words on the pipe that were not obeyed, with the reason.
+    pub refused: Vec<String>,
 }
 
 /// Counts, and writes what was counted; into a file, too, if there is one: of a single run.
@@ -59,6 +62,7 @@ pub fn stat(
     Ok(StatEnd {
         status,
         never_counted: whole.never_counted(),
+        refused: whole.refused,
     })
 }
 
@@ -75,6 +79,9 @@ struct Whole<'w> {
     metrics: Vec<MetricOfEvents>,
     /// To be begun, and begun.
     file: Option<CountsFile>,
+    control: Option<Control>,
+    /// Words that were not obeyed.
+    refused: Vec<String>,
     writer: Option<CountsWriter>,
     runs: Runs,
     last: Option<LastCounters>,
@@ -132,6 +139,8 @@ impl<'w> Whole<'w> {
             cgroups,
             counted,
             file: None,
+            control: settings.control.as_ref().map(Control::open).transpose()?,
+            refused: Vec::new(),
             writer: None,
             runs: Runs::default(),
             last: None,
@@ -148,7 +157,8 @@ impl<'w> Whole<'w> {
         };
         let child = gated.as_ref().map(Gated::pid);
         let targets = Targets::of(settings, child, &self.online)?;
-        let on_exec = settings.watch == WhoseEvents::Command && settings.delay.is_none();
+        let is_at_once = settings.delay.is_none() && !settings.starts_off;
+        let on_exec = settings.watch == WhoseEvents::Command && is_at_once;
         let wanted = Wanted {
             events: &settings.events,
             cgroups: &self.cgroups,
@@ -167,7 +177,7 @@ impl<'w> Whole<'w> {
             self.writer = Some(begun);
         }
         let before = counters.read().map_err(Error::system("reading counters"))?;
-        if !on_exec && settings.delay.is_none() {
+        if !on_exec && is_at_once {
             switch(&counters, true)?;
         }
         let start = Instant::now();
@@ -219,6 +229,9 @@ impl<'w> Whole<'w> {
         );
         let mut poller = Poller::default();
         poller.add(signals);
+        if let Some(control) = &self.control {
+            poller.add(control);
+        }
         let mut n_intervals = 0;
         loop {
             let now = running.start.elapsed();
@@ -258,10 +271,35 @@ impl<'w> Whole<'w> {
             while let Some(signal) = signals.next() {
                 running.hear(signal);
             }
+            self.obey(running)?;
             if running.is_stopped && running.child.is_none() {
                 return Ok(false);
             }
         }
+    }
+
+    /// Does what the pipe says.
+    fn obey(&mut self, running: &mut Running<'_>) -> Result<(), Error> {
+        let Some(control) = &mut self.control else {
+            return Ok(());
+        };
+        for word in control.words() {
+            let switched = match &word {
+                Word::Enable(is_on, None) => running.counters.enable(*is_on).map(|()| true),
+                Word::Enable(is_on, Some(event)) => running.counters.enable_of(event, *is_on),
+                Word::Ping => Ok(true),
+                Word::Stop => {
+                    running.stop();
+                    Ok(true)
+                }
+                Word::Unknown(_) => Ok(false),
+            };
+            match switched.map_err(Error::system("switching counters"))? {
+                true => control.acknowledge(),
+                false => self.refused.push(word.refused()),
+            }
+        }
+        Ok(())
     }
 
     /// Writes what came since the last interval.
@@ -369,6 +407,14 @@ impl Running<'_> {
         let threads = &self.targets.threads;
         let is_alive = |tid| rprof_process::process_of(tid).is_ok();
         Ok(!threads.is_empty() && !threads.iter().any(|thread| is_alive(thread.tid)))
+    }
+
+    /// Somebody wants an end.
+    fn stop(&mut self) {
+        if let Some(child) = &self.child {
+            child.terminate();
+        }
+        self.is_stopped = true;
     }
 
     fn hear(&mut self, signal: Signal) {

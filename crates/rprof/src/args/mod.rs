@@ -14,10 +14,11 @@ mod unknown;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use limits::LimitArgs;
 pub(crate) use list::ListArgs;
+use record::parse_control;
 pub(crate) use record::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
 pub(crate) use recording::Recording;
 pub(crate) use script::ScriptArgs;
-pub(crate) use stat::{CountOutputArgs, StatArgs, StatReportArgs};
+pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatReportArgs};
 use stat::{STAT_RECORD, STAT_REPORT};
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};

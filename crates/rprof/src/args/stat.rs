@@ -1,6 +1,7 @@
 //! Arguments of `rprof stat`.
 
 use clap::ArgAction;
+use rprof_record::ControlPipes;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -70,6 +71,10 @@ pub(crate) struct CountedArgs {
     /// Level of --topdown: 1 or 2 [default: 1]
     #[arg(long, value_name = "N", requires = "topdown", value_parser = clap::value_parser!(u8).range(1..=2))]
     pub(crate) td_level: Option<u8>,
+
+    /// Count all events together, as one group
+    #[arg(short = 'g', long)]
+    pub(crate) group: bool,
 
     /// More of the default set: -d caches of data, -dd also of instructions and addresses, -ddd also prefetches
     #[arg(short = 'd', long, action = ArgAction::Count)]
@@ -159,9 +164,14 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) table: bool,
 
-    /// Begin this many milliseconds after the start
-    #[arg(short = 'D', long, value_name = "MS", value_parser = parse_ms)]
-    pub(crate) delay: Option<Duration>,
+    /// Begin this many milliseconds after the start (-1: once --control says so)
+    #[arg(short = 'D', long, value_name = "MS", value_parser = parse_delay, allow_hyphen_values = true)]
+    pub(crate) delay: Option<CountDelay>,
+
+    /// Obey words on a FIFO or a descriptor (enable [EVENT], disable [EVENT], ping, stop), and answer
+    /// each with "ack" on another: fifo:PATH[,PATH] or fd:N[,N]
+    #[arg(long, value_name = "HOW", value_parser = super::parse_control)]
+    pub(crate) control: Option<ControlPipes>,
 
     /// Write counts every so many milliseconds
     #[arg(short = 'I', long, value_name = "MS", value_parser = parse_some_ms)]
@@ -266,6 +276,22 @@ pub(crate) struct StatReportArgs {
 
     #[command(flatten)]
     pub(crate) output: CountOutputArgs,
+}
+
+/// When counting begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CountDelay {
+    /// After this time.
+    Time(Duration),
+    /// When the pipe says so.
+    UntilTold,
+}
+
+fn parse_delay(text: &str) -> Result<CountDelay, String> {
+    match text {
+        "-1" => Ok(CountDelay::UntilTold),
+        _ => parse_ms(text).map(CountDelay::Time),
+    }
 }
 
 fn parse_ms(text: &str) -> Result<Duration, String> {

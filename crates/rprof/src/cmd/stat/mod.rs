@@ -3,18 +3,18 @@
 mod kept;
 mod metrics;
 
-use crate::args::{CountOutputArgs, StatArgs};
+use crate::args::{CountDelay, CountOutputArgs, CountedArgs, StatArgs};
 use crate::usage::{of_event, usage};
 use crate::{say, target};
 use anyhow::{Context, Result, anyhow};
 pub(crate) use kept::{record, report};
 use metrics::metrics;
 use rprof_abi::AttrFlags;
-use rprof_events::{Event, Sources, parse_cpu_list, parse_events};
+use rprof_events::{Event, Sources, group_all, parse_cpu_list, parse_events};
 use rprof_process::exit_code;
 use rprof_stat::{
-    Aggregation, CountForm, CountedCgroups, DefaultSet, StatEnd, StatSettings, Style, WhoseEvents,
-    default_events, stat, topdown_events,
+    Aggregation, CountForm, CountedCgroups, DefaultSet, StatControl, StatEnd, StatSettings, Style,
+    WhoseEvents, default_events, stat, topdown_events,
 };
 use rprof_untrusted::{Goal, open_to_change};
 use std::fs::File;
@@ -32,6 +32,7 @@ pub(crate) fn run(args: &StatArgs) -> Result<ExitCode> {
 
 /// Says what was not counted; the status is the command's.
 fn ended(outcome: &StatEnd) -> ExitCode {
+    outcome.refused.iter().for_each(say::warning);
     if !outcome.never_counted.is_empty() {
         say::line(format_args!(
             "never counted: {}: there were not enough counters (a group of fewer events, fewer events, or \
@@ -86,7 +87,15 @@ fn settings(args: &StatArgs) -> Result<StatSettings> {
         inherit: !args.targets.no_inherit,
         scale: !args.events.no_scale,
         repeat: args.runs.repeat,
-        delay: args.runs.delay.filter(|delay| !delay.is_zero()),
+        delay: match args.runs.delay {
+            Some(CountDelay::Time(delay)) if !delay.is_zero() => Some(delay),
+            _ => None,
+        },
+        starts_off: args.runs.delay == Some(CountDelay::UntilTold),
+        control: args.runs.control.clone().map(|pipes| StatControl {
+            words: pipes.words,
+            acks: pipes.acks,
+        }),
         interval: args.runs.interval_print,
         interval_count: args.runs.interval_count,
         timeout: args.runs.timeout,
@@ -172,6 +181,15 @@ fn events(args: &StatArgs, of_cpus: bool, sources: &Sources) -> Result<Vec<Event
             )
         });
     }
+    let mut events = named(asked, of_cpus, sources)?;
+    if asked.group {
+        group_all(&mut events).map_err(of_event)?;
+    }
+    Ok(events)
+}
+
+/// What was named, or the default set.
+fn named(asked: &CountedArgs, of_cpus: bool, sources: &Sources) -> Result<Vec<Event>> {
     let mut events = Vec::new();
     if asked.event.is_empty() && asked.metrics.is_empty() {
         let set = match asked.detailed {
