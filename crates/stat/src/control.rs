@@ -1,7 +1,7 @@
 //! perf's words on a pipe (`--control`): enable, disable, ping, stop.
 
 use crate::Error;
-use rprof_untrusted::Seen;
+use rprof_untrusted::{Seen, Untrusted};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -73,7 +73,7 @@ impl Control {
                 continue;
             }
             if !self.begun.is_empty() {
-                words.push(Word::of(&String::from_utf8_lossy(&self.begun)));
+                words.push(Word::of(&Untrusted::of_bytes(&self.begun).to_string()));
             }
             self.begun.clear();
         }

@@ -14,6 +14,7 @@ use crate::{Aggregation, Error, Style};
 use rprof_perfdata::file_record::{CpuMap, EventUpdate, Stat, Update};
 use rprof_perfdata::{FeatureId, FileRecord, Reader, Step, file_kind};
 use rprof_ringbuf::count::Reading;
+use rprof_untrusted::Untrusted;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Duration;
@@ -79,8 +80,9 @@ struct Kept<'r> {
     aggregation: Option<u64>,
     interval: u64,
     scale: bool,
+    /// Since the last interval, so that each value is looked at once.
     now: Vec<Values>,
-    /// At the end of the last round.
+    /// The latest before.
     before: Vec<Values>,
     n_rounds: u64,
     ended: Duration,
@@ -165,9 +167,9 @@ impl<'r> Kept<'r> {
             return;
         };
         match &update.update {
-            Update::Unit(unit) => event.unit.name = String::from_utf8_lossy(unit).into_owned(),
+            Update::Unit(unit) => event.unit.name = Untrusted::of_bytes(unit).to_string(),
             Update::Scale(scale) if scale.is_finite() && *scale > 0.0 => event.unit.scale = *scale,
-            Update::Name(name) => event.name = String::from_utf8_lossy(name).into_owned(),
+            Update::Name(name) => event.name = Untrusted::of_bytes(name).to_string(),
             _ => {}
         }
     }
@@ -178,14 +180,15 @@ impl<'r> Kept<'r> {
             self.n_bad += 1;
             return Ok(());
         };
-        let n_before = values.len();
+        let key = (stat.cpu, stat.thread);
+        let before = event.and_then(|event| self.before.get(event));
+        let is_known = before.is_some_and(|before| before.contains_key(&key));
         let reading = Reading {
             count: stat.value,
             enabled_ns: stat.enabled_ns,
             running_ns: stat.running_ns,
         };
-        values.insert((stat.cpu, stat.thread), reading);
-        if values.len() > n_before {
+        if values.insert(key, reading).is_none() && !is_known {
             self.held.grow(2 * VALUE_BYTES).map_err(Error::TooMuch)?;
         }
         Ok(())
@@ -212,7 +215,7 @@ impl<'r> Kept<'r> {
         let words = rprof_perfdata::feature::decode_strings(&command, endian).unwrap_or_default();
         let words: Vec<String> = words
             .into_iter()
-            .map(|word| String::from_utf8_lossy(word).into_owned())
+            .map(|word| Untrusted::of_bytes(word).to_string())
             .collect();
         Ok(Printer {
             style: &settings.style,
@@ -251,7 +254,9 @@ impl<'r> Kept<'r> {
         let wall = at.saturating_sub(self.ended);
         self.show(&mut printer, &cells, wall, Some(at), out)?;
         self.printer_heads = printer.n_headed;
-        self.before.clone_from(&self.now);
+        for (before, now) in self.before.iter_mut().zip(&mut self.now) {
+            before.extend(std::mem::take(now));
+        }
         Ok(())
     }
 
