@@ -9,9 +9,11 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod control;
 mod counts;
 mod ends;
 mod forms;
+mod kept;
 mod metrics;
 
 use common::{Program, is_x86_64, perf, rprof, run};

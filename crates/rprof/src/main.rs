@@ -36,6 +36,8 @@ fn main() -> ExitCode {
     let done = match args.command {
         Command::Record(args) => cmd::record::run(&args, rights),
         Command::Stat(args) => cmd::stat::run(&args),
+        Command::StatRecord(args) => cmd::stat::record(&args),
+        Command::StatReport(args) => cmd::stat::report(&args),
         Command::Report(args) => cmd::report::run(&args),
         Command::Flame(args) => cmd::flame::run(&args),
         Command::Export(args) => cmd::export::run(&args),

@@ -3,6 +3,7 @@
 use rprof_ringbuf::OpenError;
 use rprof_targets::CgroupError;
 use std::io;
+use std::path::PathBuf;
 
 /// It could not be counted.
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +78,36 @@ pub enum Error {
     /// Counts could not be written.
     #[error("writing counts")]
     Write(#[source] io::Error),
+    /// A pipe for words could not be opened.
+    #[error("--control: opening {}", path.display())]
+    Control {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file of counts could not be written or read.
+    #[error("{0}")]
+    File(rprof_perfdata::Error),
+    /// Something does not fit into a file of counts.
+    #[error("writing {}: {why}", path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// What.
+        why: String,
+    },
+    /// A file without counts.
+    #[error("no counts: it was not written by stat record")]
+    NoCounts,
+    /// Sums by what a file does not say.
+    #[error(
+        "sums by core, die, socket or node are not made of a file: -A, --per-thread, or --global for all"
+    )]
+    NoTopology,
+    /// A file takes more memory than it may.
+    #[error(transparent)]
+    TooMuch(rprof_untrusted::OverBudget),
     /// The kernel refused something else.
     #[error("{doing}")]
     System {

@@ -28,8 +28,24 @@ pub(crate) struct StatEvent {
     is_inherited: bool,
 }
 
-#[cfg(test)]
 impl StatEvent {
+    /// One of a file.
+    pub(crate) fn kept(name: &str, attr: &PerfEventAttr) -> Self {
+        Self {
+            name: name.to_owned(),
+            unit: Unit {
+                name: String::new(),
+                scale: 1.0,
+            },
+            role: Role::of_attr(attr, name),
+            cgroup: None,
+            is_supported: true,
+            attr: attr.clone(),
+            is_inherited: true,
+        }
+    }
+
+    #[cfg(test)]
     pub(crate) fn for_test(event: &Event, role: Option<Role>, unit: Unit) -> Self {
         Self {
             name: event.name.clone(),
@@ -152,6 +168,19 @@ impl<D: Door> Counters<D> {
         groups.try_for_each(|group| group.counters.enable(is_on))
     }
 
+    /// Starts or stops the groups that have an event; returns whether there is one.
+    pub(crate) fn enable_of(&self, name: &str, is_on: bool) -> std::io::Result<bool> {
+        let mut is_there = false;
+        for group in &self.groups {
+            let is_it = |&nth: &usize| self.events.get(nth).is_some_and(|one| one.name == name);
+            if group.events.iter().any(is_it) {
+                is_there = true;
+                group.counters.enable(is_on)?;
+            }
+        }
+        Ok(is_there)
+    }
+
     /// The values of each event.
     ///
     /// # Errors
@@ -180,6 +209,19 @@ impl<D: Door> Counters<D> {
             }
         }
         Ok(cells)
+    }
+}
+
+impl<D: Door> Counters<D> {
+    /// Ids of each event's counters, in the order of its cells.
+    pub(crate) fn ids(&self) -> std::io::Result<Vec<Vec<u64>>> {
+        let mut ids = vec![Vec::new(); self.events.len()];
+        for group in &self.groups {
+            for (&event, id) in group.events.iter().zip(group.counters.ids()?) {
+                ids.get_mut(event).into_iter().for_each(|of| of.push(id));
+            }
+        }
+        Ok(ids)
     }
 }
 

@@ -50,9 +50,13 @@ const PIPELINE: [&str; 5] = [
 
 impl Role {
     pub(crate) fn of(event: &Event) -> Option<Self> {
+        Self::of_attr(&event.attr, &event.name)
+    }
+
+    pub(crate) fn of_attr(attr: &PerfEventAttr, name: &str) -> Option<Self> {
         // Above 32 bits is which PMU, where there are several.
-        let config = event.attr.config & 0xffff_ffff;
-        match (event.attr.kind, config) {
+        let config = attr.config & 0xffff_ffff;
+        match (attr.kind, config) {
             (event_type::SOFTWARE, 0 | 1) => Some(Self::Clock),
             (event_type::HARDWARE, 0) => Some(Self::Cycles),
             (event_type::HARDWARE, 1) => Some(Self::Instructions),
@@ -69,7 +73,7 @@ impl Role {
                 _ => None,
             },
             (event_type::SOFTWARE | event_type::HARDWARE | event_type::TRACEPOINT, _) => None,
-            _ => Self::named(&event.name),
+            _ => Self::named(name),
         }
     }
 

@@ -1,5 +1,7 @@
 //! A count from start to end.
 
+use crate::control::{Control, Word};
+use crate::counts_file::{CountsFile, CountsWriter};
 use crate::derived::Counted;
 use crate::opening::{Cell, Counters, How, Wanted};
 use crate::output::{Footer, Printer, Span};
@@ -28,14 +30,21 @@ pub struct StatEnd {
     /// Events that this machine has, and that never got a counter: too many of them, or a group that is too
     /// large.
     pub never_counted: Vec<String>,
+    /// Words on the pipe that were not obeyed, with the reason.
+    pub refused: Vec<String>,
 }
 
-/// Counts, and writes what was counted.
+/// Counts, and writes what was counted; into a file, too, if there is one: of a single run.
 ///
 /// # Errors
 /// [`Error`].
-pub fn stat(settings: &StatSettings, out: &mut dyn Write) -> Result<StatEnd, Error> {
+pub fn stat(
+    settings: &StatSettings,
+    file: Option<CountsFile>,
+    out: &mut dyn Write,
+) -> Result<StatEnd, Error> {
     let mut whole = Whole::new(settings, out)?;
+    whole.file = file;
     let signals = Signals::block().map_err(Error::system("blocking signals"))?;
     let mut status = None;
     let mut n_done = 0;
@@ -53,6 +62,7 @@ pub fn stat(settings: &StatSettings, out: &mut dyn Write) -> Result<StatEnd, Err
     Ok(StatEnd {
         status,
         never_counted: whole.never_counted(),
+        refused: whole.refused,
     })
 }
 
@@ -66,6 +76,12 @@ struct Whole<'w> {
     counted: Vec<(usize, Option<CgroupFolder>)>,
     /// Of each control group.
     metrics: Vec<MetricOfEvents>,
+    /// To be begun, and begun.
+    file: Option<CountsFile>,
+    control: Option<Control>,
+    /// Words that were not obeyed.
+    refused: Vec<String>,
+    writer: Option<CountsWriter>,
     runs: Runs,
     last: Option<LastCounters>,
     cpu_time: Option<ResourceUsage>,
@@ -120,6 +136,10 @@ impl<'w> Whole<'w> {
             online,
             metrics: of_each_group(settings, counted.len()),
             counted,
+            file: None,
+            control: settings.control.as_ref().map(Control::open).transpose()?,
+            refused: Vec::new(),
+            writer: None,
             runs: Runs::default(),
             last: None,
             cpu_time: None,
@@ -135,7 +155,8 @@ impl<'w> Whole<'w> {
         };
         let child = gated.as_ref().map(Gated::pid);
         let targets = Targets::of(settings, child, &self.online)?;
-        let on_exec = settings.watch == WhoseEvents::Command && settings.delay.is_none();
+        let is_at_once = settings.delay.is_none() && !settings.starts_off;
+        let on_exec = settings.watch == WhoseEvents::Command && is_at_once;
         let wanted = Wanted {
             events: &settings.events,
             counted: &self.counted,
@@ -147,8 +168,13 @@ impl<'w> Whole<'w> {
         let sources = sources(settings);
         let unit = |event: &_| Unit::of(event, &sources);
         let counters = Counters::open(&KernelDoor, &wanted, &targets, how, unit)?;
+        if let Some(file) = self.file.take() {
+            let ids = counters.ids().map_err(Error::system("asking for ids"))?;
+            let begun = CountsWriter::begin(file, settings, &counters.events, ids, &targets)?;
+            self.writer = Some(begun);
+        }
         let before = counters.read().map_err(Error::system("reading counters"))?;
-        if !on_exec && settings.delay.is_none() {
+        if !on_exec && is_at_once {
             switch(&counters, true)?;
         }
         let start = Instant::now();
@@ -168,6 +194,12 @@ impl<'w> Whole<'w> {
         let cells = counters.read().map_err(Error::system("reading counters"))?;
         if settings.interval.is_some() && !by_count {
             self.interval(&mut running, wall, cells.clone())?;
+        }
+        if let Some(mut writer) = self.writer.take() {
+            if settings.interval.is_none() {
+                writer.round(&cells, wall, true)?;
+            }
+            writer.finish()?;
         }
         let rows = self.rows(&cells);
         self.runs.add(&rows, wall.as_secs_f64());
@@ -194,6 +226,9 @@ impl<'w> Whole<'w> {
         );
         let mut poller = Poller::default();
         poller.add(signals);
+        if let Some(control) = &self.control {
+            poller.add(control);
+        }
         let mut n_intervals = 0;
         loop {
             let now = running.start.elapsed();
@@ -233,10 +268,35 @@ impl<'w> Whole<'w> {
             while let Some(signal) = signals.next() {
                 running.hear(signal);
             }
+            self.obey(running)?;
             if running.is_stopped && running.child.is_none() {
                 return Ok(false);
             }
         }
+    }
+
+    /// Does what the pipe says.
+    fn obey(&mut self, running: &mut Running<'_>) -> Result<(), Error> {
+        let Some(control) = &mut self.control else {
+            return Ok(());
+        };
+        for word in control.words() {
+            let switched = match &word {
+                Word::Enable(is_on, None) => running.counters.enable(*is_on).map(|()| true),
+                Word::Enable(is_on, Some(event)) => running.counters.enable_of(event, *is_on),
+                Word::Ping => Ok(true),
+                Word::Stop => {
+                    running.stop();
+                    Ok(true)
+                }
+                Word::Unknown(_) => Ok(false),
+            };
+            match switched.map_err(Error::system("switching counters"))? {
+                true => control.acknowledge(),
+                false => self.refused.push(word.refused()),
+            }
+        }
+        Ok(())
     }
 
     /// Writes what came since the last interval.
@@ -263,6 +323,9 @@ impl<'w> Whole<'w> {
         written
             .and_then(|()| self.out.flush())
             .map_err(Error::Write)?;
+        if let Some(writer) = &mut self.writer {
+            writer.round(&cells, now, false)?;
+        }
         running.before = (now, cells);
         Ok(())
     }
@@ -341,6 +404,14 @@ impl Running<'_> {
         let threads = &self.targets.threads;
         let is_alive = |tid| rprof_process::process_of(tid).is_ok();
         Ok(!threads.is_empty() && !threads.iter().any(|thread| is_alive(thread.tid)))
+    }
+
+    /// Somebody wants an end.
+    fn stop(&mut self) {
+        if let Some(child) = &self.child {
+            child.terminate();
+        }
+        self.is_stopped = true;
     }
 
     fn hear(&mut self, signal: Signal) {

@@ -1,6 +1,6 @@
 //! What is counted, of whom, when, and how it is written.
 
-use crate::DefinedMetric;
+use crate::{DefinedMetric, StatControl};
 use rprof_events::Event;
 use rprof_targets::Cgroups;
 use std::ffi::OsString;
@@ -32,6 +32,10 @@ pub struct StatSettings {
     pub repeat: u32,
     /// Counting begins so long after the start.
     pub delay: Option<Duration>,
+    /// Counting begins when the pipe says so.
+    pub starts_off: bool,
+    /// Words that switch counting.
+    pub control: Option<StatControl>,
     /// Counts are written after each of these spans.
     pub interval: Option<Duration>,
     /// As often as this, then it ends.

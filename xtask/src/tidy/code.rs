@@ -51,6 +51,7 @@ const READ_BY_PEOPLE: &[&str] = &[
     "crates/report/src",
     "crates/script/src",
     "crates/inspect/src",
+    "crates/stat/src",
     "crates/rprof/src",
 ];
 

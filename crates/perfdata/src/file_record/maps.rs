@@ -1,6 +1,8 @@
 //! `THREAD_MAP` and `CPU_MAP`: what was recorded.
 
 use super::body::{BodyItem, PlainBody};
+use super::stat::append;
+use crate::file_kind;
 use crate::ranges::{set_bits, visit_ranges, visit_spans};
 use rprof_abi::{Cursor, Fields, Value, WireError};
 
@@ -31,6 +33,26 @@ impl<'a> BodyItem<'a> for ThreadMapEntry<'a> {
     fn visit(&self, fields: &mut dyn Fields) {
         fields.field("tid", Value::Signed(self.tid));
         fields.field("comm", Value::Text(self.comm));
+    }
+}
+
+impl ThreadMapEntry<'_> {
+    /// Appends the record of these threads, in this machine's byte order. Names have 15 bytes at most.
+    ///
+    /// # Errors
+    /// [`WireError`] if there are too many.
+    pub fn encode_all(threads: &[Self], out: &mut Vec<u8>) -> Result<(), WireError> {
+        append(file_kind::THREAD_MAP, out, |body| {
+            body.u64(threads.len() as u64);
+            for thread in threads {
+                body.u64(thread.tid.cast_unsigned());
+                let mut comm = [0; 16];
+                for (to, from) in comm.iter_mut().take(15).zip(thread.comm) {
+                    *to = *from;
+                }
+                body.bytes(&comm);
+            }
+        })
     }
 }
 
@@ -65,6 +87,31 @@ pub enum CpuMap<'a> {
 }
 
 impl<'a> CpuMap<'a> {
+    /// Appends the record of CPUs one by one, in this machine's byte order; -1 stands for any CPU.
+    ///
+    /// # Errors
+    /// [`WireError`] if there are too many, or a number is too large.
+    pub fn encode_cpus(cpus: &[i32], out: &mut Vec<u8>) -> Result<(), WireError> {
+        let what = "CPU of a CPU map";
+        let number = |&cpu: &i32| match cpu {
+            -1 => Ok(u16::MAX),
+            cpu => u16::try_from(cpu).map_err(|_| WireError::BadValue {
+                what,
+                value: u64::from(cpu.unsigned_abs()),
+            }),
+        };
+        let numbers: Vec<u16> = cpus.iter().map(number).collect::<Result<_, _>>()?;
+        let n = u16::try_from(numbers.len()).map_err(|_| WireError::BadValue {
+            what: "length of a CPU map",
+            value: numbers.len() as u64,
+        })?;
+        append(file_kind::CPU_MAP, out, |body| {
+            body.u16(0);
+            body.u16(n);
+            numbers.iter().for_each(|&cpu| body.u16(cpu));
+        })
+    }
+
     fn parse_mask(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         let what = "CPU mask";
         let n = cursor.u16(what)?;

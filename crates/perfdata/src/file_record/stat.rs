@@ -1,7 +1,8 @@
 //! `STAT` records: counts of `perf stat record`.
 
 use super::body::{BodyItem, PlainBody};
-use rprof_abi::{Cursor, Fields, Value, WireError};
+use crate::file_kind;
+use rprof_abi::{Cursor, Encoder, Endian, Fields, RawRecord, RecordKind, Value, WireError};
 
 /// One item of `PERF_RECORD_STAT_CONFIG`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,69 @@ pub struct Stat {
     pub running_ns: u64,
 }
 
+impl StatConfigTerm {
+    /// Appends the record of these terms, in this machine's byte order.
+    ///
+    /// # Errors
+    /// [`WireError`] if there are too many.
+    pub fn encode_all(terms: &[Self], out: &mut Vec<u8>) -> Result<(), WireError> {
+        append(file_kind::STAT_CONFIG, out, |body| {
+            body.u64(terms.len() as u64);
+            for term in terms {
+                body.u64(term.tag);
+                body.u64(term.value);
+            }
+        })
+    }
+}
+
+/// Appends a record of one of the file's own kinds, in this machine's byte order.
+pub(super) fn append(
+    kind: RecordKind,
+    out: &mut Vec<u8>,
+    encode: impl FnOnce(&mut Encoder<'_>),
+) -> Result<(), WireError> {
+    let mut body = Vec::new();
+    encode(&mut Encoder::new(&mut body, Endian::NATIVE));
+    body.resize(body.len().next_multiple_of(8), 0);
+    let record = RawRecord {
+        kind,
+        misc: rprof_abi::Misc::default(),
+        body: &body,
+    };
+    record.encode(out, Endian::NATIVE)
+}
+
+impl Stat {
+    /// Appends the record, in this machine's byte order.
+    ///
+    /// # Errors
+    /// None: it is short.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
+        append(file_kind::STAT, out, |body| {
+            body.u64(self.id);
+            body.i32(self.cpu);
+            body.u32(self.thread);
+            body.u64(self.value);
+            body.u64(self.enabled_ns);
+            body.u64(self.running_ns);
+        })
+    }
+}
+
+impl StatRound {
+    /// Appends the record, in this machine's byte order.
+    ///
+    /// # Errors
+    /// None: it is short.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
+        append(file_kind::STAT_ROUND, out, |body| {
+            body.u64(self.kind);
+            body.u64(self.time_ns);
+        })
+    }
+}
+
 impl PlainBody<'_> for Stat {
     fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         let what = "stat";
@@ -94,5 +158,65 @@ impl PlainBody<'_> for StatRound {
     fn visit(&self, fields: &mut dyn Fields) {
         fields.field("type", Value::Unsigned(self.kind));
         fields.field("time_ns", Value::Unsigned(self.time_ns));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file_record::{CpuMap, EventUpdate, FileRecord, ThreadMapEntry, Update};
+
+    /// What was appended, read again.
+    fn again(out: &[u8]) -> FileRecord<'_> {
+        assert!(out.len().is_multiple_of(8));
+        let raw = RawRecord::parse(out, Endian::NATIVE).unwrap();
+        FileRecord::parse(raw, Endian::NATIVE).unwrap()
+    }
+
+    #[test]
+    fn what_is_appended_is_read_again() {
+        let mut out = Vec::new();
+        let stat = Stat {
+            id: 1,
+            cpu: -1,
+            thread: 3,
+            value: 4,
+            enabled_ns: 5,
+            running_ns: 6,
+        };
+        stat.encode(&mut out).unwrap();
+        assert_eq!(again(&out), FileRecord::Stat(stat));
+        out.clear();
+        let round = StatRound {
+            kind: 1,
+            time_ns: 2,
+        };
+        round.encode(&mut out).unwrap();
+        assert_eq!(again(&out), FileRecord::StatRound(round));
+        out.clear();
+        let terms = vec![StatConfigTerm { tag: 1, value: 9 }];
+        StatConfigTerm::encode_all(&terms, &mut out).unwrap();
+        assert_eq!(again(&out), FileRecord::StatConfig(terms));
+        out.clear();
+        CpuMap::encode_cpus(&[-1, 0, 7], &mut out).unwrap();
+        assert_eq!(
+            again(&out),
+            FileRecord::CpuMap(CpuMap::Cpus(vec![-1, 0, 7]))
+        );
+        assert!(CpuMap::encode_cpus(&[1 << 20], &mut out).is_err());
+        out.clear();
+        let threads = vec![ThreadMapEntry { tid: 7, comm: b"a" }];
+        ThreadMapEntry::encode_all(&threads, &mut out).unwrap();
+        assert_eq!(again(&out), FileRecord::ThreadMap(threads));
+        for update in [
+            Update::Unit(b"msec"),
+            Update::Scale(1e-6),
+            Update::Name(b"a name"),
+        ] {
+            out.clear();
+            let update = EventUpdate { id: 3, update };
+            update.encode(&mut out).unwrap();
+            assert_eq!(again(&out), FileRecord::EventUpdate(update));
+        }
     }
 }

@@ -2,6 +2,8 @@
 
 use super::body::PlainBody;
 use super::maps::CpuMap;
+use super::stat::append;
+use crate::file_kind;
 use rprof_abi::{Cursor, Fields, Value, WireError};
 
 /// `PERF_RECORD_EVENT_UPDATE`.
@@ -31,6 +33,33 @@ pub enum Update<'a> {
         /// Its bytes.
         data: &'a [u8],
     },
+}
+
+impl EventUpdate<'_> {
+    /// Appends the record of a unit, a scale or a name, in this machine's byte order; nothing of others.
+    ///
+    /// # Errors
+    /// [`WireError`] if a text is too long.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
+        let kind: u64 = match self.update {
+            Update::Unit(_) => 0,
+            Update::Scale(_) => 1,
+            Update::Name(_) => 2,
+            Update::Cpus(_) | Update::Unknown { .. } => return Ok(()),
+        };
+        append(file_kind::EVENT_UPDATE, out, |body| {
+            body.u64(kind);
+            body.u64(self.id);
+            match self.update {
+                Update::Unit(text) | Update::Name(text) => {
+                    body.bytes(text);
+                    body.u8(0);
+                }
+                Update::Scale(scale) => body.u64(scale.to_bits()),
+                Update::Cpus(_) | Update::Unknown { .. } => {}
+            }
+        })
+    }
 }
 
 impl<'a> PlainBody<'a> for EventUpdate<'a> {

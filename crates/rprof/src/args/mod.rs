@@ -14,10 +14,12 @@ mod unknown;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use limits::LimitArgs;
 pub(crate) use list::ListArgs;
+use record::parse_control;
 pub(crate) use record::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
 pub(crate) use recording::Recording;
 pub(crate) use script::ScriptArgs;
-pub(crate) use stat::StatArgs;
+pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatReportArgs};
+use stat::{STAT_RECORD, STAT_REPORT};
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use rprof_locate::Locator;
@@ -56,7 +58,8 @@ impl Args {
         if !is_width_known() {
             command = command.term_width(Self::WIDTH);
         }
-        let words = attached::with_equals(&command, std::env::args_os());
+        let words = stat::as_one_word(std::env::args_os());
+        let words = attached::with_equals(&command, words);
         let matches = command.try_get_matches_from_mut(words);
         let matches = matches.map_err(unknown::explained)?;
         Self::from_arg_matches(&matches)
@@ -81,6 +84,12 @@ pub(crate) enum Command {
     Record(Box<RecordArgs>),
     /// Count events of a command, of processes or CPUs, without samples
     Stat(StatArgs),
+    /// Count events into a file: what follows rprof stat record
+    #[command(hide = true, name = STAT_RECORD, bin_name = "rprof stat record")]
+    StatRecord(StatArgs),
+    /// Show the counts of a file: what follows rprof stat report
+    #[command(hide = true, name = STAT_REPORT, bin_name = "rprof stat report")]
+    StatReport(StatReportArgs),
     /// Show where samples were taken, as a table with call trees
     Report(ReportArgs),
     /// Draw a flame graph (SVG) to stdout

@@ -90,7 +90,12 @@ mod tests {
                 Command::Script(args) => args.input.recording,
                 Command::Dump(args) | Command::Info(args) => args.recording,
                 Command::Symbols(args) => args.recording,
-                Command::Record(_) | Command::Stat(_) | Command::List(_) | Command::Doctor(_) => {
+                Command::Record(_)
+                | Command::Stat(_)
+                | Command::StatRecord(_)
+                | Command::StatReport(_)
+                | Command::List(_)
+                | Command::Doctor(_) => {
                     panic!()
                 }
             };

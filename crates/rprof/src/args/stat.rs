@@ -1,13 +1,35 @@
 //! Arguments of `rprof stat`.
 
 use clap::ArgAction;
+use rprof_record::ControlPipes;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// `stat record` and `stat report`, as one word each: what follows `stat` is a command otherwise.
+pub(super) const STAT_RECORD: &str = "stat-record";
+pub(super) const STAT_REPORT: &str = "stat-report";
+
+/// The words with these two as one.
+pub(super) fn as_one_word(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = words.into_iter().collect();
+    let is = |at: usize, word: &str| words.get(at).is_some_and(|is| is == word);
+    let joined = match (is(1, "stat"), is(2, "record"), is(2, "report")) {
+        (true, true, _) => STAT_RECORD,
+        (true, _, true) => STAT_REPORT,
+        _ => return words,
+    };
+    words.splice(1..3, [joined.into()]);
+    words
+}
+
 /// What to count, of whom, and how to write it.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
+#[command(
+    after_help = "rprof stat record [OPTIONS] [COMMAND]  also writes the counts to a file (-o) [default: perf.data]\n\
+    rprof stat report [FILE]               shows those of a file again"
+)]
 pub(crate) struct StatArgs {
     /// Command to run, with its arguments: the first word that is no flag, or what follows --
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
@@ -49,6 +71,10 @@ pub(crate) struct CountedArgs {
     /// Level of --topdown: 1 or 2 [default: 1]
     #[arg(long, value_name = "N", requires = "topdown", value_parser = clap::value_parser!(u8).range(1..=2))]
     pub(crate) td_level: Option<u8>,
+
+    /// Count all events together, as one group
+    #[arg(short = 'g', long)]
+    pub(crate) group: bool,
 
     /// More of the default set: -d caches of data, -dd also of instructions and addresses, -ddd also prefetches
     #[arg(short = 'd', long, action = ArgAction::Count)]
@@ -138,9 +164,14 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) table: bool,
 
-    /// Begin this many milliseconds after the start
-    #[arg(short = 'D', long, value_name = "MS", value_parser = parse_ms)]
-    pub(crate) delay: Option<Duration>,
+    /// Begin this many milliseconds after the start (-1: once --control says so)
+    #[arg(short = 'D', long, value_name = "MS", value_parser = parse_delay, allow_hyphen_values = true)]
+    pub(crate) delay: Option<CountDelay>,
+
+    /// Obey words on a FIFO or a descriptor (enable [EVENT], disable [EVENT], ping, stop), and answer
+    /// each with "ack" on another: fifo:PATH[,PATH] or fd:N[,N]
+    #[arg(long, value_name = "HOW", value_parser = super::parse_control)]
+    pub(crate) control: Option<ControlPipes>,
 
     /// Write counts every so many milliseconds
     #[arg(short = 'I', long, value_name = "MS", value_parser = parse_some_ms)]
@@ -222,6 +253,47 @@ pub(crate) struct CountOutputArgs {
     pub(crate) no_big_num: bool,
 }
 
+/// A file of counts, and how to show it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct StatReportArgs {
+    #[command(flatten)]
+    pub(crate) recording: super::Recording,
+
+    #[command(flatten)]
+    pub(crate) limits: super::LimitArgs,
+
+    /// Each CPU by itself
+    #[arg(short = 'A', long, conflicts_with_all = ["per_thread", "global"])]
+    pub(crate) no_aggr: bool,
+
+    /// By thread
+    #[arg(long, conflicts_with = "global")]
+    pub(crate) per_thread: bool,
+
+    /// All together
+    #[arg(long)]
+    pub(crate) global: bool,
+
+    #[command(flatten)]
+    pub(crate) output: CountOutputArgs,
+}
+
+/// When counting begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CountDelay {
+    /// After this time.
+    Time(Duration),
+    /// When the pipe says so.
+    UntilTold,
+}
+
+fn parse_delay(text: &str) -> Result<CountDelay, String> {
+    match text {
+        "-1" => Ok(CountDelay::UntilTold),
+        _ => parse_ms(text).map(CountDelay::Time),
+    }
+}
+
 fn parse_ms(text: &str) -> Result<Duration, String> {
     match text.parse() {
         Ok(ms) => Ok(Duration::from_millis(ms)),
@@ -232,4 +304,25 @@ fn parse_ms(text: &str) -> Result<Duration, String> {
 fn parse_some_ms(text: &str) -> Result<Duration, String> {
     let some = parse_ms(text).ok().filter(|span| !span.is_zero());
     some.ok_or_else(|| "a number of milliseconds, at least 1".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn record_and_report_are_part_of_the_name_only_behind_it() {
+        for (typed, expected) in [
+            ("rprof stat record -o f true", "rprof stat-record -o f true"),
+            ("rprof stat report -i f", "rprof stat-report -i f"),
+            ("rprof stat -- record", "rprof stat -- record"),
+            ("rprof stat true record", "rprof stat true record"),
+            ("rprof record stat record", "rprof record stat record"),
+            ("rprof stat", "rprof stat"),
+        ] {
+            let words = typed.split(' ').map(OsString::from);
+            let expected: Vec<OsString> = expected.split(' ').map(OsString::from).collect();
+            assert_eq!(as_one_word(words), expected);
+        }
+    }
 }

@@ -4,6 +4,7 @@
 use super::{Line, Printer, is_of_several, seconds};
 use crate::Aggregation;
 use crate::derived::Metric;
+use rprof_untrusted::printable;
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -30,8 +31,8 @@ pub(super) fn write(
         Some(value) => format!("{value:.0}"),
         None => line.not_counted().to_owned(),
     });
-    fields.push(line.event.unit.name.clone());
-    fields.push(line.event.name.clone());
+    fields.push(printable(&line.event.unit.name).into_owned());
+    fields.push(printable(&line.event.name).into_owned());
     fields.extend(line.event.cgroup.clone());
     if printer.is_repeated {
         fields.push(format!("{:.2}%", line.row.noise_percent));

@@ -125,7 +125,7 @@ impl Printer<'_> {
         write!(out, "#{:>15}", "time")?;
         let (name, width) = match self.aggregation {
             Aggregation::Global => ("", 0),
-            Aggregation::Cpu => ("cpu", 10),
+            Aggregation::Cpu => ("CPU", 10),
             Aggregation::Core => ("core", 15),
             Aggregation::Die => ("die", 12),
             Aggregation::Socket => ("socket", 6),

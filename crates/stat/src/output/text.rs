@@ -32,7 +32,10 @@ pub(super) fn write(
         None => line.not_counted().to_owned(),
     };
     text.push_str(&format!("{count:>COUNT$} "));
-    text.push_str(&format!("{:<unit_width$} ", line.event.unit.name));
+    text.push_str(&format!(
+        "{:<unit_width$} ",
+        printable(&line.event.unit.name)
+    ));
     text.push_str(&format!("{:<NAME$}", printable(&line.event.name)));
     if let Some(cgroup) = &line.event.cgroup {
         text.push_str(&format!(" {:<CGROUP$}", printable(cgroup)));

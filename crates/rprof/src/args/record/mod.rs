@@ -30,6 +30,7 @@ pub(crate) use parts::PartArgs;
 use std::ffi::OsString;
 pub(crate) use targets::TargetArgs;
 use timing::TimingArgs;
+pub(super) use timing::parse_control;
 
 #[derive(Debug, clap::Args)]
 #[command(

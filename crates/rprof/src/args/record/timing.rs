@@ -70,7 +70,7 @@ fn parse_delay(text: &str) -> Result<Delay, String> {
     }
 }
 
-fn parse_control(text: &str) -> Result<ControlPipes, String> {
+pub(in crate::args) fn parse_control(text: &str) -> Result<ControlPipes, String> {
     let usage = "fifo:PATH[,PATH] or fd:N[,N]";
     let (form, pipes) = text.split_once(':').ok_or(usage)?;
     let pipe = |text: &str| match form {

@@ -1,18 +1,20 @@
 //! `rprof stat`.
 
+mod kept;
 mod metrics;
 
-use crate::args::StatArgs;
+use crate::args::{CountDelay, CountOutputArgs, CountedArgs, StatArgs};
 use crate::usage::{of_event, usage};
 use crate::{say, target};
 use anyhow::{Context, Result, anyhow};
+pub(crate) use kept::{record, report};
 use metrics::metrics;
 use rprof_abi::AttrFlags;
-use rprof_events::{Event, Sources, parse_cpu_list, parse_events};
+use rprof_events::{Event, Sources, group_all, parse_cpu_list, parse_events};
 use rprof_process::exit_code;
 use rprof_stat::{
-    Aggregation, Cgroups, CountForm, DefaultSet, StatSettings, Style, WhoseEvents, default_events,
-    stat, topdown_events,
+    Aggregation, Cgroups, CountForm, DefaultSet, StatControl, StatEnd, StatSettings, Style,
+    WhoseEvents, default_events, stat, topdown_events,
 };
 use rprof_untrusted::{Goal, open_to_change};
 use std::fs::File;
@@ -22,12 +24,15 @@ use std::process::ExitCode;
 
 pub(crate) fn run(args: &StatArgs) -> Result<ExitCode> {
     let settings = settings(args)?;
-    let mut out: Box<dyn Write> = match &args.output.output {
-        None => Box::new(BufWriter::new(io::stderr())),
-        Some(path) => Box::new(BufWriter::new(output(path, args.output.append)?)),
-    };
-    let outcome = stat(&settings, &mut out)?;
+    let mut out = opened(&args.output)?;
+    let outcome = stat(&settings, None, &mut out)?;
     drop(out);
+    Ok(ended(&outcome))
+}
+
+/// Says what was not counted; the status is the command's.
+fn ended(outcome: &StatEnd) -> ExitCode {
+    outcome.refused.iter().for_each(say::warning);
     if !outcome.never_counted.is_empty() {
         say::line(format_args!(
             "never counted: {}: there were not enough counters (a group of fewer events, fewer events, or \
@@ -35,9 +40,17 @@ pub(crate) fn run(args: &StatArgs) -> Result<ExitCode> {
             outcome.never_counted.join(", ")
         ));
     }
-    Ok(match outcome.status {
+    match outcome.status {
         Some(status) => ExitCode::from(exit_code(status)),
         None => ExitCode::SUCCESS,
+    }
+}
+
+/// Where counts are written for people and programs.
+fn opened(args: &CountOutputArgs) -> Result<Box<dyn Write>> {
+    Ok(match &args.output {
+        None => Box::new(BufWriter::new(io::stderr())),
+        Some(path) => Box::new(BufWriter::new(output(path, args.append)?)),
     })
 }
 
@@ -74,7 +87,15 @@ fn settings(args: &StatArgs) -> Result<StatSettings> {
         inherit: !args.targets.no_inherit,
         scale: !args.events.no_scale,
         repeat: args.runs.repeat,
-        delay: args.runs.delay.filter(|delay| !delay.is_zero()),
+        delay: match args.runs.delay {
+            Some(CountDelay::Time(delay)) if !delay.is_zero() => Some(delay),
+            _ => None,
+        },
+        starts_off: args.runs.delay == Some(CountDelay::UntilTold),
+        control: args.runs.control.clone().map(|pipes| StatControl {
+            words: pipes.words,
+            acks: pipes.acks,
+        }),
         interval: args.runs.interval_print,
         interval_count: args.runs.interval_count,
         timeout: args.runs.timeout,
@@ -160,6 +181,15 @@ fn events(args: &StatArgs, of_cpus: bool, sources: &Sources) -> Result<Vec<Event
             )
         });
     }
+    let mut events = named(asked, of_cpus, sources)?;
+    if asked.group {
+        group_all(&mut events).map_err(of_event)?;
+    }
+    Ok(events)
+}
+
+/// What was named, or the default set.
+fn named(asked: &CountedArgs, of_cpus: bool, sources: &Sources) -> Result<Vec<Event>> {
     let mut events = Vec::new();
     if asked.event.is_empty() && asked.metrics.is_empty() {
         let set = match asked.detailed {
@@ -189,7 +219,15 @@ fn restrict(args: &StatArgs, events: &mut [Event]) {
 }
 
 fn style(args: &StatArgs) -> Result<Style> {
-    let output = &args.output;
+    Ok(Style {
+        metric_only: args.output.metric_only || args.events.topdown,
+        table: args.runs.table,
+        summary: args.runs.summary,
+        ..style_of(&args.output)?
+    })
+}
+
+fn style_of(output: &CountOutputArgs) -> Result<Style> {
     let form = match (&output.field_separator, output.json_output) {
         (Some(separator), _) if separator.is_empty() => {
             return Err(usage("-x: fields need something between them, such as -x,"));
@@ -203,8 +241,8 @@ fn style(args: &StatArgs) -> Result<Style> {
     Ok(Style {
         form,
         big_numbers: !output.no_big_num,
-        metric_only: output.metric_only || args.events.topdown,
-        table: args.runs.table,
-        summary: args.runs.summary,
+        metric_only: output.metric_only,
+        table: false,
+        summary: false,
     })
 }
