@@ -8,7 +8,8 @@
 
 mod common;
 
-use common::{alone, compile_c, has, perf, rprof, run, scratch, tracefs};
+use common::nobody::Nobody;
+use common::{Tracefs, alone, compile_c, has, perf, rprof, run, scratch, tracefs};
 use rprof_events::{Sources, parse_events};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -113,7 +114,15 @@ fn functions_of_a_file_are_places_of_probes() {
         return;
     }
     let dir = scratch();
-    let source = "void probed_here(void) {} int main(void) { probed_here(); return 0; }";
+    // A marker as `sys/sdt.h` makes it.
+    let source = r#"
+        void probed_here(void) {
+            __asm__ volatile("990: nop\n.pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n"
+                ".4byte 992f-991f, 994f-993f, 3\n991: .asciz \"stapsdt\"\n992: .balign 4\n"
+                "993: .8byte 990b, 0, 0\n.asciz \"probed\"\n.asciz \"place\"\n.asciz \"\"\n"
+                "994: .balign 4\n.popsection");
+        }
+        int main(void) { probed_here(); return 0; }"#;
     let program = compile_c(dir.path(), "program", source);
     let program = program.to_str().unwrap();
     let list = list(&["--path", program, "probed"]);
@@ -123,10 +132,63 @@ fn functions_of_a_file_are_places_of_probes() {
         .iter()
         .map(|event| event["name"].as_str().unwrap())
         .collect();
-    assert_eq!(names, [format!("uprobe:{program}:probed_here")]);
+    let expected = [
+        format!("usdt:{program}:probed:place"),
+        format!("uprobe:{program}:probed_here"),
+    ];
+    assert_eq!(names, expected);
+    for (kind, name) in [("usdt", &expected[0]), ("uprobe", &expected[1])] {
+        let text = run(&mut rprof(["list", "--path", program, kind, "probed"]))
+            .ok()
+            .stdout;
+        let events: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        assert_eq!(events.len(), 1, "{text}");
+        assert!(events[0].trim_start().starts_with(name), "{text}");
+    }
+    let error = run(&mut rprof(["list", "--path", program, "no-such"])).fails(1);
+    assert!(
+        error.ends_with(&format!(
+            "no function or marker of {program} fits 'no-such'\n"
+        )),
+        "{error}"
+    );
+    if Path::new("/sys/bus/event_source/devices/uprobe").exists() {
+        for name in names {
+            assert_eq!(parse_events(name, &Sources::default()).unwrap().len(), 1);
+        }
+    }
     let error = run(&mut rprof(["list", "--path", "/no/such/file"])).fails(1);
     assert!(
         error.contains("looking for functions in /no/such/file"),
         "{error}"
+    );
+}
+
+#[test]
+fn why_tracepoints_are_missing_is_said_beside_the_list() {
+    let test = "why_tracepoints_are_missing_is_said_beside_the_list";
+    if tracefs(test) != Some(Tracefs::Mounted) {
+        return common::not_run(test, "no tracefs that others may not read");
+    }
+    let Some(nobody) = Nobody::new(test) else {
+        return;
+    };
+    let list = |words: &[&str]| nobody.rprof(&[&["list"], words].concat());
+    let error = run(&mut list(&["tracepoint"])).fails(1);
+    assert!(
+        error.starts_with("rprof: error: looking up '*:*': no permission to read"),
+        "{error}"
+    );
+    let ran = run(&mut list(&[])).ok();
+    assert!(
+        ran.stdout.contains("page-faults") && !ran.stdout.contains("looking up"),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        ran.stderr
+            .starts_with("rprof: warning: looking up '*:*': no permission"),
+        "{}",
+        ran.stderr
     );
 }

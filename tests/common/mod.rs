@@ -10,6 +10,7 @@
     reason = "each test program uses a part of it"
 )]
 
+pub mod attr_dump;
 mod cleanup;
 mod needs;
 pub mod nobody;

@@ -9,7 +9,10 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod filters;
 mod groups;
+mod markers;
+mod names;
 mod probes;
 mod terms;
 

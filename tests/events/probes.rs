@@ -36,7 +36,7 @@ const SOURCE: &str = r#"
         return status != 0;
     }"#;
 
-fn program(test: &str) -> Option<Program> {
+pub(crate) fn program(test: &str) -> Option<Program> {
     if !is_root(test) || !has(test, "perf", "perf") {
         return None;
     }

@@ -1,9 +1,11 @@
 //! What is opened is what perf opens with the same flags, but for what is rprof's own.
 
-use crate::common::{records_kernel, scratch};
+use crate::common::attr_dump::{Dumped, first_tries};
+use crate::common::{Recording, records_kernel, scratch};
 use crate::{both, info, ours, perfs};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Fields that our samples always have.
 const OUR_FIELDS: &[&str] = &["IDENTIFIER", "CPU", "PERIOD"];
@@ -75,6 +77,63 @@ fn assert_same(ours: &Value, perfs: &Value, flags: &str) {
     }
 }
 
+/// Attrs as `-vv` dumps them, in the form of `rprof info`.
+fn dumped(recording: &Recording) -> Value {
+    let event = |attr: Dumped| {
+        let mut event = Map::new();
+        let mut flags = Vec::new();
+        for (name, value) in attr {
+            let is_bits =
+                ["sample_type", "read_format", "branch_sample_type"].contains(&name.as_str());
+            let value: Value = match value.parse::<u64>() {
+                // perf 6.1 dumps no word for it.
+                _ if is_bits => value
+                    .split('|')
+                    .filter(|name| *name != "TRANSACTION")
+                    .collect(),
+                Ok(1) if !NUMBERS.contains(&name.as_str()) => {
+                    flags.push(name);
+                    continue;
+                }
+                Ok(number) => number.into(),
+                Err(_) => value.into(),
+            };
+            let name = match name.as_str() {
+                "{ sample_period, sample_freq }" => "sample_period",
+                name => name,
+            };
+            event.insert(name.to_owned(), value);
+        }
+        event.insert("flags".to_owned(), flags.into());
+        json!({ "attr": event })
+    };
+    let attrs = first_tries(&recording.stderr);
+    json!({ "events": attrs.into_iter().map(event).collect::<Vec<_>>() })
+}
+
+/// Fields that may be 1 without being flags.
+const NUMBERS: &[&str] = &[
+    "type",
+    "{ sample_period, sample_freq }",
+    "{ wakeup_events, wakeup_watermark }",
+    "bp_type",
+    "precise_ip",
+    "sample_max_stack",
+    "clockid",
+];
+
+/// Both recordings with the same flags, by what the files say and by what `-vv` says.
+#[track_caller]
+fn assert_both_same(dir: &Path, flags: &str, event: &str, of_ours: &[&str]) {
+    let mut words: Vec<&str> = flags.split(' ').collect();
+    words.extend(["-vv", "-e", event]);
+    let theirs = perfs(dir, &words, &["true"]);
+    words.extend(of_ours);
+    let own = ours(dir, &words, &["true"]);
+    assert_same(&info(&own), &info(&theirs), flags);
+    assert_same(&dumped(&own), &dumped(&theirs), &format!("-vv {flags}"));
+}
+
 #[test]
 fn each_flag_asks_the_kernel_for_what_perf_asks() {
     let test = "each_flag_asks_the_kernel_for_what_perf_asks";
@@ -103,11 +162,12 @@ fn each_flag_asks_the_kernel_for_what_perf_asks() {
         "-c 1 --all-cgroups",
         "-c 1 --all-user",
     ] {
-        let mut words: Vec<&str> = flags.split(' ').collect();
-        words.extend(["-e", "page-faults:u"]);
-        let theirs = info(&perfs(dir.path(), &words, &["true"]));
-        words.extend(["--call-graph", "none"]);
-        assert_same(&info(&ours(dir.path(), &words, &["true"])), &theirs, flags);
+        assert_both_same(
+            dir.path(),
+            flags,
+            "page-faults:u",
+            &["--call-graph", "none"],
+        );
     }
     if !records_kernel(test) {
         return;
@@ -120,12 +180,10 @@ fn each_flag_asks_the_kernel_for_what_perf_asks() {
         "-c 1 --call-graph fp --kernel-callchains",
         "-c 1 --call-graph fp --user-callchains",
     ] {
-        let mut words: Vec<&str> = flags.split(' ').collect();
-        words.extend(["-e", "page-faults"]);
-        let theirs = info(&perfs(dir.path(), &words, &["true"]));
-        if !flags.contains("--call-graph") {
-            words.extend(["--call-graph", "none"]);
-        }
-        assert_same(&info(&ours(dir.path(), &words, &["true"])), &theirs, flags);
+        let of_ours: &[&str] = match flags.contains("--call-graph") {
+            true => &[],
+            false => &["--call-graph", "none"],
+        };
+        assert_both_same(dir.path(), flags, "page-faults", of_ours);
     }
 }

@@ -10,12 +10,22 @@ use std::path::Path;
 #[test]
 fn only_the_last_samples_are_written_in_order_and_with_callers() {
     let test = "only_the_last_samples_are_written_in_order_and_with_callers";
+    // On one CPU: each has a ring, in which what is older stays.
     let source = r#"
+        #include <sched.h>
         static volatile unsigned long sink;
         __attribute__((noinline)) static void early(void) { WORK(400, sink += i); }
         __attribute__((noinline)) static void late(void) { WORK(600, sink += i); }
         __attribute__((noinline)) static void caller(void) { late(); sink++; }
-        int main(void) { early(); caller(); return 0; }
+        int main(void) {
+            cpu_set_t one;
+            CPU_ZERO(&one);
+            CPU_SET(sched_getcpu(), &one);
+            sched_setaffinity(0, sizeof one, &one);
+            early();
+            caller();
+            return 0;
+        }
     "#;
     let Some(program) = Program::new(test, source, FRAME_POINTERS) else {
         return;
@@ -65,6 +75,11 @@ fn a_snapshot_has_what_came_since_the_one_before() {
     let ran = recorder.finish().ok();
     let files = finished(dir.path());
     assert_eq!(files.len(), 3, "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("while 2 snapshots were taken"),
+        "{}",
+        ran.stderr
+    );
     let mut seen = HashSet::new();
     for file in &files {
         assert!(samples_of(file) > 0, "{}", ran.stderr);

@@ -10,7 +10,10 @@
 mod common;
 
 mod broken;
+mod chained;
 mod compressed;
+mod disks;
 mod flight;
 mod gaps;
 mod switched;
+mod triggered;

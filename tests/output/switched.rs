@@ -106,8 +106,11 @@ fn files_are_switched_by_size_and_only_the_last_are_kept() {
     let ran = recorder.finish().ok();
     let files = finished(dir.path());
     assert_eq!(files.len(), 2, "{}", ran.stderr);
-    assert!(number_before(&ran.stderr, " files, the last").unwrap() >= 5);
+    assert!(number_before(&ran.stderr, " files, of which").unwrap() >= 5);
     assert!(!files.contains(&seen[0]) && !files.contains(&seen[1]));
+    let gone = number_before(&ran.stderr, " are removed").unwrap();
+    let written = number_before(&ran.stderr, " files, of which").unwrap();
+    assert_eq!(written - gone, 2, "{}", ran.stderr);
     let last = files.last().unwrap().to_str().unwrap();
     assert!(
         ran.stderr.contains(&format!("the last {last} ")),
@@ -141,6 +144,31 @@ fn everybodys_files_are_switched_by_time() {
         assert!(samples_of(&file) > 0);
         assert!(table.contains(" sh "), "{table}");
     }
+}
+
+#[test]
+fn files_keep_their_place_where_the_output_is_a_link() {
+    let test = "files_keep_their_place_where_the_output_is_a_link";
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let (dir, there) = (scratch(), scratch());
+    let target = there.path().join("perf.data");
+    std::os::unix::fs::symlink(target, dir.path().join("perf.data")).unwrap();
+    let args = ["--switch-output", "--switch-max-files", "1"];
+    let mut recorder = recorder(dir.path(), &args);
+    recorder.work();
+    switch(&mut recorder, there.path());
+    recorder.work();
+    recorder.close_input();
+    let ran = recorder.finish().ok();
+    let files = finished(there.path());
+    let [file] = &files[..] else {
+        panic!("{files:?}: {}", ran.stderr);
+    };
+    let file = file.display();
+    let said = format!("of which 1 are removed, the last {file} ");
+    assert!(ran.stderr.contains(&said), "{}", ran.stderr);
 }
 
 #[test]

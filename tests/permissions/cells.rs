@@ -23,7 +23,8 @@ pub(crate) struct Cells {
     filter: PathBuf,
 }
 
-/// Installs a filter that answers `perf_event_open` with an error, and executes what follows.
+/// Installs a filter that answers `perf_event_open` with an error, and executes what follows. If the number
+/// is negative, it answers so to `ptrace`, too.
 const FILTER: &str = r#"
     #include <errno.h>
     #include <linux/filter.h>
@@ -34,10 +35,13 @@ const FILTER: &str = r#"
     #include <sys/syscall.h>
     #include <unistd.h>
     int main(int argc, char **argv) {
-        unsigned error = atoi(argv[1]);
+        int number = atoi(argv[1]);
+        unsigned error = abs(number);
+        unsigned other = number < 0 ? __NR_ptrace : __NR_perf_event_open;
         struct sock_filter filter[] = {
             BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_perf_event_open, 0, 1),
+            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_perf_event_open, 1, 0),
+            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 1),
             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         };

@@ -11,5 +11,7 @@
 mod common;
 
 mod cells;
+mod kinds;
 mod limits;
 mod matrix;
+mod ptrace;

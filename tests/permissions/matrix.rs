@@ -124,13 +124,19 @@ fn a_filter_is_told_from_everything_else() {
         for who in [Who::Nobody, Who::Root] {
             let around = [cells.filter(), number];
             let words = [name, "a seccomp filter forbids perf_event_open"];
-            cells.refuses(who, &around, &[], &words);
+            // The command is recorded all the same, by ptrace.
+            cells.records(who, &around, &[], &words);
+            cells.refuses(who, &around, &["-e", "page-faults"], &words);
             // At level 2, EACCES is what the level itself would answer to a user.
             if (name, who) != ("EACCES", Who::Nobody) {
                 cells.refuses(who, &around, &["-a"], &words);
             }
             let said = cells.doctor(who, &around);
-            assert_eq!(said["profile"], "none", "{said}");
+            assert_eq!(said["profile"], "less", "{said}");
+            assert!(
+                said["outlook"].as_str().unwrap().contains("ptrace"),
+                "{said}"
+            );
             let checks = said["checks"].as_array().unwrap();
             let own = checks.iter().find(|check| check["name"] == "own programs");
             let fix = own.unwrap()["fix"].as_str().unwrap();

@@ -10,6 +10,7 @@
 mod common;
 
 mod advice;
+mod budget;
 mod children;
 mod coverage;
 mod ends;

@@ -10,6 +10,7 @@
 mod common;
 
 mod cgroups;
+mod exact;
 mod found;
 mod stress;
 mod tasks;

@@ -36,7 +36,7 @@ int main(void) {
 "#;
 
 /// The most memory that a process has had, kB.
-fn most_memory(pid: u32) -> u64 {
+pub(crate) fn most_memory(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status
         .lines()

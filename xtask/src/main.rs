@@ -18,6 +18,7 @@ mod demo;
 mod files;
 mod fixtures;
 mod fuzz;
+mod kill;
 mod tidy;
 
 use std::process::ExitCode;
@@ -48,6 +49,11 @@ const TASKS: &[Task] = &[
         "fuzz",
         fuzz::run,
         "[target] [--seconds N] [--jobs N]: look for inputs that break the readers",
+    ),
+    (
+        "kill",
+        kill::run,
+        "[runs]: kill recorders at random moments, read what they leave (by perf, too)",
     ),
     (
         "bench",

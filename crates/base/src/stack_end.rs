@@ -52,7 +52,7 @@ stack_ends! {
     Truncated = Some(1), "truncated", "truncated: the stack is deeper than its dump";
     /// There is no stack dump: the stack was not in memory, exec was replacing it, or the recorder too busy.
     NotCopied = Some(8), "no-dump",
-        "no stack dump: the stack was not in memory, or exec was replacing it";
+        "no stack dump: not in memory, exec was replacing it, or the recorder had no time";
     /// Nothing describes the frames of the code.
     NoInfo = Some(3), "no-info", "no unwind information for the code";
     /// The description is damaged, or needs what was not recorded.

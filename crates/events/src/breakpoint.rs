@@ -25,10 +25,8 @@ pub(crate) fn parse_breakpoint(text: &str, rest: &str) -> Result<(Event, Modifie
     };
     let (access, letters) = match suffix.split_once(':') {
         Some((access, letters)) => (parse_access(access, text)?, letters),
-        None if suffix.chars().all(|letter| bit_of(letter).is_some()) => {
-            (parse_access(suffix, text)?, "")
-        }
-        None => (READ_WRITE, suffix),
+        None if Modifiers::are(suffix) && !suffix.is_empty() => (READ_WRITE, suffix),
+        None => (parse_access(suffix, text)?, ""),
     };
     let default_len = match access {
         EXECUTE => EXECUTE_LEN,
@@ -66,8 +64,8 @@ fn parse_access(letters: &str, text: &str) -> Result<u32, EventError> {
                 event: event(),
             }),
             Some(bit) => Ok(access | bit),
-            None => Err(EventError::UnknownModifier {
-                modifier: letter,
+            None => Err(EventError::UnknownAccess {
+                letter,
                 event: event(),
             }),
         }

@@ -9,9 +9,11 @@ use crate::Suggestions;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EventError {
-    /// Nothing where an event or a term should be.
-    #[error("an event or term is missing in '{text}'")]
+    /// Nothing where something should be.
+    #[error("{what} is missing in '{text}'")]
     Empty {
+        /// What.
+        what: &'static str,
         /// The list as it was given.
         text: String,
     },
@@ -53,11 +55,11 @@ pub enum EventError {
         group: String,
     },
     /// A probe without a place.
-    #[error("no probe in '{event}': {what} is expected")]
+    #[error("'{event}' says no place of a probe: {what}")]
     BadProbe {
         /// The event as it was given.
         event: String,
-        /// What should be there.
+        /// What to write.
         what: &'static str,
     },
     /// The kernel has no PMU for such probes.
@@ -71,6 +73,44 @@ pub enum EventError {
     NoProbes {
         /// The PMU.
         pmu: &'static str,
+        /// The event as it was given.
+        event: String,
+    },
+    /// A filter that the kernel would not take.
+    #[error("column {column} of the filter '{filter}': {why}")]
+    Filter {
+        /// The filter.
+        filter: String,
+        /// Where, in letters, from 1.
+        column: usize,
+        /// What is wrong there.
+        why: Box<FilterProblem>,
+    },
+    /// A filter of an event that has no fields.
+    #[error(
+        "'{event}' has no fields: --filter is for the tracepoints and probes of the -e before it"
+    )]
+    FilterWithoutFields {
+        /// The event.
+        event: String,
+    },
+    /// What perf stat measures by itself.
+    #[error("'{name}' is a time that perf stat measures itself, and takes no samples")]
+    OnlyCounted {
+        /// The name.
+        name: String,
+    },
+    /// Several events where one should be.
+    #[error("unknown event '{name}': what is between events of a list is a comma")]
+    NotOne {
+        /// The name.
+        name: String,
+    },
+    /// A letter that is no access of breakpoints.
+    #[error("unknown access '{letter}' in '{event}': use some of r w x")]
+    UnknownAccess {
+        /// The letter.
+        letter: char,
         /// The event as it was given.
         event: String,
     },
@@ -212,7 +252,13 @@ pub enum EventError {
         event: String,
     },
     /// tracefs has no such tracepoint.
-    #[error("unknown event '{name}': no such tracepoint{suggestions}")]
+    #[error(
+        "unknown event '{name}': {}{suggestions}",
+        match crate::is_glob(name) {
+            true => "no tracepoint fits",
+            false => "no such tracepoint",
+        }
+    )]
     UnknownTracepoint {
         /// System and name, as given.
         name: String,
@@ -221,7 +267,8 @@ pub enum EventError {
     },
     /// tracefs is not there, so nothing is known about tracepoints.
     #[error(
-        "looking up '{event}': no tracepoints in {}; mount them with `mount -t tracefs nodev {}`",
+        "looking up '{event}': no tracepoints in {}; run with sudo, which mounts them, or as root: \
+         `mount -t tracefs nodev {}`",
         path.display(), path.display()
     )]
     TracefsMissing {
@@ -232,8 +279,8 @@ pub enum EventError {
     },
     /// tracefs is there, but not for this user.
     #[error(
-        "looking up '{event}': no permission to read {}; run as root, or as root: \
-         `mount -o remount,mode=755 {}`",
+        "looking up '{event}': no permission to read {}; run with sudo (with CAP_PERFMON it is enough \
+         to read it; as root: `mount -o remount,mode=755 {}`)",
         path.display(), tracefs.display()
     )]
     TracefsDenied {
@@ -268,6 +315,27 @@ pub enum EventError {
     },
 }
 
+/// What is wrong at one place of a filter.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FilterProblem {
+    /// It cannot be read on.
+    #[error("{0} is expected")]
+    Expected(&'static str),
+    /// The event has no such field.
+    #[error("{event} has no field '{field}'{suggestions} (it has {fields})")]
+    NoField {
+        /// The name.
+        field: String,
+        /// The event.
+        event: String,
+        /// All fields that it has.
+        fields: String,
+        /// Names that are close.
+        suggestions: Suggestions,
+    },
+}
+
 /// An event, and the column at which a term of this name or value stands in it.
 fn placed(event: &str, term: &str) -> String {
     match column(event, term) {
@@ -293,8 +361,8 @@ fn column(event: &str, word: &str) -> Option<usize> {
 /// What perf's other terms are for.
 fn why_not(term: &str) -> &'static str {
     match term {
-        "overwrite" => "samples are not overwritten yet",
-        "percore" | "metric-id" | "ratio-to-prev" => "it is for counting (perf stat)",
+        "overwrite" => "say it for all events, with --overwrite",
+        "metric-id" | "ratio-to-prev" => "it is for counting (perf stat)",
         "aux-output" | "aux-action" | "aux-sample-size" => "hardware traces are not recorded",
         "branch_type" => "branches are recorded for all events alike",
         "cpu" => "say it for all events, with -C",

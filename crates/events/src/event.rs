@@ -31,6 +31,8 @@ pub struct Event {
     pub max_stack: Option<u16>,
     /// System and name of a tracepoint, whatever the event is called.
     pub tracepoint: Option<String>,
+    /// Which hits of a tracepoint or probe are sampled, in the kernel's words.
+    pub filter: Option<String>,
     /// Whether threads and processes that start have it, too.
     pub is_inherited: bool,
 }
@@ -104,6 +106,7 @@ impl Event {
             callers: None,
             max_stack: None,
             tracepoint: None,
+            filter: None,
             is_inherited: true,
         }
     }

@@ -69,7 +69,18 @@ impl<'a> Group<'a> {
                 });
             }
         };
-        let members = split_list(list)?;
+        let members = split_list(list).map_err(|error| match error {
+            EventError::Empty { what, .. } => EventError::Empty {
+                what,
+                text: text.to_owned(),
+            },
+            // `{a}{b}`
+            EventError::Unbalanced { delimiter: '}', .. } => EventError::AfterGroup {
+                after: rest.split_once('}').unwrap_or_default().1.to_owned(),
+                event: text.to_owned(),
+            },
+            other => other,
+        })?;
         let is_plain = |member: &&str| matches!(Group::cut(member), Ok(None));
         if !members.iter().all(is_plain) {
             return Err(EventError::NestedGroup {

@@ -33,6 +33,7 @@ pub(crate) fn split_list(list: &str) -> Result<Vec<&str>, EventError> {
     events.push(list[start..].trim());
     if events.iter().any(|event| event.is_empty()) {
         return Err(EventError::Empty {
+            what: "an event",
             text: list.to_owned(),
         });
     }
@@ -117,6 +118,7 @@ impl<'a> Item<'a> {
         };
         if head.is_empty() {
             return Err(EventError::Empty {
+                what: "a name",
                 text: text.to_owned(),
             });
         }
@@ -184,8 +186,8 @@ mod tests {
     #[test]
     fn missing_counterparts_and_events_are_errors() {
         for (list, message) in [
-            ("", "an event or term is missing in ''"),
-            ("a,,b", "an event or term is missing in 'a,,b'"),
+            ("", "an event is missing in ''"),
+            ("a,,b", "an event is missing in 'a,,b'"),
             ("cpu/a,b", "unbalanced '/' in 'cpu/a,b'"),
             ("cpu/name='x/", "unbalanced ''' in 'cpu/name='x/'"),
             ("{a,b", "unbalanced '{' in '{a,b'"),

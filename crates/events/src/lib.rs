@@ -23,6 +23,7 @@ mod cpu_list;
 mod default;
 mod error;
 mod event;
+mod filter;
 mod format;
 mod glob;
 mod group;
@@ -44,8 +45,9 @@ mod tracepoint;
 
 pub use cpu_list::{online_cpus, parse_cpu_list};
 pub use default::{cpu_clock, default_events};
-pub use error::EventError;
+pub use error::{EventError, FilterProblem};
 pub use event::{Callers, Event, Grouping};
+pub use filter::set_filter;
 pub use glob::{glob_matches, is_glob};
 pub use group::group_all;
 pub use list::{

@@ -36,6 +36,9 @@ pub fn parse_events(list: &str, sources: &Sources) -> Result<Vec<Event>, EventEr
     Ok(events)
 }
 
+/// perf's tool events, which are no events of the kernel.
+const OF_PERF_STAT: &[&str] = &["duration_time", "user_time", "system_time"];
+
 struct Parser<'a> {
     sources: &'a Sources,
     pmus: Vec<Pmu>,
@@ -103,6 +106,12 @@ impl Parser<'_> {
         // `cycels:u` is a slip in the name of an event, not in that of a system.
         if Modifiers::are(name) && !tracepoints.has_system(item.head) {
             return Err(self.unknown(item.head));
+        }
+        if name.is_empty() {
+            return Err(EventError::Empty {
+                what: "the name of a tracepoint",
+                text: item.text.to_owned(),
+            });
         }
         let modifiers = Modifiers::parse(letters, item.text)?;
         let events = tracepoints.find(item.head, name)?;
@@ -221,6 +230,14 @@ impl Parser<'_> {
     }
 
     fn unknown(&self, name: &str) -> EventError {
+        if OF_PERF_STAT.contains(&name) {
+            let name = name.to_owned();
+            return EventError::OnlyCounted { name };
+        }
+        if name.contains([' ', ';']) {
+            let name = name.to_owned();
+            return EventError::NotOne { name };
+        }
         let known = symbol_names().chain(self.pmus.iter().flat_map(Pmu::alias_names));
         EventError::UnknownEvent {
             name: name.to_owned(),

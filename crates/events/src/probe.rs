@@ -18,22 +18,50 @@ use crate::pmu::Pmu;
 use crate::term::parse_number;
 use crate::{Event, EventError, ProbePoint, ProbeSite, ProbedCode, Sources};
 
-/// What probes begin with, whether they are of returns, and their PMU.
-const FORMS: &[(&str, bool, &str)] = &[
-    ("uprobe:", false, "uprobe"),
-    ("uretprobe:", true, "uprobe"),
-    ("kprobe:", false, "kprobe"),
-    ("kretprobe:", true, "kprobe"),
-    ("usdt:", false, "uprobe"),
-    (SDT, false, "uprobe"),
+/// What probes begin with.
+struct Form {
+    start: &'static str,
+    is_return: bool,
+    pmu: &'static str,
+    /// Colons within the place: those of modifiers come behind them.
+    n_colons: usize,
+    /// What to write.
+    whole: &'static str,
+}
+
+const fn form(start: &'static str, n_colons: usize, whole: &'static str) -> Form {
+    let pmu = match start.as_bytes() {
+        [b'k', ..] => "kprobe",
+        _ => "uprobe",
+    };
+    let is_return = matches!(start.as_bytes(), [b'u' | b'k', b'r', b'e', b't', ..]);
+    Form {
+        start,
+        is_return,
+        pmu,
+        n_colons,
+        whole,
+    }
+}
+
+const FORMS: &[Form] = &[
+    form("uprobe:", 1, "write uprobe:/path:function"),
+    form("uretprobe:", 1, "write uretprobe:/path:function"),
+    form("kprobe:", 0, "write kprobe:function"),
+    form("kretprobe:", 0, "write kretprobe:function"),
+    form("usdt:", 2, "write usdt:/path:provider:name"),
+    form(SDT, 1, "write sdt_provider:name@/path"),
 ];
+
+/// Returns have no places in a function.
+const NOT_WHOLE: &str = "a function returns as a whole, so write its name or a pattern alone";
 
 /// What perf has before the provider.
 const SDT: &str = "sdt_";
 
 /// Whether slashes in this text are those of a path.
 pub(crate) fn is_probe(text: &str) -> bool {
-    FORMS.iter().any(|(form, ..)| text.starts_with(form))
+    FORMS.iter().any(|form| text.starts_with(form.start))
 }
 
 /// Reads a probe; `None` if the text is none.
@@ -44,35 +72,40 @@ pub(crate) fn parse_probe(
     text: &str,
     sources: &Sources,
 ) -> Result<Option<(Event, Modifiers)>, EventError> {
-    let form = FORMS.iter().find(|(form, ..)| text.starts_with(form));
-    let Some(&(form, is_return, pmu)) = form else {
+    let Some(form) = FORMS.iter().find(|form| text.starts_with(form.start)) else {
         return Ok(None);
     };
-    let (place, letters) = split_modifiers(&text[form.len()..]);
+    let (place, letters) = split_modifiers(&text[form.start.len()..], form.n_colons);
     let bad = |what| EventError::BadProbe {
         event: text.to_owned(),
         what,
     };
-    let point = match form {
-        "usdt:" => marker_of_file(place).ok_or_else(|| bad("usdt:/path:provider:name"))?,
-        SDT => marker(place).ok_or_else(|| bad("sdt_provider:name@/path"))?,
+    let whole = || bad(form.whole);
+    let point = match form.start {
+        "usdt:" => marker_of_file(place).ok_or_else(whole)?,
+        SDT => marker(place).ok_or_else(whole)?,
         _ => {
-            let (code, place) = match pmu {
+            let (code, place) = match form.pmu {
                 "kprobe" => (ProbedCode::Kernel, place),
-                _ => cut_path(place).ok_or_else(|| bad("uprobe:/path:function"))?,
+                _ => cut_path(place).ok_or_else(whole)?,
             };
-            let site = site(place, text)?.ok_or_else(|| bad("a function"))?;
+            let site = site(place, text)?.ok_or_else(whole)?;
             ProbePoint { code, site }
         }
     };
+    let (is_return, pmu) = (form.is_return, form.pmu);
     if is_return && !matches!(&point.site, ProbeSite::Function { offset: 0, .. }) {
-        return Err(bad("the start of a function, which then returns"));
+        return Err(bad(NOT_WHOLE));
     }
     let pmu = Pmu::load(sources, pmu.to_owned()).ok_or_else(|| EventError::NoProbes {
         pmu,
         event: text.to_owned(),
     })?;
-    let mut event = Event::new(text[..form.len() + place.len()].to_owned(), pmu.kind, 0);
+    let mut event = Event::new(
+        text[..form.start.len() + place.len()].to_owned(),
+        pmu.kind,
+        0,
+    );
     event.attr.sample_period = 1;
     if is_return {
         set_bits(&pmu, "retprobe", 1, &mut event.attr)?;
@@ -106,13 +139,15 @@ fn set_bits(pmu: &Pmu, term: &str, value: u64, attr: &mut PerfEventAttr) -> Resu
     Ok(())
 }
 
-/// Modifiers are behind the last colon, if that is a single one: C++ and Rust have two within names.
-fn split_modifiers(text: &str) -> (&str, &str) {
+/// Modifiers are behind the last colon, if that is a single one (C++ and Rust have two within names), and if
+/// the place is whole without it.
+fn split_modifiers(text: &str, n_colons: usize) -> (&str, &str) {
     match text.rsplit_once(':') {
         Some((place, letters))
-            if !letters.is_empty() && Modifiers::are(letters) && !place.ends_with(':')
-                // Where else would the function be?
-                && place.contains(':') | !place.contains('/') =>
+            if !letters.is_empty()
+                && Modifiers::are(letters)
+                && !place.ends_with(':')
+                && place.matches(':').count() >= n_colons =>
         {
             (place, letters)
         }

@@ -32,6 +32,7 @@ pub(crate) fn split_terms<'a>(text: &'a str, event: &str) -> Result<Vec<Term<'a>
         };
         match key {
             "" => Err(EventError::Empty {
+                what: "a term",
                 text: event.to_owned(),
             }),
             _ => Ok(Term { key, value }),
@@ -43,8 +44,14 @@ pub(crate) fn split_terms<'a>(text: &'a str, event: &str) -> Result<Vec<Term<'a>
 /// A number as perf takes it: decimal, or hexadecimal after `0x`.
 ///
 /// # Errors
-/// [`EventError::BadNumber`] for anything else, and beyond 64 bits.
+/// [`EventError::BadNumber`] for anything else, and beyond 64 bits; [`EventError::Empty`] for nothing.
 pub(crate) fn parse_number(text: &str, event: &str) -> Result<u64, EventError> {
+    if text.is_empty() {
+        return Err(EventError::Empty {
+            what: "a number",
+            text: event.to_owned(),
+        });
+    }
     let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |hex| (hex, 16));
     // from_str_radix() would take a sign.
     let number = match digits.starts_with('+') {
@@ -116,11 +123,12 @@ pub(crate) const GENERAL: &[&str] = &[
     "inherit",
     "no-inherit",
     "no-overwrite",
+    "percore",
     "time",
 ];
 
 /// Those that ask for what is so without a value.
-const YES: &[&str] = &["inherit", "no-inherit", "no-overwrite", "time"];
+const YES: &[&str] = &["inherit", "no-inherit", "no-overwrite", "percore", "time"];
 
 /// perf's terms that ask for what the recorder does not do for single events.
 const UNSUPPORTED: &[&str] = &[
@@ -132,7 +140,6 @@ const UNSUPPORTED: &[&str] = &[
     "metric-id",
     "nr",
     "overwrite",
-    "percore",
     "ratio-to-prev",
 ];
 
@@ -181,8 +188,21 @@ impl General {
         })?;
         match (term.key, self.config.get_mut(at)) {
             (_, Some(config)) => *config = Some(parse_number(value, event)?),
-            ("period", _) => self.sampling = Some(Sampling::Period(parse_number(value, event)?)),
-            ("freq", _) => self.sampling = Some(Sampling::Frequency(parse_number(value, event)?)),
+            ("period" | "freq", _) => {
+                let number = parse_number(value, event)?;
+                self.sampling = Some(match (term.key, number) {
+                    (_, 0) => {
+                        return Err(EventError::BadValue {
+                            value: value.to_owned(),
+                            term: term.key.to_owned(),
+                            event: event.to_owned(),
+                            expected: "1 or more",
+                        });
+                    }
+                    ("period", events) => Sampling::Period(events),
+                    (_, per_second) => Sampling::Frequency(per_second),
+                });
+            }
             ("name", _) => self.name = Some(value.trim_matches('\'').to_owned()),
             _ => self.take_how(term.key, value, event)?,
         }
@@ -215,8 +235,10 @@ impl General {
             ("inherit", yes @ 0..=1) => self.inherit = Some(yes == 1),
             ("no-inherit", yes @ 0..=1) => self.inherit = Some(yes == 0),
             ("time" | "no-overwrite", 1) => {}
+            // Sums of counts: samples are as without it.
+            ("percore", 0..=1) => {}
             ("time", _) => return Err(bad("1: every sample has its time")),
-            ("no-overwrite", _) => return Err(bad("1: samples are not overwritten")),
+            ("no-overwrite", _) => return Err(bad("1: --overwrite is for all events")),
             _ => return Err(bad("0 or 1")),
         }
         Ok(())

@@ -9,10 +9,12 @@ mod contents;
 mod elf;
 mod files;
 mod fingerprint;
+mod functions;
 mod go;
 mod jitdump;
 mod kallsyms;
 mod kernel_module;
+mod markers;
 mod mini;
 mod no_file;
 mod perf_map;
@@ -24,12 +26,14 @@ mod source;
 pub use elf::{AlternateLink, DebugLink, Elf, ElfError, ElfSymbol, SymbolTable};
 pub use files::{LinkedFiles, Located, SplitFiles};
 pub use fingerprint::{Fingerprint, file_checksum};
+pub use functions::ElfFunction;
 pub use go::{GoFrame, GoFunction, GoTable};
 pub use jitdump::{
     JitDamage, JitDump, JitDumpError, JitFrames, JitLine, JitLines, JitLoad, JitMove, JitRecord,
 };
 pub use kallsyms::{Kallsym, Kallsyms};
 pub use kernel_module::{MODULE_BASE, module_from_file, module_from_memory};
+pub use markers::{Marker, markers};
 pub use no_file::NoFile;
 pub use perf_map::{PerfMap, PerfMapEntry};
 pub use plt::PltEntry;

@@ -3,7 +3,7 @@
 use rprof_abi::{AttrFlags, Fields, PerfEventAttr, Value};
 
 /// Says the fields of an attr: those that every event has, and of the others those that are set.
-pub(crate) fn visit_attr(attr: &PerfEventAttr, fields: &mut dyn Fields) {
+pub fn visit_attr(attr: &PerfEventAttr, fields: &mut dyn Fields) {
     fields.field("type", Value::Unsigned(attr.kind.into()));
     fields.field("config", Value::Hex(attr.config));
     let period_or_freq = if attr.flags.has(AttrFlags::FREQ) {

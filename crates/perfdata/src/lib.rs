@@ -30,6 +30,7 @@ mod testing;
 mod writer;
 
 pub use add_feature::{add_feature, add_feature_to};
+pub use attr_fields::visit_attr;
 pub use error::{Error, FileLocation, Warning};
 pub use feature::{Feature, FeatureId};
 pub use file_header::{FileHeader, Section};

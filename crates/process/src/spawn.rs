@@ -62,12 +62,12 @@ pub struct Gated {
 pub struct Child {
     pid: i32,
     status: Option<ExitStatus>,
-    cpu_time: Option<CpuTime>,
+    cpu_time: Option<ResourceUsage>,
 }
 
 /// What a command had of the CPUs, with all that it has waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CpuTime {
+pub struct ResourceUsage {
     /// In its own code.
     pub user: Duration,
     /// In the kernel.
@@ -140,7 +140,8 @@ impl Gated {
         let mut errno = [0; 4];
         match self.exec_error.read_exact(&mut errno) {
             Ok(()) => {
-                self.child.wait().map_err(SpawnError::Fork)?;
+                // Who traces it may have learnt of its end already.
+                let _ = self.child.wait();
                 Err(SpawnError::Exec {
                     command: self.command,
                     source: io::Error::from_raw_os_error(i32::from_ne_bytes(errno)),
@@ -216,7 +217,7 @@ impl Child {
     }
 
     /// What it had of the CPUs, once it was waited for.
-    pub fn cpu_time(&self) -> Option<CpuTime> {
+    pub fn cpu_time(&self) -> Option<ResourceUsage> {
         self.cpu_time
     }
 
@@ -230,7 +231,7 @@ impl Child {
                     self.status = Some(ExitStatus::from_raw(raw));
                     // SAFETY: numbers, all of them zero before.
                     let usage = unsafe { usage.assume_init() };
-                    self.cpu_time = Some(CpuTime::of(&usage));
+                    self.cpu_time = Some(ResourceUsage::of(&usage));
                 }
                 _ => {
                     let error = io::Error::last_os_error();
@@ -241,6 +242,11 @@ impl Child {
             }
         }
         Ok(self.status)
+    }
+
+    /// It has ended, as was learnt otherwise: whoever traces it is told first.
+    pub fn set_ended(&mut self, status: ExitStatus) {
+        self.status.get_or_insert(status);
     }
 
     /// Asks it to end (SIGTERM).
@@ -264,7 +270,7 @@ impl Child {
     }
 }
 
-impl CpuTime {
+impl ResourceUsage {
     fn of(usage: &libc::rusage) -> Self {
         let duration = |time: libc::timeval| {
             let seconds = Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or(0));

@@ -2,7 +2,7 @@
 
 use crate::{comm_of, parent_of, threads_of};
 use rprof_abi::record::{Comm, FileIdentity, Mmap2, Record, Task};
-use rprof_abi::{Misc, SampleId, parse_maps};
+use rprof_abi::{MapsLine, Misc, SampleId, parse_maps};
 
 /// One synthesized record, lent to the caller.
 #[derive(Debug)]
@@ -13,6 +13,31 @@ pub struct Synthesized<'a> {
     pub record: Record<'a>,
     /// Its process and thread; no time, so it sorts before everything.
     pub id: SampleId,
+}
+
+impl<'a> Synthesized<'a> {
+    /// A thread began, with this name. Not as a clone: what it has mapped is described, not inherited.
+    pub fn thread(pid: i32, tid: i32, parent: i32, comm: &'a [u8]) -> [Self; 2] {
+        let task = Task {
+            pid,
+            ppid: parent,
+            tid,
+            ptid: parent,
+            time_ns: 0,
+        };
+        let (misc, id) = (Misc::FORK_EXEC, id_of(pid, tid));
+        let (fork, comm) = (Record::Fork(task), Record::Comm(Comm { pid, tid, comm }));
+        [(misc, fork), (Misc(0), comm)].map(|(misc, record)| Self { misc, record, id })
+    }
+
+    /// A process has mapped something.
+    pub fn mapping(misc: Misc, map: Mmap2<'a>) -> Self {
+        Self {
+            misc,
+            id: id_of(map.pid, map.pid),
+            record: Record::Mmap2(map),
+        }
+    }
 }
 
 /// Describes a process: its threads with names, and its mappings, those of data marked as such.
@@ -27,32 +52,36 @@ pub fn describe_process(pid: i32, emit: &mut impl FnMut(Synthesized<'_>)) -> boo
         Err(error) => return error.kind() != std::io::ErrorKind::PermissionDenied,
     };
     for map in parse_maps(&maps) {
-        let name: &[u8] = if map.name.is_empty() {
-            b"//anon"
-        } else {
-            &map.name
-        };
-        emit(Synthesized {
-            misc: if map.is_code() {
-                Misc::USER
-            } else {
-                Misc(Misc::USER.0 | Misc::MMAP_DATA.0)
-            },
-            id: id_of(pid, pid),
-            record: Record::Mmap2(Mmap2 {
-                pid,
-                tid: pid,
-                addr: map.start,
-                len: map.end - map.start,
-                pgoff: map.pgoff,
-                identity: FileIdentity::Inode(map.inode),
-                prot: map.prot,
-                flags: map.flags,
-                filename: name,
-            }),
-        });
+        emit(mapping(pid, &map));
     }
     true
+}
+
+/// A mapping as a record, by its line in `/proc/PID/maps`.
+pub fn mapping(pid: i32, map: &MapsLine) -> Synthesized<'_> {
+    let name: &[u8] = if map.name.is_empty() {
+        b"//anon"
+    } else {
+        &map.name
+    };
+    let misc = match map.is_code() {
+        true => Misc::USER,
+        false => Misc(Misc::USER.0 | Misc::MMAP_DATA.0),
+    };
+    Synthesized::mapping(
+        misc,
+        Mmap2 {
+            pid,
+            tid: pid,
+            addr: map.start,
+            len: map.end - map.start,
+            pgoff: map.pgoff,
+            identity: FileIdentity::Inode(map.inode),
+            prot: map.prot,
+            flags: map.flags,
+            filename: name,
+        },
+    )
 }
 
 fn describe_thread(pid: i32, tid: i32, emit: &mut impl FnMut(Synthesized<'_>)) {
@@ -64,27 +93,9 @@ fn describe_thread(pid: i32, tid: i32, emit: &mut impl FnMut(Synthesized<'_>)) {
     } else {
         pid
     };
-    emit(Synthesized {
-        // Not a clone: what it maps is described below, not inherited.
-        misc: Misc::FORK_EXEC,
-        id: id_of(pid, tid),
-        record: Record::Fork(Task {
-            pid,
-            ppid: parent,
-            tid,
-            ptid: parent,
-            time_ns: 0,
-        }),
-    });
-    emit(Synthesized {
-        misc: Misc(0),
-        id: id_of(pid, tid),
-        record: Record::Comm(Comm {
-            pid,
-            tid,
-            comm: &comm,
-        }),
-    });
+    Synthesized::thread(pid, tid, parent, &comm)
+        .into_iter()
+        .for_each(emit);
 }
 
 fn id_of(pid: i32, tid: i32) -> SampleId {

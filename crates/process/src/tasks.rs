@@ -90,6 +90,13 @@ pub fn process_of(tid: i32) -> io::Result<i32> {
     status_field(tid, "Tgid:", 0)
 }
 
+/// The process that traces a thread; `None` if nobody does, or if it is gone.
+pub fn tracer_of(tid: i32) -> Option<i32> {
+    status_field(tid, "TracerPid:", 0)
+        .ok()
+        .filter(|&tracer| tracer != 0)
+}
+
 /// The user that a process runs as (effective user id).
 ///
 /// # Errors

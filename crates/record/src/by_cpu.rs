@@ -21,7 +21,7 @@ impl Opened {
             by_cpu.switch_to(DumpSize::Small)?;
         }
         self.is_by_cpu = true;
-        Ok(())
+        self.sampling.detach()
     }
 
     /// Dumps have this size from now on.
@@ -88,7 +88,7 @@ impl EventCounters {
             name: self.name.clone(),
             attr: changed(&self.attr),
             counters: Vec::new(),
-            targets: Vec::new(),
+            opened_for: Vec::new(),
             small_dumps: self.small_dumps.as_ref().map(|small| SmallDumps {
                 attr: changed(&small.attr),
                 counters: Vec::new(),
@@ -98,6 +98,7 @@ impl EventCounters {
             grouping: self.grouping.clone(),
             text: self.text.clone(),
             cgroup: self.cgroup.clone(),
+            filter: self.filter.clone(),
         }
     }
 }

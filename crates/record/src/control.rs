@@ -23,6 +23,27 @@ pub(crate) enum DumpSize {
     Small,
 }
 
+/// How much is done for a stack.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum StackCare {
+    /// It is unwound, and read beyond its dump.
+    #[default]
+    Full,
+    /// It is unwound as far as its dump goes.
+    DumpOnly,
+    /// Nothing: the kernel has followed frame pointers, or nobody knows callers.
+    None,
+}
+
+impl DumpSize {
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Large => Self::Small,
+            Self::Small => Self::Large,
+        }
+    }
+}
+
 /// The thread that unwinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnwindPlace {
@@ -102,6 +123,8 @@ pub(crate) struct Control {
     unwind_place: Hysteresis,
     /// When stacks were last truncated although dumps are large.
     truncated_at: Option<Instant>,
+    /// Dumps are small, whatever stacks need.
+    keeps_dumps_small: bool,
 }
 
 impl Control {
@@ -119,7 +142,19 @@ impl Control {
             dump_size: None,
             unwind_place: Hysteresis::new(now, FIRST_UNWIND_PLACE_HOLD),
             truncated_at: None,
+            keeps_dumps_small: false,
         }
+    }
+
+    /// Whether the size of dumps is decided here.
+    pub(crate) fn has_dump_sizes(&self) -> bool {
+        self.dump_size.is_some()
+    }
+
+    /// From now on dumps are small, whatever stacks need.
+    pub(crate) fn keep_dumps_small(&mut self) {
+        self.keeps_dumps_small = true;
+        self.truncated_at = None;
     }
 
     /// Decides by the last pass what holds from now on.
@@ -154,6 +189,9 @@ impl Control {
         let Some(dump_size) = &mut self.dump_size else {
             return DumpSize::Large;
         };
+        if self.keeps_dumps_small {
+            return DumpSize::Small;
+        }
         let need = match (dump_size.way, unwinding) {
             (Way::Safe, UnwindStatistics { truncated: 1.., .. }) => {
                 self.truncated_at = Some(now);

@@ -73,21 +73,7 @@ impl Run<'_> {
         ended: Result<Over, Error>,
         note: &mut dyn FnMut(Note),
     ) -> Result<Summary, Error> {
-        let disabled = {
-            let mut groups = self.opened.samplers().chain([&self.opened.sideband]);
-            groups.try_for_each(Group::disable)
-        };
-        // They are to be complete whatever comes of the last one.
-        let earlier_bytes = self.files.wait_for_ends(&self.interrupts);
-        let drained = self.drain.rest(&mut self.opened, &mut self.sink);
-        let flown = match &mut self.drain.flight {
-            Some(flight) => flight.take_rings(&mut self.opened),
-            None => Ok(()),
-        };
-        let flown = flown.and(self.drain.write_flight(&mut self.sink).map_err(Error::from));
-        self.drain.take_notes().for_each(&mut *note);
-        let lost = self.write_losses();
-        let described = self.describe_at_end();
+        let rest = self.take_rest(note);
         let has_samples = self.drain.counts.samples > 0;
         let is_later = self.files.earlier.n_files > 0;
         self.created
@@ -96,7 +82,7 @@ impl Run<'_> {
         let Written {
             writer,
             result,
-            mut unwound,
+            unwound,
         } = self.sink.finish()?;
         if let Some(unwound) = &unwound {
             notes_of(unwound).into_iter().for_each(&mut *note);
@@ -108,30 +94,18 @@ impl Run<'_> {
         if let Err(source) = result {
             // The cause is already known; the file keeps what it has either way.
             let _ = writer.abandon();
-            return Err(Error::Write {
-                source,
-                size_bytes,
-                status: None,
-            });
+            return Err(self.created.write_error(source, size_bytes));
         }
-        let whole = ended.and(drained.map_err(Error::from)).and(flown);
-        if let Err(error) = whole {
+        if let Err(error) = ended.and(rest.drained) {
             // The file keeps what it has.
             let _ = writer.abandon();
             return Err(error);
         }
-        disabled.map_err(Error::system("disabling events"))?;
-        described?;
-        let (lost_samples, lost_sideband) = lost?;
-        let entered = unwound
-            .as_mut()
-            .map(|unwound| std::mem::take(&mut unwound.paths));
-        let stacks = unwound.map(|unwound| unwound.ends);
+        let (lost_samples, lost_sideband) = rest.lost?;
+        let (entered, stacks) = unwound.map(|unwound| (unwound.paths, unwound.ends)).unzip();
         let mut all_counts = self.files.earlier.counts;
         all_counts += self.drain.counts;
-        let earlier = &self.files.earlier;
         let plain = writer.uncompressed_len();
-        let uncompressed_bytes = plain.map(|plain| plain + earlier.uncompressed_bytes);
         let cost = (self.files.cost).cost(&self.drain.counts, writer.data_len());
         let rings = self.opened.sampling.rings.iter().map(Ring::size_bytes);
         let ring_bytes = rings.max().unwrap_or(0);
@@ -142,29 +116,64 @@ impl Run<'_> {
             // It is of all files together.
             coverage: coverage.filter(|_| !is_later),
             cost,
+            budget: summary.budget,
             missing_build_ids: std::mem::take(&mut self.drain.missing_build_ids),
             build_ids: !self.settings.writing.no_build_ids,
             entered,
         };
         let ending = end.start()?;
         self.files.end_last();
-        let size_bytes = ending.wait(&self.interrupts, || self.created.progress())?;
-        let size_bytes = size_bytes + earlier_bytes?;
+        let size_bytes = ending.wait(&self.interrupts, &self.created)?;
+        let size_bytes = size_bytes + self.files.earlier.written()?;
         if self.settings.writing.timestamp_name {
             self.created.add_timestamp()?;
         }
+        let earlier = &mut self.files.earlier;
+        let cost = earlier.cost_with(cost);
         Ok(Summary {
             output: self.created.output().clone(),
             size_bytes,
             lost_samples,
             enough_pages: enough_pages(ring_bytes, &all_counts, lost_samples),
-            cost: self.files.earlier.cost_with(cost),
+            removed_files: earlier.n_removed,
+            cost,
             lost_sideband: lost_sideband.unwrap_or(0),
-            stacks: self.files.earlier.stacks_with(stacks),
+            // What the same files would be with plain records.
+            uncompressed_bytes: plain.map(|plain| {
+                let plain = plain + earlier.uncompressed_bytes;
+                (size_bytes + plain).saturating_sub(cost.written_bytes)
+            }),
+            stacks: earlier.stacks_with(stacks),
             coverage,
-            uncompressed_bytes,
             ..summary
         })
+    }
+
+    /// Switches all events off, and writes what is left in the rings and what the kernel lost.
+    fn take_rest(&mut self, note: &mut dyn FnMut(Note)) -> Rest {
+        let disabled = {
+            let mut groups = self.opened.samplers().chain([&self.opened.sideband]);
+            groups.try_for_each(Group::disable)
+        };
+        // They are to be complete whatever comes of the last one.
+        self.files.wait_for_ends(&self.interrupts);
+        let drained = self.drain.rest(&mut self.opened, &mut self.sink);
+        let flown = match &mut self.drain.flight {
+            Some(flight) => {
+                self.drain.notes.extend(flight.note());
+                flight.take_rings(&mut self.opened, &mut self.drain.notes)
+            }
+            None => Ok(()),
+        };
+        let flown = flown.and(self.drain.write_flight(&mut self.sink).map_err(Error::from));
+        self.drain.take_notes().for_each(note);
+        let lost = self.write_losses();
+        let described = self.describe_at_end();
+        let disabled = disabled.map_err(Error::system("disabling events"));
+        Rest {
+            drained: drained.map_err(Error::from).and(flown),
+            lost: disabled.and(described).and(lost),
+        }
     }
 
     /// Describes what runs, if that is wanted at the end.
@@ -172,9 +181,7 @@ impl Run<'_> {
         if !self.settings.writing.synthesis_at_end {
             return Ok(());
         }
-        let processes = self.processes_now()?;
-        self.describe(&processes, &|| Ok(()), &mut Sink::push)?;
-        Ok(())
+        Ok(self.describe_alive(&mut Sink::push)?)
     }
 
     /// What came of it, but for what is known later.
@@ -184,17 +191,21 @@ impl Run<'_> {
         Summary {
             output: self.settings.output.clone(),
             earlier_files: self.files.earlier.n_files,
+            removed_files: 0,
+            compression: self.settings.writing.compression,
             size_bytes: 0,
             uncompressed_bytes: None,
             samples: counts.samples,
             lost_samples: None,
             enough_pages: None,
             cost: RecorderCost::default(),
+            budget: self.budget.as_ref().map(|budget| budget.cuts),
             lost_at_least: counts.lost_at_least,
             lost_sideband: 0,
             throttled: counts.throttled,
             stacks: None,
             shortened: counts.shortened,
+            was_writer_late: self.sink.was_late,
             own_samples: counts.own_samples,
             others_samples: counts.others_samples,
             was_on: self.switching.was_on,
@@ -222,6 +233,7 @@ impl Run<'_> {
             name: event.name.clone(),
             count: 0,
             period: Some(event.attr.sample_period),
+            is_filtered: event.filter.is_some(),
         };
         probes.map(count).collect()
     }
@@ -233,6 +245,14 @@ impl Run<'_> {
         let coverage = coverage.filter(|_| self.drain.counts.throttled == 0)?;
         coverage.finish(&self.opened.sampling)
     }
+}
+
+/// What came of the end of the rings.
+struct Rest {
+    /// If it failed, the file has no end.
+    drained: Result<(), Error>,
+    /// What was lost, samples and sideband.
+    lost: Result<(Option<u64>, Option<u64>), Error>,
 }
 
 /// What a user should know of how stacks were unwound.
@@ -256,6 +276,7 @@ fn counted(event: &EventCounters) -> EventCount {
         name: event.name.clone(),
         count: counts.map(|value| value.count).sum(),
         period: (!is_frequency).then_some(event.attr.sample_period),
+        is_filtered: event.filter.is_some(),
     }
 }
 

@@ -1,11 +1,13 @@
 //! Why a recording could not be made, with the one thing to do about it.
 
-use crate::advice::{self, Foreign};
+use crate::advice;
 use crate::opening::place::Place;
 use crate::probes::error::ProbeError;
 use rprof_abi::{PerfEventAttr, event_type, sw};
-use rprof_events::{EventError, Suggestions};
+use rprof_events::EventError;
 use rprof_ringbuf::{MapError, OpenError, Target};
+use rprof_targets::CgroupError;
+use rprof_targets::rights::advice::{Foreign, foreign, of_event};
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -93,6 +95,16 @@ pub enum Error {
         /// The limit.
         limit: u16,
     },
+    /// The kernel does not take a filter.
+    #[error("the kernel does not take the filter '{filter}' of '{event}'")]
+    Filter {
+        /// The event.
+        event: String,
+        /// The filter.
+        filter: String,
+        /// Why.
+        source: io::Error,
+    },
     /// A probe has no place.
     #[error("no place for '{event}'")]
     Probe {
@@ -102,10 +114,12 @@ pub enum Error {
         source: ProbeError,
     },
     /// A probe is not allowed.
-    #[error("event '{event}': probes need CAP_PERFMON or root: run with sudo")]
+    #[error("event '{event}': probes need CAP_PERFMON or root: {fix}")]
     ProbeForbidden {
         /// The event.
         event: String,
+        /// What would allow it.
+        fix: String,
     },
     /// Probes are watched on CPUs, values are of threads.
     #[error(
@@ -160,29 +174,9 @@ pub enum Error {
         /// What was asked for.
         who: String,
     },
-    /// No hierarchy of control groups has events.
-    #[error("no control groups here: neither cgroup2 nor perf_event is in /proc/mounts")]
-    NoCgroups,
-    /// A control group cannot be opened.
-    #[error("control group '{name}' below {}: {why}{nearest}", mount.display())]
-    Cgroup {
-        /// Its name.
-        name: String,
-        /// Where control groups are.
-        mount: PathBuf,
-        /// Those with names that are near.
-        nearest: Suggestions,
-        /// Why.
-        why: io::Error,
-    },
-    /// Control groups are for events, one each.
-    #[error("{cgroups} control groups (-G) for {events} events: the nth is for the nth event (-e)")]
-    MoreCgroups {
-        /// Groups.
-        cgroups: usize,
-        /// Events.
-        events: usize,
-    },
+    /// There are no events of a control group.
+    #[error(transparent)]
+    Cgroup(#[from] CgroupError),
     /// A CPU is not online.
     #[error("no such CPU: {cpu} (online are those in /sys/devices/system/cpu/online)")]
     NoSuchCpu {
@@ -240,7 +234,7 @@ impl Error {
     /// An event that could not be opened, with advice for this user.
     pub(crate) fn open(event: &str, attr: &PerfEventAttr, why: OpenError, target: Target) -> Self {
         if let (OpenError::Access, Target::Thread(tid @ 1..)) = (&why, target)
-            && let Some(Foreign { task, why }) = advice::foreign(tid)
+            && let Some(Foreign { task, why }) = foreign(tid)
         {
             return Self::Foreign { task, why };
         }
@@ -250,7 +244,7 @@ impl Error {
         };
         Self::Open {
             event: event.to_owned(),
-            advice: advice::open(attr, &why, target),
+            advice: of_event(attr, &why, target),
             why,
         }
     }

@@ -14,45 +14,51 @@
 
 mod advice;
 mod background;
+mod begin;
 mod by_cpu;
 mod control;
 mod cost;
 mod coverage;
+mod cpu_budget;
 mod doctor;
 mod drain;
 mod ending;
 mod error;
+mod give_up;
 mod grace_period;
 mod interrupts;
 mod jit_clock;
 mod live;
 mod note;
+mod opened_event;
 mod opening;
 mod output;
-mod permission;
 mod probes;
+mod ptrace;
 mod run;
 mod running;
 mod sample_fields;
 mod settings;
 mod sideband;
 mod sink;
+mod start;
 mod switching;
 mod targets;
+mod wakeups;
 
 pub use doctor::{Check, Diagnosis, Prospect, State, diagnose};
 pub use error::Error;
 pub use note::{FewFiles, Less, Note, SmallRings};
+pub use opened_event::{OpenedEvent, OpenedFor};
 pub use opening::place::Place;
 pub use opening::stack_dump::LARGE_BYTES as MOST_STACK_BYTES;
 pub use output::writing::{SwitchOn, SwitchOutput, Synthesis, Writing};
 pub use probes::error::ProbeError;
-pub use run::record;
+pub use rprof_targets::Cgroups;
 pub use sample_fields::{SampleFields, Space, user_registers};
-pub use settings::{
-    CallChains, Cgroups, EventCount, Inherit, Output, Rate, Settings, Summary, Tool, Watch,
-};
+pub use settings::{CallChains, EventCount, Inherit, Output, Rate, Settings, Summary, Tool, Watch};
 pub use sideband::Sideband;
+pub use start::record;
 pub use switching::remote_control::ControlNote;
 pub use switching::timing::{ControlPipes, Delay, When};
 pub use targets::matching::{Matching, NamePattern};

@@ -1,9 +1,9 @@
 //! Things a user should know, one line each.
 
-use crate::ControlNote;
-use crate::permission::refusal::RINGS;
+use crate::{ControlNote, OpenedEvent};
 use rprof_base::Counted;
 use rprof_ringbuf::INHERITED_VALUES;
+use rprof_targets::rights::refusal::more_memory;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,6 +14,17 @@ use std::time::Duration;
 pub enum Note {
     /// What is recorded is less than was asked for.
     Less(Less),
+    /// There are no events: threads are looked at by ptrace instead.
+    ByPtrace {
+        /// Why.
+        refusal: String,
+        /// How often, Hz.
+        hz: u64,
+        /// What would allow events.
+        advice: String,
+    },
+    /// An event was opened.
+    Opened(Box<OpenedEvent>),
     /// A recording without a command has begun: whom it watches.
     Watching {
         /// Whom.
@@ -112,6 +123,13 @@ pub enum Note {
     },
     /// A process has a jitdump, and times are of another clock than the jitdump's.
     JitClock,
+    /// Events were off while overwritten rings were read.
+    OffForSnapshots {
+        /// How often.
+        snapshots: u64,
+        /// For how long in all.
+        off: Duration,
+    },
     /// A ring held something that is no record.
     RingDamaged(String),
     /// Samples were switched on or off, or a word was written to the control pipe.
@@ -127,10 +145,10 @@ pub struct Less {
     pub without_kernel: Option<String>,
     /// Fewer files may be open than all events need.
     pub few_files: Option<FewFiles>,
-    /// Samples may not have physical addresses.
-    pub has_no_physical_addresses: bool,
-    /// Namespaces may not be recorded.
-    pub has_no_namespaces: bool,
+    /// Samples may not have physical addresses: what would allow it.
+    pub without_physical_addresses: Option<String>,
+    /// Namespaces may not be recorded: what would allow it.
+    pub without_namespaces: Option<String>,
     /// What the kernel does not know of what was asked for.
     pub lacking: Vec<&'static str>,
     /// Rings are so small that it matters.
@@ -142,6 +160,8 @@ pub struct Less {
 pub struct SmallRings {
     /// Bytes of each.
     pub size_bytes: u64,
+    /// Locked memory for each CPU that would be enough, KiB.
+    pub enough_kib: u64,
     /// The size of stack dumps, if that is less than could be.
     pub stack_bytes: Option<u64>,
 }
@@ -194,18 +214,15 @@ impl fmt::Display for Less {
                 "not permitted to sample the kernel: user space only ({fix})"
             ));
         }
-        if self.has_no_physical_addresses {
-            parts.push(
-                "not permitted to record physical addresses: samples have none \
-                 (sudo, or CAP_PERFMON for rprof)"
-                    .to_owned(),
-            );
+        if let Some(fix) = &self.without_physical_addresses {
+            parts.push(format!(
+                "not permitted to record physical addresses: samples have none ({fix})"
+            ));
         }
-        if self.has_no_namespaces {
-            parts.push(
-                "not permitted to record namespaces: there are none (sudo, or CAP_PERFMON for rprof)"
-                    .to_owned(),
-            );
+        if let Some(fix) = &self.without_namespaces {
+            parts.push(format!(
+                "not permitted to record namespaces: there are none ({fix})"
+            ));
         }
         if !self.lacking.is_empty() {
             parts.push(format!("this kernel lacks: {}", self.lacking.join(", ")));
@@ -224,7 +241,7 @@ impl fmt::Display for SmallRings {
             Some(bytes) => write!(f, "stacks over {} KiB may be truncated", bytes / 1024)?,
             None => write!(f, "bursts of samples may be lost")?,
         }
-        write!(f, " ({RINGS})")
+        write!(f, " ({})", more_memory(self.enough_kib))
     }
 }
 
@@ -234,7 +251,10 @@ impl Note {
         match self {
             // Without these, less is sampled.
             Self::Dropped(settings) => !settings.contains(&INHERITED_VALUES),
-            _ => matches!(self, Self::Precision { .. } | Self::DurationOver),
+            _ => matches!(
+                self,
+                Self::Precision { .. } | Self::DurationOver | Self::Opened(_)
+            ),
         }
     }
 }
@@ -243,6 +263,15 @@ impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Less(less) => write!(f, "{less}"),
+            Self::ByPtrace {
+                refusal,
+                hz,
+                advice,
+            } => write!(
+                f,
+                "{refusal}: sampling by ptrace instead, {hz} Hz, user stacks only ({advice})"
+            ),
+            Self::Opened(event) => write!(f, "{event}"),
             Self::Watching { who, duration } => {
                 write!(f, "watching {who}")?;
                 if let Some(duration) = duration {
@@ -358,6 +387,13 @@ impl fmt::Display for Note {
                 f,
                 "a jitdump has times of the clock mono: with another -k, JIT code may have wrong names, \
                  and no callers"
+            ),
+            Self::OffForSnapshots { snapshots, off } => write!(
+                f,
+                "nothing was sampled for {:.1} ms, while {} {} taken",
+                off.as_secs_f64() * 1e3,
+                Counted::new(*snapshots, "snapshot", "snapshots"),
+                if *snapshots == 1 { "was" } else { "were" }
             ),
             Self::RingDamaged(what) => write!(f, "{what}: the rest of that batch was skipped"),
         }

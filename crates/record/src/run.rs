@@ -2,6 +2,7 @@
 
 use crate::control::{Control, Decision, POLL_INTERVAL, PassStatistics};
 use crate::coverage::{Coverage, Recorded};
+use crate::cpu_budget::Budget;
 use crate::drain::Drain;
 use crate::drain::flight::Flight;
 use crate::drain::lineage::Lineage;
@@ -19,31 +20,28 @@ use crate::opening::trial::Trial;
 use crate::opening::{self, Opened, Scope};
 use crate::output::Created;
 use crate::output::alive::Alive;
-use crate::output::features;
+use crate::output::features::{self, Features};
 use crate::output::files::Files;
+use crate::output::trigger::Trigger;
 use crate::sink::Sink;
 use crate::switching::{Goes, Switching};
 use crate::targets::watched;
 use crate::targets::{self, started_by, targets_of};
+use crate::wakeups::Wakeups;
 use crate::{
-    CallChains, ControlNote, Error, Inherit, Note, Output, Settings, Summary, Watch, probes,
+    CallChains, ControlNote, Error, Inherit, Note, Output, Rate, Settings, Summary, Watch, probes,
 };
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout, SampleType};
 use rprof_events::{Sources, online_cpus};
 use rprof_process::{Child, Gated, Stdout};
-use rprof_ringbuf::{Poller, sys};
+use rprof_ringbuf::sys;
 use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Makes a recording; `note` is told what a user should know as it comes up.
-///
-/// Must be called before the process has any other thread: it forks.
-///
-/// # Errors
-/// [`Error`]. What could be written stays on disk and readable.
-pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary, Error> {
+/// Makes a recording by events.
+pub(crate) fn by_events(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary, Error> {
     if settings.command.is_empty() && settings.watch == Watch::Command {
         return Err(Error::NothingToRecord);
     }
@@ -85,7 +83,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         targets,
         per_thread: settings.inherit == Inherit::PerThread,
         until_exec: settings.watch == Watch::Command && settings.when.is_from_start(),
-        ring_pages: opening::ring_pages(settings, &attrs, n_rings),
+        ring_pages: opening::ring_size::ring_pages(settings, &attrs, n_rings),
         sideband_pages: settings.sideband.ring_pages(),
         is_size_asked: settings.ring_pages.is_some(),
         two_dump_sizes: attrs.has_auto_dumps(),
@@ -96,6 +94,7 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
         cpus,
     };
     let OpenedFor { opened, by } = open_all(&attrs, &mut scope, settings, child, note)?;
+    opened.tell(note);
     let vanished = targets::vanished(settings, &opened);
     if by == SampledBy::Thread && !vanished.is_empty() {
         note(Note::Vanished(vanished));
@@ -118,36 +117,27 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     let groupings: Vec<_> = sampled.map(|event| &event.grouping).collect();
     known.extend(groups::section(&groupings));
     known.extend(child.and_then(features::of_command));
-    let created = Created::new(&settings.output)?;
-    let files = Files::new(settings.writing.switch, plan.written, known);
-    let compression = settings.writing.compression;
-    let writer = created.start(files.begin(Vec::new()), compression, &interrupts)?;
+    let trigger = Trigger::open(settings, &scope, note)?;
     // The command is forked already, and keeps its own priority. What is drained late is lost, what is
     // unwound late is truncated; neither takes much time.
     let _priority_guard = sys::run_before_others();
-    let taken = Arc::clone(&created.taken);
-    let sink = Sink::start(writer, plan.unwinder, Rc::clone(&interrupts), taken)?;
-    let mut run = Run {
+    let mut run = Run::begin(
         settings,
-        sink,
-        drain: Drain::new(
-            drained_layout,
-            plan.stacks,
-            left_out(settings, &attrs),
-            settings.clock,
-        ),
-        control: plan.control,
-        unreadable: plan.unreadable,
-        opened,
-        switching,
-        interrupts: Rc::clone(&interrupts),
-        sideband_layout,
-        child: None,
-        created,
-        files,
-    };
+        Begin {
+            plan,
+            known,
+            opened,
+            drained_layout: drained_layout.clone(),
+            sideband_layout,
+            left_out: left_out(settings, &attrs),
+            rate: settings.rate.unwrap_or(Rate::DEFAULT),
+            switching,
+            trigger,
+            interrupts: Rc::clone(&interrupts),
+        },
+    )?;
     let describes_later = settings.writing.switch.is_some() || settings.writing.synthesis_at_end;
-    run.drain.alive = describes_later.then(Alive::default);
+    run.drain.alive = describes_later.then(|| Alive::new(drained_layout));
     run.drain.lineage = (by == SampledBy::Cpu).then(Lineage::default);
     let recorded = child.filter(|_| settings.watch == Watch::Command);
     if let (Some(lineage), Some(child)) = (&mut run.drain.lineage, recorded) {
@@ -197,7 +187,7 @@ fn left_out(settings: &Settings, attrs: &Attrs) -> Option<u32> {
     is_own.then(std::process::id)
 }
 
-fn stdout_of(settings: &Settings) -> Stdout {
+pub(crate) fn stdout_of(settings: &Settings) -> Stdout {
     match settings.output {
         Output::File(_) => Stdout::Inherited,
         Output::Pipe(_) => Stdout::ToStderr,
@@ -238,11 +228,32 @@ pub(crate) struct Run<'a> {
     pub(crate) switching: Switching,
     pub(crate) interrupts: Rc<Interrupts>,
     pub(crate) sideband_layout: SampleLayout,
-    control: Control,
+    pub(crate) control: Control,
+    pub(crate) budget: Option<Budget>,
     pub(crate) unreadable: Arc<Unreadable>,
     pub(crate) child: Option<Child>,
     pub(crate) created: Created,
     pub(crate) files: Files,
+    /// Begins another of them.
+    pub(crate) trigger: Option<Trigger>,
+}
+
+/// What a recording begins with.
+pub(crate) struct Begin {
+    pub(crate) plan: Plan,
+    /// What is known of machine and recording.
+    pub(crate) known: Features,
+    pub(crate) opened: Opened,
+    /// Sideband as the kernel writes it, and as the file has it.
+    pub(crate) drained_layout: SampleLayout,
+    pub(crate) sideband_layout: SampleLayout,
+    /// The process whose samples are left out.
+    pub(crate) left_out: Option<u32>,
+    /// How often samples are taken.
+    pub(crate) rate: Rate,
+    pub(crate) switching: Switching,
+    pub(crate) trigger: Option<Trigger>,
+    pub(crate) interrupts: Rc<Interrupts>,
 }
 
 impl Run<'_> {
@@ -253,6 +264,9 @@ impl Run<'_> {
             .sideband
             .enable()
             .map_err(Error::system(enabling))?;
+        if let Some(trigger) = &self.trigger {
+            trigger.enable()?;
+        }
         if self.settings.sideband.cgroups {
             self.describe_cgroups()?;
         }
@@ -304,10 +318,10 @@ impl Run<'_> {
     /// Drains until the command, the time or the user ends it.
     fn until_stopped(&mut self, note: &mut dyn FnMut(Note)) -> Result<Over, Error> {
         let deadline = (self.settings.duration).and_then(|time| Instant::now().checked_add(time));
-        let mut poller = self.opened.poller();
-        let mut alive = vec![true; self.opened.sampling.counters().count()];
-        poller.add(&*self.interrupts);
-        self.switching.begin(&self.settings.when, &mut poller);
+        let mut wakeups = Wakeups::new(&self.opened, &self.interrupts);
+        let triggers = self.trigger.iter().flat_map(Trigger::ring_owners);
+        triggers.for_each(|owner| wakeups.add(owner));
+        self.switching.begin(&self.settings.when, &mut wakeups);
         let mut grace_period = GracePeriod::default();
         let mut poll_interval = POLL_INTERVAL;
         loop {
@@ -318,13 +332,14 @@ impl Run<'_> {
             let timeout = deadline.map_or(timeout, |deadline| {
                 deadline.saturating_duration_since(now).min(timeout)
             });
-            self.wait(&mut poller, &mut alive, timeout)?;
+            self.wait(&mut wakeups, timeout)?;
             let goes = self.switch(note)?;
             let statistics = self.pass()?;
             self.drain.take_notes().for_each(&mut *note);
             let decision = self.control.decide(Instant::now(), statistics);
             poll_interval = decision.poll_interval;
             self.follow(decision, note)?;
+            let _ = self.keep_budget()?;
             self.switch_if_due(note)?;
             let wish = self.interrupts.wish();
             match wish {
@@ -347,7 +362,7 @@ impl Run<'_> {
                 return Ok(Over::Size);
             }
             let lineage = self.drain.lineage.as_ref();
-            let all_gone = !alive.contains(&true) || lineage.is_some_and(Lineage::is_gone);
+            let all_gone = wakeups.all_gone() || lineage.is_some_and(Lineage::is_gone);
             // After Ctrl-C only the command is waited for, and not what it started.
             let goes_on = wish == Wish::GoOn && !is_time_over;
             let waits_for_all = self.waits_for_all() && goes_on;
@@ -355,7 +370,7 @@ impl Run<'_> {
                 if !all_gone
                     && self.settings.watch == Watch::Command
                     && !self.settings.wait_all
-                    && self.others_live(&mut poller, &mut alive)?
+                    && self.others_live(&mut wakeups)?
                 {
                     note(Note::OthersLiveOn);
                 }
@@ -410,37 +425,20 @@ impl Run<'_> {
         self.settings.wait_all && self.settings.watch == Watch::Command
     }
 
-    /// Waits, and marks counters whose tasks (and all that inherited them) have ended.
-    fn wait(
-        &self,
-        poller: &mut Poller,
-        alive: &mut [bool],
-        timeout: Duration,
-    ) -> Result<(), Error> {
-        let waiting = "waiting for samples";
-        let ready = poller.wait(timeout).map_err(Error::system(waiting))?;
-        let hung: Vec<usize> = ready
-            .filter(|ready| ready.hung_up)
-            .map(|ready| ready.index)
-            .collect();
-        for index in hung {
-            poller.remove(index);
-            if let Some(alive) = alive.get_mut(index) {
-                *alive = false;
-            }
-        }
-        Ok(())
+    fn wait(&self, wakeups: &mut Wakeups, timeout: Duration) -> Result<(), Error> {
+        let waited = wakeups.wait(&self.opened, timeout);
+        waited.map_err(Error::system("waiting for samples"))
     }
 
-    fn others_live(&mut self, poller: &mut Poller, alive: &mut [bool]) -> Result<bool, Error> {
+    fn others_live(&mut self, wakeups: &mut Wakeups) -> Result<bool, Error> {
         if self.drain.lineage.is_some() {
             // The command's own end may be the last record.
             self.pass()?;
             let lineage = self.drain.lineage.as_ref();
             return Ok(lineage.is_some_and(|lineage| !lineage.is_gone()));
         }
-        self.wait(poller, alive, Duration::ZERO)?;
-        Ok(alive.contains(&true))
+        self.wait(wakeups, Duration::ZERO)?;
+        Ok(!wakeups.all_gone())
     }
 
     fn command_ended(&mut self) -> Result<bool, Error> {

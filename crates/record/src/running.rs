@@ -1,5 +1,6 @@
 //! What runs already when a recording, or another file of one, begins: described by records.
 
+use crate::drain::Drain;
 use crate::interrupts::NoAnswer;
 use crate::note::Note;
 use crate::run::Run;
@@ -9,6 +10,7 @@ use crate::{Error, Synthesis, Watch};
 use foldhash::HashSet;
 use rprof_abi::record::{Mmap, Record};
 use rprof_abi::{Misc, SampleId, SampleLayout};
+use rprof_process::{Synthesized, describe_process};
 use rprof_ringbuf::sys;
 use std::rc::Rc;
 
@@ -93,71 +95,110 @@ impl Run<'_> {
         })
     }
 
-    /// The processes that are there now.
-    pub(crate) fn processes_now(&mut self) -> Result<Vec<i32>, Error> {
-        let all = rprof_process::all_processes().map_err(Error::system("listing /proc"))?;
-        if self.settings.watch == Watch::All {
-            return Ok(all);
-        }
-        let all: HashSet<i32> = all.into_iter().collect();
-        let alive = self.drain.alive.as_mut();
-        Ok(alive.map_or(Vec::new(), |alive| {
-            alive.processes(|pid| all.contains(&pid))
-        }))
-    }
-
-    /// Describes the kernel and processes, in records that `push` takes. `go_on` is asked before each.
-    pub(crate) fn describe(
+    /// Describes the kernel, and processes as `/proc` has them, in records that `push` takes. `go_on` is asked
+    /// before each.
+    fn describe(
         &mut self,
         processes: &[i32],
         go_on: &dyn Fn() -> Result<(), Error>,
         push: &mut Push<'_>,
     ) -> Result<Described, Error> {
-        let layout = &self.sideband_layout;
-        for record in kernel(layout) {
-            push(&mut self.sink, &record)?;
-        }
-        let (synthesis, sink) = (self.settings.writing.synthesis, &mut self.sink);
-        let missing_build_ids = &mut self.drain.missing_build_ids;
-        let mut alive = self.drain.alive.as_mut();
-        let (jit_clock, notes) = (&mut self.drain.jit_clock, &mut self.drain.notes);
+        self.describe_kernel(push)?;
         let has_data = self.settings.has_data_mappings();
         let mut described = Described::default();
-        let (mut bytes, mut gone) = (Vec::new(), Ok(()));
+        let mut alive = self.drain.alive.take();
+        let mut describer = self.describer(push);
+        let mut gone_on = Ok(());
         for &pid in processes {
-            go_on()?;
-            let is_readable = rprof_process::describe_process(pid, &mut |one| {
-                let mut record = one.record;
-                if let (Record::Fork(task), Some(alive)) = (&record, &mut alive) {
-                    alive.add(task.pid, task.tid);
+            gone_on = go_on();
+            if gone_on.is_err() {
+                break;
+            }
+            let is_readable = describe_process(pid, &mut |one| {
+                let is_data = one.misc.has(Misc::MMAP_DATA) && !has_data;
+                if let Some(alive) = alive.as_mut().filter(|_| !is_data) {
+                    alive.apply(one.misc, &one.record);
                 }
-                let is_mapping = matches!(record, Record::Mmap2(_));
-                let is_data = is_mapping && one.misc.has(Misc::MMAP_DATA);
-                let is_wanted = match synthesis {
-                    Synthesis::Nothing => false,
-                    Synthesis::Tasks => !is_mapping,
-                    Synthesis::All => !is_data || has_data,
-                };
-                if !is_wanted {
-                    return;
-                }
-                notes.extend(jit_clock.see(&record));
-                let misc = missing_build_ids.take(&mut record, one.misc);
-                bytes.clear();
-                let misc = misc.unwrap_or(one.misc);
-                if record.encode(misc, &one.id, layout, &mut bytes).is_ok() {
-                    let pushed = push(sink, &bytes);
-                    if pushed.is_err() {
-                        gone = pushed;
-                    }
-                }
+                describer.take(one);
             });
             if !is_readable {
                 described.unreadable.insert(pid);
             }
         }
-        gone?;
+        let pushed = describer.pushed;
+        self.drain.alive = alive;
+        gone_on?;
+        pushed?;
         Ok(described)
+    }
+
+    /// Describes the kernel and what runs now, as sideband has told it.
+    pub(crate) fn describe_alive(&mut self, push: &mut Push<'_>) -> Result<(), NoAnswer> {
+        self.describe_kernel(push)?;
+        let alive = self.drain.alive.take();
+        let mut describer = self.describer(push);
+        if let Some(alive) = &alive {
+            alive.describe(&mut |one| describer.take(one));
+        }
+        let pushed = describer.pushed;
+        self.drain.alive = alive;
+        pushed
+    }
+
+    fn describe_kernel(&mut self, push: &mut Push<'_>) -> Result<(), NoAnswer> {
+        let mut records = kernel(&self.sideband_layout);
+        records.try_for_each(|record| push(&mut self.sink, &record))
+    }
+
+    fn describer<'r>(&'r mut self, push: &'r mut Push<'r>) -> Describer<'r> {
+        Describer {
+            synthesis: self.settings.writing.synthesis,
+            has_data: self.settings.has_data_mappings(),
+            layout: &self.sideband_layout,
+            drain: &mut self.drain,
+            sink: &mut self.sink,
+            push,
+            bytes: Vec::new(),
+            pushed: Ok(()),
+        }
+    }
+}
+
+/// Writes what processes are described with.
+struct Describer<'r> {
+    synthesis: Synthesis,
+    has_data: bool,
+    layout: &'r SampleLayout,
+    drain: &'r mut Drain,
+    sink: &'r mut Sink,
+    push: &'r mut Push<'r>,
+    bytes: Vec<u8>,
+    pushed: Result<(), NoAnswer>,
+}
+
+impl Describer<'_> {
+    fn take(&mut self, one: Synthesized<'_>) {
+        let mut record = one.record;
+        let is_mapping = matches!(record, Record::Mmap2(_));
+        let is_data = is_mapping && one.misc.has(Misc::MMAP_DATA);
+        let is_wanted = match self.synthesis {
+            Synthesis::Nothing => false,
+            Synthesis::Tasks => !is_mapping,
+            Synthesis::All => !is_data || self.has_data,
+        };
+        if !is_wanted || self.pushed.is_err() {
+            return;
+        }
+        self.drain.notes.extend(self.drain.jit_clock.see(&record));
+        let misc = self.drain.missing_build_ids.take(&mut record, one.misc);
+        let misc = misc.unwrap_or(one.misc);
+        self.bytes.clear();
+        if record
+            .encode(misc, &one.id, self.layout, &mut self.bytes)
+            .is_ok()
+        {
+            self.pushed = (self.push)(self.sink, &self.bytes);
+        }
     }
 }
 

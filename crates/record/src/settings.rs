@@ -3,8 +3,9 @@
 use crate::{Matching, SampleFields, Sideband, When, Writing};
 use rprof_events::Event;
 use rprof_locate::KeptFiles;
-use rprof_perfdata::feature::{RecorderCost, SampleCoverage, StackEnds};
+use rprof_perfdata::feature::{CpuBudget, RecorderCost, SampleCoverage, StackEnds};
 use rprof_ringbuf::sys::Clock;
+use rprof_targets::Cgroups;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -80,18 +81,6 @@ pub enum Inherit {
     PerThread,
 }
 
-/// Which control groups are sampled.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Cgroups {
-    /// All that runs, in whatever group.
-    #[default]
-    All,
-    /// The nth event that of the nth name, if there is one; a single name is for all events.
-    ByEvent(Vec<Option<String>>),
-    /// Each event that of each name.
-    Each(Vec<String>),
-}
-
 /// Where a recording goes.
 #[derive(Clone, Debug)]
 pub enum Output {
@@ -144,6 +133,8 @@ pub struct Settings {
     pub when: When,
     /// Longest time; `None` for no limit.
     pub duration: Option<Duration>,
+    /// The most CPU time that the recorder may take, percent of one CPU; `None` for any.
+    pub cpu_percent: Option<u32>,
     /// Data pages of each sample ring, a power of two; `None` for the default.
     pub ring_pages: Option<usize>,
     /// Where to write.
@@ -200,6 +191,8 @@ pub struct EventCount {
     pub count: u64,
     /// Events per sample; `None` if samples were taken by time.
     pub period: Option<u64>,
+    /// Only what fits a filter was counted.
+    pub is_filtered: bool,
 }
 
 /// What came of a recording.
@@ -209,9 +202,13 @@ pub struct Summary {
     pub output: Output,
     /// How many other files were written before.
     pub earlier_files: usize,
+    /// How many of those were removed again, to keep only the latest.
+    pub removed_files: usize,
     /// Its size, bytes; of several files their sum.
     pub size_bytes: u64,
-    /// What its records were before they were compressed, bytes, if they are.
+    /// zstd's level, if records are compressed.
+    pub compression: Option<i32>,
+    /// What the size would be with plain records, if they are compressed.
     pub uncompressed_bytes: Option<u64>,
     /// Samples in it.
     pub samples: u64,
@@ -223,6 +220,8 @@ pub struct Summary {
     pub enough_pages: Option<u64>,
     /// What the recording cost.
     pub cost: RecorderCost,
+    /// What was given up to stay within a share of a CPU, if one was given.
+    pub budget: Option<CpuBudget>,
     /// Mappings, names and tasks that did not fit.
     pub lost_sideband: u64,
     /// How often the kernel stopped an event for the rest of a tick.
@@ -231,6 +230,8 @@ pub struct Summary {
     pub stacks: Option<StackEnds>,
     /// Dumps of which less was kept than the kernel copied, since the writer could not keep up.
     pub shortened: u64,
+    /// Draining waited for the writer, and rings filled up meanwhile.
+    pub was_writer_late: bool,
     /// Samples of the recorder itself, which were left out.
     pub own_samples: u64,
     /// Samples of tasks that are not recorded, which were left out.

@@ -1,10 +1,9 @@
 //! Records beside mappings, names and tasks.
 
 use rprof_abi::{AttrFlags, PerfEventAttr};
+use rprof_targets::rights::refusal::SIDEBAND_PAGES;
 
-/// Data pages of a sideband ring: a build's worth of mappings between two drains.
-const PAGES: usize = 32;
-/// The same if each switch of tasks has a record.
+/// Data pages of a ring if each switch of tasks has a record.
 const PAGES_FOR_SWITCHES: usize = 256;
 
 /// What the kernel tells beside samples only if it is asked for.
@@ -36,7 +35,7 @@ impl Sideband {
     pub(crate) fn ring_pages(self) -> usize {
         match self.switches {
             true => PAGES_FOR_SWITCHES,
-            false => PAGES,
+            false => SIDEBAND_PAGES,
         }
     }
 }

@@ -120,6 +120,23 @@ impl Counter {
         sys::perf_ioctl(self.fd.as_fd(), sys::PerfIoctl::Disable)
     }
 
+    /// Samples at another period; of an event with a frequency, at another one. What has inherited it keeps
+    /// its own.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn set_period(&self, period: u64) -> io::Result<()> {
+        sys::perf_event_period(self.fd.as_fd(), period)
+    }
+
+    /// Lets only those hits of a tracepoint or probe be counted and sampled that fit.
+    ///
+    /// # Errors
+    /// The kernel's; EINVAL if it does not understand the filter.
+    pub fn set_filter(&self, filter: &CStr) -> io::Result<()> {
+        sys::perf_ioctl(self.fd.as_fd(), sys::PerfIoctl::SetFilter(filter))
+    }
+
     /// Counts from 0 again; the times of its value go on.
     ///
     /// # Errors
@@ -146,6 +163,15 @@ impl Counter {
             self.fd.as_fd(),
             sys::PerfIoctl::SetOutput(owner.fd.as_raw_fd()),
         )
+    }
+
+    /// Has no ring from now on: what it would write is lost, and not counted. The ring that it is mapped with
+    /// stays.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn write_nowhere(&self) -> io::Result<()> {
+        sys::perf_ioctl(self.fd.as_fd(), sys::PerfIoctl::NoOutput)
     }
 
     /// Reads count and losses; works after the task has ended, too.

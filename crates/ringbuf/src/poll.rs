@@ -42,6 +42,14 @@ impl Poller {
         }
     }
 
+    /// Watches another descriptor in the place of one, from now on.
+    pub fn replace(&mut self, index: usize, fd: &impl AsFd) {
+        if let Some(old) = self.fds.get_mut(index) {
+            old.fd = fd.as_fd().as_raw_fd();
+            old.revents = 0;
+        }
+    }
+
     /// Waits until something happens or the time is over; an interrupting signal counts as
     /// "something".
     ///

@@ -19,6 +19,14 @@ pub(crate) fn line(message: impl Display) {
     );
 }
 
+/// Lines that are a text of their own.
+pub(crate) fn block(lines: &[String]) {
+    let mut out = std::io::stderr().lock();
+    for line in lines {
+        let _ = writeln!(out, "{}", printable(line));
+    }
+}
+
 /// A warning: something could not be used.
 pub(crate) fn warning(message: impl Display) {
     line(format_args!("warning: {message}"));

@@ -1,8 +1,7 @@
 //! What ends a count.
 
-use rprof_abi::event_type;
-use rprof_events::Suggestions;
-use rprof_ringbuf::{OpenError, Target};
+use rprof_ringbuf::OpenError;
+use rprof_targets::CgroupError;
 use std::io;
 use std::path::PathBuf;
 
@@ -62,30 +61,9 @@ pub enum Error {
         /// Its id.
         id: i32,
     },
-    /// More control groups than events.
-    #[error("-G names {cgroups} control groups for {events} events: one for each, or one for all")]
-    MoreCgroups {
-        /// Groups.
-        cgroups: usize,
-        /// Events.
-        events: usize,
-    },
-    /// No control groups can be counted here.
-    #[error("no hierarchy of control groups is mounted (mount -t cgroup2 none /sys/fs/cgroup)")]
-    NoCgroups,
-    /// A control group is not there.
-    #[error("control group '{name}' below {}: {source}{nearest}", mount.display())]
-    Cgroup {
-        /// Its name.
-        name: String,
-        /// Where groups are.
-        mount: PathBuf,
-        /// Names that are like it.
-        nearest: Suggestions,
-        /// Why; in the text.
-        #[source]
-        source: io::Error,
-    },
+    /// There are no events of a control group.
+    #[error(transparent)]
+    Cgroup(#[from] CgroupError),
     /// Too many files are open.
     #[error("{needed} events are to be open, and a process may open {limit} files: ulimit -n")]
     OpenFiles {
@@ -144,33 +122,4 @@ impl Error {
     pub(crate) fn system(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::System { doing, source }
     }
-}
-
-/// The smallest thing that would allow what the kernel forbids; `None` if rights are not what is missing.
-pub(crate) fn advice(error: &OpenError, target: Target, kind: Option<u32>) -> Option<String> {
-    if let OpenError::NoSystemCall = error {
-        let text =
-            "perf_event_open is not there, or a container's seccomp filter hides it (ENOSYS)";
-        return Some(text.to_owned());
-    }
-    if !matches!(error, OpenError::Access | OpenError::Forbidden) {
-        return None;
-    }
-    let path = "/proc/sys/kernel/perf_event_paranoid";
-    let paranoid = std::fs::read_to_string(path).unwrap_or_default();
-    let paranoid: i32 = paranoid.trim().parse().unwrap_or(2);
-    let (what, most) = match (target, kind) {
-        (_, Some(event_type::TRACEPOINT)) => ("tracepoints", -1),
-        (Target::All | Target::Cgroup(_), _) => ("all that runs on a CPU", 0),
-        (Target::Thread(_), _) => ("the own processes", 2),
-    };
-    Some(match paranoid > most {
-        true => format!(
-            "for {what}, run as root or with CAP_PERFMON, or sysctl kernel.perf_event_paranoid={most} (now \
-             {paranoid})"
-        ),
-        false => "it is a process of somebody else, or a container's seccomp filter forbids it (run as root, \
-                  or with CAP_PERFMON and CAP_SYS_PTRACE)"
-            .to_owned(),
-    })
 }

@@ -14,7 +14,6 @@
 //! | `counts_file`, `kept` | counts into a file as `perf stat record` writes it, and out of one |
 //! | `output` | text, CSV and JSON |
 
-mod cgroup;
 mod control;
 mod counts_file;
 mod defaults;
@@ -40,7 +39,6 @@ pub use defaults::{DefaultSet, default_events, topdown_events};
 pub use error::Error;
 pub use kept::{KeptSettings, show_kept};
 pub use metric::{DefinedMetric, MetricError, Names};
+pub use rprof_targets::Cgroups;
 pub use run::{StatEnd, stat};
-pub use settings::{
-    Aggregation, CountForm, CountedCgroups, MetricOfEvents, StatSettings, Style, WhoseEvents,
-};
+pub use settings::{Aggregation, CountForm, MetricOfEvents, StatSettings, Style, WhoseEvents};

@@ -1,6 +1,5 @@
 //! Events, opened in their groups for everybody they are counted of, and read.
 
-use crate::cgroup::{Cgroup, CountedOf};
 use crate::error::Error;
 use crate::role::Role;
 use crate::targets::{Place, Targets};
@@ -9,7 +8,9 @@ use rprof_abi::{AttrFlags, PerfEventAttr, event_type};
 use rprof_events::{Event, Grouping};
 use rprof_ringbuf::count::{CounterGroup, Door, GroupError, Reading, Values};
 use rprof_ringbuf::sys::OpenFilesLimit;
-use rprof_ringbuf::{Cpu, OpenError};
+use rprof_ringbuf::{Cpu, OpenError, Target};
+use rprof_targets::CgroupFolder;
+use rprof_targets::rights::advice::{Foreign, foreign, of_event};
 
 /// An event as it is counted and shown.
 #[derive(Clone, Debug)]
@@ -101,9 +102,8 @@ struct Opener<'o, D: Door> {
 /// Events, each with the control group that it is counted of.
 pub(crate) struct Wanted<'w> {
     pub(crate) events: &'w [Event],
-    pub(crate) cgroups: &'w [Cgroup],
-    /// Numbers of events and control groups.
-    pub(crate) counted: &'w [CountedOf],
+    /// Numbers of events, and control groups.
+    pub(crate) counted: &'w [(usize, Option<CgroupFolder>)],
 }
 
 impl<D: Door + Clone> Counters<D> {
@@ -120,26 +120,25 @@ impl<D: Door + Clone> Counters<D> {
     ) -> Result<Self, Error> {
         let mut events = Vec::with_capacity(wanted.counted.len());
         let mut groups: Vec<Vec<usize>> = Vec::new();
-        for (nth, &(event, cgroup)) in wanted.counted.iter().enumerate() {
-            let Some(event) = wanted.events.get(event) else {
+        for (nth, (event, cgroup)) in wanted.counted.iter().enumerate() {
+            let Some(event) = wanted.events.get(*event) else {
                 continue;
             };
             if event.probe.is_some() {
                 let event = event.name.clone();
                 return Err(Error::Probe { event });
             }
-            let cgroup = cgroup.and_then(|nth| wanted.cgroups.get(nth));
-            events.push((event.clone(), cgroup));
+            events.push((event.clone(), cgroup.as_ref()));
             match groups.last_mut() {
                 Some(group) if event.grouping.is_member() => group.push(nth),
                 _ => groups.push(vec![nth]),
             }
         }
-        let of = |(event, cgroup): &(Event, Option<&Cgroup>)| StatEvent {
+        let of = |(event, cgroup): &(Event, Option<&CgroupFolder>)| StatEvent {
             name: event.name.clone(),
             unit: unit_of(event),
             role: Role::of(event),
-            cgroup: cgroup.map(|cgroup| cgroup.name.clone()),
+            cgroup: cgroup.map(|cgroup| cgroup.name().to_owned()),
             is_supported: true,
             attr: event.attr.clone(),
             is_inherited: event.is_inherited,
@@ -241,13 +240,17 @@ fn fit_limit(n_needed: usize) -> Result<(), Error> {
 }
 
 impl<D: Door + Clone> Opener<'_, D> {
-    fn n_files(&self, events: &[(Event, Option<&Cgroup>)]) -> usize {
+    fn n_files(&self, events: &[(Event, Option<&CgroupFolder>)]) -> usize {
         let places = |event: &Event| self.targets.places(event.cpus.as_deref()).len();
         events.iter().map(|(event, _)| places(event)).sum()
     }
 
     /// Opens a group at all its places.
-    fn group(&mut self, events: &[(Event, Option<&Cgroup>)], group: &[usize]) -> Result<(), Error> {
+    fn group(
+        &mut self,
+        events: &[(Event, Option<&CgroupFolder>)],
+        group: &[usize],
+    ) -> Result<(), Error> {
         let Some((leader, cgroup)) = group.first().and_then(|&nth| events.get(nth)) else {
             return Ok(());
         };
@@ -423,15 +426,32 @@ impl<D: Door + Clone> Opener<'_, D> {
 
     fn refused(&self, nth: usize, place: Place, error: GroupError) -> Error {
         let event = self.name(nth);
-        let kind = self.out.events.get(nth).map(|event| event.attr.kind);
-        match crate::error::advice(&error.source, place.target, kind) {
-            Some(advice) => Error::Denied { event, advice },
+        let attr = self.out.events.get(nth).map(|event| &event.attr);
+        let is_refused = matches!(
+            error.source,
+            OpenError::Access | OpenError::Forbidden | OpenError::NoSystemCall
+        );
+        match attr.filter(|_| is_refused) {
+            Some(attr) => Error::Denied {
+                event,
+                advice: advice(attr, &error.source, place.target),
+            },
             None => Error::Open {
                 event,
                 source: error.source,
             },
         }
     }
+}
+
+/// Why an event is refused, and the smallest step that would help.
+fn advice(attr: &PerfEventAttr, why: &OpenError, target: Target) -> String {
+    if let (OpenError::Access, Target::Thread(tid @ 1..)) = (why, target)
+        && let Some(Foreign { task, why }) = foreign(tid)
+    {
+        return format!("{task}: {why}");
+    }
+    of_event(attr, why, target)
 }
 
 /// How to go on.

@@ -1,6 +1,5 @@
 //! A count from start to end.
 
-use crate::cgroup::{Cgroup, CountedOf, spread};
 use crate::control::{Control, Word};
 use crate::counts_file::{CountsFile, CountsWriter};
 use crate::derived::Counted;
@@ -14,10 +13,11 @@ use crate::topology::Topology;
 use crate::unit::Unit;
 use crate::{Error, MetricOfEvents, StatSettings, WhoseEvents};
 use rprof_events::{Sources, online_cpus};
-use rprof_process::{Child, CpuTime, Gated, Stdout};
+use rprof_process::{Child, Gated, ResourceUsage, Stdout};
 use rprof_ringbuf::Poller;
 use rprof_ringbuf::count::KernelDoor;
 use rprof_ringbuf::sys::{Signal, Signals};
+use rprof_targets::CgroupFolder;
 use std::io::Write;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -73,8 +73,7 @@ struct Whole<'w> {
     printer: Printer<'w>,
     online: Vec<u32>,
     topology: Topology,
-    cgroups: Vec<Cgroup>,
-    counted: Vec<CountedOf>,
+    counted: Vec<(usize, Option<CgroupFolder>)>,
     /// Of each control group.
     metrics: Vec<MetricOfEvents>,
     /// To be begun, and begun.
@@ -85,7 +84,7 @@ struct Whole<'w> {
     writer: Option<CountsWriter>,
     runs: Runs,
     last: Option<LastCounters>,
-    cpu_time: Option<CpuTime>,
+    cpu_time: Option<ResourceUsage>,
 }
 
 /// Counters of a run that is over, and whose they were.
@@ -98,7 +97,7 @@ struct LastCounters {
 struct RunEnd {
     counted: LastCounters,
     status: Option<ExitStatus>,
-    cpu_time: Option<CpuTime>,
+    cpu_time: Option<ResourceUsage>,
     /// Somebody wants an end.
     is_stopped: bool,
 }
@@ -121,7 +120,7 @@ impl<'w> Whole<'w> {
     fn new(settings: &'w StatSettings, out: &'w mut dyn Write) -> Result<Self, Error> {
         let sources = sources(settings);
         let online = online_cpus(&sources).unwrap_or_else(|_| vec![0]);
-        let (cgroups, counted) = spread(&settings.cgroups, settings.events.len())?;
+        let counted = settings.cgroups.events(settings.events.len())?;
         Ok(Self {
             settings,
             out,
@@ -136,7 +135,6 @@ impl<'w> Whole<'w> {
             topology: Topology::read(&settings.sysfs, &online),
             online,
             metrics: of_each_group(settings, counted.len()),
-            cgroups,
             counted,
             file: None,
             control: settings.control.as_ref().map(Control::open).transpose()?,
@@ -161,7 +159,6 @@ impl<'w> Whole<'w> {
         let on_exec = settings.watch == WhoseEvents::Command && is_at_once;
         let wanted = Wanted {
             events: &settings.events,
-            cgroups: &self.cgroups,
             counted: &self.counted,
         };
         let how = How {

@@ -2,6 +2,7 @@
 
 use crate::{DefinedMetric, StatControl};
 use rprof_events::Event;
+use rprof_targets::Cgroups;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,7 +19,7 @@ pub struct StatSettings {
     /// Only there.
     pub cpus: Option<Vec<u32>>,
     /// Only while one of these runs.
-    pub cgroups: CountedCgroups,
+    pub cgroups: Cgroups,
     /// What is run meanwhile.
     pub command: Vec<OsString>,
     /// What is added up.
@@ -84,17 +85,6 @@ pub enum WhoseEvents {
     Processes(Vec<i32>),
     /// Those of these threads.
     Threads(Vec<i32>),
-}
-
-/// Control groups by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CountedCgroups {
-    /// Not looked at.
-    All,
-    /// The nth event is of the nth group; one group is of all events. `None` leaves an event as it is.
-    ByEvent(Vec<Option<String>>),
-    /// All events, of each group.
-    Each(Vec<String>),
 }
 
 /// What counts are added up.

@@ -3,16 +3,20 @@
 //! It is made under a name of its own, which nothing had before, in the folder that was opened, and
 //! renamed: what has the name is replaced, not opened, be it a link or somebody else's file.
 
-use crate::FolderEntry;
 use crate::place::look_at;
+use crate::{FolderEntry, Goal};
 use rustix::fs::{
     AtFlags, Mode, OFlags, RenameFlags, fstat, openat, renameat, renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// This many names are tried before somebody must be taking them.
 const MAX_TRIES: usize = 100;
@@ -24,6 +28,46 @@ pub struct NewFile {
     file: File,
     name: OsString,
     is_placed: bool,
+}
+
+/// Which file it was that had a name. A number that is used again is told from it by the file's birth, if the
+/// file system knows that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileId {
+    device: u64,
+    inode: u64,
+    born: Option<SystemTime>,
+}
+
+impl FileId {
+    /// Of an open file.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn of(file: &File) -> io::Result<Self> {
+        Ok(Self::by(&file.metadata()?))
+    }
+
+    fn by(meta: &Metadata) -> Self {
+        Self {
+            device: meta.dev(),
+            inode: meta.ino(),
+            born: meta.created().ok(),
+        }
+    }
+
+    /// Removes the file, if it is the one that has this name.
+    ///
+    /// # Errors
+    /// `NotFound` if it is not, and those of [`Goal::of`].
+    pub fn remove(&self, path: &Path) -> io::Result<()> {
+        if let Goal::Place(place) = Goal::of(path)?
+            && place.meta().is_some_and(|meta| Self::by(meta) == *self)
+        {
+            return Ok(unlinkat(&place.folder, &place.name, AtFlags::empty())?);
+        }
+        Err(Errno::NOENT.into())
+    }
 }
 
 /// A file in its place. It is held open, and so is an older one: nothing else is given their inodes.
@@ -117,12 +161,31 @@ impl Placed {
         &self.file
     }
 
-    /// Gives the file its name with this ending, which nothing may have yet; returns it. An older file
-    /// keeps the name that it was given.
+    /// Where the file is: `asked`, or beside it, but for links that were followed.
+    pub fn path(&self, asked: &Path) -> PathBuf {
+        let FolderEntry { folder, name, .. } = &self.place;
+        let of_asked = asked
+            .parent()
+            .map(|parent| match parent.as_os_str().is_empty() {
+                true => Path::new("."),
+                false => parent,
+            });
+        let of_asked = of_asked.and_then(|parent| parent.metadata().ok());
+        let own = folder.metadata().ok();
+        let place = |meta: Metadata| (meta.dev(), meta.ino());
+        if of_asked.is_some() && of_asked.map(place) == own.map(place) {
+            return asked.with_file_name(name);
+        }
+        let folder = std::fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd()));
+        folder.map_or_else(|_| asked.to_owned(), |folder| folder.join(name))
+    }
+
+    /// Gives the file its name with this ending, which nothing may have yet. An older file keeps the
+    /// name that it was given.
     ///
     /// # Errors
     /// `AlreadyExists`, `NotFound` if somebody has taken the file away, and the kernel's.
-    pub fn add_ending(&mut self, ending: &str) -> io::Result<&OsStr> {
+    pub fn add_ending(&mut self, ending: &str) -> io::Result<()> {
         let FolderEntry { folder, name, .. } = &self.place;
         let mut new = name.clone();
         new.push(ending);
@@ -141,7 +204,7 @@ impl Placed {
         }
         self.place.name = new;
         self.old = None;
-        Ok(&self.place.name)
+        Ok(())
     }
 
     /// Takes the file away again, and gives an older one its name; but only what still has the name
@@ -190,10 +253,8 @@ fn move_away(place: &FolderEntry, ending: &str) -> io::Result<Option<(OsString, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Goal;
     use std::io::Write;
     use std::os::unix::fs::symlink;
-    use std::path::Path;
 
     fn beside(path: &Path) -> NewFile {
         let Goal::Place(place) = Goal::of(path).unwrap() else {
@@ -273,7 +334,8 @@ mod tests {
         let mut placed = beside(&path).put_beside_old(".old").unwrap();
         let error = placed.add_ending(".1").unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
-        assert_eq!(placed.add_ending(".2").unwrap(), "file.2");
+        placed.add_ending(".2").unwrap();
+        assert_eq!(placed.path(&path), dir.path().join("file.2"));
         let others = [text("file.1", "another"), text("file.old", "older")];
         assert_eq!(listed(dir.path()).len(), 3);
         // What is older is not to have its name again.
@@ -285,6 +347,43 @@ mod tests {
         let error = placed.add_ending(".3").unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert_eq!(std::fs::read(&path).unwrap(), b"somebody's");
+    }
+
+    #[test]
+    fn a_file_is_found_where_links_led_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let (there, here) = (dir.path().join("there"), dir.path().join("here"));
+        std::fs::create_dir(&there).unwrap();
+        std::fs::create_dir(&here).unwrap();
+        for name in ["file", "other"] {
+            let link = here.join(name);
+            symlink(there.join("file"), &link).unwrap();
+            let mut placed = beside(&link).put_beside_old(".old").unwrap();
+            placed.add_ending(&format!(".{name}")).unwrap();
+            let file = there.join(format!("file.{name}"));
+            assert_eq!(
+                placed.path(&link).canonicalize().unwrap(),
+                file.canonicalize().unwrap()
+            );
+        }
+        let placed = beside(&here.join("plain")).put_beside_old(".old").unwrap();
+        assert_eq!(placed.path(&here.join("plain")), here.join("plain"));
+    }
+
+    #[test]
+    fn a_file_is_removed_by_its_name_if_it_is_still_that_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let placed = beside(&path).put_beside_old(".old").unwrap();
+        let identity = FileId::of(placed.file()).unwrap();
+        std::fs::write(dir.path().join("another"), "another").unwrap();
+        std::fs::rename(dir.path().join("another"), &path).unwrap();
+        let error = identity.remove(&path).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert_eq!(std::fs::read(&path).unwrap(), b"another");
+        let file = File::open(&path).unwrap();
+        FileId::of(&file).unwrap().remove(&path).unwrap();
+        assert_eq!(listed(dir.path()), []);
     }
 
     #[test]

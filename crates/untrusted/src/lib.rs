@@ -20,7 +20,7 @@ mod quote;
 mod text;
 
 pub use budget::{Allowed, Budget, Held, Limits, OverBudget, read_all};
-pub use create::{NewFile, Placed};
+pub use create::{FileId, NewFile, Placed};
 pub use holes::{is_mostly_hole, stored};
 pub use open::{Seen, open};
 pub use place::{FolderEntry, Goal, open_to_change};

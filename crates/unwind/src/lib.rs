@@ -10,7 +10,8 @@
 //! Most frames are four additions: where the caller's frame is, where the return address lies,
 //! which registers were saved ([`rule`]). What does not fit (signal frames, realigned stacks,
 //! hand-written assembly) is evaluated as DWARF says, with all registers ([`dwarf_evaluation`]). Code without
-//! any description (made at run time) is walked by frame pointers, if these lead somewhere.
+//! any description (made at run time) is walked by frame pointers, if these lead somewhere. What is as it was in the
+//! last walk of the same thread is not walked again ([`last_walk`]).
 
 mod arch;
 mod built_in;
@@ -21,6 +22,7 @@ mod epilogue;
 mod frame_pointer;
 mod go;
 mod index;
+mod last_walk;
 mod outcome;
 mod registers;
 mod rule;

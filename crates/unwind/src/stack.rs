@@ -11,6 +11,7 @@ pub struct Stack<'a> {
     floor: u64,
     is_truncated: bool,
     beyond: Option<&'a dyn MemorySource>,
+    thread: Option<i32>,
 }
 
 /// Memory of a stack after the end of its dump.
@@ -54,6 +55,7 @@ impl<'a> Stack<'a> {
             floor: start_avma,
             is_truncated,
             beyond: None,
+            thread: None,
         }
     }
 
@@ -63,6 +65,16 @@ impl<'a> Stack<'a> {
             beyond: Some(beyond),
             ..self
         }
+    }
+
+    /// The same as a thread's, whose last walk is remembered.
+    pub fn of_thread(self, thread: Option<i32>) -> Self {
+        Self { thread, ..self }
+    }
+
+    /// The thread whose stack it is, if that is known.
+    pub(crate) fn thread(&self) -> Option<i32> {
+        self.thread
     }
 
     /// The same after a signal that came at a stack pointer: where that is on another stack, nothing of it

@@ -1,16 +1,16 @@
 //! The walk: frame after frame, until the stack or what is known of it ends.
 
+mod by_code;
 mod by_rule;
 
-use crate::arch::{Arch, Call, LONGEST_CALL};
+use crate::arch::Arch;
 use crate::cache::Cache;
 use crate::dwarf_evaluation::StepError;
-use crate::epilogue;
 use crate::frame_pointer::{self, FramePointerResult};
 use crate::index::Scratch;
+use crate::last_walk::{LastWalk, LastWalks, WalkEnd};
 use crate::rule::{Kind, Rule};
 use crate::signal;
-use crate::space::is_code;
 use crate::stack::{Stack, Unread};
 use crate::{AddressSpace, Mapped, Outcome, RegisterSet};
 use by_rule::Saved;
@@ -46,6 +46,8 @@ pub struct Unwinder {
     scratch: Scratch,
     /// For walks: kept for its memory.
     unrestored: Vec<Saved>,
+    last_walks: LastWalks,
+    walked: Vec<StackFrame>,
     reach: u64,
 }
 
@@ -62,6 +64,8 @@ impl Unwinder {
             cache: Cache::new(),
             scratch: Scratch::new(),
             unrestored: Vec::new(),
+            last_walks: LastWalks::default(),
+            walked: Vec::new(),
             reach: 0,
         }
     }
@@ -69,6 +73,12 @@ impl Unwinder {
     /// Bytes from the start of the stack walked last to its outermost frame.
     pub fn reach(&self) -> u64 {
         self.reach
+    }
+
+    /// How many frames of the stack walked last were not taken from the walk before.
+    #[cfg(test)]
+    pub(crate) fn n_walked(&self) -> usize {
+        self.walked.len()
     }
 
     /// Visits the frames of a stack, innermost first, at most `max_frames`.
@@ -82,22 +92,29 @@ impl Unwinder {
     ) -> Outcome {
         let mut unrestored = std::mem::take(&mut self.unrestored);
         unrestored.clear();
+        let mut walked = std::mem::take(&mut self.walked);
+        walked.clear();
+        let number = space.number();
+        let last = stack.thread().map(|tid| self.last_walks.take(tid));
+        let n_candidates = last.as_ref().map_or(0, |last| last.n_candidates(number));
         let walk = Walk {
             space,
-            number: space.number(),
+            number,
             registers: *registers,
             unrestored,
             stack,
             slot: 0,
             is_return: false,
             guessed: None,
+            last,
+            n_candidates,
+            n_kept: None,
+            walked,
+            n_bound: 0,
         };
         for_machine!(registers.machine(), A => walk.run::<A>(self, max_frames, visit))
     }
 }
-
-/// Bytes of code that are looked at.
-const MAX_CODE: usize = 64;
 
 /// Where a walk is.
 struct Walk<'w, S> {
@@ -114,6 +131,16 @@ struct Walk<'w, S> {
     is_return: bool,
     /// The first image that frame pointers led through, of those whose files are missing.
     guessed: Option<u32>,
+    /// The thread's last walk, if it is known whose stack this is.
+    last: Option<LastWalk>,
+    /// How many of its frames may be the same as those to come, from the outermost on.
+    n_candidates: usize,
+    /// How many of its frames were taken, if any frame was the same.
+    n_kept: Option<usize>,
+    /// The others, innermost first.
+    walked: Vec<StackFrame>,
+    /// How many of these are needed to find some frame's registers.
+    n_bound: usize,
 }
 
 impl<S: AddressSpace> Walk<'_, S> {
@@ -127,7 +154,23 @@ impl<S: AddressSpace> Walk<'_, S> {
         let outcome = self.frames::<A>(unwinder, max_frames, visit);
         let end = self.registers.get(A::SP).unwrap_or(start);
         unwinder.reach = end.saturating_sub(start);
+        if let (Some(mut last), Some(tid)) = (self.last, self.stack.thread()) {
+            if outcome == Outcome::Complete && self.guessed.is_none() {
+                let zero_slot = match self.walked.last() {
+                    Some(last) if last.slot != self.slot => self.slot,
+                    _ => 0,
+                };
+                let end = match self.n_kept {
+                    None => WalkEnd { sp: end, zero_slot },
+                    Some(_) => last.end(),
+                };
+                let n_kept = self.n_kept.unwrap_or(0);
+                last.remember(self.number, n_kept, &self.walked, self.n_bound, end);
+            }
+            unwinder.last_walks.put(tid, last);
+        }
         unwinder.unrestored = self.unrestored;
+        unwinder.walked = self.walked;
         match (outcome, self.guessed) {
             (Outcome::Complete, Some(image)) => Outcome::Guessed { image },
             _ => outcome,
@@ -143,6 +186,9 @@ impl<S: AddressSpace> Walk<'_, S> {
         let Unwinder { cache, scratch, .. } = unwinder;
         for _ in 0..max_frames {
             let pc = self.registers.pc();
+            if let Some(outcome) = self.rest_as_before::<A>(pc, max_frames, &mut visit) {
+                return outcome;
+            }
             let at = CodeAddress::new(Avma(pc), self.is_return).lookup().0;
             let (space, number) = (self.space, self.number);
             let rule = cache.rule(number, at, || rule_at::<A>(space, at, scratch));
@@ -176,7 +222,40 @@ impl<S: AddressSpace> Walk<'_, S> {
         Outcome::Full
     }
 
-    fn frame<A: Arch>(&self, avma: u64) -> StackFrame {
+    /// Takes the frames from this one on from the last walk, if they are the same.
+    #[inline]
+    fn rest_as_before<A: Arch>(
+        &mut self,
+        pc: u64,
+        max_frames: usize,
+        visit: &mut impl FnMut(StackFrame),
+    ) -> Option<Outcome> {
+        let frame = self.here::<A>(pc);
+        let last = self.last.as_ref()?;
+        let callers = last.callers(&mut self.n_candidates, &frame, &self.stack)?;
+        if self.walked.len() + 1 + callers.len() > max_frames {
+            return None;
+        }
+        visit(frame);
+        callers.iter().rev().copied().for_each(visit);
+        self.n_kept = Some(callers.len());
+        self.registers.set(A::SP, last.end().sp);
+        self.walked.push(frame);
+        Some(Outcome::Complete)
+    }
+
+    /// The frame where the walk is, which is given out.
+    #[inline]
+    fn frame<A: Arch>(&mut self, avma: u64) -> StackFrame {
+        let frame = self.here::<A>(avma);
+        if self.last.is_some() {
+            self.walked.push(frame);
+        }
+        frame
+    }
+
+    #[inline]
+    fn here<A: Arch>(&self, avma: u64) -> StackFrame {
         StackFrame {
             avma,
             sp: self.registers.get(A::SP).unwrap_or(0),
@@ -234,6 +313,8 @@ impl<S: AddressSpace> Walk<'_, S> {
         visit: &mut impl FnMut(StackFrame),
     ) -> Result<(), Outcome> {
         let restored = self.restore::<A>();
+        // This frame, too.
+        self.n_bound = self.walked.len() + 1;
         let pc = self.registers.pc();
         let mapped = self.space.find(at);
         if matches!(mapped, Mapped::Nothing) && self.is_return {
@@ -288,99 +369,6 @@ impl<S: AddressSpace> Walk<'_, S> {
                 }
             }
         }
-    }
-
-    /// Leaves a frame by what its code does from here to its return; whether it could be.
-    fn leave_by_code<A: Arch>(&mut self, pc: u64) -> Result<bool, Outcome> {
-        if !A::DECODES_FRAMES {
-            return Ok(false);
-        }
-        let mut code = [0; MAX_CODE];
-        let len = self.space.code(pc, &mut code);
-        let caller = epilogue::follow::<A>(&code[..len], &self.registers, &self.stack);
-        let Some(caller) = caller.map_err(|unread| self.unread(unread))? else {
-            return Ok(false);
-        };
-        let pc = caller.registers.pc();
-        if !is_code(self.space, pc) {
-            return Ok(false);
-        }
-        (self.registers, self.slot) = (caller.registers, caller.slot);
-        self.go_to(CodeAddress::Return(Avma(pc)))?;
-        Ok(true)
-    }
-
-    /// Leaves code that has not made its frame yet; whether it is such code.
-    fn leave_before_frame<A: Arch>(&mut self, pc: u64) -> Result<bool, Outcome> {
-        if !A::DECODES_FRAMES || self.is_return {
-            return Ok(false);
-        }
-        let (Some(sp), Some(fp)) = (self.registers.get(A::SP), self.registers.get(A::FP)) else {
-            return Ok(false);
-        };
-        let mut code = [0; MAX_CODE];
-        let len = self.space.code(pc, &mut code);
-        let code = code.get(..len).unwrap_or_default();
-        let word = |at| self.stack.word(at).ok();
-        let slot = if A::is_before_frame(code) {
-            sp
-        } else if A::makes_frame(code) && word(sp) == Some(fp) && self.has_pushed::<A>(pc) {
-            sp.wrapping_add(8)
-        } else {
-            return Ok(false);
-        };
-        let Some(caller) = word(slot) else {
-            return Ok(false);
-        };
-        if !self.is_called::<A>(caller, pc) {
-            return Ok(false);
-        }
-        self.registers.keep(0);
-        self.registers.set(A::SP, slot.wrapping_add(8));
-        self.registers.set(A::FP, fp);
-        self.slot = slot;
-        self.go_to(CodeAddress::Return(Avma(caller)))?;
-        Ok(true)
-    }
-
-    /// Whether the instruction before a program counter pushes the frame pointer.
-    fn has_pushed<A: Arch>(&self, pc: u64) -> bool {
-        let mut push = [0];
-        self.read_code(pc.wrapping_sub(1), &mut push) && A::pushes_frame_pointer(push[0])
-    }
-
-    /// Whether a word may be the return address of the function that has come to a program counter and has
-    /// not made its frame yet: it comes after a call, and where that says what it calls, that is this.
-    fn is_called<A: Arch>(&self, word: u64, pc: u64) -> bool {
-        let mut call = [0; LONGEST_CALL];
-        if !self.read_code(word.wrapping_sub(LONGEST_CALL as u64), &mut call) {
-            return false;
-        }
-        match A::call_before(word, &call) {
-            Call::None => false,
-            Call::Somewhere => is_code(self.space, word),
-            Call::To(start) => {
-                let mut code = [0; MAX_CODE];
-                let len = usize::try_from(pc.wrapping_sub(start)).ok();
-                let code = len.and_then(|len| code.get_mut(..len));
-                code.is_some_and(|code| self.read_code(start, code) && A::is_start(code))
-            }
-        }
-    }
-
-    /// Reads code; whether all of it could be read.
-    fn read_code(&self, avma: u64, into: &mut [u8]) -> bool {
-        let mut done = 0;
-        while done < into.len() {
-            match self
-                .space
-                .code(avma.wrapping_add(done as u64), &mut into[done..])
-            {
-                0 => return false,
-                n => done += n,
-            }
-        }
-        true
     }
 
     fn go_to_interrupted_stack<A: Arch>(&mut self) {

@@ -13,7 +13,9 @@ use crate::files::File;
 const LAYERS: &[&[&str]] = &[
     &["base", "abi", "untrusted"],
     &["ringbuf", "events", "process", "perfdata", "images"],
-    &["machine", "locate", "unwind", "symbols", "profile"],
+    &[
+        "machine", "locate", "unwind", "symbols", "profile", "targets",
+    ],
     &["analysis"],
     &["record", "stat", "report", "script", "inspect", "export"],
     &["rprof"],

@@ -23,6 +23,7 @@ pub const TABLE: RegisterTable = RegisterTable {
     stack_pointer: SP,
     frame_pointer: FP,
     link: Some(LR),
+    prstatus: &[],
     architectures: &["arm"],
     names: NAMES,
 };

@@ -27,6 +27,7 @@ pub const TABLE: RegisterTable = RegisterTable {
     stack_pointer: SP,
     frame_pointer: FP,
     link: Some(LR),
+    prstatus: &[],
     architectures: &["aarch64", "arm64"],
     names: NAMES,
 };

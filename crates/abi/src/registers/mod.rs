@@ -35,6 +35,8 @@ pub struct RegisterTable {
     pub frame_pointer: u32,
     /// The number of the register that holds a return address, where calls do not push it.
     pub link: Option<u32>,
+    /// For each number, which word of `user_regs_struct` it is; empty where they are in the same order.
+    pub prstatus: &'static [u8],
     /// What names of architectures begin with that have these registers.
     architectures: &'static [&'static str],
     /// By number; empty where there is none.
@@ -83,6 +85,24 @@ pub struct Registers<'a> {
 }
 
 impl<'a> Registers<'a> {
+    /// Of a task that has none in user space.
+    pub const NONE: Self = Self {
+        abi: abi::NONE,
+        mask: 0,
+        values: &[],
+        endian: Endian::NATIVE,
+    };
+
+    /// Registers of a 64-bit task over values that are already encoded, as many as `mask` has bits.
+    pub fn from_encoded(mask: u64, values: &'a [u8], endian: Endian) -> Self {
+        Self {
+            abi: abi::BITS_64,
+            mask,
+            values,
+            endian,
+        }
+    }
+
     pub(crate) fn parse(cursor: &mut Cursor<'a>, mask: u64) -> Result<Self, WireError> {
         let task = cursor.u64("registers")?;
         // No registers follow an abi of none: a kernel thread has no user registers.

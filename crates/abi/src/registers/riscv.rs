@@ -23,6 +23,7 @@ pub const TABLE: RegisterTable = RegisterTable {
     stack_pointer: SP,
     frame_pointer: S0,
     link: Some(RA),
+    prstatus: &[],
     architectures: &["riscv"],
     names: NAMES,
 };

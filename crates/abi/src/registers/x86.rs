@@ -63,9 +63,16 @@ pub const TABLE: RegisterTable = RegisterTable {
     stack_pointer: SP,
     frame_pointer: BP,
     link: None,
+    prstatus: PRSTATUS,
     architectures: &["x86", "i386", "i486", "i586", "i686"],
     names: NAMES,
 };
+
+/// `struct user_regs_struct` begins with `r15` (`arch/x86/include/uapi/asm/ptrace.h`, v6.12). DS, ES, FS and
+/// GS are not in the mask.
+const PRSTATUS: &[u8] = &[
+    10, 5, 11, 12, 13, 14, 4, 19, 16, 18, 17, 20, 23, 24, 25, 26, 9, 8, 7, 6, 3, 2, 1, 0,
+];
 
 #[rustfmt::skip]
 const NAMES: &[&str] = &[

@@ -174,19 +174,24 @@ impl StackWalker {
             tables,
             epoch,
         };
-        self.walk_dump(&code, &registers, dump, sources.chains.max_stack)
+        self.walk_dump(
+            &code,
+            &registers,
+            (dump, sample.tid),
+            sources.chains.max_stack,
+        )
     }
 
     fn walk_dump(
         &mut self,
         code: &UserCode<'_>,
         registers: &RegisterSet,
-        dump: StackDump<'_>,
+        (dump, tid): (StackDump<'_>, Option<i32>),
         max_stack: Option<usize>,
     ) -> WalkedStack {
         let bytes = dump.stack();
         let is_full = bytes.len() >= dump.data.len();
-        let stack = Stack::new(registers.sp().unwrap_or(0), bytes, is_full);
+        let stack = Stack::new(registers.sp().unwrap_or(0), bytes, is_full).of_thread(tid);
         // A frame takes a word at least, but for signals that came on another stack.
         let possible = bytes.len() / 8 + SIGNALS;
         let wanted = max_stack.unwrap_or(possible);

@@ -76,7 +76,7 @@ pub fn list_events(sources: &Sources, selection: &Selection) -> EventList {
     let mut list = EventList::default();
     symbols::list(selection, &mut list.events);
     pmus::list(sources, selection, &mut list);
-    symbols::list_forms(selection, &mut list.events);
+    symbols::list_forms(sources, selection, &mut list.events);
     if selection.wants(ListKind::Tracepoint) {
         match tracepoints::list(sources, selection) {
             Ok(events) => list.events.extend(events),

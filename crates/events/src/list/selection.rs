@@ -17,8 +17,12 @@ pub enum ListKind {
     Raw,
     /// Accesses to an address.
     Breakpoint,
+    /// Functions and markers, of files and of the kernel.
+    Probe,
     /// Places in the kernel, in tracefs.
     Tracepoint,
+    /// Markers of a file.
+    Marker,
     /// Functions of a file.
     Function,
 }
@@ -31,16 +35,23 @@ const WORDS: &[(ListKind, &[&str])] = &[
     (ListKind::Pmu, &["pmu"]),
     (ListKind::Raw, &["raw"]),
     (ListKind::Breakpoint, &["breakpoint", "mem"]),
+    (ListKind::Probe, &["probe"]),
     (ListKind::Tracepoint, &["tracepoint"]),
+    (ListKind::Marker, &["usdt", "sdt"]),
     (ListKind::Function, &["uprobe"]),
 ];
 
 impl ListKind {
-    /// The kind that a word stands for. Functions have none: `uprobe` is a PMU, too.
-    fn from_word(word: &str) -> Option<Self> {
+    /// Whether it is of a file, not of a machine.
+    fn is_of_file(self) -> bool {
+        matches!(self, Self::Marker | Self::Function)
+    }
+
+    /// The kind that a word stands for: `uprobe` is a PMU of a machine, and a kind in a file.
+    fn from_word(word: &str, is_of_file: bool) -> Option<Self> {
         let found = WORDS.iter().find(|(_, words)| words.contains(&word));
         let kind = found.map(|(kind, _)| *kind);
-        kind.filter(|kind| *kind != Self::Function)
+        kind.filter(|kind| kind.is_of_file() == is_of_file)
     }
 
     /// Its word.
@@ -63,9 +74,18 @@ impl Selection {
     /// Kinds by their words; every other word is a pattern of names: with `*` or `?` of whole names,
     /// else a part of them.
     pub fn of<S: AsRef<str>>(words: &[S]) -> Self {
+        Self::among(words, false)
+    }
+
+    /// The same of markers and functions in a file.
+    pub fn in_file<S: AsRef<str>>(words: &[S]) -> Self {
+        Self::among(words, true)
+    }
+
+    fn among<S: AsRef<str>>(words: &[S], is_of_file: bool) -> Self {
         let mut selection = Self::default();
         for word in words.iter().map(AsRef::as_ref) {
-            match ListKind::from_word(word) {
+            match ListKind::from_word(word, is_of_file) {
                 Some(kind) => selection.kinds.push(kind),
                 None => selection.patterns.push(word.to_lowercase()),
             }
@@ -116,8 +136,9 @@ mod tests {
         for (kind, words) in WORDS {
             assert_eq!(kind.word(), words[0]);
             for word in *words {
-                let expected = Some(*kind).filter(|kind| *kind != ListKind::Function);
-                assert_eq!(ListKind::from_word(word), expected);
+                let is_of_file = [ListKind::Function, ListKind::Marker].contains(kind);
+                assert_eq!(ListKind::from_word(word, is_of_file), Some(*kind));
+                assert_eq!(ListKind::from_word(word, !is_of_file), None);
             }
         }
     }

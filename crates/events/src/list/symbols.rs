@@ -3,8 +3,9 @@
 use rprof_abi::{event_type, hw, sw};
 
 use super::{ListKind, ListedEvent, Selection};
-use crate::Event;
 use crate::cache::{cache_config, cache_names};
+use crate::pmu::Pmu;
+use crate::{Event, Sources};
 
 /// What hardware events count, by `config`.
 ///
@@ -72,25 +73,66 @@ pub(super) fn list(selection: &Selection, into: &mut Vec<ListedEvent>) {
     }
 }
 
+/// What has to be filled in: of which kind, with which PMU if that is not always there, and what it is.
+const FORMS: &[(ListKind, Option<&str>, &str, &str)] = &[
+    (
+        ListKind::Raw,
+        None,
+        "rNNN",
+        "event NNN (hexadecimal) of the processor's manual",
+    ),
+    (
+        ListKind::Breakpoint,
+        None,
+        "mem:ADDRESS[/LENGTH][:ACCESS]",
+        "accesses to an address: r read, w written, x executed; at most 8 bytes",
+    ),
+    (
+        ListKind::Probe,
+        Some("uprobe"),
+        "uprobe:/PATH:FUNCTION[+OFFSET]",
+        "a function of a file is called (rprof list --path FILE shows them)",
+    ),
+    (
+        ListKind::Probe,
+        Some("uprobe"),
+        "uretprobe:/PATH:FUNCTION",
+        "a function of a file returns",
+    ),
+    (
+        ListKind::Probe,
+        Some("uprobe"),
+        "usdt:/PATH:PROVIDER:NAME",
+        "a marker (USDT) of a file is passed (rprof list --path FILE shows them)",
+    ),
+    (
+        ListKind::Probe,
+        Some("uprobe"),
+        "sdt_PROVIDER:NAME[@/PATH]",
+        "the same; without a path, of what is recorded",
+    ),
+    (
+        ListKind::Probe,
+        Some("kprobe"),
+        "kprobe:FUNCTION[+OFFSET]",
+        "a function of the kernel is called",
+    ),
+    (
+        ListKind::Probe,
+        Some("kprobe"),
+        "kretprobe:FUNCTION",
+        "a function of the kernel returns",
+    ),
+];
+
 /// What has to be filled in. The forms fit no pattern but their own beginning.
-pub(super) fn list_forms(selection: &Selection, into: &mut Vec<ListedEvent>) {
-    let forms = [
-        (
-            ListKind::Raw,
-            "rNNN",
-            "event NNN (hexadecimal) of the processor's manual",
-        ),
-        (
-            ListKind::Breakpoint,
-            "mem:ADDRESS[/LENGTH][:ACCESS]",
-            "accesses to an address: r read, w written, x executed; at most 8 bytes",
-        ),
-    ];
-    for (kind, name, description) in forms {
-        if selection.wants(kind) && selection.fits(name) {
+pub(super) fn list_forms(sources: &Sources, selection: &Selection, into: &mut Vec<ListedEvent>) {
+    let is_there = |pmu: &str| Pmu::load(sources, pmu.to_owned()).is_some();
+    for (kind, pmu, name, description) in FORMS {
+        if selection.wants(*kind) && selection.fits(name) && pmu.is_none_or(is_there) {
             into.push(ListedEvent {
-                description: Some(description.to_owned()),
-                ..ListedEvent::named(kind, name)
+                description: Some((*description).to_owned()),
+                ..ListedEvent::named(*kind, *name)
             });
         }
     }

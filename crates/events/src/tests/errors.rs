@@ -33,8 +33,33 @@ fn errors_say_what_is_wrong_and_where() {
             "{cycles,cycels}:S",
             "unknown event 'cycels': did you mean 'cycles'?",
         ),
-        ("{cycles,}", "an event or term is missing in 'cycles,'"),
-        ("{}", "an event or term is missing in ''"),
+        ("{cycles,}", "an event is missing in '{cycles,}'"),
+        ("{}", "an event is missing in '{}'"),
+        (
+            "{cycles}{faults}",
+            "'{faults}' follows the group in '{cycles}{faults}'",
+        ),
+        ("cs/period=1,/", "a term is missing in 'cs/period=1,/'"),
+        ("mem:", "a number is missing in 'mem:'"),
+        ("mem:0x1000/", "a number is missing in 'mem:0x1000/'"),
+        (
+            "mem:0x1000:q",
+            "unknown access 'q' in 'mem:0x1000:q': use some of r w x",
+        ),
+        ("sched:", "the name of a tracepoint is missing in 'sched:'"),
+        (":sched_switch", "a name is missing in ':sched_switch'"),
+        (
+            "cs/period=0/",
+            "'0' is no value of term 'period' in 'cs/period=0/' (column 4): it takes 1 or more",
+        ),
+        (
+            "cs faults",
+            "unknown event 'cs faults': what is between events of a list is a comma",
+        ),
+        (
+            "user_time",
+            "'user_time' is a time that perf stat measures itself, and takes no samples",
+        ),
         ("{cs}:uu", "modifier 'u' is repeated too often in '{cs}:uu'"),
         (
             "{cs:pp}:pp",
@@ -85,13 +110,17 @@ fn errors_say_what_is_wrong_and_where() {
             "unknown term ''../type'' in 'cpu/'../type'=1/'",
         ),
         (
-            "cycles/percore/",
-            "term 'percore' in 'cycles/percore/' (column 8) is not supported: it is for counting",
+            "cycles/percore=2/",
+            "'2' is no value of term 'percore' in 'cycles/percore=2/' (column 8): it takes 0 or 1",
+        ),
+        (
+            "cycles/metric-id=x/",
+            "term 'metric-id' in 'cycles/metric-id=x/' (column 8) is not supported: it is for counting",
         ),
         (
             "cycles/period=1,overwrite/",
             "term 'overwrite' in 'cycles/period=1,overwrite/' (column 17) is not supported: \
-             samples are not overwritten yet",
+             say it for all events, with --overwrite",
         ),
         (
             "cycles/call-graph=dwarv/",
@@ -158,7 +187,10 @@ fn errors_say_what_is_wrong_and_where() {
             "mem:0x10:rr",
             "modifier 'r' is repeated too often in 'mem:0x10:rr'",
         ),
-        ("mem:0x10:q:u", "unsupported modifier 'q' in 'mem:0x10:q:u'"),
+        (
+            "mem:0x10:q:u",
+            "unknown access 'q' in 'mem:0x10:q:u': use some of r w x",
+        ),
     ] {
         let error = machine.error(text);
         assert!(error.starts_with(message), "{error}");

@@ -20,7 +20,7 @@ fn every_listed_name_is_an_event() {
     let listed = list(&machine, &[]);
     for event in &listed.events {
         // What has to be filled in, and a file that is damaged.
-        let is_not_whole = ["=?", "NN", "ADDR", "broken"];
+        let is_not_whole = ["=?", "NN", "ADDR", "FUNCTION", "PROVIDER", "broken"];
         if is_not_whole.iter().any(|part| event.name.contains(part)) {
             continue;
         }
@@ -38,6 +38,17 @@ fn every_listed_name_is_an_event() {
     }
     let kinds = listed.events.iter().map(|event| event.kind);
     assert!(kinds.is_sorted());
+}
+
+#[test]
+fn forms_of_probes_are_listed_where_the_kernel_has_them() {
+    let machine = Machine::usual();
+    let probes = list(&machine, &["probe"]);
+    assert!(names(&probes).contains(&"uprobe:/PATH:FUNCTION[+OFFSET]"));
+    let markers = list(&machine, &["sdt"]);
+    let expected = ["usdt:/PATH:PROVIDER:NAME", "sdt_PROVIDER:NAME[@/PATH]"];
+    assert_eq!(names(&markers), expected);
+    assert!(names(&list(&Machine::bare(), &["probe"])).is_empty());
 }
 
 #[test]

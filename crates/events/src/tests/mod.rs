@@ -2,6 +2,7 @@
 
 mod errors;
 mod forms;
+mod grammar;
 mod groups;
 mod listing;
 mod machine;

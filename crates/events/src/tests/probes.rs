@@ -54,6 +54,8 @@ fn probes_are_in_functions_at_addresses_and_at_markers() {
             function(file(), "operator+", 0),
         ),
         ("uprobe:/usr/lib/x.so:u", "", 0, function(file(), "u", 0)),
+        ("sdt_p:u", "", 0, marker(ProbedCode::Recorded, "p", "u")),
+        ("usdt:/usr/lib/x.so:p:u", "", 0, marker(file(), "p", "u")),
         (
             "uprobe:/usr/lib/x.so:f:uS",
             "uprobe:/usr/lib/x.so:f",
@@ -95,11 +97,11 @@ fn what_is_no_probe_is_said_to_be_none() {
     for (text, message) in [
         (
             "uprobe:/bin/x",
-            "no probe in 'uprobe:/bin/x': uprobe:/path:function is expected",
+            "'uprobe:/bin/x' says no place of a probe: write uprobe:/path:function",
         ),
         (
             "uprobe:",
-            "no probe in 'uprobe:': uprobe:/path:function is expected",
+            "'uprobe:' says no place of a probe: write uprobe:/path:function",
         ),
         (
             "uprobe:/bin/x:0xg",
@@ -107,15 +109,15 @@ fn what_is_no_probe_is_said_to_be_none() {
         ),
         (
             "usdt:/bin/x:p",
-            "no probe in 'usdt:/bin/x:p': usdt:/path:provider:name is expected",
+            "'usdt:/bin/x:p' says no place of a probe: write usdt:/path:provider:name",
         ),
         (
             "sdt_p",
-            "no probe in 'sdt_p': sdt_provider:name@/path is expected",
+            "'sdt_p' says no place of a probe: write sdt_provider:name@/path",
         ),
         (
             "uretprobe:/bin/x:f+4",
-            "no probe in 'uretprobe:/bin/x:f+4': the start of a function, which then returns is expected",
+            "'uretprobe:/bin/x:f+4' says no place of a probe: a function returns as a whole, so write its name",
         ),
         (
             "kprobe:do_exit",

@@ -1,18 +1,15 @@
-//! The functions of a file, as places of probes.
+//! The functions and markers (USDT) of a file, as places of probes.
 
 use super::counted::Counted;
 use super::{ListOptions, Listed, Listing};
 use rprof_events::{ListKind, ListedEvent};
-use rprof_images::{Elf, ElfError, SymbolTable};
+use rprof_images::{Elf, ElfError, markers};
 use rprof_untrusted::Budget;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// `STT_FUNC` of the ELF specification. What is chosen at start (`STT_GNU_IFUNC`) cannot be probed.
-const FUNC: u8 = 2;
-
 impl Listing {
-    /// The functions of a file that fit, each name once, sorted.
+    /// The markers and the functions of a file that fit, each name once, sorted.
     ///
     /// # Errors
     /// The file is not there, or is no ELF file.
@@ -21,48 +18,61 @@ impl Listing {
         let elf = Elf::open(&path, &Budget::default())?;
         let found = functions(&elf);
         let mut warnings = Vec::new();
-        if found.is_empty() {
+        if found.is_empty() && options.selection.wants(ListKind::Function) {
             let path = path.display();
             warnings.push(format!(
                 "{path} has no symbols of functions: it is stripped"
             ));
         }
-        let fitting = found.into_iter();
-        let fitting = fitting.filter(|(name, _)| options.selection.fits(name));
-        let events = fitting.map(|(name, size)| Listed {
-            event: ListedEvent {
-                kind: ListKind::Function,
-                name: format!("uprobe:{}:{name}", path.display()),
-                alias: None,
-                description: (size > 0).then(|| format!("{size} bytes")),
-                unit: None,
-                scale: None,
-                event: None,
-            },
-            counted: Counted::NotAsked,
-            fields: Vec::new(),
-        });
+        let (path, selection) = (path.display(), &options.selection);
+        let mut events: Vec<Listed> = Vec::new();
+        if selection.wants(ListKind::Marker) {
+            let markers = markers(&elf).into_iter();
+            let names = markers.map(|marker| format!("{}:{}", marker.provider, marker.name));
+            let names: BTreeSet<String> = names.filter(|name| selection.fits(name)).collect();
+            let place = |name| place(ListKind::Marker, format!("usdt:{path}:{name}"), None);
+            events.extend(names.iter().map(place));
+        }
+        if selection.wants(ListKind::Function) {
+            let fitting = found.into_iter().filter(|(name, _)| selection.fits(name));
+            events.extend(fitting.map(|(name, size)| {
+                let size = (size > 0).then(|| format!("{size} bytes"));
+                place(ListKind::Function, format!("uprobe:{path}:{name}"), size)
+            }));
+        }
         Ok(Self {
-            events: events.collect(),
+            events,
             pmus: Vec::new(),
             warnings,
         })
     }
 }
 
-/// Names with their sizes, of both tables: stripped files still say what others may call.
+fn place(kind: ListKind, name: String, description: Option<String>) -> Listed {
+    Listed {
+        event: ListedEvent {
+            kind,
+            name,
+            alias: None,
+            description,
+            unit: None,
+            scale: None,
+            event: None,
+        },
+        counted: Counted::NotAsked,
+        fields: Vec::new(),
+    }
+}
+
+/// Names with their sizes; what is chosen at start cannot be probed.
 fn functions(elf: &Elf) -> BTreeMap<String, u64> {
     let mut found = BTreeMap::new();
-    for table in [SymbolTable::Static, SymbolTable::Dynamic] {
-        // A table that is absent or damaged has nothing to say.
-        let _ = elf.for_each_symbol(table, |symbol| {
-            let is_function = symbol.in_code && symbol.kind == FUNC;
-            if let (true, Ok(name)) = (is_function, std::str::from_utf8(symbol.name)) {
-                // `name@@VERSION`
-                let name = name.split('@').next().unwrap_or_default();
-                found.entry(name.to_owned()).or_insert(symbol.size);
-            }
-        });
-    }
+    elf.for_each_function(&mut |function| {
+        if !function.is_indirect {
+            found
+                .entry(function.name.to_owned())
+                .or_insert(function.size);
+        }
+    });
     found
 }

@@ -78,9 +78,14 @@ impl Listing {
         }
     }
 
-    /// Whether nothing is listed, and nothing is in the way of it.
+    /// Whether nothing is listed.
     pub fn is_empty(&self) -> bool {
-        self.events.is_empty() && self.pmus.is_empty() && self.warnings.is_empty()
+        self.events.is_empty() && self.pmus.is_empty()
+    }
+
+    /// Why something is not in the list, one sentence each.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 }
 

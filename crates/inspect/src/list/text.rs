@@ -16,14 +16,15 @@ const PARTS: &[(&[ListKind], &str)] = &[
     (&[ListKind::Cache], "Cache events"),
     (&[ListKind::Pmu], "Events and terms of PMUs"),
     (
-        &[ListKind::Raw, ListKind::Breakpoint],
+        &[ListKind::Raw, ListKind::Breakpoint, ListKind::Probe],
         "Forms to be filled in",
     ),
     (&[ListKind::Tracepoint], "Tracepoints"),
+    (&[ListKind::Marker], "Markers (USDT)"),
     (&[ListKind::Function], "Functions"),
 ];
 
-/// Writes the events that are counted here, and a line for what is not.
+/// Writes the events that are counted here, and a line for what is not. Warnings are not among it.
 ///
 /// # Errors
 /// The writer's.
@@ -47,9 +48,6 @@ pub fn write_list(listing: &Listing, out: &mut impl Write) -> io::Result<()> {
         for pmu in pmus {
             write_pmu(pmu, out)?;
         }
-    }
-    for warning in &listing.warnings {
-        writeln!(out, "# {}", printable(warning))?;
     }
     Ok(())
 }

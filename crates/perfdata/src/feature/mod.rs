@@ -9,6 +9,7 @@ mod build_id;
 mod compressed;
 mod contents;
 mod coverage;
+mod cpu_budget;
 mod domains;
 mod event_desc;
 mod groups;
@@ -38,6 +39,7 @@ pub use build_id::BuildIdEntry;
 pub use compressed::Compression;
 pub use contents::FileContents;
 pub use coverage::{CoverageUnit, SampleCoverage};
+pub use cpu_budget::CpuBudget;
 pub use domains::{CpuDomainList, CpuDomains, SchedDomain};
 pub use event_desc::EventDesc;
 pub use groups::EventGroup;
@@ -179,6 +181,7 @@ features! {
     204 COVERAGE => Coverage(SampleCoverage), "How much of what was counted the samples stand for.";
     205 COMMAND => Command(Command), "The process that the recorded command was.";
     206 RECORDER_COST => RecorderCost(RecorderCost), "What recording cost: CPU time and bytes.";
+    208 CPU_BUDGET => CpuBudget(CpuBudget), "What was given up to stay within a share of a CPU.";
 }
 
 impl FeatureId {

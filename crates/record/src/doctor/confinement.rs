@@ -1,8 +1,8 @@
 //! Checks: what this process may do by its rights, and what confines it.
 
 use super::{Check, Patient, State};
-use crate::permission::{Capability, Seccomp};
 use rprof_ringbuf::sys::Rights;
+use rprof_targets::rights::{Capability, Seccomp};
 
 /// What recording takes.
 const CAPABILITIES: &[(Capability, &str)] = &[

@@ -2,8 +2,8 @@
 
 use super::tried::MOST_BYTES;
 use super::{Check, Patient, State};
-use crate::permission::Capability;
-use crate::permission::refusal::RINGS;
+use rprof_targets::rights::Capability;
+use rprof_targets::rights::refusal::rings as more_memory;
 
 /// As large as perf's: less makes bursts overflow.
 const ENOUGH_BYTES: u64 = 512 << 10;
@@ -37,8 +37,14 @@ pub(super) fn rings(patient: &Patient<'_>) -> Option<Check> {
         }
     };
     match patient.tried.ring_bytes {
+        None if patient.tried.by_ptrace => {
+            Check::new(name, State::Less, format!("none left ({budget})"))?.but(
+                "no rings: threads are sampled by ptrace, coarsely",
+                more_memory(),
+            )
+        }
         None => Check::new(name, State::Blocked, format!("none left ({budget})"))?
-            .but("no ring can be mapped", RINGS),
+            .but("no ring can be mapped", more_memory()),
         Some(bytes) if bytes < ENOUGH_BYTES => {
             let found = format!(
                 "rings of at most {} KiB for each CPU ({budget})",
@@ -46,7 +52,7 @@ pub(super) fn rings(patient: &Patient<'_>) -> Option<Check> {
             );
             Check::new(name, State::Less, found)?.but(
                 "stacks are cut shorter, and bursts of samples may be lost",
-                RINGS,
+                more_memory(),
             )
         }
         Some(bytes) if bytes < MOST_BYTES as u64 => Check::fine(

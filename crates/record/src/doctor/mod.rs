@@ -11,9 +11,9 @@ mod outlook;
 mod tracing;
 mod tried;
 
-use crate::permission::Facts;
 use rprof_abi::{Fields, Value};
 use rprof_ringbuf::sys::Rights;
+use rprof_targets::rights::Facts;
 use tried::Tried;
 
 /// Whether something stands in the way.
@@ -204,5 +204,7 @@ impl Check {
     }
 }
 
+#[cfg(test)]
+mod made_up;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! Checks: what names need.
 
 use super::{Check, Patient, State};
-use crate::permission::Capability;
+use rprof_targets::rights::Capability;
 use std::fs::File;
 use std::io::Read;
 

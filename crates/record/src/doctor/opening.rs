@@ -1,8 +1,8 @@
 //! Checks: which events can be opened.
 
 use super::{Check, Patient, State};
-use crate::permission::refusal::{self, Wanted};
 use rprof_ringbuf::OpenError;
+use rprof_targets::rights::refusal::{self, Wanted};
 
 /// Without this there is no profile.
 pub(super) fn own_user(patient: &Patient<'_>) -> Option<Check> {
@@ -11,7 +11,13 @@ pub(super) fn own_user(patient: &Patient<'_>) -> Option<Check> {
         return Check::fine(name, "user space can be sampled");
     };
     let (found, fix) = refused(patient, error, Wanted::OwnUser);
-    Check::new(name, State::Blocked, found)?.but("nothing can be recorded", fix)
+    match patient.tried.by_ptrace {
+        true => Check::new(name, State::Less, found)?.but(
+            "no events: threads are sampled by ptrace, coarsely, with user stacks only",
+            fix,
+        ),
+        false => Check::new(name, State::Blocked, found)?.but("nothing can be recorded", fix),
+    }
 }
 
 pub(super) fn own_kernel(patient: &Patient<'_>) -> Option<Check> {

@@ -1,10 +1,16 @@
 //! What `rprof record` will do now, in one line.
 
 use super::Patient;
+use crate::ptrace::DEFAULT_HZ;
 
 /// In words, without the command's name.
 pub(super) fn of(patient: &Patient<'_>) -> String {
     let tried = patient.tried;
+    if (tried.user.is_err() || tried.ring_bytes.is_none()) && tried.by_ptrace {
+        return format!(
+            "commands and your own processes by ptrace: coarse ({DEFAULT_HZ} Hz), user stacks only"
+        );
+    }
     if tried.user.is_err() {
         return "nothing: events cannot be opened".to_owned();
     }

@@ -1,7 +1,7 @@
 //! Diagnoses of made-up machines.
 
 use super::*;
-use crate::permission::facts::tests::facts;
+use crate::doctor::made_up::facts;
 use rprof_ringbuf::OpenError;
 
 fn all_open() -> Tried {
@@ -10,6 +10,7 @@ fn all_open() -> Tried {
         kernel: Ok(()),
         all: Ok(()),
         hardware: Ok(()),
+        by_ptrace: false,
         ring_bytes: Some(16 << 20),
     }
 }
@@ -84,6 +85,7 @@ fn a_container_that_forbids_everything_is_told_its_flag() {
         kernel: refused(),
         all: refused(),
         hardware: refused(),
+        by_ptrace: false,
         ring_bytes: None,
     };
     let status = ("proc/self/status", "CapEff:\t0\nSeccomp:\t2\n");
@@ -98,6 +100,14 @@ fn a_container_that_forbids_everything_is_told_its_flag() {
         .filter(|check| check.state == State::Blocked);
     assert_eq!(blocked.count(), 1, "{none:?}");
     assert!(none.outlook.starts_with("nothing"), "{}", none.outlook);
+    let tried = Tried {
+        by_ptrace: true,
+        ..tried
+    };
+    let less = diagnosis(&[status, (".dockerenv", "")], &tried);
+    assert_eq!(less.profile, Prospect::Less);
+    assert_eq!(check(&less, "own programs").fix.as_deref(), Some(fix));
+    assert!(less.outlook.contains("by ptrace"), "{}", less.outlook);
 }
 
 #[test]

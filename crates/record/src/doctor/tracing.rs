@@ -1,8 +1,8 @@
 //! Checks: tracepoints, other processes, BPF.
 
 use super::{Check, Patient, State};
-use crate::permission::refusal::{Wanted, allow};
-use crate::permission::{Capability, Facts};
+use rprof_targets::rights::refusal::{Wanted, allow};
+use rprof_targets::rights::{Capability, Facts};
 use std::io::ErrorKind;
 
 pub(super) fn tracefs(patient: &Patient<'_>) -> Option<Check> {
@@ -16,13 +16,24 @@ pub(super) fn tracefs(patient: &Patient<'_>) -> Option<Check> {
         Ok(_) => Check::new(name, State::Note, "tracefs can be read")?
             .but("they need CAP_PERFMON", allow(Wanted::Tracepoint, facts)),
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            let fix = match may_trace(facts) {
+                true => format!("as root: mount -o remount,mode=755 {place}"),
+                // To read it would not be enough.
+                false => allow(Wanted::Tracepoint, facts),
+            };
             Check::new(name, State::Note, "tracefs is not for this user")?
-                .but("no tracepoints", "run with sudo")
+                .but("no tracepoints", fix)
         }
-        Err(_) => Check::new(name, State::Note, "tracefs is not mounted")?.but(
-            "no tracepoints, unless root records: rprof mounts it then",
-            format!("sudo mount -t tracefs nodev {place}"),
-        ),
+        Err(_) => {
+            let fix = match may_trace(facts) {
+                true => format!("sudo mount -t tracefs nodev {place}"),
+                false => allow(Wanted::Tracepoint, facts),
+            };
+            Check::new(name, State::Note, "tracefs is not mounted")?.but(
+                "no tracepoints, unless root records: rprof mounts it then",
+                fix,
+            )
+        }
     }
 }
 

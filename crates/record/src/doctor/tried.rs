@@ -1,9 +1,10 @@
 //! What the kernel lets us open: tried, and closed again.
 
-use crate::permission::Facts;
+use crate::ptrace;
 use rprof_abi::{AttrFlags, PerfEventAttr, event_type, hw, sw};
 use rprof_events::online_cpus;
-use rprof_ringbuf::{Counter, Cpu, MapError, OpenError, Ring, Target, sys};
+use rprof_ringbuf::{Counter, Cpu, OpenError, Ring, Target, sys};
+use rprof_targets::rights::Facts;
 
 /// The largest ring that is tried, bytes.
 pub(super) const MOST_BYTES: usize = 16 << 20;
@@ -19,6 +20,8 @@ pub(super) struct Tried {
     pub(super) all: Result<(), OpenError>,
     /// A hardware event of our own, in user space.
     pub(super) hardware: Result<(), OpenError>,
+    /// Whether ptrace can stand in, if there are no events or no rings.
+    pub(super) by_ptrace: bool,
     /// The largest ring that every CPU can have, bytes; `None` if none.
     pub(super) ring_bytes: Option<u64>,
 }
@@ -45,6 +48,7 @@ impl Tried {
             kernel: own(&clock),
             all: Counter::open(&clock, Target::All, first).map(drop),
             hardware: own(&user_only(&cycles)),
+            by_ptrace: ptrace::is_possible(facts),
             ring_bytes: largest_rings(&user_only(&clock), &cpus),
         }
     }
@@ -74,15 +78,18 @@ fn largest_rings(attr: &PerfEventAttr, cpus: &[u32]) -> Option<u64> {
     None
 }
 
-/// Whether every CPU can have a ring of this size.
+/// Whether every CPU can have a ring of this size beside one of sideband.
 fn map_all(attr: &PerfEventAttr, cpus: &[u32], pages: usize) -> Result<bool, OpenError> {
     let mut rings = Vec::new();
     for &cpu in cpus {
         let counter = Counter::open(attr, Target::Thread(0), Cpu::On(cpu))?;
-        match Ring::map(&counter, pages) {
-            Ok(ring) => rings.push((counter, ring)),
-            Err(MapError::MlockBudget { .. }) => return Ok(false),
-            Err(_) => return Ok(false),
+        let sideband = Counter::open(attr, Target::Thread(0), Cpu::On(cpu))?;
+        // That of sideband is the smallest, if need be.
+        for (counter, pages) in [(sideband, 1), (counter, pages)] {
+            match Ring::map(&counter, pages) {
+                Ok(ring) => rings.push((counter, ring)),
+                Err(_) => return Ok(false),
+            }
         }
     }
     Ok(true)

@@ -55,7 +55,8 @@ pub(crate) fn write(
     written: &mut Written,
     sink: &mut Sink,
 ) -> Result<Option<u64>, NoAnswer> {
-    let mut sum = None;
+    // Of no events, the kernel can lose nothing.
+    let mut sum = lost.is_empty().then_some(0);
     for (place, event) in lost.iter().enumerate() {
         let Some(lost) = event.records else { continue };
         *sum.get_or_insert(0) += lost;

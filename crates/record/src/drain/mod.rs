@@ -28,6 +28,7 @@ use rprof_abi::{Endian, Misc, RawRecord, RecordHeader, RecordKind, SampleLayout}
 use rprof_perfdata::file_kind;
 use rprof_ringbuf::sys::Clock;
 use rprof_ringbuf::{Batch, Ring};
+use std::mem;
 use std::ops::AddAssign;
 
 /// Counts of the file so far.
@@ -55,7 +56,7 @@ pub(crate) struct Counts {
 impl Counts {
     /// What was counted until now; counting begins anew.
     pub(crate) fn take(&mut self) -> Self {
-        std::mem::take(self)
+        mem::take(self)
     }
 }
 
@@ -110,8 +111,8 @@ pub(crate) struct Drain {
     pub(crate) alive: Option<Alive>,
     /// Sample rings are overwritten; what was taken from them, until it is written.
     pub(crate) flight: Option<Flight>,
-    /// Copies of the sideband, while they are wanted.
-    copies: Option<Vec<u8>>,
+    /// When the last pass began, with which all sideband up to then was drained.
+    complete_until_ns: u64,
     /// Sideband that is newer than what is known to be complete.
     waiting: Vec<WaitingRecord>,
     heads: Vec<u64>,
@@ -179,7 +180,7 @@ impl Drain {
             coverage: None,
             streams: None,
             alive: None,
-            copies: None,
+            complete_until_ns: 0,
             flight: None,
             waiting: Vec::new(),
             heads: Vec::new(),
@@ -196,6 +197,10 @@ impl Drain {
         }
         let now_ns = self.clock.now_ns();
         sink.complete_until(now_ns);
+        let complete_until_ns = mem::replace(&mut self.complete_until_ns, now_ns);
+        if let Some(alive) = &mut self.alive {
+            alive.settle(complete_until_ns);
+        }
         let mut any = false;
         if self.lineage.is_some() {
             any = self.sideband_in_order(opened, sink, now_ns)?;
@@ -204,7 +209,7 @@ impl Drain {
                 any |= self.drain(ring.batch(), sink, Self::sideband)?;
             }
         }
-        let heads = std::mem::take(&mut self.heads);
+        let heads = mem::take(&mut self.heads);
         let mut fullest_ring_percent = 0;
         for (ring, &head) in opened.sampling.rings.iter_mut().zip(&heads) {
             let size = ring.size_bytes();
@@ -217,22 +222,28 @@ impl Drain {
             coverage.end_pass();
         }
         // Samples that come later are older than sideband that is written now.
-        if any && self.flight.is_none() {
-            let mut round = Vec::new();
-            let record = RawRecord {
-                kind: file_kind::FINISHED_ROUND,
-                misc: Misc(0),
-                body: &[],
-            };
-            if record.encode(&mut round, Endian::NATIVE).is_ok() {
-                sink.push(&round)?;
-            }
+        match any && self.flight.is_none() {
+            true => self.end_round(sink)?,
+            false => sink.flush()?,
         }
-        sink.flush()?;
         Ok(Pass {
             is_empty: !any,
             fullest_ring_percent,
         })
+    }
+
+    /// Ends a round: what comes later is newer than what came in the one before.
+    pub(crate) fn end_round(&self, sink: &mut Sink) -> Result<(), NoAnswer> {
+        let mut round = Vec::new();
+        let record = RawRecord {
+            kind: file_kind::FINISHED_ROUND,
+            misc: Misc(0),
+            body: &[],
+        };
+        if record.encode(&mut round, Endian::NATIVE).is_ok() {
+            sink.push(&round)?;
+        }
+        sink.flush()
     }
 
     /// Takes the sideband of all CPUs in order of time, up to a moment before which all of it is in the
@@ -334,7 +345,7 @@ impl Drain {
         Ok(())
     }
 
-    fn sideband(
+    pub(crate) fn sideband(
         &mut self,
         kind: RecordKind,
         record: &[u8],
@@ -358,7 +369,7 @@ impl Drain {
             streams.begins(tid.map_or(0, |tid| i32::from_ne_bytes(*tid)));
         }
         if let Some(alive) = &mut self.alive {
-            alive.see(kind, record.get(RecordHeader::LEN..).unwrap_or_default());
+            alive.see(record, sideband_time_ns(record));
         }
         if kind == RecordKind::MMAP2
             && let Ok(raw) = RawRecord::parse(record, Endian::NATIVE)
@@ -366,30 +377,18 @@ impl Drain {
         {
             self.notes.extend(self.jit_clock.see(&map));
         }
-        if let Some(copies) = &mut self.copies {
-            copies.extend_from_slice(record);
-        }
         match identified(record, &mut self.missing_build_ids, &self.sideband_layout) {
             Some(changed) => sink.push(&changed),
             None => sink.push(record),
         }
     }
 
-    /// Copies the sideband that is drained from now on.
-    pub(crate) fn begin_copies(&mut self) {
-        self.copies = Some(Vec::new());
-    }
-
-    /// The sideband since then, with build ids as another file gets them.
-    pub(crate) fn take_copies(&mut self, missing_build_ids: &mut MissingBuildIds) -> Vec<u8> {
-        let copies = self.copies.take().unwrap_or_default();
-        let mut out = Vec::with_capacity(copies.len());
-        let mut rest = &copies[..];
-        while let Ok(raw) = RawRecord::parse(rest, Endian::NATIVE) {
-            let (record, next) = rest.split_at(raw.len_bytes().min(rest.len()));
+    /// The sideband since the state that [`Alive::describe`] tells, with build ids as another file gets them.
+    pub(crate) fn newer_sideband(&mut self, missing_build_ids: &mut MissingBuildIds) -> Vec<u8> {
+        let mut out = Vec::new();
+        for record in self.alive.iter_mut().flat_map(Alive::newer) {
             let changed = identified(record, missing_build_ids, &self.sideband_layout);
             out.extend_from_slice(changed.as_deref().unwrap_or(record));
-            rest = next;
         }
         out
     }

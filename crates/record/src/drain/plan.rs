@@ -35,14 +35,41 @@ impl Plan {
         opened: &Opened,
         sideband: &SampleLayout,
     ) -> Result<Self, Error> {
-        let chains = settings.call_chains;
         let is_auto = attrs.has_auto_dumps();
-        let mut sampled = attrs.sampling.iter();
+        let drained = DrainedEvents {
+            events: drained_events(opened)?,
+            n_sampled: opened.sampling.events.len(),
+            // What is read later counts only if it is known to be later.
+            deep_stacks: match is_auto && settings.clock.is_steady() {
+                true => DeepStacks::Recovered,
+                false => DeepStacks::LeftTruncated,
+            },
+        };
+        let now = Instant::now();
+        let control = match is_auto {
+            true => Control::new(now),
+            false => Control::of_fixed_dump_size(now),
+        };
+        Ok(Self::of(settings, drained, sideband, control))
+    }
+
+    /// The plan for events that are drained.
+    pub(crate) fn of(
+        settings: &Settings,
+        drained: DrainedEvents,
+        sideband: &SampleLayout,
+        control: Control,
+    ) -> Self {
+        let DrainedEvents {
+            events: drained,
+            n_sampled,
+            deep_stacks,
+        } = drained;
+        let mut sampled = drained.iter().take(n_sampled);
         let has_stacks = sampled.any(|event| event.attr.sample_stack_user > 0);
-        let machine = Machine::native().filter(|_| has_stacks && !chains.keeps_dumps());
-        let drained = drained_events(opened)?;
+        let is_kept = settings.call_chains.keeps_dumps();
+        let machine = Machine::native().filter(|_| has_stacks && !is_kept);
         let mut written = drained.clone();
-        let n_sampled = opened.sampling.events.len();
         if machine.is_some() {
             let sampled = written.iter_mut().take(n_sampled);
             let registers = settings.fields.user_registers;
@@ -54,9 +81,8 @@ impl Plan {
             sampled.for_each(|event| layouts.add(&event.attr, &event.ids));
             layouts
         };
-        let now = Instant::now();
         let unreadable = Arc::new(Unreadable::new());
-        Ok(Self {
+        Self {
             stacks: has_stacks.then(|| layouts(&drained)),
             unwinder: machine.map(|machine| {
                 LiveUnwinder::new(UnwinderSettings {
@@ -64,24 +90,25 @@ impl Plan {
                     drained: layouts(&drained),
                     written: layouts(&written),
                     sideband: sideband.clone(),
-                    // What is read later counts only if it is known to be later.
-                    deep_stacks: match is_auto && settings.clock.is_steady() {
-                        true => DeepStacks::Recovered,
-                        false => DeepStacks::LeftTruncated,
-                    },
+                    deep_stacks,
                     clock: settings.clock,
                     unreadable: Arc::clone(&unreadable),
                     kept_files: settings.kept_files.clone(),
                 })
             }),
-            control: match is_auto {
-                true => Control::new(now),
-                false => Control::of_fixed_dump_size(now),
-            },
+            control,
             unreadable,
             written,
-        })
+        }
     }
+}
+
+/// What is drained.
+pub(crate) struct DrainedEvents {
+    /// Those that are sampled first.
+    pub(crate) events: Vec<WrittenEvent>,
+    pub(crate) n_sampled: usize,
+    pub(crate) deep_stacks: DeepStacks,
 }
 
 /// All events as they are opened, with the ids of all their counters.

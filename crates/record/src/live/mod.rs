@@ -8,11 +8,11 @@ mod ends;
 mod goroutine;
 mod jitdump;
 mod jitdumps;
-mod process_memory;
+pub(crate) mod process_memory;
 mod tables;
 mod walk;
 
-use crate::control::UnwindStatistics;
+use crate::control::{StackCare, UnwindStatistics};
 use crate::drain::layouts::Layouts;
 use crate::opening::stack_dump::{REDUCED_BYTES, SMALL_BYTES};
 use address_space::LiveSpace;
@@ -59,6 +59,7 @@ pub(crate) struct LiveUnwinder {
     statistics: UnwindStatistics,
     deep_stack_policy: DeepStacks,
     deep_stacks: DeepStackRecovery,
+    care: StackCare,
     unreadable: Arc<Unreadable>,
     /// Samples that could not be decoded.
     undecodable: u64,
@@ -168,6 +169,7 @@ impl LiveUnwinder {
             statistics: UnwindStatistics::default(),
             deep_stack_policy,
             deep_stacks: DeepStackRecovery::default(),
+            care: StackCare::default(),
             unreadable,
             undecodable: 0,
             frames: Vec::new(),
@@ -248,7 +250,10 @@ impl LiveUnwinder {
         let entries = sample.callchain.iter().flat_map(Callchain::entries);
         let kernel = entries.take_while(|&entry| entry != context::USER);
         self.chain.extend(kernel.flat_map(u64::to_ne_bytes));
-        let walked = self.walk(&sample);
+        let walked = match self.care {
+            StackCare::None => self.take_as_it_is(&sample),
+            StackCare::Full | StackCare::DumpOnly => self.walk(&sample),
+        };
         let n_before_gap = walked.and_then(|walked| walked.n_before_gap);
         let gap = self.close_gap(n_before_gap, others_bytes(raw.body, &sample));
         if !self.frames.is_empty() {
@@ -271,7 +276,7 @@ impl LiveUnwinder {
             let unreadable = self.unreadable.get();
             let ended = Ended {
                 outcome,
-                has_dump: dump.is_some_and(|dump| !dump.is_empty()),
+                has_dump: self.care != StackCare::None && dump.is_some_and(|dump| !dump.is_empty()),
                 is_readable: unreadable.is_none_or(|pids| !pids.contains(&pid)),
                 gap,
                 offset,
@@ -331,7 +336,8 @@ impl LiveUnwinder {
             space: &space,
             registers: &registers,
         };
-        let outcome = context.walk(Stack::new(start, bytes, is_full), &mut self.frames);
+        let stack = Stack::new(start, bytes, is_full).of_thread(sample.tid);
+        let outcome = context.walk(stack, &mut self.frames);
         if context.unwinder.reach() > u64::from(SMALL_BYTES) {
             self.statistics.large += 1;
         }
@@ -356,7 +362,8 @@ impl LiveUnwinder {
             Outcome::OffStack { .. } => !bytes.is_empty(),
             _ => false,
         };
-        if self.deep_stack_policy == DeepStacks::LeftTruncated || !goes_on {
+        let is_left = self.deep_stack_policy == DeepStacks::LeftTruncated;
+        if is_left || self.care != StackCare::Full || !goes_on {
             return Some(Walked::to(outcome));
         }
         let truncated = TruncatedStack {
@@ -383,6 +390,24 @@ impl LiveUnwinder {
             Recovered::Truncated => Walked::to(Outcome::Truncated),
             Recovered::Unknown => Walked::to(outcome),
         })
+    }
+
+    /// From now on so much is done for stacks.
+    pub(crate) fn care_for_stacks(&mut self, care: StackCare) {
+        self.care = care;
+    }
+
+    /// Takes what frame pointers tell, or where the sample is; `None` if it has no user part.
+    fn take_as_it_is(&mut self, sample: &Sample<'_>) -> Option<Walked> {
+        let innermost = innermost_frame(sample.regs_user.as_ref()?)?;
+        self.frames.push(innermost);
+        let callers = user_chain(sample).into_iter().skip(1);
+        self.frames.extend(callers.map(|avma| StackFrame {
+            avma,
+            is_return: true,
+            ..innermost
+        }));
+        Some(Walked::to(Outcome::Truncated))
     }
 
     /// Takes frames out if there are more than a record holds beside the bytes of its other fields: from

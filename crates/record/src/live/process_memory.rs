@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 
 /// The memory of processes; the files of the last ones stay open.
 #[derive(Debug, Default)]
-pub(super) struct ProcessMemory {
+pub(crate) struct ProcessMemory {
     /// By process, the newest last.
     open: Vec<(i32, File)>,
 }
@@ -16,7 +16,7 @@ const MAX_OPEN: usize = 32;
 impl ProcessMemory {
     /// Reads bytes at an address; fewer where the mapping ends. `None` if nothing can be read: the
     /// process is gone, not ours, or executes another program.
-    pub(super) fn read(&mut self, pid: i32, avma: u64, into: &mut [u8]) -> Option<usize> {
+    pub(crate) fn read(&mut self, pid: i32, avma: u64, into: &mut [u8]) -> Option<usize> {
         let found = self.open.iter().position(|(known, _)| *known == pid);
         if let Some(found) = found {
             if let Ok(n @ 1..) = read(&self.open[found].1, avma, into) {

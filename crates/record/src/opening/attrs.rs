@@ -1,10 +1,9 @@
 //! The attrs that are opened: what to sample, and the dummy that carries sideband.
 
-use crate::advice;
 use crate::error::SIDEBAND;
 use crate::interrupts::Interrupts;
 use crate::note::Less;
-use crate::opening::cgroup::Cgroup;
+use crate::opening::filter::Filter;
 use crate::opening::stack_dump;
 use crate::opening::stack_dump::UserChain;
 use crate::opening::trial::Trial;
@@ -15,6 +14,8 @@ use rprof_abi::{
 use rprof_events::{Event, Grouping, Sources, cpu_clock, default_events};
 use rprof_ringbuf::sys::Clock;
 use rprof_ringbuf::{OpenError, OpenWith, fit};
+use rprof_targets::rights;
+use rprof_targets::{CgroupFolder, Cgroups};
 use std::ffi::CString;
 
 /// An event ready to be opened on every CPU of every target.
@@ -28,8 +29,10 @@ pub(crate) struct Prepared {
     /// What the kernel wants with a probe: a path, or the name of a function.
     pub(crate) text: Option<CString>,
     /// Only what runs in it.
-    pub(crate) cgroup: Option<Cgroup>,
+    pub(crate) cgroup: Option<CgroupFolder>,
     pub(crate) call_chains: CallChains,
+    /// Which hits are sampled.
+    pub(crate) filter: Option<Filter>,
 }
 
 /// Everything that is opened.
@@ -157,7 +160,7 @@ pub(crate) fn prepare(
         }
     }
     let mut attrs = Attrs {
-        sampling: settings.cgroups.apply(sampling)?,
+        sampling: in_cgroups(&settings.cgroups, &sampling)?,
         sideband: prepare_sideband(settings, less, note)?,
     };
     attrs.inherit_as(settings.inherit);
@@ -165,6 +168,25 @@ pub(crate) fn prepare(
         Watch::All => attrs.for_everybody(settings),
         _ => attrs,
     })
+}
+
+/// Gives events their control groups. The same event of several groups is named after its group, too.
+fn in_cgroups(cgroups: &Cgroups, events: &[Prepared]) -> Result<Vec<Prepared>, Error> {
+    let opened = cgroups.events(events.len())?;
+    let of = |(event, cgroup): (usize, Option<CgroupFolder>)| {
+        let mut event = events.get(event)?.clone();
+        event.cgroup = cgroup;
+        Some(event)
+    };
+    let mut events: Vec<Prepared> = opened.into_iter().filter_map(of).collect();
+    let names: Vec<String> = events.iter().map(|event| event.name.clone()).collect();
+    for event in &mut events {
+        let n_same = names.iter().filter(|name| **name == event.name).count();
+        if let (true, Some(cgroup)) = (n_same > 1, &event.cgroup) {
+            event.name = format!("{}@{}", event.name, cgroup.name());
+        }
+    }
+    Ok(events)
 }
 
 /// The kernel's limit, for a message before it refuses.
@@ -222,6 +244,7 @@ fn prepare_event(
         text: probes::text_of(event),
         cgroup: None,
         call_chains,
+        filter: Filter::of(event),
     };
     // An event that is on some CPUs only is tried on one of them.
     let trial = Trial::of(settings).on_cpus_of(event.cpus.as_deref());
@@ -249,7 +272,8 @@ fn prepare_event(
     }
     if prepared.text.is_some() && matches!(error, OpenError::Access) {
         let event = event.name.clone();
-        return Err(Error::ProbeForbidden { event });
+        let fix = rights::advice::privileged();
+        return Err(Error::ProbeForbidden { event, fix });
     }
     let has_branches = settings.fields.branches != BranchSampleType::default();
     if has_branches && matches!(error, OpenError::NoSuchEvent | OpenError::Invalid) {
@@ -296,10 +320,12 @@ fn fit_for_user(
                     .with(AttrFlags::EXCLUDE_HV);
             }
             let fitted = fit(&attr, open)?;
-            less.has_no_physical_addresses |= has_physical;
+            if has_physical {
+                less.without_physical_addresses = Some(rights::advice::privileged());
+            }
             if let Some(user_only) = user_only {
                 prepared.name = user_only.name;
-                less.without_kernel = Some(advice::without_kernel());
+                less.without_kernel = Some(rights::advice::without_kernel());
             }
             fitted
         }
@@ -313,7 +339,7 @@ fn fit_for_user(
     Ok(())
 }
 
-fn sampling_attr(
+pub(crate) fn sampling_attr(
     event: &Event,
     rate: Option<Rate>,
     chains: CallChains,
@@ -432,7 +458,7 @@ fn prepare_sideband(
     let mut fitted = fit(&attr, |attr| trial.open(attr));
     if let (Err(OpenError::Access), true) = (&fitted, settings.sideband.namespaces) {
         attr.flags = attr.flags.without(AttrFlags::NAMESPACES);
-        less.has_no_namespaces = true;
+        less.without_namespaces = Some(rights::advice::privileged());
         fitted = fit(&attr, |attr| trial.open(attr));
     }
     let fitted = fitted.map_err(|why| Error::open(SIDEBAND, &attr, why, trial.target))?;
@@ -448,6 +474,7 @@ fn prepare_sideband(
         text: None,
         cgroup: None,
         call_chains: CallChains::None,
+        filter: None,
     })
 }
 

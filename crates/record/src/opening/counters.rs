@@ -1,19 +1,35 @@
 //! Opening the counters of events: one for each target on each CPU, members of groups behind their leader.
 
 use crate::Error;
+use crate::control::DumpSize;
 use crate::interrupts::Interrupts;
-use crate::opening::cgroup::Cgroup;
 use crate::opening::groups;
 use crate::opening::place::Place;
-use crate::opening::{EventCounters, Group, RingOwner, Rings, SmallDumps};
+use crate::opening::{EventCounters, Group, Opened, Rings, SmallDumps};
 use rprof_abi::{AttrFlags, PerfEventAttr};
 use rprof_ringbuf::sys::OpenFilesLimit;
 use rprof_ringbuf::{Counter, OpenError, OpenWith, Target};
+use rprof_targets::CgroupFolder;
 
 /// An event's counter for one target on one CPU, and the same with small dumps.
 struct OneOrTwo {
     large: Counter,
     small: Option<Counter>,
+}
+
+impl Opened {
+    /// Nothing: samples come from elsewhere.
+    pub(crate) fn nothing() -> Self {
+        Self {
+            sampling: Group::default(),
+            sideband: Group::default(),
+            by_cpu: None,
+            small_rings: None,
+            is_by_cpu: false,
+            dump_size: DumpSize::Large,
+            is_extended: false,
+        }
+    }
 }
 
 impl Group {
@@ -25,6 +41,9 @@ impl Group {
         rings: Rings<'_>,
         interrupts: &Interrupts,
     ) -> Result<(), Error> {
+        if let Rings::Of(pages) = rings {
+            self.map_ring(place, pages)?;
+        }
         for unit in groups::units(self.events.iter().map(|event| &event.grouping)) {
             for &target in targets {
                 interrupts.check()?;
@@ -55,12 +74,16 @@ impl Group {
         if !place.is_on(event.cpus.as_deref()) {
             return Ok(None);
         }
-        let target = event.cgroup.as_ref().map_or(target, Cgroup::target);
+        let target = event.cgroup.as_ref().map_or(target, CgroupFolder::target);
         let leader = leader.map(|leader| &self.events[leader]);
         let text = event.text.as_deref();
         let open = |attr, leader| {
-            open_one(attr, target, place, OpenWith { leader, text })
-                .map_err(|why| Error::open(&event.name, attr, why, target))
+            let opened = open_one(attr, target, place, OpenWith { leader, text })
+                .map_err(|why| Error::open(&event.name, attr, why, target))?;
+            if let (Some(counter), Some(filter)) = (&opened, &event.filter) {
+                filter.set(counter, &event.name)?;
+            }
+            Ok::<_, Error>(opened)
         };
         let large = open(
             &event.attr,
@@ -80,7 +103,8 @@ impl Group {
         })
     }
 
-    /// Adds what was opened, and has it write into the CPU's ring.
+    /// Adds what was opened, and has it write into the ring of its place: of those with large and small dumps,
+    /// large ones are on at first.
     fn take(
         &mut self,
         idx: usize,
@@ -89,19 +113,24 @@ impl Group {
         place: Place,
         rings: Rings<'_>,
     ) -> Result<(), Error> {
-        let next = RingOwner {
-            place,
-            event_idx: idx,
-            counter_idx: self.events[idx].counters.len(),
+        let attach = |counter: &Counter| {
+            let group = match rings {
+                Rings::Of(_) => &*self,
+                Rings::In(other) => other,
+            };
+            group
+                .attach(counter, place)
+                .map_err(Error::system("sharing a ring"))
         };
-        self.share_ring(&opened.large, next, rings)?;
-        self.events[idx].counters.push(opened.large);
-        self.events[idx].targets.push(target);
-        if let Some(counter) = opened.small {
-            self.share_ring(&counter, next, rings)?;
-            if let Some(small) = &mut self.events[idx].small_dumps {
-                small.counters.push(counter);
-            }
+        attach(&opened.large)?;
+        if let Some(small) = opened.small.as_ref().filter(|_| !self.is_off_without_ring) {
+            attach(small)?;
+        }
+        let event = &mut self.events[idx];
+        event.counters.push(opened.large);
+        event.opened_for.push((target, place));
+        if let (Some(small), Some(counter)) = (&mut event.small_dumps, opened.small) {
+            small.counters.push(counter);
         }
         Ok(())
     }

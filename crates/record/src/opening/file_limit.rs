@@ -12,13 +12,16 @@ use rprof_ringbuf::sys::OpenFilesLimit;
 /// Files that are open for a moment, beside events: the recording, binaries and files in `/proc`.
 const RESERVE: u64 = 6;
 
+/// Rings of a CPU, or of a thread that has its own: for samples and for sideband.
+const RINGS_EACH: u64 = 2;
+
 /// Raises the limit if need be. If that is not enough, CPUs are not sampled later, and stack dumps have one
 /// size.
 ///
 /// # Errors
 /// [`Error::OpenFiles`] if even that is too much.
 pub(crate) fn fit(attrs: &Attrs, scope: &mut Scope<'_>) -> Result<(), Error> {
-    let others = open_now() + RESERVE;
+    let others = open_now() + RESERVE + ring_owners(scope);
     let mut needed = others + events(attrs, scope);
     let mut limit = OpenFilesLimit::now().soft;
     if needed > limit && OpenFilesLimit::raise() {
@@ -49,7 +52,8 @@ pub(crate) fn fit(attrs: &Attrs, scope: &mut Scope<'_>) -> Result<(), Error> {
 /// # Errors
 /// [`Error::OpenFiles`] if not.
 pub(crate) fn extend(attrs: &Attrs, scope: &Scope<'_>, n_new: usize) -> Result<(), Error> {
-    let each = events_of_thread(attrs, scope);
+    let own_rings = if scope.per_thread { RINGS_EACH } else { 0 };
+    let each = events_of_thread(attrs, scope) + own_rings;
     let needed = open_now() + RESERVE + each * n_new as u64;
     let fits = || needed <= OpenFilesLimit::now().soft;
     match fits() || OpenFilesLimit::raise() && fits() {
@@ -90,6 +94,15 @@ fn too_many(attrs: &Attrs, scope: &Scope<'_>, needed: u64) -> Error {
         limit: OpenFilesLimit::now().soft,
         advice: advice.to_owned(),
     }
+}
+
+/// Files that rings are mapped with.
+fn ring_owners(scope: &Scope<'_>) -> u64 {
+    let places = match scope.per_thread {
+        true => scope.targets.len(),
+        false => scope.cpus.len(),
+    };
+    RINGS_EACH * places as u64
 }
 
 /// Files of all events.

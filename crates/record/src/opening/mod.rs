@@ -1,14 +1,17 @@
 //! Opening every event for every target on every CPU, and mapping two rings a CPU.
 
 pub(crate) mod attrs;
-pub(crate) mod cgroup;
 pub(crate) mod counters;
 pub(crate) mod file_limit;
+pub(crate) mod filter;
 pub(crate) mod group_attrs;
 pub(crate) mod groups;
 pub(crate) mod place;
+pub(crate) mod ring_size;
+pub(crate) mod rings;
 pub(crate) mod sampled_by;
 pub(crate) mod stack_dump;
+mod told;
 pub(crate) mod trial;
 
 use crate::control::DumpSize;
@@ -16,22 +19,18 @@ use crate::drain::streams::Streams;
 use crate::interrupts::Interrupts;
 use crate::note::{FewFiles, SmallRings};
 use crate::opening::attrs::{Attrs, Prepared};
-use crate::opening::cgroup::Cgroup;
+use crate::opening::filter::Filter;
 use crate::opening::place::Place;
-use crate::{CallChains, Error, Inherit, Rate, Settings};
+use crate::opening::rings::RingOwner;
+use crate::{CallChains, Error};
 use rprof_abi::{AttrFlags, Endian, PerfEventAttr, SampleLayout};
 use rprof_events::Grouping;
-use rprof_ringbuf::{Counter, MapError, OpenError, Poller, Ring, Target, sys};
+use rprof_ringbuf::{Counter, MapError, OpenError, Ring, Target, sys};
+use rprof_targets::CgroupFolder;
 use std::ffi::CString;
 use std::io;
 
-/// Bytes of a sample ring, as perf's.
-const SAMPLE_BYTES: u64 = 512 << 10;
-/// The largest ring unless the user asks for one, and the most for all rings together.
-const MOST_SAMPLE_BYTES: u64 = 16 << 20;
-const MOST_BYTES: u64 = 128 << 20;
-/// The smallest ring of a thread that has its own, and pages of its sideband.
-const THREAD_BYTES: u64 = 64 << 10;
+/// Pages of the sideband of a thread that has its own.
 const THREAD_SIDEBAND_PAGES: usize = 8;
 /// With stack dumps, the recorder wakes up when one of this many parts of a ring is full.
 const WAKE_AT: usize = 8;
@@ -45,8 +44,8 @@ pub(crate) struct EventCounters {
     /// As it is opened.
     pub(crate) attr: PerfEventAttr,
     pub(crate) counters: Vec<Counter>,
-    /// Whom each of them was opened for.
-    pub(crate) targets: Vec<Target>,
+    /// Whom and where each of them was opened for.
+    pub(crate) opened_for: Vec<(Target, Place)>,
     /// The same event with small stack dumps: a counter for each of those above.
     pub(crate) small_dumps: Option<SmallDumps>,
     /// Samples are taken, or will be once the command is executed.
@@ -55,7 +54,9 @@ pub(crate) struct EventCounters {
     pub(crate) grouping: Grouping,
     /// What the kernel wants with a probe.
     pub(crate) text: Option<CString>,
-    pub(crate) cgroup: Option<Cgroup>,
+    pub(crate) cgroup: Option<CgroupFolder>,
+    /// Which hits are sampled.
+    pub(crate) filter: Option<Filter>,
 }
 
 /// What counters of an event say in sum.
@@ -113,18 +114,19 @@ impl EventCounters {
 pub(crate) struct Group {
     pub(crate) events: Vec<EventCounters>,
     pub(crate) rings: Vec<Ring>,
-    /// For each place with a ring, the counter that owns it.
+    /// What these rings are mapped with.
     owners: Vec<RingOwner>,
+    /// Counters that are off have no ring.
+    is_off_without_ring: bool,
 }
 
-/// The counter that a ring is mapped with.
+/// Where counters write to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RingOwner {
-    pub(crate) place: Place,
-    /// Its event.
-    pub(crate) event_idx: usize,
-    /// Its place among the event's counters.
-    pub(crate) counter_idx: usize,
+pub(crate) enum Rings<'g> {
+    /// Rings of their own, with this number of data pages.
+    Of(usize),
+    /// Those of a group.
+    In(&'g Group),
 }
 
 /// Everything that is open.
@@ -209,7 +211,7 @@ impl Opened {
         };
         // Sideband rings first: they are small, and must not be what is left of the budget.
         let (sideband, sampling) = open_both(sideband, &plain, &attrs.sampling, scope)?;
-        let small_rings = small_rings(&sampling, scope);
+        let small_rings = ring_size::small_rings(&sampling, scope);
         let by_cpu = match scope.also_by_cpu {
             true => sampling.of_everybody(scope)?,
             false => None,
@@ -240,6 +242,15 @@ impl Opened {
         Ok(!new.is_empty())
     }
 
+    /// Counters that hang up when what is recorded has ended.
+    pub(crate) fn lifetimes(&self) -> impl Iterator<Item = &Counter> {
+        let group = match self.sampling.is_off_without_ring {
+            true => &self.sideband,
+            false => &self.sampling,
+        };
+        group.events.iter().flat_map(|event| &event.counters)
+    }
+
     /// The counters of threads, by id.
     pub(crate) fn streams(&self) -> Result<Streams, Error> {
         let mut streams = Streams::default();
@@ -247,7 +258,7 @@ impl Opened {
             let layout = SampleLayout::new(&event.attr, Endian::NATIVE);
             streams.add_event(layout.cpu_place().unwrap_or(usize::MAX));
             // There are as many with small stack dumps, or none.
-            for (counter, target) in event.all().zip(event.targets.iter().cycle()) {
+            for (counter, (target, _)) in event.all().zip(event.opened_for.iter().cycle()) {
                 if let Target::Thread(tid) = *target {
                     let id = counter.id();
                     let id = id.map_err(Error::system("asking for an event's id"))?;
@@ -256,15 +267,6 @@ impl Opened {
             }
         }
         Ok(streams)
-    }
-
-    /// A poller over all counters, sampling ones first.
-    pub(crate) fn poller(&self) -> Poller {
-        let mut poller = Poller::default();
-        for counter in self.sampling.counters().chain(self.sideband.counters()) {
-            poller.add(counter);
-        }
-        poller
     }
 }
 
@@ -280,72 +282,9 @@ impl Group {
         counters.try_for_each(Counter::enable)
     }
 
-    /// From now on dumps have another size.
-    pub(crate) fn switch_to(&self, size: DumpSize) -> io::Result<()> {
-        let on = |event: &&EventCounters| event.is_on && event.leads();
-        for event in self.events.iter().filter(on) {
-            let small = event.small_dumps.iter().flat_map(|small| &small.counters);
-            for (large, small) in event.counters.iter().zip(small) {
-                let (old, new) = match size {
-                    DumpSize::Large => (small, large),
-                    DumpSize::Small => (large, small),
-                };
-                old.disable()?;
-                new.enable()?;
-            }
-        }
-        Ok(())
-    }
-
     pub(crate) fn disable(&self) -> io::Result<()> {
         self.counters().try_for_each(Counter::disable)
     }
-}
-
-/// Data pages of each sample ring: a power of two, with room for the samples of a fifth of a second on a
-/// busy CPU.
-pub(crate) fn ring_pages(settings: &Settings, attrs: &Attrs, n_rings: usize) -> usize {
-    if let Some(pages) = settings.ring_pages {
-        return pages;
-    }
-    let hz = match settings.rate.unwrap_or(Rate::DEFAULT) {
-        Rate::Frequency(hz) => hz,
-        // As often as the busiest of frequencies.
-        Rate::Period(_) => u64::MAX,
-    };
-    let stacks = attrs
-        .sampling
-        .iter()
-        .map(|event| event.attr.sample_stack_user);
-    let stack_bytes = stacks.max().unwrap_or(0);
-    let share = MOST_BYTES / n_rings.max(1) as u64;
-    let least = match settings.inherit {
-        Inherit::PerThread => share.clamp(THREAD_BYTES, SAMPLE_BYTES),
-        _ => SAMPLE_BYTES,
-    };
-    let most = share.clamp(least, MOST_SAMPLE_BYTES);
-    let bytes = hz.saturating_mul(stack_bytes.into()) / 5;
-    let bytes = bytes.clamp(least, most);
-    let bytes = 1u64 << bytes.ilog2();
-    usize::try_from(bytes).unwrap_or(usize::MAX) / sys::page_size()
-}
-
-/// Sample rings that are smaller than asked for. They are not worth a word if they are as large as perf's
-/// and hold the largest dumps, unless the user asked for their size.
-fn small_rings(sampling: &Group, scope: &Scope<'_>) -> Option<SmallRings> {
-    let asked = (scope.ring_pages * sys::page_size()) as u64;
-    let size_bytes = sampling.rings.iter().map(Ring::size_bytes).min()?;
-    let dumps = sampling
-        .events
-        .iter()
-        .map(|event| event.attr.sample_stack_user);
-    let stack_bytes = dumps.max().filter(|_| scope.two_dump_sizes).map(u64::from);
-    let stack_bytes = stack_bytes.filter(|&bytes| bytes < stack_dump::LARGE_BYTES.into());
-    let matters = size_bytes < SAMPLE_BYTES || stack_bytes.is_some() || scope.is_size_asked;
-    (size_bytes < asked && matters).then_some(SmallRings {
-        size_bytes,
-        stack_bytes,
-    })
 }
 
 /// Opens a group with rings of this many pages, or of half as many, and so on. All CPUs have the same, so
@@ -383,12 +322,20 @@ fn open_both(
     }
 }
 
-fn open_group(events: &[Prepared], scope: &Scope<'_>, pages: usize) -> Result<Group, Error> {
+pub(crate) fn open_group(
+    events: &[Prepared],
+    scope: &Scope<'_>,
+    pages: usize,
+) -> Result<Group, Error> {
     let mut group = Group {
         events: events
             .iter()
             .map(|event| to_open(event, scope, pages * sys::page_size()))
             .collect(),
+        // What inherits an event keeps it alive, and sideband tells when all of that has ended.
+        is_off_without_ring: events
+            .iter()
+            .all(|event| event.attr.flags.has(AttrFlags::INHERIT)),
         ..Group::default()
     };
     counters::double(&mut group.events);
@@ -407,53 +354,6 @@ fn open_group(events: &[Prepared], scope: &Scope<'_>, pages: usize) -> Result<Gr
         ));
     }
     Ok(group)
-}
-
-/// Where counters write to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Rings<'g> {
-    /// Rings of their own, with this number of data pages.
-    Of(usize),
-    /// Those of a group.
-    In(&'g Group),
-}
-
-impl Group {
-    /// The first counter on a CPU owns the ring, and the others write into it. `owner` says which counter
-    /// this one is.
-    pub(crate) fn share_ring(
-        &mut self,
-        counter: &Counter,
-        owner: RingOwner,
-        rings: Rings<'_>,
-    ) -> Result<(), Error> {
-        let place = owner.place;
-        let group = match rings {
-            Rings::Of(_) => &*self,
-            Rings::In(other) => other,
-        };
-        match (
-            group.owners.iter().find(|owner| owner.place == place),
-            rings,
-        ) {
-            // None of the events is there on that CPU.
-            (None, Rings::In(_)) => Ok(()),
-            (None, Rings::Of(pages)) => {
-                let flags = self.events[owner.event_idx].attr.flags;
-                let ring = match flags.has(AttrFlags::WRITE_BACKWARD) {
-                    true => Ring::map_overwritten(counter, pages),
-                    false => Ring::map(counter, pages),
-                };
-                let ring = ring.map_err(|why| Error::Map { place, why })?;
-                self.rings.push(ring);
-                self.owners.push(owner);
-                Ok(())
-            }
-            (Some(first), _) => counter
-                .write_into(&group.events[first.event_idx].counters[first.counter_idx])
-                .map_err(Error::system("sharing a ring")),
-        }
-    }
 }
 
 /// An event as it is opened. If its dumps are large or small as needed, large ones leave room for some
@@ -485,12 +385,13 @@ fn to_open(event: &Prepared, scope: &Scope<'_>, ring_bytes: usize) -> EventCount
         name: event.name.clone(),
         attr,
         counters: Vec::new(),
-        targets: Vec::new(),
+        opened_for: Vec::new(),
         small_dumps,
         is_on: true,
         cpus: event.cpus.clone(),
         grouping: event.grouping.clone(),
         text: event.text.clone(),
         cgroup: event.cgroup.clone(),
+        filter: event.filter.clone(),
     }
 }

@@ -6,7 +6,7 @@ use rprof_abi::{Encoder, Endian};
 use rprof_events::{Event, Sources, online_cpus, parse_cpu_list};
 use rprof_perfdata::FeatureId;
 use rprof_perfdata::feature::{
-    ClockData, CpuPlace, CpuTopology, FileContents, LeftOut, NumaNode, RecorderCost,
+    ClockData, CpuBudget, CpuPlace, CpuTopology, FileContents, LeftOut, NumaNode, RecorderCost,
     SampleCoverage, SampleTime, StackEnds, TracingData, encode_cpu_topology, encode_nr_cpus,
     encode_numa, encode_string, encode_strings,
 };
@@ -145,6 +145,13 @@ pub(crate) fn of_cost(cost: RecorderCost) -> (FeatureId, Vec<u8>) {
     let mut bytes = Vec::new();
     cost.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
     (FeatureId::RECORDER_COST, bytes)
+}
+
+/// What was given up to stay within a share of a CPU.
+pub(crate) fn of_budget(budget: CpuBudget) -> (FeatureId, Vec<u8>) {
+    let mut bytes = Vec::new();
+    budget.encode(&mut Encoder::new(&mut bytes, Endian::NATIVE));
+    (FeatureId::CPU_BUDGET, bytes)
 }
 
 /// How many samples were left out; nothing if there were none.

@@ -4,11 +4,12 @@ use crate::Error;
 use crate::background::in_background;
 use crate::drain::Counts;
 use crate::interrupts::Interrupts;
+use crate::output::Created;
 use crate::output::features;
 use crate::output::missing_build_ids::MissingBuildIds;
 use crossbeam_channel::Receiver;
 use foldhash::HashSet;
-use rprof_perfdata::feature::{RecorderCost, SampleCoverage, StackEnds};
+use rprof_perfdata::feature::{CpuBudget, RecorderCost, SampleCoverage, StackEnds};
 use rprof_perfdata::{FeatureId, Finished, Writer};
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ pub(crate) struct FileEnd<'e> {
     pub(crate) stacks: Option<&'e StackEnds>,
     pub(crate) coverage: Option<SampleCoverage>,
     pub(crate) cost: RecorderCost,
+    pub(crate) budget: Option<CpuBudget>,
     pub(crate) missing_build_ids: MissingBuildIds,
     /// Paths of the images that stacks led into, if that is known.
     pub(crate) entered: Option<HashSet<Vec<u8>>>,
@@ -45,6 +47,7 @@ impl FileEnd<'_> {
         sections.extend(self.coverage.map(features::of_coverage));
         sections.extend(features::of_left_out(&self.counts));
         sections.push(features::of_cost(self.cost));
+        sections.extend(self.budget.map(features::of_budget));
         let (writer, missing_build_ids) = (self.writer, self.missing_build_ids);
         let size_bytes = writer.data_len();
         let finished = in_background("rprof-end", move || {
@@ -71,19 +74,11 @@ impl FileEnd<'_> {
 }
 
 impl Ending {
-    /// Waits until it is written; returns the size of the file, bytes.
-    pub(crate) fn wait(
-        self,
-        interrupts: &Interrupts,
-        progress: impl Fn() -> u64,
-    ) -> Result<u64, Error> {
-        match interrupts.receive(&self.finished, progress)? {
+    /// Waits until it is written; returns the size of the file, bytes. `created` is that file.
+    pub(crate) fn wait(self, interrupts: &Interrupts, created: &Created) -> Result<u64, Error> {
+        match interrupts.receive(&self.finished, || created.progress())? {
             Ok(finished) => Ok(finished.size_bytes),
-            Err(source) => Err(Error::Write {
-                source,
-                size_bytes: self.size_bytes,
-                status: None,
-            }),
+            Err(source) => Err(created.write_error(source, self.size_bytes)),
         }
     }
 }

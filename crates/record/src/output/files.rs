@@ -6,11 +6,13 @@ use crate::drain::losses;
 use crate::interrupts::Interrupts;
 use crate::output::features::Features;
 use crate::output::file_end::Ending;
-use crate::output::{Created, Fate, FileBegin};
+use crate::output::{Created, FileBegin};
 use crate::{Error, SwitchOn, SwitchOutput};
 use rprof_perfdata::WrittenEvent;
 use rprof_perfdata::feature::{RecorderCost, StackEnds};
+use rprof_untrusted::FileId;
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The files of a recording.
@@ -25,18 +27,26 @@ pub(crate) struct Files {
     /// What it costs since.
     pub(crate) cost: CostClock,
     /// Those before, while their ends are written.
-    ending: Vec<Ending>,
-    /// Those before that are kept, if there may be too many.
-    kept: VecDeque<Created>,
+    ending: VecDeque<(Created, Ending)>,
+    /// Those before that are complete and kept, if there may be too many.
+    kept: VecDeque<(PathBuf, FileId)>,
     /// What came of those before.
     pub(crate) earlier: Earlier,
     pub(crate) losses: Losses,
 }
 
+/// Ends that are written at a time. Each has a thread, and files open.
+const MAX_ENDING: usize = 4;
+
 /// What came of files that are complete.
 #[derive(Debug, Default)]
 pub(crate) struct Earlier {
     pub(crate) n_files: usize,
+    /// Those that had to go: too many are not kept.
+    pub(crate) n_removed: usize,
+    pub(crate) size_bytes: u64,
+    /// Why the end of one could not be written: the first of them.
+    failed: Option<Error>,
     pub(crate) counts: Counts,
     pub(crate) cost: RecorderCost,
     pub(crate) stacks: Option<StackEnds>,
@@ -64,7 +74,7 @@ impl Files {
             features,
             began: Instant::now(),
             cost: CostClock::start(),
-            ending: Vec::new(),
+            ending: VecDeque::new(),
             kept: VecDeque::new(),
             earlier: Earlier::default(),
             losses: Losses::default(),
@@ -95,12 +105,25 @@ impl Files {
     }
 
     /// Another file has begun; the one before is kept as long as it is one of the last.
-    pub(crate) fn next(&mut self, before: Created, ending: Ending) {
+    pub(crate) fn next(&mut self, before: Created, ending: Ending, interrupts: &Interrupts) {
         self.began = Instant::now();
         self.cost = CostClock::start();
-        self.ending.push(ending);
+        self.ending.push_back((before, ending));
+        while self.ending.len() > MAX_ENDING {
+            self.wait_for_oldest(interrupts);
+        }
+    }
+
+    fn wait_for_oldest(&mut self, interrupts: &Interrupts) {
+        let Some((file, ending)) = self.ending.pop_front() else {
+            return;
+        };
+        match ending.wait(interrupts, &file) {
+            Ok(size_bytes) => self.earlier.size_bytes += size_bytes,
+            Err(error) => self.earlier.failed = self.earlier.failed.take().or(Some(error)),
+        }
         if let Some(most) = self.switch.and_then(|switch| switch.most_files) {
-            self.kept.push_back(before);
+            self.kept.extend(file.identity());
             self.drop_oldest(most.get());
         }
     }
@@ -114,21 +137,30 @@ impl Files {
 
     fn drop_oldest(&mut self, most: usize) {
         while self.kept.len() > most {
-            if let Some(mut oldest) = self.kept.pop_front() {
-                oldest.set_fate(Fate::TakenBack);
+            if let Some((path, oldest)) = self.kept.pop_front() {
+                // Unless somebody has taken it away.
+                self.earlier.n_removed += usize::from(oldest.remove(&path).is_ok());
             }
         }
     }
 
-    /// Waits for the ends of the files before; returns their bytes.
-    pub(crate) fn wait_for_ends(&mut self, interrupts: &Interrupts) -> Result<u64, Error> {
-        let ends = self.ending.drain(..);
-        let sizes: Vec<_> = ends.map(|end| end.wait(interrupts, || 0)).collect();
-        sizes.into_iter().sum()
+    /// Waits for the ends of the files before.
+    pub(crate) fn wait_for_ends(&mut self, interrupts: &Interrupts) {
+        while !self.ending.is_empty() {
+            self.wait_for_oldest(interrupts);
+        }
     }
 }
 
 impl Earlier {
+    /// Bytes of the files, if all their ends could be written.
+    pub(crate) fn written(&mut self) -> Result<u64, Error> {
+        match self.failed.take() {
+            Some(error) => Err(error),
+            None => Ok(self.size_bytes),
+        }
+    }
+
     pub(crate) fn add(&mut self, counts: Counts, cost: RecorderCost, stacks: Option<&StackEnds>) {
         self.n_files += 1;
         self.counts += counts;

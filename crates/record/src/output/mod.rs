@@ -11,6 +11,7 @@ pub(crate) mod files;
 pub(crate) mod missing_build_ids;
 pub(crate) mod switch;
 pub(crate) mod timestamp;
+pub(crate) mod trigger;
 pub(crate) mod writing;
 
 use crate::background::in_background;
@@ -19,11 +20,11 @@ use crate::output::features::Features;
 use crate::{Error, Output};
 use rprof_perfdata::{Writer, WrittenEvent};
 use rprof_ringbuf::sys;
-use rprof_untrusted::{Goal, NewFile, Placed};
+use rprof_untrusted::{FileId, Goal, NewFile, Placed};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::fchown;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -36,6 +37,7 @@ pub(crate) struct Created {
     file: File,
     /// A file's place.
     placed: Option<Placed>,
+    has_timestamp: bool,
     fate: Fate,
     /// Bytes that it has taken.
     pub(crate) taken: Arc<AtomicU64>,
@@ -86,6 +88,7 @@ impl Created {
             output: output.clone(),
             file,
             placed,
+            has_timestamp: false,
             fate: Fate::TakenBack,
             taken: Arc::default(),
         })
@@ -124,11 +127,13 @@ impl Created {
             Ok(writer)
         })?;
         let started = interrupts.receive(&starting, || self.progress())?;
-        started.map_err(|source| Error::Write {
-            source,
-            size_bytes: 0,
-            status: None,
-        })
+        started.map_err(|source| self.write_error(source, 0))
+    }
+
+    /// By which it is found again once it is closed.
+    pub(crate) fn identity(&self) -> Option<(PathBuf, FileId)> {
+        let identity = FileId::of(&self.file).ok()?;
+        Some((self.output.path().to_owned(), identity))
     }
 
     /// Grows while something is taken.
@@ -136,16 +141,20 @@ impl Created {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// Gives a file the name that finished ones have: with the moment as its ending.
+    /// Gives a file the name that finished ones have, once: with the moment as its ending.
     pub(crate) fn add_timestamp(&mut self) -> Result<(), Error> {
         let (Some(placed), Output::File(path)) = (&mut self.placed, &mut self.output) else {
             return Ok(());
         };
+        if self.has_timestamp {
+            return Ok(());
+        }
         let mut n_tries = 0;
         loop {
             match placed.add_ending(&format!(".{}", timestamp::now())) {
-                Ok(name) => {
-                    path.set_file_name(name);
+                Ok(()) => {
+                    *path = placed.path(path);
+                    self.has_timestamp = true;
                     return Ok(());
                 }
                 // The moment has a file already: names have hundredths of a second.
@@ -158,6 +167,21 @@ impl Created {
                     return Err(Error::Output { path, source });
                 }
             }
+        }
+    }
+
+    /// An error of writing it, with the name that it has now.
+    pub(crate) fn write_error(&self, source: rprof_perfdata::Error, size_bytes: u64) -> Error {
+        Error::Write {
+            source: match source {
+                rprof_perfdata::Error::Io { source, .. } => rprof_perfdata::Error::Io {
+                    path: self.output.path().to_owned(),
+                    source,
+                },
+                other => other,
+            },
+            size_bytes,
+            status: None,
         }
     }
 

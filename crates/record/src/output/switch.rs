@@ -1,14 +1,15 @@
 //! Going on in another file, complete by itself.
 //!
-//! What runs is described while all sideband is also copied; then the rings are drained into the old file
-//! once more. The new file begins with description and copies. So all that a sample in it needs is in it,
-//! and what changed meanwhile has its time.
+//! The rings are drained into the old file once more. The new file begins with what ran before that pass, as
+//! sideband has told, and with all sideband since. So all that a sample in it needs is in it, and what changed
+//! meanwhile has its time.
 
 use crate::drain::losses;
 use crate::note::Note;
 use crate::opening::Group;
 use crate::output::file_end::FileEnd;
 use crate::output::missing_build_ids::MissingBuildIds;
+use crate::output::trigger::Trigger;
 use crate::output::{Created, Fate};
 use crate::run::Run;
 use crate::sink::Sink;
@@ -25,7 +26,11 @@ impl Run<'_> {
             return Ok(());
         };
         let is_due = match switch.on {
-            SwitchOn::Signal => self.interrupts.take_snapshot_wish(),
+            SwitchOn::Signal => {
+                let trigger = self.trigger.as_mut();
+                let has_happened = trigger.is_some_and(Trigger::has_happened);
+                self.interrupts.take_snapshot_wish() || has_happened
+            }
             SwitchOn::Bytes(bytes) => self.created.progress() >= bytes,
             SwitchOn::Time(_) => self.files.due_in(Instant::now()) == Some(Duration::ZERO),
         };
@@ -43,7 +48,7 @@ impl Run<'_> {
 
     fn go_on_in_next_file(&mut self, note: &mut dyn FnMut(Note)) -> Result<(), Error> {
         if let Some(flight) = &mut self.drain.flight {
-            flight.take(&mut self.opened)?;
+            flight.take(&mut self.opened, &mut self.drain.notes)?;
         }
         let (missing_build_ids, records) = self.overlap()?;
         self.drain.write_flight(&mut self.sink)?;
@@ -51,19 +56,19 @@ impl Run<'_> {
         let Output::File(path) = self.settings.output.clone() else {
             return Ok(());
         };
-        let (mut created, writer) = match self.next_file(records) {
+        let (created, writer) = match self.next_file(records) {
             Ok(next) => next,
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(why) => {
                 // The old one is still good.
                 self.drain.missing_build_ids = missing_build_ids;
                 self.files.switch = None;
-                note(Note::SwitchFailed(why.to_string()));
+                note(Note::SwitchFailed(cause_of(&why)));
                 return Ok(());
             }
         };
         let ended = self.sink.switch(writer, Arc::clone(&created.taken))?;
-        created.set_fate(Fate::Kept);
+        // What becomes of the new one is known at its end.
         let mut created = mem::replace(&mut self.created, created);
         created.set_fate(Fate::Kept);
         let counts = self.drain.counts.take();
@@ -82,13 +87,14 @@ impl Run<'_> {
             stacks: ended.stacks.as_ref(),
             coverage: None,
             cost,
+            budget: self.budget.as_ref().map(|budget| budget.cuts),
             missing_build_ids,
             entered: None,
             build_ids: !self.settings.writing.no_build_ids,
         };
         let ending = end.start()?;
         self.files.earlier.add(counts, cost, ended.stacks.as_ref());
-        self.files.next(created, ending);
+        self.files.next(created, ending, &self.interrupts);
         Ok(())
     }
 
@@ -104,23 +110,21 @@ impl Run<'_> {
 
     /// Drains into the old file; returns its missing build ids, and what the new file begins with.
     fn overlap(&mut self) -> Result<(MissingBuildIds, Vec<u8>), Error> {
-        self.drain.begin_copies();
+        self.pass()?;
         let mut next = self.drain.missing_build_ids.for_next_file();
-        let processes = self.processes_now()?;
         let mut records = Vec::new();
         if self.settings.writing.synthesis_at_end {
-            self.describe(&processes, &|| Ok(()), &mut Sink::push)?;
+            self.describe_alive(&mut Sink::push)?;
         } else {
             mem::swap(&mut self.drain.missing_build_ids, &mut next);
-            let described = self.describe(&processes, &|| Ok(()), &mut |_, record| {
+            let described = self.describe_alive(&mut |_, record| {
                 records.extend_from_slice(record);
                 Ok(())
             });
             mem::swap(&mut self.drain.missing_build_ids, &mut next);
             described?;
         }
-        self.pass()?;
-        records.extend(self.drain.take_copies(&mut next));
+        records.extend(self.drain.newer_sideband(&mut next));
         let before = mem::replace(&mut self.drain.missing_build_ids, next);
         Ok((before, records))
     }
@@ -136,4 +140,9 @@ impl Run<'_> {
         let sideband = losses::write(&lost_sideband, last_ns, &mut losses.sideband, sink);
         Ok((samples?, sideband?))
     }
+}
+
+/// What an error came from.
+fn cause_of(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), cause_of)
 }

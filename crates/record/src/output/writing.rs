@@ -1,5 +1,6 @@
 //! How the output is written, and into how many files: plain data.
 
+use rprof_events::Event;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -12,6 +13,8 @@ pub struct Writing {
     pub overwrite: bool,
     /// Go on in another file now and then.
     pub switch: Option<SwitchOutput>,
+    /// With [`SwitchOn::Signal`], also when one of these happens.
+    pub switch_on_events: Vec<Event>,
     /// Files get the time of their end as the ending of their names.
     pub timestamp_name: bool,
     /// The recording ends when a file has this many bytes.

@@ -2,6 +2,7 @@
 
 use rprof_events::Suggestions;
 use rprof_images::ElfError;
+use std::io;
 use std::path::PathBuf;
 
 /// A probe has no place.
@@ -76,6 +77,39 @@ pub enum ProbeError {
     /// Nobody says in which file.
     #[error("nothing says in which file: write it as sdt_provider:name@/path")]
     NoFile,
+    /// There is no such command.
+    #[error("'{command}' is not in PATH")]
+    NoCommand {
+        /// Its first word.
+        command: String,
+    },
+    /// The command is a script, which others run.
+    #[error(
+        "{} is a script: markers are in its interpreter and what that loads; write it as \
+         sdt_provider:name@/path",
+        path.display()
+    )]
+    Script {
+        /// The script.
+        path: PathBuf,
+    },
+    /// Whose files were to be searched is gone.
+    #[error("there is no process or thread {id} any more")]
+    Ended {
+        /// Its id.
+        id: i32,
+    },
+    /// What a process has mapped may not be seen.
+    #[error("what {id} has mapped cannot be seen; write it as sdt_provider:name@/path")]
+    Unseen {
+        /// Its id.
+        id: i32,
+        /// Why.
+        source: io::Error,
+    },
+    /// Kernel threads, and processes whose files are gone.
+    #[error("no file with code is mapped there; write it as sdt_provider:name@/path")]
+    NothingMapped,
     /// Patterns of the kernel's functions.
     #[error("patterns are for functions of files: name one of the kernel's functions")]
     KernelPattern,

@@ -7,26 +7,23 @@
 
 pub(crate) mod error;
 mod functions;
-mod markers;
 mod place;
+mod recorded;
 
 use crate::probes::error::ProbeError;
-use crate::{Error, Note, Settings, Watch};
-use markers::{Marker, markers};
+use crate::{Error, Note, Settings};
 use place::Place;
-use rprof_abi::MapsLine;
 use rprof_base::Svma;
 use rprof_events::{
     Event, Grouping, ProbePoint, ProbeSite, ProbedCode, Sources, glob_matches, is_glob,
     set_semaphore, suggest,
 };
-use rprof_images::Elf;
-use rprof_process::process_of;
+use rprof_images::{Elf, Marker, markers};
 use rprof_untrusted::Budget;
 use std::collections::BTreeSet;
-use std::ffi::{CString, OsStr};
+use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The most places of one pattern. Each stops every program that comes there, and is an open file on each CPU.
 const MOST_PLACES: usize = 256;
@@ -152,10 +149,7 @@ fn places(point: &ProbePoint, settings: &Settings) -> Result<Vec<Place>, ProbeEr
             marked(&[open(path)?], provider, name)
         }
         (_, ProbeSite::Marker { provider, name }) => {
-            let files = recorded_files(settings)?;
-            // Of those that cannot be read there are no markers.
-            let files: Vec<Elf> = files.iter().filter_map(|path| open(path).ok()).collect();
-            marked(&files, provider, name)
+            marked(&recorded::files(settings)?, provider, name)
         }
         _ => Err(ProbeError::NoFile),
     }
@@ -191,44 +185,12 @@ fn marked(files: &[Elf], provider: &str, name: &str) -> Result<Vec<Place>, Probe
             suggestions: suggest(&marker, known),
             searched: match &paths[..] {
                 [one] => one.clone(),
-                many => format!("{} files of what is recorded", many.len()),
+                many => format!("the {} files with code of what is recorded", many.len()),
             },
             marker,
         });
     }
     Ok(places)
-}
-
-/// The files of what is recorded: the command's, or those with code that the processes have mapped.
-fn recorded_files(settings: &Settings) -> Result<Vec<PathBuf>, ProbeError> {
-    let mut files = BTreeSet::new();
-    let (Watch::Processes(ids) | Watch::Threads(ids)) = &settings.watch else {
-        let command = settings.command.first();
-        files.extend(command.and_then(|command| in_path(command)));
-        return match files.is_empty() {
-            true => Err(ProbeError::NoFile),
-            false => Ok(files.into_iter().collect()),
-        };
-    };
-    for pid in ids.iter().filter_map(|&tid| process_of(tid).ok()) {
-        // Who has ended, or may not be looked at, is told of when events are opened.
-        let maps = std::fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
-        let code = rprof_abi::parse_maps(&maps).filter(MapsLine::is_code);
-        let paths = code.map(|line| PathBuf::from(OsStr::from_bytes(&line.name)));
-        files.extend(paths.filter(|path| path.is_absolute()));
-    }
-    Ok(files.into_iter().collect())
-}
-
-/// Where a command is.
-fn in_path(command: &OsStr) -> Option<PathBuf> {
-    let own = Path::new(command);
-    if command.as_bytes().contains(&b'/') {
-        return Some(own.to_owned());
-    }
-    let path = std::env::var_os("PATH")?;
-    let mut places = std::env::split_paths(&path).map(|dir| dir.join(own));
-    places.find(|place| place.is_file())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The buffer that is being filled, and the unwinder while it is in the draining thread.
 
 use super::writer_thread::{Drained, PassEnd, UnwinderBack};
-use crate::control::UnwindStatistics;
+use crate::control::{StackCare, UnwindStatistics};
 use crate::live::LiveUnwinder;
 use crate::opening::stack_dump::{Kept, Room, append_trimmed};
 use rprof_abi::SampleLayout;
@@ -60,6 +60,13 @@ impl CurrentBuffer {
         match std::mem::replace(&mut self.unwinding, unwinding) {
             Unwinding::InDrainThread(back) => Some(back.unwinder),
             Unwinding::Off | Unwinding::InWriterThread => None,
+        }
+    }
+
+    /// From now on so much is done for stacks, if they are unwound here.
+    pub(super) fn care_for_stacks(&mut self, care: StackCare) {
+        if let Unwinding::InDrainThread(back) = &mut self.unwinding {
+            back.unwinder.care_for_stacks(care);
         }
     }
 

@@ -7,7 +7,7 @@ mod pool;
 mod writer_thread;
 
 use crate::Error;
-use crate::control::{UnwindPlace, UnwindStatistics, WriterState};
+use crate::control::{StackCare, UnwindPlace, UnwindStatistics, WriterState};
 use crate::interrupts::{Interrupts, NoAnswer};
 use crate::live::LiveUnwinder;
 use crate::opening::stack_dump::{Kept, Room};
@@ -44,6 +44,8 @@ pub(crate) struct Sink {
     interrupts: Rc<Interrupts>,
     /// Bytes that a pipe has taken.
     taken: Arc<AtomicU64>,
+    /// The writer was waited for: the rings filled up meanwhile.
+    pub(crate) was_late: bool,
 }
 
 impl Sink {
@@ -67,6 +69,7 @@ impl Sink {
             writer: WriterThread::start(writer, unwinder.map(Box::new), returns)?,
             interrupts,
             taken,
+            was_late: false,
         })
     }
 
@@ -163,6 +166,15 @@ impl Sink {
         Ok(())
     }
 
+    /// From now on so much is done for stacks.
+    pub(crate) fn care_for_stacks(&mut self, care: StackCare) -> Result<(), NoAnswer> {
+        if matches!(self.current.unwinding(), Unwinding::InWriterThread) {
+            return self.writer.care_for_stacks(care);
+        }
+        self.current.care_for_stacks(care);
+        Ok(())
+    }
+
     /// Goes on with another writer, whose progress is `taken`. All that was pushed is written with the one
     /// before, which is returned.
     pub(crate) fn switch(
@@ -203,6 +215,7 @@ impl Sink {
             self.current.reserve(BUFFER);
             return Ok(());
         }
+        self.was_late |= self.pool.n_free() == 0;
         let next = emptied(self.wait_for(self.pool.free())?);
         self.handed_over_ns = self.current.complete_until_ns();
         self.writer.write(self.current.replace(next))

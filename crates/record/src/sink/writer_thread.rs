@@ -3,7 +3,7 @@
 use super::pool::{POOL, PoolReturns};
 use crate::Error;
 use crate::background::in_background;
-use crate::control::UnwindStatistics;
+use crate::control::{StackCare, UnwindStatistics};
 use crate::interrupts::NoAnswer;
 use crate::live::{LiveUnwinder, Unwound};
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -32,6 +32,8 @@ enum Message {
     Write(Drained),
     /// Unwind what comes next.
     TakeUnwinder(Box<LiveUnwinder>),
+    /// Do so much for the stacks that come next.
+    CareForStacks(StackCare),
     /// Write what comes next as it is.
     GiveUnwinderBack,
     /// Write what comes next with another writer.
@@ -117,6 +119,11 @@ impl WriterThread {
         self.send(Message::TakeUnwinder(unwinder))
     }
 
+    /// From now on so much is done for stacks.
+    pub(super) fn care_for_stacks(&self, care: StackCare) -> Result<(), NoAnswer> {
+        self.send(Message::CareForStacks(care))
+    }
+
     /// Writes what comes next as it is. The unwinder comes when all before is written.
     pub(super) fn give_unwinder_back(&self) -> Result<&Receiver<UnwinderBack>, NoAnswer> {
         self.send(Message::GiveUnwinderBack)?;
@@ -172,6 +179,11 @@ impl Thread {
             match message {
                 Message::Write(drained) => result = self.write(drained),
                 Message::TakeUnwinder(unwinder) => self.unwinder = Some(unwinder),
+                Message::CareForStacks(care) => {
+                    if let Some(unwinder) = &mut self.unwinder {
+                        unwinder.care_for_stacks(care);
+                    }
+                }
                 Message::GiveUnwinderBack => self.give_unwinder_back(),
                 Message::Switch(writer) => self.switch(*writer),
                 Message::Know(records) => self.know(&records),

@@ -8,9 +8,10 @@ use crate::opening::{EventCounters, Opened};
 use crate::run::Run;
 use crate::switching::remote_control::{ControlNote, RemoteControl, Word};
 use crate::switching::timing::{Change, Timing, When};
+use crate::wakeups::Wakeups;
 use crate::{Error, Note};
 use rprof_abi::AttrFlags;
-use rprof_ringbuf::{Counter, Poller};
+use rprof_ringbuf::Counter;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -33,10 +34,10 @@ impl Switching {
     }
 
     /// Time counts from now on.
-    pub(crate) fn begin(&mut self, when: &When, poller: &mut Poller) {
+    pub(crate) fn begin(&mut self, when: &When, wakeups: &mut Wakeups) {
         self.timing = Timing::new(&when.delay, Instant::now());
         if let Some(control) = &self.control {
-            poller.add(control);
+            wakeups.add(control);
         }
     }
 
@@ -168,7 +169,7 @@ impl Opened {
 
 impl EventCounters {
     /// Those with dumps of this size.
-    fn of_size(&self, size: DumpSize) -> &[Counter] {
+    pub(crate) fn of_size(&self, size: DumpSize) -> &[Counter] {
         match (&self.small_dumps, size) {
             (Some(small), DumpSize::Small) => &small.counters,
             _ => &self.counters,

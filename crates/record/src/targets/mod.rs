@@ -55,8 +55,8 @@ pub(crate) fn vanished(settings: &Settings, opened: &Opened) -> Vec<i32> {
     };
     let events = opened.sampling.events.iter();
     let opened: HashSet<i32> = events
-        .flat_map(|event| &event.targets)
-        .filter_map(|target| match target {
+        .flat_map(|event| &event.opened_for)
+        .filter_map(|(target, _)| match target {
             Target::Thread(tid) => Some(*tid),
             _ => None,
         })

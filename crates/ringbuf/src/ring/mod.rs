@@ -125,6 +125,7 @@ impl Ring {
         Batch {
             position: self.tail,
             head,
+            is_cut: false,
             ring: self,
         }
     }
@@ -143,11 +144,12 @@ impl Ring {
 
     fn newest_first(&mut self) -> Batch<'_> {
         let head = self.head();
-        let len = self.tail.wrapping_sub(head).min(self.size);
+        let written = self.tail.wrapping_sub(head);
         self.tail = head;
         Batch {
             position: head,
-            head: head.wrapping_add(len),
+            head: head.wrapping_add(written.min(self.size)),
+            is_cut: written > self.size,
             ring: self,
         }
     }
@@ -180,6 +182,8 @@ pub struct Batch<'r> {
     ring: &'r mut Ring,
     position: u64,
     head: u64,
+    /// The end of its last record is overwritten.
+    is_cut: bool,
 }
 
 impl Batch<'_> {
@@ -227,10 +231,9 @@ impl Batch<'_> {
         let size = u16::from_ne_bytes([header[6], header[7]]);
         if u64::from(size) < HEADER_LEN || u64::from(size) > available {
             self.position = self.head;
-            return match self.ring.overwritten_by {
-                // The oldest one, half of which is overwritten.
-                Some(_) => Ok(None),
-                None => Err(bad(size)),
+            return match self.is_cut && u64::from(size) > available {
+                true => Ok(None),
+                false => Err(bad(size)),
             };
         }
         self.position = self.position.wrapping_add(u64::from(size));

@@ -235,3 +235,18 @@ fn an_overwritten_ring_has_its_newest_records_once_each() {
     assert_eq!(kernel.tail(), 0);
     assert_eq!(kernel.snapshot(), [10]);
 }
+
+#[test]
+fn damage_in_an_overwritten_ring_is_told_from_its_oldest_record() {
+    let mut kernel = Kernel::overwriting();
+    kernel.put_before(&[0; 16]);
+    kernel.put_before(&record(16, 1));
+    let mut batch = kernel.ring.newest_first();
+    assert!(batch.next().unwrap().is_some());
+    let damage = batch.next();
+    assert!(matches!(
+        damage,
+        Err(RingError::BadRecordSize { size: 0, .. })
+    ));
+    assert_eq!(batch.next(), Ok(None));
+}

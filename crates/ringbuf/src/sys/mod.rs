@@ -8,6 +8,7 @@
 mod counting;
 mod files;
 mod mount;
+pub mod ptrace;
 mod rights;
 mod signals;
 
@@ -21,6 +22,7 @@ pub use signals::{Signal, Signals, restore_signals_of_start};
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr;
 use std::time::Duration;
 
 fn check(result: libc::c_int) -> io::Result<libc::c_int> {
@@ -81,7 +83,7 @@ pub(crate) fn perf_event_open(
 }
 
 /// Requests without an answer.
-pub(crate) enum PerfIoctl {
+pub(crate) enum PerfIoctl<'a> {
     Enable,
     Disable,
     Reset,
@@ -89,6 +91,9 @@ pub(crate) enum PerfIoctl {
     DisableGroup,
     ResetGroup,
     SetOutput(RawFd),
+    NoOutput,
+    /// Which hits of a tracepoint count.
+    SetFilter(&'a CStr),
     /// Whether its ring takes nothing.
     PauseOutput(bool),
     /// Starts it, until it has overflown once. Never of cpu-clock: that freezes 6.16 and 6.17 kernels.
@@ -97,21 +102,35 @@ pub(crate) enum PerfIoctl {
 
 /// Request numbers of `include/uapi/linux/perf_event.h` (v6.12); `_IO` and `_IOR` on all
 /// architectures that put no direction bits elsewhere.
-pub(crate) fn perf_ioctl(fd: BorrowedFd<'_>, request: PerfIoctl) -> io::Result<()> {
-    const PERF_IOC_FLAG_GROUP: libc::c_int = 1;
-    let (number, argument): (libc::c_ulong, libc::c_int) = match request {
-        PerfIoctl::Enable => (0x2400, 0),
-        PerfIoctl::Disable => (0x2401, 0),
-        PerfIoctl::Reset => (0x2403, 0),
-        PerfIoctl::EnableGroup => (0x2400, PERF_IOC_FLAG_GROUP),
-        PerfIoctl::DisableGroup => (0x2401, PERF_IOC_FLAG_GROUP),
-        PerfIoctl::ResetGroup => (0x2403, PERF_IOC_FLAG_GROUP),
-        PerfIoctl::SetOutput(owner) => (0x2405, owner),
-        PerfIoctl::Refresh => (0x2402, 1),
-        PerfIoctl::PauseOutput(is_paused) => (0x4004_2409, is_paused.into()),
+pub(crate) fn perf_ioctl(fd: BorrowedFd<'_>, request: PerfIoctl<'_>) -> io::Result<()> {
+    const PERF_IOC_FLAG_GROUP: usize = 1;
+    let number_of = ptr::without_provenance;
+    let (number, argument): (libc::c_ulong, *const libc::c_char) = match request {
+        PerfIoctl::Enable => (0x2400, number_of(0)),
+        PerfIoctl::Disable => (0x2401, number_of(0)),
+        PerfIoctl::Reset => (0x2403, number_of(0)),
+        PerfIoctl::EnableGroup => (0x2400, number_of(PERF_IOC_FLAG_GROUP)),
+        PerfIoctl::DisableGroup => (0x2401, number_of(PERF_IOC_FLAG_GROUP)),
+        PerfIoctl::ResetGroup => (0x2403, number_of(PERF_IOC_FLAG_GROUP)),
+        PerfIoctl::SetOutput(owner) => {
+            let owner = usize::try_from(owner).map_err(|_| io::ErrorKind::InvalidInput)?;
+            (0x2405, number_of(owner))
+        }
+        PerfIoctl::NoOutput => (0x2405, number_of(usize::MAX)),
+        PerfIoctl::SetFilter(filter) => (0x4008_2406, filter.as_ptr()),
+        PerfIoctl::Refresh => (0x2402, number_of(1)),
+        PerfIoctl::PauseOutput(is_paused) => (0x4004_2409, number_of(is_paused.into())),
     };
-    // SAFETY: these requests take a number, no pointer.
+    // SAFETY: these requests take a number, or a text that ends with NUL and outlives the call.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), number as libc::Ioctl, argument) }).map(drop)
+}
+
+/// `PERF_EVENT_IOC_PERIOD`.
+pub(crate) fn perf_event_period(fd: BorrowedFd<'_>, period: u64) -> io::Result<()> {
+    let request: libc::c_ulong = 0x4008_2404;
+    // SAFETY: the kernel reads 8 bytes of `period`, which outlives the call.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), request as libc::Ioctl, &raw const period) })
+        .map(drop)
 }
 
 /// `PERF_EVENT_IOC_ID`.
@@ -155,6 +174,12 @@ pub fn page_size() -> usize {
 pub fn effective_uid() -> u32 {
     // SAFETY: no pointers, cannot fail.
     unsafe { libc::geteuid() }
+}
+
+/// The id of this thread.
+pub fn thread_id() -> i32 {
+    // SAFETY: no pointers, cannot fail.
+    unsafe { libc::gettid() }
 }
 
 /// Lets this thread, and those that it starts meanwhile, run before others; one that may not is left

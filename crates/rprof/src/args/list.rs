@@ -5,12 +5,12 @@ use std::path::PathBuf;
 /// What to list.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
-    /// Kinds (hw, sw, cache, pmu, raw, breakpoint, tracepoint), and names: parts of them, or patterns
-    /// with * and ?
+    /// Kinds (hw, sw, cache, pmu, raw, breakpoint, probe, tracepoint; of a file uprobe, usdt), and names:
+    /// parts of them, or patterns with * and ?
     #[arg(value_name = "WORD")]
     pub(crate) words: Vec<String>,
 
-    /// Show the functions of this file instead, as places of probes
+    /// Show the functions and markers (USDT) of this file instead, as places of probes
     #[arg(long, value_name = "FILE")]
     pub(crate) path: Option<PathBuf>,
 

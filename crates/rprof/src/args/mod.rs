@@ -81,7 +81,7 @@ fn is_width_known() -> bool {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run a command, or watch what runs, and write samples to perf.data
-    Record(RecordArgs),
+    Record(Box<RecordArgs>),
     /// Count events of a command, of processes or CPUs, without samples
     Stat(StatArgs),
     /// Count events into a file: what follows rprof stat record

@@ -5,10 +5,6 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 /// perf's flags, and what does the same here; where nothing does, that is said.
 const PERFS: &[(&[&str], &str)] = &[
     (
-        &["--filter"],
-        "hits of tracepoints are not filtered while recording: name narrower events, or filter rprof script",
-    ),
-    (
         &["--off-cpu"],
         "use -e sched:sched_switch: it shows where tasks cease to run",
     ),

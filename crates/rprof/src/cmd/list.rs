@@ -1,7 +1,8 @@
 //! `rprof list`.
 
 use crate::args::ListArgs;
-use anyhow::{Context, Result, anyhow};
+use crate::say;
+use anyhow::{Context, Error, Result, anyhow};
 use rprof_events::{Selection, Sources};
 use rprof_inspect::{JsonFields, ListOptions, Listing, visit_list, write_list};
 use std::io::Write;
@@ -9,7 +10,10 @@ use std::process::ExitCode;
 
 pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
     let options = ListOptions {
-        selection: Selection::of(&args.words),
+        selection: match args.path {
+            None => Selection::of(&args.words),
+            Some(_) => Selection::in_file(&args.words),
+        },
         fields: args.fields,
     };
     let listing = match &args.path {
@@ -18,8 +22,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
             .with_context(|| format!("looking for functions in {}", path.display()))?,
     };
     if listing.is_empty() && !args.json {
-        let words = args.words.join("', '");
-        return Err(anyhow!("no event fits '{words}': rprof list shows all"));
+        return Err(nothing(&listing, args));
     }
     let mut text = Vec::new();
     if args.json {
@@ -29,10 +32,21 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
         text.push(b'\n');
     } else {
         write_list(&listing, &mut text)?;
+        listing.warnings().iter().for_each(say::warning);
     }
     let mut out = std::io::stdout().lock();
     out.write_all(&text)
         .and_then(|()| out.flush())
         .context("writing the list")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Why nothing is listed.
+fn nothing(listing: &Listing, args: &ListArgs) -> Error {
+    let words = args.words.join("', '");
+    match (listing.warnings(), &args.path) {
+        ([], Some(path)) => anyhow!("no function or marker of {} fits '{words}'", path.display()),
+        ([], None) => anyhow!("no event fits '{words}': rprof list shows all"),
+        (why, _) => anyhow!("{}", why.join("; ")),
+    }
 }

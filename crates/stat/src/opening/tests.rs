@@ -128,7 +128,6 @@ fn open(machine: &Machine, list: &str, tids: &[i32]) -> Result<Counters<Machine>
     let counted: Vec<_> = (0..events.len()).map(|nth| (nth, None)).collect();
     let wanted = Wanted {
         events: &events,
-        cgroups: &[],
         counted: &counted,
     };
     let how = How {

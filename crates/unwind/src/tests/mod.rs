@@ -1,6 +1,7 @@
 //! Descriptions and stacks of all kinds, most of them nonsense: each walk ends, and says why.
 
 mod elf;
+mod last_walk;
 mod piece;
 
 use crate::{AddressSpace, Mapped, Outcome, RegisterSet, Stack, UnwindTable, Unwinder};

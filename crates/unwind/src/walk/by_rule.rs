@@ -66,6 +66,7 @@ impl<S: AddressSpace> Walk<'_, S> {
         if !self.unrestored.is_empty() {
             self.restore::<A>()?;
         }
+        self.n_bound = self.walked.len();
         let Some(base) = self.registers.get(rule.base.into()) else {
             return Err(self.bad_info());
         };

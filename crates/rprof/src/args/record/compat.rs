@@ -1,5 +1,7 @@
 //! Flags of perf's that rprof takes, but that change little or nothing.
 
+use clap::ArgAction;
+
 /// perf's flags for what is always so, or that leave something out.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "For compatibility with perf")]
@@ -32,9 +34,17 @@ pub(crate) struct CompatArgs {
     #[arg(short = 'N', long)]
     no_buildid_cache: bool,
 
-    /// Leave out rprof's own samples (always, unless --include-self)
-    #[arg(long, conflicts_with = "include_self")]
-    exclude_perf: bool,
+    /// Leave out rprof's own samples (always, unless --include-self); of tracepoints of the -e before it, the
+    /// kernel does it
+    // Each has its place.
+    #[arg(
+        long,
+        action = ArgAction::Append,
+        num_args = 0,
+        default_missing_value = "",
+        conflicts_with = "include_self"
+    )]
+    exclude_perf: Vec<String>,
 
     /// Record no loading of BPF programs
     #[arg(long)]

@@ -1,7 +1,6 @@
 //! How much is written, into how many files, and what of what already runs.
 
 use rprof_record::{SwitchOn, Synthesis};
-use std::num::NonZeroUsize;
 use std::time::Duration;
 
 #[derive(Debug, clap::Args)]
@@ -15,7 +14,7 @@ pub(crate) struct FileArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "1",
-        value_parser = clap::value_parser!(i32).range(1..=22)
+        value_parser = parse_level
     )]
     pub(crate) compression_level: Option<i32>,
 
@@ -36,9 +35,14 @@ pub(crate) struct FileArgs {
     )]
     pub(crate) switch_output: Option<SwitchOn>,
 
-    /// With --switch-output: keep only the latest N files
-    #[arg(long, value_name = "N", requires = "switch_output")]
-    pub(crate) switch_max_files: Option<NonZeroUsize>,
+    /// Go on in another file when this event happens, anywhere on the machine where that is permitted
+    /// (with --switch-output=signal, which it implies)
+    #[arg(long, value_name = "EVENT")]
+    pub(crate) switch_output_event: Option<String>,
+
+    /// With --switch-output: keep only the latest N files (0: all)
+    #[arg(long, value_name = "N")]
+    pub(crate) switch_max_files: Option<usize>,
 
     /// Name the file after the time of its end: FILE.TIME
     #[arg(long)]
@@ -59,6 +63,26 @@ pub(crate) struct FileArgs {
     /// Describe what runs at the end of the recording, not at its beginning
     #[arg(long)]
     pub(crate) tail_synthesize: bool,
+}
+
+/// As perf: 0 is the default, and more than there is is the highest.
+fn parse_level(text: &str) -> Result<i32, String> {
+    match text.parse::<u32>() {
+        Ok(0) => Ok(1),
+        Ok(level) => Ok(i32::try_from(level).unwrap_or(MAX_LEVEL).min(MAX_LEVEL)),
+        Err(_) => Err(format!("a level from 1 to {MAX_LEVEL}")),
+    }
+}
+
+/// zstd's highest level.
+const MAX_LEVEL: i32 = 22;
+
+impl FileArgs {
+    /// When another file begins.
+    pub(crate) fn switch_on(&self) -> Option<SwitchOn> {
+        let by_event = self.switch_output_event.as_ref();
+        self.switch_output.or(by_event.map(|_| SwitchOn::Signal))
+    }
 }
 
 /// A number with one of these units behind it.
@@ -135,6 +159,22 @@ mod tests {
         ] {
             assert!(parse_switch(bad).is_err(), "{bad}");
             assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn levels_of_compression_are_perfs() {
+        for (text, level) in [
+            ("0", 1),
+            ("1", 1),
+            ("22", 22),
+            ("30", 22),
+            ("4294967295", 22),
+        ] {
+            assert_eq!(parse_level(text), Ok(level));
+        }
+        for bad in ["", "-1", "x", "1.5", "99999999999"] {
+            assert!(parse_level(bad).is_err(), "{bad}");
         }
     }
 

@@ -4,9 +4,11 @@ mod call_chains;
 mod call_graph;
 mod cgroups;
 mod compat;
+mod cost;
 mod events;
 mod fields;
 mod files;
+mod filters;
 mod output;
 mod parts;
 mod targets;
@@ -21,6 +23,7 @@ use clap::ArgAction;
 use compat::CompatArgs;
 pub(crate) use events::EventArgs;
 pub(crate) use fields::FieldArgs;
+pub(crate) use filters::FilterArgs;
 pub(crate) use output::OutputArgs;
 pub(crate) use parts::PartArgs;
 use std::ffi::OsString;
@@ -29,13 +32,18 @@ use timing::TimingArgs;
 pub(super) use timing::parse_control;
 
 #[derive(Debug, clap::Args)]
-#[command(args_override_self = true)]
+#[command(
+    args_override_self = true,
+    after_help = "Where no event can be opened at all, as in many containers, commands and your own processes are \
+                  sampled by ptrace: 99 Hz unless -F says otherwise, user stacks only. rprof doctor says what \
+                  would allow events."
+)]
 pub(crate) struct RecordArgs {
     /// Print only what went wrong
     #[arg(short = 'q', long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 
-    /// Say more
+    /// Say more; twice (-vv): also the attr of each event that is opened
     #[arg(short = 'v', long, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 
@@ -45,6 +53,10 @@ pub(crate) struct RecordArgs {
     pub(crate) command: Vec<OsString>,
 
     // Each of these has a heading, which would be that of all that follows.
+    // Before the events, which are taken out of what was matched.
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
+
     #[command(flatten)]
     pub(crate) events: EventArgs,
 
@@ -65,6 +77,9 @@ pub(crate) struct RecordArgs {
 
     #[command(flatten)]
     pub(crate) timing: TimingArgs,
+
+    #[command(flatten)]
+    pub(crate) cost: cost::CostArgs,
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,

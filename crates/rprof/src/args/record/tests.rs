@@ -9,7 +9,7 @@ pub(super) fn record(words: &[&str]) -> Result<RecordArgs, clap::Error> {
     let Command::Record(record) = args.command else {
         panic!()
     };
-    Ok(record)
+    Ok(*record)
 }
 
 #[test]
@@ -75,4 +75,19 @@ fn perfs_flags_for_what_is_always_so_are_taken() {
     assert!(args.perfs.no_bpf_event && args.events.strict_freq);
     assert!(record(&["-k", "tai", "true"]).is_ok());
     assert!(record(&["-k", "cpu", "true"]).is_err());
+}
+
+#[test]
+fn a_filter_is_of_the_events_before_it() {
+    let words = "--exclude-perf -e a,b --filter x>0 -e c --exclude-perf -e d --exclude-perf --filter y --filter -z true";
+    let args = record(&words.split_whitespace().collect::<Vec<_>>()).unwrap();
+    assert_eq!(args.events.events, ["a,b", "c", "d"]);
+    let filters = |idx| args.filters.of(idx).collect::<Vec<_>>();
+    assert_eq!(filters(0), ["x>0"]);
+    assert!(filters(1).is_empty());
+    assert_eq!(filters(2), ["y", "-z"]);
+    let excludes = [0, 1, 2].map(|idx| args.filters.excludes_perf(idx));
+    assert_eq!(excludes, [false, true, true]);
+    assert!(record(&["--filter", "x", "-e", "a", "true"]).is_err());
+    assert!(record(&["--exclude-perf", "--include-self", "true"]).is_err());
 }

@@ -1,5 +1,7 @@
 //! `rprof record`.
 
+mod attr_dump;
+mod events;
 mod settings;
 mod summary;
 mod targets;
@@ -27,10 +29,14 @@ pub(crate) fn run(args: &RecordArgs, rights: Rights) -> Result<ExitCode> {
     if rights == Rights::Dropped && !args.quiet {
         say::line(DROPPED);
     }
-    let mut note = |note: Note| {
-        if args.verbose > 0 || !(args.quiet || note.is_detail()) {
-            say::line(&note);
+    let mut note = |note: Note| match &note {
+        Note::Opened(event) if args.verbose > 1 => {
+            say::line(event);
+            say::block(&attr_dump::dump(&event.attr));
         }
+        Note::Opened(_) => {}
+        _ if args.verbose > 0 || !(args.quiet || note.is_detail()) => say::line(&note),
+        _ => {}
     };
     if let Some(list) = args.fields.list() {
         writeln!(std::io::stdout(), "{list}")?;

@@ -1,18 +1,19 @@
 //! From arguments to settings.
 
+use super::events::events;
 use crate::args::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
-use crate::say;
 use crate::usage::{of_event, usage};
 use anyhow::{Context, Result};
 use rprof_abi::{BranchSampleType, SampleType};
-use rprof_events::{Event, EventError, Sources, group_all, parse_cpu_list, parse_events};
+use rprof_events::parse_cpu_list;
 use rprof_record::{
     CallChains, Cgroups, Inherit, MOST_STACK_BYTES, Matching, Output, Rate, SampleFields, Settings,
-    SwitchOutput, Tool, Watch, When, Writing,
+    SwitchOn, SwitchOutput, Tool, Watch, When, Writing,
 };
-use rprof_ringbuf::sys::{mount_tracefs, page_size};
+use rprof_ringbuf::sys::page_size;
 use std::fs::File;
 use std::io::IsTerminal;
+use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +27,7 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
         _ => Watch::All,
     };
     Ok(Settings {
-        events: events(&args.events, args.quiet)?,
+        events: events(args)?,
         rate: rate(&args.events)?,
         call_chains: match (call_chains(args)?, args.files.overwrite) {
             (CallChains::Auto, true) => CallChains::FramePointers,
@@ -52,6 +53,7 @@ pub(super) fn settings(args: &RecordArgs) -> Result<Settings> {
             control: args.timing.control.clone(),
         },
         duration: args.targets.duration.map(duration).transpose()?,
+        cpu_percent: args.cost.cpu_percent,
         ring_pages: args
             .output
             .mmap_pages
@@ -153,24 +155,39 @@ fn chains_alone(args: &CallChainArgs) -> Result<CallChains> {
 fn writing(args: &RecordArgs) -> Result<Writing> {
     let files = &args.files;
     let is_pipe = args.output.output.as_os_str() == "-";
-    if is_pipe && (files.switch_output.is_some() || files.timestamp_filename) {
+    let switch = files.switch_on();
+    if is_pipe && (switch.is_some() || files.timestamp_filename) {
         let why =
             "--switch-output and --timestamp-filename need a file: a pipe has no name (-o FILE)";
         return Err(usage(why));
     }
-    if args.output.embed_symbols && files.switch_output.is_some() {
+    if args.output.embed_symbols && switch.is_some() {
         let why = "--embed-symbols puts names into one file, --switch-output makes several: \
                    rprof symbols --embed FILE adds them later";
         return Err(usage(why));
     }
+    if files.switch_max_files.is_some() && switch.is_none() {
+        let why = "--switch-max-files needs --switch-output";
+        return Err(usage(why));
+    }
+    let switch_on_events = match (&files.switch_output_event, switch) {
+        (None, _) => Vec::new(),
+        (Some(list), Some(SwitchOn::Signal)) => super::events::of_list(list, args.quiet)?,
+        (Some(_), _) => {
+            let why = "--switch-output-event and a size or time of --switch-output exclude each other: \
+                       leave out one of them";
+            return Err(usage(why));
+        }
+    };
     Ok(Writing {
         compression: files.compression_level,
         overwrite: files.overwrite,
-        switch: files.switch_output.map(|on| SwitchOutput {
+        switch: switch.map(|on| SwitchOutput {
             on,
-            most_files: files.switch_max_files,
+            most_files: files.switch_max_files.and_then(NonZeroUsize::new),
         }),
-        timestamp_name: files.timestamp_filename || files.switch_output.is_some(),
+        switch_on_events,
+        timestamp_name: files.timestamp_filename || switch.is_some(),
         max_bytes: files.max_size,
         no_build_ids: files.no_buildid,
         synthesis: files.synth.unwrap_or_default(),
@@ -196,28 +213,6 @@ fn output(args: &OutputArgs) -> Result<Output> {
     let pipe = stdout.as_fd().try_clone_to_owned();
     let pipe = pipe.context("duplicating standard output")?;
     Ok(Output::Pipe(Arc::new(File::from(pipe))))
-}
-
-fn events(args: &EventArgs, is_quiet: bool) -> Result<Vec<Event>> {
-    let parse = |list: &str| parse_events(list, &Sources::default());
-    let mut events = Vec::new();
-    for list in &args.events {
-        let parsed = match parse(list) {
-            Err(EventError::TracefsMissing { path, .. }) if mount_tracefs(&path).is_ok() => {
-                if !is_quiet {
-                    let path = path.display();
-                    say::line(format_args!("tracefs was not mounted, now it is: {path}"));
-                }
-                parse(list)
-            }
-            parsed => parsed,
-        };
-        events.extend(parsed.map_err(of_event)?);
-    }
-    if args.group {
-        group_all(&mut events).map_err(of_event)?;
-    }
-    Ok(events)
 }
 
 fn rate(args: &EventArgs) -> Result<Option<Rate>> {

@@ -13,6 +13,11 @@ pub(super) fn tell(summary: &Summary, is_quiet: bool, verbosity: u8) {
     if !is_quiet || summary.lost_samples.is_some_and(|lost| lost > 0) {
         say::line(sentence(summary));
     }
+    if let Some(what) = given_up(summary)
+        && !is_quiet
+    {
+        say::line(what);
+    }
     if verbosity > 0 {
         say::line(cost(summary));
     }
@@ -26,12 +31,8 @@ pub(super) fn tell(summary: &Summary, is_quiet: bool, verbosity: u8) {
     {
         say::line(why);
     }
-    if summary.shortened > 0 {
-        say::warning(format_args!(
-            "the writer could not keep up: the stack dumps of {} were shortened (a faster \
-             disk, or a lower -F, would help)",
-            Counted::new(summary.shortened, "sample", "samples")
-        ));
+    if let Some(what) = late_writer(summary) {
+        say::warning(what);
     }
     if summary.lost_sideband > 0 {
         say::warning(format_args!(
@@ -43,6 +44,24 @@ pub(super) fn tell(summary: &Summary, is_quiet: bool, verbosity: u8) {
             )
         ));
     }
+}
+
+/// What became of samples since the writer could not keep up, and what would help.
+fn late_writer(summary: &Summary) -> Option<String> {
+    let lost = summary.lost_samples.unwrap_or(summary.lost_at_least);
+    let what = match summary.shortened {
+        0 if lost == 0 || !summary.was_writer_late => return None,
+        0 => "samples were lost".to_owned(),
+        shortened => {
+            let samples = Counted::new(shortened, "sample", "samples");
+            format!("the stack dumps of {samples} were shortened")
+        }
+    };
+    let help = match summary.compression {
+        Some(level @ 2..) => format!("it compresses at level {level}: -z1 is faster"),
+        _ => "a faster disk, or a lower -F, would help".to_owned(),
+    };
+    Some(format!("the writer could not keep up: {what} ({help})"))
 }
 
 /// The one line at the end.
@@ -76,8 +95,10 @@ fn sentence(summary: &Summary) -> String {
         None => format!("at least {} lost", summary.lost_at_least),
     };
     let lost = match summary.enough_pages {
-        Some(pages) => format!("{lost} (-m {pages} would have held them)"),
-        None => lost,
+        Some(pages) if !summary.was_writer_late => {
+            format!("{lost} (-m {pages} would have held them)")
+        }
+        _ => lost,
     };
     let stacks = summary.stacks.as_ref().and_then(whole_stacks);
     let stacks = stacks.map_or(String::new(), |stacks| format!(", {stacks}"));
@@ -91,7 +112,13 @@ fn sentence(summary: &Summary) -> String {
     };
     let place = match summary.earlier_files {
         0 => place,
-        n => format!("{} files, the last {place}", n + 1),
+        n => match summary.removed_files {
+            0 => format!("{} files, the last {place}", n + 1),
+            gone => format!(
+                "{} files, of which {gone} are removed, the last {place}",
+                n + 1
+            ),
+        },
     };
     format!(
         "{} in {place} ({size}), {lost}{throttled}{stacks}{next}",
@@ -111,6 +138,31 @@ fn cost(summary: &Summary) -> String {
         size(cost.ring_bytes),
         size(cost.written_bytes)
     )
+}
+
+/// What was given up to stay within the budget; `None` if nothing was.
+#[expect(clippy::cast_precision_loss, reason = "seconds that are displayed")]
+fn given_up(summary: &Summary) -> Option<String> {
+    let budget = summary.budget?;
+    let rarer = format!("samples at {} Hz at last", budget.hz);
+    let cuts = [
+        (budget.small_dumps_after_ns, "small stack dumps"),
+        (
+            budget.not_unwound_after_ns,
+            "callers by frame pointers only",
+        ),
+        (budget.rarer_after_ns, &rarer),
+    ];
+    let cuts = cuts.iter().filter(|(after_ns, _)| *after_ns > 0);
+    let cuts = cuts.map(|(after_ns, what)| format!("{what} after {:.1} s", *after_ns as f64 / 1e9));
+    let cuts: Vec<String> = cuts.collect();
+    let percent = budget.percent;
+    (!cuts.is_empty()).then(|| {
+        format!(
+            "to stay within --cpu-percent {percent}: {}",
+            cuts.join(", ")
+        )
+    })
 }
 
 /// Why there are none, by what the events counted.
@@ -137,6 +189,7 @@ fn why_none(event: &EventCount) -> String {
         name,
         count,
         period,
+        is_filtered,
     } = event;
     let is_clock = name.starts_with("cpu-clock") || name.starts_with("task-clock");
     match (count, period) {
@@ -148,6 +201,7 @@ fn why_none(event: &EventCount) -> String {
         (ns, Some(period)) if is_clock => {
             format!("'{name}' counted {ns} ns, a sample takes {period}: a smaller -c may help")
         }
+        (0, _) if *is_filtered => format!("nothing of '{name}' fits its filter"),
         (0, _) => format!("'{name}' did not happen"),
         (n, Some(period)) => {
             let times = Counted::new(*n, "time", "times");
@@ -200,11 +254,15 @@ fn why_not_whole(summary: &Summary) -> Option<String> {
     }
     let most = ends.reasons.iter().max_by_key(|reason| reason.stacks)?;
     let image = Untrusted::of_bytes(&most.image);
+    let is_given_up = summary
+        .budget
+        .is_some_and(|budget| budget.not_unwound_after_ns > 0);
     let why = match most.end {
         StackEnd::Truncated => "deeper than their dumps".to_owned(),
         StackEnd::NoInfo => format!("code without unwind tables in {image}"),
         StackEnd::Guess => format!("by frame pointers alone through {image}"),
         StackEnd::BadInfo => format!("unusable unwind tables in {image}"),
+        StackEnd::NotCopied if is_given_up => "not unwound to stay within --cpu-percent".to_owned(),
         StackEnd::NotCopied => "not in memory, or exec was replacing them".to_owned(),
         StackEnd::Unreadable => "of processes that may not be inspected (sudo may)".to_owned(),
         _ => "no caller where one should be".to_owned(),

@@ -13,7 +13,7 @@ use rprof_abi::AttrFlags;
 use rprof_events::{Event, Sources, group_all, parse_cpu_list, parse_events};
 use rprof_process::exit_code;
 use rprof_stat::{
-    Aggregation, CountForm, CountedCgroups, DefaultSet, StatControl, StatEnd, StatSettings, Style,
+    Aggregation, Cgroups, CountForm, DefaultSet, StatControl, StatEnd, StatSettings, Style,
     WhoseEvents, default_events, stat, topdown_events,
 };
 use rprof_untrusted::{Goal, open_to_change};
@@ -150,20 +150,20 @@ fn aggregation(args: &StatArgs, watch: &WhoseEvents) -> Result<Aggregation> {
     }
 }
 
-fn cgroups(args: &StatArgs) -> Result<CountedCgroups> {
+fn cgroups(args: &StatArgs) -> Result<Cgroups> {
     let targets = &args.targets;
     if !targets.for_each_cgroup.is_empty() {
-        return Ok(CountedCgroups::Each(targets.for_each_cgroup.clone()));
+        return Ok(Cgroups::Each(targets.for_each_cgroup.clone()));
     }
     if targets.cgroup.is_empty() {
-        return Ok(CountedCgroups::All);
+        return Ok(Cgroups::All);
     }
     if args.sums.per_thread {
         return Err(usage("-G counts on CPUs: --per-thread does not go with it"));
     }
     let names = targets.cgroup.iter();
     let name = |name: &String| (!name.is_empty()).then(|| name.clone());
-    Ok(CountedCgroups::ByEvent(names.map(name).collect()))
+    Ok(Cgroups::ByEvent(names.map(name).collect()))
 }
 
 fn events(args: &StatArgs, of_cpus: bool, sources: &Sources) -> Result<Vec<Event>> {

@@ -6,49 +6,63 @@ use std::path::{Path, PathBuf};
 
 /// Capabilities that matter here (`include/uapi/linux/capability.h`, v6.12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Capability {
+pub enum Capability {
+    /// CAP_IPC_LOCK: memory for rings without a limit.
     IpcLock = 14,
+    /// CAP_SYS_PTRACE: other users' processes.
     SysPtrace = 19,
+    /// CAP_SYS_ADMIN: nearly everything.
     SysAdmin = 21,
+    /// CAP_SYSLOG: addresses of the kernel.
     Syslog = 34,
+    /// CAP_PERFMON: events of everybody (5.8).
     Perfmon = 38,
 }
 
 /// Filters of system calls on this process (`Seccomp:` in `/proc/self/status`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Seccomp {
+pub enum Seccomp {
+    /// None.
     Off,
+    /// One at least.
     Filter,
+    /// It is not said.
     Unknown,
 }
 
 /// What is known; `None` where a file is not there or cannot be read.
 #[derive(Clone, Debug)]
-pub(crate) struct Facts {
-    pub(crate) root: PathBuf,
-    pub(crate) paranoid: Option<i32>,
+pub struct Facts {
+    /// Below it files are read; `/` but in tests.
+    pub root: PathBuf,
+    /// `kernel.perf_event_paranoid`.
+    pub paranoid: Option<i32>,
     /// Effective capabilities, one bit each.
-    pub(crate) effective: u64,
-    pub(crate) permitted: u64,
+    pub effective: u64,
+    /// Capabilities that it could make effective.
+    pub permitted: u64,
     /// What programs of this process can have at most.
     bounding: u64,
     /// Not the first user namespace: capabilities of this one do not count for events.
-    pub(crate) in_user_namespace: bool,
-    pub(crate) seccomp: Seccomp,
+    pub in_user_namespace: bool,
+    /// Filters of system calls.
+    pub seccomp: Seccomp,
     /// `integrity` or `confidentiality`.
-    pub(crate) lockdown: Option<String>,
-    pub(crate) container: Option<Container>,
-    pub(crate) n_cpus: u64,
+    pub lockdown: Option<String>,
+    /// The container that it runs in.
+    pub container: Option<Container>,
+    /// CPUs that are online.
+    pub n_cpus: u64,
 }
 
 impl Facts {
     /// Of this process.
-    pub(crate) fn now() -> Self {
+    pub fn now() -> Self {
         Self::below(Path::new("/"))
     }
 
     /// As files below `root` say.
-    pub(crate) fn below(root: &Path) -> Self {
+    pub fn below(root: &Path) -> Self {
         let mut facts = Self {
             root: root.to_owned(),
             paranoid: None,
@@ -89,7 +103,7 @@ impl Facts {
     }
 
     /// sysfs and tracefs below the root.
-    pub(crate) fn sources(&self) -> Sources {
+    pub fn sources(&self) -> Sources {
         match self.root == Path::new("/") {
             true => Sources::default(),
             false => Sources {
@@ -100,13 +114,13 @@ impl Facts {
     }
 
     /// A small file below the root.
-    pub(crate) fn text(&self, path: &str) -> Option<String> {
+    pub fn text(&self, path: &str) -> Option<String> {
         let text = std::fs::read_to_string(self.root.join(path)).ok()?;
         Some(text.trim().to_owned())
     }
 
     /// A file that holds one number.
-    pub(crate) fn number<N: std::str::FromStr>(&self, path: &str) -> Option<N> {
+    pub fn number<N: std::str::FromStr>(&self, path: &str) -> Option<N> {
         self.text(path)?.parse().ok()
     }
 
@@ -117,12 +131,12 @@ impl Facts {
     }
 
     /// The soft limit of a resource, by its name in `/proc/self/limits`; `None` if there is none.
-    pub(crate) fn soft_limit(&self, name: &str) -> Option<u64> {
+    pub fn soft_limit(&self, name: &str) -> Option<u64> {
         self.limit(name, 0)
     }
 
     /// The hard one.
-    pub(crate) fn hard_limit(&self, name: &str) -> Option<u64> {
+    pub fn hard_limit(&self, name: &str) -> Option<u64> {
         self.limit(name, 1)
     }
 
@@ -133,12 +147,12 @@ impl Facts {
     }
 
     /// Whether this process has a capability that counts for the whole machine.
-    pub(crate) fn has(&self, capability: Capability) -> bool {
+    pub fn has(&self, capability: Capability) -> bool {
         !self.in_user_namespace && is_in(self.effective, capability)
     }
 
     /// Whether its user could get the capability here: root has it.
-    pub(crate) fn can_have(&self, capability: Capability) -> bool {
+    pub fn can_have(&self, capability: Capability) -> bool {
         !self.in_user_namespace && is_in(self.bounding, capability)
     }
 }
@@ -150,7 +164,7 @@ fn is_in(set: u64, capability: Capability) -> bool {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+pub(super) mod tests {
     use super::*;
     use std::fs;
 

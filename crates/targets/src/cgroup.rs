@@ -1,7 +1,5 @@
 //! Events of control groups: the kernel counts on a CPU only while one of the group runs there.
 
-use crate::opening::attrs::Prepared;
-use crate::{Cgroups, Error};
 use rprof_events::Suggestions;
 use rprof_ringbuf::Target;
 use rprof_untrusted::Seen;
@@ -11,24 +9,70 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A control group.
+/// Which control groups events are opened for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Cgroups {
+    /// All that runs, in whatever group.
+    #[default]
+    All,
+    /// The nth event is of the nth name, if there is one; a single name is for all events.
+    ByEvent(Vec<Option<String>>),
+    /// Each event is of each name.
+    Each(Vec<String>),
+}
+
+/// A control group, by its folder.
 #[derive(Clone, Debug)]
-pub(crate) struct Cgroup {
+pub struct CgroupFolder {
     name: String,
     /// Its folder; open as long as its events.
     folder: Arc<File>,
 }
 
-impl Cgroup {
+/// Why there are no events of a control group.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CgroupError {
+    /// No hierarchy of control groups has events.
+    #[error("no control groups here: neither cgroup2 nor perf_event is in /proc/mounts")]
+    NoCgroups,
+    /// A control group cannot be opened.
+    #[error("control group '{name}' below {}: {why}{nearest}", mount.display())]
+    Unopened {
+        /// Its name.
+        name: String,
+        /// Where control groups are.
+        mount: PathBuf,
+        /// Those with names that are near.
+        nearest: Suggestions,
+        /// Why.
+        why: io::Error,
+    },
+    /// Control groups are for events, one each.
+    #[error("{cgroups} control groups (-G) for {events} events: the nth is for the nth event (-e)")]
+    MoreCgroups {
+        /// Groups.
+        cgroups: usize,
+        /// Events.
+        events: usize,
+    },
+}
+
+impl CgroupFolder {
+    /// Its name, as it was asked for.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// As events are opened.
-    pub(crate) fn target(&self) -> Target {
+    pub fn target(&self) -> Target {
         Target::Cgroup(self.folder.as_raw_fd())
     }
 }
 
 impl Cgroups {
-    /// For messages; `None` if all that runs is sampled.
-    pub(crate) fn in_words(&self) -> Option<String> {
+    /// For messages; `None` if no group is meant.
+    pub fn in_words(&self) -> Option<String> {
         let names: Vec<&str> = match self {
             Self::All => return None,
             Self::ByEvent(names) => names.iter().flatten().map(String::as_str).collect(),
@@ -38,63 +82,45 @@ impl Cgroups {
         Some(format!("control group{plural} {}", names.join(", ")))
     }
 
-    /// Gives events their groups.
-    pub(crate) fn apply(&self, events: Vec<Prepared>) -> Result<Vec<Prepared>, Error> {
-        if *self == Self::All {
-            return Ok(events);
-        }
-        let mount = mount_in(&std::fs::read_to_string("/proc/mounts").unwrap_or_default());
-        let mount = mount.ok_or(Error::NoCgroups)?;
-        let mut events = match self {
-            Self::All => events,
-            Self::ByEvent(names) => by_event(events, &opened(names, &mount)?)?,
+    /// The events to open, by their numbers among `n_events`, each with its group; in perf's order.
+    ///
+    /// # Errors
+    /// [`CgroupError`].
+    pub fn events(
+        &self,
+        n_events: usize,
+    ) -> Result<Vec<(usize, Option<CgroupFolder>)>, CgroupError> {
+        let groups = match self {
+            Self::All => return Ok((0..n_events).map(|event| (event, None)).collect()),
+            Self::ByEvent(names) => opened(names)?,
             Self::Each(names) => {
                 let names: Vec<_> = names.iter().cloned().map(Some).collect();
-                let groups = opened(&names, &mount)?;
-                let of_group = |group: &Option<Cgroup>| {
-                    let mut events = events.clone();
-                    events
-                        .iter_mut()
-                        .for_each(|event| event.cgroup.clone_from(group));
-                    events
+                let groups = opened(&names)?;
+                let of = |group: Option<CgroupFolder>| {
+                    (0..n_events).map(move |event| (event, group.clone()))
                 };
-                groups.iter().flat_map(of_group).collect()
+                return Ok(groups.into_iter().flat_map(of).collect());
             }
         };
-        tell_apart(&mut events);
-        Ok(events)
-    }
-}
-
-fn opened(names: &[Option<String>], mount: &Path) -> Result<Vec<Option<Cgroup>>, Error> {
-    let open = |name: &Option<String>| name.as_deref().map(|name| open(name, mount)).transpose();
-    names.iter().map(open).collect()
-}
-
-/// As perf: in the order of events.
-fn by_event(mut events: Vec<Prepared>, groups: &[Option<Cgroup>]) -> Result<Vec<Prepared>, Error> {
-    if groups.len() > events.len() {
-        return Err(Error::MoreCgroups {
-            cgroups: groups.len(),
-            events: events.len(),
-        });
-    }
-    for (nth, event) in events.iter_mut().enumerate() {
-        let nth = if groups.len() == 1 { 0 } else { nth };
-        event.cgroup = groups.get(nth).cloned().flatten();
-    }
-    Ok(events)
-}
-
-/// The same event of several groups is named after its group, too.
-fn tell_apart(events: &mut [Prepared]) {
-    let names: Vec<String> = events.iter().map(|event| event.name.clone()).collect();
-    for event in events {
-        let n_same = names.iter().filter(|name| **name == event.name).count();
-        if let (true, Some(cgroup)) = (n_same > 1, &event.cgroup) {
-            event.name = format!("{}@{}", event.name, cgroup.name);
+        if groups.len() > n_events {
+            return Err(CgroupError::MoreCgroups {
+                cgroups: groups.len(),
+                events: n_events,
+            });
         }
+        let of = |event| {
+            let nth = if groups.len() == 1 { 0 } else { event };
+            (event, groups.get(nth).cloned().flatten())
+        };
+        Ok((0..n_events).map(of).collect())
     }
+}
+
+fn opened(names: &[Option<String>]) -> Result<Vec<Option<CgroupFolder>>, CgroupError> {
+    let mount = mount_in(&std::fs::read_to_string("/proc/mounts").unwrap_or_default());
+    let mount = mount.ok_or(CgroupError::NoCgroups)?;
+    let open = |name: &Option<String>| name.as_deref().map(|name| open(name, &mount)).transpose();
+    names.iter().map(open).collect()
 }
 
 /// Where control groups are that have events: of the old hierarchies that of perf, else the new one.
@@ -112,7 +138,7 @@ fn mount_in(mounts: &str) -> Option<PathBuf> {
     found.map(|(mount, ..)| PathBuf::from(mount))
 }
 
-fn open(name: &str, mount: &Path) -> Result<Cgroup, Error> {
+fn open(name: &str, mount: &Path) -> Result<CgroupFolder, CgroupError> {
     // Its path is taken, too.
     let below = match Path::new(name).strip_prefix(mount) {
         Ok(below) => below.to_path_buf(),
@@ -123,11 +149,11 @@ fn open(name: &str, mount: &Path) -> Result<Cgroup, Error> {
         false => Err(io::Error::from(io::ErrorKind::NotFound)),
     });
     match opened {
-        Ok(folder) => Ok(Cgroup {
+        Ok(folder) => Ok(CgroupFolder {
             name: name.to_owned(),
             folder: Arc::new(folder),
         }),
-        Err(why) => Err(Error::Cgroup {
+        Err(why) => Err(CgroupError::Unopened {
             name: name.to_owned(),
             mount: mount.to_owned(),
             nearest: match why.kind() {
@@ -191,10 +217,32 @@ mod tests {
             ("web/frnt", "did you mean 'web/front'?"),
             ("cgroup.procs", ""),
         ] {
-            let Err(Error::Cgroup { nearest, .. }) = open(name, mount.path()) else {
+            let Err(CgroupError::Unopened { nearest, .. }) = open(name, mount.path()) else {
                 panic!()
             };
             assert!(nearest.to_string().ends_with(near), "{nearest}");
         }
+    }
+
+    #[test]
+    fn without_groups_every_event_is_opened_once() {
+        let numbers = |groups: Cgroups, n| {
+            let events = groups.events(n).unwrap();
+            events
+                .into_iter()
+                .map(|(event, group)| (event, group.is_some()))
+                .collect::<Vec<_>>()
+        };
+        let all = [(0, false), (1, false)];
+        assert_eq!(numbers(Cgroups::All, 2), all);
+        assert_eq!(numbers(Cgroups::ByEvent(vec![None]), 2), all);
+        let two = Cgroups::ByEvent(vec![None, None]);
+        assert!(matches!(
+            two.events(1),
+            Err(CgroupError::MoreCgroups {
+                cgroups: 2,
+                events: 1
+            } | CgroupError::NoCgroups)
+        ));
     }
 }

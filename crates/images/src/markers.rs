@@ -4,18 +4,21 @@
 //! nothing, the address that `.stapsdt.base` had when it was linked, the address of a semaphore or 0, and
 //! three texts: provider, name, arguments.
 
+use crate::Elf;
 use rprof_abi::{Cursor, Endian, WireError};
 use rprof_base::Svma;
-use rprof_images::Elf;
 
 /// One place of a marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Marker {
-    pub(crate) provider: String,
-    pub(crate) name: String,
-    pub(crate) address: Svma,
+pub struct Marker {
+    /// Whose.
+    pub provider: String,
+    /// Which.
+    pub name: String,
+    /// The instruction that does nothing.
+    pub address: Svma,
     /// The program looks whether this is 0 before it prepares what a tracer would see.
-    pub(crate) semaphore: Option<Svma>,
+    pub semaphore: Option<Svma>,
 }
 
 const NOTES: &str = ".note.stapsdt";
@@ -23,7 +26,7 @@ const BASE: &str = ".stapsdt.base";
 const STAPSDT: u32 = 3;
 
 /// The markers of a 64-bit file, as far as they can be read.
-pub(crate) fn markers(elf: &Elf) -> Vec<Marker> {
+pub fn markers(elf: &Elf) -> Vec<Marker> {
     let (Some(notes), Some(_)) = (elf.section(NOTES), elf.machine()) else {
         return Vec::new();
     };

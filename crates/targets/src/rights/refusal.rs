@@ -1,22 +1,45 @@
 //! Refusals of the kernel's, each with its cause and the smallest step that would help: the one table
-//! that `record` and `doctor` take their words from.
+//! that `record`, `stat` and `doctor` take their words from.
 //!
 //! A capability of rprof's file comes before a sysctl, which is for everybody; and
 //! `perf_event_paranoid` at -1 is no advice at all.
 
 use super::{Capability, Container, Facts, Seccomp};
 use rprof_ringbuf::OpenError;
+use rprof_ringbuf::sys::page_size;
 
 /// Above it, nothing is allowed to users without rights (a patch of Debian, Ubuntu, Android).
-pub(crate) const MOST_PARANOID: i32 = 2;
+pub const MOST_PARANOID: i32 = 2;
 
-/// What gives rings more memory, the smallest step first.
-pub(crate) const RINGS: &str = "ulimit -l, CAP_IPC_LOCK of rprof's file (README.md, \"For a team\"), or \
-                                sudo sysctl kernel.perf_event_mlock_kb=4096";
+/// Rings with room for some of the largest stack dumps.
+pub const USUAL_RING_BYTES: u64 = 2 << 20;
+
+/// Data pages of a sideband ring: a build's worth of mappings between two drains.
+pub const SIDEBAND_PAGES: usize = 32;
+
+/// What gives rings enough memory, the smallest step first.
+pub fn rings() -> String {
+    more_memory(locked_kib(USUAL_RING_BYTES))
+}
+
+/// What gives each CPU this much memory for rings, the smallest step first.
+pub fn more_memory(kib: u64) -> String {
+    format!(
+        "ulimit -l, CAP_IPC_LOCK of rprof's file (README.md, \"For a team\"), or \
+         sudo sysctl kernel.perf_event_mlock_kb={kib}"
+    )
+}
+
+/// What a CPU's rings lock: one of samples, of this size, and one of sideband, each with a page of the
+/// kernel's.
+pub fn locked_kib(ring_bytes: u64) -> u64 {
+    let pages = (SIDEBAND_PAGES + 2).saturating_mul(page_size());
+    ring_bytes.saturating_add(pages as u64).div_ceil(1024)
+}
 
 /// What was to be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub enum Wanted {
     /// User space of one's own processes.
     OwnUser,
     /// The kernel, while it works for them.
@@ -25,6 +48,8 @@ pub(crate) enum Wanted {
     AllCpus,
     /// Tracepoints, which show the kernel's data.
     Tracepoint,
+    /// What only CAP_PERFMON allows, at any level.
+    Privileged,
 }
 
 impl Wanted {
@@ -34,7 +59,7 @@ impl Wanted {
             Self::OwnUser => MOST_PARANOID,
             Self::OwnKernel => 1,
             Self::AllCpus => 0,
-            Self::Tracepoint => -1,
+            Self::Tracepoint | Self::Privileged => -1,
         }
     }
 
@@ -44,14 +69,23 @@ impl Wanted {
             Self::OwnKernel => "samples of the kernel need",
             Self::AllCpus => "all CPUs need",
             Self::Tracepoint => "tracepoints need",
+            Self::Privileged => "this needs",
         }
     }
 }
 
 /// Why an event could not be opened, and what to do.
-pub(crate) fn of(error: &OpenError, wanted: Wanted, facts: &Facts) -> String {
+pub fn of(error: &OpenError, wanted: Wanted, facts: &Facts) -> String {
     match error {
         OpenError::Access => access(wanted, facts),
+        // So the kernel answers of tracepoints (perf_allow_tracepoint, v6.12).
+        OpenError::Forbidden
+            if wanted == Wanted::Tracepoint
+                && facts.seccomp != Seccomp::Filter
+                && !facts.has(Capability::Perfmon) =>
+        {
+            access(wanted, facts)
+        }
         OpenError::Forbidden => forbidden(facts),
         OpenError::NoSystemCall => match facts.seccomp {
             Seccomp::Filter => filtered(facts),
@@ -86,7 +120,7 @@ fn access(wanted: Wanted, facts: &Facts) -> String {
     let needs = wanted.needs();
     let fix = allow(wanted, facts);
     match wanted {
-        Wanted::Tracepoint => format!("{needs} CAP_PERFMON: {fix}"),
+        Wanted::Tracepoint | Wanted::Privileged => format!("{needs} CAP_PERFMON: {fix}"),
         _ => format!(
             "{needs} kernel.perf_event_paranoid at {} or below (it is {is}), or CAP_PERFMON: {fix}",
             wanted.level()
@@ -95,7 +129,7 @@ fn access(wanted: Wanted, facts: &Facts) -> String {
 }
 
 /// The smallest step that allows what paranoia forbids.
-pub(crate) fn allow(wanted: Wanted, facts: &Facts) -> String {
+pub fn allow(wanted: Wanted, facts: &Facts) -> String {
     let level = wanted.level();
     let mut steps = Vec::new();
     let confining = facts
@@ -169,8 +203,20 @@ mod tests {
         let (_dir, debian) = facts(&[("proc/sys/kernel/perf_event_paranoid", "3")]);
         let own = of(&OpenError::Access, Wanted::OwnUser, &debian);
         assert!(own.contains("at 2 or below (it is 3)"), "{own}");
+        let tracepoint = of(&OpenError::Forbidden, Wanted::Tracepoint, &plain);
+        assert!(tracepoint.contains("need CAP_PERFMON"), "{tracepoint}");
         let missing = of(&OpenError::NoSystemCall, Wanted::OwnUser, &plain);
         assert!(missing.contains("CONFIG_PERF_EVENTS"), "{missing}");
+    }
+
+    #[test]
+    fn memory_is_for_the_rings_and_what_comes_with_them() {
+        let page_kib = page_size() as u64 / 1024;
+        let others_kib = (SIDEBAND_PAGES as u64 + 2) * page_kib;
+        assert_eq!(locked_kib(64 << 20), (64 << 10) + others_kib);
+        let said = rings();
+        let enough = format!("kernel.perf_event_mlock_kb={}", 2048 + others_kib);
+        assert!(said.ends_with(&enough), "{said}");
     }
 
     #[test]

@@ -4,9 +4,12 @@ use std::path::Path;
 
 /// Who made the container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Container {
+pub enum Container {
+    /// Docker.
     Docker,
+    /// Podman.
     Podman,
+    /// Kubernetes, with any runtime.
     Kubernetes,
     /// LXC, Incus, LXD.
     Lxc,
@@ -22,7 +25,7 @@ const GROUPS: &[(&str, Container)] = &[
 
 impl Container {
     /// Looks for what the makers leave below `root`; a pod of Kubernetes has marks of its runtime, too.
-    pub(crate) fn find(root: &Path) -> Option<Self> {
+    pub fn find(root: &Path) -> Option<Self> {
         if root.join("var/run/secrets/kubernetes.io").exists() {
             return Some(Self::Kubernetes);
         }
@@ -40,7 +43,7 @@ impl Container {
     }
 
     /// Its name.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Docker => "Docker",
             Self::Podman => "Podman",
@@ -50,7 +53,7 @@ impl Container {
     }
 
     /// What lets a filter pass `perf_event_open`. The runtimes' own profiles do for who has the capability.
-    pub(crate) fn pass_filter(self) -> &'static str {
+    pub fn pass_filter(self) -> &'static str {
         match self {
             Self::Docker => {
                 "docker run --cap-add PERFMON (Docker 23 or newer), or --security-opt \
@@ -69,7 +72,7 @@ impl Container {
     }
 
     /// What gives it CAP_PERFMON.
-    pub(crate) fn grant(self) -> &'static str {
+    pub fn grant(self) -> &'static str {
         match self {
             Self::Docker => "docker run --cap-add PERFMON",
             Self::Podman => "sudo podman run --cap-add PERFMON",

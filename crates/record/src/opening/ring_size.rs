@@ -1,0 +1,71 @@
+//! How large rings are, and which are smaller than they should be.
+
+use crate::note::SmallRings;
+use crate::opening::attrs::Attrs;
+use crate::opening::{Group, Scope, stack_dump};
+use crate::{Inherit, Rate, Settings};
+use rprof_events::{Sources, online_cpus};
+use rprof_ringbuf::{Ring, sys};
+use rprof_targets::rights::refusal;
+
+/// Bytes of a sample ring, as perf's.
+const SAMPLE_BYTES: u64 = 512 << 10;
+/// The largest ring unless the user asks for one, and the most for all rings together.
+const MOST_SAMPLE_BYTES: u64 = 16 << 20;
+const MOST_BYTES: u64 = 128 << 20;
+/// The smallest ring of a thread that has its own.
+const THREAD_BYTES: u64 = 64 << 10;
+
+/// Data pages of each sample ring: a power of two, with room for the samples of a fifth of a second on a
+/// busy CPU.
+pub(crate) fn ring_pages(settings: &Settings, attrs: &Attrs, n_rings: usize) -> usize {
+    if let Some(pages) = settings.ring_pages {
+        return pages;
+    }
+    let hz = match settings.rate.unwrap_or(Rate::DEFAULT) {
+        Rate::Frequency(hz) => hz,
+        // As often as the busiest of frequencies.
+        Rate::Period(_) => u64::MAX,
+    };
+    let stacks = attrs
+        .sampling
+        .iter()
+        .map(|event| event.attr.sample_stack_user);
+    let stack_bytes = stacks.max().unwrap_or(0);
+    let share = MOST_BYTES / n_rings.max(1) as u64;
+    let least = match settings.inherit {
+        Inherit::PerThread => share.clamp(THREAD_BYTES, SAMPLE_BYTES),
+        _ => SAMPLE_BYTES,
+    };
+    let most = share.clamp(least, MOST_SAMPLE_BYTES);
+    let bytes = hz.saturating_mul(stack_bytes.into()) / 5;
+    let bytes = bytes.clamp(least, most);
+    let bytes = 1u64 << bytes.ilog2();
+    usize::try_from(bytes).unwrap_or(usize::MAX) / sys::page_size()
+}
+
+/// Sample rings that are smaller than asked for. They are not worth a word if they are as large as perf's
+/// and hold the largest dumps, unless the user asked for their size.
+pub(super) fn small_rings(sampling: &Group, scope: &Scope<'_>) -> Option<SmallRings> {
+    let asked = (scope.ring_pages * sys::page_size()) as u64;
+    let size_bytes = sampling.rings.iter().map(Ring::size_bytes).min()?;
+    let dumps = sampling
+        .events
+        .iter()
+        .map(|event| event.attr.sample_stack_user);
+    let stack_bytes = dumps.max().filter(|_| scope.two_dump_sizes).map(u64::from);
+    let stack_bytes = stack_bytes.filter(|&bytes| bytes < stack_dump::LARGE_BYTES.into());
+    let matters = size_bytes < SAMPLE_BYTES || stack_bytes.is_some() || scope.is_size_asked;
+    // Each CPU has its own; threads with rings of their own share what all CPUs have.
+    let n_rings = scope.places(&scope.targets).len();
+    let n_cpus = online_cpus(&Sources::default()).map_or(1, |cpus| cpus.len().max(1));
+    let enough_kib = match scope.is_size_asked {
+        true => refusal::locked_kib(asked),
+        false => refusal::locked_kib(asked.min(refusal::USUAL_RING_BYTES)),
+    };
+    (size_bytes < asked && matters).then_some(SmallRings {
+        size_bytes,
+        enough_kib: enough_kib.saturating_mul(n_rings.div_ceil(n_cpus) as u64),
+        stack_bytes,
+    })
+}

@@ -1,0 +1,25 @@
+//! Sampling where events are forbidden altogether: threads are stopped for a moment and looked at, by
+//! ptrace.
+//!
+//! ```text
+//! each tick: threads that have had CPU time since, and run now -> interrupt
+//! each stop: registers, top of the stack, new mappings -> records, as if drained from rings -> go on
+//! ```
+//!
+//! A sample stands for the CPU time of its thread since the sample before, in system calls, too. Threads
+//! that wait are left alone: an interrupted wait may end early, with EINTR.
+
+mod registers;
+mod reports;
+mod sample;
+mod session;
+mod stand_in;
+mod tasks;
+
+pub(crate) use session::record;
+pub(crate) use stand_in::{StandIn, is_possible, stand_in};
+
+/// Samples a second, unless asked for.
+pub(crate) const DEFAULT_HZ: u64 = 99;
+/// The most: each sample costs its thread some 60 us.
+const MOST_HZ: u64 = 1000;

@@ -1,0 +1,20 @@
+//! A recording, by events or by what stands in for them.
+
+use crate::{Error, Note, Settings, Summary, ptrace, run};
+
+/// Makes a recording; `note` is told what a user should know as it comes up.
+///
+/// Must be called before the process has any other thread: it forks.
+///
+/// # Errors
+/// [`Error`]. What could be written stays on disk and readable.
+pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary, Error> {
+    match run::by_events(settings, note) {
+        // Nothing has begun yet.
+        Err(refused @ (Error::Open { .. } | Error::Map { .. })) => {
+            let stand_in = ptrace::stand_in(settings, refused)?;
+            ptrace::record(settings, &stand_in, note)
+        }
+        recorded => recorded,
+    }
+}

@@ -1,0 +1,80 @@
+//! Filters: each is for the `-e` before it.
+
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, ArgMatches, Command, Error, FromArgMatches};
+
+/// Filters of tracepoints and probes.
+#[derive(Debug, Default)]
+pub(crate) struct FilterArgs {
+    /// Of which `-e`, counted from 0, and what it says.
+    filters: Vec<(usize, String)>,
+    /// Each `-e` before an `--exclude-perf`.
+    exclude_perf: Vec<usize>,
+}
+
+const FILTER: &str = "filter";
+/// The ids of arguments of others.
+const EXCLUDE_PERF: &str = "exclude_perf";
+const EVENTS: &str = "events";
+/// Behind what is derived.
+const LAST: usize = 100;
+
+impl FilterArgs {
+    /// The filters of an `-e`, counted from 0.
+    pub(crate) fn of(&self, idx: usize) -> impl Iterator<Item = &str> {
+        let own = self.filters.iter().filter(move |(of, _)| *of == idx);
+        own.map(|(_, filter)| filter.as_str())
+    }
+
+    /// Whether `--exclude-perf` follows this `-e`.
+    pub(crate) fn excludes_perf(&self, idx: usize) -> bool {
+        self.exclude_perf.contains(&idx)
+    }
+}
+
+impl FromArgMatches for FilterArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let places = |id| matches.indices_of(id).into_iter().flatten();
+        let event_before = |place: usize| {
+            let before = places(EVENTS).filter(|&event| event < place).count();
+            before.checked_sub(1)
+        };
+        let mut args = Self::default();
+        let given = matches.get_many::<String>(FILTER).into_iter().flatten();
+        for (place, filter) in places(FILTER).zip(given) {
+            let event = event_before(place).ok_or_else(|| {
+                let why = "--filter follows the -e of its tracepoints or probes\n";
+                Error::raw(ErrorKind::MissingRequiredArgument, why)
+            })?;
+            args.filters.push((event, filter.clone()));
+        }
+        args.exclude_perf = places(EXCLUDE_PERF).filter_map(event_before).collect();
+        Ok(args)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl clap::Args for FilterArgs {
+    fn augment_args(command: Command) -> Command {
+        let filter = Arg::new(FILTER)
+            .long("filter")
+            .value_name("FILTER")
+            .action(ArgAction::Append)
+            .allow_hyphen_values(true)
+            .help_heading("Events")
+            .display_order(LAST)
+            .help(
+                "Sample only hits that fit, such as 'prev_pid > 0', of the tracepoints and probes of the -e \
+                 before it; repeated: that fit all",
+            );
+        command.arg(filter)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}

@@ -1,0 +1,52 @@
+//! The events that are recorded, from what `-e`, `--filter` and `--group` say.
+
+use crate::args::RecordArgs;
+use crate::say;
+use crate::usage::of_event;
+use anyhow::Result;
+use rprof_events::{Event, EventError, Sources, group_all, parse_events, set_filter};
+use rprof_ringbuf::sys::mount_tracefs;
+
+pub(super) fn events(args: &RecordArgs) -> Result<Vec<Event>> {
+    let sources = Sources::default();
+    let mut events = Vec::new();
+    for (idx, list) in args.events.events.iter().enumerate() {
+        let mut parsed = parse(list, &sources, args.quiet).map_err(of_event)?;
+        for filter in args.filters.of(idx) {
+            for event in &mut parsed {
+                set_filter(event, filter, &sources).map_err(of_event)?;
+            }
+        }
+        if args.filters.excludes_perf(idx) {
+            let others = format!("common_pid != {}", std::process::id());
+            // Own samples of other events are left out when rings are drained.
+            for event in parsed.iter_mut().filter(|event| event.tracepoint.is_some()) {
+                set_filter(event, &others, &sources).map_err(of_event)?;
+            }
+        }
+        events.extend(parsed);
+    }
+    if args.events.group {
+        group_all(&mut events).map_err(of_event)?;
+    }
+    Ok(events)
+}
+
+/// Those of `--switch-output-event`.
+pub(super) fn of_list(list: &str, is_quiet: bool) -> Result<Vec<Event>> {
+    parse(list, &Sources::default(), is_quiet).map_err(of_event)
+}
+
+/// Parses a list; mounts tracefs if that is missing.
+fn parse(list: &str, sources: &Sources, is_quiet: bool) -> Result<Vec<Event>, EventError> {
+    match parse_events(list, sources) {
+        Err(EventError::TracefsMissing { path, .. }) if mount_tracefs(&path).is_ok() => {
+            if !is_quiet {
+                let path = path.display();
+                say::line(format_args!("tracefs was not mounted, now it is: {path}"));
+            }
+            parse_events(list, sources)
+        }
+        parsed => parsed,
+    }
+}
