@@ -113,9 +113,9 @@ fn what_cannot_be_counted_is_one_line() {
             "no/such/group",
         ),
         (
-            &["-a", "-G", "a,b", "-e", "cs", "true"],
+            &["-a", "-G", "/,/", "-e", "cs", "true"],
             1,
-            "2 control groups for 1 events",
+            "2 control groups (-G) for 1 events",
         ),
         (
             &["-e", "uprobe:/bin/true:main", "true"],
