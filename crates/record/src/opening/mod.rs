@@ -175,6 +175,9 @@ impl Scope<'_> {
     fn sideband_pages(&self) -> usize {
         match self.per_thread {
             true => THREAD_SIDEBAND_PAGES,
+            false if self.targets.first() == Some(&Target::All) => {
+                ring_size::everybodys_sideband(self.sideband_pages, self.cpus.len())
+            }
             false => self.sideband_pages,
         }
     }

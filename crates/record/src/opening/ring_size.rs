@@ -6,7 +6,7 @@ use crate::opening::{Group, Scope, stack_dump};
 use crate::{Inherit, Rate, Settings};
 use rprof_events::{Sources, online_cpus};
 use rprof_ringbuf::{Ring, sys};
-use rprof_targets::rights::refusal;
+use rprof_targets::rights::{Capability, Facts, refusal};
 
 /// Bytes of a sample ring, as perf's.
 const SAMPLE_BYTES: u64 = 512 << 10;
@@ -68,4 +68,18 @@ pub(super) fn small_rings(sampling: &Group, scope: &Scope<'_>) -> Option<SmallRi
         enough_kib: enough_kib.saturating_mul(n_rings.div_ceil(n_cpus) as u64),
         stack_bytes,
     })
+}
+
+/// The largest sideband ring where everybody is recorded, pages, and the most for all of them.
+const MOST_SIDEBAND: usize = 256;
+const MOST_SIDEBAND_IN_ALL: usize = 8192;
+
+/// Data pages of a sideband ring where everybody is recorded: what thousands of short processes a second leave
+/// in a ring has more room, if memory for rings has no limit.
+pub(crate) fn everybodys_sideband(usual: usize, n_cpus: usize) -> usize {
+    if !Facts::now().has(Capability::IpcLock) {
+        return usual;
+    }
+    let share = MOST_SIDEBAND_IN_ALL / n_cpus.max(1);
+    usual.max(1 << share.clamp(1, MOST_SIDEBAND).ilog2())
 }
