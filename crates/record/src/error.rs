@@ -6,8 +6,8 @@ use crate::probes::error::ProbeError;
 use rprof_abi::{PerfEventAttr, event_type, sw};
 use rprof_events::EventError;
 use rprof_ringbuf::{MapError, OpenError, Target};
-use rprof_targets::CgroupError;
 use rprof_targets::rights::advice::{Foreign, foreign, of_event};
+use rprof_targets::{CgroupError, ControlError};
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -197,14 +197,9 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
-    /// A pipe for words or acknowledgements cannot be opened.
-    #[error("cannot be controlled through {} (mkfifo makes a FIFO)", path.display())]
-    Control {
-        /// The pipe.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    /// A pipe for words could not be opened.
+    #[error(transparent)]
+    Control(#[from] ControlError),
     /// Writing failed in mid-recording.
     #[error("the recording ends early; {}", what_is_left(*.size_bytes))]
     Write {

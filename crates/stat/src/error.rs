@@ -1,7 +1,7 @@
 //! What ends a count.
 
 use rprof_ringbuf::OpenError;
-use rprof_targets::CgroupError;
+use rprof_targets::{CgroupError, ControlError};
 use std::io;
 use std::path::PathBuf;
 
@@ -79,13 +79,8 @@ pub enum Error {
     #[error("writing counts")]
     Write(#[source] io::Error),
     /// A pipe for words could not be opened.
-    #[error("--control: opening {}", path.display())]
-    Control {
-        /// Its path.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Control(#[from] ControlError),
     /// A file of counts could not be written or read.
     #[error("{0}")]
     File(rprof_perfdata::Error),

@@ -33,12 +33,11 @@ mod targets;
 mod topology;
 mod unit;
 
-pub use control::StatControl;
 pub use counts_file::CountsFile;
 pub use defaults::{DefaultSet, default_events, topdown_events};
 pub use error::Error;
 pub use kept::{KeptSettings, show_kept};
 pub use metric::{DefinedMetric, MetricError, Names};
-pub use rprof_targets::Cgroups;
+pub use rprof_targets::{Cgroups, ControlPipes};
 pub use run::{StatEnd, stat};
 pub use settings::{Aggregation, CountForm, MetricOfEvents, StatSettings, Style, WhoseEvents};

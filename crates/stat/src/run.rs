@@ -1,6 +1,6 @@
 //! A count from start to end.
 
-use crate::control::{Control, Word};
+use crate::control::{Word, words};
 use crate::counts_file::{CountsFile, CountsWriter};
 use crate::derived::Counted;
 use crate::opening::{Cell, Counters, How, Wanted};
@@ -17,7 +17,7 @@ use rprof_process::{Child, Gated, ResourceUsage, Stdout};
 use rprof_ringbuf::Poller;
 use rprof_ringbuf::count::KernelDoor;
 use rprof_ringbuf::sys::{Signal, Signals};
-use rprof_targets::CgroupFolder;
+use rprof_targets::{CgroupFolder, ControlLines};
 use std::io::Write;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -78,7 +78,7 @@ struct Whole<'w> {
     metrics: Vec<MetricOfEvents>,
     /// To be begun, and begun.
     file: Option<CountsFile>,
-    control: Option<Control>,
+    control: Option<ControlLines>,
     /// Words that were not obeyed.
     refused: Vec<String>,
     writer: Option<CountsWriter>,
@@ -137,7 +137,11 @@ impl<'w> Whole<'w> {
             metrics: of_each_group(settings, counted.len()),
             counted,
             file: None,
-            control: settings.control.as_ref().map(Control::open).transpose()?,
+            control: settings
+                .control
+                .as_ref()
+                .map(ControlLines::open)
+                .transpose()?,
             refused: Vec::new(),
             writer: None,
             runs: Runs::default(),
@@ -280,7 +284,7 @@ impl<'w> Whole<'w> {
         let Some(control) = &mut self.control else {
             return Ok(());
         };
-        for word in control.words() {
+        for word in words(control) {
             let switched = match &word {
                 Word::Enable(is_on, None) => running.counters.enable(*is_on).map(|()| true),
                 Word::Enable(is_on, Some(event)) => running.counters.enable_of(event, *is_on),

@@ -1,8 +1,8 @@
 //! What is counted, of whom, when, and how it is written.
 
-use crate::{DefinedMetric, StatControl};
+use crate::DefinedMetric;
 use rprof_events::Event;
-use rprof_targets::Cgroups;
+use rprof_targets::{Cgroups, ControlPipes};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub struct StatSettings {
     /// Counting begins when the pipe says so.
     pub starts_off: bool,
     /// Words that switch counting.
-    pub control: Option<StatControl>,
+    pub control: Option<ControlPipes>,
     /// Counts are written after each of these spans.
     pub interval: Option<Duration>,
     /// As often as this, then it ends.

@@ -6,12 +6,13 @@ pub(crate) mod timing;
 use crate::control::DumpSize;
 use crate::opening::{EventCounters, Opened};
 use crate::run::Run;
-use crate::switching::remote_control::{ControlNote, RemoteControl, Word};
+use crate::switching::remote_control::{ControlNote, Word, words};
 use crate::switching::timing::{Change, Timing, When};
 use crate::wakeups::Wakeups;
 use crate::{Error, Note};
 use rprof_abi::AttrFlags;
 use rprof_ringbuf::Counter;
+use rprof_targets::ControlLines;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(crate) struct Switching {
     timing: Timing,
-    control: Option<RemoteControl>,
+    control: Option<ControlLines>,
     /// Samples were taken at some time.
     pub(crate) was_on: bool,
 }
@@ -28,7 +29,7 @@ impl Switching {
     pub(crate) fn new(when: &When) -> Result<Self, Error> {
         Ok(Self {
             timing: Timing::new(&when.delay, Instant::now()),
-            control: when.control.as_ref().map(RemoteControl::open).transpose()?,
+            control: when.control.as_ref().map(ControlLines::open).transpose()?,
             was_on: when.is_from_start(),
         })
     }
@@ -66,7 +67,7 @@ impl Run<'_> {
             }
         }
         let control = self.switching.control.as_mut();
-        let words = control.map_or_else(Vec::new, RemoteControl::words);
+        let words = control.map_or_else(Vec::new, words);
         for word in words {
             let is_known = !matches!(word, Word::Unknown(_));
             let goes = self.obey(word, note)?;

@@ -1,13 +1,8 @@
 //! perf's words on a pipe (`--control`): enable, disable, snapshot, stop, ping, evlist.
 
-use crate::switching::timing::ControlPipes;
-use crate::{Error, Note};
-use rprof_untrusted::Seen;
+use crate::Note;
+use rprof_targets::ControlLines;
 use std::fmt;
-use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::path::Path;
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,73 +20,9 @@ pub(crate) enum Word {
     Unknown(String),
 }
 
-/// As perf: with the NUL that ends it.
-const ACK: &[u8] = b"ack\n\0";
-
-/// The longest line; perf's, too.
-const MAX_LINE: usize = 4096;
-
-/// The pipes.
-#[derive(Debug)]
-pub(crate) struct RemoteControl {
-    words: File,
-    acks: Option<File>,
-    /// The beginning of a line.
-    begun: Vec<u8>,
-}
-
-impl RemoteControl {
-    pub(crate) fn open(pipes: &ControlPipes) -> Result<Self, Error> {
-        let open = |path: &Path| {
-            let opened = Seen::at(path).and_then(|seen| seen.open_fifo());
-            opened.map_err(|source| Error::Control {
-                path: path.to_owned(),
-                source,
-            })
-        };
-        Ok(Self {
-            words: open(&pipes.words)?,
-            acks: pipes.acks.as_deref().map(open).transpose()?,
-            begun: Vec::new(),
-        })
-    }
-
-    /// What has come by now, or a part of that: a writer without end must not keep the recorder
-    /// from its work.
-    pub(crate) fn words(&mut self) -> Vec<Word> {
-        let mut bytes = [0; MAX_LINE];
-        // Nothing is there, or will never be.
-        let n = self.words.read(&mut bytes).unwrap_or(0);
-        let mut words = Vec::new();
-        for &byte in bytes.iter().take(n) {
-            if byte != b'\n' && byte != 0 {
-                // A longer line is no word, whatever its rest is.
-                if self.begun.len() < MAX_LINE {
-                    self.begun.push(byte);
-                }
-                continue;
-            }
-            if !self.begun.is_empty() {
-                words.push(Word::of(&String::from_utf8_lossy(&self.begun)));
-            }
-            self.begun.clear();
-        }
-        words
-    }
-
-    /// Acknowledges a word.
-    pub(crate) fn acknowledge(&mut self) {
-        if let Some(acks) = &mut self.acks {
-            // Who reads none of them gets no more of them.
-            let _ = acks.write_all(ACK);
-        }
-    }
-}
-
-impl AsFd for RemoteControl {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.words.as_fd()
-    }
+/// Words that have come by now.
+pub(crate) fn words(pipes: &mut ControlLines) -> Vec<Word> {
+    pipes.take().iter().map(|line| Word::of(line)).collect()
 }
 
 impl Word {
@@ -196,50 +127,6 @@ mod tests {
         ] {
             assert_eq!(Word::of(line), word, "{line}");
         }
-        assert_eq!(Word::of(&"x".repeat(MAX_LINE)), unknown(&"x".repeat(60)));
-    }
-
-    #[test]
-    fn a_line_may_come_in_parts_and_a_long_one_is_bounded() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("words");
-        let made = std::process::Command::new("mkfifo").arg(&path).status();
-        assert!(made.unwrap().success());
-        let pipes = ControlPipes {
-            words: path.clone(),
-            acks: None,
-        };
-        let mut control = RemoteControl::open(&pipes).unwrap();
-        let mut writer = File::options().write(true).open(&path).unwrap();
-        assert_eq!(control.words(), []);
-        writer.write_all(b"ena").unwrap();
-        assert_eq!(control.words(), []);
-        writer.write_all(b"ble\n\n\0sto").unwrap();
-        assert_eq!(control.words(), [Word::Enable(None)]);
-        writer.write_all(b"p\0ping\n").unwrap();
-        assert_eq!(control.words(), [Word::Stop, Word::Ping]);
-        writer.write_all(&[b'x'; 3 * MAX_LINE]).unwrap();
-        for _ in 0..3 {
-            assert_eq!(control.words(), []);
-        }
-        assert_eq!(control.begun.len(), MAX_LINE);
-        writer.write_all(b"\nping\n").unwrap();
-        assert_eq!(control.words(), [Word::Unknown("x".repeat(60)), Word::Ping]);
-    }
-
-    #[test]
-    fn only_pipes_are_opened() {
-        let dir = tempfile::tempdir().unwrap();
-        for name in ["file", "missing"] {
-            let words = dir.path().join(name);
-            if name == "file" {
-                std::fs::write(&words, "stop\n").unwrap();
-            }
-            let pipes = ControlPipes { words, acks: None };
-            assert!(matches!(
-                RemoteControl::open(&pipes),
-                Err(Error::Control { .. })
-            ));
-        }
+        assert_eq!(Word::of(&"x".repeat(4096)), unknown(&"x".repeat(60)));
     }
 }

@@ -1,7 +1,7 @@
 //! When samples are taken: always, after a delay, in spans of time, or when it is told.
 
+use rprof_targets::ControlPipes;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// When samples are taken.
@@ -25,15 +25,6 @@ pub enum Delay {
     UntilTold,
     /// In these spans, in order; the recording ends with the last.
     Spans(Vec<Range<Duration>>),
-}
-
-/// FIFOs or pipes, by their paths.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ControlPipes {
-    /// Words come from it.
-    pub words: PathBuf,
-    /// Each word that was obeyed is acknowledged there.
-    pub acks: Option<PathBuf>,
 }
 
 impl When {

@@ -13,8 +13,8 @@ use rprof_abi::AttrFlags;
 use rprof_events::{Event, Sources, group_all, parse_cpu_list, parse_events};
 use rprof_process::exit_code;
 use rprof_stat::{
-    Aggregation, Cgroups, CountForm, DefaultSet, StatControl, StatEnd, StatSettings, Style,
-    WhoseEvents, default_events, stat, topdown_events,
+    Aggregation, Cgroups, CountForm, DefaultSet, StatEnd, StatSettings, Style, WhoseEvents,
+    default_events, stat, topdown_events,
 };
 use rprof_untrusted::{Goal, open_to_change};
 use std::fs::File;
@@ -92,10 +92,7 @@ fn settings(args: &StatArgs) -> Result<StatSettings> {
             _ => None,
         },
         starts_off: args.runs.delay == Some(CountDelay::UntilTold),
-        control: args.runs.control.clone().map(|pipes| StatControl {
-            words: pipes.words,
-            acks: pipes.acks,
-        }),
+        control: args.runs.control.clone(),
         interval: args.runs.interval_print,
         interval_count: args.runs.interval_count,
         timeout: args.runs.timeout,
