@@ -14,6 +14,7 @@ pub mod attr_dump;
 mod cleanup;
 mod needs;
 pub mod nobody;
+mod perf_probe;
 mod program;
 mod recording;
 mod running;
@@ -22,6 +23,7 @@ pub mod work;
 
 pub use cleanup::{MARK, shared_folder};
 pub use needs::*;
+pub use perf_probe::PerfProbe;
 pub use program::*;
 pub use recording::Recording;
 pub use running::{Running, both, record_while, until};

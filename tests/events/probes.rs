@@ -2,8 +2,8 @@
 
 use super::{common, perf_says, record, sums};
 use common::{
-    FRAME_POINTERS, Program, Running, Tracefs, has, is_root, live, perf, report, rprof, run,
-    scratch, tool, tracefs,
+    FRAME_POINTERS, PerfProbe, Program, Running, Tracefs, has, is_root, live, perf, report, rprof,
+    run, scratch, tool, tracefs,
 };
 use std::path::Path;
 
@@ -144,34 +144,13 @@ fn counts_are_those_of_perfs_own_probes() {
         return common::not_run(test, "perf's probes would stay in a tracefs that goes away");
     }
     let (out, path) = (program.file("perf.data"), program.path());
-    let probe = Defined::new(&path);
+    let probe = PerfProbe::new(&path, "hit");
     let mut recorder = perf(["record", "-q", "-e", &probe.0, "-o"]);
     run(recorder.arg(&out).arg(&path)).ok();
     assert_eq!(sums(&out), [(probe.0.clone(), 15, 15)]);
     // Events that are defined already have the same names here.
     record(&out, &["-e", &probe.0], &[&path]);
     assert_eq!(sums(&out), [(probe.0.clone(), 15, 15)]);
-}
-
-/// A probe of perf's, removed at the end.
-struct Defined(String);
-
-impl Defined {
-    fn new(path: &Path) -> Self {
-        let name = "probe_rprof_test:hit";
-        let defined = format!("{name}=hit");
-        run(perf(["probe", "-q", "-f", "-x"])
-            .arg(path)
-            .args(["-a", &defined]))
-        .ok();
-        Self(name.to_owned())
-    }
-}
-
-impl Drop for Defined {
-    fn drop(&mut self) {
-        run(&mut perf(["probe", "-q", "-d", &self.0]));
-    }
 }
 
 #[test]

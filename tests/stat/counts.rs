@@ -1,6 +1,6 @@
 //! Counts of programs that always do the same are those of perf.
 
-use crate::common::{Tracefs, has, live, records_all, run, tool, tracefs};
+use crate::common::{PerfProbe, Tracefs, has, live, not_run, records_all, run, tool, tracefs};
 use crate::{HIT, both, said, work};
 
 /// Counts by event, from `-x,`.
@@ -63,6 +63,27 @@ fn system_calls_are_those_of_perf() {
     assert_eq!(ours, perfs);
     // mmap, ten for its id, and its end; execve was entered before.
     assert_eq!(ours[0].1, "12");
+}
+
+#[test]
+fn hits_of_probes_are_those_of_perf() {
+    let test = "hits_of_probes_are_those_of_perf";
+    let Some(program) = work(test) else { return };
+    let Some(tracefs) = tracefs(test) else { return };
+    if !has(test, "perf", "linux-perf") {
+        return;
+    }
+    let Some(_live) = live(test) else { return };
+    if tracefs != Tracefs::Mounted {
+        return not_run(test, "perf's probes would stay in a tracefs that goes away");
+    }
+    let path = program.path();
+    let probe = PerfProbe::new(&path, "hit");
+    let script = format!("{} & {}; wait", path.display(), path.display());
+    let all = said(&["-x,", "-e", &probe.0, "sh", "-c", &script]);
+    let [ours, perfs] = all.each_ref().map(|text| counts(text));
+    assert_eq!(ours, perfs);
+    assert_eq!(ours, [(probe.0.clone(), "2000".to_owned())]);
 }
 
 /// Each line through two pipes.
