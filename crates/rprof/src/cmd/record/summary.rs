@@ -59,7 +59,7 @@ fn late_writer(summary: &Summary) -> Option<String> {
     };
     let help = match summary.compression {
         Some(level @ 2..) => format!("it compresses at level {level}: -z1 is faster"),
-        _ => "a faster disk, or a lower -F, would help".to_owned(),
+        _ => "free CPUs, a faster disk, or a lower -F would help".to_owned(),
     };
     Some(format!("the writer could not keep up: {what} ({help})"))
 }
