@@ -33,7 +33,7 @@ use std::io;
 /// Pages of the sideband of a thread that has its own.
 const THREAD_SIDEBAND_PAGES: usize = 8;
 /// With stack dumps, the recorder wakes up when one of this many parts of a ring is full.
-const WAKE_AT: usize = 8;
+const WAKE_AT: usize = 4;
 /// A ring has room for this many samples at least, or their dumps are smaller.
 const LEAST_SAMPLES: usize = 24;
 
