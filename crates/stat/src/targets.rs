@@ -2,6 +2,7 @@
 
 use crate::{Aggregation, Error, StatSettings, WhoseEvents};
 use rprof_ringbuf::{Cpu, Target};
+use std::collections::BTreeSet;
 
 /// A thread that is counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,5 +113,8 @@ fn threads(settings: &StatSettings, child: Option<i32>) -> Result<Vec<Thread>, E
         tid,
         comm: rprof_process::comm_of(tid, tid).unwrap_or_default(),
     };
-    Ok(tids.into_iter().map(named).collect())
+    // Who is named twice is counted once.
+    let mut seen = BTreeSet::new();
+    let once = tids.into_iter().filter(|&tid| seen.insert(tid));
+    Ok(once.map(named).collect())
 }
