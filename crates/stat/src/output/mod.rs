@@ -108,7 +108,7 @@ impl Printer<'_> {
                 row: &row,
                 label: self.label(span, &row),
                 metrics: match event.is_supported && row.is_counted() {
-                    true => span.counted.metrics(nth, &row),
+                    true => shown(span.counted.metrics(nth, &row)),
                     false => Vec::new(),
                 },
             };
@@ -196,6 +196,16 @@ impl Printer<'_> {
             _ => format!("{comm}-{}", thread.tid),
         }
     }
+}
+
+/// A line each but the first's, which is the event's own: of what has no value there is none.
+fn shown(mut metrics: Vec<Metric>) -> Vec<Metric> {
+    let mut nth = 0;
+    metrics.retain(|metric| {
+        nth += 1;
+        nth == 1 || metric.value.is_some() || metric.why_none.is_some()
+    });
+    metrics
 }
 
 /// Whether it says of how many CPUs it is.
