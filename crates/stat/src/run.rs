@@ -1,6 +1,6 @@
 //! A count from start to end.
 
-use crate::control::{Word, words};
+use crate::control::{Refused, Word, words};
 use crate::counts_file::{CountsFile, CountsWriter};
 use crate::derived::Counted;
 use crate::opening::{Cell, Counters, How, Wanted};
@@ -62,7 +62,7 @@ pub fn stat(
     Ok(StatEnd {
         status,
         never_counted: whole.never_counted(),
-        refused: whole.refused,
+        refused: whole.refused.in_words(),
     })
 }
 
@@ -79,8 +79,7 @@ struct Whole<'w> {
     /// To be begun, and begun.
     file: Option<CountsFile>,
     control: Option<ControlLines>,
-    /// Words that were not obeyed.
-    refused: Vec<String>,
+    refused: Refused,
     writer: Option<CountsWriter>,
     runs: Runs,
     last: Option<LastCounters>,
@@ -142,9 +141,9 @@ impl<'w> Whole<'w> {
                 .as_ref()
                 .map(ControlLines::open)
                 .transpose()?,
-            refused: Vec::new(),
+            refused: Refused::default(),
             writer: None,
-            runs: Runs::default(),
+            runs: Runs::new(settings.style.table),
             last: None,
             cpu_time: None,
         })
@@ -297,7 +296,7 @@ impl<'w> Whole<'w> {
             };
             match switched.map_err(Error::system("switching counters"))? {
                 true => control.acknowledge(),
-                false => self.refused.push(word.refused()),
+                false => self.refused.add(&word),
             }
         }
         Ok(())
@@ -372,7 +371,7 @@ impl<'w> Whole<'w> {
             cpu: cpu_time.map(|time| (time.user, time.system)),
         };
         if self.printer.is_repeated {
-            let n = self.runs.walls.len();
+            let n = self.runs.wall().n();
             self.printer.title = format!("{} ({n} runs)", self.printer.title);
         }
         let written = self.printer.head(&span, self.out);
