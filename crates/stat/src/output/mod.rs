@@ -152,9 +152,10 @@ impl Printer<'_> {
         let mut all: Vec<(usize, Row)> = rows
             .flat_map(|(nth, rows)| rows.iter().map(move |row| (nth, *row)))
             .collect();
-        // What this machine does not count has no rows.
-        for (nth, event) in span.counted.events.iter().enumerate() {
-            if !event.is_supported {
+        // What this machine does not count has no rows, nor has what it counts on other CPUs only.
+        for nth in 0..span.counted.events.len() {
+            let rows = span.counted.rows.get(nth);
+            if rows.is_none_or(Vec::is_empty) {
                 all.extend(self.missing(span, nth));
             }
         }

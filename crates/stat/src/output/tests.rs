@@ -179,6 +179,38 @@ fn metrics_alone_have_a_line_for_each_key() {
 }
 
 #[test]
+fn what_is_counted_on_other_cpus_only_is_shown() {
+    let events = ["task-clock", "cycles"].map(event);
+    let rows = [vec![row(Key::Global, 1e9, 1e9)], Vec::new()];
+    let style = style(CountForm::Csv(",".to_owned()), false);
+    let printer = Printer {
+        style: &style,
+        aggregation: Aggregation::Global,
+        title: String::new(),
+        is_interval: false,
+        is_repeated: false,
+        n_headed: 0,
+    };
+    let span = Span {
+        counted: Counted {
+            events: &events,
+            rows: &rows,
+            metrics: &[],
+            wall_ns: 1e9,
+        },
+        threads: &[],
+        at: None,
+    };
+    let mut out = Vec::new();
+    printer.counts(&span, &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert_eq!(
+        text.lines().nth(1),
+        Some("<not counted>,,cycles,0,100.00,,")
+    );
+}
+
+#[test]
 fn columns_stay_where_the_head_has_them() {
     let events = [
         "task-clock",
