@@ -130,6 +130,18 @@ fn what_cannot_be_counted_is_one_line() {
 }
 
 #[test]
+fn cpus_that_are_not_there_are_an_error() {
+    let Some(_live) = live("cpus_that_are_not_there_are_an_error") else {
+        return;
+    };
+    for cpus in ["4095", "0,4095"] {
+        let said = run(&mut stat(&["-C", cpus, "-e", "cs", "true"])).fails(1);
+        assert!(said.contains("no such CPU: 4095"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+}
+
+#[test]
 fn who_is_named_twice_is_counted_once() {
     let Some(_live) = live("who_is_named_twice_is_counted_once") else {
         return;

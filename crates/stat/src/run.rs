@@ -8,11 +8,11 @@ use crate::output::{Footer, Printer, Span};
 use crate::rows::{AddedUp, Row, since};
 use crate::runs::Runs;
 use crate::schedule::{Due, Schedule};
-use crate::targets::Targets;
+use crate::targets::{Targets, is_of_cpus, online};
 use crate::topology::Topology;
 use crate::unit::Unit;
 use crate::{Error, MetricOfEvents, StatSettings, WhoseEvents};
-use rprof_events::{Sources, online_cpus};
+use rprof_events::Sources;
 use rprof_process::{Child, Gated, ResourceUsage, Stdout};
 use rprof_ringbuf::Poller;
 use rprof_ringbuf::count::KernelDoor;
@@ -117,8 +117,8 @@ const ALIVE_EVERY: Duration = Duration::from_millis(100);
 
 impl<'w> Whole<'w> {
     fn new(settings: &'w StatSettings, out: &'w mut dyn Write) -> Result<Self, Error> {
-        let sources = sources(settings);
-        let online = online_cpus(&sources).unwrap_or_else(|_| vec![0]);
+        let wanted = settings.cpus.as_deref();
+        let online = online(wanted, is_of_cpus(settings), &sources(settings))?;
         let counted = settings.cgroups.events(settings.events.len())?;
         Ok(Self {
             settings,
