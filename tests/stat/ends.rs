@@ -130,6 +130,40 @@ fn what_cannot_be_counted_is_one_line() {
 }
 
 #[test]
+fn cpus_that_are_not_there_are_an_error() {
+    let Some(_live) = live("cpus_that_are_not_there_are_an_error") else {
+        return;
+    };
+    for cpus in ["4095", "0,4095"] {
+        let said = run(&mut stat(&["-C", cpus, "-e", "cs", "true"])).fails(1);
+        assert!(said.contains("no such CPU: 4095"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+}
+
+#[test]
+fn who_is_named_twice_is_counted_once() {
+    let Some(_live) = live("who_is_named_twice_is_counted_once") else {
+        return;
+    };
+    let own = std::process::id();
+    let twice = format!("{own},{own}");
+    for flag in ["-p", "-t"] {
+        let of = |who: &str| {
+            let words = ["--per-thread", "-x,", "-e", "cs:u", "--timeout", "10"];
+            let ran = run(&mut stat(&[&words[..], &[flag, who]].concat())).ok();
+            let label = |line: &str| line.split(',').next().map(str::to_owned);
+            ran.stderr.lines().filter_map(label).collect::<Vec<_>>()
+        };
+        let labels = of(&twice);
+        let mut once = labels.clone();
+        once.sort();
+        once.dedup();
+        assert_eq!(labels.len(), once.len(), "{flag}: {labels:?}");
+    }
+}
+
+#[test]
 fn nothing_but_times_is_counted_if_nothing_is_wanted() {
     let Some(_live) = live("nothing_but_times_is_counted_if_nothing_is_wanted") else {
         return;

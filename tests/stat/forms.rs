@@ -10,6 +10,7 @@ const FLAGS: &[(&[&str], bool)] = &[
     (&["-d"], false),
     (&["-r", "2"], false),
     (&["-e", "page-faults"], false),
+    (&["-dd", "-e", "page-faults"], false),
     (
         &["-e", "{page-faults,context-switches},task-clock:u"],
         false,

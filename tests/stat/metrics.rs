@@ -34,6 +34,11 @@ fn metrics_are_computed_from_counts() {
         .stderr;
     let first: serde_json::Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
     assert!(first["metric-value"].is_null() && first["metric-unit"] == "none");
+    let large = stat(&["-j", "-M", "large=1e308 * 1e308 + page-faults", path])
+        .ok()
+        .stderr;
+    let first: serde_json::Value = serde_json::from_str(large.lines().next().unwrap()).unwrap();
+    assert!(first["metric-value"].is_null(), "{large}");
     let only = [
         "--metric-only",
         "-M",

@@ -14,6 +14,30 @@ pub(crate) enum Word {
     Unknown(String),
 }
 
+/// Words that were not obeyed: the first are named, the others counted.
+#[derive(Debug, Default)]
+pub(crate) struct Refused {
+    named: Vec<String>,
+    n_more: u64,
+}
+
+const MOST_NAMED: usize = 10;
+
+impl Refused {
+    pub(crate) fn add(&mut self, word: &Word) {
+        match self.named.len() < MOST_NAMED {
+            true => self.named.push(word.refused()),
+            false => self.n_more = self.n_more.saturating_add(1),
+        }
+    }
+
+    pub(crate) fn in_words(self) -> Vec<String> {
+        let more = format!("--control: {} more words were not obeyed", self.n_more);
+        let more = (self.n_more > 0).then_some(more);
+        self.named.into_iter().chain(more).collect()
+    }
+}
+
 /// Words that have come by now.
 pub(crate) fn words(pipes: &mut ControlLines) -> Vec<Word> {
     let lines = pipes.take();
@@ -53,6 +77,18 @@ impl Word {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_flood_of_words_is_ten_and_a_number() {
+        let mut refused = Refused::default();
+        for nth in 0..1000 {
+            refused.add(&Word::of(&format!("word{nth}")));
+        }
+        let said = refused.in_words();
+        assert_eq!(said.len(), 11);
+        assert!(said[9].contains("'word9'"), "{said:?}");
+        assert_eq!(said[10], "--control: 990 more words were not obeyed");
+    }
 
     #[test]
     fn words_are_perfs() {

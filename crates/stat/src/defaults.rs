@@ -17,10 +17,10 @@ pub enum DefaultSet {
     Prefetches,
 }
 
-const DATA: &str = ",L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses";
-const ADDRESSES: &str = ",L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,\
+const DATA: &str = "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses";
+const ADDRESSES: &str = "L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,\
                          iTLB-load-misses";
-const PREFETCHES: &str = ",L1-dcache-prefetches,L1-dcache-prefetch-misses";
+const PREFETCHES: &str = "L1-dcache-prefetches,L1-dcache-prefetch-misses";
 
 /// The events, as they are written on the command line. `of_cpus`: what CPUs do, not what tasks do.
 ///
@@ -43,16 +43,27 @@ pub fn default_events(
     if let Some(group) = topdown_group(8, has) {
         list = format!("{list},{group}");
     }
-    for (level, events) in [
+    let mut events = parse_events(&list, sources)?;
+    events.extend(detail_events(sources, detail)?);
+    Ok(events)
+}
+
+/// What `-d` adds, also to events that are named.
+///
+/// # Errors
+/// Where sysfs describes a PMU in a way that is not understood.
+pub fn detail_events(sources: &Sources, detail: DefaultSet) -> Result<Vec<Event>, EventError> {
+    let levels = [
         (DefaultSet::Data, DATA),
         (DefaultSet::Addresses, ADDRESSES),
         (DefaultSet::Prefetches, PREFETCHES),
-    ] {
-        if detail >= level {
-            list.push_str(events);
-        }
+    ];
+    let wanted = levels.iter().filter(|(level, _)| detail >= *level);
+    let mut events = Vec::new();
+    for (_, list) in wanted {
+        events.extend(parse_events(list, sources)?);
     }
-    parse_events(&list, sources)
+    Ok(events)
 }
 
 /// The events of `--topdown`, down to a level of 1 or 2 where the machine has it; `None` if it has none.

@@ -87,7 +87,8 @@ const CACHES: [&str; 5] = [
 ];
 
 impl Counted<'_> {
-    /// What the nth event's count says, beside those with the same key.
+    /// What the nth event's count says, beside those with the same key. Which metrics there are is a matter of
+    /// the events, not of their counts: columns stay where they are.
     pub(crate) fn metrics(&self, nth: usize, row: &Row) -> Vec<Metric> {
         let Some(event) = self.events.get(nth) else {
             return Vec::new();
@@ -119,7 +120,7 @@ impl Counted<'_> {
                 let unit = CACHES.get(usize::from(cache)).copied().unwrap_or_default();
                 share(Role::CacheAccesses(cache), unit)
             }
-            Some(Role::Cycles) if self.clock(event, row).is_some() => {
+            Some(Role::Cycles) if self.has_clock(event) => {
                 ratio(Format::Three, "GHz", row.count, self.clock(event, row))
             }
             Some(Role::SlotsOf(byte)) => return self.of_slots(event, row, byte),
@@ -140,6 +141,7 @@ impl Counted<'_> {
                 why_none: match value {
                     Ok(_) => None,
                     Err(NoValue::DividedByZero) => Some("div by 0"),
+                    Err(NoValue::NotFinite) => Some("no number"),
                     Err(NoValue::NotCounted) => Some("not counted"),
                 },
                 format: Format::Free,
@@ -165,10 +167,12 @@ impl Counted<'_> {
         let mut metrics = vec![ratio(Format::Two, "insn per cycle", row.count, cycles)];
         let stalled =
             [Role::StalledFrontend, Role::StalledBackend].map(|role| of(role).unwrap_or(0.0));
-        let stalled = stalled[0].max(stalled[1]);
-        if stalled > 0.0 && row.count > 0.0 {
+        let stalled = Some(stalled[0].max(stalled[1])).filter(|&stalled| stalled > 0.0);
+        let is_stalled = |role| matches!(role, Role::StalledFrontend | Role::StalledBackend);
+        if self.has(event, is_stalled) {
             let unit = "stalled cycles per insn";
-            metrics.push(ratio(Format::Two, unit, stalled, Some(row.count)));
+            let whole = stalled.map(|_| row.count);
+            metrics.push(ratio(Format::Two, unit, stalled.unwrap_or(0.0), whole));
         }
         metrics
     }
@@ -189,12 +193,18 @@ impl Counted<'_> {
             .map(|nth| self.count_of(event, row, Role::SlotsOf(nth)))
             .collect();
         let level_1: Option<f64> = counts.iter().take(4).copied().sum();
-        let (Some(all), Some((unit, rest))) = (level_1, UNITS.get(byte)) else {
+        let has_all = (0..4).all(|nth| self.has(event, |role| role == Role::SlotsOf(nth)));
+        let Some((unit, rest)) = UNITS.get(byte).filter(|_| has_all) else {
             return Vec::new();
         };
-        if all <= 0.0 {
-            return vec![ratio(Format::CoarsePercent, unit, 0.0, None)];
-        }
+        let Some(all) = level_1.filter(|&all| all > 0.0) else {
+            let none = |unit| ratio(Format::CoarsePercent, unit, 0.0, None);
+            return [Some(*unit), *rest]
+                .into_iter()
+                .flatten()
+                .map(none)
+                .collect();
+        };
         let topdown = Topdown::of(|nth| counts.get(nth).copied().flatten().unwrap_or(0.0) / all);
         let two = topdown.level_2;
         let rests = [
@@ -214,10 +224,11 @@ impl Counted<'_> {
     /// CPUs before Ice Lake: four counts make the four shares.
     fn of_pipeline(&self, event: &StatEvent, row: &Row) -> Vec<Metric> {
         let of = |nth| self.count_of(event, row, Role::Pipeline(nth));
-        let Some(total) = of(0).filter(|&total| total > 0.0) else {
+        if !self.has(event, |role| role == Role::Pipeline(0)) {
             return Vec::new();
-        };
-        let part = |nth| of(nth).map(|count| count / total);
+        }
+        let total = of(0).filter(|&total| total > 0.0);
+        let part = |nth| Some(of(nth)? / total?);
         let (issued, retired, bubbles, recovery) = (part(1), part(2), part(3), part(4));
         let bad = || Some((issued? - retired? + recovery?).max(0.0));
         let (unit, share) = match event.role {
@@ -230,10 +241,8 @@ impl Counted<'_> {
             }
             _ => return Vec::new(),
         };
-        share
-            .map(|share| percent(unit, share))
-            .into_iter()
-            .collect()
+        let none = || ratio(Format::CoarsePercent, unit, 0.0, None);
+        vec![share.map_or_else(none, |share| percent(unit, share))]
     }
 
     /// The count of an event of this role, of the same key and the same instructions.
@@ -257,6 +266,24 @@ impl Counted<'_> {
             rows.iter().find(|other| is_it && other.key == row.key)
         });
         found.map(|found| found.count).filter(|&count| count > 0.0)
+    }
+
+    /// Whether there is a clock, whatever it says just now.
+    fn has_clock(&self, event: &StatEvent) -> bool {
+        let is_it = |other: &StatEvent| other.role == Some(Role::Clock);
+        let mut events = self.events.iter();
+        events.any(|other| is_it(other) && other.is_supported && other.cgroup == event.cgroup)
+    }
+
+    /// Whether an event of such a role is counted of the same.
+    fn has(&self, event: &StatEvent, is_it: impl Fn(Role) -> bool) -> bool {
+        let is_alike = |other: &&StatEvent| {
+            other.is_supported
+                && other.cgroup == event.cgroup
+                && are_alike(&event.attr, &other.attr)
+        };
+        let mut alike = self.events.iter().filter(is_alike);
+        alike.any(|other| other.role.is_some_and(&is_it))
     }
 
     fn per_second(&self, event: &StatEvent, row: &Row) -> Option<Metric> {

@@ -61,6 +61,15 @@ pub enum Error {
         /// Its id.
         id: i32,
     },
+    /// A CPU is not on line.
+    #[error("no such CPU: {cpu} (online are those in /sys/devices/system/cpu/online)")]
+    NoSuchCpu {
+        /// Its number.
+        cpu: u32,
+    },
+    /// The CPUs of this machine could not be read.
+    #[error(transparent)]
+    Cpus(#[from] rprof_events::EventError),
     /// There are no events of a control group.
     #[error(transparent)]
     Cgroup(#[from] CgroupError),

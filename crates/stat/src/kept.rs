@@ -11,6 +11,7 @@ use crate::runs::Runs;
 use crate::targets::Thread;
 use crate::topology::Topology;
 use crate::{Aggregation, Error, Style};
+use rprof_perfdata::feature::decode_strings;
 use rprof_perfdata::file_record::{CpuMap, EventUpdate, Stat, Update};
 use rprof_perfdata::{FeatureId, FileRecord, Reader, Step, file_kind};
 use rprof_ringbuf::count::Reading;
@@ -209,22 +210,29 @@ impl<'r> Kept<'r> {
         settings: &'s KeptSettings,
         is_interval: bool,
     ) -> Result<Printer<'s>, Error> {
-        let command = self.reader.feature(FeatureId::CMDLINE).ok().flatten();
-        let endian = self.reader.endian();
-        let command = command.unwrap_or_default();
-        let words = rprof_perfdata::feature::decode_strings(&command, endian).unwrap_or_default();
-        let words: Vec<String> = words
-            .into_iter()
-            .map(|word| Untrusted::of_bytes(word).to_string())
-            .collect();
         Ok(Printer {
             style: &settings.style,
             aggregation: self.aggregation(settings)?,
-            title: format!("'{}'", words.join(" ")),
+            // Intervals have none, and there may be very many of them.
+            title: match is_interval {
+                true => String::new(),
+                false => self.title(),
+            },
             is_interval,
             is_repeated: false,
             n_headed: self.printer_heads,
         })
+    }
+
+    fn title(&self) -> String {
+        let command = self.reader.feature(FeatureId::CMDLINE).ok().flatten();
+        let command = command.unwrap_or_default();
+        let words = decode_strings(&command, self.reader.endian()).unwrap_or_default();
+        let words: Vec<String> = words
+            .into_iter()
+            .map(|word| Untrusted::of_bytes(word).to_string())
+            .collect();
+        format!("'{}'", words.join(" "))
     }
 
     fn cells(&self, values: &[Values], before: Option<&[Values]>) -> Vec<Vec<Cell>> {

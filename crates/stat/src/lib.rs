@@ -34,7 +34,7 @@ mod topology;
 mod unit;
 
 pub use counts_file::CountsFile;
-pub use defaults::{DefaultSet, default_events, topdown_events};
+pub use defaults::{DefaultSet, default_events, detail_events, topdown_events};
 pub use error::Error;
 pub use kept::{KeptSettings, show_kept};
 pub use metric::{DefinedMetric, MetricError, Names};

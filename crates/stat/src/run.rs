@@ -1,6 +1,6 @@
 //! A count from start to end.
 
-use crate::control::{Word, words};
+use crate::control::{Refused, Word, words};
 use crate::counts_file::{CountsFile, CountsWriter};
 use crate::derived::Counted;
 use crate::opening::{Cell, Counters, How, Wanted};
@@ -8,11 +8,11 @@ use crate::output::{Footer, Printer, Span};
 use crate::rows::{AddedUp, Row, since};
 use crate::runs::Runs;
 use crate::schedule::{Due, Schedule};
-use crate::targets::Targets;
+use crate::targets::{Targets, is_of_cpus, online};
 use crate::topology::Topology;
 use crate::unit::Unit;
 use crate::{Error, MetricOfEvents, StatSettings, WhoseEvents};
-use rprof_events::{Sources, online_cpus};
+use rprof_events::Sources;
 use rprof_process::{Child, Gated, ResourceUsage, Stdout};
 use rprof_ringbuf::Poller;
 use rprof_ringbuf::count::KernelDoor;
@@ -62,7 +62,7 @@ pub fn stat(
     Ok(StatEnd {
         status,
         never_counted: whole.never_counted(),
-        refused: whole.refused,
+        refused: whole.refused.in_words(),
     })
 }
 
@@ -79,8 +79,7 @@ struct Whole<'w> {
     /// To be begun, and begun.
     file: Option<CountsFile>,
     control: Option<ControlLines>,
-    /// Words that were not obeyed.
-    refused: Vec<String>,
+    refused: Refused,
     writer: Option<CountsWriter>,
     runs: Runs,
     last: Option<LastCounters>,
@@ -118,8 +117,8 @@ const ALIVE_EVERY: Duration = Duration::from_millis(100);
 
 impl<'w> Whole<'w> {
     fn new(settings: &'w StatSettings, out: &'w mut dyn Write) -> Result<Self, Error> {
-        let sources = sources(settings);
-        let online = online_cpus(&sources).unwrap_or_else(|_| vec![0]);
+        let wanted = settings.cpus.as_deref();
+        let online = online(wanted, is_of_cpus(settings), &sources(settings))?;
         let counted = settings.cgroups.events(settings.events.len())?;
         Ok(Self {
             settings,
@@ -142,9 +141,9 @@ impl<'w> Whole<'w> {
                 .as_ref()
                 .map(ControlLines::open)
                 .transpose()?,
-            refused: Vec::new(),
+            refused: Refused::default(),
             writer: None,
-            runs: Runs::default(),
+            runs: Runs::new(settings.style.table),
             last: None,
             cpu_time: None,
         })
@@ -297,7 +296,7 @@ impl<'w> Whole<'w> {
             };
             match switched.map_err(Error::system("switching counters"))? {
                 true => control.acknowledge(),
-                false => self.refused.push(word.refused()),
+                false => self.refused.add(&word),
             }
         }
         Ok(())
@@ -372,7 +371,7 @@ impl<'w> Whole<'w> {
             cpu: cpu_time.map(|time| (time.user, time.system)),
         };
         if self.printer.is_repeated {
-            let n = self.runs.walls.len();
+            let n = self.runs.wall().n();
             self.printer.title = format!("{} ({n} runs)", self.printer.title);
         }
         let written = self.printer.head(&span, self.out);

@@ -19,6 +19,10 @@ impl Series {
         self.squares += delta * (value - self.mean);
     }
 
+    pub(crate) fn n(&self) -> f64 {
+        self.n
+    }
+
     pub(crate) fn mean(&self) -> f64 {
         self.mean
     }
@@ -46,13 +50,23 @@ impl Series {
 pub(crate) struct Runs {
     /// By event, then by key: counts, and sums of both times.
     events: Vec<BTreeMap<crate::topology::Key, (Series, Series, Series, u64)>>,
-    /// Seconds of each run.
-    pub(crate) walls: Vec<f64>,
+    /// Seconds of a run.
+    wall: Series,
+    /// Seconds of each run, where a table wants them: runs without end are too many.
+    pub(crate) walls: Option<Vec<f64>>,
 }
 
 impl Runs {
+    pub(crate) fn new(has_table: bool) -> Self {
+        Self {
+            walls: has_table.then(Vec::new),
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn add(&mut self, rows: &[Vec<Row>], wall: f64) {
-        self.walls.push(wall);
+        self.wall.add(wall);
+        self.walls.iter_mut().for_each(|walls| walls.push(wall));
         self.events
             .resize_with(self.events.len().max(rows.len()), BTreeMap::new);
         for (of_event, rows) in self.events.iter_mut().zip(rows) {
@@ -90,15 +104,26 @@ impl Runs {
 
     /// Seconds of a run.
     pub(crate) fn wall(&self) -> Series {
-        let mut wall = Series::default();
-        self.walls.iter().for_each(|&one| wall.add(one));
-        wall
+        self.wall
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn runs_are_kept_one_by_one_for_a_table_only() {
+        for (mut runs, expected) in [
+            (Runs::new(true), Some(vec![1.0, 3.0])),
+            (Runs::new(false), None),
+        ] {
+            runs.add(&[], 1.0);
+            runs.add(&[], 3.0);
+            assert_eq!(runs.walls, expected);
+            assert_eq!((runs.wall().n(), runs.wall().mean()), (2.0, 2.0));
+        }
+    }
 
     #[test]
     fn deviations_are_those_of_the_mean() {

@@ -1,7 +1,9 @@
 //! Whom counters are opened for: threads by their number in a list, CPUs.
 
 use crate::{Aggregation, Error, StatSettings, WhoseEvents};
+use rprof_events::{Sources, online_cpus};
 use rprof_ringbuf::{Cpu, Target};
+use std::collections::BTreeSet;
 
 /// A thread that is counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +79,24 @@ impl Targets {
     }
 }
 
+/// CPUs that are on line, with all that are to be counted; none where nobody needs to know.
+pub(crate) fn online(
+    wanted: Option<&[u32]>,
+    is_of_cpus: bool,
+    sources: &Sources,
+) -> Result<Vec<u32>, Error> {
+    let online = match online_cpus(sources) {
+        Ok(online) => online,
+        Err(error) if wanted.is_none() && is_of_cpus => return Err(error.into()),
+        Err(_) => return Ok(Vec::new()),
+    };
+    let mut wanted = wanted.into_iter().flatten();
+    match wanted.find(|cpu| !online.contains(cpu)) {
+        Some(&cpu) => Err(Error::NoSuchCpu { cpu }),
+        None => Ok(online),
+    }
+}
+
 /// Whether CPUs are counted, not tasks.
 pub(crate) fn is_of_cpus(settings: &StatSettings) -> bool {
     settings.watch == WhoseEvents::All && settings.aggregation != Aggregation::Thread
@@ -112,5 +132,32 @@ fn threads(settings: &StatSettings, child: Option<i32>) -> Result<Vec<Thread>, E
         tid,
         comm: rprof_process::comm_of(tid, tid).unwrap_or_default(),
     };
-    Ok(tids.into_iter().map(named).collect())
+    // Who is named twice is counted once.
+    let mut seen = BTreeSet::new();
+    let once = tids.into_iter().filter(|&tid| seen.insert(tid));
+    Ok(once.map(named).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_that_are_not_there_or_not_known_are_never_left_out_silently() {
+        let dir = tempfile::tempdir().unwrap();
+        let sources = Sources {
+            sysfs: dir.path().to_owned(),
+            ..Sources::default()
+        };
+        // Tasks are counted wherever they run.
+        assert!(online(None, false, &sources).unwrap().is_empty());
+        assert!(matches!(online(None, true, &sources), Err(Error::Cpus(_))));
+        let cpus = dir.path().join("devices/system/cpu");
+        std::fs::create_dir_all(&cpus).unwrap();
+        std::fs::write(cpus.join("online"), "0,2-3\n").unwrap();
+        assert_eq!(online(None, true, &sources).unwrap(), [0, 2, 3]);
+        assert_eq!(online(Some(&[3]), true, &sources).unwrap(), [0, 2, 3]);
+        let gone = online(Some(&[0, 1]), true, &sources);
+        assert!(matches!(gone, Err(Error::NoSuchCpu { cpu: 1 })));
+    }
 }

@@ -59,10 +59,22 @@ pub fn read_page(page: &impl PageLoads) -> Option<PageReading> {
     words.reading(cycles)
 }
 
-/// Whether the counter of the page can be read by `rdpmc` now.
-pub(super) fn is_on_pmu(page: &impl PageLoads) -> bool {
-    let [_, index] = halves(page.load(LOCK_AND_INDEX));
-    index != 0 && page.load(CAPABILITIES) & CAP_USER_RDPMC != 0
+/// What `read` says of the CPU's registers while the page's counter is the one of that number, between two
+/// changes of the page; `None` if it is not.
+pub(super) fn read_registers<T>(
+    page: &impl PageLoads,
+    number: u32,
+    read: impl Fn() -> T,
+) -> Option<T> {
+    let once = |_| {
+        let [lock, index] = halves(page.load(LOCK_AND_INDEX));
+        let is_readable = page.load(CAPABILITIES) & CAP_USER_RDPMC != 0;
+        let is_it = is_readable && index.checked_sub(1) == Some(number);
+        let value = is_it.then(&read);
+        let [lock_after, _] = halves(page.load(LOCK_AND_INDEX));
+        (lock == lock_after && lock % 2 == 0).then_some(value)
+    };
+    (0..MOST_TRIES).find_map(once)?
 }
 
 /// What stands in a page between two changes.

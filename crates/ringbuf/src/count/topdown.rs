@@ -43,10 +43,11 @@ impl TopdownSample {
     /// Reads both registers without a system call.
     ///
     /// `page` is that of the group's leader, which must count `slots` (raw event 0x400) of this thread; one of
-    /// the metrics (such as raw event 0x8000, retiring) must be its member. `None` if the page forbids it, or if
-    /// the group is not on the PMU at the moment.
+    /// the metrics (such as raw event 0x8000, retiring) must be its member. `None` if the page forbids it, if
+    /// the group is not on the PMU at the moment, or if its leader is something else: other CPUs end a process
+    /// that reads these registers.
     pub fn read(page: &impl PageLoads) -> Option<Self> {
-        super::page::is_on_pmu(page).then(|| Self {
+        super::page::read_registers(page, FIXED_SLOTS, || Self {
             slots: page.performance_counter(FIXED_SLOTS),
             metrics: PerfMetrics(page.performance_counter(METRICS)),
         })
@@ -140,6 +141,7 @@ impl Topdown {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
 
     fn percent(share: f64) -> String {
         format!("{:.2}", 100.0 * share)
@@ -169,6 +171,63 @@ mod tests {
         ];
         for (share, expected) in level_2 {
             assert_eq!(percent(share), expected);
+        }
+    }
+
+    /// A page with this index, and registers that are read while the page is changed `n_changes` times.
+    struct Registers {
+        index: u32,
+        n_changes: Cell<u32>,
+        lock: Cell<u32>,
+    }
+
+    impl PageLoads for Registers {
+        fn load(&self, offset: usize) -> u64 {
+            let low_first = |[low, high]: [u32; 2]| {
+                let bytes = [low.to_ne_bytes(), high.to_ne_bytes()].concat();
+                u64::from_ne_bytes(bytes.try_into().unwrap())
+            };
+            match offset {
+                8 => low_first([self.lock.get(), self.index]),
+                // rdpmc is allowed.
+                40 => 4,
+                _ => 0,
+            }
+        }
+
+        fn performance_counter(&self, index: u32) -> u64 {
+            assert!([FIXED_SLOTS, METRICS].contains(&index));
+            if self.n_changes.get() > 0 {
+                self.n_changes.set(self.n_changes.get() - 1);
+                self.lock.set(self.lock.get() + 2);
+                return 0;
+            }
+            u64::from(index)
+        }
+
+        fn cycles(&self) -> u64 {
+            0
+        }
+    }
+
+    #[test]
+    fn both_registers_are_of_one_moment_and_of_slots_only() {
+        let page = |index, n_changes| Registers {
+            index,
+            n_changes: Cell::new(n_changes),
+            lock: Cell::new(0),
+        };
+        let both = Some(TopdownSample {
+            slots: u64::from(FIXED_SLOTS),
+            metrics: PerfMetrics(u64::from(METRICS)),
+        });
+        for n_changes in 0..5 {
+            assert_eq!(TopdownSample::read(&page(FIXED_SLOTS + 1, n_changes)), both);
+        }
+        assert_eq!(TopdownSample::read(&page(FIXED_SLOTS + 1, u32::MAX)), None);
+        // Not on the PMU; a counter of something else.
+        for index in [0, 1, 1 << 30 | 2] {
+            assert_eq!(TopdownSample::read(&page(index, 0)), None);
         }
     }
 

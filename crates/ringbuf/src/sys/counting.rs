@@ -19,6 +19,9 @@ pub fn enable_own_counters(is_on: bool) -> io::Result<()> {
     check(unsafe { libc::prctl(option, 0, 0, 0, 0) }).map(drop)
 }
 
+/// Whether [`performance_counter`] reads counters here.
+pub(crate) const READS_COUNTERS: bool = cfg!(all(target_arch = "x86_64", not(miri)));
+
 /// A counter of this CPU, as the instruction `rdpmc` reads it; 0 on other machines. Only where a page of the
 /// kernel says that it may be read (`cap_user_rdpmc`, and an index): elsewhere the CPU ends the process.
 pub(crate) fn performance_counter(index: u32) -> u64 {

@@ -13,7 +13,7 @@ mod rights;
 mod signals;
 
 pub use counting::enable_own_counters;
-pub(crate) use counting::{cycles, performance_counter};
+pub(crate) use counting::{READS_COUNTERS, cycles, performance_counter};
 pub use files::OpenFilesLimit;
 pub use mount::mount_tracefs;
 pub use rights::Rights;

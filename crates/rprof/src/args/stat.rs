@@ -76,7 +76,7 @@ pub(crate) struct CountedArgs {
     #[arg(short = 'g', long)]
     pub(crate) group: bool,
 
-    /// More of the default set: -d caches of data, -dd also of instructions and addresses, -ddd also prefetches
+    /// More events, beside -e, too: -d caches of data, -dd also of instructions and addresses, -ddd also prefetches
     #[arg(short = 'd', long, action = ArgAction::Count)]
     pub(crate) detailed: u8,
 

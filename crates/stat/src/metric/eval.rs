@@ -36,6 +36,8 @@ pub(super) enum Operator {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoValue {
     DividedByZero,
+    /// No number is as large, or it is none.
+    NotFinite,
     NotCounted,
 }
 

@@ -72,6 +72,7 @@ fn what_has_no_value_says_why() {
     assert_eq!(value(all), Err(NoValue::DividedByZero));
     let missing = "instructions + cycles + branches + cycles:u";
     assert_eq!(value(missing), Err(NoValue::NotCounted));
+    assert_eq!(value("1e308 * 1e308"), Err(NoValue::NotFinite));
     // What is not taken is not computed.
     assert_eq!(value("1 / 0 if 0 else 5"), Ok(5.0));
 }

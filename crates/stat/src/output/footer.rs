@@ -72,7 +72,7 @@ fn table(runs: &Runs, precision: usize, out: &mut dyn Write) -> io::Result<()> {
     let number = format!(" {mean:17.precision$}");
     let indent = number.len() - number.trim_start().len();
     writeln!(out, "{:indent$}# Table of individual measurements:", "")?;
-    for &wall in &runs.walls {
+    for &wall in runs.walls.iter().flatten() {
         let off = wall - mean;
         let share = if wall > 0.0 { off.abs() / wall } else { 0.0 };
         // One for each 5 %.

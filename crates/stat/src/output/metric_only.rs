@@ -2,6 +2,7 @@
 
 use super::{Printer, Span, is_of_several, seconds};
 use crate::derived::Metric;
+use crate::rows::Row;
 use crate::topology::Key;
 use crate::{Aggregation, CountForm};
 use std::io::{self, Write};
@@ -49,14 +50,7 @@ pub(super) fn head(printer: &Printer<'_>, span: &Span<'_>, out: &mut dyn Write) 
 /// The lines.
 pub(super) fn rows(printer: &Printer<'_>, span: &Span<'_>, out: &mut dyn Write) -> io::Result<()> {
     for (key, n) in keys(span) {
-        let row = crate::rows::Row {
-            key,
-            n,
-            count: 0.0,
-            enabled_ns: 0.0,
-            running_ns: 0.0,
-            noise_percent: 0.0,
-        };
+        let row = empty(key, n);
         let label = printer.label(span, &row);
         let columns = columns(span, key);
         match &printer.style.form {
@@ -118,6 +112,17 @@ pub(super) fn rows(printer: &Printer<'_>, span: &Span<'_>, out: &mut dyn Write) 
     Ok(())
 }
 
+fn empty(key: Key, n: u64) -> Row {
+    Row {
+        key,
+        n,
+        count: 0.0,
+        enabled_ns: 0.0,
+        running_ns: 0.0,
+        noise_percent: 0.0,
+    }
+}
+
 fn key_names(aggregation: Aggregation) -> Vec<&'static str> {
     match aggregation {
         Aggregation::Global => Vec::new(),
@@ -151,11 +156,13 @@ fn columns(span: &Span<'_>, key: Key) -> Vec<(String, Option<Metric>)> {
     let mut columns = Vec::new();
     for (nth, event) in span.counted.events.iter().enumerate() {
         let rows = span.counted.rows.get(nth);
-        let row = rows.and_then(|rows| rows.iter().find(|row| row.key == key));
-        let Some(row) = row else {
+        let Some(rows) = rows.filter(|rows| !rows.is_empty()) else {
             continue;
         };
-        for metric in span.counted.metrics(nth, row) {
+        // Of what is counted elsewhere only, the columns are there, and empty.
+        let row = rows.iter().find(|row| row.key == key);
+        let row = row.copied().unwrap_or_else(|| empty(key, 0));
+        for metric in span.counted.metrics(nth, &row) {
             let unit = metric.unit.trim();
             if unit.is_empty() || unit.contains("/sec") || unit.contains("CPUs utilized") {
                 continue;

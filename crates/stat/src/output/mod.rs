@@ -108,7 +108,7 @@ impl Printer<'_> {
                 row: &row,
                 label: self.label(span, &row),
                 metrics: match event.is_supported && row.is_counted() {
-                    true => span.counted.metrics(nth, &row),
+                    true => shown(span.counted.metrics(nth, &row)),
                     false => Vec::new(),
                 },
             };
@@ -152,9 +152,10 @@ impl Printer<'_> {
         let mut all: Vec<(usize, Row)> = rows
             .flat_map(|(nth, rows)| rows.iter().map(move |row| (nth, *row)))
             .collect();
-        // What this machine does not count has no rows.
-        for (nth, event) in span.counted.events.iter().enumerate() {
-            if !event.is_supported {
+        // What this machine does not count has no rows, nor has what it counts on other CPUs only.
+        for nth in 0..span.counted.events.len() {
+            let rows = span.counted.rows.get(nth);
+            if rows.is_none_or(Vec::is_empty) {
                 all.extend(self.missing(span, nth));
             }
         }
@@ -196,6 +197,16 @@ impl Printer<'_> {
             _ => format!("{comm}-{}", thread.tid),
         }
     }
+}
+
+/// A line each but the first's, which is the event's own: of what has no value there is none.
+fn shown(mut metrics: Vec<Metric>) -> Vec<Metric> {
+    let mut nth = 0;
+    metrics.retain(|metric| {
+        nth += 1;
+        nth == 1 || metric.value.is_some() || metric.why_none.is_some()
+    });
+    metrics
 }
 
 /// Whether it says of how many CPUs it is.

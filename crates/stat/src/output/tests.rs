@@ -179,6 +179,103 @@ fn metrics_alone_have_a_line_for_each_key() {
 }
 
 #[test]
+fn what_is_counted_on_other_cpus_only_is_shown() {
+    let events = ["task-clock", "cycles"].map(event);
+    let rows = [vec![row(Key::Global, 1e9, 1e9)], Vec::new()];
+    let style = style(CountForm::Csv(",".to_owned()), false);
+    let printer = Printer {
+        style: &style,
+        aggregation: Aggregation::Global,
+        title: String::new(),
+        is_interval: false,
+        is_repeated: false,
+        n_headed: 0,
+    };
+    let span = Span {
+        counted: Counted {
+            events: &events,
+            rows: &rows,
+            metrics: &[],
+            wall_ns: 1e9,
+        },
+        threads: &[],
+        at: None,
+    };
+    let mut out = Vec::new();
+    printer.counts(&span, &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert_eq!(
+        text.lines().nth(1),
+        Some("<not counted>,,cycles,0,100.00,,")
+    );
+}
+
+#[test]
+fn columns_stay_where_the_head_has_them() {
+    let events = [
+        "task-clock",
+        "cycles",
+        "instructions",
+        "stalled-cycles-backend",
+    ]
+    .map(event);
+    let style = style(CountForm::Csv(",".to_owned()), true);
+    let mut printer = Printer {
+        style: &style,
+        aggregation: Aggregation::Cpu,
+        title: String::new(),
+        is_interval: true,
+        is_repeated: false,
+        n_headed: 0,
+    };
+    let mut out = Vec::new();
+    // An interval in which nothing runs, then one with work; CPU 1 has no cycles to be counted.
+    for counts in [[0.0; 4], [1e9, 2e9, 4e9, 1e9]] {
+        let keys = |nth| if nth == 1 { &[0][..] } else { &[0, 1] };
+        let of = |(nth, count): (usize, f64)| {
+            let rows = keys(nth)
+                .iter()
+                .map(|&cpu| row(Key::Cpu(cpu), count, count));
+            rows.collect::<Vec<Row>>()
+        };
+        let rows: Vec<Vec<Row>> = counts.into_iter().enumerate().map(of).collect();
+        let span = Span {
+            counted: Counted {
+                events: &events,
+                rows: &rows,
+                metrics: &[],
+                wall_ns: 1e9,
+            },
+            threads: &[],
+            at: Some(Duration::from_secs(1)),
+        };
+        printer.head(&span, &mut out).unwrap();
+        printer.counts(&span, &mut out).unwrap();
+    }
+    let text = String::from_utf8(out).unwrap();
+    let lines: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| line.split(',').skip(1).collect())
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            [
+                "cpu",
+                "GHz",
+                "insn per cycle",
+                "stalled cycles per insn",
+                "backend cycles idle"
+            ],
+            ["CPU0", "", "", "", ""],
+            ["CPU1", "", "", "", ""],
+            ["CPU0", "2.000", "2.00", "0.25", "50.00"],
+            ["CPU1", "", "", "0.25", ""],
+        ]
+    );
+}
+
+#[test]
 fn heads_come_again_after_25_intervals() {
     let style = style(CountForm::Text, false);
     let mut printer = Printer {

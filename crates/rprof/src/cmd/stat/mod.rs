@@ -14,7 +14,7 @@ use rprof_events::{Event, Sources, group_all, parse_cpu_list, parse_events};
 use rprof_process::exit_code;
 use rprof_stat::{
     Aggregation, Cgroups, CountForm, DefaultSet, StatEnd, StatSettings, Style, WhoseEvents,
-    default_events, stat, topdown_events,
+    default_events, detail_events, stat, topdown_events,
 };
 use rprof_untrusted::{Goal, open_to_change};
 use std::fs::File;
@@ -187,19 +187,20 @@ fn events(args: &StatArgs, of_cpus: bool, sources: &Sources) -> Result<Vec<Event
 
 /// What was named, or the default set.
 fn named(asked: &CountedArgs, of_cpus: bool, sources: &Sources) -> Result<Vec<Event>> {
-    let mut events = Vec::new();
+    let set = match asked.detailed {
+        0 => DefaultSet::Usual,
+        1 => DefaultSet::Data,
+        2 => DefaultSet::Addresses,
+        _ => DefaultSet::Prefetches,
+    };
     if asked.event.is_empty() && asked.metrics.is_empty() {
-        let set = match asked.detailed {
-            0 => DefaultSet::Usual,
-            1 => DefaultSet::Data,
-            2 => DefaultSet::Addresses,
-            _ => DefaultSet::Prefetches,
-        };
-        events = default_events(sources, of_cpus, set).map_err(of_event)?;
+        return default_events(sources, of_cpus, set).map_err(of_event);
     }
+    let mut events = Vec::new();
     for list in &asked.event {
         events.extend(parse_events(list, sources).map_err(of_event)?);
     }
+    events.extend(detail_events(sources, set).map_err(of_event)?);
     Ok(events)
 }
 
