@@ -55,6 +55,15 @@ pub enum Error {
         /// The event.
         event: String,
     },
+    /// Latencies are in samples.
+    #[error(
+        "{event}: the retire latency is in samples, and is not counted: rprof record -e {event}, then \
+         rprof script -F +retire_lat"
+    )]
+    Latency {
+        /// The event.
+        event: String,
+    },
     /// No such process or thread.
     #[error("no process or thread {id}")]
     NoSuchTask {

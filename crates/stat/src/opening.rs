@@ -128,6 +128,10 @@ impl<D: Door + Clone> Counters<D> {
                 let event = event.name.clone();
                 return Err(Error::Probe { event });
             }
+            if event.has_latencies() {
+                let event = event.name.clone();
+                return Err(Error::Latency { event });
+            }
             events.push((event.clone(), cgroup.as_ref()));
             match groups.last_mut() {
                 Some(group) if event.grouping.is_member() => group.push(nth),
