@@ -64,6 +64,16 @@ pub enum Error {
         /// The event.
         event: String,
     },
+    /// The kernel does not take a filter.
+    #[error("the kernel does not take the filter '{filter}' of '{event}'")]
+    Filter {
+        /// The event.
+        event: String,
+        /// The filter.
+        filter: String,
+        /// Why.
+        source: io::Error,
+    },
     /// No such process or thread.
     #[error("no process or thread {id}")]
     NoSuchTask {

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow};
 pub(crate) use kept::{record, report};
 use metrics::metrics;
 use rprof_abi::AttrFlags;
-use rprof_events::{Event, Sources, group_all, parse_cpu_list, parse_events};
+use rprof_events::{Event, Sources, group_all, parse_cpu_list, parse_events, set_filter};
 use rprof_process::exit_code;
 use rprof_stat::{
     Aggregation, Cgroups, CountForm, DefaultSet, StatEnd, StatSettings, Style, WhoseEvents,
@@ -188,7 +188,7 @@ fn events(args: &StatArgs, of_cpus: bool, sources: &Sources) -> Result<Vec<Event
 /// What was named, or the default set.
 fn named(asked: &CountedArgs, of_cpus: bool, sources: &Sources) -> Result<Vec<Event>> {
     let mut events = Vec::new();
-    if asked.event.is_empty() && asked.metrics.is_empty() {
+    if asked.events.is_empty() && asked.metrics.is_empty() {
         let set = match asked.detailed {
             0 => DefaultSet::Usual,
             1 => DefaultSet::Data,
@@ -197,8 +197,14 @@ fn named(asked: &CountedArgs, of_cpus: bool, sources: &Sources) -> Result<Vec<Ev
         };
         events = default_events(sources, of_cpus, set).map_err(of_event)?;
     }
-    for list in &asked.event {
-        events.extend(parse_events(list, sources).map_err(of_event)?);
+    for (idx, list) in asked.events.iter().enumerate() {
+        let mut parsed = parse_events(list, sources).map_err(of_event)?;
+        for filter in asked.filters.of(idx) {
+            for event in &mut parsed {
+                set_filter(event, filter, sources).map_err(of_event)?;
+            }
+        }
+        events.extend(parsed);
     }
     Ok(events)
 }
