@@ -187,3 +187,21 @@ fn each_flag_asks_the_kernel_for_what_perf_asks() {
         assert_both_same(dir.path(), flags, "page-faults", of_ours);
     }
 }
+
+#[test]
+fn latencies_are_in_the_samples_of_the_event_that_wants_them() {
+    let Some(_live) =
+        crate::common::live("latencies_are_in_the_samples_of_the_event_that_wants_them")
+    else {
+        return;
+    };
+    let dir = scratch();
+    let flags = ["-e", "page-faults:uR,minor-faults:u", "-c", "1"];
+    let recording = ours(dir.path(), &flags, &["true"]);
+    let info = info(&recording);
+    let has =
+        |nth: usize| set(&info["events"][nth]["attr"], "sample_type").contains("WEIGHT_STRUCT");
+    assert_eq!([has(0), has(1)], [true, false], "{info}");
+    let samples = recording.read("script", &["-F", "event,retire_lat"]);
+    assert!(samples.contains("page-faults:uR"), "{samples}");
+}

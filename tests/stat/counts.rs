@@ -1,6 +1,8 @@
 //! Counts of programs that always do the same are those of perf.
 
-use crate::common::{PerfProbe, Tracefs, has, live, not_run, records_all, run, tool, tracefs};
+use crate::common::{
+    PerfProbe, Tracefs, has, live, not_run, records_all, rprof, run, tool, tracefs,
+};
 use crate::{HIT, both, said, work};
 
 /// Counts by event, from `-x,`.
@@ -63,6 +65,59 @@ fn system_calls_are_those_of_perf() {
     assert_eq!(ours, perfs);
     // mmap, ten for its id, and its end; execve was entered before.
     assert_eq!(ours[0].1, "12");
+}
+
+#[test]
+fn only_hits_that_fit_the_filter_are_counted_as_by_perf() {
+    let test = "only_hits_that_fit_the_filter_are_counted_as_by_perf";
+    let Some(program) = work(test) else { return };
+    let Some(tracefs) = tracefs(test) else { return };
+    if !has(test, "perf", "linux-perf") {
+        return;
+    }
+    let Some(_live) = live(test) else { return };
+    let path = program.path();
+    // Twice, in processes that inherit the event.
+    let script = format!("{} & {}; wait", path.display(), path.display());
+    // getpid is the program's; the shell's own are of another name.
+    let comm = path.file_name().unwrap().to_str().unwrap();
+    let comm: String = comm.chars().take(15).collect();
+    let ids = format!("id == 39 && comm == \"{comm}\"");
+    let enter = "raw_syscalls:sys_enter";
+    for (flags, expected) in [
+        (&["-e", enter, "--filter", ids.as_str()][..], &["20"][..]),
+        (
+            &[
+                "-e",
+                enter,
+                "--filter",
+                &ids,
+                "-e",
+                enter,
+                "--filter",
+                "id == 9999",
+            ],
+            &["20", "0"],
+        ),
+    ] {
+        let words = [&["-x,"], flags, &["sh", "-c", &script]].concat();
+        let [ours, perfs] = both(&words).map(|command| {
+            let ran = run(&mut Tracefs::within(tracefs, &command)).ok();
+            counts(&ran.stderr)
+        });
+        assert_eq!(ours, perfs, "{flags:?}");
+        let ours: Vec<&str> = ours.iter().map(|(_, count)| count.as_str()).collect();
+        assert_eq!(ours, expected, "{flags:?}");
+    }
+    for (event, filter, expected) in [
+        (enter, "idd == 39", "idd"),
+        ("page-faults:u", "id == 39", "page-faults:u"),
+    ] {
+        let ours = rprof(["stat", "-e", event, "--filter", filter, "true"]);
+        let said = run(&mut Tracefs::within(tracefs, &ours)).fails(2);
+        assert!(said.contains(expected), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
 }
 
 #[test]

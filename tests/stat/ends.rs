@@ -122,6 +122,11 @@ fn what_cannot_be_counted_is_one_line() {
             1,
             "probes are not counted",
         ),
+        (
+            &["-e", "cs:R", "true"],
+            1,
+            "the retire latency is in samples",
+        ),
     ] {
         let said = run(&mut stat(words)).fails(code);
         assert!(said.contains(expected), "{words:?}: {said}");

@@ -218,7 +218,9 @@ pub enum EventError {
         event: String,
     },
     /// A letter that is no modifier.
-    #[error("unsupported modifier '{modifier}' in '{event}': use some of u k h H G I p P S D e W")]
+    #[error(
+        "unsupported modifier '{modifier}' in '{event}': use some of u k h H G I p P S D e W R"
+    )]
     UnknownModifier {
         /// The letter.
         modifier: char,

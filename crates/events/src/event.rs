@@ -1,6 +1,6 @@
 //! One event, ready to be completed and opened.
 
-use rprof_abi::{AttrFlags, PerfEventAttr, event_type, hw, sw};
+use rprof_abi::{AttrFlags, PerfEventAttr, SampleType, event_type, hw, sw};
 
 use crate::ProbePoint;
 
@@ -12,7 +12,7 @@ pub struct Event {
     pub name: String,
     /// Kind, config and breakpoint fields, `exclude_*` and other flags of the modifiers (without any,
     /// guests are excluded), and
-    /// `sample_period` (with [`AttrFlags::FREQ`]: a frequency) where the event itself says so;
+    /// `sample_period` (with [`AttrFlags::FREQ`]: a frequency) and `sample_type` where the event itself says so;
     /// nothing else. A `sample_period` of 0 means that the recorder chooses.
     pub attr: PerfEventAttr,
     /// Modifier `P`: the highest `precise_ip` that the PMU takes, to be found by opening.
@@ -111,13 +111,27 @@ impl Event {
         }
     }
 
+    /// Modifier `R`: samples have the retire latency, which processors tell of precise samples only. perf takes
+    /// it from a recording of the event with `p` and `-W` (`tools/perf/util/intel-tpebs.c`, v6.14).
+    pub(crate) fn ask_for_latencies(&mut self) {
+        self.attr.sample_type = self.attr.sample_type.with(SampleType::WEIGHT_STRUCT);
+        if self.attr.flags.precise_ip() == 0 && !self.max_precise {
+            self.attr.flags = self.attr.flags.with_precise_ip(1);
+        }
+    }
+
+    /// Whether it is of latencies in samples (modifier `R`).
+    pub fn has_latencies(&self) -> bool {
+        self.attr.sample_type.has(SampleType::WEIGHT_STRUCT)
+    }
+
     /// The CPU clock with the same modifiers, for `cycles` where there is no PMU; `None` for other
-    /// events. It knows no `precise_ip`.
+    /// events, and for those of latencies, which a clock has not. It knows no `precise_ip`.
     pub fn clock_instead(&self) -> Option<Self> {
         let (kind, config) = (self.attr.kind, self.attr.config);
         // Above 32 bits is which PMU, where there are several.
         let is_cycles = kind == event_type::HARDWARE && config & 0xffff_ffff == hw::CPU_CYCLES;
-        if !is_cycles {
+        if !is_cycles || self.has_latencies() {
             return None;
         }
         // What is not excluded, unless that is what it would be without letters.
@@ -198,6 +212,7 @@ mod tests {
             assert_eq!(clock, named[0], "{text}");
         }
         assert_eq!(clock("instructions"), None);
+        assert_eq!(clock("cycles:R"), None);
         assert_eq!(clock("cpu-clock:u"), None);
     }
 }

@@ -33,13 +33,10 @@ const PLAIN: &[(char, AttrFlags)] = &[
 /// Letters that only the first event of a group may have: the kernel puts all of them on the CPU, or none.
 const LEADING: &[char] = &['D', 'e'];
 
-const KNOWN: &str = "ukhHGIpPSDeW";
+const KNOWN: &str = "ukhHGIpPSDeWR";
 
 /// perf's letters for counting, and what they ask for.
-const COUNTING: &[(char, &str)] = &[
-    ('b', "asks BPF programs to count"),
-    ('R', "asks for the retire latency in place of a count"),
-];
+const COUNTING: &[(char, &str)] = &[('b', "asks BPF programs to count")];
 
 const MOST_PRECISE: u8 = 3;
 
@@ -145,6 +142,9 @@ impl Modifiers {
         event.attr.flags = flags.with(self.flags());
         event.max_precise = self.has('P');
         event.sample_read = self.has('S');
+        if self.has('R') {
+            event.ask_for_latencies();
+        }
     }
 }
 
@@ -155,6 +155,7 @@ fn bit_of(letter: char) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Sources, parse_events};
 
     const USER: AttrFlags = AttrFlags::EXCLUDE_USER;
     const KERNEL: AttrFlags = AttrFlags::EXCLUDE_KERNEL;
@@ -188,6 +189,24 @@ mod tests {
     }
 
     #[test]
+    fn latencies_are_of_precise_samples() {
+        let event = |text| parse_events(text, &Sources::default()).unwrap().remove(0);
+        for (text, precise, max_precise) in [
+            ("cycles:R", 1, false),
+            ("cycles:uR", 1, false),
+            ("cycles:ppR", 2, false),
+            ("cycles:PR", 0, true),
+            ("{cycles:u}:R", 1, false),
+        ] {
+            let event = event(text);
+            assert!(event.has_latencies(), "{text}");
+            assert_eq!(event.attr.flags.precise_ip(), precise, "{text}");
+            assert_eq!(event.max_precise, max_precise, "{text}");
+        }
+        assert!(!event("cycles:pp").has_latencies());
+    }
+
+    #[test]
     fn a_groups_letters_are_added_to_those_of_each_event() {
         for (own, group, flags) in [
             ("u", "k", HV),
@@ -208,7 +227,7 @@ mod tests {
         for (letters, message) in [
             (
                 "ux",
-                "unsupported modifier 'x' in 'e': use some of u k h H G I p P S D e W",
+                "unsupported modifier 'x' in 'e': use some of u k h H G I p P S D e W R",
             ),
             (
                 "b",

@@ -50,7 +50,12 @@ impl SampleFields {
 
     /// Asks for them.
     pub(crate) fn ask_for(&self, attr: &mut PerfEventAttr) {
-        attr.sample_type = attr.sample_type.with(self.fields);
+        // A weight is of one form: parts, where the event wants them.
+        let fields = match attr.sample_type.has(SampleType::WEIGHT_STRUCT) {
+            true => self.fields.without(SampleType::WEIGHT),
+            false => self.fields,
+        };
+        attr.sample_type = attr.sample_type.with(fields);
         if self.user_registers != 0 {
             attr.sample_type = attr.sample_type.with(SampleType::REGS_USER);
             attr.sample_regs_user |= self.user_registers;
@@ -101,6 +106,20 @@ pub fn user_registers() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn weights_have_parts_where_an_event_wants_them() {
+        let mut attr = PerfEventAttr {
+            sample_type: SampleType::WEIGHT_STRUCT,
+            ..PerfEventAttr::default()
+        };
+        let asked = SampleFields {
+            fields: SampleType::WEIGHT,
+            ..SampleFields::default()
+        };
+        asked.ask_for(&mut attr);
+        assert_eq!(attr.sample_type, SampleType::WEIGHT_STRUCT);
+    }
 
     #[test]
     fn what_was_asked_for_is_added_to_what_an_event_has() {

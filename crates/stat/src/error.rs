@@ -55,6 +55,25 @@ pub enum Error {
         /// The event.
         event: String,
     },
+    /// Latencies are in samples.
+    #[error(
+        "{event}: the retire latency is in samples, and is not counted: rprof record -e {event}, then \
+         rprof script -F +retire_lat"
+    )]
+    Latency {
+        /// The event.
+        event: String,
+    },
+    /// The kernel does not take a filter.
+    #[error("the kernel does not take the filter '{filter}' of '{event}'")]
+    Filter {
+        /// The event.
+        event: String,
+        /// The filter.
+        filter: String,
+        /// Why.
+        source: io::Error,
+    },
     /// No such process or thread.
     #[error("no process or thread {id}")]
     NoSuchTask {

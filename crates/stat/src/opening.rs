@@ -1,5 +1,7 @@
 //! Events, opened in their groups for everybody they are counted of, and read.
 
+mod filter;
+
 use crate::error::Error;
 use crate::role::Role;
 use crate::targets::{Place, Targets};
@@ -26,6 +28,8 @@ pub(crate) struct StatEvent {
     pub(crate) is_supported: bool,
     pub(crate) attr: PerfEventAttr,
     is_inherited: bool,
+    /// Which hits of it are counted.
+    filter: Option<String>,
 }
 
 impl StatEvent {
@@ -42,6 +46,7 @@ impl StatEvent {
             is_supported: true,
             attr: attr.clone(),
             is_inherited: true,
+            filter: None,
         }
     }
 
@@ -55,6 +60,7 @@ impl StatEvent {
             is_supported: true,
             attr: event.attr.clone(),
             is_inherited: true,
+            filter: None,
         }
     }
 }
@@ -128,6 +134,10 @@ impl<D: Door + Clone> Counters<D> {
                 let event = event.name.clone();
                 return Err(Error::Probe { event });
             }
+            if event.has_latencies() {
+                let event = event.name.clone();
+                return Err(Error::Latency { event });
+            }
             events.push((event.clone(), cgroup.as_ref()));
             match groups.last_mut() {
                 Some(group) if event.grouping.is_member() => group.push(nth),
@@ -142,6 +152,7 @@ impl<D: Door + Clone> Counters<D> {
             is_supported: true,
             attr: event.attr.clone(),
             is_inherited: event.is_inherited,
+            filter: event.filter.clone(),
         };
         let mut opener = Opener {
             door,

@@ -171,6 +171,7 @@ impl<'w> Whole<'w> {
         let sources = sources(settings);
         let unit = |event: &_| Unit::of(event, &sources);
         let counters = Counters::open(&KernelDoor, &wanted, &targets, how, unit)?;
+        counters.set_filters()?;
         if let Some(file) = self.file.take() {
             let ids = counters.ids().map_err(Error::system("asking for ids"))?;
             let begun = CountsWriter::begin(file, settings, &counters.events, ids, &targets)?;

@@ -74,9 +74,8 @@ fn errors_say_what_is_wrong_and_where() {
              can be pinned or exclusive; write {...}:D",
         ),
         (
-            "cycles:R",
-            "modifier 'R' in 'cycles:R' asks for the retire latency in place of a count, \
-             and takes no samples: leave it out",
+            "cycles:b",
+            "modifier 'b' in 'cycles:b' asks BPF programs to count, and takes no samples: leave it out",
         ),
         ("cycles:x", "unsupported modifier 'x' in 'cycles:x'"),
         ("cycles:u:k", "unsupported modifier ':' in 'cycles:u:k'"),

@@ -367,7 +367,10 @@ pub(crate) fn sampling_attr(
         attr.sample_period = 0;
         attr.flags = attr.flags.without(AttrFlags::FREQ);
     }
-    attr.sample_type = SampleType::IDENTIFIER
+    // The event's own may hold weights (modifier R).
+    attr.sample_type = attr
+        .sample_type
+        .with(SampleType::IDENTIFIER)
         .with(SampleType::IP)
         .with(SampleType::TID)
         .with(SampleType::TIME)

@@ -1,5 +1,6 @@
 //! Arguments of `rprof stat`.
 
+use super::record::FilterArgs;
 use clap::ArgAction;
 use rprof_record::ControlPipes;
 use std::ffi::OsString;
@@ -55,9 +56,13 @@ pub(crate) struct StatArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Events")]
 pub(crate) struct CountedArgs {
+    // Before the events, which are taken out of what was matched.
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
+
     /// Events, as for rprof record: names, groups {a,b}, modifiers [default: perf's set]
-    #[arg(short = 'e', long, value_name = "EVENTS")]
-    pub(crate) event: Vec<String>,
+    #[arg(short = 'e', long = "event", value_name = "EVENTS")]
+    pub(crate) events: Vec<String>,
 
     /// Metrics: NAME=EXPRESSION over counts of events (+ - * /, min, max, d_ratio, a if b else c), or a file
     /// with one a line
@@ -65,7 +70,7 @@ pub(crate) struct CountedArgs {
     pub(crate) metrics: Vec<String>,
 
     /// Where the slots of the pipeline went, on processors that count them
-    #[arg(long, conflicts_with_all = ["null", "event", "metrics"])]
+    #[arg(long, conflicts_with_all = ["null", "events", "metrics"])]
     pub(crate) topdown: bool,
 
     /// Level of --topdown: 1 or 2 [default: 1]
@@ -81,7 +86,7 @@ pub(crate) struct CountedArgs {
     pub(crate) detailed: u8,
 
     /// Count nothing: only times
-    #[arg(short = 'n', long, conflicts_with_all = ["event", "detailed"])]
+    #[arg(short = 'n', long, conflicts_with_all = ["events", "detailed"])]
     pub(crate) null: bool,
 
     /// Only in user code

@@ -1,4 +1,4 @@
-//! Filters: each is for the `-e` before it.
+//! Filters: each is for the `-e` before it; of `record` and `stat`.
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, Error, FromArgMatches};
@@ -34,7 +34,12 @@ impl FilterArgs {
 
 impl FromArgMatches for FilterArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let places = |id| matches.indices_of(id).into_iter().flatten();
+        // stat has no --exclude-perf.
+        let places = |id| {
+            let is_given = matches.try_contains_id(id).unwrap_or(false);
+            let places = is_given.then(|| matches.indices_of(id)).flatten();
+            places.into_iter().flatten()
+        };
         let event_before = |place: usize| {
             let before = places(EVENTS).filter(|&event| event < place).count();
             before.checked_sub(1)
@@ -68,7 +73,7 @@ impl clap::Args for FilterArgs {
             .help_heading("Events")
             .display_order(LAST)
             .help(
-                "Sample only hits that fit, such as 'prev_pid > 0', of the tracepoints and probes of the -e \
+                "Only hits that fit, such as 'prev_pid > 0', of the tracepoints and probes of the -e \
                  before it; repeated: that fit all",
             );
         command.arg(filter)

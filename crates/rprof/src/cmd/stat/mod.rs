@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow};
 pub(crate) use kept::{record, report};
 use metrics::metrics;
 use rprof_abi::AttrFlags;
-use rprof_events::{Event, Sources, group_all, parse_cpu_list, parse_events};
+use rprof_events::{Event, Sources, group_all, parse_cpu_list, parse_events, set_filter};
 use rprof_process::exit_code;
 use rprof_stat::{
     Aggregation, Cgroups, CountForm, DefaultSet, StatEnd, StatSettings, Style, WhoseEvents,
@@ -193,12 +193,18 @@ fn named(asked: &CountedArgs, of_cpus: bool, sources: &Sources) -> Result<Vec<Ev
         2 => DefaultSet::Addresses,
         _ => DefaultSet::Prefetches,
     };
-    if asked.event.is_empty() && asked.metrics.is_empty() {
+    if asked.events.is_empty() && asked.metrics.is_empty() {
         return default_events(sources, of_cpus, set).map_err(of_event);
     }
     let mut events = Vec::new();
-    for list in &asked.event {
-        events.extend(parse_events(list, sources).map_err(of_event)?);
+    for (idx, list) in asked.events.iter().enumerate() {
+        let mut parsed = parse_events(list, sources).map_err(of_event)?;
+        for filter in asked.filters.of(idx) {
+            for event in &mut parsed {
+                set_filter(event, filter, sources).map_err(of_event)?;
+            }
+        }
+        events.extend(parsed);
     }
     events.extend(detail_events(sources, set).map_err(of_event)?);
     Ok(events)
