@@ -141,6 +141,7 @@ impl Counted<'_> {
                     Ok(_) => None,
                     Err(NoValue::DividedByZero) => Some("div by 0"),
                     Err(NoValue::NotCounted) => Some("not counted"),
+                    Err(NoValue::TooLarge) => Some("too large"),
                 },
                 format: Format::Free,
                 unit: one.metric.name.clone(),

@@ -37,6 +37,8 @@ pub(super) enum Operator {
 pub(crate) enum NoValue {
     DividedByZero,
     NotCounted,
+    /// Beyond all numbers, or no number any more: neither is JSON.
+    TooLarge,
 }
 
 /// What counts are.

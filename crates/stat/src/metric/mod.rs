@@ -126,7 +126,11 @@ impl DefinedMetric {
         count: &dyn Fn(usize) -> Option<f64>,
         seconds: f64,
     ) -> Result<f64, NoValue> {
-        self.expression.value(&Values { count, seconds })
+        let value = self.expression.value(&Values { count, seconds })?;
+        match value.is_finite() {
+            true => Ok(value),
+            false => Err(NoValue::TooLarge),
+        }
     }
 }
 

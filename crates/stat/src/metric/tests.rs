@@ -74,6 +74,9 @@ fn what_has_no_value_says_why() {
     assert_eq!(value(all), Err(NoValue::DividedByZero));
     let missing = "instructions + cycles + branches + cycles:u";
     assert_eq!(value(missing), Err(NoValue::NotCounted));
+    for text in ["1e308 * 1e308", "1e308 * 10 - 1e308 * 10"] {
+        assert_eq!(value(text), Err(NoValue::TooLarge), "{text}");
+    }
     // What is not taken is not computed.
     assert_eq!(value("1 / 0 if 0 else 5"), Ok(5.0));
 }
@@ -291,6 +294,7 @@ proptest! {
         let n_events = metric.events.len();
         let value = metric.value(&|nth| (nth < n_events).then_some(count), 0.0);
         prop_assert_ne!(value, Err(NoValue::NotCounted));
+        prop_assert!(value.is_err() || value.is_ok_and(f64::is_finite));
         let none = metric.value(&|_| None, 0.0);
         prop_assert!(n_events > 0 || none != Err(NoValue::NotCounted));
     }
