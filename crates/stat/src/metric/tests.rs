@@ -1,6 +1,8 @@
 //! Expressions, their values, and what is said of broken ones.
 
 use super::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
 
 const EVENTS: &[&str] = &[
     "instructions",
@@ -72,7 +74,9 @@ fn what_has_no_value_says_why() {
     assert_eq!(value(all), Err(NoValue::DividedByZero));
     let missing = "instructions + cycles + branches + cycles:u";
     assert_eq!(value(missing), Err(NoValue::NotCounted));
-    assert_eq!(value("1e308 * 1e308"), Err(NoValue::NotFinite));
+    for text in ["1e308 * 1e308", "1e308 * 10 - 1e308 * 10"] {
+        assert_eq!(value(text), Err(NoValue::NotFinite), "{text}");
+    }
     // What is not taken is not computed.
     assert_eq!(value("1 / 0 if 0 else 5"), Ok(5.0));
 }
@@ -161,4 +165,137 @@ fn metrics_of_a_file_may_name_those_before() {
         broken.to_string(),
         "line 2: metric 'b', column 3: 'ipc' is no event, metric or function"
     );
+}
+
+/// What definitions are made of, and what only looks like it.
+const TOKENS: &[&str] = &[
+    "m0",
+    "m1",
+    "cycles",
+    "cycles:u",
+    "L1-dcache-loads",
+    "cpu@event=0x3c,umask=0@",
+    "unknown",
+    "duration_time",
+    "#num_cpus",
+    "#nothing",
+    "0",
+    "1",
+    "2.5",
+    "1e308",
+    "1e999",
+    "0x",
+    "0xffffffffffffffff",
+    ".",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "<",
+    ">",
+    "&",
+    "^",
+    "|",
+    "(",
+    ")",
+    ",",
+    " if ",
+    " else ",
+    "if",
+    "min(",
+    "max(",
+    "d_ratio(",
+    "\\",
+    "@",
+    "#",
+    " ",
+    "=",
+    "\n",
+    "\u{e9}",
+    "\0",
+];
+
+/// Definitions, a line each, of any tokens.
+fn any_file() -> impl Strategy<Value = String> {
+    let line = vec(proptest::sample::select(TOKENS), 0..60);
+    let lines = vec(line.prop_map(|tokens| tokens.concat()), 1..6);
+    lines.prop_map(|lines| {
+        let line = |(nth, line): (usize, &String)| format!("m{nth}={line}\n");
+        lines.iter().enumerate().map(line).collect()
+    })
+}
+
+/// Expressions that can be read: operands and operators in turns, in parentheses or not.
+fn any_expression() -> impl Strategy<Value = String> {
+    let operands = [
+        "cycles",
+        "branches",
+        "duration_time",
+        "0",
+        "-1",
+        "1e308",
+        "0xffff",
+        "#num_cpus",
+    ];
+    let operand = proptest::sample::select(operands.to_vec()).prop_map(str::to_owned);
+    operand.prop_recursive(6, 64, 3, |inner| {
+        let operators = ["+", "-", "*", "/", "%", "<", ">", "&", "^", "|"];
+        let two = (
+            inner.clone(),
+            proptest::sample::select(operators.to_vec()),
+            inner.clone(),
+        );
+        let called = (
+            proptest::sample::select(vec!["min", "max", "d_ratio"]),
+            inner.clone(),
+            inner.clone(),
+        );
+        prop_oneof![
+            two.prop_map(|(a, operator, b)| format!("({a} {operator} {b})")),
+            called.prop_map(|(name, a, b)| format!("{name}({a}, {b})")),
+            (inner.clone(), inner.clone(), inner.clone())
+                .prop_map(|(a, b, c)| format!("({a} if {b} else {c})")),
+            inner.prop_map(|a| format!("-{a}")),
+        ]
+    })
+}
+
+/// How many expressions lie within each other.
+fn depth(expression: &Expression) -> usize {
+    let parts = match expression {
+        Expression::Number(_) | Expression::Seconds | Expression::Event(_) => 0,
+        Expression::Negative(of) => depth(of),
+        Expression::Two(_, both) => depth(&both.0).max(depth(&both.1)),
+        Expression::If(all) => depth(&all.0).max(depth(&all.1)).max(depth(&all.2)),
+    };
+    parts + 1
+}
+
+proptest! {
+    #[test]
+    fn any_tokens_are_read_or_refused(file in any_file(), count in any::<f64>(), seconds in any::<f64>()) {
+        if let Ok(metrics) = DefinedMetric::parse_file(&file, names(&[])) {
+            for metric in metrics {
+                prop_assert!(depth(&metric.expression) <= metric.n_tokens);
+                let _ = metric.value(&|nth| (nth < metric.events.len()).then_some(count), seconds);
+            }
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "m=\\PC{0,40}") {
+        let _ = parse(&text);
+    }
+
+    #[test]
+    fn what_is_well_formed_is_read_and_computed(text in any_expression(), count in any::<f64>()) {
+        let metric = parse(&format!("m={text}")).unwrap();
+        let n_events = metric.events.len();
+        let value = metric.value(&|nth| (nth < n_events).then_some(count), 0.0);
+        prop_assert_ne!(value, Err(NoValue::NotCounted));
+        prop_assert!(value.is_err() || value.is_ok_and(f64::is_finite));
+        let none = metric.value(&|_| None, 0.0);
+        prop_assert!(n_events > 0 || none != Err(NoValue::NotCounted));
+    }
 }
