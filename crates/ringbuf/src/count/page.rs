@@ -2,7 +2,7 @@
 //! system call.
 //!
 //! The kernel changes the page on the CPU that the thread runs on, in interrupts: its lock counts up before and
-//! after. Whoever reads takes all words between two loads of the same even lock.
+//! after. All words are read between two loads of the same even lock.
 //!
 //! Source: `struct perf_event_mmap_page` in `include/uapi/linux/perf_event.h` (v6.12).
 

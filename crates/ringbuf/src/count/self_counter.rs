@@ -15,7 +15,7 @@ pub struct SelfCounter {
     group: CounterGroup,
     /// Of each event, the leader first. The CPU reads a counter for us only while its page is mapped.
     pages: Vec<Page>,
-    /// `rdpmc` reads the counters of the CPU, whoever's they are: no other thread may ask.
+    /// `rdpmc` reads the counters of the CPU, whose they may be: no other thread may ask.
     _of_one_thread: PhantomData<*const ()>,
 }
 

@@ -178,7 +178,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "HOW", value_parser = super::parse_control)]
     pub(crate) control: Option<ControlPipes>,
 
-    /// Write counts every so many milliseconds
+    /// Write counts every N milliseconds
     #[arg(short = 'I', long, value_name = "MS", value_parser = parse_some_ms)]
     pub(crate) interval_print: Option<Duration>,
 

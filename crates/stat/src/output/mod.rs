@@ -68,7 +68,7 @@ impl Line<'_> {
     }
 }
 
-/// Heads of columns are repeated after so many intervals.
+/// Heads of columns are repeated after this number of intervals.
 const HEAD_EVERY: u32 = 26;
 
 impl Printer<'_> {
