@@ -102,7 +102,7 @@ fn a_running_process_is_attached_to_and_outlives_the_recording() {
     let pid = working.pid().to_string();
     let mut recorder = rprof(["record", "-e", "cpu-clock", "-F", "999", "-p", &pid, "-o"]);
     let ran = record_while(recorder.arg(&out), || working.work()).ok();
-    assert!(working.lives());
+    assert!(working.is_running());
     let n = samples(&ran.stderr);
     assert!(n > 50, "{}", ran.stderr);
     let table = report(&out, &["--no-children", "-g", "none", "--sort", "comm,pid"]);
@@ -111,7 +111,7 @@ fn a_running_process_is_attached_to_and_outlives_the_recording() {
     let mut recorder = rprof(["record", "-p", &pid, "--duration", "0.1", "-o"]);
     let ran = run(recorder.arg(&out)).ok();
     samples(&ran.stderr);
-    assert!(working.lives());
+    assert!(working.is_running());
 }
 
 /// A shell that works when it is told to.

@@ -41,6 +41,17 @@ use std::time::{Duration, Instant};
 /// killed and the test fails.
 pub const WATCHDOG: Duration = Duration::from_secs(240);
 
+/// Runs a command that reads a file from its standard input.
+#[track_caller]
+pub fn run_from(command: &mut Command, input: &Path) -> Ran {
+    let child = command
+        .stdin(File::open(input).unwrap())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    finish(child.unwrap())
+}
+
 /// How a command ended.
 #[derive(Debug)]
 pub struct Ran {

@@ -105,7 +105,7 @@ impl Running {
 
     /// Whether it lives.
     #[track_caller]
-    pub fn lives(&mut self) -> bool {
+    pub fn is_running(&mut self) -> bool {
         self.child.as_mut().unwrap().try_wait().unwrap().is_none()
     }
 

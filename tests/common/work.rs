@@ -2,7 +2,7 @@
 //! samples at 999 Hz of cpu-clock.
 
 /// In front of C and C++ sources: `CPU_US()`, microseconds of CPU time that this thread has had, and
-/// `WORK(ms, step)`, which repeats a step (`i` counts) for so many milliseconds of it.
+/// `WORK(ms, step)`, which repeats a step (`i` counts) for that many milliseconds of it.
 ///
 /// The system call is made in place: what is sampled is in the function that works. Lines are counted
 /// from behind this.

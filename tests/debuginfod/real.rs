@@ -42,7 +42,7 @@ impl Real {
         let until = Instant::now() + WATCHDOG;
         for kind in kinds {
             while !is_served(port, &program.path(kind)) {
-                if !running.lives() || Instant::now() > until {
+                if !running.is_running() || Instant::now() > until {
                     return None;
                 }
             }

@@ -54,7 +54,7 @@ fn assert_nothing_is_left(test: &str, how: &str) {
         .env("RUST_BACKTRACE", "0");
     let mut bad = Running::start(&mut bad);
     while bad.line() != "runs" {
-        assert!(bad.lives());
+        assert!(bad.is_running());
     }
     let folder = bad.line();
     if how == "by SIGKILL" {

@@ -37,7 +37,7 @@ fn why_there_are_no_files_to_look_in_is_said() {
     assert!(why.starts_with("/no/such/command: No such file"), "{why}");
     let mut ended = Running::start(&mut tool("true"));
     let pid = ended.pid().to_string();
-    while ended.lives() {
+    while ended.is_running() {
         std::thread::yield_now();
     }
     let why = error(&["-p", &pid]);
@@ -80,7 +80,9 @@ fn markers_of_a_process_with_another_root_are_found() {
     let pid = waiting.pid().to_string();
     // Once it runs.
     let exe = format!("/proc/{pid}/exe");
-    while waiting.lives() && !std::fs::read_link(&exe).is_ok_and(|path| path.ends_with("program")) {
+    while waiting.is_running()
+        && !std::fs::read_link(&exe).is_ok_and(|path| path.ends_with("program"))
+    {
         std::thread::yield_now();
     }
     let out = program.file("perf.data");

@@ -81,7 +81,7 @@ fn generic() -> Vec<String> {
         .collect()
 }
 
-/// One of so many of each system; a system's first in any case.
+/// Every nth of each system; a system's first in any case.
 fn sampled(tracepoints: Vec<String>) -> Vec<String> {
     let mut sampled = Vec::new();
     let (mut system, mut n) = (String::new(), 0);

@@ -42,7 +42,7 @@ fn a_fifo_in_the_place_of_a_program_lets_no_writer_go() {
         run(rprof([verb, "-i"]).arg(&file)).ok();
     }
     run(rprof(["symbols", "--embed", "-i"]).arg(&file)).ok();
-    assert!(writer.lives(), "a reader of the FIFO came by");
+    assert!(writer.is_running(), "a reader of the FIFO came by");
 }
 
 /// What is no recording is not opened either, and the error says what it is.

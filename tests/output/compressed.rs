@@ -58,13 +58,7 @@ fn a_compressed_pipe_is_read_by_rprof_and_perf() {
     assert_eq!(number_after(&table, "# Samples: "), Some(n));
     if has(test, "perf", "linux-perf") {
         let mut script = perf(["script", "-F", "comm,time,ip", "-G", "-i", "-"]);
-        let child = script
-            .stdin(File::open(&piped).unwrap())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let text = crate::common::finish(child).ok().stdout;
+        let text = crate::common::run_from(&mut script, &piped).ok().stdout;
         assert_eq!(text.lines().count() as u64, n, "{text}");
     }
 }

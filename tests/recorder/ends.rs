@@ -29,7 +29,7 @@ fn an_interrupt_that_was_ignored_before_ends_a_recording() {
     signal(recorder.pid(), "INT");
     let ran = recorder.finish();
     assert!(ran.status.success(), "{ran:?}");
-    assert!(spin.lives());
+    assert!(spin.is_running());
     report(&out, &["-g", "none"]);
 }
 

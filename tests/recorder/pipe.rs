@@ -61,13 +61,7 @@ fn a_pipe_is_read_as_a_file_is() {
 
     if has(test, "perf", "linux-perf") {
         let mut perf = perf(["script", "-F", "comm,ip", "-G", "-i", "-"]);
-        let child = perf
-            .stdin(File::open(&piped).unwrap())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let ran = crate::common::finish(child).ok();
+        let ran = crate::common::run_from(&mut perf, &piped).ok();
         assert_eq!(ran.stdout.lines().count() as u64, n, "{}", ran.stderr);
     }
 }

@@ -116,7 +116,7 @@ fn a_recording_that_watches_ends_with_the_first_ctrl_c() {
     let said = until(&mut terminal, "status");
     assert!(said.contains("status 0"), "{said}");
     terminal.finish();
-    assert!(watched.lives());
+    assert!(watched.is_running());
 }
 
 #[test]

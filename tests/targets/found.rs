@@ -56,7 +56,7 @@ fn processes_are_found_by_name_and_the_recording_ends_with_them() {
     recorder.finish().ok();
     let sampled = sampled_processes(&dir.path().join("perf.data"));
     assert_eq!(sampled, pids.into_iter().collect());
-    assert!(other.lives());
+    assert!(other.is_running());
 }
 
 #[test]

@@ -13,8 +13,8 @@ pub fn record(settings: &Settings, note: &mut dyn FnMut(Note)) -> Result<Summary
     match by_events(settings, note) {
         // Nothing has begun yet.
         Err(refused @ (Error::Open { .. } | Error::Map { .. })) => {
-            let stand_in = ptrace::stand_in(settings, refused)?;
-            ptrace::record(settings, &stand_in, note)
+            let fallback = ptrace::fallback(settings, refused)?;
+            ptrace::record(settings, &fallback, note)
         }
         recorded => recorded,
     }

@@ -9,15 +9,15 @@
 //! A sample stands for the CPU time of its thread since the sample before, in system calls, too. Threads
 //! that wait are left alone: an interrupted wait may end early, with EINTR.
 
+mod fallback;
 mod registers;
 mod reports;
 mod sample;
 mod session;
-mod stand_in;
 mod tasks;
 
+pub(crate) use fallback::{Fallback, fallback, is_possible};
 pub(crate) use session::record;
-pub(crate) use stand_in::{StandIn, is_possible, stand_in};
 
 /// Samples a second, unless asked for.
 pub(crate) const DEFAULT_HZ: u64 = 99;

@@ -1,6 +1,6 @@
 //! A recording by ptrace from start to end.
 
-use super::StandIn;
+use super::Fallback;
 use super::tasks::{Tasks, Thread};
 use crate::begin;
 use crate::control::Control;
@@ -58,20 +58,20 @@ pub(super) struct Session<'a> {
 /// Makes a recording by ptrace.
 pub(crate) fn record(
     settings: &Settings,
-    stand_in: &StandIn,
+    fallback: &Fallback,
     note: &mut dyn FnMut(Note),
 ) -> Result<Summary, Error> {
-    note(stand_in.note.clone());
+    note(fallback.note.clone());
     let interrupts = Rc::new(Interrupts::listen()?);
     let waited_since = begin::wait_for_processes(settings, &interrupts, note)?;
     let gated = begin::spawn(settings)?;
     let command = gated.as_ref().map(Gated::pid);
     let tasks = seize_all(settings, command)?;
     let _priority_guard = sys::run_before_others();
-    let mut session = Session::begin(settings, stand_in, interrupts, tasks, command)?;
+    let mut session = Session::begin(settings, fallback, interrupts, tasks, command)?;
     let started = session.start(gated, note);
     begin::note_found(&started, waited_since, note);
-    let ended = started.and_then(|()| session.until_stopped(stand_in.hz, note));
+    let ended = started.and_then(|()| session.until_stopped(fallback.hz, note));
     session.release();
     if let (Some(child), Some(status)) = (&mut session.run.child, session.ended) {
         child.set_ended(status);
@@ -117,16 +117,16 @@ fn seize_all(settings: &Settings, command: Option<i32>) -> Result<Tasks, Error> 
 impl<'a> Session<'a> {
     fn begin(
         settings: &'a Settings,
-        stand_in: &StandIn,
+        fallback: &Fallback,
         interrupts: Rc<Interrupts>,
         tasks: Tasks,
         command: Option<i32>,
     ) -> Result<Self, Error> {
-        let attr = &stand_in.event.attr;
+        let attr = &fallback.event.attr;
         let layout = SampleLayout::new(attr, Endian::NATIVE);
         let drained = DrainedEvents {
             events: vec![WrittenEvent {
-                name: stand_in.event.name.clone(),
+                name: fallback.event.name.clone(),
                 attr: attr.clone(),
                 ids: vec![EVENT_ID],
             }],
@@ -147,7 +147,7 @@ impl<'a> Session<'a> {
                 drained_layout: layout.clone(),
                 sideband_layout: layout.clone(),
                 left_out: None,
-                rate: Rate::Frequency(stand_in.hz),
+                rate: Rate::Frequency(fallback.hz),
                 switching: Switching::new(&settings.when)?,
                 trigger: None,
                 interrupts,

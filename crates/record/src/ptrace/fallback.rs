@@ -14,7 +14,7 @@ use rprof_targets::rights::{Capability, Facts};
 
 /// How ptrace stands in.
 #[derive(Debug)]
-pub(crate) struct StandIn {
+pub(crate) struct Fallback {
     /// The clock, as the file has it.
     pub(super) event: Prepared,
     pub(super) hz: u64,
@@ -24,7 +24,7 @@ pub(crate) struct StandIn {
 
 /// How ptrace stands in for events that cannot be opened, or have no memory for rings; that error, if it
 /// cannot.
-pub(crate) fn stand_in(settings: &Settings, refused: Error) -> Result<StandIn, Error> {
+pub(crate) fn fallback(settings: &Settings, refused: Error) -> Result<Fallback, Error> {
     match refused {
         Error::Open {
             event,
@@ -32,7 +32,7 @@ pub(crate) fn stand_in(settings: &Settings, refused: Error) -> Result<StandIn, E
             advice,
         } if is_all_forbidden() => {
             let refusal = format!("no event can be opened, {why}");
-            StandIn::new(settings, refusal, advice).map_err(|(but, advice)| Error::Open {
+            Fallback::new(settings, refusal, advice).map_err(|(but, advice)| Error::Open {
                 event,
                 why,
                 advice: format!("{advice}; {but}"),
@@ -43,13 +43,13 @@ pub(crate) fn stand_in(settings: &Settings, refused: Error) -> Result<StandIn, E
             why: why @ MapError::MlockBudget { .. },
         } => {
             let advice = advice::map(&why);
-            StandIn::new(settings, why.to_string(), advice).map_err(|_| Error::Map { place, why })
+            Fallback::new(settings, why.to_string(), advice).map_err(|_| Error::Map { place, why })
         }
         refused => Err(refused),
     }
 }
 
-impl StandIn {
+impl Fallback {
     /// What is said of it: why, and what would allow events. If it cannot stand in, why not, and the latter.
     fn new(settings: &Settings, refusal: String, advice: String) -> Result<Self, (String, String)> {
         if let Some(what) = unfit(settings) {
