@@ -1,6 +1,6 @@
 //! `rprof dump`.
 
-use super::report::open;
+use super::reading::open;
 use crate::args::DumpArgs;
 use crate::say;
 use anyhow::Result;

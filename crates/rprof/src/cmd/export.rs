@@ -1,7 +1,7 @@
 //! `rprof export`.
 
 use super::flame::choose;
-use super::report::{open, read, warn, warn_of};
+use super::reading::{open, read, warn, warn_of};
 use crate::args::{ExportArgs, ExportFormat};
 use crate::usage::usage;
 use crate::{say, target};

@@ -1,6 +1,6 @@
 //! `rprof flame`.
 
-use super::report::{open, read, warn};
+use super::reading::{open, read, warn};
 use crate::args::FlameArgs;
 use crate::say;
 use crate::usage::usage;

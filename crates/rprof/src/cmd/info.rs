@@ -1,6 +1,6 @@
 //! `rprof info`.
 
-use super::report::open;
+use super::reading::open;
 use crate::args::DumpArgs;
 use anyhow::{Context, Result};
 use rprof_inspect::{JsonFields, OutlineFields, visit_info};

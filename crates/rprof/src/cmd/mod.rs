@@ -6,6 +6,7 @@ pub(crate) mod export;
 pub(crate) mod flame;
 pub(crate) mod info;
 pub(crate) mod list;
+mod reading;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod script;

@@ -1,6 +1,6 @@
 //! `rprof script`.
 
-use super::report::open;
+use super::reading::open;
 use crate::args::ScriptArgs;
 use crate::say;
 use crate::usage::usage;

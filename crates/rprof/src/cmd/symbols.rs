@@ -1,7 +1,7 @@
 //! `rprof symbols`, and names for a recording to carry.
 
+use super::reading::open;
 use super::record::size;
-use super::report::open;
 use crate::args::{LimitArgs, SymbolsArgs};
 use crate::{say, target};
 use anyhow::{Context, Result, bail};

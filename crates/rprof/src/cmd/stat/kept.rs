@@ -2,7 +2,7 @@
 
 use super::{ended, opened, settings, style_of};
 use crate::args::{StatArgs, StatReportArgs};
-use crate::cmd::report::open;
+use crate::cmd::reading::open;
 use crate::say;
 use crate::usage::usage;
 use anyhow::{Context, Result, bail};

@@ -1,0 +1,49 @@
+//! The arguments of `rprof export`.
+
+use super::InputArgs;
+use clap::ValueEnum;
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  rprof export -o profile.json.gz          \
+    profiler.firefox.com, \"Load a profile from file\"\n  \
+    rprof export -o work.speedscope.json     www.speedscope.app, or npx speedscope\n  \
+    rprof export -o work.pb.gz               go tool pprof -http=: work.pb.gz\n  \
+    rprof export -o work.callgrind           kcachegrind, callgrind_annotate\n  \
+    rprof export -o work.folded              flamegraph.pl, inferno-flamegraph\n  \
+    rprof export --format json | jq .events  scripts (docs: crates/export/JSON.md)")]
+pub(crate) struct ExportArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+
+    /// What to write [default: by the ending of -o: .json.gz, .speedscope.json, .pb.gz,
+    /// .callgrind, .folded, .json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ExportFormat>,
+
+    /// File to write, or - for standard output [default: -]
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Event of folded stacks, of a recording with several [default: the first]; the other formats
+    /// have all events
+    #[arg(short = 'e', long, value_name = "EVENT")]
+    pub(crate) event: Option<String>,
+}
+
+/// The formats of other viewers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// Firefox Profiler: tracks of threads, flame graphs, markers; compressed
+    Firefox,
+    /// speedscope: flame charts of threads
+    Speedscope,
+    /// pprof: tables, graphs, flame graphs; compressed
+    Pprof,
+    /// Callgrind: costs of lines and of calls, for KCachegrind
+    Callgrind,
+    /// Stacks as lines with sample counts, for flame graph tools
+    Folded,
+    /// The profile itself: stacks as a tree with counts, and how good they are
+    Json,
+}
