@@ -2,8 +2,8 @@
 
 use crate::RegisterSet;
 use crate::arch::Arch;
-use crate::index::Bytes;
-use crate::index::Scratch;
+use crate::gimli_types::Bytes;
+use crate::gimli_types::Scratch;
 use crate::stack::{Stack, Unread};
 use gimli::{
     BaseAddresses, CfaRule, Encoding, EvaluationResult, Format, RegisterRule, UnwindExpression,

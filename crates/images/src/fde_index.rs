@@ -1,31 +1,26 @@
-//! Where in a section the description of each function is.
+//! Where in a section of frame descriptions that of each function is.
 
-use gimli::{BaseAddresses, CieOrFde, EhFrameHdr, EndianSlice, LittleEndian, UnwindOffset};
-use gimli::{Pointer, UnwindContext, UnwindSection};
+use gimli::{BaseAddresses, CieOrFde, EhFrameHdr, EndianSlice, Endianity, Pointer, UnwindSection};
 
-/// Bytes of a section, as gimli reads them.
-pub(crate) type Bytes<'a> = EndianSlice<'a, LittleEndian>;
-
-/// What a thread needs to read descriptions.
-pub(crate) type Scratch = UnwindContext<usize>;
-
-/// A function's description: where its code begins, from the image's lowest address, and where in
-/// the section it stands.
+/// A function's description (FDE): where its code begins, from the image's lowest address, and where
+/// in the section it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) start: u32,
-    pub(crate) offset: u32,
+pub struct FdeEntry {
+    /// Where its code begins.
+    pub start: u32,
+    /// Its offset in the section.
+    pub offset: u32,
 }
 
 /// The descriptions of one section by address.
 #[derive(Debug, Default)]
-pub(crate) struct Index {
-    entries: Vec<Entry>,
+pub struct FdeIndex {
+    entries: Vec<FdeEntry>,
 }
 
-impl Index {
+impl FdeIndex {
     /// Sorts; of several for one address the first stands.
-    fn new(mut entries: Vec<Entry>) -> Self {
+    fn new(mut entries: Vec<FdeEntry>) -> Self {
         if !entries.is_sorted_by_key(|entry| entry.start) {
             entries.sort_by_key(|entry| entry.start);
         }
@@ -34,8 +29,13 @@ impl Index {
     }
 
     /// As `.eh_frame_hdr` lists them; `None` if there is no list in it, or not a usable one.
-    pub(crate) fn of_header(header: &[u8], bases: &BaseAddresses, base: u64) -> Option<Self> {
-        let header = EhFrameHdr::new(header, LittleEndian).parse(bases, 8).ok()?;
+    pub(crate) fn of_header<E: Endianity>(
+        header: &EhFrameHdr<EndianSlice<'_, E>>,
+        address_size: u8,
+        bases: &BaseAddresses,
+        base: u64,
+    ) -> Option<Self> {
+        let header = header.parse(bases, address_size).ok()?;
         let table = header.table()?;
         let Pointer::Direct(frames) = header.eh_frame_ptr() else {
             return None;
@@ -52,9 +52,10 @@ impl Index {
     }
 
     /// By reading all of the section. What comes after damage is not found.
-    pub(crate) fn of_section<'a, S>(section: &S, bases: &BaseAddresses, base: u64) -> Self
+    pub fn of_section<'a, S, E>(section: &S, bases: &BaseAddresses, base: u64) -> Self
     where
-        S: UnwindSection<Bytes<'a>>,
+        S: UnwindSection<EndianSlice<'a, E>>,
+        E: Endianity,
     {
         let mut entries = Vec::new();
         let mut all = section.entries(bases);
@@ -75,36 +76,45 @@ impl Index {
 
     /// The last description that begins at or before an address, with its number.
     #[inline]
-    pub(crate) fn find(&self, address: u32) -> Option<(u32, Entry)> {
+    pub fn find(&self, address: u32) -> Option<(u32, FdeEntry)> {
         let n = self.entries.partition_point(|entry| entry.start <= address);
         let at = n.checked_sub(1)?;
         Some((u32::try_from(at).ok()?, *self.entries.get(at)?))
     }
 
-    pub(crate) fn size_bytes(&self) -> usize {
-        self.entries.len() * size_of::<Entry>()
+    /// Descriptions that begin at or before an address, the nearest first.
+    pub(crate) fn before(&self, address: u32) -> impl Iterator<Item = FdeEntry> {
+        let n = self.entries.partition_point(|entry| entry.start <= address);
+        self.entries.iter().take(n).rev().copied()
+    }
+
+    /// Where the next description after an address begins.
+    pub(crate) fn start_after(&self, address: u32) -> Option<u32> {
+        let n = self.entries.partition_point(|entry| entry.start <= address);
+        Some(self.entries.get(n)?.start)
+    }
+
+    /// Memory that it takes.
+    pub fn size_bytes(&self) -> usize {
+        self.entries.len() * size_of::<FdeEntry>()
     }
 
     /// Where the description after one begins.
-    pub(crate) fn next_start(&self, number: u32) -> Option<u32> {
+    pub fn next_start(&self, number: u32) -> Option<u32> {
         let next = self.entries.get(number as usize + 1)?;
         Some(next.start)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 }
 
 /// Code that lies 4 GiB or more after the image's start is ignored.
-fn entry(start: u64, base: u64, offset: u64) -> Option<Entry> {
-    Some(Entry {
+fn entry(start: u64, base: u64, offset: u64) -> Option<FdeEntry> {
+    Some(FdeEntry {
         start: u32::try_from(start.checked_sub(base)?).ok()?,
         offset: u32::try_from(offset).ok()?,
     })
-}
-
-/// An offset in a section, for gimli.
-pub(crate) fn offset_of<O: UnwindOffset>(entry: Entry) -> O {
-    O::from(entry.offset as usize)
 }
