@@ -1,6 +1,31 @@
 //! Where in a section of frame descriptions that of each function is.
 
-use gimli::{BaseAddresses, CieOrFde, EhFrameHdr, EndianSlice, Endianity, Pointer, UnwindSection};
+use gimli::{
+    BaseAddresses, CieOrFde, CommonInformationEntry, EhFrameHdr, EndianSlice, Endianity, Error,
+    Pointer, Reader, UnwindOffset, UnwindSection,
+};
+
+/// What descriptions have in common (CIE) takes no more bytes. It is read again for each of them:
+/// an enormous one would take an hour.
+const MAX_CIE: usize = 4096;
+
+/// Reads CIEs of a section with these bytes.
+pub fn cie_of<'a, S, E>(
+    bytes: EndianSlice<'a, E>,
+) -> impl FnMut(&S, &BaseAddresses, S::Offset) -> gimli::Result<CommonInformationEntry<EndianSlice<'a, E>>>
+where
+    S: UnwindSection<EndianSlice<'a, E>>,
+    E: Endianity,
+{
+    move |section, bases, at| {
+        let mut head = bytes;
+        head.skip(UnwindOffset::into(at))?;
+        match head.read_initial_length()? {
+            (0..=MAX_CIE, _) => section.cie_from_offset(bases, at),
+            _ => Err(Error::UnsupportedOffset),
+        }
+    }
+}
 
 /// A function's description (FDE): where its code begins, from the image's lowest address, and where
 /// in the section it stands.
@@ -52,7 +77,12 @@ impl FdeIndex {
     }
 
     /// By reading all of the section. What comes after damage is not found.
-    pub fn of_section<'a, S, E>(section: &S, bases: &BaseAddresses, base: u64) -> Self
+    pub fn of_section<'a, S, E>(
+        section: &S,
+        bytes: EndianSlice<'a, E>,
+        bases: &BaseAddresses,
+        base: u64,
+    ) -> Self
     where
         S: UnwindSection<EndianSlice<'a, E>>,
         E: Endianity,
@@ -63,7 +93,7 @@ impl FdeIndex {
             let CieOrFde::Fde(partial) = next else {
                 continue;
             };
-            let Ok(fde) = partial.parse(S::cie_from_offset) else {
+            let Ok(fde) = partial.parse(cie_of(bytes)) else {
                 continue;
             };
             // Functions that the linker dropped are left at address 0.

@@ -26,7 +26,7 @@ mod segments;
 mod source;
 
 pub use elf::{AlternateLink, DebugLink, Elf, ElfError, ElfSymbol, SymbolTable};
-pub use fde_index::{FdeEntry, FdeIndex};
+pub use fde_index::{FdeEntry, FdeIndex, cie_of};
 pub use files::{LinkedFiles, Located, SplitFiles};
 pub use fingerprint::{Fingerprint, file_checksum};
 pub use frame_section::FrameSection;

@@ -6,9 +6,9 @@ use crate::dwarf_evaluation::{Caller, Frame, StepError};
 use crate::gimli_types::{Bytes, Scratch, offset_of};
 use crate::rule::{Kind, Rule};
 use crate::stack::Stack;
-use gimli::{BaseAddresses, DebugFrame, EhFrame, LittleEndian, UnwindSection, Vendor};
+use gimli::{BaseAddresses, DebugFrame, EhFrame, EndianSlice, LittleEndian, UnwindSection, Vendor};
 use rprof_base::Svma;
-use rprof_images::{Elf, FdeEntry, FdeIndex, FrameSection, SectionBytes};
+use rprof_images::{Elf, FdeEntry, FdeIndex, FrameSection, SectionBytes, cie_of};
 
 /// One section of descriptions.
 #[derive(Debug)]
@@ -64,8 +64,8 @@ impl Section {
             return false;
         };
         let end = match self.is_eh_frame {
-            true => end_of(&self.eh_frame(), &self.bases, entry),
-            false => end_of(&self.debug_frame(), &self.bases, entry),
+            true => end_of(&self.eh_frame(), self.bytes(), &self.bases, entry),
+            false => end_of(&self.debug_frame(), self.bytes(), &self.bases, entry),
         };
         let end = end.and_then(|end| u32::try_from(end.checked_sub(base)?).ok());
         let next = self.index.next_start(function);
@@ -86,6 +86,7 @@ impl Section {
         let (_, entry) = self.index.find(at).ok_or(StepError::Bad)?;
         let (entry, bases) = (entry.offset as usize, &self.bases);
         let frame = Frame {
+            bytes: self.bytes(),
             address,
             registers,
             stack,
@@ -94,6 +95,10 @@ impl Section {
             true => frame.step::<A, _>(&self.eh_frame(), bases, entry.into(), scratch),
             false => frame.step::<A, _>(&self.debug_frame(), bases, entry.into(), scratch),
         }
+    }
+
+    fn bytes(&self) -> Bytes<'_> {
+        EndianSlice::new(&self.bytes, LittleEndian)
     }
 
     fn eh_frame(&self) -> EhFrame<Bytes<'_>> {
@@ -112,11 +117,16 @@ impl Section {
 }
 
 /// Where a function ends.
-fn end_of<'a, S>(section: &S, bases: &BaseAddresses, entry: FdeEntry) -> Option<u64>
+fn end_of<'a, S>(
+    section: &S,
+    bytes: Bytes<'a>,
+    bases: &BaseAddresses,
+    entry: FdeEntry,
+) -> Option<u64>
 where
     S: UnwindSection<Bytes<'a>>,
 {
-    let fde = section.fde_from_offset(bases, offset_of(entry), S::cie_from_offset);
+    let fde = section.fde_from_offset(bases, offset_of(entry), cie_of(bytes));
     Some(fde.ok()?.end_address())
 }
 
@@ -137,7 +147,7 @@ where
     };
     let relative = |address: u64| u32::try_from(address.wrapping_sub(base)).ok();
     let bases = &own.bases;
-    let fde = section.fde_from_offset(bases, offset_of(entry), S::cie_from_offset);
+    let fde = section.fde_from_offset(bases, offset_of(entry), cie_of(own.bytes()));
     let bad = |start| (start, Rule::of(Kind::Bad));
     let Ok(fde) = fde else {
         return vec![bad(entry.start)];
@@ -189,7 +199,7 @@ pub(crate) fn eh_frame_of_piece<A: Arch>(code_len: u64, mut bytes: Vec<u8>) -> O
     let mut section = EhFrame::new(&bytes, LittleEndian);
     section.set_address_size(8);
     section.set_vendor(A::VENDOR);
-    let index = FdeIndex::of_section(&section, &bases, 0);
+    let index = FdeIndex::of_section(&section, EndianSlice::new(&bytes, LittleEndian), &bases, 0);
     (!index.is_empty()).then(|| Section {
         is_eh_frame: true,
         vendor: A::VENDOR,
