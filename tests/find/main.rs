@@ -16,6 +16,7 @@ mod common;
 
 mod damage;
 mod living;
+mod nameless;
 mod program;
 mod rewritten;
 mod separate;

@@ -39,6 +39,7 @@ fn frames(path: &Path, addresses: &[u64], n_threads: usize) -> Vec<Frames> {
     let request = Request {
         detail: Detail::Lines,
         demangling: Demangling::Short,
+        fde: false,
         n_threads,
     };
     let answers = symbolize_user(&located, &offsets, request).unwrap();

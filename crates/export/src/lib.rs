@@ -14,8 +14,8 @@
 //! let mut function = |name: &str| {
 //!     let name = Some(profile.strings.intern(name));
 //!     let level = Level::User;
-//!     let (is_inlined, is_jit) = (false, false);
-//!     profile.frames.intern(FrameInfo { name, image, start: None, level, is_inlined, is_jit })
+//!     let (is_inlined, is_jit, is_fde) = (false, false, false);
+//!     profile.frames.intern(FrameInfo { name, image, start: None, level, is_inlined, is_jit, is_fde })
 //! };
 //! let stack = [function("main"), function("work")];
 //! let mut tally = Tally::default();

@@ -104,6 +104,11 @@ impl Frames {
                 if let Some(name) = frame.name {
                     json.key("name").text(profile.strings.of(name).into_raw());
                 }
+                if let Some(start) = frame.start.filter(|_| frame.is_fde) {
+                    let label = profile.frames.label(id, &profile.strings);
+                    json.key("label").text(label.raw());
+                    json.key("start").number(start);
+                }
                 json.key("image")
                     .text(profile.strings.of(frame.image).into_raw());
                 json.key("level").text(level(frame.level));

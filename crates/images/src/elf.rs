@@ -310,6 +310,11 @@ impl Elf {
         self.object().is_ok_and(|file| file.is_little_endian())
     }
 
+    /// Whether addresses are of 64 bits.
+    pub(crate) fn is_64(&self) -> bool {
+        self.object().is_ok_and(|file| file.is_64())
+    }
+
     /// The link to a debug file.
     pub fn debug_link(&self) -> Option<DebugLink> {
         let file = self.object().ok()?;

@@ -7,8 +7,10 @@
 mod arch;
 mod contents;
 mod elf;
+mod fde_index;
 mod files;
 mod fingerprint;
+mod frame_section;
 mod functions;
 mod go;
 mod jitdump;
@@ -24,8 +26,10 @@ mod segments;
 mod source;
 
 pub use elf::{AlternateLink, DebugLink, Elf, ElfError, ElfSymbol, SymbolTable};
+pub use fde_index::{FdeEntry, FdeIndex, cie_of};
 pub use files::{LinkedFiles, Located, SplitFiles};
 pub use fingerprint::{Fingerprint, file_checksum};
+pub use frame_section::FrameSection;
 pub use functions::ElfFunction;
 pub use go::{GoFrame, GoFunction, GoTable};
 pub use jitdump::{

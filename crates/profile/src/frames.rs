@@ -58,8 +58,8 @@ pub struct FrameInfo {
     pub name: Option<StrId>,
     /// Short name of the image (perf's "shared object").
     pub image: StrId,
-    /// Where the function starts in the image; without a name, the address itself, or `None` for
-    /// all of an image's code without names taken together.
+    /// Where the function starts in the image; of what is no function, the address itself, or `None`
+    /// for all of an image's such code taken together.
     pub start: Option<u64>,
     /// Who runs it.
     pub level: Level,
@@ -67,6 +67,23 @@ pub struct FrameInfo {
     pub is_inlined: bool,
     /// Whether the code was made while the program ran (JIT).
     pub is_jit: bool,
+    /// Whether it is a function without a name: an FDE says where it starts.
+    pub is_fde: bool,
+}
+
+impl FrameInfo {
+    /// Whether it is a function, with a name or without.
+    pub fn is_function(&self) -> bool {
+        self.name.is_some() || self.is_fde
+    }
+
+    /// What stands for the name of a function without one: `[python3.11+0x1a85c0]`.
+    pub(crate) fn fde_label(&self, strings: &Strings) -> Option<String> {
+        let start = self.start.filter(|_| self.is_fde)?;
+        let image = strings.of(self.image).into_raw();
+        let image = image.trim_start_matches('[').trim_end_matches(']');
+        Some(format!("[{image}+{start:#x}]"))
+    }
 }
 
 /// All frames of a profile. Two addresses in one function are one frame.
@@ -88,10 +105,13 @@ impl Frames {
         &self.0.values()[id.0 as usize]
     }
 
-    /// How a frame is called in trees: its name, or its address and image.
+    /// How a frame is called in trees: its name, or where it starts, or its address and image.
     pub fn label(&self, id: FrameId, strings: &Strings) -> Untrusted<String> {
         let frame = self.of(id);
         let name = frame.name.map(|name| strings.of(name).into_raw());
+        if let Some(label) = frame.fde_label(strings) {
+            return Untrusted::new(label);
+        }
         Untrusted::new(match name {
             Some(name) if frame.is_inlined => format!("{name} (inlined)"),
             Some(name) => name.to_owned(),
@@ -102,5 +122,76 @@ impl Frames {
                 (None, image) => format!("[unknown] ({image})"),
             },
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::view::{Audience, Count, FirstFrame, FoldOptions, Rows, SortKey, Weighing, fold};
+    use crate::{FrameInfo, Profile, SampleCount, Tally, testing};
+
+    /// A function without a name that calls itself, and then code of which nothing is known, twice.
+    fn nameless() -> Profile {
+        let mut profile = Profile::default();
+        let named = testing::function(&mut profile, "main", "python3.11");
+        let nothing = FrameInfo {
+            name: None,
+            start: None,
+            ..named
+        };
+        let nameless = FrameInfo {
+            start: Some(0x1a_85c0),
+            is_fde: true,
+            ..nothing
+        };
+        let frames = [named, nameless, nameless, nothing, nothing];
+        let stack = frames.map(|frame| profile.frames.intern(frame));
+        let mut tally = Tally::default();
+        tally.add_samples(1, 5);
+        let group = tally.group(0);
+        tally.add_stack(group, stack.into_iter(), SampleCount::one(5));
+        let event = testing::counted(&mut profile, tally);
+        profile.events.push(event);
+        profile
+    }
+
+    #[test]
+    fn functions_without_names_are_called_by_where_they_begin() {
+        let profile = nameless();
+        let event = &profile.events[0];
+        let rows = Rows::new(&profile, event, &[SortKey::Symbol], Weighing::WithChildren);
+        let cells = rows
+            .iter()
+            .map(|row| SortKey::Symbol.cell(&row.key, &profile));
+        let mut cells: Vec<String> = cells.collect();
+        cells.sort_unstable();
+        let own = "[python3.11+0x1a85c0]";
+        assert_eq!(cells, [&format!("[.] {own}"), "[.] [unknown]", "[.] main"]);
+        for (audience, unknown) in [
+            (Audience::Tools, "[python3.11];[python3.11]"),
+            (Audience::Picture, "[python3.11]"),
+        ] {
+            let options = FoldOptions {
+                first: FirstFrame::Outermost,
+                audience,
+                count: Count::Weight,
+            };
+            let lines: Vec<String> = fold(&profile, event, options).lines().collect();
+            assert_eq!(lines, [format!("prog;main;{own};{own};{unknown} 5")]);
+        }
+    }
+
+    #[test]
+    fn brackets_of_images_do_not_double() {
+        let mut profile = Profile::default();
+        let vdso = testing::function(&mut profile, "", "[vdso]");
+        let frame = profile.frames.intern(FrameInfo {
+            name: None,
+            start: Some(0x700),
+            is_fde: true,
+            ..vdso
+        });
+        let label = profile.frames.label(frame, &profile.strings);
+        assert_eq!(label.raw(), "[vdso+0x700]");
     }
 }

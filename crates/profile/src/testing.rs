@@ -49,6 +49,7 @@ pub fn function(profile: &mut Profile, name: &str, image: &str) -> FrameInfo {
         level: Level::User,
         is_inlined: false,
         is_jit: false,
+        is_fde: false,
     }
 }
 

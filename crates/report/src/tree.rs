@@ -82,7 +82,7 @@ impl Drawing<'_> {
     /// same nameless frame, as broken frame pointers make it, takes one line.
     fn only_children(&self, from: u32, start: &str, text: &mut String) -> u32 {
         let frame = |number: u32| self.tree.node(number).frame;
-        let is_nameless = |number: u32| self.profile.frames.of(frame(number)).name.is_none();
+        let is_nameless = |number: u32| !self.profile.frames.of(frame(number)).is_function();
         let mut last = from;
         let mut n_same = 1;
         while let Some(child) = self.tree.only_child(last) {

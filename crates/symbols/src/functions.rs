@@ -1,7 +1,7 @@
 //! The functions of an ELF file: its symbols, as perf takes them, and its stubs.
 
 use crate::table::{Entry, STB_GLOBAL, Table};
-use gimli::{BaseAddresses, EhFrameHdr, Pointer, RunTimeEndian};
+use rprof_base::Svma;
 use rprof_images::{Elf, ElfSymbol, Located, PltEntry, SymbolTable};
 
 pub(crate) const STT_NOTYPE: u8 = 0;
@@ -79,31 +79,12 @@ fn end_at_functions(entries: &mut [Entry<'_>], binary: &Elf) {
     if entries.iter().all(|entry| entry.has_size) {
         return;
     }
-    let starts = function_starts(binary).unwrap_or_default();
+    let Some(start_after) = binary.function_starts() else {
+        return;
+    };
     for entry in entries.iter_mut().filter(|entry| !entry.has_size) {
-        let after = starts.partition_point(|&start| start <= entry.start);
-        if let Some(&next) = starts.get(after) {
-            entry.end = entry.end.min(next);
+        if let Some(next) = start_after(Svma(entry.start)) {
+            entry.end = entry.end.min(next.0);
         }
     }
-}
-
-/// Where the functions begin that `.eh_frame_hdr` lists, sorted.
-fn function_starts(binary: &Elf) -> Option<Vec<u64>> {
-    let header = binary.section(".eh_frame_hdr")?;
-    let at = binary.section_range(".eh_frame_hdr")?.start;
-    let endian = match binary.is_little_endian() {
-        true => RunTimeEndian::Little,
-        false => RunTimeEndian::Big,
-    };
-    let bases = BaseAddresses::default().set_eh_frame_hdr(at.0);
-    let header = EhFrameHdr::new(&header, endian).parse(&bases, 8).ok()?;
-    let table = header.table()?;
-    let mut list = table.iter(&bases);
-    let mut starts = Vec::new();
-    while let Ok(Some((Pointer::Direct(start), _))) = list.next() {
-        starts.push(start);
-    }
-    starts.sort_unstable();
-    Some(starts)
 }

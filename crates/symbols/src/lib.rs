@@ -12,6 +12,7 @@ mod go;
 mod jitdump;
 mod kernel;
 mod listed;
+mod nameless;
 mod perf_map;
 mod split;
 mod symbolized;

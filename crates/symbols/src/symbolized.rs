@@ -1,7 +1,7 @@
 //! Frames and names of a batch of addresses.
 
 use foldhash::fast::RandomState;
-use rprof_base::Interner;
+use rprof_base::{Interner, Svma};
 use std::fmt;
 
 /// Why an address, or a whole image, has no name.
@@ -73,6 +73,8 @@ pub struct Symbolized {
     names: Vec<String>,
     frames: Vec<Frame>,
     ends: Vec<u32>,
+    /// Of addresses without frames, by index: where their functions begin.
+    function_starts: Vec<(u32, Svma)>,
     missing_reason: Option<Reason>,
     pub(crate) n_malformed: u64,
     is_over_budget: bool,
@@ -85,9 +87,18 @@ impl Symbolized {
             names,
             frames,
             ends,
+            function_starts: Vec::new(),
             missing_reason: None,
             n_malformed: 0,
             is_over_budget: false,
+        }
+    }
+
+    /// Nothing has a name, for a reason.
+    pub(crate) fn unnamed(reason: Reason) -> Self {
+        Self {
+            missing_reason: Some(reason),
+            ..Self::default()
         }
     }
 
@@ -121,6 +132,19 @@ impl Symbolized {
         let end = |index: usize| self.ends.get(index).map_or(0, |&end| end as usize);
         let start = index.checked_sub(1).map_or(0, end);
         self.frames.get(start..end(index)).unwrap_or_default()
+    }
+
+    /// Where the function begins that the address with this index is in, if that is known and its
+    /// name is not.
+    pub fn function_start(&self, index: usize) -> Option<Svma> {
+        let starts = &self.function_starts;
+        let at = starts.binary_search_by_key(&index, |&(idx, _)| idx as usize);
+        Some(starts.get(at.ok()?)?.1)
+    }
+
+    /// Says where functions without names begin, by index, sorted.
+    pub(crate) fn set_function_starts(&mut self, starts: Vec<(u32, Svma)>) {
+        self.function_starts = starts;
     }
 
     /// A name, demangled, or a file's name.
@@ -158,6 +182,12 @@ impl Collector {
 
     /// Adds the frames that others have for the address with this index.
     pub fn copy(&mut self, others: &Symbolized, index: usize) {
+        if let (Some(start), Ok(own)) = (
+            others.function_start(index),
+            u32::try_from(self.symbolized.ends.len()),
+        ) {
+            self.symbolized.function_starts.push((own, start));
+        }
         let shown = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
         for &frame in others.frames(index) {
             let name = self.name(others.name(frame.name).as_bytes(), shown);

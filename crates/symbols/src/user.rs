@@ -2,6 +2,7 @@
 
 use crate::batch::{Batch, Outermost};
 use crate::functions::{stubs_of, table_of};
+use crate::nameless::add_function_starts;
 use crate::split::Split;
 use crate::symbolized::{Frame, Symbolized};
 use crate::table::Table;
@@ -27,6 +28,8 @@ pub struct Request {
     pub detail: Detail,
     /// How names are to read.
     pub demangling: Demangling,
+    /// Where functions without names begin, too, as FDEs have it.
+    pub fde: bool,
     /// Threads that may work on one batch.
     pub n_threads: usize,
 }
@@ -36,6 +39,7 @@ impl Default for Request {
         Self {
             detail: Detail::Functions,
             demangling: Demangling::default(),
+            fde: false,
             n_threads: 1,
         }
     }
@@ -45,12 +49,31 @@ impl Default for Request {
 /// if asked, what was inlined there by DWARF.
 ///
 /// # Errors
-/// [`Reason::Stripped`] if the file has neither symbols nor DWARF.
+/// [`Reason::Stripped`] if the file has neither symbols nor DWARF, and functions without names are not
+/// asked for.
 pub fn symbolize_user(
     located: &Located,
     offsets: &[FileOffset],
     request: Request,
 ) -> Result<Symbolized, Reason> {
+    let named = name(located, offsets, request);
+    if !request.fde {
+        return named;
+    }
+    // What names were made of is not in memory any more.
+    let mut symbolized = match named {
+        Err(Reason::Stripped) => Symbolized::unnamed(Reason::Stripped),
+        other => other?,
+    };
+    add_function_starts(located, offsets, &mut symbolized);
+    if located.has_changed() {
+        return Err(Reason::NoFile(rprof_images::NoFile::BeingWritten));
+    }
+    Ok(symbolized)
+}
+
+/// Names what has a name.
+fn name(located: &Located, offsets: &[FileOffset], request: Request) -> Result<Symbolized, Reason> {
     let dwarf = located.dwarf();
     let alternate = match request.detail {
         Detail::Inlines | Detail::Lines => located.alternate(),

@@ -2,17 +2,20 @@
 
 use crate::RegisterSet;
 use crate::arch::Arch;
-use crate::index::Bytes;
-use crate::index::Scratch;
+use crate::gimli_types::Bytes;
+use crate::gimli_types::Scratch;
 use crate::stack::{Stack, Unread};
 use gimli::{
     BaseAddresses, CfaRule, Encoding, EvaluationResult, Format, RegisterRule, UnwindExpression,
     UnwindSection, Value,
 };
 use rprof_base::Svma;
+use rprof_images::cie_of;
 
 /// The frame that is left.
 pub(crate) struct Frame<'f> {
+    /// The section that describes it.
+    pub(crate) bytes: Bytes<'f>,
     /// Where to look up its description.
     pub(crate) address: Svma,
     pub(crate) registers: &'f RegisterSet,
@@ -66,20 +69,20 @@ impl From<Unread> for StepError {
     }
 }
 
-impl Frame<'_> {
+impl<'f> Frame<'f> {
     /// Finds the caller's registers by the description at an offset of a section.
-    pub(crate) fn step<'s, A, S>(
+    pub(crate) fn step<A, S>(
         &self,
-        section: &'s S,
+        section: &'f S,
         bases: &BaseAddresses,
         at: S::Offset,
         scratch: &mut Scratch,
     ) -> Result<Caller, StepError>
     where
         A: Arch,
-        S: UnwindSection<Bytes<'s>>,
+        S: UnwindSection<Bytes<'f>>,
     {
-        let fde = section.fde_from_offset(bases, at, S::cie_from_offset)?;
+        let fde = section.fde_from_offset(bases, at, cie_of(self.bytes))?;
         // Read from its start for every frame.
         if fde.entry_len() > MAX_LEN {
             return Err(StepError::Bad);

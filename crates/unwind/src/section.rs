@@ -3,13 +3,12 @@
 use crate::RegisterSet;
 use crate::arch::Arch;
 use crate::dwarf_evaluation::{Caller, Frame, StepError};
-use crate::index::Scratch;
-use crate::index::{Bytes, Entry, Index, offset_of};
+use crate::gimli_types::{Bytes, Scratch, offset_of};
 use crate::rule::{Kind, Rule};
 use crate::stack::Stack;
-use gimli::{BaseAddresses, DebugFrame, EhFrame, LittleEndian, UnwindSection, Vendor};
+use gimli::{BaseAddresses, DebugFrame, EhFrame, EndianSlice, LittleEndian, UnwindSection, Vendor};
 use rprof_base::Svma;
-use rprof_images::{Elf, RawSection, SectionBytes};
+use rprof_images::{Elf, FdeEntry, FdeIndex, FrameSection, SectionBytes, cie_of};
 
 /// One section of descriptions.
 #[derive(Debug)]
@@ -19,7 +18,7 @@ pub(crate) struct Section {
     vendor: Vendor,
     bytes: SectionBytes,
     bases: BaseAddresses,
-    pub(crate) index: Index,
+    pub(crate) index: FdeIndex,
 }
 
 /// A function with more rows is damaged.
@@ -29,6 +28,16 @@ const MAX_ROWS: usize = 1 << 16;
 const MAX_GAP: u32 = 32;
 
 impl Section {
+    fn of<A: Arch>(read: FrameSection) -> Self {
+        Self {
+            is_eh_frame: read.is_eh_frame,
+            vendor: A::VENDOR,
+            bytes: read.bytes,
+            bases: read.bases,
+            index: read.index,
+        }
+    }
+
     /// Where the function at an address begins, from the image's start.
     pub(crate) fn function(&self, at: u32) -> Option<u32> {
         let (_, entry) = self.index.find(at)?;
@@ -55,8 +64,8 @@ impl Section {
             return false;
         };
         let end = match self.is_eh_frame {
-            true => end_of(&self.eh_frame(), &self.bases, entry),
-            false => end_of(&self.debug_frame(), &self.bases, entry),
+            true => end_of(&self.eh_frame(), self.bytes(), &self.bases, entry),
+            false => end_of(&self.debug_frame(), self.bytes(), &self.bases, entry),
         };
         let end = end.and_then(|end| u32::try_from(end.checked_sub(base)?).ok());
         let next = self.index.next_start(function);
@@ -77,6 +86,7 @@ impl Section {
         let (_, entry) = self.index.find(at).ok_or(StepError::Bad)?;
         let (entry, bases) = (entry.offset as usize, &self.bases);
         let frame = Frame {
+            bytes: self.bytes(),
             address,
             registers,
             stack,
@@ -85,6 +95,10 @@ impl Section {
             true => frame.step::<A, _>(&self.eh_frame(), bases, entry.into(), scratch),
             false => frame.step::<A, _>(&self.debug_frame(), bases, entry.into(), scratch),
         }
+    }
+
+    fn bytes(&self) -> Bytes<'_> {
+        EndianSlice::new(&self.bytes, LittleEndian)
     }
 
     fn eh_frame(&self) -> EhFrame<Bytes<'_>> {
@@ -103,11 +117,16 @@ impl Section {
 }
 
 /// Where a function ends.
-fn end_of<'a, S>(section: &S, bases: &BaseAddresses, entry: Entry) -> Option<u64>
+fn end_of<'a, S>(
+    section: &S,
+    bytes: Bytes<'a>,
+    bases: &BaseAddresses,
+    entry: FdeEntry,
+) -> Option<u64>
 where
     S: UnwindSection<Bytes<'a>>,
 {
-    let fde = section.fde_from_offset(bases, offset_of(entry), S::cie_from_offset);
+    let fde = section.fde_from_offset(bases, offset_of(entry), cie_of(bytes));
     Some(fde.ok()?.end_address())
 }
 
@@ -128,7 +147,7 @@ where
     };
     let relative = |address: u64| u32::try_from(address.wrapping_sub(base)).ok();
     let bases = &own.bases;
-    let fde = section.fde_from_offset(bases, offset_of(entry), S::cie_from_offset);
+    let fde = section.fde_from_offset(bases, offset_of(entry), cie_of(own.bytes()));
     let bad = |start| (start, Rule::of(Kind::Bad));
     let Ok(fde) = fde else {
         return vec![bad(entry.start)];
@@ -166,30 +185,8 @@ where
 }
 
 /// `.eh_frame`, if an image has one with functions in it.
-pub(crate) fn eh_frame_of<A: Arch>(elf: &Elf, base: u64) -> Option<Section> {
-    let bytes = elf.raw_section(".eh_frame")?.decompress()?;
-    let start = |name: &str| elf.section_range(name).map(|range| range.start.0);
-    let mut bases = BaseAddresses::default().set_eh_frame(start(".eh_frame")?);
-    if let Some(address) = start(".text") {
-        bases = bases.set_text(address);
-    }
-    if let Some(address) = start(".eh_frame_hdr") {
-        bases = bases.set_eh_frame_hdr(address);
-    }
-    let header = elf.raw_section(".eh_frame_hdr");
-    let header = header.and_then(RawSection::decompress);
-    let listed = header.and_then(|header| Index::of_header(&header, &bases, base));
-    let index = listed.unwrap_or_else(|| {
-        let section = EhFrame::new(&bytes, LittleEndian);
-        Index::of_section(&section, &bases, base)
-    });
-    (!index.is_empty()).then(|| Section {
-        is_eh_frame: true,
-        vendor: A::VENDOR,
-        bytes,
-        bases,
-        index,
-    })
+pub(crate) fn eh_frame_of<A: Arch>(elf: &Elf) -> Option<Section> {
+    Some(Section::of::<A>(elf.eh_frame()?))
 }
 
 /// The `.eh_frame` of a piece of code at address 0, if there are functions in it. Its pointers mean what they
@@ -202,7 +199,7 @@ pub(crate) fn eh_frame_of_piece<A: Arch>(code_len: u64, mut bytes: Vec<u8>) -> O
     let mut section = EhFrame::new(&bytes, LittleEndian);
     section.set_address_size(8);
     section.set_vendor(A::VENDOR);
-    let index = Index::of_section(&section, &bases, 0);
+    let index = FdeIndex::of_section(&section, EndianSlice::new(&bytes, LittleEndian), &bases, 0);
     (!index.is_empty()).then(|| Section {
         is_eh_frame: true,
         vendor: A::VENDOR,
@@ -238,18 +235,7 @@ fn drop_empty_lsda(bytes: &mut [u8]) {
     }
 }
 
-/// `.debug_frame`, if an image has one with functions in it.
+/// `.debug_frame`, if a file has one with functions in it, of an image with this lowest address.
 pub(crate) fn debug_frame_of<A: Arch>(elf: &Elf, base: u64) -> Option<Section> {
-    let bytes = elf.raw_section(".debug_frame")?.decompress()?;
-    let bases = BaseAddresses::default();
-    let mut section = DebugFrame::new(&bytes, LittleEndian);
-    section.set_address_size(8);
-    let index = Index::of_section(&section, &bases, base);
-    (!index.is_empty()).then(|| Section {
-        is_eh_frame: false,
-        vendor: A::VENDOR,
-        bytes,
-        bases,
-        index,
-    })
+    Some(Section::of::<A>(elf.debug_frame(Svma(base))?))
 }

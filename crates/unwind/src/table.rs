@@ -3,8 +3,8 @@
 use crate::arch::Arch;
 use crate::built_in::BuiltIn;
 use crate::dwarf_evaluation::{Caller, StepError};
+use crate::gimli_types::Scratch;
 use crate::go::Go;
-use crate::index::Scratch;
 use crate::rule::{Kind, Rule};
 use crate::section::{Section, debug_frame_of, eh_frame_of, eh_frame_of_piece};
 use crate::signal;
@@ -97,9 +97,8 @@ impl UnwindTable {
     }
 
     fn of_arch<A: Arch>(elf: &Elf, debug: Option<&Elf>) -> Result<Self, TableError> {
-        let base = elf.segments().iter().map(|segment| segment.address.0).min();
-        let base = base.unwrap_or(0);
-        let mut sections: Vec<Section> = eh_frame_of::<A>(elf, base).into_iter().collect();
+        let base = elf.base().0;
+        let mut sections: Vec<Section> = eh_frame_of::<A>(elf).into_iter().collect();
         let frames = [Some(elf), debug].into_iter().flatten();
         sections.extend(
             frames

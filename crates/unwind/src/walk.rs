@@ -7,7 +7,7 @@ use crate::arch::Arch;
 use crate::cache::Cache;
 use crate::dwarf_evaluation::StepError;
 use crate::frame_pointer::{self, FramePointerResult};
-use crate::index::Scratch;
+use crate::gimli_types::Scratch;
 use crate::last_walk::{LastWalk, LastWalks, WalkEnd};
 use crate::rule::{Kind, Rule};
 use crate::signal;

@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
         ..Locator::default()
     };
     let options = Options {
-        by_tid: true,
+        group_by: vec![Dimension::Tid],
         locator: locator.clone(),
         ..Options::default()
     };

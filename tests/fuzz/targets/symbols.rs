@@ -29,6 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
     let request = Request {
         detail: Detail::Lines,
         demangling: Demangling::Full,
+        fde: true,
         n_threads: 1,
     };
     if let Ok(answers) = symbolize_user(&located, &offsets, request) {
@@ -36,6 +37,7 @@ fuzz_target!(|bytes: &[u8]| {
             let frames = answers.frames(idx);
             // The last one is a function of the file's own.
             assert!(frames.last().is_none_or(|frame| !frame.is_inlined));
+            assert!(frames.is_empty() || answers.function_start(idx).is_none());
         }
     }
 });

@@ -26,6 +26,9 @@ pub struct Options {
     pub stacks: bool,
     /// Inlined functions as frames of their own.
     pub inlines: bool,
+    /// Code without names by function, as FDEs (`.eh_frame`) have it; else by address, or in stacks by
+    /// image.
+    pub fde: bool,
     /// What samples are told apart by beside the names of threads.
     pub group_by: Vec<Dimension>,
     /// How names of functions are to read.
@@ -40,6 +43,7 @@ impl Default for Options {
             filter: Filter::default(),
             stacks: true,
             inlines: true,
+            fde: true,
             group_by: Vec::new(),
             demangling: Demangling::default(),
             locator: Locator::default(),
@@ -74,6 +78,7 @@ pub fn load(
     let query = Query::of(&recording, &options.filter, frames, First::Own)?;
     let request = Request {
         demangling: options.demangling,
+        fde: options.fde,
         ..Request::default()
     };
     if !options.stacks {

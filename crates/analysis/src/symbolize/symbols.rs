@@ -212,10 +212,17 @@ impl Symbols {
                 // Stacks with an address for every frame without a name would grow with the
                 // recording: there, an image's nameless code counts as one.
                 let address = (!self.in_stacks).then_some(location.address);
-                let start = if own_name.is_some() { Some(0) } else { address };
+                let fde = symbolized.function_start(idx).map(|start| start.0);
+                let start = match own_name {
+                    Some(_) => Some(0),
+                    None => fde.or(address),
+                };
                 let name = own_name.map(|name| self.strings.intern(&name));
                 let function = code.frame(name, start, level);
-                self.frames.push(self.functions.intern(function));
+                self.frames.push(self.functions.intern(FrameInfo {
+                    is_fde: name.is_none() && fde.is_some(),
+                    ..function
+                }));
             }
             self.entries.push(Entry {
                 end: u32::try_from(self.frames.len()).unwrap_or(u32::MAX),
@@ -281,6 +288,7 @@ impl FrameOfImage {
             level,
             is_inlined: false,
             is_jit: self.is_jit,
+            is_fde: false,
         }
     }
 }

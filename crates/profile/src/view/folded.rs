@@ -110,7 +110,7 @@ pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Fo
 
     let nameless: HashSet<u32> = frames
         .iter()
-        .filter(|&(&id, _)| profile.frames.of(id).name.is_none())
+        .filter(|&(&id, _)| !profile.frames.of(id).is_function())
         .map(|(_, &label)| label)
         .collect();
     let is_nameless = |label: u32| nameless.contains(&label);
@@ -157,6 +157,7 @@ fn label(profile: &Profile, id: FrameId, audience: Audience) -> String {
     let image = profile.strings.of(frame.image).into_raw();
     let name = match frame.name {
         Some(name) => safe(profile.strings.of(name).into_raw()),
+        None if frame.is_fde => safe(profile.frames.label(id, &profile.strings).raw()),
         None if image.starts_with('[') => safe(image),
         None => format!("[{}]", safe(image)),
     };

@@ -2,6 +2,7 @@
 
 use super::RowKey;
 use crate::{Dimension, DimensionValue, FrameId, Group, Profile, StrId};
+use rprof_untrusted::Untrusted;
 use std::cmp::Ordering;
 
 /// One column that makes rows differ.
@@ -133,9 +134,10 @@ fn symbol_cell(id: FrameId, profile: &Profile) -> String {
             format!("[{sign}] {} (inlined)", profile.strings.of(name))
         }
         Some(name) => format!("[{sign}] {}", profile.strings.of(name)),
-        None => match frame.start {
-            Some(address) => format!("[{sign}] {address:#018x}"),
-            None => format!("[{sign}] [unknown]"),
+        None => match (frame.fde_label(&profile.strings), frame.start) {
+            (Some(label), _) => format!("[{sign}] {}", Untrusted::new(label)),
+            (None, Some(address)) => format!("[{sign}] {address:#018x}"),
+            (None, None) => format!("[{sign}] [unknown]"),
         },
     }
 }

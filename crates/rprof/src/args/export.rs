@@ -1,6 +1,6 @@
 //! The arguments of `rprof export`.
 
-use super::InputArgs;
+use super::{FdeArgs, InputArgs};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -15,6 +15,9 @@ use std::path::PathBuf;
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+
+    #[command(flatten)]
+    pub(crate) fde: FdeArgs,
 
     /// What to write [default: by the ending of -o: .json.gz, .speedscope.json, .pb.gz,
     /// .callgrind, .folded, .json]

@@ -1,11 +1,14 @@
 //! The arguments of `rprof flame`.
 
-use super::InputArgs;
+use super::{FdeArgs, InputArgs};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct FlameArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+
+    #[command(flatten)]
+    pub(crate) fde: FdeArgs,
 
     /// Print folded stacks instead, as FlameGraph tools read them
     #[arg(long)]

@@ -3,6 +3,7 @@
 mod attached;
 mod doctor;
 mod export;
+mod fde;
 mod flame;
 mod input;
 mod limits;
@@ -18,6 +19,7 @@ mod unknown;
 
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use export::{ExportArgs, ExportFormat};
+pub(crate) use fde::FdeArgs;
 pub(crate) use flame::FlameArgs;
 pub(crate) use input::InputArgs;
 pub(crate) use limits::LimitArgs;

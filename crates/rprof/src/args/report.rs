@@ -1,6 +1,6 @@
 //! The arguments of `rprof report`.
 
-use super::InputArgs;
+use super::{FdeArgs, InputArgs};
 use clap::ArgAction;
 use rprof_profile::view::SortKey;
 
@@ -8,6 +8,9 @@ use rprof_profile::view::SortKey;
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+
+    #[command(flatten)]
+    pub(crate) fde: FdeArgs,
 
     /// Plain text to stdout (always; for compatibility with perf)
     #[arg(long)]

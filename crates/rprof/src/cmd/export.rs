@@ -43,6 +43,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     let options = Options {
         filter: args.input.filter(),
         inlines: !args.input.no_inline,
+        fde: !args.fde.no_fde,
         demangling: args.input.demangling(),
         locator: args.input.locator(&reader),
         ..Options::default()

@@ -21,6 +21,7 @@ pub(crate) fn run(args: &FlameArgs) -> Result<ExitCode> {
     let options = Options {
         filter: args.input.filter(),
         inlines: !args.input.no_inline,
+        fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
         demangling: args.input.demangling(),
         ..Options::default()

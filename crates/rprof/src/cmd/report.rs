@@ -26,6 +26,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         filter: args.input.filter(),
         stacks: table.children || table.graph.is_some() || args.stats,
         inlines: !args.input.no_inline,
+        fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
         demangling: args.input.demangling(),
         group_by: SortKey::dimensions(&table.keys),

@@ -58,6 +58,7 @@ pub fn load_timeline(
             (false, false) => Detail::Functions,
         },
         demangling: options.demangling,
+        fde: options.fde,
         ..Request::default()
     };
     let mut symbols = query.symbolize(found.locations, request)?;

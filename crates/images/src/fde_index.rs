@@ -1,0 +1,150 @@
+//! Where in a section of frame descriptions that of each function is.
+
+use gimli::{
+    BaseAddresses, CieOrFde, CommonInformationEntry, EhFrameHdr, EndianSlice, Endianity, Error,
+    Pointer, Reader, UnwindOffset, UnwindSection,
+};
+
+/// What descriptions have in common (CIE) takes no more bytes. It is read again for each of them:
+/// an enormous one would take an hour.
+const MAX_CIE: usize = 4096;
+
+/// Reads CIEs of a section with these bytes.
+pub fn cie_of<'a, S, E>(
+    bytes: EndianSlice<'a, E>,
+) -> impl FnMut(&S, &BaseAddresses, S::Offset) -> gimli::Result<CommonInformationEntry<EndianSlice<'a, E>>>
+where
+    S: UnwindSection<EndianSlice<'a, E>>,
+    E: Endianity,
+{
+    move |section, bases, at| {
+        let mut head = bytes;
+        head.skip(UnwindOffset::into(at))?;
+        match head.read_initial_length()? {
+            (0..=MAX_CIE, _) => section.cie_from_offset(bases, at),
+            _ => Err(Error::UnsupportedOffset),
+        }
+    }
+}
+
+/// A function's description (FDE): where its code begins, from the image's lowest address, and where
+/// in the section it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FdeEntry {
+    /// Where its code begins.
+    pub start: u32,
+    /// Its offset in the section.
+    pub offset: u32,
+}
+
+/// The descriptions of one section by address.
+#[derive(Debug, Default)]
+pub struct FdeIndex {
+    entries: Vec<FdeEntry>,
+}
+
+impl FdeIndex {
+    /// Sorts; of several for one address the first stands.
+    fn new(mut entries: Vec<FdeEntry>) -> Self {
+        if !entries.is_sorted_by_key(|entry| entry.start) {
+            entries.sort_by_key(|entry| entry.start);
+        }
+        entries.dedup_by_key(|entry| entry.start);
+        Self { entries }
+    }
+
+    /// As `.eh_frame_hdr` lists them; `None` if there is no list in it, or not a usable one.
+    pub(crate) fn of_header<E: Endianity>(
+        header: &EhFrameHdr<EndianSlice<'_, E>>,
+        address_size: u8,
+        bases: &BaseAddresses,
+        base: u64,
+    ) -> Option<Self> {
+        let header = header.parse(bases, address_size).ok()?;
+        let table = header.table()?;
+        let Pointer::Direct(frames) = header.eh_frame_ptr() else {
+            return None;
+        };
+        let mut iter = table.iter(bases);
+        let mut entries = Vec::new();
+        while let Ok(Some((start, at))) = iter.next() {
+            let (Pointer::Direct(start), Pointer::Direct(at)) = (start, at) else {
+                return None;
+            };
+            entries.extend(entry(start, base, at.checked_sub(frames)?));
+        }
+        (!entries.is_empty()).then(|| Self::new(entries))
+    }
+
+    /// By reading all of the section. What comes after damage is not found.
+    pub fn of_section<'a, S, E>(
+        section: &S,
+        bytes: EndianSlice<'a, E>,
+        bases: &BaseAddresses,
+        base: u64,
+    ) -> Self
+    where
+        S: UnwindSection<EndianSlice<'a, E>>,
+        E: Endianity,
+    {
+        let mut entries = Vec::new();
+        let mut all = section.entries(bases);
+        while let Ok(Some(next)) = all.next() {
+            let CieOrFde::Fde(partial) = next else {
+                continue;
+            };
+            let Ok(fde) = partial.parse(cie_of(bytes)) else {
+                continue;
+            };
+            // Functions that the linker dropped are left at address 0.
+            if fde.len() > 0 && (fde.initial_address() != 0 || base == 0) {
+                entries.extend(entry(fde.initial_address(), base, fde.offset() as u64));
+            }
+        }
+        Self::new(entries)
+    }
+
+    /// The last description that begins at or before an address, with its number.
+    #[inline]
+    pub fn find(&self, address: u32) -> Option<(u32, FdeEntry)> {
+        let n = self.entries.partition_point(|entry| entry.start <= address);
+        let at = n.checked_sub(1)?;
+        Some((u32::try_from(at).ok()?, *self.entries.get(at)?))
+    }
+
+    /// Descriptions that begin at or before an address, the nearest first.
+    pub(crate) fn before(&self, address: u32) -> impl Iterator<Item = FdeEntry> {
+        let n = self.entries.partition_point(|entry| entry.start <= address);
+        self.entries.iter().take(n).rev().copied()
+    }
+
+    /// Where the next description after an address begins.
+    pub(crate) fn start_after(&self, address: u32) -> Option<u32> {
+        let n = self.entries.partition_point(|entry| entry.start <= address);
+        Some(self.entries.get(n)?.start)
+    }
+
+    /// Memory that it takes.
+    pub fn size_bytes(&self) -> usize {
+        self.entries.len() * size_of::<FdeEntry>()
+    }
+
+    /// Where the description after one begins.
+    pub fn next_start(&self, number: u32) -> Option<u32> {
+        let next = self.entries.get(number as usize + 1)?;
+        Some(next.start)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+/// Code that lies 4 GiB or more after the image's start is ignored.
+fn entry(start: u64, base: u64, offset: u64) -> Option<FdeEntry> {
+    Some(FdeEntry {
+        start: u32::try_from(start.checked_sub(base)?).ok()?,
+        offset: u32::try_from(offset).ok()?,
+    })
+}

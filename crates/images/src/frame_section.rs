@@ -1,0 +1,315 @@
+//! `.eh_frame` and `.debug_frame`: which function is where, without names.
+
+use crate::{Elf, FdeIndex, SectionBytes, cie_of};
+use gimli::{
+    BaseAddresses, DebugFrame, EhFrame, EhFrameHdr, EndianSlice, RunTimeEndian, UnwindSection,
+};
+use rprof_base::Svma;
+use std::ops::Range;
+
+/// Descriptions that may overlap the one which begins nearest before an address. Compilers and
+/// linkers make none that do.
+const MOST_OVERLAPPING: usize = 64;
+
+/// One section of frame descriptions.
+#[derive(Debug)]
+pub struct FrameSection {
+    /// Whether it is an `.eh_frame`, not a `.debug_frame`.
+    pub is_eh_frame: bool,
+    /// Its contents.
+    pub bytes: SectionBytes,
+    /// What its pointers are relative to.
+    pub bases: BaseAddresses,
+    /// The functions in it, from the image's lowest address on.
+    pub index: FdeIndex,
+    encoding: Encoding,
+}
+
+/// How numbers are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Encoding {
+    endian: RunTimeEndian,
+    address_size: u8,
+}
+
+impl Elf {
+    /// Its lowest address: what functions are counted from.
+    pub fn base(&self) -> Svma {
+        let addresses = self.segments().iter().map(|segment| segment.address);
+        addresses.min().unwrap_or(Svma(0))
+    }
+
+    /// `.eh_frame`, if it has one with functions in it.
+    pub fn eh_frame(&self) -> Option<FrameSection> {
+        let bytes = self.raw_section(".eh_frame")?.decompress()?;
+        let start = |name: &str| self.section_range(name).map(|range| range.start.0);
+        let mut bases = BaseAddresses::default().set_eh_frame(start(".eh_frame")?);
+        if let Some(address) = start(".text") {
+            bases = bases.set_text(address);
+        }
+        let encoding = self.encoding();
+        let index = self.listed_functions().unwrap_or_else(|| {
+            let mut section = EhFrame::new(&bytes, encoding.endian);
+            section.set_address_size(encoding.address_size);
+            FdeIndex::of_section(
+                &section,
+                EndianSlice::new(&bytes, encoding.endian),
+                &bases,
+                self.base().0,
+            )
+        });
+        (!index.is_empty()).then_some(FrameSection {
+            is_eh_frame: true,
+            bytes,
+            bases,
+            index,
+            encoding,
+        })
+    }
+
+    /// `.debug_frame`, if it has one with functions in it. The image's lowest address may be another
+    /// file's: a debug file need not have the segments.
+    pub fn debug_frame(&self, base: Svma) -> Option<FrameSection> {
+        let bytes = self.raw_section(".debug_frame")?.decompress()?;
+        let bases = BaseAddresses::default();
+        let encoding = self.encoding();
+        let mut section = DebugFrame::new(&bytes, encoding.endian);
+        section.set_address_size(encoding.address_size);
+        let index = FdeIndex::of_section(
+            &section,
+            EndianSlice::new(&bytes, encoding.endian),
+            &bases,
+            base.0,
+        );
+        (!index.is_empty()).then_some(FrameSection {
+            is_eh_frame: false,
+            bytes,
+            bases,
+            index,
+            encoding,
+        })
+    }
+
+    /// The functions that `.eh_frame_hdr` lists.
+    fn listed_functions(&self) -> Option<FdeIndex> {
+        let start = self.section_range(".eh_frame_hdr")?.start.0;
+        let bytes = self.raw_section(".eh_frame_hdr")?.decompress()?;
+        let bases = BaseAddresses::default().set_eh_frame_hdr(start);
+        let encoding = self.encoding();
+        let header = EhFrameHdr::new(&bytes, encoding.endian);
+        FdeIndex::of_header(&header, encoding.address_size, &bases, self.base().0)
+    }
+
+    /// For each address where the next function begins that `.eh_frame_hdr` lists, if one does.
+    pub fn function_starts(&self) -> Option<impl Fn(Svma) -> Option<Svma>> {
+        let base = self.base().0;
+        let listed = self.listed_functions()?;
+        Some(move |address: Svma| {
+            let at = u32::try_from(address.0.checked_sub(base)?).ok()?;
+            Some(Svma(base + u64::from(listed.start_after(at)?)))
+        })
+    }
+
+    fn encoding(&self) -> Encoding {
+        Encoding {
+            endian: match self.is_little_endian() {
+                true => RunTimeEndian::Little,
+                false => RunTimeEndian::Big,
+            },
+            address_size: if self.is_64() { 8 } else { 4 },
+        }
+    }
+}
+
+impl FrameSection {
+    /// The function that covers an address of an image with this lowest address: of several, the one
+    /// that begins nearest before it.
+    pub fn function(&self, base: Svma, address: Svma) -> Option<Range<Svma>> {
+        let at = u32::try_from(address.0.checked_sub(base.0)?).ok()?;
+        let near = self.index.before(at).take(MOST_OVERLAPPING);
+        let mut ranges = near.filter_map(|entry| {
+            let range = self.range(entry.offset as usize)?;
+            // A list that lies about where functions begin is not believed.
+            (range.start.0 == base.0 + u64::from(entry.start)).then_some(range)
+        });
+        ranges.find(|range| range.contains(&address))
+    }
+
+    /// The code that a description is of.
+    pub fn range(&self, offset: usize) -> Option<Range<Svma>> {
+        let Encoding {
+            endian,
+            address_size,
+        } = self.encoding;
+        let bytes = EndianSlice::new(&self.bytes, endian);
+        match self.is_eh_frame {
+            true => {
+                let mut section = EhFrame::new(&self.bytes, endian);
+                section.set_address_size(address_size);
+                range_in(&section, bytes, &self.bases, offset.into())
+            }
+            false => {
+                let mut section = DebugFrame::new(&self.bytes, endian);
+                section.set_address_size(address_size);
+                range_in(&section, bytes, &self.bases, offset.into())
+            }
+        }
+    }
+}
+
+fn range_in<'a, S>(
+    section: &S,
+    bytes: EndianSlice<'a, RunTimeEndian>,
+    bases: &BaseAddresses,
+    offset: S::Offset,
+) -> Option<Range<Svma>>
+where
+    S: UnwindSection<EndianSlice<'a, RunTimeEndian>>,
+{
+    let fde = section.fde_from_offset(bases, offset, cie_of(bytes));
+    let fde = fde.ok()?;
+    let start = fde.initial_address();
+    Some(Svma(start)..Svma(start.checked_add(fde.len())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    const LITTLE: Encoding = Encoding {
+        endian: RunTimeEndian::Little,
+        address_size: 8,
+    };
+
+    fn with_length(mut bytes: Vec<u8>) -> Vec<u8> {
+        bytes.resize((bytes.len() + 4).next_multiple_of(8) - 4, 0);
+        let len = u32::try_from(bytes.len()).unwrap();
+        [&len.to_le_bytes()[..], &bytes].concat()
+    }
+
+    /// `.debug_frame` of functions: where each begins, and its length.
+    fn debug_frame(functions: &[(u64, u64)], augmentation: &[u8]) -> Vec<u8> {
+        // Version 3; factors 1 and -8, return address in register 16.
+        let cie = [
+            &[0xff, 0xff, 0xff, 0xff, 3],
+            augmentation,
+            &[0, 1, 0x78, 16],
+        ];
+        let mut section = with_length(cie.concat());
+        for &(start, len) in functions {
+            let fde = [&[0; 4][..], &start.to_le_bytes(), &len.to_le_bytes()];
+            section.extend(with_length(fde.concat()));
+        }
+        section
+    }
+
+    fn section(bytes: Vec<u8>) -> FrameSection {
+        let bases = BaseAddresses::default();
+        let read = DebugFrame::new(&bytes, LITTLE.endian);
+        let all = EndianSlice::new(&bytes, LITTLE.endian);
+        FrameSection {
+            is_eh_frame: false,
+            index: FdeIndex::of_section(&read, all, &bases, 0),
+            bytes: bytes.into(),
+            bases,
+            encoding: LITTLE,
+        }
+    }
+
+    fn function(section: &FrameSection, address: u64) -> Option<(u64, u64)> {
+        let range = section.function(Svma(0), Svma(address))?;
+        Some((range.start.0, range.end.0))
+    }
+
+    #[test]
+    fn of_functions_that_overlap_the_nearest_start_counts() {
+        let functions = [(0x100, 0x100), (0x120, 0x10), (0x150, u64::MAX), (0x300, 8)];
+        let section = section(debug_frame(&functions, b""));
+        for (address, expected) in [
+            (0xff, None),
+            (0x100, Some((0x100, 0x200))),
+            (0x12f, Some((0x120, 0x130))),
+            (0x130, Some((0x100, 0x200))),
+            // What would end behind the last address is no function.
+            (0x160, Some((0x100, 0x200))),
+            (0x200, None),
+            (0x307, Some((0x300, 0x308))),
+            (0x308, None),
+            (u64::MAX, None),
+        ] {
+            assert_eq!(function(&section, address), expected, "{address:#x}");
+        }
+    }
+
+    #[test]
+    fn descriptions_with_an_enormous_common_part_are_none() {
+        let ok = section(debug_frame(&[(0x100, 0x10)], b""));
+        assert!(!ok.index.is_empty());
+        let augmentation = [&b"z"[..], &b"S".repeat(5000)].concat();
+        let functions = vec![(0x100, 0x10); 1000];
+        assert!(
+            section(debug_frame(&functions, &augmentation))
+                .index
+                .is_empty()
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_covers_an_address_is_what_a_search_of_all_finds(
+            functions in vec((1u64..500, 1u64..60), 0..40),
+            address in 0u64..600,
+        ) {
+            // Of several with one start, the first stands.
+            let mut first: Vec<(u64, u64)> = Vec::new();
+            for &(start, len) in &functions {
+                if first.iter().all(|&(other, _)| other != start) {
+                    first.push((start, len));
+                }
+            }
+            let covering = first.iter().map(|&(start, len)| (start, start + len));
+            let covering = covering.filter(|&(start, end)| (start..end).contains(&address));
+            let section = section(debug_frame(&functions, b""));
+            prop_assert_eq!(function(&section, address), covering.max());
+        }
+
+        #[test]
+        fn any_section_and_any_list_have_answers_that_cover(
+            bytes in vec(any::<u8>(), 0..300),
+            header in vec(any::<u8>(), 0..200),
+            addresses in vec(any::<u64>(), 1..20),
+            edits in vec((any::<prop::sample::Index>(), any::<u8>()), 0..12),
+            is_eh_frame: bool,
+            is_big: bool,
+        ) {
+            let encoding = Encoding {
+                endian: if is_big { RunTimeEndian::Big } else { RunTimeEndian::Little },
+                ..LITTLE
+            };
+            let mut damaged = debug_frame(&[(0x100, 0x10), (0x120, 0x20)], b"");
+            for (at, byte) in edits {
+                let at = at.index(damaged.len());
+                damaged[at] = byte;
+            }
+            let bases = BaseAddresses::default().set_eh_frame(0x40).set_eh_frame_hdr(0x10);
+            let list = EhFrameHdr::new(&header, encoding.endian);
+            let listed = FdeIndex::of_header(&list, encoding.address_size, &bases, 0);
+            let damaged = section(damaged);
+            let any = FrameSection {
+                is_eh_frame,
+                index: listed.unwrap_or_default(),
+                bytes: bytes.into(),
+                bases,
+                encoding,
+            };
+            for address in addresses.into_iter().chain([0x100, 0x125]).map(Svma) {
+                for section in [&damaged, &any] {
+                    let function = section.function(Svma(0), address);
+                    prop_assert!(function.is_none_or(|range| range.contains(&address)));
+                }
+            }
+        }
+    }
+}
