@@ -3,6 +3,7 @@
 mod attached;
 mod doctor;
 mod export;
+mod filters;
 mod flame;
 mod input;
 mod limits;
