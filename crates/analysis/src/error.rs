@@ -11,13 +11,20 @@ pub enum Error {
     #[error("starting a thread")]
     Thread(#[source] std::io::Error),
     /// A filter asks for what no sample has.
-    #[error("the recording has no {what}: leave {option} out")]
+    #[error(
+        "the recording has no {what}: leave {option} out, or record them (rprof record does, {recorder}, too)"
+    )]
     NotRecorded {
         /// What is missing.
         what: &'static str,
         /// The option that needs it.
         option: &'static str,
+        /// perf's command that records it, beside ours.
+        recorder: &'static str,
     },
+    /// A filter makes no sense in this recording.
+    #[error(transparent)]
+    Filter(#[from] rprof_profile::FilterError),
     /// Whose descendants are meant is not known.
     #[error("the recording does not say which process its command was: --descendants=PID does")]
     NoCommand,

@@ -256,7 +256,7 @@ pub enum EventError {
     /// tracefs has no such tracepoint.
     #[error(
         "unknown event '{name}': {}{suggestions}",
-        match crate::is_glob(name) {
+        match rprof_base::is_glob(name) {
             true => "no tracepoint fits",
             false => "no such tracepoint",
         }

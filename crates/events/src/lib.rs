@@ -25,7 +25,6 @@ mod error;
 mod event;
 mod filter;
 mod format;
-mod glob;
 mod group;
 mod item;
 mod list;
@@ -48,7 +47,6 @@ pub use default::{cpu_clock, default_events};
 pub use error::{EventError, FilterProblem};
 pub use event::{Callers, Event, Grouping};
 pub use filter::set_filter;
-pub use glob::{glob_matches, is_glob};
 pub use group::group_all;
 pub use list::{
     EventList, ListKind, ListedEvent, ListedPmu, Selection, list_events, tracepoint_format,

@@ -5,10 +5,10 @@
 use std::path::PathBuf;
 
 use crate::format::TermFormat;
-use crate::glob::glob_matches;
 use crate::sources::{is_plain, list_dir, read_trimmed};
 use crate::term::{Term, split_terms};
 use crate::{EventError, Sources, parse_cpu_list};
+use rprof_base::glob_matches;
 
 /// One folder below `/sys/bus/event_source/devices`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use rprof_abi::event_type;
 
-use crate::glob::{glob_matches, is_glob};
 use crate::sources::{is_plain, list_dir};
 use crate::suggest::suggest;
 use crate::{Event, EventError, Sources, Suggestions};
+use rprof_base::{glob_matches, is_glob};
 
 /// A look-up in tracefs.
 #[derive(Debug)]

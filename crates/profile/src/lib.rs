@@ -22,7 +22,7 @@ pub mod view;
 
 pub use about::{About, Coverage, EventKind, Sampling, WallClock};
 pub use dimension::{Dimension, DimensionValue, DimensionValues};
-pub use filter::{Ancestor, Filter, FilterError};
+pub use filter::{Ancestor, Filter, FilterError, NameList, TimeSlices};
 pub use frames::{FrameId, FrameInfo, Frames, Level};
 pub use gaps::{Gap, Gaps};
 pub use profile::{EventProfile, Group, ListedUnnamed, Loss, Profile, UnnamedImage};

@@ -135,7 +135,7 @@ fn symbols_of(
     options: &ScriptOptions,
     fields: &[FieldSet],
 ) -> Result<Option<Symbols>, Error> {
-    let filters_functions = !options.filter.dsos.is_empty() || !options.filter.symbols.is_empty();
+    let filters_functions = options.filter.has_functions();
     let shows = |field| fields.iter().any(|one| one.has(field));
     let shows_lines = shows(Field::Srcline);
     let shows_names = shows(Field::Sym) || shows(Field::Brstacksym) || shows_lines;

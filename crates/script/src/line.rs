@@ -282,7 +282,7 @@ impl Layout<'_> {
             let location = sample
                 .mappings
                 .location(&query.recording.index.history, address);
-            symbols.accepts(filter, symbols.number(location))
+            symbols.accepts(symbols.number(location))
         })
     }
 }

@@ -86,7 +86,7 @@ impl FlatCounts {
                     let (Some(&location), Some(&group)) = (location, group) else {
                         continue;
                     };
-                    if !symbols.accepts(query.samples.filter, location) {
+                    if !symbols.accepts(location) {
                         continue;
                     }
                     all.unnamed

@@ -105,7 +105,7 @@ impl Pass for ProfilePass<'_> {
             frames.extend_from_slice(symbols.frames(location));
         });
         let innermost = innermost?;
-        if !symbols.accepts(self.query.samples.filter, innermost) {
+        if !symbols.accepts(innermost) {
             return None;
         }
         let unnamed = symbols.unnamed_image(innermost);

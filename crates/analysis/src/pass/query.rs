@@ -48,7 +48,9 @@ impl<'a> Query<'a> {
     /// # Errors
     /// [`Error::Thread`].
     pub fn symbolize(&self, locations: Vec<Location>, request: Request) -> Result<Symbols, Error> {
-        Symbols::of(self.recording, &self.stacks, locations, request)
+        let mut symbols = Symbols::of(self.recording, &self.stacks, locations, request)?;
+        symbols.choose(self.recording, self.samples.filter);
+        Ok(symbols)
     }
 }
 

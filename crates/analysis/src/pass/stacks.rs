@@ -86,7 +86,7 @@ impl FoundStacks {
         let new_counts = || Counts::new(query.recording.reader.events().len());
         let add = |counts: &mut Counts, nth: usize| {
             if let Some(thread) = self.threads.get(nth) {
-                thread.add_to(counts, query, symbols);
+                thread.add_to(counts, symbols);
             }
             Ok(())
         };
@@ -104,13 +104,12 @@ impl FoundStacks {
 }
 
 impl ThreadStacks {
-    fn add_to(&self, counts: &mut Counts, query: &Query<'_>, symbols: &Symbols) {
+    fn add_to(&self, counts: &mut Counts, symbols: &Symbols) {
         for (tally, event) in counts.tallies.iter_mut().zip(&self.events) {
             tally.add_samples(event.samples, event.weight);
         }
         let locations = self.locations.iter();
         let numbers: Vec<u32> = locations.map(|&one| symbols.number(one)).collect();
-        let filter = query.samples.filter;
         let mut path = Path::default();
         let mut start = 0;
         for stack in &self.kept.stacks {
@@ -127,7 +126,7 @@ impl ThreadStacks {
             let (Some(tally), Some(&key)) = (counts.tallies.get_mut(event), key) else {
                 continue;
             };
-            if !symbols.accepts(filter, innermost) {
+            if !symbols.accepts(innermost) {
                 continue;
             }
             let image = symbols.unnamed_image(innermost);

@@ -4,6 +4,7 @@
 mod decoded;
 mod group_values;
 mod ignored;
+mod times;
 
 pub use decoded::DecodedSample;
 pub use ignored::IgnoredSamples;
@@ -16,6 +17,7 @@ use group_values::{Gain, GroupValues, LastValues, holds_values};
 use rprof_abi::{RecordKind, SampleType};
 use rprof_perfdata::{Feature, FeatureId, Reader, Step};
 use rprof_profile::{Ancestor, Filter};
+use std::ops::RangeInclusive;
 
 /// Samples decoded at a time: what is looked up for all of them at once does not wait for memory as often.
 pub(crate) const BATCH: usize = 64;
@@ -28,6 +30,8 @@ pub struct Samples<'a> {
     pub filter: &'a Filter,
     /// The processes that are asked for by an ancestor.
     descendants: Option<Descendants>,
+    /// The times that are asked for; `None` for all.
+    times: Option<Vec<RangeInclusive<u64>>>,
     values: GroupValues,
 }
 
@@ -35,7 +39,7 @@ impl<'a> Samples<'a> {
     /// Those of a recording.
     ///
     /// # Errors
-    /// As [`check_filter`].
+    /// As [`check_filter`]; [`Error::Filter`] if times make no sense in this recording.
     pub fn of(recording: &'a Recording<'a>, filter: &'a Filter) -> Result<Self, Error> {
         check_filter(recording.reader, filter)?;
         let ancestor = ancestor(recording.reader, filter);
@@ -44,6 +48,7 @@ impl<'a> Samples<'a> {
             recording,
             filter,
             descendants: ancestor.map(|pid| Descendants::of(pid, forks)),
+            times: times::ranges(recording, filter)?,
             values: GroupValues::of(recording.reader),
         })
     }
@@ -131,9 +136,26 @@ impl Samples<'_> {
     /// Whether the filter counts a sample at all.
     #[inline]
     fn accepts(&self, decoded: &DecodedSample<'_>) -> bool {
-        let (cpu, time_ns) = (decoded.head.cpu, decoded.head.time_ns);
-        let descends = |all: &Descendants| all.has(decoded.pid, time_ns);
-        self.filter.accepts(cpu, time_ns) && self.descendants.as_ref().is_none_or(descends)
+        self.filter.accepts_cpu(decoded.head.cpu)
+            && self.filter.accepts_idle(decoded.pid, decoded.tid)
+            && self.has_time(decoded.head.time_ns)
+            && self.descends(decoded)
+    }
+
+    /// Whether a time is asked for.
+    #[inline]
+    pub(crate) fn has_time(&self, time: Option<u64>) -> bool {
+        let has = |ranges: &Vec<RangeInclusive<u64>>| {
+            time.is_some_and(|time| ranges.iter().any(|range| range.contains(&time)))
+        };
+        self.times.as_ref().is_none_or(has)
+    }
+
+    /// Whether it is of a process that is asked for by an ancestor.
+    #[inline]
+    pub(crate) fn descends(&self, decoded: &DecodedSample<'_>) -> bool {
+        let descends = |all: &Descendants| all.has(decoded.pid, decoded.head.time_ns);
+        self.descendants.as_ref().is_none_or(descends)
     }
 
     fn holds_values(&self, event: usize) -> bool {
@@ -188,20 +210,34 @@ pub fn check_filter(reader: &Reader, filter: &Filter) -> Result<(), Error> {
         let mut events = reader.events().iter();
         events.any(|event| event.attr.sample_type.has(bit))
     };
-    let missing = |what, option| Err(Error::NotRecorded { what, option });
-    if !filter.cpus.is_empty() && !is_recorded(SampleType::CPU) {
-        return missing("CPUs", "--cpu");
+    let has_tasks = is_recorded(SampleType::TID);
+    let ids = [
+        (!filter.comms.is_empty(), "--comms"),
+        (!filter.pids.is_empty(), "--pid"),
+        (!filter.tids.is_empty(), "--tid"),
+        (filter.no_idle, "--no-idle"),
+        (filter.descendants_of.is_some(), "--descendants"),
+    ];
+    let (cpu, time) = (SampleType::CPU, SampleType::TIME);
+    let (has_cpus, has_times) = (is_recorded(cpu), is_recorded(time));
+    let missing = |what, option, recorder| {
+        Err(Error::NotRecorded {
+            what,
+            option,
+            recorder,
+        })
+    };
+    if !filter.cpus.is_empty() && !has_cpus {
+        return missing("CPUs", "--cpu", "perf record --sample-cpu");
     }
-    if filter.time_ns.is_some() && !is_recorded(SampleType::TIME) {
-        return missing("times", "--time");
+    if filter.times.is_some() && !has_times {
+        return missing("times", "--time", "perf record --timestamp");
     }
-    if filter.descendants_of.is_some() {
-        if !is_recorded(SampleType::TID) {
-            return missing("processes", "--descendants");
-        }
-        if ancestor(reader, filter).is_none() {
-            return Err(Error::NoCommand);
-        }
+    if let Some((_, option)) = ids.iter().find(|(is_asked, _)| *is_asked && !has_tasks) {
+        return missing("processes", option, "perf record");
+    }
+    if filter.descendants_of.is_some() && ancestor(reader, filter).is_none() {
+        return Err(Error::NoCommand);
     }
     Ok(())
 }

@@ -34,6 +34,8 @@ pub struct Symbols {
     frames: Vec<FrameId>,
     /// File and line of each frame, if they are wanted.
     lines: Option<Vec<Option<SourceLine>>>,
+    /// Whether the filter accepts them, by number; `None` for all.
+    shown: Option<Vec<bool>>,
 }
 
 /// A source line: file and number.
@@ -80,6 +82,7 @@ impl Symbols {
             entries: Vec::with_capacity(locations.len()),
             frames: Vec::new(),
             lines: (request.detail == Detail::Lines).then(Vec::new),
+            shown: None,
         };
         let most = recording.reader.budget().limits().memory;
         let tables = stacks.tables.iter();
@@ -157,17 +160,33 @@ impl Symbols {
         self.entry(location).is_some_and(|entry| entry.is_named)
     }
 
-    /// Whether a filter accepts the function at a location (not one inlined there).
-    pub fn accepts(&self, filter: &Filter, location: u32) -> bool {
+    /// Looks which locations a filter of functions accepts.
+    pub(crate) fn choose(&mut self, recording: &Recording<'_>, filter: &Filter) {
         if !filter.has_functions() {
-            return true;
+            return;
         }
-        let Some(&id) = self.frames(location).last() else {
-            return false;
+        let images = recording.index.history.images();
+        let is_shown = |(number, location): (u32, &Location)| {
+            // Not the function that was inlined there.
+            let Some(&id) = self.frames(number).last() else {
+                return false;
+            };
+            let frame = self.functions.of(id);
+            let name = frame.name.map(|name| self.strings.of(name).into_raw());
+            let path = images.of(ImageId(location.image));
+            let path = path.map(|image| String::from_utf8_lossy(image.long_name()));
+            let image = self.strings.of(frame.image).into_raw();
+            filter.accepts_function(&[image, path.as_deref().unwrap_or(image)], name)
         };
-        let frame = self.functions.of(id);
-        let name = frame.name.map(|name| self.strings.of(name).into_raw());
-        filter.accepts_function(self.strings.of(frame.image).into_raw(), name)
+        let shown = (0..).zip(&self.locations).map(is_shown).collect();
+        self.shown = Some(shown);
+    }
+
+    /// Whether the filter accepts the function at a location (not one inlined there).
+    #[inline]
+    pub fn accepts(&self, location: u32) -> bool {
+        let of_location = |shown: &Vec<bool>| shown.get(location as usize) == Some(&true);
+        self.shown.as_ref().is_none_or(of_location)
     }
 
     fn add(

@@ -1,6 +1,6 @@
 //! Which events are listed: words of kinds, and patterns of names.
 
-use crate::glob::{glob_matches, is_glob};
+use rprof_base::{glob_matches, is_glob};
 
 /// Kinds of events, as `perf list` tells them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,7 +3,8 @@
 use super::place::Place;
 use crate::probes::error::ProbeError;
 use rprof_base::Svma;
-use rprof_events::{Suggestions, glob_matches, is_glob, suggest};
+use rprof_base::{glob_matches, is_glob};
+use rprof_events::{Suggestions, suggest};
 use rprof_images::{Elf, ElfFunction};
 use std::collections::BTreeMap;
 

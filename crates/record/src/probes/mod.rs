@@ -13,10 +13,9 @@ mod recorded;
 use crate::probes::error::ProbeError;
 use crate::{Error, Note, Settings};
 use place::Place;
-use rprof_base::Svma;
+use rprof_base::{Svma, glob_matches, is_glob};
 use rprof_events::{
-    Event, Grouping, ProbePoint, ProbeSite, ProbedCode, Sources, glob_matches, is_glob,
-    set_semaphore, suggest,
+    Event, Grouping, ProbePoint, ProbeSite, ProbedCode, Sources, set_semaphore, suggest,
 };
 use rprof_images::{Elf, Marker, markers};
 use rprof_untrusted::Budget;

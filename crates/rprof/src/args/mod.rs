@@ -4,6 +4,7 @@ mod attached;
 mod doctor;
 mod export;
 mod fde;
+mod filters;
 mod flame;
 mod input;
 mod limits;

@@ -3,6 +3,7 @@
 use super::InputArgs;
 
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("dsos", |dsos| dsos.short(None)))]
 pub(crate) struct ScriptArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,

@@ -7,7 +7,7 @@ use crate::locations::{NamedThread, comm_text};
 use crate::pass::query::Query;
 use foldhash::HashMap;
 use rprof_profile::Tree;
-use rprof_profile::timeline::{StackNode, Thread, TimedSample, Timeline};
+use rprof_profile::timeline::{StackNode, Thread, TimedLoss, TimedSample, Timeline};
 
 /// Rows of all threads, sorted, with one tree and one list of threads.
 pub(super) struct Merged {
@@ -207,12 +207,9 @@ impl Filler<'_> {
                 thread.end_ns = thread.end_ns.max(end_ns);
             }
         }
-        let is_wanted = |time_ns| {
-            let span = self.query.samples.filter.time_ns.as_ref();
-            span.is_none_or(|span| span.contains(&time_ns))
-        };
         let losses = index.lost_at.iter().copied();
-        timeline.losses = losses.filter(|loss| is_wanted(loss.time_ns)).collect();
+        let is_wanted = |loss: &TimedLoss| self.query.samples.has_time(Some(loss.time_ns));
+        timeline.losses = losses.filter(is_wanted).collect();
         timeline.losses.sort_by_key(|loss| loss.time_ns);
     }
 }

@@ -240,7 +240,7 @@ impl TimelinePass<'_> {
         });
         let filter = self.query.samples.filter;
         let unnamed = match innermost {
-            Some(location) if !self.symbols.accepts(filter, location) => return None,
+            Some(location) if !self.symbols.accepts(location) => return None,
             Some(location) => self.symbols.unnamed_image(location),
             // Without an address it is in no function, and a filter of functions is not for it.
             None if filter.has_functions() => return None,

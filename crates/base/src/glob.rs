@@ -1,4 +1,4 @@
-//! Shell patterns in names of tracepoints and PMUs.
+//! Shell patterns in names.
 
 /// Whether a name is a pattern.
 pub fn is_glob(text: &str) -> bool {

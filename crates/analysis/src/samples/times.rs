@@ -1,0 +1,60 @@
+//! Which times a filter accepts, in a recording.
+
+use super::DecodedSample;
+use crate::Error;
+use crate::recording::Recording;
+use rprof_abi::RecordKind;
+use rprof_perfdata::{Feature, FeatureId, Reader, Step};
+use rprof_profile::Filter;
+use std::ops::RangeInclusive;
+
+/// The times that a filter accepts; `None` for all.
+pub(super) fn ranges(
+    recording: &Recording<'_>,
+    filter: &Filter,
+) -> Result<Option<Vec<RangeInclusive<u64>>>, Error> {
+    let Some(times) = &filter.times else {
+        return Ok(None);
+    };
+    let span = match times.needs_span() {
+        true => span(recording)?,
+        false => None,
+    };
+    Ok(Some(times.ranges(span.unwrap_or(0..=0))?))
+}
+
+/// From the first sample to the last one; `None` if there are none, or without times.
+pub(crate) fn span(recording: &Recording<'_>) -> Result<Option<RangeInclusive<u64>>, Error> {
+    if let Some(span) = recorded_span(recording.reader) {
+        return Ok(Some(span));
+    }
+    let mut span: Option<RangeInclusive<u64>> = None;
+    for chunk in &recording.index.chunks {
+        recording.reader.walk_windows(chunk.clone(), |records| {
+            let samples = records.filter(|(_, raw)| raw.kind == RecordKind::SAMPLE);
+            for (offset, raw) in samples {
+                let decoded = DecodedSample::of(recording, offset, raw);
+                let Some(time) = decoded.and_then(|decoded| decoded.head.time_ns) else {
+                    continue;
+                };
+                span = Some(match &span {
+                    Some(span) => time.min(*span.start())..=time.max(*span.end()),
+                    None => time..=time,
+                });
+            }
+            Step::On
+        })?;
+    }
+    Ok(span)
+}
+
+/// As the recorder says.
+fn recorded_span(reader: &Reader) -> Option<RangeInclusive<u64>> {
+    let section = reader.feature(FeatureId::SAMPLE_TIME).ok()??;
+    match Feature::parse(FeatureId::SAMPLE_TIME, &section, reader.endian()) {
+        Ok(Feature::SampleTime(times)) if times.last_ns > 0 && times.first_ns <= times.last_ns => {
+            Some(times.first_ns..=times.last_ns)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,133 @@
+//! One filter for everything that reads samples.
+
+mod names;
+mod split;
+mod times;
+
+pub use names::NameList;
+pub use times::TimeSlices;
+
+/// Which samples count. An empty list lets everything through.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// Names of threads.
+    pub comms: NameList,
+    /// Images that the innermost function must be in, by short name or path.
+    pub dsos: NameList,
+    /// Names that the innermost function must have.
+    pub symbols: NameList,
+    /// A part of its name.
+    pub symbol_part: Option<String>,
+    /// Processes.
+    pub pids: Vec<i32>,
+    /// One process and all that it, and they, started: others are not in any total.
+    pub descendants_of: Option<Ancestor>,
+    /// Threads.
+    pub tids: Vec<i32>,
+    /// CPUs: samples of others are not in any total.
+    pub cpus: Vec<u32>,
+    /// Times: samples of others are not in any total.
+    pub times: Option<TimeSlices>,
+    /// Not the idle tasks: their samples are not in any total.
+    pub no_idle: bool,
+    /// At most this many frames of a stack, innermost first.
+    pub max_stack: Option<usize>,
+}
+
+/// Whose descendants are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ancestor {
+    /// The command that was recorded.
+    Command,
+    /// A process.
+    Process(i32),
+}
+
+/// A filter's text cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilterError(pub String);
+
+impl std::fmt::Display for FilterError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for FilterError {}
+
+impl Filter {
+    /// Whether samples of a CPU exist at all: others are not in any total.
+    #[inline]
+    pub fn accepts_cpu(&self, cpu: Option<u32>) -> bool {
+        self.cpus.is_empty() || cpu.is_some_and(|cpu| self.cpus.contains(&cpu))
+    }
+
+    /// Whether samples of a task exist at all: the idle tasks alone have neither process nor thread.
+    #[inline]
+    pub fn accepts_idle(&self, pid: i32, tid: i32) -> bool {
+        !self.no_idle || (pid, tid) != (0, 0)
+    }
+
+    /// Whether a task's samples are shown.
+    pub fn accepts_task(&self, pid: i32, tid: i32, comm: &str) -> bool {
+        let has = |list: &[i32], id| list.is_empty() || list.contains(&id);
+        has(&self.pids, pid) && has(&self.tids, tid) && self.comms.accepts(&[comm])
+    }
+
+    /// Whether no sample is left out.
+    pub fn accepts_all(&self) -> bool {
+        let all = Self {
+            max_stack: self.max_stack,
+            ..Self::default()
+        };
+        *self == all
+    }
+
+    /// Whether it asks for functions or images.
+    pub fn has_functions(&self) -> bool {
+        !self.dsos.is_empty() || !self.symbols.is_empty() || self.symbol_part.is_some()
+    }
+
+    /// Whether samples whose innermost function is this one are shown; the image goes by all of these names.
+    pub fn accepts_function(&self, image: &[&str], name: Option<&str>) -> bool {
+        let part = self.symbol_part.as_deref();
+        self.dsos.accepts(image)
+            && self.symbols.accepts(name.as_slice())
+            && part.is_none_or(|part| name.is_some_and(|name| name.contains(part)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_lists_let_everything_through() {
+        let all = Filter::default();
+        assert!(
+            all.accepts_cpu(None)
+                && all.accepts_task(1, 2, "x")
+                && all.accepts_function(&["a"], None)
+        );
+        let some = Filter {
+            symbols: NameList::of(["main"]),
+            cpus: vec![1],
+            ..Filter::default()
+        };
+        assert!(
+            some.accepts_function(&["a"], Some("main")) && !some.accepts_function(&["a"], None)
+        );
+        assert!(some.accepts_cpu(Some(1)) && !some.accepts_cpu(None));
+    }
+
+    #[test]
+    fn a_part_of_a_name_is_enough() {
+        let some = Filter {
+            symbol_part: Some("lock".to_owned()),
+            ..Filter::default()
+        };
+        assert!(some.has_functions() && !some.accepts_all());
+        assert!(some.accepts_function(&[], Some("unlock_all")));
+        assert!(!some.accepts_function(&[], Some("main")) && !some.accepts_function(&[], None));
+    }
+}

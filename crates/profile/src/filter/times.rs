@@ -1,0 +1,320 @@
+//! Which time of a recording: perf's `--time`, and times from its beginning and its end.
+
+use super::FilterError;
+use std::ops::RangeInclusive;
+
+/// Spans of time, perhaps relative to those of a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimeSlices {
+    text: String,
+    slices: Vec<Slice>,
+}
+
+/// One span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slice {
+    /// From and until.
+    Between(Bound, Bound),
+    /// Shares of the recording, as parts of [`WHOLE`].
+    Share(u64, u64),
+}
+
+/// One end of a span, nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bound {
+    /// That of the recording.
+    Open,
+    /// By the recording's clock.
+    At(u64),
+    /// Since the first sample.
+    AfterStart(u64),
+    /// Until the last one.
+    BeforeEnd(u64),
+}
+
+/// 100 %, with nine decimals.
+const WHOLE: u64 = 100 * NANOS;
+
+const NANOS: u64 = 1_000_000_000;
+
+impl TimeSlices {
+    /// Reads spans: `START,STOP` in seconds, several separated by blanks; of which either may be left out, have a unit
+    /// (`s`, `ms`, `us`, `ns`), and count from the beginning of the recording (`+`) or from its end (`-`). Or shares of
+    /// the recording, separated by commas: `10%`, `10%/2` (the second such part), `10%-20%`.
+    ///
+    /// # Errors
+    /// [`FilterError`] if it is not of that form.
+    pub fn parse(text: &str) -> Result<Self, FilterError> {
+        let slices = match text.contains('%') {
+            true => text.split(',').map(|one| parse_share(one.trim())).collect(),
+            false => {
+                // A blank after a comma separates nothing.
+                let joined = text.split(',').map(str::trim_start);
+                let joined = joined.collect::<Vec<_>>().join(",");
+                joined.split_whitespace().map(parse_between).collect()
+            }
+        };
+        let slices: Result<Vec<_>, FilterError> = slices;
+        let slices = slices.map_err(|why| FilterError(format!("time '{text}': {why}")))?;
+        if slices.is_empty() {
+            return Err(FilterError("there is no time in it".to_owned()));
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            slices,
+        })
+    }
+
+    /// As it was given.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it is relative to the times of the first and the last sample.
+    pub fn needs_span(&self) -> bool {
+        let is_fixed = |bound: &Bound| matches!(bound, Bound::Open | Bound::At(_));
+        !self.slices.iter().all(|slice| match slice {
+            Slice::Between(start, stop) => is_fixed(start) && is_fixed(stop),
+            Slice::Share(..) => false,
+        })
+    }
+
+    /// The spans in a recording whose samples are of a span; it is asked for only if it is needed.
+    ///
+    /// # Errors
+    /// [`FilterError`] if one ends before it starts.
+    pub fn ranges(
+        &self,
+        span: RangeInclusive<u64>,
+    ) -> Result<Vec<RangeInclusive<u64>>, FilterError> {
+        let (first, last) = (*span.start(), *span.end());
+        let at = |bound, open| match bound {
+            Bound::Open => open,
+            Bound::At(time) => time,
+            Bound::AfterStart(nanos) => first.saturating_add(nanos),
+            Bound::BeforeEnd(nanos) => last.saturating_sub(nanos),
+        };
+        let range = |slice: &Slice| match *slice {
+            Slice::Between(start, stop) => {
+                let (start, stop) = (at(start, 0), at(stop, u64::MAX));
+                match start > stop {
+                    true => Err(FilterError(format!(
+                        "time '{}' ends before it starts",
+                        self.text
+                    ))),
+                    false => Ok(start..=stop),
+                }
+            }
+            Slice::Share(start, stop) => Ok(share_of(first, last, start, stop)),
+        };
+        self.slices.iter().map(range).collect()
+    }
+}
+
+/// perf's arithmetic: what ends where the next one begins has one nanosecond less.
+///
+/// Source: tools/perf/util/time-utils.c (v6.1), `set_percent_time`.
+fn share_of(first: u64, last: u64, start: u64, stop: u64) -> RangeInclusive<u64> {
+    let whole = u128::from(WHOLE);
+    let at = |share: u64| {
+        let total = u128::from(last.saturating_sub(first));
+        let nanos = (u128::from(share) * total + whole / 2) / whole;
+        first.saturating_add(u64::try_from(nanos).unwrap_or(u64::MAX))
+    };
+    let (start, stop) = (at(start), at(stop));
+    match stop > start && stop != last {
+        true => start..=stop - 1,
+        false => start..=stop,
+    }
+}
+
+fn parse_between(text: &str) -> Result<Slice, FilterError> {
+    let Some((start, stop)) = text.split_once(',') else {
+        let why = format!("'{text}' has no comma: '{text},' is from then on, ',{text}' until then");
+        return Err(FilterError(why));
+    };
+    let (start, stop) = (parse_bound(start)?, parse_bound(stop)?);
+    let is_late = match (start, stop) {
+        (Bound::At(start), Bound::At(stop))
+        | (Bound::AfterStart(start), Bound::AfterStart(stop)) => start > stop,
+        (Bound::BeforeEnd(start), Bound::BeforeEnd(stop)) => start < stop,
+        _ => false,
+    };
+    match is_late {
+        true => Err(FilterError(format!("'{text}' ends before it starts"))),
+        false => Ok(Slice::Between(start, stop)),
+    }
+}
+
+fn parse_bound(text: &str) -> Result<Bound, FilterError> {
+    let bad = || {
+        FilterError(format!(
+            "'{text}' is no time: seconds, or a number with s, ms, us or ns; with + or -, from the first or to the \
+             last sample"
+        ))
+    };
+    if text.is_empty() {
+        return Ok(Bound::Open);
+    }
+    let (bound, number): (fn(u64) -> Bound, _) = match text.split_at_checked(1) {
+        Some(("+", rest)) => (Bound::AfterStart, rest),
+        Some(("-", rest)) => (Bound::BeforeEnd, rest),
+        _ => (Bound::At, text),
+    };
+    parse_time(number).map(bound).ok_or_else(bad)
+}
+
+/// A number with a unit, or of seconds, to nanoseconds without rounding.
+fn parse_time(text: &str) -> Option<u64> {
+    let units = [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", NANOS)];
+    let units = units
+        .iter()
+        .find_map(|&(name, unit)| Some((text.strip_suffix(name)?, unit)));
+    let (number, unit) = units.unwrap_or((text, NANOS));
+    parse_decimal(number, unit)
+}
+
+/// A decimal number of units to units of a billionth part at most; `None` if it is finer than 1.
+fn parse_decimal(text: &str, unit: u64) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |text: &str| text.bytes().all(|digit| digit.is_ascii_digit());
+    if fraction.len() > 9 || whole.is_empty() || !is_number(whole) || !is_number(fraction) {
+        return None;
+    }
+    let parts: u64 = format!("{fraction:0<9}").parse().ok()?;
+    let parts = parts.checked_mul(unit)?;
+    if !parts.is_multiple_of(NANOS) {
+        return None;
+    }
+    let whole: u64 = whole.parse().ok()?;
+    whole.checked_mul(unit)?.checked_add(parts / NANOS)
+}
+
+fn parse_share(text: &str) -> Result<Slice, FilterError> {
+    let percent = |text: &str| {
+        let number = text.strip_suffix('%');
+        let share = number.and_then(|number| parse_decimal(number, NANOS));
+        let share = share.filter(|&share| share <= WHOLE);
+        share.ok_or_else(|| FilterError(format!("'{text}' is no share such as 10%, up to 100%")))
+    };
+    if let Some((start, stop)) = text.split_once('-') {
+        let (start, stop) = (percent(start)?, percent(stop)?);
+        return match start > stop {
+            true => Err(FilterError(format!("'{text}' ends before it starts"))),
+            false => Ok(Slice::Share(start, stop)),
+        };
+    }
+    let (size, nth) = text.split_once('/').unwrap_or((text, "1"));
+    let size = percent(size)?;
+    let nth = nth.parse().ok().filter(|&nth: &u64| nth > 0);
+    let stop = nth
+        .and_then(|nth| size.checked_mul(nth))
+        .filter(|&stop| stop <= WHOLE);
+    match stop {
+        Some(stop) if size > 0 => Ok(Slice::Share(stop - size, stop)),
+        _ => {
+            let why =
+                format!("there is no '{text}': parts are counted from 1 until 100% is reached");
+            Err(FilterError(why))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// In a recording from 10 s to 20 s.
+    fn ranges(text: &str) -> Result<Vec<RangeInclusive<u64>>, FilterError> {
+        TimeSlices::parse(text)?.ranges(10 * NANOS..=20 * NANOS)
+    }
+
+    #[test]
+    fn times_are_read_without_rounding() {
+        let ms = 1_000_000;
+        for (text, expected) in [
+            ("1.5,2", vec![1500 * ms..=2000 * ms]),
+            (",0.000000001", vec![0..=1]),
+            ("7,", vec![7000 * ms..=u64::MAX]),
+            (
+                "1,2 3,4",
+                vec![1000 * ms..=2000 * ms, 3000 * ms..=4000 * ms],
+            ),
+            ("1, 2 3,", vec![1000 * ms..=2000 * ms, 3000 * ms..=u64::MAX]),
+            ("+1.5,+3", vec![11_500 * ms..=13_000 * ms]),
+            ("+500ms,", vec![10_500 * ms..=u64::MAX]),
+            ("-2s,", vec![18_000 * ms..=u64::MAX]),
+            (",-1us", vec![0..=19_999_999_000]),
+            ("+0,12", vec![10_000 * ms..=12_000 * ms]),
+            ("100ns,1.5us", vec![100..=1500]),
+        ] {
+            assert_eq!(ranges(text), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn shares_are_perfs() {
+        let ms = 1_000_000;
+        for (text, expected) in [
+            ("10%", vec![10_000 * ms..=11_000 * ms - 1]),
+            ("10%/2", vec![11_000 * ms..=12_000 * ms - 1]),
+            ("10%/10", vec![19_000 * ms..=20_000 * ms]),
+            ("10%-20%", vec![11_000 * ms..=12_000 * ms - 1]),
+            ("0%-100%", vec![10_000 * ms..=20_000 * ms]),
+            ("12.5%/8", vec![18_750 * ms..=20_000 * ms]),
+            (
+                "10%/1,10%/3",
+                vec![10_000 * ms..=11_000 * ms - 1, 12_000 * ms..=13_000 * ms - 1],
+            ),
+        ] {
+            assert_eq!(ranges(text), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_in_a_time_is_said() {
+        for (text, why) in [
+            ("1", "'1' has no comma"),
+            ("1,2 3", "'3' has no comma"),
+            ("2,1", "ends before it starts"),
+            ("+2,+1", "ends before it starts"),
+            ("-1s,-2s", "ends before it starts"),
+            ("+9,11", "ends before it starts"),
+            ("a,b", "'a' is no time"),
+            ("1.0000000001,", "'1.0000000001' is no time"),
+            ("0.5ns,", "'0.5ns' is no time"),
+            ("1h,", "'1h' is no time"),
+            ("10%/11", "there is no '10%/11'"),
+            ("10%/0", "there is no '10%/0'"),
+            ("0%/1", "there is no '0%/1'"),
+            ("10%,x", "'x' is no share"),
+            ("101%", "'101%' is no share"),
+            ("20%-10%", "'20%-10%' ends before it starts"),
+            ("", "no time"),
+        ] {
+            let said = ranges(text).unwrap_err().to_string();
+            assert!(said.contains(why), "{text}: {said}");
+        }
+    }
+
+    #[test]
+    fn only_relative_times_need_those_of_the_recording() {
+        for (text, needs) in [("1,2", false), ("1,", false), ("+1,", true), ("5%", true)] {
+            assert_eq!(
+                TimeSlices::parse(text).unwrap().needs_span(),
+                needs,
+                "{text}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_times_or_an_error(text in "[-+0-9.,%/ nmus]{0,20}", (a, b) in any::<(u64, u64)>()) {
+            if let Ok(slices) = TimeSlices::parse(&text) {
+                let _ = slices.ranges(a..=b);
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Which samples: the filters that all readers share.
+
+use rprof_profile::{Ancestor, Filter, FilterError, NameList, TimeSlices};
+use std::fs::File;
+use std::io::Read;
+
+/// Where `--help` has them.
+const HEADING: &str = "Filters";
+
+/// Which samples count. `perf report` has the same letters.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct FilterArgs {
+    /// Only threads of these names. Names are separated by commas; each may be a pattern such as 'std::*', or a
+    /// '/regex/'; with '!' in front it is left out; file:FILE has a name a line
+    #[arg(help_heading = HEADING, short = 'c', long, value_name = "NAMES", value_parser = parse_names)]
+    comms: Vec<NameList>,
+
+    /// Only samples in these binaries and libraries, by name or path
+    #[arg(help_heading = HEADING, short = 'd', long, value_name = "NAMES", value_parser = parse_names)]
+    dsos: Vec<NameList>,
+
+    /// Only samples in these functions
+    #[arg(help_heading = HEADING, short = 'S', long, value_name = "NAMES", value_parser = parse_names)]
+    symbols: Vec<NameList>,
+
+    /// Only samples in functions with this text in their names
+    #[arg(help_heading = HEADING, long, value_name = "TEXT")]
+    symbol_filter: Option<String>,
+
+    /// Only these processes
+    #[arg(help_heading = HEADING, long, value_name = "PID", value_delimiter = ',')]
+    pid: Vec<i32>,
+
+    /// Only the recorded command and what it started; with =PID, that process and what it started
+    #[arg(
+        help_heading = HEADING,
+        long,
+        value_name = "PID",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "command",
+        value_parser = parse_ancestor
+    )]
+    descendants: Option<Ancestor>,
+
+    /// Only these threads
+    #[arg(help_heading = HEADING, long, value_name = "TID", value_delimiter = ',')]
+    tid: Vec<i32>,
+
+    /// Only samples on these CPUs, such as 0-3,8
+    #[arg(help_heading = HEADING, short = 'C', long, value_name = "CPUS", value_parser = parse_cpus)]
+    cpu: Option<CpuList>,
+
+    /// Only samples of this time: START,STOP in seconds (or with ms, us, ns), either may be left out; +1.5,+3 from the
+    /// beginning of the recording, -2s, its last two seconds; shares of it: 10%/2, 10%-20%
+    #[arg(help_heading = HEADING, long, value_name = "TIMES", value_parser = TimeSlices::parse, allow_hyphen_values = true)]
+    time: Option<TimeSlices>,
+
+    /// No samples of idle CPUs (swapper)
+    #[arg(help_heading = HEADING, long)]
+    no_idle: bool,
+
+    /// At most N frames of a stack, from the innermost on
+    #[arg(help_heading = HEADING, long, value_name = "N", value_parser = parse_max_stack)]
+    max_stack: Option<usize>,
+}
+
+/// CPUs as one value, for clap.
+#[derive(Clone, Debug)]
+struct CpuList(Vec<u32>);
+
+/// Bytes of a file of names.
+const MAX_NAMES: u64 = 16 << 20;
+
+fn parse_names(text: &str) -> Result<NameList, FilterError> {
+    NameList::parse(text, |path| {
+        let why = |why| FilterError(format!("reading {path}: {why}"));
+        let mut names = String::new();
+        let file = File::open(path).map_err(|error| why(error.to_string()))?;
+        let read = file.take(MAX_NAMES + 1).read_to_string(&mut names);
+        match read.map_err(|error| why(error.to_string()))? as u64 {
+            0..=MAX_NAMES => Ok(names),
+            _ => Err(why("it is larger than 16 MiB".to_owned())),
+        }
+    })
+}
+
+fn parse_cpus(text: &str) -> Result<CpuList, rprof_events::EventError> {
+    rprof_events::parse_cpu_list(text).map(CpuList)
+}
+
+fn parse_ancestor(text: &str) -> Result<Ancestor, String> {
+    match text {
+        "command" => Ok(Ancestor::Command),
+        pid => match pid.parse() {
+            Ok(pid) if pid > 0 => Ok(Ancestor::Process(pid)),
+            _ => Err("a process id".to_owned()),
+        },
+    }
+}
+
+fn parse_max_stack(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("a number of frames, at least 1".to_owned()),
+        Ok(n) => Ok(n),
+    }
+}
+
+impl FilterArgs {
+    pub(crate) fn filter(&self) -> Filter {
+        let all = |lists: &[NameList]| {
+            let mut all = NameList::default();
+            lists.iter().cloned().for_each(|list| all.extend(list));
+            all
+        };
+        Filter {
+            comms: all(&self.comms),
+            dsos: all(&self.dsos),
+            symbols: all(&self.symbols),
+            symbol_part: self.symbol_filter.clone(),
+            pids: self.pid.clone(),
+            descendants_of: self.descendants,
+            tids: self.tid.clone(),
+            cpus: self.cpu.clone().map(|list| list.0).unwrap_or_default(),
+            times: self.time.clone(),
+            no_idle: self.no_idle,
+            max_stack: self.max_stack,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::args::{Args, Command};
+    use clap::Parser;
+    use rprof_profile::Filter;
+
+    fn filter(options: &[&str]) -> Result<Filter, String> {
+        let args = [&["rprof", "report"], options].concat();
+        match Args::try_parse_from(args)
+            .map_err(|error| error.to_string())?
+            .command
+        {
+            Command::Report(report) => Ok(report.input.filter()),
+            _ => Err(String::new()),
+        }
+    }
+
+    #[test]
+    fn perfs_letters_and_several_lists_are_one_filter() {
+        let long = [
+            "--comms",
+            "a,b",
+            "--comms",
+            "!c",
+            "--dsos",
+            "d",
+            "--symbols",
+            "e<f, g>",
+        ];
+        let short = ["-c", "a,b", "-c", "!c", "-d", "d", "-S", "e<f, g>"];
+        let filter_of = |words: &[&str]| filter(words).unwrap();
+        assert_eq!(filter_of(&long), filter_of(&short));
+        assert_eq!(filter_of(&long).comms.items(), ["a", "b", "!c"]);
+        assert_eq!(filter_of(&long).symbols.items(), ["e<f, g>"]);
+    }
+
+    #[test]
+    fn times_before_the_end_are_no_flags() {
+        let filter = filter(&["--time", "-2s,", "--no-idle"]).unwrap();
+        assert!(filter.times.is_some_and(|times| times.needs_span()) && filter.no_idle);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        for (options, why) in [
+            (["-S", "/(/"], "'/(/' is no regular expression"),
+            (["-c", "file:/nowhere"], "reading /nowhere: No such file"),
+            (["--time", "1"], "'1' has no comma"),
+        ] {
+            let said = filter(&options).unwrap_err();
+            assert!(said.contains(why), "{said}");
+        }
+    }
+}
