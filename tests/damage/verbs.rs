@@ -164,6 +164,8 @@ fn script(reader: &Reader, root: &Path) -> Said {
         chains: true,
         inlines: true,
         nanoseconds: false,
+        times: Default::default(),
+        records: Default::default(),
         locator: locator(root),
         demangling: Demangling::default(),
     };

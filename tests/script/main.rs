@@ -11,6 +11,7 @@ mod common;
 
 mod lines;
 mod rare;
+mod records;
 mod shapes;
 
 use common::{FRAME_POINTERS, Program, alone, has, rprof, run, tool};

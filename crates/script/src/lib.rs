@@ -12,17 +12,23 @@ mod line;
 mod memory;
 mod pass;
 mod prefix;
+mod records;
 mod registers;
+mod relative;
 mod text;
 mod trace;
 
 pub use error::Error;
 pub use field_selection::{FieldSelection, FieldsError};
 pub use fields::field_names;
+pub use records::ShownRecords;
+pub use relative::Times;
 
 use data_address::for_each_named;
 use fields::{Field, FieldSet};
 use line::Layout;
+use pass::ScriptPass;
+use relative::Clock;
 use rprof_abi::registers::RegisterTable;
 use rprof_analysis::{
     Address, DecodedSample, First, IgnoredSamples, Kernel, Query, Recording, SampleOrder,
@@ -50,6 +56,10 @@ pub struct ScriptOptions {
     pub inlines: bool,
     /// Times with nanoseconds.
     pub nanoseconds: bool,
+    /// What times are.
+    pub times: Times,
+    /// Which records are printed beside samples.
+    pub records: ShownRecords,
     /// Where to look for binaries.
     pub locator: Locator,
     /// How names of functions are to read.
@@ -97,6 +107,7 @@ pub fn write_script(
         fields,
         symbols: symbols.as_ref(),
         nanoseconds: options.nanoseconds,
+        times: options.times,
         inlines: options.inlines,
         name_width: reader
             .events()
@@ -110,7 +121,8 @@ pub fn write_script(
         clock,
     };
     let mut counted = CountedWrite { out, n_bytes: 0 };
-    let (ignored, ends) = print(&layout, &mut counted)?;
+    let pass = ScriptPass::new(&layout, options.records);
+    let (ignored, ends) = print(&pass, &mut counted)?;
     let is_empty = counted.n_bytes == 0;
     let of_file = reader.warnings().iter().chain(&bad_formats);
     let mut warnings: Vec<String> = of_file.map(ToString::to_string).collect();
@@ -187,12 +199,22 @@ impl Write for CountedWrite<'_> {
 }
 
 fn print(
-    layout: &Layout<'_>,
+    pass: &ScriptPass<'_>,
     out: &mut dyn Write,
 ) -> Result<(IgnoredSamples, StackEndCounts), Error> {
+    let layout = pass.layout;
+    let mut clock = Clock::new(layout.times, layout.nanoseconds);
+    let mut with_times = Vec::new();
     let mut written = Ok(());
-    let result = run_ordered(layout.query, &layout, &mut |text| {
-        written = out.write_all(text);
+    let result = run_ordered(layout.query, pass, &mut |text| {
+        written = match layout.times {
+            Times::Recorded => out.write_all(text),
+            Times::SinceStart | Times::SincePrevious => {
+                with_times.clear();
+                clock.append(text, &mut with_times);
+                out.write_all(&with_times)
+            }
+        };
         written.is_ok()
     });
     written.and_then(|()| out.flush()).map_err(Error::Write)?;

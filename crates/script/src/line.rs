@@ -5,6 +5,8 @@
 use crate::data_address::{DataAddress, address_of};
 use crate::fields::{Field, FieldSet, has_named_addr, is_bpf_output, is_branch_trace};
 use crate::frames::{FrameLines, Shown};
+use crate::prefix::Head;
+use crate::relative::Times;
 use crate::trace::Traces;
 use crate::{bpf_output, branches, memory, prefix, registers, text};
 use rprof_abi::registers::RegisterTable;
@@ -24,6 +26,7 @@ pub(crate) struct Layout<'a> {
     pub(crate) traces: Traces<'a>,
     pub(crate) symbols: Option<&'a Symbols>,
     pub(crate) nanoseconds: bool,
+    pub(crate) times: Times,
     /// Inlined functions as frames of their own.
     pub(crate) inlines: bool,
     /// Bytes of the longest event name.
@@ -110,7 +113,15 @@ impl<'a> Lines<'a> {
             text::name_right(out, &comm, width);
             out.push(b' ');
         }
-        prefix::append(layout, fields, decoded, out);
+        let head = Head {
+            pid: decoded.pid,
+            tid: decoded.tid,
+            cpu: decoded.head.cpu,
+            misc: decoded.raw.misc,
+            letters: b"",
+            time_ns: decoded.head.time_ns,
+        };
+        prefix::append(layout, fields, head, out);
         if fields.has(Field::Period) {
             text::decimal(out, decoded.weight(layout.query.recording.reader), 10);
             out.push(b' ');
@@ -246,7 +257,7 @@ impl Layout<'_> {
         self.fields_of(decoded).has(Field::Ip) && event.is_some_and(|event| self.has_chain(event))
     }
 
-    fn has_chain(&self, event: &RecordedEvent) -> bool {
+    pub(crate) fn has_chain(&self, event: &RecordedEvent) -> bool {
         event.attr.sample_type.has(SampleType::CALLCHAIN) && self.query.stacks.chains.stacks
     }
 

@@ -65,6 +65,8 @@ fuzz_target!(|bytes: &[u8]| {
         chains: true,
         inlines: true,
         nanoseconds: false,
+        times: Default::default(),
+        records: Default::default(),
         locator,
         demangling: Demangling::Short,
     };

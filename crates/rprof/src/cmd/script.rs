@@ -19,6 +19,8 @@ pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
         chains: !args.hide_call_graph,
         inlines: !args.input.no_inline,
         nanoseconds: args.ns,
+        times: args.times(),
+        records: args.records(),
         locator: args.input.locator(&reader),
         demangling: args.input.demangling(),
     };
