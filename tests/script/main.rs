@@ -9,6 +9,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod json;
 mod lines;
 mod rare;
 mod records;

@@ -29,6 +29,7 @@ mod symbolize;
 mod threads;
 mod tracepoints;
 
+pub use about::about;
 pub use error::Error;
 pub use image_symbols::{ImageSymbols, RecordingSymbols, load_symbols};
 pub use index::{RecordingIndex, SampleOrder};

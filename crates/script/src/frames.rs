@@ -1,7 +1,7 @@
 //! Lines of call chains: each made once for an address, then copied.
 
 use crate::data_address::offset_in_dso;
-use crate::text;
+use crate::{frame_json, text};
 use foldhash::HashMap;
 use rprof_analysis::{Address, Location, LocationCache, Mappings, Query, Symbols};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
@@ -20,6 +20,8 @@ pub(crate) struct Shown {
     pub(crate) source_line: bool,
     /// Inlined functions as frames of their own.
     pub(crate) inlines: bool,
+    /// Objects, with a comma behind each.
+    pub(crate) json: bool,
 }
 
 /// Lines made so far: one for each location, whatever address it has in which process.
@@ -110,6 +112,10 @@ fn frame_lines(
     let outermost = frames.map_or(0, |frames| frames.len().saturating_sub(1));
     let first = if shown.inlines { 0 } else { outermost };
     for idx in first..=outermost {
+        if shown.json {
+            frame_json::append(&line.frame(idx, idx < outermost), out);
+            continue;
+        }
         line.append(idx, idx < outermost, out);
         out.push(b'\n');
     }
@@ -153,31 +159,67 @@ impl Line<'_> {
     }
 
     fn symbol(&self, idx: usize, out: &mut Vec<u8>) {
-        let name = self.symbols.and_then(|(symbols, location)| {
-            let frame = symbols.frames(location).get(idx)?;
-            let name = symbols.functions.of(*frame).name?;
-            Some((symbols.strings.of(name), symbols.offset(location)))
-        });
-        let Some((name, offset)) = name else {
+        let Some((name, offset)) = self.name(idx) else {
             out.extend_from_slice(b"[unknown]");
             return;
         };
         text::name(out, &name);
         if self.shown.offset {
             out.extend_from_slice(b"+0x");
-            text::hex(out, offset.wrapping_add(u64::from(self.is_return)), 0);
+            text::hex(out, offset, 0);
+        }
+    }
+
+    /// The function's name, and how far into it the code is.
+    fn name(&self, idx: usize) -> Option<(Untrusted<&str>, u64)> {
+        let (symbols, location) = self.symbols?;
+        let frame = symbols.frames(location).get(idx)?;
+        let name = symbols.functions.of(*frame).name?;
+        let offset = symbols.offset(location);
+        Some((
+            symbols.strings.of(name),
+            offset.wrapping_add(u64::from(self.is_return)),
+        ))
+    }
+
+    /// The source file and line.
+    fn source_of(&self, idx: usize) -> Option<(Untrusted<&str>, u32)> {
+        let (symbols, location) = self.symbols?;
+        // The innermost one's, if what is inlined is not shown.
+        let idx = if self.shown.inlines { idx } else { 0 };
+        let (file, line) = (*symbols.lines(location).get(idx)?)?;
+        Some((symbols.strings.of(file), line))
+    }
+
+    /// All of it, as far as it is shown.
+    fn frame(&self, idx: usize, is_inlined: bool) -> frame_json::Frame<'_> {
+        let Shown {
+            symbol,
+            offset,
+            dso,
+            source_line,
+            ..
+        } = self.shown;
+        let name = self.name(idx).filter(|_| symbol);
+        let source = self.source_of(idx).filter(|_| source_line);
+        frame_json::Frame {
+            address: self.ip,
+            name: name.map(|(name, _)| name.into_raw()),
+            offset: name
+                .filter(|_| offset && !is_inlined)
+                .map(|(_, offset)| offset),
+            image: self
+                .image
+                .filter(|_| dso)
+                .map(|image| self::dso(Some(image))),
+            is_inlined,
+            source: source.map(|(file, line)| (file.into_raw(), line)),
         }
     }
 
     /// The source line, or where the code is whose line is not known.
     fn source(&self, idx: usize, is_inlined: bool, out: &mut Vec<u8>) {
-        let line = self.symbols.and_then(|(symbols, location)| {
-            // The innermost one's, if what is inlined is not shown.
-            let idx = if self.shown.inlines { idx } else { 0 };
-            let (file, line) = (*symbols.lines(location).get(idx)?)?;
-            Some((symbols.strings.of(file), line))
-        });
-        match (line, self.image) {
+        match (self.source_of(idx), self.image) {
             (Some((file, line)), _) => source_line(file, line, out),
             (None, Some(image)) if !is_inlined => no_source_line(image, self.ip, out),
             _ => {}

@@ -7,7 +7,9 @@ mod data_src;
 mod error;
 mod field_selection;
 mod fields;
+mod frame_json;
 mod frames;
+mod json;
 mod line;
 mod memory;
 mod pass;
@@ -21,6 +23,7 @@ mod trace;
 pub use error::Error;
 pub use field_selection::{FieldSelection, FieldsError};
 pub use fields::field_names;
+pub use json::JSON_VERSION;
 pub use records::ShownRecords;
 pub use relative::Times;
 
@@ -58,7 +61,9 @@ pub struct ScriptOptions {
     pub nanoseconds: bool,
     /// What times are.
     pub times: Times,
-    /// Which records are printed beside samples.
+    /// JSON, a line a sample, instead of text.
+    pub json: bool,
+    /// Which records are printed beside samples; in JSON there are none.
     pub records: ShownRecords,
     /// Where to look for binaries.
     pub locator: Locator,
@@ -86,7 +91,12 @@ pub fn write_script(
 ) -> Result<Printed, Error> {
     let events = reader.events().iter();
     let attrs = events.map(|event| (event.name.raw(), &event.attr, event.is_dummy()));
-    let fields = options.fields.of_events(attrs, options.chains)?;
+    let mut fields = options.fields.of_events(attrs, options.chains)?;
+    if options.json {
+        options.fields.check_json()?;
+        let wanted = fields.iter_mut().filter(|fields| !fields.is_empty());
+        wanted.for_each(|fields| *fields = json::default_of(*fields));
+    }
     check_filter(reader, &options.filter)?;
     let clock = clock_of(reader);
     if clock.is_none() && fields.iter().any(|one| one.has(Field::Tod)) {
@@ -108,6 +118,7 @@ pub fn write_script(
         symbols: symbols.as_ref(),
         nanoseconds: options.nanoseconds,
         times: options.times,
+        json: options.json,
         inlines: options.inlines,
         name_width: reader
             .events()
@@ -120,8 +131,15 @@ pub fn write_script(
             .and_then(|name| RegisterTable::of(&name)),
         clock,
     };
+    if options.json {
+        out.write_all(&json::header(reader)).map_err(Error::Write)?;
+    }
     let mut counted = CountedWrite { out, n_bytes: 0 };
-    let pass = ScriptPass::new(&layout, options.records);
+    let records = match options.json {
+        true => ShownRecords::default(),
+        false => options.records,
+    };
+    let pass = ScriptPass::new(&layout, records);
     let (ignored, ends) = print(&pass, &mut counted)?;
     let is_empty = counted.n_bytes == 0;
     let of_file = reader.warnings().iter().chain(&bad_formats);

@@ -27,6 +27,8 @@ pub(crate) struct Layout<'a> {
     pub(crate) symbols: Option<&'a Symbols>,
     pub(crate) nanoseconds: bool,
     pub(crate) times: Times,
+    /// Objects of JSON instead of text.
+    pub(crate) json: bool,
     /// Inlined functions as frames of their own.
     pub(crate) inlines: bool,
     /// Bytes of the longest event name.
@@ -78,7 +80,8 @@ impl<'a> Lines<'a> {
                 dso: fields.has(Field::Dso),
                 dso_offset: fields.has(Field::Dsoff),
                 source_line: fields.has(Field::Srcline),
-                inlines: layout.inlines && layout.has_chain(event),
+                inlines: layout.inlines && (layout.json || layout.has_chain(event)),
+                json: layout.json,
             };
             let known = frames.iter().position(|lines| lines.shown == shown);
             known.unwrap_or_else(|| {
@@ -203,14 +206,19 @@ impl<'a> Lines<'a> {
             return;
         }
         out.push(if shows_chain { b'\n' } else { b' ' });
-        self.frames(sample.resolved, shows_chain, out);
+        self.frames_of(sample.resolved, shows_chain, out);
         if sample.fields.has(Field::StackEnd) {
             stack_end(sample.resolved.end.map(|ended| ended.end), out);
         }
     }
 
     /// Appends a sample's frames.
-    fn frames(&mut self, sample: &ResolvedSample<'_, '_>, shows_chain: bool, out: &mut Vec<u8>) {
+    pub(crate) fn frames_of(
+        &mut self,
+        sample: &ResolvedSample<'_, '_>,
+        shows_chain: bool,
+        out: &mut Vec<u8>,
+    ) {
         self.ends.add(sample.end);
         let lines = self.of_event.get(sample.decoded.event);
         let Some(lines) = lines.and_then(|&lines| self.frames.get_mut(lines)) else {
@@ -218,7 +226,7 @@ impl<'a> Lines<'a> {
         };
         let start = out.len();
         sample.for_each_recorded_address(|address| lines.append(sample.mappings, address, out));
-        if !shows_chain && out.len() > start {
+        if !shows_chain && out.len() > start && !self.layout.json {
             single(out, start, sample.decoded.head.ip.unwrap_or(0));
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::data_src;
 use crate::fields::Field;
+use crate::json;
 use crate::line::{Layout, Lines};
 use crate::records::{self, ShownRecords};
 use rprof_abi::RecordKind;
@@ -61,7 +62,10 @@ impl<'a> OrderedPass for ScriptPass<'a> {
     }
 
     fn sample(&self, lines: &mut Lines<'a>, sample: &ResolvedSample<'_, '_>, out: &mut Vec<u8>) {
-        lines.append(sample, out);
+        match self.layout.json {
+            true => json::append(lines, self.layout, sample, out),
+            false => lines.append(sample, out),
+        }
     }
 
     fn wanted_records(&self) -> Option<&dyn Fn(RecordKind) -> bool> {

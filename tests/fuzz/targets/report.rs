@@ -66,6 +66,7 @@ fuzz_target!(|bytes: &[u8]| {
         inlines: true,
         nanoseconds: false,
         times: Default::default(),
+        json: false,
         records: Default::default(),
         locator,
         demangling: Demangling::Short,

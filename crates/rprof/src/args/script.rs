@@ -19,6 +19,24 @@ pub(crate) struct ScriptArgs {
     #[arg(long)]
     pub(crate) ns: bool,
 
+    /// perf's script to run: there are none here
+    #[arg(short = 's', long, value_name = "NAME", hide = true)]
+    pub(crate) script: Option<String>,
+
+    /// perf's language to write a script in
+    #[arg(short = 'g', long, value_name = "LANGUAGE", hide = true)]
+    pub(crate) gen_script: Option<String>,
+
+    /// Print JSON, a line a sample (docs: crates/script/JSON.md)
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "deltatime", "reltime", "show_task_events", "show_mmap_events", "show_namespace_events",
+            "show_cgroup_events", "show_switch_events", "show_lost_events", "show_bpf_events",
+        ]
+    )]
+    pub(crate) json: bool,
+
     /// Print times since the line before
     #[arg(long, conflicts_with = "reltime")]
     pub(crate) deltatime: bool,
