@@ -173,6 +173,7 @@ fn script(reader: &Reader, root: &Path) -> Said {
         fields: FieldSelection::default(),
         chains: true,
         inlines: true,
+        stop_at: Vec::new(),
         nanoseconds: false,
         times: Default::default(),
         json: false,

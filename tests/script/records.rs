@@ -92,6 +92,52 @@ fn records_of_old_and_foreign_recordings_are_printed_as_by_perf() {
 }
 
 #[test]
+fn chains_stop_where_perfs_do() {
+    let test = "chains_stop_where_perfs_do";
+    let Some(program) = program(test) else {
+        return;
+    };
+    let file = program
+        .record_by_perf(&["-F", "499", "-g", "-e", "cpu-clock:u"], &[])
+        .file;
+    let both = |stop: &str| {
+        let args = [
+            "script",
+            "--no-inline",
+            "-F",
+            "comm,time,ip,sym",
+            "--stop-bt",
+            stop,
+        ];
+        let theirs = run(perf(args).arg("-i").arg(&file)).ok().stdout;
+        let ours = run(rprof(args).arg("-i").arg(&file)).ok().stdout;
+        crate::assert_same(stop, &ours, &theirs);
+        ours
+    };
+    let whole = both("none");
+    let cut = both("touch,deep");
+    assert!(
+        whole.contains(" work") && !cut.contains(" work\n\t"),
+        "{cut}"
+    );
+    assert!(cut.lines().count() < whole.lines().count());
+    let mut json = rprof([
+        "script",
+        "--json",
+        "-F",
+        "comm,ip,sym",
+        "--stop-bt",
+        "leaf",
+        "-i",
+    ]);
+    let json = run(json.arg(&file)).ok().stdout;
+    assert!(
+        json.contains("\"leaf\"}]") && !json.contains("\"leaf\"},{"),
+        "{json}"
+    );
+}
+
+#[test]
 fn records_outside_of_the_time_asked_for_are_left_out() {
     let file = fixtures().join("spin/perf.data");
     let script = |time: &str| {

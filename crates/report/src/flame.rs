@@ -313,6 +313,14 @@ mod tests {
     }
 
     #[test]
+    fn one_sample_of_any_name_is_a_picture() {
+        let svg = drawn(&profile(&["a<b&c>\"d'"]));
+        assert!(svg.contains("<title>a&lt;b&amp;c&gt;"), "{svg}");
+        assert!(svg.contains("(1 cycles, 100.00%)"), "{svg}");
+        assert!(!svg.contains("a<b"));
+    }
+
+    #[test]
     fn a_picture_of_one_of_several_events_says_which() {
         let mut profile = profile(&["main"]);
         assert!(drawn(&profile).contains("cycles of 2 events"));

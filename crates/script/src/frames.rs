@@ -35,13 +35,22 @@ pub(crate) struct FrameLines<'a> {
     text: Vec<u8>,
     /// Ends of the lines by number; each starts where the one before ends.
     ends: Vec<u32>,
+    /// Functions whose callers are not shown.
+    stop_at: &'a [String],
+    /// By number: whether the chain stops there.
+    stops: Vec<bool>,
 }
 
 /// Broken chains are full of addresses that occur once: forgotten before they fill the memory.
 const MAX_TEXT: usize = 48 << 20;
 
 impl<'a> FrameLines<'a> {
-    pub(crate) fn new(query: &'a Query<'a>, symbols: Option<&'a Symbols>, shown: Shown) -> Self {
+    pub(crate) fn new(
+        query: &'a Query<'a>,
+        symbols: Option<&'a Symbols>,
+        shown: Shown,
+        stop_at: &'a [String],
+    ) -> Self {
         Self {
             query,
             symbols,
@@ -50,14 +59,23 @@ impl<'a> FrameLines<'a> {
             numbers: HashMap::default(),
             text: Vec::new(),
             ends: vec![0],
+            stop_at,
+            stops: Vec::new(),
         }
     }
 
-    /// Appends the lines of an address: one, and one for each function inlined there.
-    pub(crate) fn append(&mut self, mappings: Mappings, address: Address, out: &mut Vec<u8>) {
+    /// Appends the lines of an address: one, and one for each function inlined there. Returns whether callers are
+    /// shown, too.
+    pub(crate) fn append(
+        &mut self,
+        mappings: Mappings,
+        address: Address,
+        out: &mut Vec<u8>,
+    ) -> bool {
         if self.text.len() > MAX_TEXT {
             self.text.clear();
             self.ends.truncate(1);
+            self.stops.clear();
             self.numbers.clear();
             self.cache.clear();
         }
@@ -70,11 +88,14 @@ impl<'a> FrameLines<'a> {
             query,
             symbols,
             shown,
+            stop_at,
+            stops,
         } = self;
         let number = cache.value(history, mappings, address, |location| {
             let is_return = address.is_return;
             *numbers.entry((location, is_return)).or_insert_with(|| {
-                frame_lines(text, query, *symbols, *shown, is_return, location);
+                let line = Line::of(query, *symbols, *shown, is_return, location);
+                stops.push(line.append_all(stop_at, text));
                 ends.push(u32::try_from(text.len()).unwrap_or(u32::MAX));
                 u32::try_from(ends.len() - 2).unwrap_or(u32::MAX)
             })
@@ -83,41 +104,7 @@ impl<'a> FrameLines<'a> {
             let lines = text.get(start as usize..end as usize);
             out.extend_from_slice(lines.unwrap_or_default());
         }
-    }
-}
-
-fn frame_lines(
-    out: &mut Vec<u8>,
-    query: &Query<'_>,
-    symbols: Option<&Symbols>,
-    shown: Shown,
-    is_return: bool,
-    key: Location,
-) {
-    let line = Line {
-        symbols: symbols.map(|symbols| (symbols, symbols.number(key))),
-        image: query
-            .recording
-            .index
-            .history
-            .images()
-            .of(ImageId(key.image)),
-        ip: key.address.wrapping_add(u64::from(is_return)),
-        is_return,
-        shown,
-    };
-    let frames = line
-        .symbols
-        .map(|(symbols, location)| symbols.frames(location));
-    let outermost = frames.map_or(0, |frames| frames.len().saturating_sub(1));
-    let first = if shown.inlines { 0 } else { outermost };
-    for idx in first..=outermost {
-        if shown.json {
-            frame_json::append(&line.frame(idx, idx < outermost), out);
-            continue;
-        }
-        line.append(idx, idx < outermost, out);
-        out.push(b'\n');
+        !stops.get(number as usize).copied().unwrap_or(false)
     }
 }
 
@@ -132,7 +119,47 @@ struct Line<'a> {
     shown: Shown,
 }
 
-impl Line<'_> {
+impl<'a> Line<'a> {
+    fn of(
+        query: &'a Query<'_>,
+        symbols: Option<&'a Symbols>,
+        shown: Shown,
+        is_return: bool,
+        key: Location,
+    ) -> Self {
+        let images = query.recording.index.history.images();
+        Self {
+            symbols: symbols.map(|symbols| (symbols, symbols.number(key))),
+            image: images.of(ImageId(key.image)),
+            ip: key.address.wrapping_add(u64::from(is_return)),
+            is_return,
+            shown,
+        }
+    }
+
+    /// Appends all lines, up to one of the functions to stop at; returns whether there is one.
+    fn append_all(&self, stop_at: &[String], out: &mut Vec<u8>) -> bool {
+        let frames = self
+            .symbols
+            .map(|(symbols, location)| symbols.frames(location));
+        let outermost = frames.map_or(0, |frames| frames.len().saturating_sub(1));
+        let first = if self.shown.inlines { 0 } else { outermost };
+        for idx in first..=outermost {
+            let is_inlined = idx < outermost;
+            if self.shown.json {
+                frame_json::append(&self.frame(idx, is_inlined), out);
+            } else {
+                self.append(idx, is_inlined, out);
+                out.push(b'\n');
+            }
+            let name = self.name(idx).map(|(name, _)| name.into_raw());
+            if stop_at.iter().any(|stop| Some(&**stop) == name) {
+                return true;
+            }
+        }
+        false
+    }
+
     fn append(&self, idx: usize, is_inlined: bool, out: &mut Vec<u8>) {
         if self.shown.ip {
             out.push(b'\t');

@@ -57,6 +57,8 @@ pub struct ScriptOptions {
     pub chains: bool,
     /// Inlined functions as frames of their own.
     pub inlines: bool,
+    /// Functions whose callers are left out.
+    pub stop_at: Vec<String>,
     /// Times with nanoseconds.
     pub nanoseconds: bool,
     /// What times are.
@@ -120,6 +122,7 @@ pub fn write_script(
         times: options.times,
         json: options.json,
         inlines: options.inlines,
+        stop_at: &options.stop_at,
         name_width: reader
             .events()
             .iter()
@@ -169,6 +172,7 @@ fn symbols_of(
     let shows = |field| fields.iter().any(|one| one.has(field));
     let shows_lines = shows(Field::Srcline);
     let shows_names = shows(Field::Sym) || shows(Field::Brstacksym) || shows_lines;
+    let shows_names = shows_names || !options.stop_at.is_empty();
     if !shows_names && !filters_functions {
         return Ok(None);
     }

@@ -31,6 +31,8 @@ pub(crate) struct Layout<'a> {
     pub(crate) json: bool,
     /// Inlined functions as frames of their own.
     pub(crate) inlines: bool,
+    /// Functions whose callers are not shown.
+    pub(crate) stop_at: &'a [String],
     /// Bytes of the longest event name.
     pub(crate) name_width: usize,
     /// Of the architecture that was recorded.
@@ -85,7 +87,12 @@ impl<'a> Lines<'a> {
             };
             let known = frames.iter().position(|lines| lines.shown == shown);
             known.unwrap_or_else(|| {
-                frames.push(FrameLines::new(layout.query, layout.symbols, shown));
+                frames.push(FrameLines::new(
+                    layout.query,
+                    layout.symbols,
+                    shown,
+                    layout.stop_at,
+                ));
                 frames.len() - 1
             })
         });
@@ -225,7 +232,10 @@ impl<'a> Lines<'a> {
             return;
         };
         let start = out.len();
-        sample.for_each_recorded_address(|address| lines.append(sample.mappings, address, out));
+        let mut goes_on = true;
+        sample.for_each_recorded_address(|address| {
+            goes_on = goes_on && lines.append(sample.mappings, address, out);
+        });
         if !shows_chain && out.len() > start && !self.layout.json {
             single(out, start, sample.decoded.head.ip.unwrap_or(0));
         }

@@ -64,6 +64,7 @@ fuzz_target!(|bytes: &[u8]| {
         fields: FieldSelection::default(),
         chains: true,
         inlines: true,
+        stop_at: Vec::new(),
         nanoseconds: false,
         times: Default::default(),
         json: false,

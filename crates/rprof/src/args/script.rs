@@ -15,6 +15,10 @@ pub(crate) struct ScriptArgs {
     #[arg(short = 'G', long)]
     pub(crate) hide_call_graph: bool,
 
+    /// Leave out the callers of these functions
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) stop_bt: Vec<String>,
+
     /// Print times with nanoseconds
     #[arg(long)]
     pub(crate) ns: bool,

@@ -29,6 +29,7 @@ pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
         fields,
         chains: !args.hide_call_graph,
         inlines: !args.input.no_inline,
+        stop_at: args.stop_bt.clone(),
         nanoseconds: args.ns,
         times: args.times(),
         json: args.json,
