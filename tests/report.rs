@@ -7,6 +7,8 @@
 )]
 
 mod common;
+#[path = "report/flame.rs"]
+mod flame;
 
 use common::{closed_pipe, fixtures, golden, number_after, rprof, run, scratch, write};
 use std::path::PathBuf;

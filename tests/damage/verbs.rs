@@ -8,7 +8,7 @@ use rprof_perfdata::Reader;
 use rprof_profile::view::{Order, SortKey};
 use rprof_profile::{Dimension, Filter};
 use rprof_report::{Graph, TableOptions, write_stats, write_table};
-use rprof_script::{FieldSelection, ScriptOptions, write_script};
+use rprof_script::{FieldSelection, ScriptOptions, ShownRecords, write_script};
 use rprof_symbols::Demangling;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -157,16 +157,35 @@ fn export(reader: &Reader, root: &Path) -> Said {
     Ok(timeline.profile.warnings)
 }
 
+const ALL_RECORDS: ShownRecords = ShownRecords {
+    tasks: true,
+    mappings: true,
+    namespaces: true,
+    cgroups: true,
+    switches: true,
+    lost: true,
+    bpf: true,
+};
+
 fn script(reader: &Reader, root: &Path) -> Said {
     let options = ScriptOptions {
         filter: Filter::default(),
         fields: FieldSelection::default(),
         chains: true,
         inlines: true,
+        stop_at: Vec::new(),
         nanoseconds: false,
+        times: Default::default(),
+        json: false,
+        records: ALL_RECORDS,
         locator: locator(root),
         demangling: Demangling::default(),
     };
+    let as_json = ScriptOptions {
+        json: true,
+        ..options.clone()
+    };
+    write_script(reader, &as_json, &mut JsonLines::default())?;
     Ok(write_script(reader, &options, &mut io::sink())?.warnings)
 }
 

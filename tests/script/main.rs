@@ -9,8 +9,10 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod json;
 mod lines;
 mod rare;
+mod records;
 mod shapes;
 
 use common::{FRAME_POINTERS, Program, alone, has, rprof, run, tool};

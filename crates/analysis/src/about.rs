@@ -6,7 +6,7 @@ use rprof_perfdata::{Feature, FeatureId, Reader};
 use rprof_profile::{About, Coverage, EventKind, Sampling, WallClock};
 
 /// Where and how a recording was made.
-pub(crate) fn of(reader: &Reader) -> About {
+pub fn about(reader: &Reader) -> About {
     let feature = |id| {
         let section = reader.feature(id).ok()??;
         Feature::parse(id, &section, reader.endian()).ok()

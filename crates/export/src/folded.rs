@@ -2,7 +2,7 @@
 
 use crate::Format;
 use rprof_profile::Profile;
-use rprof_profile::view::{Audience, Count, FirstFrame, FoldOptions, fold};
+use rprof_profile::view::{Audience, Count, FirstFrame, FoldOptions, ThreadNames, fold};
 use std::io::{self, Write};
 
 /// Stacks of one event, sorted, with their numbers of samples.
@@ -23,6 +23,7 @@ impl Format for Folded {
             first: FirstFrame::Outermost,
             audience: Audience::Tools,
             count: Count::Samples,
+            threads: ThreadNames::Whole,
         };
         let folded = fold(profile, event, options);
         folded.lines().try_for_each(|line| writeln!(out, "{line}"))

@@ -127,7 +127,9 @@ impl Frames {
 
 #[cfg(test)]
 mod tests {
-    use crate::view::{Audience, Count, FirstFrame, FoldOptions, Rows, SortKey, Weighing, fold};
+    use crate::view::{
+        Audience, Count, FirstFrame, FoldOptions, Rows, SortKey, ThreadNames, Weighing, fold,
+    };
     use crate::{FrameInfo, Profile, SampleCount, Tally, testing};
 
     /// A function without a name that calls itself, and then code of which nothing is known, twice.
@@ -175,6 +177,7 @@ mod tests {
                 first: FirstFrame::Outermost,
                 audience,
                 count: Count::Weight,
+                threads: ThreadNames::Whole,
             };
             let lines: Vec<String> = fold(&profile, event, options).lines().collect();
             assert_eq!(lines, [format!("prog;main;{own};{own};{unknown} 5")]);

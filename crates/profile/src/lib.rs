@@ -6,6 +6,7 @@
 //! processes or symbols.
 
 mod about;
+mod comm;
 mod dimension;
 mod filter;
 mod frames;
@@ -21,6 +22,7 @@ mod unwound;
 pub mod view;
 
 pub use about::{About, Coverage, EventKind, Sampling, WallClock};
+pub use comm::without_digits;
 pub use dimension::{Dimension, DimensionValue, DimensionValues};
 pub use filter::{Ancestor, Filter, FilterError, NameList, TimeSlices};
 pub use frames::{FrameId, FrameInfo, Frames, Level};

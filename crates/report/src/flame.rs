@@ -7,21 +7,79 @@
 use crate::Error;
 use inferno::flamegraph::color::{Color, MultiPalette, Palette, PaletteMap};
 use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines};
-use rprof_base::Counted;
-use rprof_profile::view::{Audience, Count, FirstFrame, FoldOptions, fold};
+use rprof_base::{Counted, Share};
+use rprof_profile::view::{Audience, Count, FirstFrame, FoldOptions, ThreadNames, fold};
 use rprof_profile::{EventProfile, Profile};
 use rprof_untrusted::printable;
 use std::io::Write;
 
 /// How a flame graph looks.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct FlameOptions {
     /// Its title; `None` names the event.
     pub title: Option<String>,
+    /// A line below the title.
+    pub subtitle: Option<String>,
     /// Start from the innermost functions: who called them is above.
     pub reverse: bool,
     /// Hang from the top (an icicle graph).
     pub inverted: bool,
+    /// What threads are called.
+    pub threads: ThreadNames,
+    /// In pixels; `None` is as wide as the window.
+    pub width: Option<usize>,
+    /// Frames narrower than this are left out.
+    pub min_width: Share,
+    /// Colours.
+    pub palette: FlamePalette,
+}
+
+impl Default for FlameOptions {
+    fn default() -> Self {
+        Self {
+            title: None,
+            subtitle: None,
+            reverse: false,
+            inverted: false,
+            threads: ThreadNames::Pooled,
+            width: None,
+            min_width: Share::from_percent(0.01),
+            palette: FlamePalette::default(),
+        }
+    }
+}
+
+impl FlameOptions {
+    /// Pixels of a picture whose width nobody has chosen, before a browser makes it as wide as its window.
+    pub const USUAL_WIDTH: usize = 1200;
+}
+
+/// Colours of a flame graph, by inferno's names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlamePalette(Palette);
+
+impl FlamePalette {
+    /// What they are called.
+    pub const NAMES: &[&str] = Palette::VARIANTS;
+
+    /// The one that is called so.
+    pub fn named(name: &str) -> Option<Self> {
+        name.parse().ok().map(Self)
+    }
+}
+
+impl Default for FlamePalette {
+    /// Tells kernel, inlined and JIT code apart.
+    fn default() -> Self {
+        Self(Palette::Multi(MultiPalette::Java))
+    }
+}
+
+/// What became of the frames of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    /// Frames that were too narrow.
+    pub left_out: u64,
 }
 
 /// Draws one event as SVG.
@@ -33,7 +91,7 @@ pub fn write_flame(
     event: &EventProfile,
     options: &FlameOptions,
     out: &mut impl Write,
-) -> Result<(), Error> {
+) -> Result<Drawn, Error> {
     let fold_options = FoldOptions {
         first: match options.reverse {
             true => FirstFrame::Innermost,
@@ -41,38 +99,65 @@ pub fn write_flame(
         },
         audience: Audience::Picture,
         count: Count::Weight,
+        threads: options.threads,
     };
-    let folded = fold(profile, event, fold_options);
+    let mut folded = fold(profile, event, fold_options);
     if folded.is_empty() {
         return Err(Error::NothingToDraw);
     }
+    let left_out = folded.leave_out_narrow(options.min_width);
     let lines: Vec<String> = folded.lines().rev().collect();
-    let mut colors = own_colors(folded.labels());
+    let FlamePalette(palette) = options.palette;
+    let mut colors = match palette {
+        Palette::Multi(MultiPalette::Java) => own_colors(folded.labels()),
+        _ => PaletteMap::default(),
+    };
     let mut drawing = Options::default();
-    drawing.title = match &options.title {
+    drawing.title = title(event, options);
+    drawing.flame_chart = true;
+    drawing.colors = palette;
+    drawing.hash = true;
+    drawing.palette_map = Some(&mut colors);
+    drawing.text_truncate_direction = TextTruncateDirection::Right;
+    drawing.count_name = unit(&event.name.shown()).to_owned();
+    drawing.subtitle = subtitle(profile, event, options.subtitle.as_deref());
+    drawing.image_width = options.width;
+    drawing.min_width = options.min_width.percent();
+    if options.inverted {
+        drawing.direction = Direction::Inverted;
+    }
+    let lines = lines.iter().map(String::as_str);
+    from_lines(&mut drawing, lines, out).map_err(Error::Draw)?;
+    Ok(Drawn { left_out })
+}
+
+/// The title, cut to what the picture's width has room for beside its buttons.
+fn title(event: &EventProfile, options: &FlameOptions) -> String {
+    let title = match &options.title {
         Some(title) => printable(title).into_owned(),
         None => {
             let samples = Counted::new(event.samples, "sample", "samples");
             format!("{}, {samples}", event.name)
         }
     };
-    drawing.flame_chart = true;
-    drawing.colors = Palette::Multi(MultiPalette::Java);
-    drawing.hash = true;
-    drawing.palette_map = Some(&mut colors);
-    drawing.text_truncate_direction = TextTruncateDirection::Right;
-    drawing.count_name = unit(&event.name.shown()).to_owned();
-    drawing.subtitle = subtitle(profile, event);
-    if options.inverted {
-        drawing.direction = Direction::Inverted;
+    let width = options.width.unwrap_or(FlameOptions::USUAL_WIDTH);
+    let room = (width.saturating_sub(TITLE_MARGINS) / TITLE_LETTER).max(8);
+    match title.char_indices().nth(room) {
+        Some(_) => title.chars().take(room - 2).chain("..".chars()).collect(),
+        None => title,
     }
-    let lines = lines.iter().map(String::as_str);
-    from_lines(&mut drawing, lines, out).map_err(Error::Draw)
 }
 
-/// Which event it is of several, and what is missing.
-fn subtitle(profile: &Profile, event: &EventProfile) -> Option<String> {
-    let mut parts = Vec::new();
+/// Pixels of a letter of the title.
+const TITLE_LETTER: usize = 10;
+
+/// Pixels that buttons take, at both sides.
+const TITLE_MARGINS: usize = 200;
+
+/// What was asked for, which event it is of several, and what is missing.
+fn subtitle(profile: &Profile, event: &EventProfile, asked: Option<&str>) -> Option<String> {
+    let asked = asked.map(|text| printable(text).into_owned());
+    let mut parts = Vec::from_iter(asked);
     if profile.events.len() > 1 {
         parts.push(format!("{} of {} events", event.name, profile.events.len()));
     }
@@ -176,6 +261,63 @@ mod tests {
             let is_green = green > red && green > blue;
             assert_eq!(is_green, names.contains(&&*format!("*{name}")), "{name}");
         }
+    }
+
+    #[test]
+    fn a_long_title_is_cut_to_the_width() {
+        let profile = profile(&["main"]);
+        let of = |width| {
+            let options = FlameOptions {
+                title: Some("\u{e4}".repeat(200)),
+                width,
+                ..FlameOptions::default()
+            };
+            title(&profile.events[0], &options)
+        };
+        assert_eq!(of(Some(600)).chars().count(), 40);
+        assert_eq!(of(None).chars().count(), 100);
+        assert!(of(Some(100)).ends_with(".."));
+    }
+
+    #[test]
+    fn each_palette_draws_the_same_twice() {
+        let profile = profile(&["main", "std::Vec", "kernel", "*code", "+inlined"]);
+        for name in FlamePalette::NAMES {
+            let options = FlameOptions {
+                palette: FlamePalette::named(name).unwrap(),
+                ..FlameOptions::default()
+            };
+            let drawn = || {
+                let mut svg = Vec::new();
+                write_flame(&profile, &profile.events[0], &options, &mut svg).unwrap();
+                svg
+            };
+            assert_eq!(drawn(), drawn(), "{name}");
+        }
+    }
+
+    #[test]
+    fn many_narrow_stacks_make_no_large_picture() {
+        let stacks: Vec<String> = (0..50_000)
+            .map(|n| format!("main;f{};g{n}", n % 10))
+            .collect();
+        let stacks: Vec<&str> = stacks.iter().map(String::as_str).collect();
+        let profile = profile(&stacks);
+        let mut svg = Vec::new();
+        let options = FlameOptions::default();
+        let drawn = write_flame(&profile, &profile.events[0], &options, &mut svg).unwrap();
+        assert_eq!(drawn.left_out, 50_000);
+        // All, prog, main and ten functions.
+        let svg = String::from_utf8(svg).unwrap();
+        assert_eq!(svg.matches("<title>").count(), 13);
+    }
+
+    #[test]
+    fn one_sample_of_any_name_is_a_picture() {
+        let svg = drawn(&profile(&["a<b&c>\"d'"]));
+        assert!(svg.contains("<title>a&lt;b&amp;c&gt;"), "{svg}");
+        assert!(svg.contains("(1 cycles, 100.00%)"), "{svg}");
+        assert!(!svg.contains("a<b"));
     }
 
     #[test]

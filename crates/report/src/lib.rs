@@ -10,7 +10,7 @@ mod tree;
 mod unnamed;
 
 pub use error::Error;
-pub use flame::{FlameOptions, write_flame};
+pub use flame::{Drawn, FlameOptions, FlamePalette, write_flame};
 pub use stats::write_stats;
 pub use table::{Graph, TableOptions, write_table};
 pub use unnamed::unnamed_lines;

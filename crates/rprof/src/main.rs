@@ -2,6 +2,7 @@
 //! code, is in this crate.
 
 mod args;
+mod browser;
 mod cmd;
 mod say;
 mod target;
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
         Command::StatRecord(args) => cmd::stat::record(&args),
         Command::StatReport(args) => cmd::stat::report(&args),
         Command::Report(args) => cmd::report::run(&args),
-        Command::Flame(args) => cmd::flame::run(&args),
+        Command::Flame(args) => cmd::flame::run(&args, rights),
         Command::Export(args) => cmd::export::run(&args),
         Command::Script(args) => cmd::script::run(&args),
         Command::Dump(args) => cmd::dump::run(&args),

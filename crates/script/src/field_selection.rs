@@ -85,6 +85,9 @@ pub enum FieldsError {
     /// Lines are shown with addresses only.
     #[error("'srcline' is the line of an address: name 'ip', too")]
     LineWithoutAddress,
+    /// JSON has other fields.
+    #[error("--json has no field '{0}'")]
+    NotInJson(&'static str),
     /// The clock's moments have no wall time.
     #[error("the recording does not say what time of day it was: cannot print 'tod'")]
     NoWallTime,
@@ -208,6 +211,20 @@ impl FieldSelection {
         match has_samples.zip(&all).any(|(has, one)| has && lacks_ip(one)) {
             true => Err(FieldsError::LineWithoutAddress),
             false => Ok(all),
+        }
+    }
+
+    /// Refuses what JSON has not.
+    pub(crate) fn check_json(&self) -> Result<(), FieldsError> {
+        let asked =
+            |selection: &Selection| selection.named.unwrap_or_default().union(selection.with);
+        let has = |field| self.0.iter().any(|selection| asked(selection).has(field));
+        let mut others = Field::ALL
+            .iter()
+            .filter(|(field, ..)| !FieldSet::OF_JSON.contains(field));
+        match others.find(|&&(field, ..)| has(field)) {
+            Some(&(_, name, _)) => Err(FieldsError::NotInJson(name)),
+            None => Ok(()),
         }
     }
 

@@ -98,6 +98,27 @@ impl FieldSet {
         set
     };
 
+    /// Fields that samples have in JSON.
+    pub(crate) const OF_JSON: &[Field] = &[
+        Field::Comm,
+        Field::Pid,
+        Field::Tid,
+        Field::Time,
+        Field::Cpu,
+        Field::Event,
+        Field::Period,
+        Field::Ip,
+        Field::Sym,
+        Field::Symoff,
+        Field::Dso,
+        Field::Srcline,
+        Field::StackEnd,
+        Field::Addr,
+        Field::PhysAddr,
+        Field::Cgroup,
+        Field::Trace,
+    ];
+
     /// Whether all fields of a sample are needed, not only what every reader asks for.
     #[inline]
     pub(crate) fn need_all_fields(self) -> bool {

@@ -1,7 +1,7 @@
 //! Lines of call chains: each made once for an address, then copied.
 
 use crate::data_address::offset_in_dso;
-use crate::text;
+use crate::{frame_json, text};
 use foldhash::HashMap;
 use rprof_analysis::{Address, Location, LocationCache, Mappings, Query, Symbols};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
@@ -20,6 +20,8 @@ pub(crate) struct Shown {
     pub(crate) source_line: bool,
     /// Inlined functions as frames of their own.
     pub(crate) inlines: bool,
+    /// Objects, with a comma behind each.
+    pub(crate) json: bool,
 }
 
 /// Lines made so far: one for each location, whatever address it has in which process.
@@ -33,13 +35,22 @@ pub(crate) struct FrameLines<'a> {
     text: Vec<u8>,
     /// Ends of the lines by number; each starts where the one before ends.
     ends: Vec<u32>,
+    /// Functions whose callers are not shown.
+    stop_at: &'a [String],
+    /// By number: whether the chain stops there.
+    stops: Vec<bool>,
 }
 
 /// Broken chains are full of addresses that occur once: forgotten before they fill the memory.
 const MAX_TEXT: usize = 48 << 20;
 
 impl<'a> FrameLines<'a> {
-    pub(crate) fn new(query: &'a Query<'a>, symbols: Option<&'a Symbols>, shown: Shown) -> Self {
+    pub(crate) fn new(
+        query: &'a Query<'a>,
+        symbols: Option<&'a Symbols>,
+        shown: Shown,
+        stop_at: &'a [String],
+    ) -> Self {
         Self {
             query,
             symbols,
@@ -48,14 +59,23 @@ impl<'a> FrameLines<'a> {
             numbers: HashMap::default(),
             text: Vec::new(),
             ends: vec![0],
+            stop_at,
+            stops: Vec::new(),
         }
     }
 
-    /// Appends the lines of an address: one, and one for each function inlined there.
-    pub(crate) fn append(&mut self, mappings: Mappings, address: Address, out: &mut Vec<u8>) {
+    /// Appends the lines of an address: one, and one for each function inlined there. Returns whether callers are
+    /// shown, too.
+    pub(crate) fn append(
+        &mut self,
+        mappings: Mappings,
+        address: Address,
+        out: &mut Vec<u8>,
+    ) -> bool {
         if self.text.len() > MAX_TEXT {
             self.text.clear();
             self.ends.truncate(1);
+            self.stops.clear();
             self.numbers.clear();
             self.cache.clear();
         }
@@ -68,11 +88,14 @@ impl<'a> FrameLines<'a> {
             query,
             symbols,
             shown,
+            stop_at,
+            stops,
         } = self;
         let number = cache.value(history, mappings, address, |location| {
             let is_return = address.is_return;
             *numbers.entry((location, is_return)).or_insert_with(|| {
-                frame_lines(text, query, *symbols, *shown, is_return, location);
+                let line = Line::of(query, *symbols, *shown, is_return, location);
+                stops.push(line.append_all(stop_at, text));
                 ends.push(u32::try_from(text.len()).unwrap_or(u32::MAX));
                 u32::try_from(ends.len() - 2).unwrap_or(u32::MAX)
             })
@@ -81,37 +104,7 @@ impl<'a> FrameLines<'a> {
             let lines = text.get(start as usize..end as usize);
             out.extend_from_slice(lines.unwrap_or_default());
         }
-    }
-}
-
-fn frame_lines(
-    out: &mut Vec<u8>,
-    query: &Query<'_>,
-    symbols: Option<&Symbols>,
-    shown: Shown,
-    is_return: bool,
-    key: Location,
-) {
-    let line = Line {
-        symbols: symbols.map(|symbols| (symbols, symbols.number(key))),
-        image: query
-            .recording
-            .index
-            .history
-            .images()
-            .of(ImageId(key.image)),
-        ip: key.address.wrapping_add(u64::from(is_return)),
-        is_return,
-        shown,
-    };
-    let frames = line
-        .symbols
-        .map(|(symbols, location)| symbols.frames(location));
-    let outermost = frames.map_or(0, |frames| frames.len().saturating_sub(1));
-    let first = if shown.inlines { 0 } else { outermost };
-    for idx in first..=outermost {
-        line.append(idx, idx < outermost, out);
-        out.push(b'\n');
+        !stops.get(number as usize).copied().unwrap_or(false)
     }
 }
 
@@ -126,7 +119,47 @@ struct Line<'a> {
     shown: Shown,
 }
 
-impl Line<'_> {
+impl<'a> Line<'a> {
+    fn of(
+        query: &'a Query<'_>,
+        symbols: Option<&'a Symbols>,
+        shown: Shown,
+        is_return: bool,
+        key: Location,
+    ) -> Self {
+        let images = query.recording.index.history.images();
+        Self {
+            symbols: symbols.map(|symbols| (symbols, symbols.number(key))),
+            image: images.of(ImageId(key.image)),
+            ip: key.address.wrapping_add(u64::from(is_return)),
+            is_return,
+            shown,
+        }
+    }
+
+    /// Appends all lines, up to one of the functions to stop at; returns whether there is one.
+    fn append_all(&self, stop_at: &[String], out: &mut Vec<u8>) -> bool {
+        let frames = self
+            .symbols
+            .map(|(symbols, location)| symbols.frames(location));
+        let outermost = frames.map_or(0, |frames| frames.len().saturating_sub(1));
+        let first = if self.shown.inlines { 0 } else { outermost };
+        for idx in first..=outermost {
+            let is_inlined = idx < outermost;
+            if self.shown.json {
+                frame_json::append(&self.frame(idx, is_inlined), out);
+            } else {
+                self.append(idx, is_inlined, out);
+                out.push(b'\n');
+            }
+            let name = self.name(idx).map(|(name, _)| name.into_raw());
+            if stop_at.iter().any(|stop| Some(&**stop) == name) {
+                return true;
+            }
+        }
+        false
+    }
+
     fn append(&self, idx: usize, is_inlined: bool, out: &mut Vec<u8>) {
         if self.shown.ip {
             out.push(b'\t');
@@ -153,31 +186,67 @@ impl Line<'_> {
     }
 
     fn symbol(&self, idx: usize, out: &mut Vec<u8>) {
-        let name = self.symbols.and_then(|(symbols, location)| {
-            let frame = symbols.frames(location).get(idx)?;
-            let name = symbols.functions.of(*frame).name?;
-            Some((symbols.strings.of(name), symbols.offset(location)))
-        });
-        let Some((name, offset)) = name else {
+        let Some((name, offset)) = self.name(idx) else {
             out.extend_from_slice(b"[unknown]");
             return;
         };
         text::name(out, &name);
         if self.shown.offset {
             out.extend_from_slice(b"+0x");
-            text::hex(out, offset.wrapping_add(u64::from(self.is_return)), 0);
+            text::hex(out, offset, 0);
+        }
+    }
+
+    /// The function's name, and how far into it the code is.
+    fn name(&self, idx: usize) -> Option<(Untrusted<&str>, u64)> {
+        let (symbols, location) = self.symbols?;
+        let frame = symbols.frames(location).get(idx)?;
+        let name = symbols.functions.of(*frame).name?;
+        let offset = symbols.offset(location);
+        Some((
+            symbols.strings.of(name),
+            offset.wrapping_add(u64::from(self.is_return)),
+        ))
+    }
+
+    /// The source file and line.
+    fn source_of(&self, idx: usize) -> Option<(Untrusted<&str>, u32)> {
+        let (symbols, location) = self.symbols?;
+        // The innermost one's, if what is inlined is not shown.
+        let idx = if self.shown.inlines { idx } else { 0 };
+        let (file, line) = (*symbols.lines(location).get(idx)?)?;
+        Some((symbols.strings.of(file), line))
+    }
+
+    /// All of it, as far as it is shown.
+    fn frame(&self, idx: usize, is_inlined: bool) -> frame_json::Frame<'_> {
+        let Shown {
+            symbol,
+            offset,
+            dso,
+            source_line,
+            ..
+        } = self.shown;
+        let name = self.name(idx).filter(|_| symbol);
+        let source = self.source_of(idx).filter(|_| source_line);
+        frame_json::Frame {
+            address: self.ip,
+            name: name.map(|(name, _)| name.into_raw()),
+            offset: name
+                .filter(|_| offset && !is_inlined)
+                .map(|(_, offset)| offset),
+            image: self
+                .image
+                .filter(|_| dso)
+                .map(|image| self::dso(Some(image))),
+            is_inlined,
+            source: source.map(|(file, line)| (file.into_raw(), line)),
         }
     }
 
     /// The source line, or where the code is whose line is not known.
     fn source(&self, idx: usize, is_inlined: bool, out: &mut Vec<u8>) {
-        let line = self.symbols.and_then(|(symbols, location)| {
-            // The innermost one's, if what is inlined is not shown.
-            let idx = if self.shown.inlines { idx } else { 0 };
-            let (file, line) = (*symbols.lines(location).get(idx)?)?;
-            Some((symbols.strings.of(file), line))
-        });
-        match (line, self.image) {
+        match (self.source_of(idx), self.image) {
             (Some((file, line)), _) => source_line(file, line, out),
             (None, Some(image)) if !is_inlined => no_source_line(image, self.ip, out),
             _ => {}

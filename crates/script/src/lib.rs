@@ -7,22 +7,31 @@ mod data_src;
 mod error;
 mod field_selection;
 mod fields;
+mod frame_json;
 mod frames;
+mod json;
 mod line;
 mod memory;
 mod pass;
 mod prefix;
+mod records;
 mod registers;
+mod relative;
 mod text;
 mod trace;
 
 pub use error::Error;
 pub use field_selection::{FieldSelection, FieldsError};
 pub use fields::field_names;
+pub use json::JSON_VERSION;
+pub use records::ShownRecords;
+pub use relative::Times;
 
 use data_address::for_each_named;
 use fields::{Field, FieldSet};
 use line::Layout;
+use pass::ScriptPass;
+use relative::Clock;
 use rprof_abi::registers::RegisterTable;
 use rprof_analysis::{
     Address, DecodedSample, First, IgnoredSamples, Kernel, Query, Recording, SampleOrder,
@@ -48,8 +57,16 @@ pub struct ScriptOptions {
     pub chains: bool,
     /// Inlined functions as frames of their own.
     pub inlines: bool,
+    /// Functions whose callers are left out.
+    pub stop_at: Vec<String>,
     /// Times with nanoseconds.
     pub nanoseconds: bool,
+    /// What times are.
+    pub times: Times,
+    /// JSON, a line a sample, instead of text.
+    pub json: bool,
+    /// Which records are printed beside samples; in JSON there are none.
+    pub records: ShownRecords,
     /// Where to look for binaries.
     pub locator: Locator,
     /// How names of functions are to read.
@@ -76,7 +93,12 @@ pub fn write_script(
 ) -> Result<Printed, Error> {
     let events = reader.events().iter();
     let attrs = events.map(|event| (event.name.raw(), &event.attr, event.is_dummy()));
-    let fields = options.fields.of_events(attrs, options.chains)?;
+    let mut fields = options.fields.of_events(attrs, options.chains)?;
+    if options.json {
+        options.fields.check_json()?;
+        let wanted = fields.iter_mut().filter(|fields| !fields.is_empty());
+        wanted.for_each(|fields| *fields = json::default_of(*fields));
+    }
     check_filter(reader, &options.filter)?;
     let clock = clock_of(reader);
     if clock.is_none() && fields.iter().any(|one| one.has(Field::Tod)) {
@@ -97,7 +119,10 @@ pub fn write_script(
         fields,
         symbols: symbols.as_ref(),
         nanoseconds: options.nanoseconds,
+        times: options.times,
+        json: options.json,
         inlines: options.inlines,
+        stop_at: &options.stop_at,
         name_width: reader
             .events()
             .iter()
@@ -109,8 +134,16 @@ pub fn write_script(
             .and_then(|name| RegisterTable::of(&name)),
         clock,
     };
+    if options.json {
+        out.write_all(&json::header(reader)).map_err(Error::Write)?;
+    }
     let mut counted = CountedWrite { out, n_bytes: 0 };
-    let (ignored, ends) = print(&layout, &mut counted)?;
+    let records = match options.json {
+        true => ShownRecords::default(),
+        false => options.records,
+    };
+    let pass = ScriptPass::new(&layout, records);
+    let (ignored, ends) = print(&pass, &mut counted)?;
     let is_empty = counted.n_bytes == 0;
     let of_file = reader.warnings().iter().chain(&bad_formats);
     let mut warnings: Vec<String> = of_file.map(ToString::to_string).collect();
@@ -139,6 +172,7 @@ fn symbols_of(
     let shows = |field| fields.iter().any(|one| one.has(field));
     let shows_lines = shows(Field::Srcline);
     let shows_names = shows(Field::Sym) || shows(Field::Brstacksym) || shows_lines;
+    let shows_names = shows_names || !options.stop_at.is_empty();
     if !shows_names && !filters_functions {
         return Ok(None);
     }
@@ -187,12 +221,22 @@ impl Write for CountedWrite<'_> {
 }
 
 fn print(
-    layout: &Layout<'_>,
+    pass: &ScriptPass<'_>,
     out: &mut dyn Write,
 ) -> Result<(IgnoredSamples, StackEndCounts), Error> {
+    let layout = pass.layout;
+    let mut clock = Clock::new(layout.times, layout.nanoseconds);
+    let mut with_times = Vec::new();
     let mut written = Ok(());
-    let result = run_ordered(layout.query, &layout, &mut |text| {
-        written = out.write_all(text);
+    let result = run_ordered(layout.query, pass, &mut |text| {
+        written = match layout.times {
+            Times::Recorded => out.write_all(text),
+            Times::SinceStart | Times::SincePrevious => {
+                with_times.clear();
+                clock.append(text, &mut with_times);
+                out.write_all(&with_times)
+            }
+        };
         written.is_ok()
     });
     written.and_then(|()| out.flush()).map_err(Error::Write)?;

@@ -5,6 +5,8 @@
 use crate::data_address::{DataAddress, address_of};
 use crate::fields::{Field, FieldSet, has_named_addr, is_bpf_output, is_branch_trace};
 use crate::frames::{FrameLines, Shown};
+use crate::prefix::Head;
+use crate::relative::Times;
 use crate::trace::Traces;
 use crate::{bpf_output, branches, memory, prefix, registers, text};
 use rprof_abi::registers::RegisterTable;
@@ -24,8 +26,13 @@ pub(crate) struct Layout<'a> {
     pub(crate) traces: Traces<'a>,
     pub(crate) symbols: Option<&'a Symbols>,
     pub(crate) nanoseconds: bool,
+    pub(crate) times: Times,
+    /// Objects of JSON instead of text.
+    pub(crate) json: bool,
     /// Inlined functions as frames of their own.
     pub(crate) inlines: bool,
+    /// Functions whose callers are not shown.
+    pub(crate) stop_at: &'a [String],
     /// Bytes of the longest event name.
     pub(crate) name_width: usize,
     /// Of the architecture that was recorded.
@@ -75,11 +82,17 @@ impl<'a> Lines<'a> {
                 dso: fields.has(Field::Dso),
                 dso_offset: fields.has(Field::Dsoff),
                 source_line: fields.has(Field::Srcline),
-                inlines: layout.inlines && layout.has_chain(event),
+                inlines: layout.inlines && (layout.json || layout.has_chain(event)),
+                json: layout.json,
             };
             let known = frames.iter().position(|lines| lines.shown == shown);
             known.unwrap_or_else(|| {
-                frames.push(FrameLines::new(layout.query, layout.symbols, shown));
+                frames.push(FrameLines::new(
+                    layout.query,
+                    layout.symbols,
+                    shown,
+                    layout.stop_at,
+                ));
                 frames.len() - 1
             })
         });
@@ -110,7 +123,15 @@ impl<'a> Lines<'a> {
             text::name_right(out, &comm, width);
             out.push(b' ');
         }
-        prefix::append(layout, fields, decoded, out);
+        let head = Head {
+            pid: decoded.pid,
+            tid: decoded.tid,
+            cpu: decoded.head.cpu,
+            misc: decoded.raw.misc,
+            letters: b"",
+            time_ns: decoded.head.time_ns,
+        };
+        prefix::append(layout, fields, head, out);
         if fields.has(Field::Period) {
             text::decimal(out, decoded.weight(layout.query.recording.reader), 10);
             out.push(b' ');
@@ -192,22 +213,30 @@ impl<'a> Lines<'a> {
             return;
         }
         out.push(if shows_chain { b'\n' } else { b' ' });
-        self.frames(sample.resolved, shows_chain, out);
+        self.frames_of(sample.resolved, shows_chain, out);
         if sample.fields.has(Field::StackEnd) {
             stack_end(sample.resolved.end.map(|ended| ended.end), out);
         }
     }
 
     /// Appends a sample's frames.
-    fn frames(&mut self, sample: &ResolvedSample<'_, '_>, shows_chain: bool, out: &mut Vec<u8>) {
+    pub(crate) fn frames_of(
+        &mut self,
+        sample: &ResolvedSample<'_, '_>,
+        shows_chain: bool,
+        out: &mut Vec<u8>,
+    ) {
         self.ends.add(sample.end);
         let lines = self.of_event.get(sample.decoded.event);
         let Some(lines) = lines.and_then(|&lines| self.frames.get_mut(lines)) else {
             return;
         };
         let start = out.len();
-        sample.for_each_recorded_address(|address| lines.append(sample.mappings, address, out));
-        if !shows_chain && out.len() > start {
+        let mut goes_on = true;
+        sample.for_each_recorded_address(|address| {
+            goes_on = goes_on && lines.append(sample.mappings, address, out);
+        });
+        if !shows_chain && out.len() > start && !self.layout.json {
             single(out, start, sample.decoded.head.ip.unwrap_or(0));
         }
     }
@@ -246,7 +275,7 @@ impl Layout<'_> {
         self.fields_of(decoded).has(Field::Ip) && event.is_some_and(|event| self.has_chain(event))
     }
 
-    fn has_chain(&self, event: &RecordedEvent) -> bool {
+    pub(crate) fn has_chain(&self, event: &RecordedEvent) -> bool {
         event.attr.sample_type.has(SampleType::CALLCHAIN) && self.query.stacks.chains.stacks
     }
 

@@ -2,26 +2,46 @@
 
 use crate::data_src;
 use crate::fields::Field;
+use crate::json;
 use crate::line::{Layout, Lines};
+use crate::records::{self, ShownRecords};
+use rprof_abi::RecordKind;
 use rprof_abi::sample::DataSource;
-use rprof_analysis::{DecodedSample, OrderedPass, ResolvedSample, TaskSample};
+use rprof_analysis::{DecodedSample, OrderedPass, OrderedRecord, ResolvedSample, TaskSample};
 
-impl<'a> OrderedPass for &'a Layout<'a> {
+/// The pass, with which records it writes beside samples.
+pub(crate) struct ScriptPass<'a> {
+    pub(crate) layout: &'a Layout<'a>,
+    records: ShownRecords,
+    wants: Box<dyn Fn(RecordKind) -> bool + Sync>,
+}
+
+impl<'a> ScriptPass<'a> {
+    pub(crate) fn new(layout: &'a Layout<'a>, records: ShownRecords) -> Self {
+        Self {
+            layout,
+            records,
+            wants: Box::new(move |kind| records.has(kind)),
+        }
+    }
+}
+
+impl<'a> OrderedPass for ScriptPass<'a> {
     type Local = Lines<'a>;
     /// Bytes of the longest data source: perf pads what follows to it.
     type Before = usize;
 
     fn local(&self) -> Lines<'a> {
-        Lines::new(self)
+        Lines::new(self.layout)
     }
 
     fn pass_on<'s>(&self, width: &mut usize, samples: impl Iterator<Item = DecodedSample<'s>>) {
-        if !self.fields.iter().any(|one| one.has(Field::DataSrc)) {
+        if !self.layout.fields.iter().any(|one| one.has(Field::DataSrc)) {
             return;
         }
         for decoded in samples {
-            let fields = self.fields_of(&decoded);
-            let recorded = decoded.all_fields(self.query.recording.reader);
+            let fields = self.layout.fields_of(&decoded);
+            let recorded = decoded.all_fields(self.layout.query.recording.reader);
             let source = recorded.and_then(|recorded| recorded.data_src);
             if let Some(source) = source.filter(|_| fields.has(Field::DataSrc)) {
                 *width = (*width).max(data_src::text(DataSource(source)).len());
@@ -34,14 +54,25 @@ impl<'a> OrderedPass for &'a Layout<'a> {
     }
 
     fn wants(&self, sample: &TaskSample<'_, '_>) -> bool {
-        !self.fields_of(sample.decoded).is_empty() && self.has_shown_function(sample)
+        !self.layout.fields_of(sample.decoded).is_empty() && self.layout.has_shown_function(sample)
     }
 
     fn wants_stack(&self, decoded: &DecodedSample<'_>) -> bool {
-        self.shows_chain(decoded)
+        self.layout.shows_chain(decoded)
     }
 
     fn sample(&self, lines: &mut Lines<'a>, sample: &ResolvedSample<'_, '_>, out: &mut Vec<u8>) {
-        lines.append(sample, out);
+        match self.layout.json {
+            true => json::append(lines, self.layout, sample, out),
+            false => lines.append(sample, out),
+        }
+    }
+
+    fn wanted_records(&self) -> Option<&dyn Fn(RecordKind) -> bool> {
+        self.records.any().then_some(&*self.wants)
+    }
+
+    fn record(&self, record: &OrderedRecord<'_>, out: &mut Vec<u8>) {
+        records::append(self.layout, record, out);
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::fields::{Field, FieldSet};
 use crate::line::Layout;
+use crate::relative::{self, Times};
 use crate::text;
 use rprof_abi::{CpuMode, Misc, Sample};
-use rprof_analysis::DecodedSample;
 use rprof_perfdata::feature::ClockData;
 use std::io::Write;
 
@@ -26,41 +26,49 @@ pub(crate) fn guest(layout: &Layout<'_>, fields: FieldSet, sample: &Sample<'_>, 
     }
 }
 
+/// Whose record it is, where and when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    pub(crate) pid: i32,
+    pub(crate) tid: i32,
+    pub(crate) cpu: Option<u32>,
+    pub(crate) misc: Misc,
+    /// perf's letters of a kind of records.
+    pub(crate) letters: &'static [u8],
+    pub(crate) time_ns: Option<u64>,
+}
+
 /// Appends it, but for the task's name.
-pub(crate) fn append(
-    layout: &Layout<'_>,
-    fields: FieldSet,
-    decoded: &DecodedSample<'_>,
-    out: &mut Vec<u8>,
-) {
+pub(crate) fn append(layout: &Layout<'_>, fields: FieldSet, head: Head, out: &mut Vec<u8>) {
+    let Head { pid, tid, .. } = head;
     match (fields.has(Field::Pid), fields.has(Field::Tid)) {
         (true, true) => {
-            text::id(out, decoded.pid, 5, false);
+            text::id(out, pid, 5, false);
             out.push(b'/');
-            text::id(out, decoded.tid, 5, true);
+            text::id(out, tid, 5, true);
             out.push(b' ');
         }
         (true, false) => {
-            text::id(out, decoded.pid, 5, false);
+            text::id(out, pid, 5, false);
             out.push(b' ');
         }
         (false, true) => {
-            text::id(out, decoded.tid, 5, false);
+            text::id(out, tid, 5, false);
             out.push(b' ');
         }
         (false, false) => {}
     }
-    if let Some(cpu) = decoded.head.cpu.filter(|_| fields.has(Field::Cpu)) {
+    if let Some(cpu) = head.cpu.filter(|_| fields.has(Field::Cpu)) {
         out.push(b'[');
         text::zero_padded(out, cpu.into(), 3);
         out.extend_from_slice(b"] ");
     }
     if fields.has(Field::Misc) {
-        let letters = mode_letters(decoded.raw.misc);
-        out.extend_from_slice(letters);
+        let letters = [mode_letters(head.misc), head.letters].concat();
+        out.extend_from_slice(&letters);
         out.extend(std::iter::repeat_n(b' ', 6 - letters.len()));
     }
-    let Some(time_ns) = decoded.head.time_ns else {
+    let Some(time_ns) = head.time_ns else {
         return;
     };
     if let Some(clock) = layout.clock.filter(|_| fields.has(Field::Tod)) {
@@ -68,18 +76,12 @@ pub(crate) fn append(
         out.push(b' ');
     }
     if fields.has(Field::Time) {
-        let (seconds, rest) = (time_ns / 1_000_000_000, time_ns % 1_000_000_000);
-        text::decimal(out, seconds, 5);
-        fraction(rest, layout.nanoseconds, out);
+        match layout.times {
+            Times::Recorded => text::seconds(out, time_ns, layout.nanoseconds),
+            // What was printed before it is not known here.
+            Times::SinceStart | Times::SincePrevious => relative::mark(time_ns, out),
+        }
         out.extend_from_slice(b": ");
-    }
-}
-
-fn fraction(ns: u64, nanoseconds: bool, out: &mut Vec<u8>) {
-    out.push(b'.');
-    match nanoseconds {
-        true => text::zero_padded(out, ns, 9),
-        false => text::zero_padded(out, ns / 1000, 6),
     }
 }
 
@@ -111,7 +113,7 @@ fn wall_time(clock: ClockData, time_ns: u64, nanoseconds: bool, out: &mut Vec<u8
         "{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02}",
         seconds % 60
     );
-    fraction(rest, nanoseconds, out);
+    text::fraction(out, rest, nanoseconds);
 }
 
 /// Year, month and day of a day since 1970-01-01. Years are counted from March, so that the leap

@@ -28,6 +28,21 @@ fn padded(out: &mut Vec<u8>, mut value: u64, width: usize, fill: u8) {
     out.extend_from_slice(digits);
 }
 
+/// Appends seconds.
+pub(crate) fn seconds(out: &mut Vec<u8>, time_ns: u64, nanoseconds: bool) {
+    decimal(out, time_ns / 1_000_000_000, 5);
+    fraction(out, time_ns % 1_000_000_000, nanoseconds);
+}
+
+/// Appends what seconds have behind the point.
+pub(crate) fn fraction(out: &mut Vec<u8>, ns: u64, nanoseconds: bool) {
+    out.push(b'.');
+    match nanoseconds {
+        true => zero_padded(out, ns, 9),
+        false => zero_padded(out, ns / 1000, 6),
+    }
+}
+
 /// Appends a number in hexadecimal, right-aligned to `width`.
 pub(crate) fn hex(out: &mut Vec<u8>, value: u64, width: usize) {
     let n_digits = (67 - (value | 1).leading_zeros() as usize) / 4;

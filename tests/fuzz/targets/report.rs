@@ -64,7 +64,11 @@ fuzz_target!(|bytes: &[u8]| {
         fields: FieldSelection::default(),
         chains: true,
         inlines: true,
+        stop_at: Vec::new(),
         nanoseconds: false,
+        times: Default::default(),
+        json: false,
+        records: Default::default(),
         locator,
         demangling: Demangling::Short,
     };

@@ -19,7 +19,7 @@ pub(super) fn profile_of(query: &Query<'_>, symbols: &mut Symbols, counts: Count
     let recording = query.recording;
     let unnamed = unnamed_images(recording, &symbols.unnamed, &counts.unnamed);
     let mut profile = Profile {
-        about: about::of(recording.reader),
+        about: about::about(recording.reader),
         strings: std::mem::take(&mut symbols.strings),
         frames: std::mem::take(&mut symbols.functions),
         unwound: counts.ends.named(&recording.index.history),

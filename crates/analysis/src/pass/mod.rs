@@ -18,6 +18,7 @@ pub use driver::{PassResult, ResolvedSample, TaskSample};
 pub(crate) use flat::count_flat;
 pub use load::{Options, Progress, load};
 pub use locations::{FoundLocations, find_locations};
+pub use ordered::OrderedRecord;
 pub use ordered_pass::{OrderedPass, run_ordered};
 pub use query::{Query, WantedFrames};
 pub use timeline::{TimelineDetail, load_timeline};

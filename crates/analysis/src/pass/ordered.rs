@@ -9,9 +9,12 @@
 
 use super::query::Query;
 use crate::Error;
+use crate::locations::TaskName;
 use crate::recording::Recording;
 use crate::samples::{DecodedSample, IgnoredSamples};
-use rprof_abi::{Endian, RawRecord, RecordHeader};
+use rprof_abi::{Endian, RawRecord, Record, RecordHeader, RecordKind, SampleId};
+use rprof_machine::Key;
+use rprof_perfdata::Step;
 use std::ops::Range;
 
 /// Samples in a batch of a recording without rounds.
@@ -34,13 +37,74 @@ pub(super) struct Entry {
     time_ns: u64,
     /// Where the walk found its record.
     offset: u64,
-    /// Its position in `members`, for members of groups.
+    /// Its position in `members`, for members of groups; or what else it is.
     member: u32,
     /// Where in the batch its record is.
     at: u32,
 }
 
 const NO_MEMBER: u32 = u32::MAX;
+const NO_SAMPLE: u32 = u32::MAX - 1;
+
+/// What stands in the order of time.
+#[derive(Debug)]
+pub(super) enum Item<'r> {
+    /// A sample.
+    Sample(DecodedSample<'r>),
+    /// Another record.
+    Record(OrderedRecord<'r>),
+}
+
+/// A record that is no sample, in the order of time.
+#[derive(Debug)]
+pub struct OrderedRecord<'r> {
+    /// As it is in the file.
+    pub raw: RawRecord<'r>,
+    /// What it says.
+    pub record: Record<'r>,
+    /// Whose record it is, where and when, as far as was recorded.
+    pub id: SampleId,
+    /// Number of its event in the recording.
+    pub event: usize,
+    /// Its place in the order.
+    pub key: Key,
+}
+
+impl<'r> OrderedRecord<'r> {
+    /// Decodes the record at an offset; `None` if it is damaged or of no known event.
+    fn of(recording: &Recording<'_>, offset: u64, raw: RawRecord<'r>) -> Option<Self> {
+        let event = recording.reader.event_of(raw)?;
+        let layout = &recording.reader.events().get(event)?.layout;
+        let (record, id) = Record::parse(raw, layout).ok()?;
+        Some(Self {
+            raw,
+            record,
+            id,
+            event,
+            key: recording.index.key(id.time_ns, offset),
+        })
+    }
+
+    /// What a task is called at the record's time.
+    pub fn task(&self, recording: &Recording<'_>, tid: i32) -> TaskName {
+        match recording.index.history.comm(tid, self.key) {
+            _ if tid == 0 => TaskName::Idle,
+            Some(comm) => TaskName::Known(comm),
+            None => TaskName::Unnamed(tid),
+        }
+    }
+}
+
+impl Entry {
+    fn of_record(record: &OrderedRecord<'_>) -> Self {
+        Self {
+            time_ns: record.key.time_ns,
+            offset: record.key.offset,
+            member: NO_SAMPLE,
+            at: 0,
+        }
+    }
+}
 
 /// Samples in their order, with the bytes of their records.
 #[derive(Debug, Default)]
@@ -52,22 +116,38 @@ pub(super) struct OrderedBatch {
 }
 
 impl OrderedBatch {
-    /// The samples of some entries. User chains that came later are not joined.
-    pub(super) fn samples(
+    /// What some entries are. User chains that came later are not joined.
+    pub(super) fn items(
         &self,
         recording: &Recording<'_>,
         entries: Range<usize>,
-    ) -> impl Iterator<Item = DecodedSample<'_>> {
+    ) -> impl Iterator<Item = Item<'_>> {
         let entries = self.entries.get(entries).unwrap_or_default().iter();
         entries.filter_map(|entry| {
             let record = self.bytes.get(entry.at as usize..)?;
             let raw = RawRecord::parse(record, recording.reader.endian()).ok()?;
+            if entry.member == NO_SAMPLE {
+                return OrderedRecord::of(recording, entry.offset, raw).map(Item::Record);
+            }
             let mut decoded = DecodedSample::of(recording, entry.offset, raw)?;
             if let Some(member) = self.member(entry) {
                 decoded.event = member.event;
                 decoded.head.period = member.period;
             }
-            Some(decoded)
+            Some(Item::Sample(decoded))
+        })
+    }
+
+    /// The samples among them.
+    pub(super) fn samples(
+        &self,
+        recording: &Recording<'_>,
+        entries: Range<usize>,
+    ) -> impl Iterator<Item = DecodedSample<'_>> {
+        let items = self.items(recording, entries);
+        items.filter_map(|item| match item {
+            Item::Sample(sample) => Some(sample),
+            Item::Record(_) => None,
         })
     }
 
@@ -100,6 +180,14 @@ impl OrderedBatch {
         }
     }
 
+    /// Adds a record that is no sample.
+    fn push_record(&mut self, record: &OrderedRecord<'_>, endian: Endian) {
+        let entry = Entry::of_record(record);
+        if self.add(entry) {
+            let _ = record.raw.encode(&mut self.bytes, endian);
+        }
+    }
+
     /// Adds an entry; returns whether its record is to follow: the members of a group share one.
     fn add(&mut self, entry: Entry) -> bool {
         let last = self.entries.last();
@@ -126,7 +214,7 @@ impl OrderedBatch {
                     rest.members.push(*member);
                     as_u32(rest.members.len() - 1)
                 }
-                None => NO_MEMBER,
+                None => entry.member,
             };
             let end = start + usize::from(len);
             if rest.add(Entry { member, ..entry }) {
@@ -143,14 +231,40 @@ fn as_u32(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// Passes all samples on in their order; stops when `deliver` returns false.
+/// Calls `visit` for each record of a chunk whose kind is wanted and that the filter accepts; samples are not.
+fn for_each_record(
+    query: &Query<'_>,
+    chunk: usize,
+    wants: impl Fn(RecordKind) -> bool,
+    mut visit: impl FnMut(&OrderedRecord<'_>),
+) -> Result<(), Error> {
+    let (recording, filter) = (query.recording, query.samples.filter);
+    let Some(range) = recording.index.chunks.get(chunk) else {
+        return Ok(());
+    };
+    recording.reader.walk_windows(range.clone(), |records| {
+        for (offset, raw) in records.filter(|(_, raw)| wants(raw.kind)) {
+            let record = OrderedRecord::of(recording, offset, raw);
+            if let Some(record) = record
+                && filter.accepts(record.id.cpu, record.id.time_ns)
+            {
+                visit(&record);
+            }
+        }
+        Step::On
+    })?;
+    Ok(())
+}
+
+/// Passes all samples on in their order, with the other records of wanted kinds; stops when `deliver` returns false.
 pub(super) fn for_each_batch(
     query: &Query<'_>,
+    wants: Option<&dyn Fn(RecordKind) -> bool>,
     mut deliver: impl FnMut(OrderedBatch) -> bool,
 ) -> Result<IgnoredSamples, Error> {
     let index = &query.recording.index;
     if index.has_times && !index.has_rounds() {
-        return by_index(query, deliver);
+        return by_index(query, wants, deliver);
     }
     let endian = query.recording.reader.endian();
     let mut ignored = IgnoredSamples::default();
@@ -160,6 +274,11 @@ pub(super) fn for_each_batch(
             .samples
             .for_each_sample(chunk, |decoded| batch.push(decoded, endian))?;
         ignored.add(decoded);
+        if let Some(wants) = wants {
+            for_each_record(query, chunk, wants, |record| {
+                batch.push_record(record, endian)
+            })?;
+        }
         // Without times, the file's order is the order.
         let rest = if index.has_times {
             let limit = chunk
@@ -181,6 +300,7 @@ pub(super) fn for_each_batch(
 /// Orders a recording without rounds by a list of all its samples.
 fn by_index(
     query: &Query<'_>,
+    wants: Option<&dyn Fn(RecordKind) -> bool>,
     mut deliver: impl FnMut(OrderedBatch) -> bool,
 ) -> Result<IgnoredSamples, Error> {
     let mut all = OrderedBatch::default();
@@ -196,6 +316,11 @@ fn by_index(
             });
         })?;
         ignored.add(decoded);
+        if let Some(wants) = wants {
+            for_each_record(query, chunk, wants, |record| {
+                all.entries.push(Entry::of_record(record));
+            })?;
+        }
     }
     all.entries.sort_unstable();
     let endian = query.recording.reader.endian();
@@ -214,7 +339,7 @@ fn by_index(
                 batch.members.push(member);
                 as_u32(batch.members.len() - 1)
             }
-            None => NO_MEMBER,
+            None => entry.member,
         };
         if batch.add(Entry { member, ..*entry }) {
             let _ = raw.encode(&mut batch.bytes, endian);

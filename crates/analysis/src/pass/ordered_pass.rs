@@ -2,13 +2,14 @@
 //! caller's gets what they wrote, in order.
 
 use super::driver::{Driver, Pass, PassResult, ResolvedSample, TaskSample};
-use super::ordered::{OrderedBatch, for_each_batch};
+use super::ordered::{Item, OrderedBatch, OrderedRecord, for_each_batch};
 use super::query::Query;
 use crate::Error;
 use crate::locations::ShownTasks;
 use crate::samples::{BATCH, DecodedSample, IgnoredSamples};
 use crate::threads;
 use crossbeam_channel::{Receiver, Sender, bounded};
+use rprof_abi::RecordKind;
 use std::ops::Range;
 use std::sync::Arc;
 use std::thread::{self, ScopedJoinHandle};
@@ -41,6 +42,14 @@ pub trait OrderedPass: Sync {
 
     /// Writes a sample.
     fn sample(&self, local: &mut Self::Local, sample: &ResolvedSample<'_, '_>, out: &mut Vec<u8>);
+
+    /// Which other records are written, if any are.
+    fn wanted_records(&self) -> Option<&dyn Fn(RecordKind) -> bool> {
+        None
+    }
+
+    /// Writes another record.
+    fn record(&self, _record: &OrderedRecord<'_>, _out: &mut Vec<u8>) {}
 }
 
 /// Samples that a thread takes at a time. What it writes of them stays in its cache.
@@ -119,7 +128,7 @@ fn send_in_order<P: OrderedPass>(
     jobs: &Jobs<P::Before>,
 ) -> Result<IgnoredSamples, Error> {
     let mut before = P::Before::default();
-    for_each_batch(query, |batch| {
+    for_each_batch(query, pass.wanted_records(), |batch| {
         let batch = Arc::new(batch);
         let n = batch.entries.len();
         (0..n).step_by(JOB).all(|start| {
@@ -169,7 +178,16 @@ fn take_job<P: OrderedPass>(
     let query = pass.query;
     let mut batch = Vec::with_capacity(BATCH);
     let mut scratch = Vec::new();
-    for decoded in job.batch.samples(query.recording, job.entries.clone()) {
+    for item in job.batch.items(query.recording, job.entries.clone()) {
+        let decoded = match item {
+            Item::Sample(decoded) => decoded,
+            Item::Record(record) => {
+                driver.take(query, pass, &batch);
+                batch.clear();
+                pass.pass.record(&record, &mut driver.local.out);
+                continue;
+            }
+        };
         let is_plain = !decoded.is_deferred();
         if batch.len() == BATCH || !is_plain {
             driver.take(query, pass, &batch);

@@ -1,8 +1,10 @@
 //! FoldedStacks stacks: one line each, `comm;outer;inner 42`, what FlameGraph tools read.
 
-use crate::{EventProfile, FrameId, Group, Level, Profile};
+use crate::{EventProfile, FrameId, Group, Level, Profile, without_digits};
 use foldhash::{HashMap, HashSet};
-use rprof_untrusted::printable;
+use rprof_base::Share;
+use rprof_untrusted::{Untrusted, printable};
+use std::borrow::Cow;
 
 /// Which end of a stack a line starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,15 @@ pub enum Count {
     Weight,
 }
 
+/// What threads are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThreadNames {
+    /// As they are.
+    Whole,
+    /// Those that differ in digits only have one name, with `<N>`: the threads of a pool are one.
+    Pooled,
+}
+
 /// How stacks are folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoldOptions {
@@ -42,6 +53,8 @@ pub struct FoldOptions {
     pub audience: Audience,
     /// What the numbers are.
     pub count: Count,
+    /// What threads are called.
+    pub threads: ThreadNames,
 }
 
 /// Stacks by name, in the order of their frames: equal frames stand next to each other.
@@ -64,6 +77,58 @@ impl FoldedStacks {
         &self.labels
     }
 
+    /// Leaves out frames that count less than `share` of all: what they count stays with their callers. Returns
+    /// how many these were.
+    pub fn leave_out_narrow(&mut self, share: Share) -> u64 {
+        let counts = self.stacks.iter().map(|(_, count)| *count);
+        let all = counts.fold(0, u64::saturating_add);
+        let (mut narrow, mut kept) = (0, Vec::with_capacity(self.stacks.len()));
+        kept.extend(self.stacks.iter().map(|(stack, _)| stack.len()));
+        // Of each frame that is open: its first stack.
+        let mut open: Vec<usize> = Vec::new();
+        let mut before: &[u32] = &[];
+        // What the stacks up to each count.
+        let mut sums = vec![0_u64];
+        for end in 0..=self.stacks.len() {
+            let stack = self.stacks.get(end).map_or(&[][..], |(stack, _)| stack);
+            let pairs = before.iter().zip(stack);
+            let shared = pairs.take_while(|(one, other)| one == other).count();
+            while open.len() > shared {
+                let start = open.pop().unwrap_or(end);
+                // Threads stay: what they count has no other place.
+                let depth = open.len().max(1);
+                if Share::of(sums[end].saturating_sub(sums[start]), all) < share {
+                    narrow += 1;
+                    for kept in &mut kept[start..end] {
+                        *kept = depth.min(*kept);
+                    }
+                }
+            }
+            open.resize(stack.len(), end);
+            before = stack;
+            let count = self.stacks.get(end).map_or(0, |(_, count)| *count);
+            sums.push(sums[end].saturating_add(count));
+        }
+        for ((stack, _), kept) in self.stacks.iter_mut().zip(kept) {
+            if kept < stack.len() {
+                *stack = stack[..kept].into();
+            }
+        }
+        self.merge();
+        narrow
+    }
+
+    /// Counts equal stacks that stand next to each other as one.
+    fn merge(&mut self) {
+        self.stacks.dedup_by(|later, kept| {
+            let same = later.0 == kept.0;
+            if same {
+                kept.1 = kept.1.saturating_add(later.1);
+            }
+            same
+        });
+    }
+
     /// A line for each stack.
     pub fn lines(&self) -> impl DoubleEndedIterator<Item = String> {
         self.stacks.iter().map(|(stack, count)| {
@@ -83,6 +148,7 @@ pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Fo
         first,
         audience,
         count,
+        threads,
     } = options;
     let nodes = event.tree.nodes();
     let mut frames: HashMap<FrameId, String> = HashMap::default();
@@ -91,9 +157,9 @@ pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Fo
             .entry(node.frame)
             .or_insert_with(|| label(profile, node.frame, audience));
     }
-    let comm = |group: &Group| safe(profile.strings.of(group.comm).into_raw());
+    let comms = thread_labels(profile, &event.groups, threads);
     let mut labels: Vec<String> = frames.values().cloned().collect();
-    labels.extend(event.groups.iter().map(comm));
+    labels.extend(comms.iter().cloned());
     labels.sort_unstable();
     labels.dedup();
     // Every label looked up is in the list.
@@ -102,11 +168,7 @@ pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Fo
         .iter()
         .map(|(&id, label)| (id, rank(label)))
         .collect();
-    let comms: Vec<u32> = event
-        .groups
-        .iter()
-        .map(|group| rank(&comm(group)))
-        .collect();
+    let comms: Vec<u32> = comms.iter().map(rank).collect();
 
     let nameless: HashSet<u32> = frames
         .iter()
@@ -138,14 +200,31 @@ pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Fo
         stacks.push((stack.as_slice().into(), count));
     }
     stacks.sort_unstable();
-    stacks.dedup_by(|later, kept| {
-        let same = later.0 == kept.0;
-        if same {
-            kept.1 = kept.1.saturating_add(later.1);
+    let mut folded = FoldedStacks { labels, stacks };
+    folded.merge();
+    folded
+}
+
+/// What the threads of each group are called.
+fn thread_labels(profile: &Profile, groups: &[Group], threads: ThreadNames) -> Vec<String> {
+    let names = groups.iter().map(|group| profile.strings.of(group.comm));
+    let names: Vec<&str> = names.map(Untrusted::into_raw).collect();
+    // Who is alone with the name keeps it: python3.11 is no pool.
+    let mut pools: HashMap<Cow<'_, str>, (&str, bool)> = HashMap::default();
+    if threads == ThreadNames::Pooled {
+        for &name in &names {
+            let (first, is_pool) = pools.entry(without_digits(name)).or_insert((name, false));
+            *is_pool |= *first != name;
         }
-        same
-    });
-    FoldedStacks { labels, stacks }
+    }
+    let label = |name: &&str| {
+        let pool = without_digits(name);
+        match pools.get(&pool) {
+            Some((_, true)) => safe(&pool),
+            _ => safe(name),
+        }
+    };
+    names.iter().map(label).collect()
 }
 
 fn number(index: usize) -> u32 {
@@ -188,6 +267,59 @@ fn safe(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{DimensionValues, testing};
+
+    fn folded(stacks: &[(&str, u64)]) -> FoldedStacks {
+        let profile = testing::profile(stacks);
+        let options = FoldOptions {
+            first: FirstFrame::Outermost,
+            audience: Audience::Tools,
+            count: Count::Weight,
+            threads: ThreadNames::Whole,
+        };
+        fold(&profile, &profile.events[0], options)
+    }
+
+    #[test]
+    fn what_is_too_narrow_counts_for_its_callers() {
+        let stacks = [
+            ("a;b", 1),
+            ("a;b;c", 4),
+            ("a;b;d", 5),
+            ("a;e;f", 3),
+            ("g", 7),
+            ("h;i", 80),
+        ];
+        for (percent, expected, n_narrow) in [
+            (0.0, "a;b 1|a;b;c 4|a;b;d 5|a;e;f 3|g 7|h;i 80", 0),
+            (5.0, "a;b 5|a;b;d 5|a 3|g 7|h;i 80", 3),
+            (10.5, "a 13|prog 7|h;i 80", 6),
+            (80.5, "prog 100", 9),
+        ] {
+            let mut folded = folded(&stacks);
+            let narrow = folded.leave_out_narrow(Share::from_percent(percent));
+            let lines: Vec<String> = folded.lines().collect();
+            let lines = lines.join("|").replace("prog;", "");
+            assert_eq!((lines.as_str(), narrow), (expected, n_narrow));
+        }
+    }
+
+    #[test]
+    fn the_threads_of_a_pool_have_one_name_if_asked() {
+        let mut profile = testing::profile(&[("main", 1)]);
+        let groups = ["cgu.1", "cgu.15", "python3.11", "main"];
+        let groups: Vec<Group> = groups
+            .map(|comm| Group {
+                comm: profile.strings.intern(comm),
+                values: DimensionValues::default(),
+            })
+            .into();
+        let names = |threads| thread_labels(&profile, &groups, threads).join(" ");
+        let pooled = "cgu.<N> cgu.<N> python3.11 main";
+        assert_eq!(names(ThreadNames::Pooled), pooled);
+        let whole = "cgu.1 cgu.15 python3.11 main";
+        assert_eq!(names(ThreadNames::Whole), whole);
+    }
 
     #[test]
     fn names_are_made_safe() {

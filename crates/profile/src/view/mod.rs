@@ -6,7 +6,7 @@ mod rows;
 mod sort_key;
 
 pub use calltree::{CallNode, CallTree, Order};
-pub use folded::{Audience, Count, FirstFrame, FoldOptions, FoldedStacks, fold};
+pub use folded::{Audience, Count, FirstFrame, FoldOptions, FoldedStacks, ThreadNames, fold};
 pub use rows::{Row, RowKey, Rows, Weighing};
 pub use sort_key::SortKey;
 

@@ -1,8 +1,15 @@
 //! The arguments of `rprof flame`.
 
-use super::{FdeArgs, InputArgs};
+use super::{CommandArgs, FdeArgs, InputArgs};
+use rprof_base::Share;
+use rprof_report::{FlameOptions, FlamePalette};
+use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  rprof flame > flame.svg         draws perf.data\n  \
+    rprof flame --open -- COMMAND   records COMMAND, draws it and opens the picture"
+)]
 pub(crate) struct FlameArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -10,13 +17,50 @@ pub(crate) struct FlameArgs {
     #[command(flatten)]
     pub(crate) fde: FdeArgs,
 
-    /// Print folded stacks instead, as FlameGraph tools read them
+    #[command(flatten)]
+    pub(crate) command: CommandArgs,
+
+    /// File to write, or - for standard output [default: standard output; flame.svg if that is a
+    /// terminal, or a command's]
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Open the picture: in $BROWSER, or by xdg-open
+    #[arg(long, conflicts_with = "folded")]
+    pub(crate) open: bool,
+
+    /// Print folded stacks instead, as FlameGraph tools read them; thread names stay as they are
     #[arg(long)]
     pub(crate) folded: bool,
+
+    /// Keep threads apart whose names differ in digits only (otherwise <N> stands for these)
+    #[arg(long)]
+    pub(crate) threads: bool,
 
     /// Title of the picture
     #[arg(long)]
     pub(crate) title: Option<String>,
+
+    /// A line below the title
+    #[arg(long)]
+    pub(crate) subtitle: Option<String>,
+
+    /// Width of the picture [default: that of the browser's window]
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(100..=100_000))]
+    pub(crate) width: Option<u32>,
+
+    /// Leave out narrower frames: percent of the picture, or pixels such as 0.5px; 0 draws all
+    #[arg(long, value_name = "PERCENT", default_value = "0.01", value_parser = MinWidth::parse)]
+    pub(crate) min_width: MinWidth,
+
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "java",
+        value_parser = parse_palette,
+        help = palette_help()
+    )]
+    pub(crate) palette: FlamePalette,
 
     /// Start from the innermost functions, with their callers above
     #[arg(long)]
@@ -26,7 +70,75 @@ pub(crate) struct FlameArgs {
     #[arg(long)]
     pub(crate) inverted: bool,
 
-    /// Event to draw, of a recording with several [default: the first]
+    /// Event to draw, of a recording with several [default: the first]; of a command: to record
     #[arg(short = 'e', long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
+}
+
+/// The narrowest frame that is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum MinWidth {
+    Percent(f64),
+    Pixels(f64),
+}
+
+impl MinWidth {
+    fn parse(text: &str) -> Result<Self, String> {
+        let (number, make): (_, fn(f64) -> Self) = match text.strip_suffix("px") {
+            Some(pixels) => (pixels, Self::Pixels),
+            None => (text.strip_suffix('%').unwrap_or(text), Self::Percent),
+        };
+        match number.parse() {
+            Ok(number) if (0.0..=100.0).contains(&number) => Ok(make(number)),
+            _ => Err("percent, or pixels with px, from 0 to 100".to_owned()),
+        }
+    }
+
+    /// The share of a picture's width.
+    pub(crate) fn of(self, width: Option<u32>) -> Share {
+        let usual = u32::try_from(FlameOptions::USUAL_WIDTH).unwrap_or(u32::MAX);
+        Share::from_percent(match self {
+            Self::Percent(percent) => percent,
+            Self::Pixels(pixels) => 100.0 * pixels / f64::from(width.unwrap_or(usual)),
+        })
+    }
+}
+
+fn parse_palette(name: &str) -> Result<FlamePalette, String> {
+    FlamePalette::named(name).ok_or_else(|| FlamePalette::NAMES.join(", "))
+}
+
+fn palette_help() -> String {
+    format!(
+        "Colours: {} (java tells kernel, inlined and JIT code apart)",
+        FlamePalette::NAMES.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_are_percent_or_pixels() {
+        for (text, width, percent) in [
+            ("0", None, 0.0),
+            ("0.5", None, 0.5),
+            ("2%", Some(600), 2.0),
+            ("12px", None, 1.0),
+            ("12px", Some(600), 2.0),
+        ] {
+            let share = MinWidth::parse(text).unwrap().of(width);
+            assert_eq!(share, Share::from_percent(percent), "{text}");
+        }
+        for bad in ["", "x", "-1", "101", "NaN", "inf", "1 px", "px"] {
+            assert!(MinWidth::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn palettes_are_infernos() {
+        assert_eq!(parse_palette("java"), Ok(FlamePalette::default()));
+        assert!(parse_palette("pink").unwrap_err().contains("orange, perl"));
+    }
 }

@@ -1,6 +1,7 @@
 //! The arguments, with perf's names wherever perf has them.
 
 mod attached;
+mod command;
 mod doctor;
 mod export;
 mod fde;
@@ -18,6 +19,7 @@ mod stat;
 mod symbols;
 mod unknown;
 
+pub(crate) use command::CommandArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use export::{ExportArgs, ExportFormat};
 pub(crate) use fde::FdeArgs;
@@ -92,8 +94,8 @@ pub(crate) enum Command {
     StatReport(StatReportArgs),
     /// Show where samples were taken, as a table with call trees
     Report(ReportArgs),
-    /// Draw a flame graph (SVG) to stdout
-    Flame(FlameArgs),
+    /// Draw a flame graph (SVG) of a recording, or of a command that is recorded first
+    Flame(Box<FlameArgs>),
     /// Write what other viewers read: Firefox Profiler, speedscope, pprof and more
     Export(ExportArgs),
     /// Print every sample, in order of time, as perf script does

@@ -78,9 +78,10 @@ mod tests {
 
     /// What each reader reads with these words after it.
     fn paths(words: &[&str]) -> Result<Vec<String>, clap::Error> {
-        let readers = [
-            "report", "flame", "export", "script", "dump", "info", "symbols",
-        ];
+        // What follows -- is a command for those that record it first.
+        let recorders = ["flame"].into_iter().filter(|_| !words.contains(&"--"));
+        let readers = ["report", "export", "script", "dump", "info", "symbols"];
+        let readers: Vec<&str> = readers.into_iter().chain(recorders).collect();
         let path = |reader: &&str| {
             let args = Args::try_parse_from([&["rprof", *reader], words].concat())?;
             let recording = match args.command {

@@ -1,6 +1,7 @@
 //! The arguments of `rprof script`.
 
 use super::InputArgs;
+use rprof_script::{ShownRecords, Times};
 
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("dsos", |dsos| dsos.short(None)))]
@@ -15,9 +16,89 @@ pub(crate) struct ScriptArgs {
     #[arg(short = 'G', long)]
     pub(crate) hide_call_graph: bool,
 
+    /// Leave out the callers of these functions
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) stop_bt: Vec<String>,
+
     /// Print times with nanoseconds
     #[arg(long)]
     pub(crate) ns: bool,
+
+    /// perf's script to run: there are none here
+    #[arg(short = 's', long, value_name = "NAME", hide = true)]
+    pub(crate) script: Option<String>,
+
+    /// perf's language to write a script in
+    #[arg(short = 'g', long, value_name = "LANGUAGE", hide = true)]
+    pub(crate) gen_script: Option<String>,
+
+    /// Print JSON, a line a sample (docs: crates/script/JSON.md)
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "deltatime", "reltime", "show_task_events", "show_mmap_events", "show_namespace_events",
+            "show_cgroup_events", "show_switch_events", "show_lost_events", "show_bpf_events",
+        ]
+    )]
+    pub(crate) json: bool,
+
+    /// Print times since the line before
+    #[arg(long, conflicts_with = "reltime")]
+    pub(crate) deltatime: bool,
+
+    /// Print times since the first line
+    #[arg(long)]
+    pub(crate) reltime: bool,
+
+    /// Also print names, starts and ends of tasks (COMM, FORK, EXIT)
+    #[arg(long)]
+    show_task_events: bool,
+
+    /// Also print mappings (MMAP, MMAP2)
+    #[arg(long)]
+    show_mmap_events: bool,
+
+    /// Also print namespaces (NAMESPACES)
+    #[arg(long)]
+    show_namespace_events: bool,
+
+    /// Also print control groups (CGROUP)
+    #[arg(long)]
+    show_cgroup_events: bool,
+
+    /// Also print context switches (SWITCH; rprof record --switch-events)
+    #[arg(long)]
+    show_switch_events: bool,
+
+    /// Also print where records were lost (LOST)
+    #[arg(long)]
+    show_lost_events: bool,
+
+    /// Also print BPF programs and kernel symbols that came or went (BPF_EVENT, KSYMBOL)
+    #[arg(long)]
+    show_bpf_events: bool,
+}
+
+impl ScriptArgs {
+    pub(crate) fn times(&self) -> Times {
+        match (self.reltime, self.deltatime) {
+            (true, _) => Times::SinceStart,
+            (false, true) => Times::SincePrevious,
+            (false, false) => Times::Recorded,
+        }
+    }
+
+    pub(crate) fn records(&self) -> ShownRecords {
+        ShownRecords {
+            tasks: self.show_task_events,
+            mappings: self.show_mmap_events,
+            namespaces: self.show_namespace_events,
+            cgroups: self.show_cgroup_events,
+            switches: self.show_switch_events,
+            lost: self.show_lost_events,
+            bpf: self.show_bpf_events,
+        }
+    }
 }
 
 fn fields_help() -> String {

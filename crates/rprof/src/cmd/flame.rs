@@ -1,23 +1,38 @@
 //! `rprof flame`.
 
 use super::reading::{open, read, warn};
+use super::recorded::record_first;
 use crate::args::FlameArgs;
-use crate::say;
 use crate::usage::usage;
+use crate::{browser, say, target};
 use anyhow::{Context, Result, bail};
 use rprof_analysis::Options;
+use rprof_base::Counted;
 use rprof_export::{Folded, Format};
+use rprof_profile::view::ThreadNames;
 use rprof_profile::{EventProfile, Profile};
-use rprof_report::{FlameOptions, write_flame};
-use std::io::{IsTerminal, Write};
+use rprof_report::{Error, FlameOptions, write_flame};
+use rprof_ringbuf::sys::Rights;
+use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::process::ExitCode;
 
-pub(crate) fn run(args: &FlameArgs) -> Result<ExitCode> {
-    if !args.folded && std::io::stdout().is_terminal() {
-        let why = "the picture goes to stdout: rprof flame > flame.svg";
-        return Err(usage(why));
-    }
-    let reader = open(args.input.recording.path(), args.input.limits)?;
+/// Where the picture goes if it cannot go to standard output.
+const DEFAULT: &str = "flame.svg";
+
+pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
+    let output = output_of(args)?;
+    let limits = args.input.limits;
+    let (reader, code) = match args.command.is_given() {
+        true => {
+            let recorded = record_first(&args.command, args.event.as_deref(), limits, rights)?;
+            (recorded.reader, recorded.code)
+        }
+        false => (
+            open(args.input.recording.path(), limits)?,
+            ExitCode::SUCCESS,
+        ),
+    };
     let options = Options {
         filter: args.input.filter(),
         inlines: !args.input.no_inline,
@@ -27,36 +42,106 @@ pub(crate) fn run(args: &FlameArgs) -> Result<ExitCode> {
         ..Options::default()
     };
     let profile = read(&reader, &options)?;
+    let has_samples = profile.events.iter().any(|event| event.samples > 0);
+    if args.command.is_given() && !has_samples && args.input.filter().accepts_all() {
+        // Why was said at the end of the recording.
+        return Err(Error::NothingToDraw.into());
+    }
     warn(&profile, &args.input);
-    let number = choose(&profile, args.event.as_deref())?;
+    // What a command's event is called may be more than what was asked for.
+    let asked = args.event.as_deref().filter(|_| !args.command.is_given());
+    let number = choose(&profile, asked)?;
     let event = number.and_then(|number| profile.events.get(number));
     let event = event.context("the recording has no events to draw")?;
-    if args.event.is_none() {
+    if asked.is_none() {
         say_which(&profile, event);
     }
-    let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     if args.folded {
         let folded = Folded {
             event: number.unwrap_or(0),
         };
-        let written = folded.write(&profile, &mut out);
-        written.context("writing folded stacks")?;
+        target::write(output, |out| folded.write(&profile, out))?;
     } else {
-        let options = FlameOptions {
-            title: args.title.clone(),
-            reverse: args.reverse,
-            inverted: args.inverted,
-        };
-        write_flame(&profile, event, &options, &mut out)?;
+        draw(&profile, event, args, output)?;
     }
-    out.flush().context("writing the picture")?;
     say::loss(event);
     say::stacks(&profile.unwound);
     say::unnamed(&profile);
-    if !args.folded {
-        say::next("open the picture in a browser");
+    match output {
+        Some(path) if args.open => browser::open(path)?,
+        Some(path) if args.output.is_none() => {
+            say::line(format_args!(
+                "wrote {}; open it in a browser",
+                path.display()
+            ));
+        }
+        _ if !args.folded => say::next("open the picture in a browser"),
+        _ => {}
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(code)
+}
+
+/// The file to write; `None` is standard output, which a command has for itself.
+fn output_of(args: &FlameArgs) -> Result<Option<&Path>> {
+    let has_command = args.command.is_given();
+    match args.output.as_deref() {
+        Some(path) if path != Path::new("-") => Ok(Some(path)),
+        Some(_) if has_command => Err(usage(
+            "standard output is the command's: give another file with -o",
+        )),
+        Some(_) if args.open => Err(usage("--open opens a file: give one with -o")),
+        None if args.folded && has_command => Err(usage(
+            "standard output is the command's: give a file for the stacks with -o",
+        )),
+        None if !args.folded && (has_command || args.open || io::stdout().is_terminal()) => {
+            Ok(Some(Path::new(DEFAULT)))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn draw(
+    profile: &Profile,
+    event: &EventProfile,
+    args: &FlameArgs,
+    output: Option<&Path>,
+) -> Result<()> {
+    let options = FlameOptions {
+        title: args.title.clone(),
+        subtitle: args.subtitle.clone(),
+        reverse: args.reverse,
+        inverted: args.inverted,
+        threads: match args.threads {
+            true => ThreadNames::Whole,
+            false => ThreadNames::Pooled,
+        },
+        width: args.width.and_then(|width| usize::try_from(width).ok()),
+        min_width: args.min_width.of(args.width),
+        palette: args.palette,
+    };
+    // Before a file is made.
+    if event.tree.nodes().iter().all(|node| node.self_samples == 0) {
+        return Err(Error::NothingToDraw.into());
+    }
+    let mut left_out = 0;
+    target::write(output, |mut out| {
+        match write_flame(profile, event, &options, &mut out) {
+            Ok(drawn) => {
+                left_out = drawn.left_out;
+                Ok(())
+            }
+            Err(Error::Draw(source)) => Err(source),
+            Err(error) => Err(io::Error::other(error)),
+        }
+    })?;
+    if left_out > 0 {
+        say::line(format_args!(
+            "not drawn: {} narrower than {} % (--min-width 0 draws all)",
+            Counted::new(left_out, "frame", "frames"),
+            options.min_width.percent(),
+        ));
+    }
+    Ok(())
 }
 
 /// Says which event is drawn, if others have samples, too.

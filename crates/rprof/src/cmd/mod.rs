@@ -8,6 +8,7 @@ pub(crate) mod info;
 pub(crate) mod list;
 mod reading;
 pub(crate) mod record;
+mod recorded;
 pub(crate) mod report;
 pub(crate) mod script;
 pub(crate) mod stat;

@@ -8,7 +8,18 @@ use anyhow::Result;
 use rprof_script::{FieldSelection, ScriptOptions, write_script};
 use std::process::ExitCode;
 
+/// What to do instead of running perf's scripts.
+const NO_SCRIPTS: &str = "rprof runs no scripts: they are for the JSON, a line a sample, of \
+                          rprof script --json (docs: crates/script/JSON.md)";
+
 pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
+    let path = args.input.recording.path();
+    let is_perfs = ["record", "report"]
+        .iter()
+        .any(|word| path.as_os_str() == *word);
+    if args.script.is_some() || args.gen_script.is_some() || is_perfs && !path.exists() {
+        return Err(usage(NO_SCRIPTS));
+    }
     let mut fields = FieldSelection::default();
     let added = args.fields.iter().try_for_each(|text| fields.add(text));
     added.map_err(usage)?;
@@ -18,7 +29,11 @@ pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
         fields,
         chains: !args.hide_call_graph,
         inlines: !args.input.no_inline,
+        stop_at: args.stop_bt.clone(),
         nanoseconds: args.ns,
+        times: args.times(),
+        json: args.json,
+        records: args.records(),
         locator: args.input.locator(&reader),
         demangling: args.input.demangling(),
     };

@@ -30,7 +30,7 @@ impl CallGraph {
         the innermost 16 to 32 callers\n  \
         none           only where each sample was taken";
 
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(in crate::args) fn parse(text: &str) -> Result<Self, String> {
         let (how, bytes) = match text.split_once(',') {
             Some((how, bytes)) => (how, Some(bytes)),
             None => (text, None),

@@ -13,19 +13,33 @@ use anyhow::Result;
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_process::exit_code;
-use rprof_record::{Note, Output, record};
+use rprof_record::{Note, Output, Summary, record};
 use rprof_ringbuf::sys::Rights;
 use settings::settings;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 pub(super) use summary::size;
-use summary::tell;
+use summary::{brief, sentence, tell};
 
 /// Why rights are missing that the executable seems to have.
 const DROPPED: &str = "everybody may execute this rprof: the capabilities of its file are dropped, as \
                        they are meant for a group (README.md, \"For a team\")";
 
 pub(crate) fn run(args: &RecordArgs, rights: Rights) -> Result<ExitCode> {
+    run_telling(args, rights, sentence)
+}
+
+/// Records for a reader that follows: the file is not spoken of.
+pub(super) fn run_briefly(args: &RecordArgs, rights: Rights) -> Result<ExitCode> {
+    run_telling(args, rights, brief)
+}
+
+/// Records, and says `what` came of it.
+fn run_telling(
+    args: &RecordArgs,
+    rights: Rights,
+    what: fn(&Summary) -> String,
+) -> Result<ExitCode> {
     if rights == Rights::Dropped && !args.quiet {
         say::line(DROPPED);
     }
@@ -71,7 +85,7 @@ pub(crate) fn run(args: &RecordArgs, rights: Rights) -> Result<ExitCode> {
             Err(error) => say::warning(format_args!("names are not in the file: {error:#}")),
         }
     }
-    tell(&summary, args.quiet, args.verbose);
+    tell(&summary, what, args.quiet, args.verbose);
     Ok(match summary.status {
         Some(status) => ExitCode::from(exit_code(status)),
         None => ExitCode::SUCCESS,

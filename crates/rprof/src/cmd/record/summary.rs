@@ -8,10 +8,10 @@ use rprof_record::{EventCount, Output, Summary};
 use rprof_ringbuf::sys::effective_uid;
 use rprof_untrusted::{Untrusted, quoted};
 
-/// What came of it.
-pub(super) fn tell(summary: &Summary, is_quiet: bool, verbosity: u8) {
+/// What came of it: a line of all, and what else is to be known.
+pub(super) fn tell(summary: &Summary, all: fn(&Summary) -> String, is_quiet: bool, verbosity: u8) {
     if !is_quiet || summary.lost_samples.is_some_and(|lost| lost > 0) {
-        say::line(sentence(summary));
+        say::line(all(summary));
     }
     if let Some(what) = given_up(summary)
         && !is_quiet
@@ -64,8 +64,18 @@ fn late_writer(summary: &Summary) -> Option<String> {
     Some(format!("the writer could not keep up: {what} ({help})"))
 }
 
+/// The one line at the end where the recording is read at once.
+pub(super) fn brief(summary: &Summary) -> String {
+    let samples = Counted::new(summary.samples, "sample", "samples");
+    let missing = missing(summary);
+    match summary.samples {
+        0 => why_no_samples(summary),
+        _ => format!("{samples}, {missing}"),
+    }
+}
+
 /// The one line at the end.
-fn sentence(summary: &Summary) -> String {
+pub(super) fn sentence(summary: &Summary) -> String {
     let (place, next) = match &summary.output {
         Output::File(path) if path.as_os_str() == "perf.data" => {
             ("perf.data".to_owned(), "; next: rprof report".to_owned())
@@ -86,26 +96,9 @@ fn sentence(summary: &Summary) -> String {
         }
         None => size(summary.size_bytes),
     };
-    let lost = match summary.lost_samples {
-        // Of all that were taken.
-        Some(lost) if lost > 0 && summary.own_samples + summary.others_samples > 0 => {
-            format!("at most {lost} lost")
-        }
-        Some(lost) => format!("{lost} lost"),
-        None => format!("at least {} lost", summary.lost_at_least),
-    };
-    let lost = match summary.enough_pages {
-        Some(pages) if !summary.was_writer_late => {
-            format!("{lost} (-m {pages} would have held them)")
-        }
-        _ => lost,
-    };
     let stacks = summary.stacks.as_ref().and_then(whole_stacks);
     let stacks = stacks.map_or(String::new(), |stacks| format!(", {stacks}"));
-    let throttled = match summary.throttled {
-        0 => String::new(),
-        n => format!(", throttled {}", Counted::new(n, "time", "times")),
-    };
+    let missing = missing(summary);
     let next = match summary.samples {
         0 => format!("; {}", why_no_samples(summary)),
         _ => next,
@@ -121,9 +114,32 @@ fn sentence(summary: &Summary) -> String {
         },
     };
     format!(
-        "{} in {place} ({size}), {lost}{throttled}{stacks}{next}",
+        "{} in {place} ({size}), {missing}{stacks}{next}",
         Counted::new(summary.samples, "sample", "samples")
     )
+}
+
+/// Samples that were lost, and how often the kernel throttled.
+fn missing(summary: &Summary) -> String {
+    let lost = match summary.lost_samples {
+        // Of all that were taken.
+        Some(lost) if lost > 0 && summary.own_samples + summary.others_samples > 0 => {
+            format!("at most {lost} lost")
+        }
+        Some(lost) => format!("{lost} lost"),
+        None => format!("at least {} lost", summary.lost_at_least),
+    };
+    let lost = match summary.enough_pages {
+        Some(pages) if !summary.was_writer_late => {
+            format!("{lost} (-m {pages} would have held them)")
+        }
+        _ => lost,
+    };
+    let throttled = match summary.throttled {
+        0 => String::new(),
+        n => format!(", throttled {}", Counted::new(n, "time", "times")),
+    };
+    format!("{lost}{throttled}")
 }
 
 /// What the recording cost.

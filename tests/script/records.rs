@@ -1,0 +1,155 @@
+//! Records beside samples, and times since others: what perf prints with the same flags.
+
+use crate::common::{corpus, fixtures, has, perf, rprof, run};
+use crate::program;
+use std::path::Path;
+
+/// perf's flags that we have.
+const KINDS: [&str; 7] = [
+    "--show-task-events",
+    "--show-mmap-events",
+    "--show-namespace-events",
+    "--show-cgroup-events",
+    "--show-switch-events",
+    "--show-lost-events",
+    "--show-bpf-events",
+];
+
+/// Compares both with flags; returns how many records were printed.
+#[track_caller]
+fn same(file: &Path, flags: &[&str]) -> usize {
+    let fields = ["script", "-F", "comm,tid,misc,time,event"];
+    let theirs = run(perf(fields).args(flags).arg("-i").arg(file))
+        .ok()
+        .stdout;
+    let ours = run(rprof(fields).args(flags).arg("-i").arg(file))
+        .ok()
+        .stdout;
+    for (line, (our, their)) in ours.lines().zip(theirs.lines()).enumerate() {
+        assert_eq!(our, their, "line {line} of {}, {flags:?}", file.display());
+    }
+    assert_eq!(ours.lines().count(), theirs.lines().count(), "{flags:?}");
+    ours.matches(" PERF_RECORD_").count()
+}
+
+#[test]
+fn records_stand_among_samples_as_perf_has_them() {
+    let test = "records_stand_among_samples_as_perf_has_them";
+    let Some(program) = program(test) else {
+        return;
+    };
+    let flags = [
+        "-F",
+        "499",
+        "-e",
+        "cpu-clock:u",
+        "--namespaces",
+        "--switch-events",
+    ];
+    let file = program.record_by_perf(&flags, &[]).file;
+    let each: usize = KINDS.iter().map(|kind| same(&file, &[kind])).sum();
+    assert_eq!(same(&file, &KINDS), each);
+    assert_eq!(same(&file, &[]), 0);
+    for kind in [
+        "--show-task-events",
+        "--show-mmap-events",
+        "--show-switch-events",
+    ] {
+        assert!(same(&file, &[kind]) > 3, "{kind}");
+    }
+    for times in [&["--deltatime"][..], &["--reltime"], &["--reltime", "--ns"]] {
+        same(&file, times);
+        same(&file, &[&KINDS, times].concat());
+    }
+}
+
+#[test]
+fn records_of_old_and_foreign_recordings_are_printed_as_by_perf() {
+    let test = "records_of_old_and_foreign_recordings_are_printed_as_by_perf";
+    if !has(test, "perf", "linux-perf") {
+        return;
+    }
+    let mut files = vec![
+        fixtures().join("spin/perf.data"),
+        fixtures().join("dwarf/perf.data"),
+    ];
+    if let Some(corpus) = corpus(test) {
+        let names = [
+            "linux-perf-data/sleep.compressed.pipe.data",
+            "quipper/perf.data.branch-4.14",
+            "quipper/perf.data.ctx_switch_namespaces-4.14",
+            "quipper/perf.data.hybrid_topology",
+            "quipper/perf.data.piped.lost_samples-4.4",
+            "quipper/perf.data.remmap-3.2",
+            "big-endian/perf.data.singleprocess-3.8.be",
+        ];
+        files.extend(names.map(|name| corpus.join(name)));
+    }
+    for file in &files {
+        assert!(same(file, &KINDS) > 3, "{}", file.display());
+        same(file, &[&KINDS[..], &["--deltatime"]].concat());
+    }
+}
+
+#[test]
+fn chains_stop_where_perfs_do() {
+    let test = "chains_stop_where_perfs_do";
+    let Some(program) = program(test) else {
+        return;
+    };
+    let file = program
+        .record_by_perf(&["-F", "499", "-g", "-e", "cpu-clock:u"], &[])
+        .file;
+    let both = |stop: &str| {
+        let args = [
+            "script",
+            "--no-inline",
+            "-F",
+            "comm,time,ip,sym",
+            "--stop-bt",
+            stop,
+        ];
+        let theirs = run(perf(args).arg("-i").arg(&file)).ok().stdout;
+        let ours = run(rprof(args).arg("-i").arg(&file)).ok().stdout;
+        crate::assert_same(stop, &ours, &theirs);
+        ours
+    };
+    let whole = both("none");
+    let cut = both("touch,deep");
+    assert!(
+        whole.contains(" work") && !cut.contains(" work\n\t"),
+        "{cut}"
+    );
+    assert!(cut.lines().count() < whole.lines().count());
+    let mut json = rprof([
+        "script",
+        "--json",
+        "-F",
+        "comm,ip,sym",
+        "--stop-bt",
+        "leaf",
+        "-i",
+    ]);
+    let json = run(json.arg(&file)).ok().stdout;
+    assert!(
+        json.contains("\"leaf\"}]") && !json.contains("\"leaf\"},{"),
+        "{json}"
+    );
+}
+
+#[test]
+fn records_outside_of_the_time_asked_for_are_left_out() {
+    let file = fixtures().join("spin/perf.data");
+    let script = |time: &str| {
+        let mut ours = rprof(["script", "-G", "--show-mmap-events", "--time", time, "-i"]);
+        run(ours.arg(&file)).ok().stdout
+    };
+    assert!(script("0,").contains("PERF_RECORD_MMAP"));
+    let late = script("5179.1,");
+    assert!(
+        late.contains("cpu-clock") && !late.contains("PERF_RECORD"),
+        "{late}"
+    );
+    let mut both = rprof(["script", "--deltatime", "--reltime", "-i"]);
+    run(both.arg(&file)).fails(2);
+}
