@@ -238,7 +238,7 @@ fn for_each_record(
     wants: impl Fn(RecordKind) -> bool,
     mut visit: impl FnMut(&OrderedRecord<'_>),
 ) -> Result<(), Error> {
-    let (recording, filter) = (query.recording, query.samples.filter);
+    let (recording, samples) = (query.recording, &query.samples);
     let Some(range) = recording.index.chunks.get(chunk) else {
         return Ok(());
     };
@@ -246,7 +246,8 @@ fn for_each_record(
         for (offset, raw) in records.filter(|(_, raw)| wants(raw.kind)) {
             let record = OrderedRecord::of(recording, offset, raw);
             if let Some(record) = record
-                && filter.accepts(record.id.cpu, record.id.time_ns)
+                && samples.filter.accepts_cpu(record.id.cpu)
+                && samples.has_time(record.id.time_ns)
             {
                 visit(&record);
             }
