@@ -4,7 +4,7 @@ use crate::common::{fixtures, rprof, run};
 use std::path::PathBuf;
 
 /// All that prints, and more sort keys than anybody asks for.
-const OUTPUTS: [&[&str]; 22] = [
+const OUTPUTS: [&[&str]; 24] = [
     &["report"],
     &["report", "--children", "--percent-limit", "0"],
     &["report", "--no-children", "-n"],
@@ -14,6 +14,13 @@ const OUTPUTS: [&[&str]; 22] = [
     &["report", "--stats"],
     &["script"],
     &["script", "-F", "+srcline"],
+    &["script", "--json"],
+    &[
+        "script",
+        "--deltatime",
+        "--show-task-events",
+        "--show-mmap-events",
+    ],
     &["flame"],
     &["flame", "--folded"],
     &["symbols"],

@@ -6,12 +6,13 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "With a command")]
 pub(crate) struct CommandArgs {
     /// Record this command, and read that: what follows --
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["plain", "input"])]
     command: Vec<OsString>,
 
-    /// Of a command: samples a second, or "max" for the kernel's limit [default: 4000]
+    /// Samples a second, or "max" for the kernel's limit [default: 4000]
     #[arg(
         short = 'F',
         long = "freq",
@@ -21,7 +22,7 @@ pub(crate) struct CommandArgs {
     )]
     frequency: Option<String>,
 
-    /// Of a command: how to record callers: auto, dwarf[,BYTES], fp or lbr [default: auto]
+    /// How to record callers: auto, dwarf[,BYTES], fp or lbr [default: auto]
     #[arg(long, value_name = "HOW", requires = "command", value_parser = CallGraph::parse)]
     call_graph: Option<CallGraph>,
 }

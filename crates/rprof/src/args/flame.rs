@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  rprof flame > flame.svg         draws perf.data\n  \
-    rprof flame --open -- COMMAND   records COMMAND, draws it and opens the picture"
+    after_help = "Examples:\n  rprof flame > flame.svg        draws perf.data\n  \
+    rprof flame --open -- COMMAND  records COMMAND, draws it, opens the picture"
 )]
 pub(crate) struct FlameArgs {
     #[command(flatten)]
@@ -16,9 +16,6 @@ pub(crate) struct FlameArgs {
 
     #[command(flatten)]
     pub(crate) fde: FdeArgs,
-
-    #[command(flatten)]
-    pub(crate) command: CommandArgs,
 
     /// File to write, or - for standard output [default: standard output; flame.svg if that is a
     /// terminal, or a command's]
@@ -73,6 +70,10 @@ pub(crate) struct FlameArgs {
     /// Event to draw, of a recording with several [default: the first]; of a command: to record
     #[arg(short = 'e', long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
+
+    // Its heading would be that of all that follows.
+    #[command(flatten)]
+    pub(crate) command: CommandArgs,
 }
 
 /// The narrowest frame that is drawn.
