@@ -1,6 +1,7 @@
 //! The functions of an ELF file: its symbols, as perf takes them, and its stubs.
 
 use crate::table::{Entry, STB_GLOBAL, Table};
+use crate::wanted::Wanted;
 use rprof_base::Svma;
 use rprof_images::{Elf, ElfSymbol, Located, PltEntry, SymbolTable};
 
@@ -31,34 +32,52 @@ pub(crate) fn stubs_of(binary: &Elf) -> Vec<Stub> {
     binary.plt_entries().into_iter().map(named).collect()
 }
 
-/// Everything that has a name: `.symtab` and `.dynsym`, of the debug file first, what the program
-/// has inside (`mini`), and the stubs.
+/// What can have the names of addresses: symbols and stubs. `None` if there are none at all.
 pub(crate) fn table_of<'e>(
     located: &'e Located,
     mini: Option<&'e Elf>,
     stubs: &'e [Stub],
-) -> Table<'e> {
-    let mut entries: Vec<Entry<'e>> = stubs
-        .iter()
-        .map(|stub| Entry {
+    addresses: &[Option<Svma>],
+) -> Option<Table<'e>> {
+    let mut wanted = Wanted::new(addresses);
+    for_each_entry(located, mini, stubs, |entry| wanted.see(&entry));
+    wanted.sort();
+    let mut entries: Vec<Entry<'e>> = Vec::new();
+    for_each_entry(located, mini, stubs, |entry| {
+        entries.extend(Some(entry).filter(|entry| wanted.takes(entry)));
+    });
+    end_at_functions(&mut entries, &located.binary);
+    wanted.has_seen().then(|| Table::new(entries))
+}
+
+/// Everything that has a name: the stubs, then `.symtab` and `.dynsym`, of the debug file first, and
+/// what the program has inside (`mini`).
+fn for_each_entry<'e>(
+    located: &'e Located,
+    mini: Option<&'e Elf>,
+    stubs: &'e [Stub],
+    mut visit: impl FnMut(Entry<'e>),
+) {
+    for stub in stubs {
+        visit(Entry {
             start: stub.place.address.0,
             end: stub.place.address.0.saturating_add(stub.place.size),
             has_size: true,
             name: &stub.name,
             binding: STB_GLOBAL,
             in_module: false,
-        })
-        .collect();
+        });
+    }
     // As perf reads them: where two tables say the same, the first one counts.
     let files = located.debug.iter().chain([&located.binary]).chain(mini);
     for file in files {
         for which in [SymbolTable::Static, SymbolTable::Dynamic] {
             // A damaged table names what came before the damage.
-            let _ = file.for_each_symbol(which, |symbol| entries.extend(entry(&symbol)));
+            let _ = file.for_each_symbol(which, |symbol| {
+                entry(&symbol).into_iter().for_each(&mut visit);
+            });
         }
     }
-    end_at_functions(&mut entries, &located.binary);
-    Table::new(entries)
 }
 
 /// A symbol as perf takes it, if it does.

@@ -19,6 +19,7 @@ mod symbolized;
 mod table;
 mod threads;
 mod user;
+mod wanted;
 
 pub use demangle::Demangling;
 pub use jitdump::symbolize_jitdump;

@@ -43,7 +43,7 @@ impl<'a> Entry<'a> {
 }
 
 /// Sorted, without aliases.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Table<'a> {
     entries: Vec<Entry<'a>>,
     /// For each entry, the nearest one before it that reaches beyond its start.
@@ -61,10 +61,6 @@ impl<'a> Table<'a> {
         keep_best(&mut entries);
         let around = enclosing(&entries);
         Self { entries, around }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
     }
 
     /// The innermost symbol that covers an address, or that begins right after it and is entered

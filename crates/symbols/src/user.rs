@@ -86,30 +86,34 @@ fn name(located: &Located, offsets: &[FileOffset], request: Request) -> Result<S
     };
     let mini = located.mini();
     let stubs = stubs_of(&located.binary);
+    let addresses: Vec<Option<Svma>> = offsets
+        .iter()
+        .map(|&offset| located.binary.svma(offset))
+        .collect();
     let (sections, table) = match packed {
         Some(packed) => {
             let (sections, table) = packed.unpack(request.n_threads, || {
-                table_of(located, mini.as_ref(), &stubs)
+                table_of(located, mini.as_ref(), &stubs, &addresses)
             });
             (Some(sections), table)
         }
-        None => (None, table_of(located, mini.as_ref(), &stubs)),
+        None => {
+            let table = table_of(located, mini.as_ref(), &stubs, &addresses);
+            (None, table)
+        }
     };
     let go = match dwarf {
         Some(_) => None,
         None => GoTable::of(&located.binary),
     };
     let is_over_budget = located.is_over_budget() || alternate.is_some_and(Elf::is_over_budget);
-    if table.is_empty() && dwarf.is_none() && go.is_none() {
+    if table.is_none() && dwarf.is_none() && go.is_none() {
         return Err(match is_over_budget {
             true => Reason::OverBudget,
             false => Reason::Stripped,
         });
     }
-    let addresses: Vec<Option<Svma>> = offsets
-        .iter()
-        .map(|&offset| located.binary.svma(offset))
-        .collect();
+    let table = table.unwrap_or_default();
     let endian = sections.as_ref().map(dwarf::Sections::endian);
     let split = endian.map(|endian| Split::new(located.split_files(), endian));
     let dwarf = sections.as_ref().and_then(dwarf::Sections::dwarf);
