@@ -5,6 +5,7 @@ mod args;
 mod browser;
 mod cmd;
 mod say;
+mod screen;
 mod target;
 mod usage;
 
@@ -34,20 +35,21 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return usage::answer(&error),
     };
+    let paging = args.paging;
     let done = match args.command {
         Command::Record(args) => cmd::record::run(&args, rights),
         Command::Stat(args) => cmd::stat::run(&args),
         Command::StatRecord(args) => cmd::stat::record(&args),
         Command::StatReport(args) => cmd::stat::report(&args),
-        Command::Report(args) => cmd::report::run(&args),
+        Command::Report(args) => cmd::report::run(&args, paging),
         Command::Flame(args) => cmd::flame::run(&args, rights),
         Command::Export(args) => cmd::export::run(&args),
-        Command::Script(args) => cmd::script::run(&args),
-        Command::Dump(args) => cmd::dump::run(&args),
-        Command::Symbols(args) => cmd::symbols::run(&args),
-        Command::Info(args) => cmd::info::run(&args),
+        Command::Script(args) => cmd::script::run(&args, paging),
+        Command::Dump(args) => cmd::dump::run(&args, paging),
+        Command::Symbols(args) => cmd::symbols::run(&args, paging),
+        Command::Info(args) => cmd::info::run(&args, paging),
         Command::Doctor(args) => cmd::doctor::run(&args, rights),
-        Command::List(args) => cmd::list::run(&args),
+        Command::List(args) => cmd::list::run(&args, paging),
     };
     match done {
         Ok(code) => code,

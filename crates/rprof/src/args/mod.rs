@@ -36,6 +36,7 @@ pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatRe
 use stat::{STAT_RECORD, STAT_REPORT};
 pub(crate) use symbols::SymbolsArgs;
 
+use crate::screen::PagerArgs;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::io::IsTerminal;
 
@@ -52,6 +53,9 @@ use std::io::IsTerminal;
     rprof report [FILE]       see where the time went\n  rprof flame > flame.svg   see it as a flame graph"
 )]
 pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) paging: PagerArgs,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -123,6 +127,9 @@ pub(crate) struct DumpArgs {
     /// Print JSON (docs: crates/inspect/JSON.md)
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) paging: PagerArgs,
 }
 
 #[cfg(test)]

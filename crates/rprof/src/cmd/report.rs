@@ -3,19 +3,19 @@
 use super::reading::{open, read, warn};
 use crate::args::ReportArgs;
 use crate::say;
+use crate::screen::PagerArgs;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::Options;
 use rprof_profile::view::{Order, SortKey};
 use rprof_report::{Graph, TableOptions, write_stats, write_table};
 use rprof_untrusted::quoted;
-use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 /// perf's default: branches below it are not drawn.
 const GRAPH_THRESHOLD: f64 = 0.5;
 
-pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let mut table = table_options(args)?;
     let reader = open(args.input.recording.path(), args.input.limits)?;
     if !reader.has_call_chains() {
@@ -33,14 +33,14 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     };
     let profile = read(&reader, &options)?;
     warn(&profile, &args.input);
-    let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-    let written = match args.stats {
-        true => write_stats(&profile, &mut out),
-        false => write_table(&profile, &table, &mut out),
-    };
-    written
-        .and_then(|()| out.flush())
-        .context("writing the report")?;
+    let pager = args.paging.or(paging).pager();
+    pager.write(|mut out| {
+        let written = match args.stats {
+            true => write_stats(&profile, &mut out),
+            false => write_table(&profile, &table, &mut out),
+        };
+        written.context("writing the report")
+    })?;
     let recording = &args.input.recording;
     match recording.path().to_str() {
         _ if recording.is_default() => say::next("rprof flame > flame.svg"),
@@ -80,7 +80,7 @@ fn table_options(args: &ReportArgs) -> Result<TableOptions> {
         percent_limit: args.percent_limit,
         is_filtered: !args.input.filter().accepts_all(),
         show_samples: args.show_nr_samples,
-        colors: std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+        colors: args.stdio_color.is_on(),
     })
 }
 
