@@ -99,9 +99,15 @@ fn filters_choose_samples_and_percentages_are_of_all() {
     let rows = |args: &[&str]| -> Vec<String> {
         let flat = [&["--no-children", "-g", "none"], args].concat();
         let table = report(&flat);
-        let shown = number_after(&table, "# Samples: ").unwrap();
+        let counted = number_after(&table, "# Samples: ").unwrap();
+        assert_eq!(counted, all);
+        let shown = number_after(&table, "# Shown: ").unwrap_or(all);
+        let of_all = " (percentages are of all)\n";
+        assert_eq!(table.contains(of_all), shown < all, "{table}");
+        let relative = report(&[&flat[..], &["--percentage", "relative"]].concat());
+        assert_eq!(number_after(&relative, "# Samples: "), Some(shown));
         let of_all = format!("# Of all {all} samples, event count ");
-        assert_eq!(table.contains(&of_all), shown < all, "{table}");
+        assert_eq!(relative.contains(&of_all), shown < all, "{relative}");
         let filters: Vec<&str> = args.to_vec();
         let is_layout = args
             .iter()
