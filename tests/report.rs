@@ -293,3 +293,34 @@ fn help_is_as_wide_as_a_page_where_there_is_no_terminal() {
     }
     assert!(wide(&["--help"], None) <= 80);
 }
+
+#[test]
+fn the_filter_that_leaves_nothing_is_named_with_what_there_is() {
+    let said = |filter: &[&str]| {
+        let stderr = read("report", filter).ok().stderr;
+        let (_, why) = stderr.split_once("no samples match the filter: ").unwrap();
+        why.lines().next().unwrap().to_owned()
+    };
+    for (filter, why) in [
+        (
+            &["--comms", "spim"][..],
+            "--comms 'spim' leaves none (threads are: spin): did you mean 'spin'?",
+        ),
+        (
+            &["--comms", "spin", "--dsos", "*.so"],
+            "--dsos '*.so' leaves none (binaries are: spin)",
+        ),
+        (
+            &["--dsos", "spin", "-S", "!hot,!cold"],
+            "--symbols '!hot,!cold' leaves none (functions are: hot, cold)",
+        ),
+        (
+            &["--symbol-filter", "main"],
+            "--symbol-filter 'main' leaves none (functions are: hot, cold)",
+        ),
+    ] {
+        assert_eq!(said(filter), why);
+    }
+    assert!(said(&["--pid", "1"]).starts_with("--pid '1' leaves none (processes are: "));
+    assert!(said(&["--time", "0,1"]).starts_with("--time '0,1' leaves none (times are: "));
+}

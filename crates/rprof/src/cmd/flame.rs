@@ -26,7 +26,7 @@ pub(crate) fn run(args: &FlameArgs) -> Result<ExitCode> {
         ..Options::default()
     };
     let profile = read(&reader, &options)?;
-    warn(&profile, &args.input);
+    warn(&profile, &reader, &args.input);
     let number = choose(&profile, args.event.as_deref())?;
     let event = number.and_then(|number| profile.events.get(number));
     let event = event.context("the recording has no events to draw")?;

@@ -1,5 +1,6 @@
 //! `rprof report`.
 
+use super::idle;
 use super::reading::{open, read, warn};
 use crate::args::{PercentageOf, ReportArgs};
 use crate::say;
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         group_by: SortKey::dimensions(&table.keys),
     };
     let profile = read(&reader, &options)?;
-    warn(&profile, &args.input);
+    warn(&profile, &reader, &args.input);
     let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     let written = match args.stats {
         true => write_stats(&profile, &mut out),
@@ -40,6 +41,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     written
         .and_then(|()| out.flush())
         .context("writing the report")?;
+    idle::hint(&profile).into_iter().for_each(say::line);
     let recording = &args.input.recording;
     match recording.path().to_str() {
         _ if recording.is_default() => say::next("rprof flame > flame.svg"),
