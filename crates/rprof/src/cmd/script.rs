@@ -1,5 +1,6 @@
 //! `rprof script`.
 
+use super::no_match;
 use super::reading::open;
 use crate::args::ScriptArgs;
 use crate::say;
@@ -41,5 +42,8 @@ pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
     let printed = write_script(&reader, &options, &mut out)?;
     say::stacks(&printed.unwound);
     printed.warnings.iter().for_each(say::warning);
+    if printed.none_match {
+        say::warning(no_match::sentence(&reader, &args.input));
+    }
     Ok(ExitCode::SUCCESS)
 }
