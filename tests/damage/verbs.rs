@@ -7,7 +7,7 @@ use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::view::{Order, SortKey};
 use rprof_profile::{Dimension, Filter};
-use rprof_report::{Graph, TableOptions, write_stats, write_table};
+use rprof_report::{Graph, Percentage, TableOptions, write_stats, write_table};
 use rprof_script::{FieldSelection, ScriptOptions, ShownRecords, write_script};
 use rprof_symbols::Demangling;
 use serde_json::Value;
@@ -117,6 +117,8 @@ fn report(reader: &Reader, root: &Path) -> Said {
         graph: has_chains.then_some(graph),
         percent_limit: 0.0,
         is_filtered: false,
+        percentage: Percentage::Absolute,
+        time_slices: None,
         show_samples: true,
         colors: false,
     };

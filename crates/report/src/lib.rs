@@ -6,6 +6,7 @@ mod gaps;
 mod stats;
 mod table;
 mod text;
+mod totals;
 mod tree;
 mod unnamed;
 
@@ -13,4 +14,5 @@ pub use error::Error;
 pub use flame::{Drawn, FlameOptions, FlamePalette, write_flame};
 pub use stats::write_stats;
 pub use table::{Graph, TableOptions, write_table};
+pub use totals::Percentage;
 pub use unnamed::unnamed_lines;

@@ -1,6 +1,7 @@
 //! The table that perf users know, trees below its rows.
 
 use super::text::{padded, width};
+use super::totals::{Percentage, Totals};
 use super::tree::write_tree;
 use super::unnamed::unnamed_lines;
 use rprof_base::{Counted, Share};
@@ -29,8 +30,12 @@ pub struct TableOptions {
     pub graph: Option<Graph>,
     /// Rows below this percentage are left out.
     pub percent_limit: f64,
-    /// Count in the heading what a filter lets through; percentages are of all.
+    /// Whether a filter leaves samples out.
     pub is_filtered: bool,
+    /// What percentages are of, then.
+    pub percentage: Percentage,
+    /// The times that are shown, for the heading.
+    pub time_slices: Option<String>,
     /// A column with the number of samples.
     pub show_samples: bool,
     /// Colour heavy rows, as perf does, by terminal sequences.
@@ -81,17 +86,6 @@ pub(super) fn left_out(profile: &Profile) -> Option<String> {
     }
 }
 
-/// Samples and their weight, as far as the filter lets them through.
-fn shown_sums(event: &EventProfile) -> (u64, u64) {
-    let nodes = event.tree.nodes().iter();
-    nodes.fold((0, 0), |(samples, weight): (u64, u64), node| {
-        (
-            samples.saturating_add(node.self_samples),
-            weight.saturating_add(node.self_weight),
-        )
-    })
-}
-
 fn write_event(
     profile: &Profile,
     event: &EventProfile,
@@ -109,20 +103,8 @@ fn write_event(
         writeln!(out, "# Left out: {left_out}")?;
     }
     writeln!(out, "#")?;
-    let (samples, weight) = match options.is_filtered {
-        true => shown_sums(event),
-        false => (event.samples, event.weight),
-    };
-    writeln!(out, "# Samples: {samples} of event '{}'", event.name)?;
-    writeln!(out, "# Event count (approx.): {weight}")?;
-    if samples != event.samples {
-        writeln!(
-            out,
-            "# Of all {}, event count {}: percentages are of these",
-            Counted::new(event.samples, "sample", "samples"),
-            event.weight
-        )?;
-    }
+    let totals = Totals::of(event, options);
+    totals.write_heading(event, options, out)?;
     writeln!(out, "#")?;
     let rows = match options.children {
         true => Rows::new(profile, event, &options.keys, Weighing::WithChildren),
@@ -136,19 +118,19 @@ fn write_event(
             } else {
                 row.self_weight
             };
-            Share::of(weight, event.weight).percent() >= options.percent_limit
+            Share::of(weight, totals.weight).percent() >= options.percent_limit
         })
         .collect();
     let widths = write_heading(profile, &shown, options, out)?;
     for row in shown {
-        write_row(profile, row, &widths, event, options, out)?;
+        write_row(profile, row, &widths, totals, options, out)?;
         if let Some(graph) = options.graph {
             write_tree(
                 &rows,
                 row,
                 graph,
                 options.children,
-                event.weight,
+                totals.weight,
                 profile,
                 out,
             )?;
@@ -208,15 +190,15 @@ fn write_row(
     profile: &Profile,
     row: &Row,
     widths: &[usize],
-    event: &EventProfile,
+    totals: Totals,
     options: &TableOptions,
     out: &mut impl Write,
 ) -> io::Result<()> {
     let mut line = String::new();
     if options.children {
-        line += &share(row.total_weight, event, options);
+        line += &share(row.total_weight, totals, options);
     }
-    line += &share(row.self_weight, event, options);
+    line += &share(row.self_weight, totals, options);
     if options.show_samples {
         line += &format!("  {:>12}", row.self_samples);
     }
@@ -229,8 +211,8 @@ fn write_row(
 }
 
 /// A percentage; from 5 % on red, from 0.5 % on green.
-fn share(weight: u64, event: &EventProfile, options: &TableOptions) -> String {
-    let share = Share::of(weight, event.weight);
+fn share(weight: u64, totals: Totals, options: &TableOptions) -> String {
+    let share = Share::of(weight, totals.weight);
     match share.percent() {
         _ if !options.colors => format!("  {share:>7.2}%"),
         5.0.. => format!("  \x1b[31m{share:>7.2}%\x1b[0m"),

@@ -12,7 +12,6 @@ mod usage;
 use anyhow::anyhow;
 use args::{Args, Command};
 use rprof_ringbuf::sys::Rights;
-use std::io;
 use std::process::ExitCode;
 use usage::Usage;
 
@@ -53,7 +52,7 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(code) => code,
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if is_closed_stdout(&error) => ExitCode::SUCCESS,
         Err(error) => {
             say::error(&error);
             match error.downcast_ref() {
@@ -69,14 +68,6 @@ fn main() -> ExitCode {
 
 /// Somebody closed our stdout (`rprof report | head`): no error. What a recorder writes to is another
 /// matter.
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    if error.is::<rprof_record::Error>() {
-        return false;
-    }
-    let causes = error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>());
-    causes
-        .into_iter()
-        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+fn is_closed_stdout(error: &anyhow::Error) -> bool {
+    !error.is::<rprof_record::Error>() && screen::is_broken_pipe(error)
 }

@@ -10,7 +10,7 @@ use rprof_profile::{Dimension, Filter};
 use rprof_profile::view::SortKey;
 use rprof_export::{Firefox, Folded, Format, Json, Pprof, Speedscope};
 use rprof_analysis::{Options, TimelineDetail, load, load_timeline};
-use rprof_report::{TableOptions, write_table};
+use rprof_report::{Percentage, TableOptions, write_table};
 use rprof_script::{FieldSelection, ScriptOptions, write_script};
 use rprof_symbols::Demangling;
 use std::path::{Path, PathBuf};
@@ -41,6 +41,8 @@ fuzz_target!(|bytes: &[u8]| {
             graph: None,
             percent_limit: 0.0,
             is_filtered: false,
+            percentage: Percentage::Absolute,
+            time_slices: None,
             show_samples: true,
             colors: false,
         };

@@ -30,7 +30,7 @@ pub(crate) use list::ListArgs;
 use record::parse_control;
 pub(crate) use record::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
 pub(crate) use recording::Recording;
-pub(crate) use report::ReportArgs;
+pub(crate) use report::{PercentageOf, ReportArgs};
 pub(crate) use script::ScriptArgs;
 pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatReportArgs};
 use stat::{STAT_RECORD, STAT_REPORT};

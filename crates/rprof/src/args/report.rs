@@ -2,7 +2,7 @@
 
 use super::{FdeArgs, InputArgs};
 use crate::screen::{Colors, PagerArgs};
-use clap::ArgAction;
+use clap::{ArgAction, ValueEnum};
 use rprof_profile::view::SortKey;
 
 #[derive(Debug, clap::Args)]
@@ -36,6 +36,16 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     pub(crate) percent_limit: f64,
 
+    /// What percentages are of, with filters
+    #[arg(
+        help_heading = "Filters",
+        long,
+        value_enum,
+        value_name = "OF",
+        default_value = "absolute"
+    )]
+    pub(crate) percentage: PercentageOf,
+
     /// Show the number of samples of each row
     #[arg(short = 'n', long, action = ArgAction::SetTrue)]
     pub(crate) show_nr_samples: bool,
@@ -59,6 +69,15 @@ pub(crate) struct ReportArgs {
 
     #[command(flatten)]
     pub(crate) paging: PagerArgs,
+}
+
+/// What percentages are of, where a filter leaves samples out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PercentageOf {
+    /// Of all samples
+    Absolute,
+    /// Of those that are shown
+    Relative,
 }
 
 fn sort_help() -> String {

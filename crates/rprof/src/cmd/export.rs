@@ -49,6 +49,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         ..Options::default()
     };
     let writer = Writer {
+        reader: &reader,
         args,
         output,
         is_compressed,
@@ -141,6 +142,7 @@ fn read_timeline(reader: &Reader, options: &Options, detail: TimelineDetail) -> 
 }
 
 struct Writer<'a> {
+    reader: &'a Reader,
     args: &'a ExportArgs,
     output: Option<&'a Path>,
     is_compressed: bool,
@@ -149,14 +151,19 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn timeline(&self, format: &impl Format<Source = Timeline>, timeline: &Timeline) -> Result<()> {
         let profile = &timeline.profile;
-        warn_of(profile, &self.args.input, !timeline.samples.is_empty());
+        warn_of(
+            profile,
+            self.reader,
+            &self.args.input,
+            !timeline.samples.is_empty(),
+        );
         self.write(format, timeline)?;
         say_quality(profile);
         Ok(())
     }
 
     fn profile(&self, format: &impl Format<Source = Profile>, profile: &Profile) -> Result<()> {
-        warn(profile, &self.args.input);
+        warn(profile, self.reader, &self.args.input);
         self.write(format, profile)?;
         say_quality(profile);
         Ok(())

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         // Why was said at the end of the recording.
         return Err(Error::NothingToDraw.into());
     }
-    warn(&profile, &args.input);
+    warn(&profile, &reader, &args.input);
     // What a command's event is called may be more than what was asked for.
     let asked = args.event.as_deref().filter(|_| !args.command.is_given());
     let number = choose(&profile, asked)?;

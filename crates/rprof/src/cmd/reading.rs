@@ -1,5 +1,6 @@
 //! What all commands that read a recording do: open it, read it, say what could not be used.
 
+use super::no_match;
 use crate::args::{InputArgs, LimitArgs};
 use crate::say;
 use anyhow::{Context, Result};
@@ -29,20 +30,20 @@ pub(crate) fn open(path: &Path, limits: LimitArgs) -> Result<Reader> {
 }
 
 /// Says what could not be used, and why a result may be empty.
-pub(crate) fn warn(profile: &Profile, input: &InputArgs) {
+pub(crate) fn warn(profile: &Profile, reader: &Reader, input: &InputArgs) {
     let mut trees = profile.events.iter().map(|event| &event.tree);
     let shown = trees.any(|tree| !tree.nodes().is_empty());
-    warn_of(profile, input, shown);
+    warn_of(profile, reader, input, shown);
 }
 
 /// The same of a profile of which something is shown, or nothing.
-pub(crate) fn warn_of(profile: &Profile, input: &InputArgs, shown: bool) {
+pub(crate) fn warn_of(profile: &Profile, reader: &Reader, input: &InputArgs, shown: bool) {
     profile.warnings.iter().for_each(say::warning);
     let samples: u64 = profile.events.iter().map(|event| event.samples).sum();
     if samples == 0 && input.filter().accepts_all() {
         let path = input.recording.path().display();
         say::warning(format_args!("no samples in {path}"));
     } else if !shown {
-        say::warning("no samples match the filter");
+        say::warning(no_match::sentence(reader, input));
     }
 }

@@ -1,14 +1,15 @@
 //! `rprof report`.
 
+use super::idle;
 use super::reading::{open, read, warn};
-use crate::args::ReportArgs;
+use crate::args::{PercentageOf, ReportArgs};
 use crate::say;
 use crate::screen::PagerArgs;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::Options;
 use rprof_profile::view::{Order, SortKey};
-use rprof_report::{Graph, TableOptions, write_stats, write_table};
+use rprof_report::{Graph, Percentage, TableOptions, write_stats, write_table};
 use rprof_untrusted::quoted;
 use std::process::ExitCode;
 
@@ -32,7 +33,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         group_by: SortKey::dimensions(&table.keys),
     };
     let profile = read(&reader, &options)?;
-    warn(&profile, &args.input);
+    warn(&profile, &reader, &args.input);
     let pager = args.paging.or(paging).pager();
     pager.write(|mut out| {
         let written = match args.stats {
@@ -41,6 +42,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         };
         written.context("writing the report")
     })?;
+    idle::hint(&profile).into_iter().for_each(say::line);
     let recording = &args.input.recording;
     match recording.path().to_str() {
         _ if recording.is_default() => say::next("rprof flame > flame.svg"),
@@ -73,12 +75,18 @@ fn table_options(args: &ReportArgs) -> Result<TableOptions> {
     if keys.is_empty() {
         keys = SortKey::DEFAULT.to_vec();
     }
+    let filter = args.input.filter();
     Ok(TableOptions {
         keys,
         children,
         graph,
         percent_limit: args.percent_limit,
-        is_filtered: !args.input.filter().accepts_all(),
+        is_filtered: !filter.accepts_all(),
+        percentage: match args.percentage {
+            PercentageOf::Absolute => Percentage::Absolute,
+            PercentageOf::Relative => Percentage::Relative,
+        },
+        time_slices: filter.times.map(|times| times.text().to_owned()),
         show_samples: args.show_nr_samples,
         colors: args.stdio_color.is_on(),
     })

@@ -1,5 +1,6 @@
 //! `rprof script`.
 
+use super::no_match;
 use super::reading::open;
 use crate::args::ScriptArgs;
 use crate::say;
@@ -40,9 +41,13 @@ pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
     };
     let pager = args.paging.or(paging).pager();
     let printed = pager.write(|mut out| Ok(write_script(&reader, &options, &mut out)?))?;
-    if let Some(printed) = printed {
-        say::stacks(&printed.unwound);
-        printed.warnings.iter().for_each(say::warning);
+    let Some(printed) = printed else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    say::stacks(&printed.unwound);
+    printed.warnings.iter().for_each(say::warning);
+    if printed.none_match {
+        say::warning(no_match::sentence(&reader, &args.input));
     }
     Ok(ExitCode::SUCCESS)
 }

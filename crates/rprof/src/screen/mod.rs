@@ -2,7 +2,7 @@
 
 mod pager;
 
-pub(crate) use pager::PagerArgs;
+pub(crate) use pager::{PagerArgs, is_broken_pipe};
 
 use std::env;
 use std::io::IsTerminal;

@@ -71,10 +71,18 @@ impl Pager {
         }
         match done {
             Ok(done) => Ok(Some(done)),
-            Err(error) if crate::is_broken_pipe(&error) => Ok(None),
+            Err(error) if is_broken_pipe(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
+}
+
+/// Whether somebody closed what was written to.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let mut causes = error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>());
+    causes.any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
 fn written<T>(to: impl Write, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
