@@ -5,7 +5,7 @@ use rprof_export::{Firefox, Folded, Format, Pprof, Speedscope};
 use rprof_inspect::{DumpForm, JsonFields, OutlineFields, visit_info, write_dump};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::view::{Order, SortKey};
+use rprof_profile::view::{Columns, Order, SortKey, Sum, Weighing};
 use rprof_profile::{Dimension, Filter};
 use rprof_report::{Graph, Percentage, TableOptions, write_stats, write_table};
 use rprof_script::{FieldSelection, ScriptOptions, ShownRecords, write_script};
@@ -111,15 +111,17 @@ fn report(reader: &Reader, root: &Path) -> Said {
         order: Order::Caller,
         min_percent: 0.0,
     };
+    let weighing = match has_chains {
+        true => Weighing::WithChildren,
+        false => Weighing::Own,
+    };
     let table = TableOptions {
-        keys: SortKey::DEFAULT.to_vec(),
-        children: has_chains,
+        columns: Columns::of(SortKey::DEFAULT, weighing).with_sums(Sum::ALL),
         graph: has_chains.then_some(graph),
         percent_limit: 0.0,
         is_filtered: false,
         percentage: Percentage::Absolute,
         time_slices: None,
-        show_samples: true,
         colors: false,
     };
     write_table(&profile, &table, &mut io::sink())?;

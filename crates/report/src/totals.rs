@@ -86,19 +86,18 @@ impl Totals {
 mod tests {
     use super::*;
     use rprof_profile::testing;
+    use rprof_profile::view::{Columns, Weighing};
 
     fn heading(is_filtered: bool, percentage: Percentage) -> String {
         let mut event = testing::profile(&[("a;b", 1), ("a", 2)]).events.remove(0);
         (event.samples, event.weight) = (5, 50);
         let options = TableOptions {
-            keys: Vec::new(),
-            children: false,
+            columns: Columns::of(&[], Weighing::Own),
             graph: None,
             percent_limit: 0.0,
             is_filtered,
             percentage,
             time_slices: None,
-            show_samples: false,
             colors: false,
         };
         let mut out = Vec::new();

@@ -1,9 +1,9 @@
 //! A call tree as perf draws it in text.
 
-use super::table::Graph;
+use super::table::{Graph, Table};
 use rprof_base::Share;
 use rprof_profile::Profile;
-use rprof_profile::view::{CallTree, Row, Rows};
+use rprof_profile::view::{CallTree, Row};
 use std::io::{self, Write};
 
 /// What stands before every line of a tree.
@@ -15,24 +15,18 @@ const MAX_DEPTH: usize = 120;
 
 /// Writes the tree below a row; nothing if all of it is below the limit.
 pub(crate) fn write_tree(
-    rows: &Rows<'_>,
+    table: &Table<'_>,
     row: &Row,
     graph: Graph,
-    with_children: bool,
-    whole: u64,
-    profile: &Profile,
+    row_weight: u64,
     out: &mut impl Write,
 ) -> io::Result<()> {
+    let (profile, whole) = (table.profile, table.totals.weight);
     let min_weight = min_weight(graph.min_percent, whole);
-    let row_weight = if with_children {
-        row.total_weight
-    } else {
-        row.self_weight
-    };
     if row_weight < min_weight {
         return Ok(());
     }
-    let tree = rows.call_tree(row, graph.order, min_weight);
+    let tree = table.rows.call_tree(row, graph.order, min_weight);
     let drawing = Drawing {
         profile,
         whole,

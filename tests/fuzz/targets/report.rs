@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::{Dimension, Filter};
-use rprof_profile::view::SortKey;
+use rprof_profile::view::{Columns, SortKey, Sum, Weighing};
 use rprof_export::{Firefox, Folded, Format, Json, Pprof, Speedscope};
 use rprof_analysis::{Options, TimelineDetail, load, load_timeline};
 use rprof_report::{Percentage, TableOptions, write_table};
@@ -35,16 +35,18 @@ fuzz_target!(|bytes: &[u8]| {
     };
     // Errors are answers, too.
     if let Ok(profile) = load(&reader, &options, &mut |_| {}) {
+        let weighing = match reader.has_call_chains() {
+            true => Weighing::WithChildren,
+            false => Weighing::Own,
+        };
         let table = TableOptions {
-            keys: SortKey::DEFAULT.to_vec(),
-            children: reader.has_call_chains(),
+            columns: Columns::of(SortKey::DEFAULT, weighing).with_sums(Sum::ALL),
             graph: None,
             percent_limit: 0.0,
             is_filtered: false,
             percentage: Percentage::Absolute,
             time_slices: None,
-            show_samples: true,
-            colors: false,
+                colors: false,
         };
         let _ = write_table(&profile, &table, &mut std::io::sink());
         for event in 0..profile.events.len() {

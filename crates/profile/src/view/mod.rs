@@ -1,13 +1,17 @@
 //! A profile grouped to be shown: rows of a table, trees below them, stacks as lines.
 
 mod calltree;
+mod field;
 mod folded;
+mod row;
 mod rows;
 mod sort_key;
 
 pub use calltree::{CallNode, CallTree, Order};
+pub use field::{Columns, Field, Sum};
 pub use folded::{Audience, Count, FirstFrame, FoldOptions, FoldedStacks, ThreadNames, fold};
-pub use rows::{Row, RowKey, Rows, Weighing};
+pub use row::{FieldValue, Row, RowKey, Weighing};
+pub use rows::Rows;
 pub use sort_key::SortKey;
 
 #[cfg(test)]

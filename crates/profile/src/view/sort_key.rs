@@ -1,6 +1,6 @@
 //! What rows are grouped by: perf's sort keys.
 
-use super::RowKey;
+use super::row::{FieldValue, RowKey};
 use crate::{Dimension, DimensionValue, FrameId, Group, Profile, StrId};
 use rprof_untrusted::Untrusted;
 use std::cmp::Ordering;
@@ -88,6 +88,18 @@ impl SortKey {
             Self::Symbol => row
                 .frame
                 .map_or_else(String::new, |id| symbol_cell(id, profile)),
+        }
+    }
+
+    /// What it says of a row, for other programs.
+    pub(super) fn value(self, row: &RowKey, profile: &Profile) -> FieldValue {
+        match self {
+            Self::Dimension(one) => match row.values.get(one) {
+                None => FieldValue::None,
+                Some(DimensionValue::Number(number)) => FieldValue::Number(number.into()),
+                Some(DimensionValue::Text(_)) => FieldValue::Text(self.cell(row, profile)),
+            },
+            Self::Comm | Self::Dso | Self::Symbol => FieldValue::Text(self.cell(row, profile)),
         }
     }
 

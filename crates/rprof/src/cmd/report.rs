@@ -8,7 +8,7 @@ use crate::screen::PagerArgs;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::Options;
-use rprof_profile::view::{Order, SortKey};
+use rprof_profile::view::{Columns, Order, SortKey, Sum, Weighing};
 use rprof_report::{Graph, Percentage, TableOptions, write_stats, write_table};
 use rprof_untrusted::quoted;
 use std::process::ExitCode;
@@ -21,16 +21,22 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let reader = open(args.input.recording.path(), args.input.limits)?;
     if !reader.has_call_chains() {
         // There is nothing to count beside a row's own samples.
-        (table.children, table.graph) = (false, None);
+        table = TableOptions {
+            columns: columns(args, Weighing::Own)?,
+            graph: None,
+            ..table
+        };
     }
     let options = Options {
         filter: args.input.filter(),
-        stacks: table.children || table.graph.is_some() || args.stats,
+        stacks: table.columns.weighing == Weighing::WithChildren
+            || table.graph.is_some()
+            || args.stats,
         inlines: !args.input.no_inline,
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
         demangling: args.input.demangling(),
-        group_by: SortKey::dimensions(&table.keys),
+        group_by: SortKey::dimensions(&table.columns.keys()),
     };
     let profile = read(&reader, &options)?;
     warn(&profile, &reader, &args.input);
@@ -62,6 +68,26 @@ fn table_options(args: &ReportArgs) -> Result<TableOptions> {
         Some(how) => graph(how, children)?,
         None => graph("", children)?,
     };
+    let weighing = match children {
+        true => Weighing::WithChildren,
+        false => Weighing::Own,
+    };
+    let filter = args.input.filter();
+    Ok(TableOptions {
+        columns: columns(args, weighing)?,
+        graph,
+        percent_limit: args.percent_limit,
+        is_filtered: !filter.accepts_all(),
+        percentage: match args.percentage {
+            PercentageOf::Absolute => Percentage::Absolute,
+            PercentageOf::Relative => Percentage::Relative,
+        },
+        time_slices: filter.times.map(|times| times.text().to_owned()),
+        colors: args.stdio_color.is_on(),
+    })
+}
+
+fn columns(args: &ReportArgs, weighing: Weighing) -> Result<Columns> {
     let mut keys = Vec::new();
     for name in &args.sort {
         let Some(key) = SortKey::parse(name) else {
@@ -75,21 +101,11 @@ fn table_options(args: &ReportArgs) -> Result<TableOptions> {
     if keys.is_empty() {
         keys = SortKey::DEFAULT.to_vec();
     }
-    let filter = args.input.filter();
-    Ok(TableOptions {
-        keys,
-        children,
-        graph,
-        percent_limit: args.percent_limit,
-        is_filtered: !filter.accepts_all(),
-        percentage: match args.percentage {
-            PercentageOf::Absolute => Percentage::Absolute,
-            PercentageOf::Relative => Percentage::Relative,
-        },
-        time_slices: filter.times.map(|times| times.text().to_owned()),
-        show_samples: args.show_nr_samples,
-        colors: args.stdio_color.is_on(),
-    })
+    let sums: &[Sum] = match args.show_nr_samples {
+        true => &[Sum::Samples],
+        false => &[],
+    };
+    Ok(Columns::of(&keys, weighing).with_sums(sums))
 }
 
 /// perf's words, in any order: `none`, `graph`, `caller`, `callee`, a threshold.
