@@ -16,6 +16,7 @@ mod report;
 mod script;
 mod sources;
 mod stat;
+mod strict;
 mod symbols;
 mod unknown;
 
@@ -34,6 +35,7 @@ pub(crate) use report::{PercentageOf, ReportArgs};
 pub(crate) use script::ScriptArgs;
 pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatReportArgs};
 use stat::{STAT_RECORD, STAT_REPORT};
+pub(crate) use strict::StrictArgs;
 pub(crate) use symbols::SymbolsArgs;
 
 use crate::screen::PagerArgs;

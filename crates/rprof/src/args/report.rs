@@ -1,6 +1,6 @@
 //! The arguments of `rprof report`.
 
-use super::{FdeArgs, InputArgs};
+use super::{FdeArgs, InputArgs, StrictArgs};
 use crate::screen::{Colors, PagerArgs};
 use clap::{ArgAction, ValueEnum};
 use rprof_profile::view::SortKey;
@@ -12,6 +12,9 @@ pub(crate) struct ReportArgs {
 
     #[command(flatten)]
     pub(crate) fde: FdeArgs,
+
+    #[command(flatten)]
+    pub(crate) strict: StrictArgs,
 
     /// Plain text to stdout (always; for compatibility with perf)
     #[arg(long)]

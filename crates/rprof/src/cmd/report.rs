@@ -1,7 +1,7 @@
 //! `rprof report`.
 
 use super::idle;
-use super::reading::{open, read, warn};
+use super::reading::{ending, open, read, warn};
 use crate::args::{PercentageOf, ReportArgs};
 use crate::say;
 use crate::screen::PagerArgs;
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
             say::next(format_args!("rprof flame -i {input} > flame.svg"));
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(ending(args.strict, &profile))
 }
 
 fn table_options(args: &ReportArgs) -> Result<TableOptions> {
