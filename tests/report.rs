@@ -9,6 +9,10 @@
 mod common;
 #[path = "report/flame.rs"]
 mod flame;
+#[path = "report/quality.rs"]
+mod quality;
+#[path = "report/screen.rs"]
+mod screen;
 
 use common::{closed_pipe, fixtures, golden, number_after, rprof, run, scratch, write};
 use std::path::PathBuf;
@@ -119,7 +123,7 @@ fn filters_choose_samples_and_percentages_are_of_all() {
         assert_eq!(shown, each.stdout.lines().count() as u64);
         table
             .lines()
-            .filter(|line| line.contains("% "))
+            .filter(|line| line.contains("% ") && !line.starts_with('#'))
             .map(str::to_owned)
             .collect()
     };

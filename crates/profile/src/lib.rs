@@ -12,6 +12,7 @@ mod filter;
 mod frames;
 mod gaps;
 mod profile;
+mod quality;
 mod strings;
 mod tally;
 #[doc(hidden)]
@@ -28,6 +29,7 @@ pub use filter::{Ancestor, Filter, FilterError, NameList, TimeSlices};
 pub use frames::{FrameId, FrameInfo, Frames, Level};
 pub use gaps::{Gap, Gaps};
 pub use profile::{EventProfile, Group, ListedUnnamed, Loss, Profile, UnnamedImage};
+pub use quality::{Flaw, Quality};
 pub use strings::{StrId, Strings};
 pub use tally::{SampleCount, Tally, TallyParts};
 pub use tree::{Node, Tree};

@@ -3,6 +3,7 @@
 mod error;
 mod flame;
 mod gaps;
+mod quality;
 mod stats;
 mod table;
 mod text;
@@ -12,6 +13,7 @@ mod unnamed;
 
 pub use error::Error;
 pub use flame::{Drawn, FlameOptions, FlamePalette, write_flame};
+pub use quality::{quality_advice, quality_faults, quality_line};
 pub use stats::write_stats;
 pub use table::{Graph, TableOptions, write_table};
 pub use totals::Percentage;

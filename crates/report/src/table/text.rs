@@ -1,6 +1,7 @@
 //! Tables as text: what perf users know, trees below its rows.
 
 use super::{Table, TableOptions};
+use crate::quality::{quality_advice, quality_line};
 use crate::text::{padded, width};
 use crate::tree::write_tree;
 use crate::unnamed::unnamed_lines;
@@ -22,6 +23,15 @@ pub fn write_table(
 ) -> io::Result<()> {
     for event in &profile.events {
         write_event(profile, event, options, out)?;
+    }
+    write_footer(profile, out)
+}
+
+/// What a profile is worth.
+fn write_footer(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "# Quality: {}", quality_line(profile))?;
+    if let Some(advice) = quality_advice(profile) {
+        writeln!(out, "#   {advice}")?;
     }
     if let Some(summary) = profile.unwound.summary() {
         writeln!(out, "# Stacks: {}", printable(&summary))?;

@@ -16,6 +16,7 @@ mod report;
 mod script;
 mod sources;
 mod stat;
+mod strict;
 mod symbols;
 mod unknown;
 
@@ -34,8 +35,10 @@ pub(crate) use report::{PercentageOf, ReportArgs};
 pub(crate) use script::ScriptArgs;
 pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatReportArgs};
 use stat::{STAT_RECORD, STAT_REPORT};
+pub(crate) use strict::StrictArgs;
 pub(crate) use symbols::SymbolsArgs;
 
+use crate::screen::PagerArgs;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::io::IsTerminal;
 
@@ -52,6 +55,9 @@ use std::io::IsTerminal;
     rprof report [FILE]       see where the time went\n  rprof flame > flame.svg   see it as a flame graph"
 )]
 pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) paging: PagerArgs,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -123,6 +129,9 @@ pub(crate) struct DumpArgs {
     /// Print JSON (docs: crates/inspect/JSON.md)
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) paging: PagerArgs,
 }
 
 #[cfg(test)]

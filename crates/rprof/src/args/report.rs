@@ -1,6 +1,7 @@
 //! The arguments of `rprof report`.
 
-use super::{FdeArgs, InputArgs};
+use super::{FdeArgs, InputArgs, StrictArgs};
+use crate::screen::{Colors, PagerArgs};
 use clap::{ArgAction, ValueEnum};
 use rprof_profile::view::SortKey;
 
@@ -11,6 +12,9 @@ pub(crate) struct ReportArgs {
 
     #[command(flatten)]
     pub(crate) fde: FdeArgs,
+
+    #[command(flatten)]
+    pub(crate) strict: StrictArgs,
 
     /// Plain text to stdout (always; for compatibility with perf)
     #[arg(long)]
@@ -52,6 +56,22 @@ pub(crate) struct ReportArgs {
     /// Show only numbers: samples, losses, and how stacks ended that were unwound, by image
     #[arg(long)]
     pub(crate) stats: bool,
+
+    /// Colours of percentages: always, never, or auto: on a terminal
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "auto",
+        default_missing_value = "always",
+        hide_possible_values = true
+    )]
+    pub(crate) stdio_color: Colors,
+
+    #[command(flatten)]
+    pub(crate) paging: PagerArgs,
 }
 
 /// What percentages are of, where a filter leaves samples out.

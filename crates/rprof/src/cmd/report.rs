@@ -1,22 +1,22 @@
 //! `rprof report`.
 
 use super::idle;
-use super::reading::{open, read, warn};
+use super::reading::{ending, open, read, warn};
 use crate::args::{PercentageOf, ReportArgs};
 use crate::say;
+use crate::screen::PagerArgs;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::Options;
 use rprof_profile::view::{Columns, Order, SortKey, Sum, Weighing};
 use rprof_report::{Graph, Percentage, TableOptions, write_stats, write_table};
 use rprof_untrusted::quoted;
-use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 /// perf's default: branches below it are not drawn.
 const GRAPH_THRESHOLD: f64 = 0.5;
 
-pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let mut table = table_options(args)?;
     let reader = open(args.input.recording.path(), args.input.limits)?;
     if !reader.has_call_chains() {
@@ -40,14 +40,14 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     };
     let profile = read(&reader, &options)?;
     warn(&profile, &reader, &args.input);
-    let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-    let written = match args.stats {
-        true => write_stats(&profile, &mut out),
-        false => write_table(&profile, &table, &mut out),
-    };
-    written
-        .and_then(|()| out.flush())
-        .context("writing the report")?;
+    let pager = args.paging.or(paging).pager();
+    pager.write(|mut out| {
+        let written = match args.stats {
+            true => write_stats(&profile, &mut out),
+            false => write_table(&profile, &table, &mut out),
+        };
+        written.context("writing the report")
+    })?;
     idle::hint(&profile).into_iter().for_each(say::line);
     let recording = &args.input.recording;
     match recording.path().to_str() {
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
             say::next(format_args!("rprof flame -i {input} > flame.svg"));
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(ending(args.strict, &profile))
 }
 
 fn table_options(args: &ReportArgs) -> Result<TableOptions> {
@@ -83,7 +83,7 @@ fn table_options(args: &ReportArgs) -> Result<TableOptions> {
             PercentageOf::Relative => Percentage::Relative,
         },
         time_slices: filter.times.map(|times| times.text().to_owned()),
-        colors: std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+        colors: args.stdio_color.is_on(),
     })
 }
 
