@@ -1,6 +1,7 @@
 //! The arguments, with perf's names wherever perf has them.
 
 mod attached;
+mod columns;
 mod command;
 mod doctor;
 mod export;
@@ -20,6 +21,7 @@ mod strict;
 mod symbols;
 mod unknown;
 
+pub(crate) use columns::ColumnArgs;
 pub(crate) use command::CommandArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use export::{ExportArgs, ExportFormat};

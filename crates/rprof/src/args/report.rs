@@ -1,11 +1,11 @@
 //! The arguments of `rprof report`.
 
-use super::{FdeArgs, InputArgs, StrictArgs};
+use super::{ColumnArgs, FdeArgs, InputArgs, StrictArgs, columns};
 use crate::screen::{Colors, PagerArgs};
-use clap::{ArgAction, ValueEnum};
-use rprof_profile::view::SortKey;
+use clap::ValueEnum;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = columns::help())]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -32,8 +32,8 @@ pub(crate) struct ReportArgs {
     #[arg(short = 'g', long = "call-graph", value_name = "HOW", num_args = 0..=1, default_missing_value = "")]
     pub(crate) graph: Option<String>,
 
-    #[arg(short = 's', long, value_name = "KEYS", value_delimiter = ',', help = sort_help())]
-    pub(crate) sort: Vec<String>,
+    #[command(flatten)]
+    pub(crate) columns: ColumnArgs,
 
     /// Leave out rows below this percentage
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
@@ -48,10 +48,6 @@ pub(crate) struct ReportArgs {
         default_value = "absolute"
     )]
     pub(crate) percentage: PercentageOf,
-
-    /// Show the number of samples of each row
-    #[arg(short = 'n', long, action = ArgAction::SetTrue)]
-    pub(crate) show_nr_samples: bool,
 
     /// Show only numbers: samples, losses, and how stacks ended that were unwound, by image
     #[arg(long)]
@@ -81,11 +77,6 @@ pub(crate) enum PercentageOf {
     Absolute,
     /// Of those that are shown
     Relative,
-}
-
-fn sort_help() -> String {
-    let keys: Vec<&str> = SortKey::all().map(SortKey::name).collect();
-    format!("Columns to group by: {}", keys.join(", "))
 }
 
 #[cfg(test)]
