@@ -7,6 +7,8 @@
 )]
 
 mod common;
+#[path = "agree/trees.rs"]
+mod trees;
 
 use common::{
     Live, Ran, compile_c, has, is_x86_64, live, number_after, number_before, rprof, run, scratch,

@@ -12,5 +12,6 @@ mod unnamed;
 pub use error::Error;
 pub use flame::{Drawn, FlameOptions, FlamePalette, write_flame};
 pub use stats::write_stats;
-pub use table::{Graph, TableOptions, write_table};
+pub use table::{TableOptions, write_table};
+pub use tree::{Graph, NodeValue, PrintType};
 pub use unnamed::unnamed_lines;

@@ -1,22 +1,13 @@
 //! The table that perf users know, trees below its rows.
 
 use super::text::{padded, width};
-use super::tree::write_tree;
+use super::tree::{Graph, write_tree};
 use super::unnamed::unnamed_lines;
 use rprof_base::{Counted, Share};
-use rprof_profile::view::{Order, Row, Rows, SortKey, Weighing};
+use rprof_profile::view::{Row, Rows, SortKey, Weighing};
 use rprof_profile::{EventProfile, Profile};
 use rprof_untrusted::printable;
 use std::io::{self, Write};
-
-/// Trees below the rows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Graph {
-    /// From callers or from callees.
-    pub order: Order,
-    /// Nodes below this percentage of the event are left out.
-    pub min_percent: f64,
-}
 
 /// How a table looks.
 #[derive(Clone, Debug, PartialEq)]

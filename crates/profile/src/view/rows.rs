@@ -1,6 +1,7 @@
 //! Rows: self and children of whatever the sort keys tell apart.
 
 use super::SortKey;
+use super::ranks::Ranks;
 use crate::tree::{ChildLists, NodeLists};
 use crate::{DimensionValues, EventProfile, FrameId, Profile, StrId};
 use foldhash::fast::RandomState;
@@ -59,6 +60,8 @@ pub struct Rows<'p> {
     pub(super) weighing: Weighing,
     /// Made for the first tree.
     nodes: OnceLock<RowNodes>,
+    ranks: OnceLock<Ranks>,
+    is_by_symbol: bool,
 }
 
 /// Nodes by row.
@@ -95,6 +98,8 @@ impl<'p> Rows<'p> {
             order: Vec::new(),
             weighing,
             nodes: OnceLock::new(),
+            ranks: OnceLock::new(),
+            is_by_symbol: keys.first() == Some(&SortKey::Symbol),
         };
         all.sum_self();
         all.sum_totals();
@@ -105,6 +110,16 @@ impl<'p> Rows<'p> {
     /// The rows, heaviest first; equal ones by what they say.
     pub fn iter(&self) -> impl Iterator<Item = &Row> {
         self.order.iter().map(|&number| &self.rows[number as usize])
+    }
+
+    /// The order of frames that weigh the same.
+    pub(super) fn ranks(&self) -> &Ranks {
+        self.ranks.get_or_init(|| Ranks::of(self.profile))
+    }
+
+    /// Whether a row's first column is this function.
+    pub fn begins_with(&self, row: &Row, frame: FrameId) -> bool {
+        self.is_by_symbol && row.key.frame == Some(frame)
     }
 
     /// The nodes of each row.

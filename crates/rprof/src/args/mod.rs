@@ -7,6 +7,7 @@ mod export;
 mod fde;
 mod filters;
 mod flame;
+mod graph;
 mod input;
 mod limits;
 mod list;

@@ -1,8 +1,10 @@
 //! The arguments of `rprof report`.
 
+use super::graph::GraphWords;
 use super::{FdeArgs, InputArgs};
 use clap::ArgAction;
 use rprof_profile::view::SortKey;
+use rprof_report::Graph;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportArgs {
@@ -24,9 +26,25 @@ pub(crate) struct ReportArgs {
     #[arg(long, overrides_with = "children")]
     pub(crate) no_children: bool,
 
-    /// Call trees: none, or caller or callee, with a threshold in percent, such as caller,0.5
-    #[arg(short = 'g', long = "call-graph", value_name = "HOW", num_args = 0..=1, default_missing_value = "")]
-    pub(crate) graph: Option<String>,
+    /// Call trees: graph, fractal (shares of the caller), flat, folded or none; caller or callee; a threshold in
+    /// percent, then how many branches next to each other; percent, period or count. Such as callee,fractal,2
+    #[arg(
+        short = 'g',
+        long = "call-graph",
+        value_name = "WORDS",
+        num_args = 0..=1,
+        default_missing_value = "",
+        value_parser = GraphWords::parse
+    )]
+    pub(crate) graph: Option<GraphWords>,
+
+    /// Call trees grow from callers: the same as -g caller
+    #[arg(short = 'G', long)]
+    pub(crate) inverted: bool,
+
+    /// Lines of one call tree; the branches beyond are counted in a line
+    #[arg(long, value_name = "LINES", default_value_t = Graph::DEFAULT.max_lines)]
+    pub(crate) max_tree_lines: usize,
 
     #[arg(short = 's', long, value_name = "KEYS", value_delimiter = ',', help = sort_help())]
     pub(crate) sort: Vec<String>,
@@ -51,6 +69,7 @@ fn sort_help() -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::args::graph::GraphWords;
     use crate::args::{Args, Command};
     use clap::Parser;
 
@@ -60,6 +79,6 @@ mod tests {
         let Command::Report(report) = args.command else {
             panic!()
         };
-        assert_eq!(report.graph.as_deref(), Some(""));
+        assert_eq!(report.graph, Some(GraphWords::default()));
     }
 }

@@ -6,14 +6,11 @@ use crate::say;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::Options;
-use rprof_profile::view::{Order, SortKey};
+use rprof_profile::view::SortKey;
 use rprof_report::{Graph, TableOptions, write_stats, write_table};
 use rprof_untrusted::quoted;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
-
-/// perf's default: branches below it are not drawn.
-const GRAPH_THRESHOLD: f64 = 0.5;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     let mut table = table_options(args)?;
@@ -56,10 +53,11 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
 
 fn table_options(args: &ReportArgs) -> Result<TableOptions> {
     let children = !args.no_children;
-    let graph = match &args.graph {
-        Some(how) => graph(how, children)?,
-        None => graph("", children)?,
-    };
+    let words = args.graph.unwrap_or_default();
+    let graph = words.graph(children, args.inverted).map(|graph| Graph {
+        max_lines: args.max_tree_lines,
+        ..graph
+    });
     let mut keys = Vec::new();
     for name in &args.sort {
         let Some(key) = SortKey::parse(name) else {
@@ -82,54 +80,4 @@ fn table_options(args: &ReportArgs) -> Result<TableOptions> {
         show_samples: args.show_nr_samples,
         colors: std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
     })
-}
-
-/// perf's words, in any order: `none`, `graph`, `caller`, `callee`, a threshold.
-fn graph(how: &str, children: bool) -> Result<Option<Graph>> {
-    let mut graph = Graph {
-        order: if children {
-            Order::Caller
-        } else {
-            Order::Callee
-        },
-        min_percent: GRAPH_THRESHOLD,
-    };
-    for word in how.split(',').filter(|word| !word.is_empty()) {
-        match word {
-            "none" => return Ok(None),
-            "graph" => {}
-            "caller" => graph.order = Order::Caller,
-            "callee" => graph.order = Order::Callee,
-            number => match number.parse::<f64>() {
-                Ok(percent) if (0.0..=100.0).contains(&percent) => graph.min_percent = percent,
-                _ => {
-                    return Err(usage(format_args!(
-                        "-g takes none, caller, callee and a threshold in percent, not '{word}'"
-                    )));
-                }
-            },
-        }
-    }
-    Ok(Some(graph))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn graph_words_come_in_any_order() {
-        let callee = Graph {
-            order: Order::Callee,
-            min_percent: 2.0,
-        };
-        assert_eq!(graph("2,callee", true).unwrap(), Some(callee));
-        assert_eq!(graph("graph,2,callee", true).unwrap(), Some(callee));
-        assert_eq!(graph("none", true).unwrap(), None);
-        assert_eq!(graph("", true).unwrap().unwrap().order, Order::Caller);
-        assert_eq!(graph("", false).unwrap().unwrap().order, Order::Callee);
-        for bad in ["upwards", "-1", "101", "NaN"] {
-            assert!(graph(bad, true).is_err(), "{bad}");
-        }
-    }
 }
