@@ -15,6 +15,7 @@ pub use error::Error;
 pub use flame::{Drawn, FlameOptions, FlamePalette, write_flame};
 pub use quality::{quality_advice, quality_faults, quality_line};
 pub use stats::write_stats;
-pub use table::{Graph, TableOptions, write_table};
+pub use table::{Graph, Layout, TableOptions, write_table};
+pub use text::Fit;
 pub use totals::Percentage;
 pub use unnamed::unnamed_lines;

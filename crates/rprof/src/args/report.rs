@@ -49,6 +49,18 @@ pub(crate) struct ReportArgs {
     )]
     pub(crate) percentage: PercentageOf,
 
+    /// Show at most this many rows of each table
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) limit: Option<usize>,
+
+    /// Widths of columns, from the first on: what is longer is cut; 0 is as wide as need be
+    #[arg(short = 'w', long, value_name = "WIDTHS", value_delimiter = ',')]
+    pub(crate) column_widths: Vec<usize>,
+
+    /// Do not cut names that are too long for the terminal
+    #[arg(long)]
+    pub(crate) full_names: bool,
+
     /// Show the number of samples of each row
     #[arg(short = 'n', long, action = ArgAction::SetTrue)]
     pub(crate) show_nr_samples: bool,
