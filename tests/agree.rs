@@ -9,6 +9,8 @@
 mod common;
 #[path = "agree/filters.rs"]
 mod filters;
+#[path = "agree/keys.rs"]
+mod keys;
 
 use common::{
     Live, Ran, compile_c, has, is_x86_64, live, number_after, number_before, rprof, run, scratch,

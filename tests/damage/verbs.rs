@@ -5,7 +5,7 @@ use rprof_export::{Firefox, Folded, Format, Pprof, Speedscope};
 use rprof_inspect::{DumpForm, JsonFields, OutlineFields, visit_info, write_dump};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::view::{Columns, Order, SortKey, Sum, Weighing};
+use rprof_profile::view::{Order, SortKey, Sum, WantedColumns, Weighing};
 use rprof_profile::{Dimension, Filter};
 use rprof_report::{Graph, Layout, Percentage, TableOptions, write_stats, write_table};
 use rprof_script::{FieldSelection, ScriptOptions, ShownRecords, write_script};
@@ -115,8 +115,12 @@ fn report(reader: &Reader, root: &Path) -> Said {
         true => Weighing::WithChildren,
         false => Weighing::Own,
     };
+    let wanted = WantedColumns {
+        sums: Sum::ALL.to_vec(),
+        ..WantedColumns::default()
+    };
     let table = TableOptions {
-        columns: Columns::of(SortKey::DEFAULT, weighing).with_sums(Sum::ALL),
+        columns: wanted.columns(SortKey::DEFAULT, weighing),
         graph: has_chains.then_some(graph),
         percent_limit: 0.0,
         is_filtered: false,

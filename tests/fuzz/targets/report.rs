@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::{Dimension, Filter};
-use rprof_profile::view::{Columns, SortKey, Sum, Weighing};
+use rprof_profile::view::{SortKey, Sum, WantedColumns, Weighing};
 use rprof_export::{Firefox, Folded, Format, Json, Pprof, Speedscope};
 use rprof_analysis::{Options, TimelineDetail, load, load_timeline};
 use rprof_report::{Layout, Percentage, TableOptions, write_table};
@@ -39,8 +39,12 @@ fuzz_target!(|bytes: &[u8]| {
             true => Weighing::WithChildren,
             false => Weighing::Own,
         };
+        let wanted = WantedColumns {
+            sums: Sum::ALL.to_vec(),
+            ..WantedColumns::default()
+        };
         let table = TableOptions {
-            columns: Columns::of(SortKey::DEFAULT, weighing).with_sums(Sum::ALL),
+            columns: wanted.columns(SortKey::DEFAULT, weighing),
             graph: None,
             percent_limit: 0.0,
             is_filtered: false,

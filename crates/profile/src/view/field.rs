@@ -76,6 +76,19 @@ impl Sum {
         }
     }
 
+    const fn about(self) -> &'static str {
+        match self {
+            Self::Overhead => "share of the samples",
+            Self::OverheadChildren => "share of the samples, with those of what was called",
+            Self::OverheadSys => "share of the samples in the kernel",
+            Self::OverheadUs => "share of the samples in processes",
+            Self::OverheadGuestSys => "share of the samples in guests' kernels",
+            Self::OverheadGuestUs => "share of the samples in guests' processes",
+            Self::Samples => "number of samples",
+            Self::Period => "what the samples count",
+        }
+    }
+
     const fn width(self) -> usize {
         match self {
             Self::Overhead | Self::OverheadChildren | Self::OverheadSys | Self::OverheadUs => 8,
@@ -103,11 +116,25 @@ impl Sum {
 }
 
 impl Field {
-    /// A sum, by perf's name.
+    /// perf's name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sum(sum) => sum.name(),
             Self::Key(key) => key.name(),
+        }
+    }
+
+    /// All fields.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let sums = Sum::ALL.iter().copied().map(Self::Sum);
+        sums.chain(SortKey::all().map(Self::Key))
+    }
+
+    /// What it is, in a line.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Sum(sum) => sum.about(),
+            Self::Key(key) => key.about(),
         }
     }
 
@@ -182,22 +209,91 @@ pub struct Columns {
     has_self: bool,
 }
 
+/// Fields that are asked for, by one option.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub enum Asked {
+    /// Nobody asks.
+    #[default]
+    Default,
+    /// These come on top of the default.
+    More(Vec<Field>),
+    /// These alone.
+    Only(Vec<Field>),
+}
+
+impl Asked {
+    fn is_only(&self) -> bool {
+        matches!(self, Self::Only(_))
+    }
+
+    fn fields(&self) -> &[Field] {
+        match self {
+            Self::Default => &[],
+            Self::More(fields) | Self::Only(fields) => fields,
+        }
+    }
+}
+
+/// What a table is made of, as perf's options have it.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct WantedColumns {
+    /// What rows are ordered and grouped by.
+    pub sort: Asked,
+    /// What is shown; without [`Asked::Only`], after the shares.
+    pub fields: Asked,
+    /// Sums between the shares and what else is shown, unless fields alone are asked for.
+    pub sums: Vec<Sum>,
+}
+
+impl WantedColumns {
+    /// The columns; what is in two lists is taken once.
+    pub fn columns(&self, default: &[SortKey], weighing: Weighing) -> Columns {
+        let mut order: Vec<Field> = Vec::new();
+        let mut shown: Vec<Field> = Vec::new();
+        if !self.fields.is_only() {
+            if weighing == Weighing::WithChildren {
+                shown.push(Field::Sum(Sum::OverheadChildren));
+            }
+            shown.push(Field::Sum(Sum::Overhead));
+            // Shares that are sorted by stand where they are asked for.
+            let sort = self.sort.fields();
+            let is_left = |field: &&Field| !sort.contains(field);
+            order.extend(shown.iter().filter(is_left));
+            add(&mut shown, self.sums.iter().copied().map(Field::Sum));
+        }
+        add(&mut shown, self.fields.fields().iter().copied());
+        let is_default = match self.sort {
+            Asked::Default => !self.fields.is_only(),
+            Asked::More(_) => true,
+            Asked::Only(_) => false,
+        };
+        if is_default {
+            add(&mut order, default.iter().copied().map(Field::Key));
+        }
+        add(&mut order, self.sort.fields().iter().copied());
+        add(&mut shown, order.clone());
+        add(&mut order, shown.clone());
+        Columns {
+            shown,
+            order,
+            weighing,
+            has_self: weighing == Weighing::WithChildren && !self.fields.is_only(),
+        }
+    }
+}
+
+fn add(to: &mut Vec<Field>, fields: impl IntoIterator<Item = Field>) {
+    for field in fields {
+        if !to.contains(&field) {
+            to.push(field);
+        }
+    }
+}
+
 impl Columns {
     /// perf's default: shares, then keys, ordered by them.
     pub fn of(keys: &[SortKey], weighing: Weighing) -> Self {
-        let overhead = Field::Sum(Sum::Overhead);
-        let sums = match weighing {
-            Weighing::Own => vec![overhead],
-            Weighing::WithChildren => vec![Field::Sum(Sum::OverheadChildren), overhead],
-        };
-        let keys = keys.iter().copied().map(Field::Key);
-        let shown: Vec<Field> = sums.into_iter().chain(keys).collect();
-        Self {
-            order: shown.clone(),
-            shown,
-            weighing,
-            has_self: weighing == Weighing::WithChildren,
-        }
+        WantedColumns::default().columns(keys, weighing)
     }
 
     /// What rows are grouped by.
@@ -208,16 +304,100 @@ impl Columns {
         });
         keys.collect()
     }
+}
 
-    /// Shows more sums, after the shares.
-    #[must_use]
-    pub fn with_sums(mut self, sums: &[Sum]) -> Self {
-        let is_sum = |field: &Field| matches!(field, Field::Sum(_));
-        let at = self.shown.iter().take_while(|field| is_sum(field)).count();
-        let new = sums.iter().copied().map(Field::Sum);
-        let new: Vec<Field> = new.filter(|sum| !self.shown.contains(sum)).collect();
-        self.order.extend(&new);
-        self.shown.splice(at..at, new);
-        self
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(names: &str) -> Vec<Field> {
+        let names = names.split(',').filter(|name| !name.is_empty());
+        names.map(|name| Field::parse(name).unwrap()).collect()
+    }
+
+    fn asked(names: &str) -> Asked {
+        match names.strip_prefix('+') {
+            Some(more) => Asked::More(fields(more)),
+            None if names.is_empty() => Asked::Default,
+            None => Asked::Only(fields(names)),
+        }
+    }
+
+    /// Names of the columns, and of what they are ordered by.
+    fn columns(sort: &str, shown: &str, weighing: Weighing) -> (String, String) {
+        let wanted = WantedColumns {
+            sort: asked(sort),
+            fields: asked(shown),
+            sums: Vec::new(),
+        };
+        let columns = wanted.columns(SortKey::DEFAULT, weighing);
+        let names = |fields: &[Field]| {
+            let names: Vec<&str> = fields.iter().map(|field| field.name()).collect();
+            names.join(",")
+        };
+        (names(&columns.shown), names(&columns.order))
+    }
+
+    #[test]
+    fn columns_and_order_are_perfs() {
+        use Weighing::{Own, WithChildren};
+        for (sort, fields, weighing, shown, order) in [
+            (
+                "",
+                "",
+                Own,
+                "overhead,comm,dso,sym",
+                "overhead,comm,dso,sym",
+            ),
+            ("sym", "", Own, "overhead,sym", "overhead,sym"),
+            (
+                "+cpu",
+                "",
+                Own,
+                "overhead,comm,dso,sym,cpu",
+                "overhead,comm,dso,sym,cpu",
+            ),
+            (
+                "sym",
+                "",
+                WithChildren,
+                "overhead_children,overhead,sym",
+                "overhead_children,overhead,sym",
+            ),
+            ("", "sym,overhead", Own, "sym,overhead", "sym,overhead"),
+            (
+                "dso,sym",
+                "sample,overhead",
+                WithChildren,
+                "sample,overhead,dso,sym",
+                "dso,sym,sample,overhead",
+            ),
+            (
+                "sym",
+                "+period,sample",
+                Own,
+                "overhead,period,sample,sym",
+                "overhead,sym,period,sample",
+            ),
+        ] {
+            let expected = (shown.to_owned(), order.to_owned());
+            assert_eq!(
+                columns(sort, fields, weighing),
+                expected,
+                "-s {sort} -F {fields}"
+            );
+        }
+    }
+
+    #[test]
+    fn sums_stand_after_the_shares() {
+        let wanted = WantedColumns {
+            sums: vec![Sum::Samples],
+            ..WantedColumns::default()
+        };
+        let columns = wanted.columns(&[SortKey::Symbol], Weighing::WithChildren);
+        let headings = columns.shown.iter().map(|field| field.heading(&columns));
+        let headings: Vec<&str> = headings.collect();
+        assert_eq!(headings, ["Children", "Self", "Samples", "Symbol"]);
     }
 }

@@ -8,7 +8,7 @@ mod rows;
 mod sort_key;
 
 pub use calltree::{CallNode, CallTree, Order};
-pub use field::{Columns, Field, Sum};
+pub use field::{Asked, Columns, Field, Sum, WantedColumns};
 pub use folded::{Audience, Count, FirstFrame, FoldOptions, FoldedStacks, ThreadNames, fold};
 pub use row::{FieldValue, Row, RowKey, Weighing};
 pub use rows::Rows;

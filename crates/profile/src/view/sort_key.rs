@@ -46,6 +46,16 @@ impl SortKey {
         }
     }
 
+    /// What it is, in a line.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Comm => "name of the thread",
+            Self::Dso => "program, library or kernel",
+            Self::Symbol => "function",
+            Self::Dimension(dimension) => dimension.about(),
+        }
+    }
+
     /// The column's heading.
     pub const fn heading(self) -> &'static str {
         match self {

@@ -1,6 +1,7 @@
 //! The arguments, with perf's names wherever perf has them.
 
 mod attached;
+mod columns;
 mod command;
 mod doctor;
 mod export;
@@ -8,6 +9,7 @@ mod fde;
 mod filters;
 mod flame;
 mod input;
+mod layout;
 mod limits;
 mod list;
 mod record;
@@ -20,12 +22,14 @@ mod strict;
 mod symbols;
 mod unknown;
 
+pub(crate) use columns::ColumnArgs;
 pub(crate) use command::CommandArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use export::{ExportArgs, ExportFormat};
 pub(crate) use fde::FdeArgs;
 pub(crate) use flame::FlameArgs;
 pub(crate) use input::InputArgs;
+pub(crate) use layout::LayoutArgs;
 pub(crate) use limits::LimitArgs;
 pub(crate) use list::ListArgs;
 use record::parse_control;

@@ -1,11 +1,11 @@
 //! The arguments of `rprof report`.
 
-use super::{FdeArgs, InputArgs, StrictArgs};
-use crate::screen::{Colors, PagerArgs};
-use clap::{ArgAction, ValueEnum};
-use rprof_profile::view::SortKey;
+use super::{ColumnArgs, FdeArgs, InputArgs, LayoutArgs, StrictArgs, columns};
+use crate::screen::PagerArgs;
+use clap::ValueEnum;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = columns::help())]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -32,8 +32,8 @@ pub(crate) struct ReportArgs {
     #[arg(short = 'g', long = "call-graph", value_name = "HOW", num_args = 0..=1, default_missing_value = "")]
     pub(crate) graph: Option<String>,
 
-    #[arg(short = 's', long, value_name = "KEYS", value_delimiter = ',', help = sort_help())]
-    pub(crate) sort: Vec<String>,
+    #[command(flatten)]
+    pub(crate) columns: ColumnArgs,
 
     /// Leave out rows below this percentage
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
@@ -49,38 +49,12 @@ pub(crate) struct ReportArgs {
     )]
     pub(crate) percentage: PercentageOf,
 
-    /// Show at most this many rows of each table
-    #[arg(long, value_name = "ROWS")]
-    pub(crate) limit: Option<usize>,
-
-    /// Widths of columns, from the first on: what is longer is cut; 0 is as wide as need be
-    #[arg(short = 'w', long, value_name = "WIDTHS", value_delimiter = ',')]
-    pub(crate) column_widths: Vec<usize>,
-
-    /// Do not cut names that are too long for the terminal
-    #[arg(long)]
-    pub(crate) full_names: bool,
-
-    /// Show the number of samples of each row
-    #[arg(short = 'n', long, action = ArgAction::SetTrue)]
-    pub(crate) show_nr_samples: bool,
+    #[command(flatten)]
+    pub(crate) layout: LayoutArgs,
 
     /// Show only numbers: samples, losses, and how stacks ended that were unwound, by image
     #[arg(long)]
     pub(crate) stats: bool,
-
-    /// Colours of percentages: always, never, or auto: on a terminal
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHEN",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "auto",
-        default_missing_value = "always",
-        hide_possible_values = true
-    )]
-    pub(crate) stdio_color: Colors,
 
     #[command(flatten)]
     pub(crate) paging: PagerArgs,
@@ -93,11 +67,6 @@ pub(crate) enum PercentageOf {
     Absolute,
     /// Of those that are shown
     Relative,
-}
-
-fn sort_help() -> String {
-    let keys: Vec<&str> = SortKey::all().map(SortKey::name).collect();
-    format!("Columns to group by: {}", keys.join(", "))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::Options;
-use rprof_profile::view::{Columns, Order, SortKey, Sum, Weighing};
+use rprof_profile::view::{Field, Order, SortKey, Sum, Weighing};
 use rprof_report::{Graph, Layout, Percentage, TableOptions, write_stats, write_table};
 use rprof_untrusted::quoted;
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     if !reader.has_call_chains() {
         // There is nothing to count beside a row's own samples.
         table = TableOptions {
-            columns: columns(args, Weighing::Own)?,
+            columns: args.columns.columns(Weighing::Own)?,
             graph: None,
             ..table
         };
@@ -73,8 +73,15 @@ fn table_options(args: &ReportArgs) -> Result<TableOptions> {
         false => Weighing::Own,
     };
     let filter = args.input.filter();
+    let columns = args.columns.columns(weighing)?;
+    let has_children = columns.shown.contains(&Field::Sum(Sum::OverheadChildren));
+    if has_children && args.no_children {
+        return Err(usage(
+            "overhead_children needs what --no-children leaves out",
+        ));
+    }
     Ok(TableOptions {
-        columns: columns(args, weighing)?,
+        columns,
         graph,
         percent_limit: args.percent_limit,
         is_filtered: !filter.accepts_all(),
@@ -83,34 +90,13 @@ fn table_options(args: &ReportArgs) -> Result<TableOptions> {
             PercentageOf::Relative => Percentage::Relative,
         },
         time_slices: filter.times.map(|times| times.text().to_owned()),
-        colors: args.stdio_color.is_on(),
+        colors: args.layout.stdio_color.is_on(),
         layout: Layout {
-            limit: args.limit,
-            fit: (!args.full_names).then(screen::fit).flatten(),
-            widths: args.column_widths.clone(),
+            limit: args.layout.limit,
+            fit: (!args.layout.full_names).then(screen::fit).flatten(),
+            widths: args.layout.column_widths.clone(),
         },
     })
-}
-
-fn columns(args: &ReportArgs, weighing: Weighing) -> Result<Columns> {
-    let mut keys = Vec::new();
-    for name in &args.sort {
-        let Some(key) = SortKey::parse(name) else {
-            let known: Vec<&str> = SortKey::all().map(SortKey::name).collect();
-            let known = known.join(", ");
-            let why = format_args!("unknown sort key '{name}'; known are {known}");
-            return Err(usage(why));
-        };
-        keys.push(key);
-    }
-    if keys.is_empty() {
-        keys = SortKey::DEFAULT.to_vec();
-    }
-    let sums: &[Sum] = match args.show_nr_samples {
-        true => &[Sum::Samples],
-        false => &[],
-    };
-    Ok(Columns::of(&keys, weighing).with_sums(sums))
 }
 
 /// perf's words, in any order: `none`, `graph`, `caller`, `callee`, a threshold.
