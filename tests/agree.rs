@@ -11,6 +11,8 @@ mod common;
 mod filters;
 #[path = "agree/keys.rs"]
 mod keys;
+#[path = "agree/trees.rs"]
+mod trees;
 
 use common::{
     Live, Ran, compile_c, has, is_x86_64, live, number_after, number_before, rprof, run, scratch,

@@ -13,6 +13,8 @@ mod flame;
 mod quality;
 #[path = "report/screen.rs"]
 mod screen;
+#[path = "report/trees.rs"]
+mod trees;
 
 use common::{closed_pipe, fixtures, golden, number_after, rprof, run, scratch, write};
 use std::path::PathBuf;

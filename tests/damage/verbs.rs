@@ -110,6 +110,7 @@ fn report(reader: &Reader, root: &Path) -> Said {
     let graph = Graph {
         order: Order::Caller,
         min_percent: 0.0,
+        ..Graph::DEFAULT
     };
     let weighing = match has_chains {
         true => Weighing::WithChildren,

@@ -3,11 +3,12 @@
 mod calltree;
 mod field;
 mod folded;
+mod ranks;
 mod row;
 mod rows;
 mod sort_key;
 
-pub use calltree::{CallNode, CallTree, Order};
+pub use calltree::{CallNode, CallTree, Counts, Order, Pruning};
 pub use field::{Asked, Columns, Field, Sum, WantedColumns};
 pub use folded::{Audience, Count, FirstFrame, FoldOptions, FoldedStacks, ThreadNames, fold};
 pub use row::{FieldValue, Row, RowKey, Weighing};

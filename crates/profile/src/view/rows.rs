@@ -2,9 +2,10 @@
 
 use super::SortKey;
 use super::field::{Columns, Field};
+use super::ranks::Ranks;
 use super::row::{Row, RowKey, Weighing};
 use crate::tree::{ChildLists, NodeLists};
-use crate::{EventProfile, Profile};
+use crate::{EventProfile, FrameId, Profile};
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use std::cmp::Ordering;
@@ -28,6 +29,8 @@ pub struct Rows<'p> {
     pub(super) weighing: Weighing,
     /// Made for the first tree.
     nodes: OnceLock<RowNodes>,
+    ranks: OnceLock<Ranks>,
+    is_by_symbol: bool,
 }
 
 /// Nodes by row.
@@ -69,6 +72,8 @@ impl<'p> Rows<'p> {
             order: Vec::new(),
             weighing: columns.weighing,
             nodes: OnceLock::new(),
+            ranks: OnceLock::new(),
+            is_by_symbol: columns.keys().first() == Some(&SortKey::Symbol),
         };
         all.sum_self();
         all.sum_totals();
@@ -79,6 +84,16 @@ impl<'p> Rows<'p> {
     /// The rows, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Row> {
         self.order.iter().map(|&number| &self.rows[number as usize])
+    }
+
+    /// The order of frames that weigh the same.
+    pub(super) fn ranks(&self) -> &Ranks {
+        self.ranks.get_or_init(|| Ranks::of(self.profile))
+    }
+
+    /// Whether a row's first column is this function.
+    pub fn begins_with(&self, row: &Row, frame: FrameId) -> bool {
+        self.is_by_symbol && row.key.frame == Some(frame)
     }
 
     /// The nodes of each row.

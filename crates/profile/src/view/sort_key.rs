@@ -2,7 +2,6 @@
 
 use super::row::{FieldValue, RowKey};
 use crate::{Dimension, DimensionValue, FrameId, Group, Profile, StrId};
-use rprof_untrusted::Untrusted;
 use std::cmp::Ordering;
 
 /// One column that makes rows differ.
@@ -157,7 +156,7 @@ fn symbol_cell(id: FrameId, profile: &Profile) -> String {
         }
         Some(name) => format!("[{sign}] {}", profile.strings.of(name)),
         None => match (frame.fde_label(&profile.strings), frame.start) {
-            (Some(label), _) => format!("[{sign}] {}", Untrusted::new(label)),
+            (Some(label), _) => format!("[{sign}] {}", label.raw()),
             (None, Some(address)) => format!("[{sign}] {address:#018x}"),
             (None, None) => format!("[{sign}] [unknown]"),
         },

@@ -7,18 +7,10 @@ pub use text::write_table;
 
 use crate::text::Fit;
 use crate::totals::{Percentage, Totals};
+use crate::tree::Graph;
 use rprof_base::Share;
-use rprof_profile::view::{Columns, Field, Order, Row, Rows, Weighing};
+use rprof_profile::view::{Columns, Field, Row, Rows, Weighing};
 use rprof_profile::{EventProfile, Profile};
-
-/// Trees below the rows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Graph {
-    /// From callers or from callees.
-    pub order: Order,
-    /// Nodes below this percentage of the event are left out.
-    pub min_percent: f64,
-}
 
 /// How a table looks.
 #[derive(Clone, Debug, PartialEq)]

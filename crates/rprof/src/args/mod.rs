@@ -8,6 +8,7 @@ mod export;
 mod fde;
 mod filters;
 mod flame;
+mod graph;
 mod input;
 mod layout;
 mod limits;

@@ -1,8 +1,10 @@
 //! The arguments of `rprof report`.
 
+use super::graph::GraphWords;
 use super::{ColumnArgs, FdeArgs, InputArgs, LayoutArgs, StrictArgs, columns};
 use crate::screen::PagerArgs;
 use clap::ValueEnum;
+use rprof_report::Graph;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = columns::help())]
@@ -28,9 +30,25 @@ pub(crate) struct ReportArgs {
     #[arg(long, overrides_with = "children")]
     pub(crate) no_children: bool,
 
-    /// Call trees: none, or caller or callee, with a threshold in percent, such as caller,0.5
-    #[arg(short = 'g', long = "call-graph", value_name = "HOW", num_args = 0..=1, default_missing_value = "")]
-    pub(crate) graph: Option<String>,
+    /// Call trees: graph, fractal (shares of the caller), flat, folded or none; caller or callee; a threshold in
+    /// percent, then how many branches next to each other; percent, period or count. Such as callee,fractal,2
+    #[arg(
+        short = 'g',
+        long = "call-graph",
+        value_name = "WORDS",
+        num_args = 0..=1,
+        default_missing_value = "",
+        value_parser = GraphWords::parse
+    )]
+    pub(crate) graph: Option<GraphWords>,
+
+    /// Call trees grow from callers: the same as -g caller
+    #[arg(short = 'G', long)]
+    pub(crate) inverted: bool,
+
+    /// Lines of one call tree; the branches beyond are counted in a line
+    #[arg(long, value_name = "LINES", default_value_t = Graph::DEFAULT.max_lines)]
+    pub(crate) max_tree_lines: usize,
 
     #[command(flatten)]
     pub(crate) columns: ColumnArgs,
@@ -71,6 +89,7 @@ pub(crate) enum PercentageOf {
 
 #[cfg(test)]
 mod tests {
+    use crate::args::graph::GraphWords;
     use crate::args::{Args, Command};
     use clap::Parser;
 
@@ -80,6 +99,6 @@ mod tests {
         let Command::Report(report) = args.command else {
             panic!()
         };
-        assert_eq!(report.graph.as_deref(), Some(""));
+        assert_eq!(report.graph, Some(GraphWords::default()));
     }
 }

@@ -8,13 +8,10 @@ use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::Options;
-use rprof_profile::view::{Field, Order, SortKey, Sum, Weighing};
+use rprof_profile::view::{Field, SortKey, Sum, Weighing};
 use rprof_report::{Graph, Layout, Percentage, TableOptions, write_stats, write_table};
 use rprof_untrusted::quoted;
 use std::process::ExitCode;
-
-/// perf's default: branches below it are not drawn.
-const GRAPH_THRESHOLD: f64 = 0.5;
 
 pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let mut table = table_options(args)?;
@@ -64,10 +61,11 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
 
 fn table_options(args: &ReportArgs) -> Result<TableOptions> {
     let children = !args.no_children;
-    let graph = match &args.graph {
-        Some(how) => graph(how, children)?,
-        None => graph("", children)?,
-    };
+    let words = args.graph.unwrap_or_default();
+    let graph = words.graph(children, args.inverted).map(|graph| Graph {
+        max_lines: args.max_tree_lines,
+        ..graph
+    });
     let weighing = match children {
         true => Weighing::WithChildren,
         false => Weighing::Own,
@@ -97,54 +95,4 @@ fn table_options(args: &ReportArgs) -> Result<TableOptions> {
             widths: args.layout.column_widths.clone(),
         },
     })
-}
-
-/// perf's words, in any order: `none`, `graph`, `caller`, `callee`, a threshold.
-fn graph(how: &str, children: bool) -> Result<Option<Graph>> {
-    let mut graph = Graph {
-        order: if children {
-            Order::Caller
-        } else {
-            Order::Callee
-        },
-        min_percent: GRAPH_THRESHOLD,
-    };
-    for word in how.split(',').filter(|word| !word.is_empty()) {
-        match word {
-            "none" => return Ok(None),
-            "graph" => {}
-            "caller" => graph.order = Order::Caller,
-            "callee" => graph.order = Order::Callee,
-            number => match number.parse::<f64>() {
-                Ok(percent) if (0.0..=100.0).contains(&percent) => graph.min_percent = percent,
-                _ => {
-                    return Err(usage(format_args!(
-                        "-g takes none, caller, callee and a threshold in percent, not '{word}'"
-                    )));
-                }
-            },
-        }
-    }
-    Ok(Some(graph))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn graph_words_come_in_any_order() {
-        let callee = Graph {
-            order: Order::Callee,
-            min_percent: 2.0,
-        };
-        assert_eq!(graph("2,callee", true).unwrap(), Some(callee));
-        assert_eq!(graph("graph,2,callee", true).unwrap(), Some(callee));
-        assert_eq!(graph("none", true).unwrap(), None);
-        assert_eq!(graph("", true).unwrap().unwrap().order, Order::Caller);
-        assert_eq!(graph("", false).unwrap().unwrap().order, Order::Callee);
-        for bad in ["upwards", "-1", "101", "NaN"] {
-            assert!(graph(bad, true).is_err(), "{bad}");
-        }
-    }
 }
