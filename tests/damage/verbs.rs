@@ -7,7 +7,7 @@ use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::view::{Order, SortKey, Sum, WantedColumns, Weighing};
 use rprof_profile::{Dimension, Filter};
-use rprof_report::{Graph, Percentage, TableOptions, write_stats, write_table};
+use rprof_report::{Graph, Layout, Percentage, TableOptions, write_stats, write_table};
 use rprof_script::{FieldSelection, ScriptOptions, ShownRecords, write_script};
 use rprof_symbols::Demangling;
 use serde_json::Value;
@@ -128,6 +128,7 @@ fn report(reader: &Reader, root: &Path) -> Said {
         percentage: Percentage::Absolute,
         time_slices: None,
         colors: false,
+        layout: Layout::default(),
     };
     write_table(&profile, &table, &mut io::sink())?;
     write_stats(&profile, &mut io::sink())?;

@@ -4,12 +4,12 @@ use super::idle;
 use super::reading::{ending, open, read, warn};
 use crate::args::{PercentageOf, ReportArgs};
 use crate::say;
-use crate::screen::PagerArgs;
+use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::Options;
 use rprof_profile::view::{Field, SortKey, Sum, Weighing};
-use rprof_report::{Graph, Percentage, TableOptions, write_stats, write_table};
+use rprof_report::{Graph, Layout, Percentage, TableOptions, write_stats, write_table};
 use rprof_untrusted::quoted;
 use std::process::ExitCode;
 
@@ -88,6 +88,11 @@ fn table_options(args: &ReportArgs) -> Result<TableOptions> {
             PercentageOf::Relative => Percentage::Relative,
         },
         time_slices: filter.times.map(|times| times.text().to_owned()),
-        colors: args.stdio_color.is_on(),
+        colors: args.layout.stdio_color.is_on(),
+        layout: Layout {
+            limit: args.layout.limit,
+            fit: (!args.layout.full_names).then(screen::fit).flatten(),
+            widths: args.layout.column_widths.clone(),
+        },
     })
 }
