@@ -1,11 +1,12 @@
 //! `rprof report`.
 
 use super::reading::{open, read, warn};
+use super::trace_fields::TraceFields;
 use crate::args::ReportArgs;
 use crate::say;
 use crate::usage::usage;
 use anyhow::{Context, Result};
-use rprof_analysis::Options;
+use rprof_analysis::{GroupBy, Options};
 use rprof_profile::view::{Field, Order, SortKey, Sum, Weighing};
 use rprof_report::{Graph, TableOptions, write_stats, write_table};
 use rprof_untrusted::quoted;
@@ -16,16 +17,19 @@ use std::process::ExitCode;
 const GRAPH_THRESHOLD: f64 = 0.5;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
-    let mut table = table_options(args)?;
+    let weighing = match args.no_children {
+        true => Weighing::Own,
+        false => Weighing::WithChildren,
+    };
+    let graph = graph(args.graph.as_deref().unwrap_or_default(), weighing)?;
     let reader = open(args.input.recording.path(), args.input.limits)?;
-    if !reader.has_call_chains() {
+    let (weighing, graph) = match reader.has_call_chains() {
+        true => (weighing, graph),
         // There is nothing to count beside a row's own samples.
-        table = TableOptions {
-            columns: args.columns.columns(Weighing::Own)?,
-            graph: None,
-            ..table
-        };
-    }
+        false => (Weighing::Own, None),
+    };
+    let mut trace_fields = TraceFields::of(&reader);
+    let table = table_options(args, weighing, graph, &mut trace_fields)?;
     let options = Options {
         filter: args.input.filter(),
         stacks: table.columns.weighing == Weighing::WithChildren
@@ -35,7 +39,11 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
         demangling: args.input.demangling(),
-        group_by: SortKey::dimensions(&table.columns.keys()),
+        group_by: GroupBy {
+            dimensions: SortKey::dimensions(&table.columns.keys()),
+            time_quantum_ns: args.columns.time_quantum,
+            trace_fields: trace_fields.found,
+        },
     };
     let profile = read(&reader, &options)?;
     warn(&profile, &args.input);
@@ -60,17 +68,16 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn table_options(args: &ReportArgs) -> Result<TableOptions> {
-    let children = !args.no_children;
-    let graph = match &args.graph {
-        Some(how) => graph(how, children)?,
-        None => graph("", children)?,
-    };
-    let weighing = match children {
-        true => Weighing::WithChildren,
-        false => Weighing::Own,
-    };
-    let columns = args.columns.columns(weighing)?;
+fn table_options(
+    args: &ReportArgs,
+    weighing: Weighing,
+    graph: Option<Graph>,
+    trace_fields: &mut TraceFields<'_>,
+) -> Result<TableOptions> {
+    let recorded = &mut |word: &str| trace_fields.fields(word);
+    let mut columns = args.columns.columns(weighing, recorded)?;
+    let names = trace_fields.found.iter().map(|field| field.name.clone());
+    columns.trace_fields = names.collect();
     let has_children = columns.shown.contains(&Field::Sum(Sum::OverheadChildren));
     if has_children && args.no_children {
         return Err(usage(
@@ -87,12 +94,11 @@ fn table_options(args: &ReportArgs) -> Result<TableOptions> {
 }
 
 /// perf's words, in any order: `none`, `graph`, `caller`, `callee`, a threshold.
-fn graph(how: &str, children: bool) -> Result<Option<Graph>> {
+fn graph(how: &str, weighing: Weighing) -> Result<Option<Graph>> {
     let mut graph = Graph {
-        order: if children {
-            Order::Caller
-        } else {
-            Order::Callee
+        order: match weighing {
+            Weighing::WithChildren => Order::Caller,
+            Weighing::Own => Order::Callee,
         },
         min_percent: GRAPH_THRESHOLD,
     };
@@ -125,13 +131,25 @@ mod tests {
             order: Order::Callee,
             min_percent: 2.0,
         };
-        assert_eq!(graph("2,callee", true).unwrap(), Some(callee));
-        assert_eq!(graph("graph,2,callee", true).unwrap(), Some(callee));
-        assert_eq!(graph("none", true).unwrap(), None);
-        assert_eq!(graph("", true).unwrap().unwrap().order, Order::Caller);
-        assert_eq!(graph("", false).unwrap().unwrap().order, Order::Callee);
+        assert_eq!(
+            graph("2,callee", Weighing::WithChildren).unwrap(),
+            Some(callee)
+        );
+        assert_eq!(
+            graph("graph,2,callee", Weighing::WithChildren).unwrap(),
+            Some(callee)
+        );
+        assert_eq!(graph("none", Weighing::WithChildren).unwrap(), None);
+        assert_eq!(
+            graph("", Weighing::WithChildren).unwrap().unwrap().order,
+            Order::Caller
+        );
+        assert_eq!(
+            graph("", Weighing::Own).unwrap().unwrap().order,
+            Order::Callee
+        );
         for bad in ["upwards", "-1", "101", "NaN"] {
-            assert!(graph(bad, true).is_err(), "{bad}");
+            assert!(graph(bad, Weighing::WithChildren).is_err(), "{bad}");
         }
     }
 }
