@@ -111,7 +111,7 @@ impl<'p> Table<'p> {
     }
 
     /// The heading of a column.
-    pub(crate) fn heading(&self, field: Field) -> &'static str {
+    pub(crate) fn heading(&self, field: Field) -> &'p str {
         field.heading(&self.options.columns)
     }
 
