@@ -1,7 +1,7 @@
 //! The tree below one row.
 
 use super::{Row, Rows, Weighing};
-use crate::{FrameId, Tree};
+use crate::{FrameId, Node, Tree};
 
 /// Which way a tree grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,6 +175,11 @@ impl Merge<'_, '_, '_> {
         false
     }
 
+    /// Nodes merge by function, wherever in it they are.
+    fn function_of(&self, node: &Node) -> FrameId {
+        self.rows.profile.frames.function_of(node.frame)
+    }
+
     fn merge_below(&mut self, top: u32) {
         let nodes = self.rows.event.tree.nodes();
         let start = match self.order {
@@ -184,8 +189,9 @@ impl Merge<'_, '_, '_> {
         let mut todo = vec![(top, start)];
         while let Some((idx, parent)) = todo.pop() {
             let node = &nodes[idx as usize];
+            let function = self.function_of(node);
             let here = match self.order {
-                Order::Caller => Some(self.merged.child(parent, 0, node.frame)),
+                Order::Caller => Some(self.merged.child(parent, 0, function)),
                 Order::Callee => parent,
             };
             let is_own = self.is_of(self.rows.self_row_of_node[idx as usize]);
@@ -204,7 +210,8 @@ impl Merge<'_, '_, '_> {
         let mut at = Some(from);
         while let Some(idx) = at {
             let node = &nodes[idx as usize];
-            to = Some(self.merged.child(to, 0, node.frame));
+            let function = self.function_of(node);
+            to = Some(self.merged.child(to, 0, function));
             at = node.parent;
         }
         to

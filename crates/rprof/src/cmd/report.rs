@@ -39,6 +39,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
         demangling: args.input.demangling(),
+        positions: args.columns.positions(&table.columns),
         group_by: GroupBy {
             dimensions: SortKey::dimensions(&table.columns.keys()),
             time_quantum_ns: args.columns.time_quantum,
