@@ -114,11 +114,15 @@ fn asked(
 }
 
 fn unknown(name: &str, what: &str) -> anyhow::Error {
-    let known = Field::all().map(|field| field.name().to_owned());
-    let nearest = Suggestions::among(name, known);
+    let known = || Field::all().map(|field| field.name().to_owned());
+    let nearest = Suggestions::among(name, known());
     let all = match nearest.0.is_empty() {
-        true => ": rprof report --help lists those that there are",
-        false => "",
+        true => {
+            let known: Vec<String> = known().collect();
+            let known = known.join(", ");
+            format!("; known are {known}, and fields of recorded tracepoints")
+        }
+        false => String::new(),
     };
     usage(format_args!("unknown {what} '{name}'{nearest}{all}"))
 }
@@ -181,9 +185,6 @@ mod tests {
             "{error}"
         );
         let error = asked(&["qqqqqq"]).unwrap_err().to_string();
-        assert!(
-            error.ends_with("--help lists those that there are"),
-            "{error}"
-        );
+        assert!(error.contains("; known are overhead, "), "{error}");
     }
 }

@@ -22,7 +22,12 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         false => Weighing::WithChildren,
     };
     let graph = graph(args.graph.as_deref().unwrap_or_default(), weighing)?;
-    let reader = open(args.input.recording.path(), args.input.limits)?;
+    let reader = open(args.input.recording.path(), args.input.limits);
+    let reader = reader.map_err(|error| {
+        // Words that no recording could know are said first.
+        let columns = args.columns.columns(weighing, &mut |_| Vec::new());
+        columns.err().unwrap_or(error)
+    })?;
     let (weighing, graph) = match reader.has_call_chains() {
         true => (weighing, graph),
         // There is nothing to count beside a row's own samples.
