@@ -4,7 +4,7 @@ use super::{Live, PROGRAM, perf};
 use crate::common::{self, compile_c, fixtures, has, live, rprof, run, scratch};
 use std::path::{Path, PathBuf};
 
-/// A table: headings, and the rows' cells, in no order (that of equal rows is free).
+/// A table: headings, and the rows' cells, in order.
 #[derive(Debug, PartialEq)]
 struct Cells {
     headings: Vec<String>,
@@ -33,11 +33,9 @@ fn cells(report: &str) -> Cells {
     let rows = lines[dots..].iter().skip(1);
     let rows = rows.skip_while(|line| line.starts_with('#') || line.is_empty());
     let rows = rows.take_while(|line| !line.is_empty() && !line.starts_with('#'));
-    let mut rows: Vec<Vec<String>> = rows.map(|row| split(row)).collect();
-    rows.sort();
     Cells {
         headings: split(lines[dots - 1]),
-        rows,
+        rows: rows.map(|row| split(row)).collect(),
     }
 }
 

@@ -143,7 +143,7 @@ impl SortKey {
         }
     }
 
-    /// Orders two rows by this key as their cells would be, without making them.
+    /// Orders two rows by this key as their cells would be, without making them; what is unknown comes last.
     pub(super) fn compare(self, a: &RowKey, b: &RowKey, profile: &Profile) -> Ordering {
         let text = |id: Option<StrId>| id.map(|id| profile.strings.of(id));
         match self {
@@ -162,11 +162,23 @@ impl SortKey {
                     false => order,
                 }
             }
-            Self::Dso => text(a.image).cmp(&text(b.image)),
+            Self::Dso => {
+                let image =
+                    |row: &RowKey| text(row.image).map(|image| (image.raw() == "[unknown]", image));
+                image(a).cmp(&image(b))
+            }
             Self::Symbol => {
                 let symbol = |row: &RowKey| {
                     let frame = profile.frames.of(row.frame?);
-                    Some((text(frame.name), frame.start, frame.level, frame.is_inlined))
+                    let is_nameless = frame.name.is_none();
+                    let name = text(frame.name);
+                    Some((
+                        is_nameless,
+                        name,
+                        frame.start,
+                        frame.level,
+                        frame.is_inlined,
+                    ))
                 };
                 symbol(a).cmp(&symbol(b))
             }
