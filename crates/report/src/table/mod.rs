@@ -1,7 +1,11 @@
 //! The table of an event: columns, and the rows that are shown. Its forms are files beside this one.
 
+mod delimited;
+mod json;
 mod text;
 
+pub use delimited::{write_csv, write_markdown};
+pub use json::{REPORT_VERSION, write_json};
 pub(crate) use text::left_out;
 pub use text::write_table;
 

@@ -1,12 +1,30 @@
 //! How much of a table is shown, and how it looks.
 
 use crate::screen::Colors;
+use clap::ValueEnum;
+
+/// The forms of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// Columns as perf's, trees below the rows
+    Text,
+    /// Comma-separated values: perf's names, then the rows
+    Csv,
+    /// Rows, trees and quality (docs: crates/report/JSON.md)
+    Json,
+    /// A table for tickets; 20 rows, unless --limit says how many
+    Markdown,
+}
 
 /// Where `--help` has them.
 const HEADING: &str = "Output";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct LayoutArgs {
+    /// What to write [default: text]
+    #[arg(help_heading = HEADING, long, value_enum, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
+    pub(crate) format: ReportFormat,
+
     /// Show at most this many rows of each table
     #[arg(help_heading = HEADING, long, value_name = "ROWS")]
     pub(crate) limit: Option<usize>,
@@ -32,4 +50,15 @@ pub(crate) struct LayoutArgs {
         hide_possible_values = true
     )]
     pub(crate) stdio_color: Colors,
+}
+
+impl LayoutArgs {
+    /// Rows of a ticket.
+    const MARKDOWN_ROWS: usize = 20;
+
+    /// Rows of each table, at most.
+    pub(crate) fn limit(&self) -> Option<usize> {
+        let usual = (self.format == ReportFormat::Markdown).then_some(Self::MARKDOWN_ROWS);
+        self.limit.or(usual)
+    }
 }

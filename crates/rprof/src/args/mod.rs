@@ -30,7 +30,7 @@ pub(crate) use export::{ExportArgs, ExportFormat};
 pub(crate) use fde::FdeArgs;
 pub(crate) use flame::FlameArgs;
 pub(crate) use input::InputArgs;
-pub(crate) use layout::LayoutArgs;
+pub(crate) use layout::{LayoutArgs, ReportFormat};
 pub(crate) use limits::LimitArgs;
 pub(crate) use list::ListArgs;
 use record::parse_control;

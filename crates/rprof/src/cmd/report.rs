@@ -2,14 +2,17 @@
 
 use super::idle;
 use super::reading::{ending, open, read, warn};
-use crate::args::{PercentageOf, ReportArgs};
+use crate::args::{PercentageOf, ReportArgs, ReportFormat};
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::Options;
 use rprof_profile::view::{Field, SortKey, Sum, Weighing};
-use rprof_report::{Graph, Layout, Percentage, TableOptions, write_stats, write_table};
+use rprof_report::{
+    Graph, Layout, Percentage, TableOptions, write_csv, write_json, write_markdown, write_stats,
+    write_table,
+};
 use rprof_untrusted::quoted;
 use std::process::ExitCode;
 
@@ -39,9 +42,12 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     warn(&profile, &reader, &args.input);
     let pager = args.paging.or(paging).pager();
     pager.write(|mut out| {
-        let written = match args.stats {
-            true => write_stats(&profile, &mut out),
-            false => write_table(&profile, &table, &mut out),
+        let written = match args.layout.format {
+            _ if args.stats => write_stats(&profile, &mut out),
+            ReportFormat::Text => write_table(&profile, &table, &mut out),
+            ReportFormat::Csv => write_csv(&profile, &table, &mut out),
+            ReportFormat::Json => write_json(&profile, &table, &mut out),
+            ReportFormat::Markdown => write_markdown(&profile, &table, &mut out),
         };
         written.context("writing the report")
     })?;
@@ -62,7 +68,11 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
 fn table_options(args: &ReportArgs) -> Result<TableOptions> {
     let children = !args.no_children;
     let words = args.graph.unwrap_or_default();
-    let graph = words.graph(children, args.inverted).map(|graph| Graph {
+    let graph = match args.layout.format {
+        ReportFormat::Text | ReportFormat::Json => words.graph(children, args.inverted),
+        ReportFormat::Csv | ReportFormat::Markdown => None,
+    };
+    let graph = graph.map(|graph| Graph {
         max_lines: args.max_tree_lines,
         ..graph
     });
@@ -90,7 +100,7 @@ fn table_options(args: &ReportArgs) -> Result<TableOptions> {
         time_slices: filter.times.map(|times| times.text().to_owned()),
         colors: args.layout.stdio_color.is_on(),
         layout: Layout {
-            limit: args.layout.limit,
+            limit: args.layout.limit(),
             fit: (!args.layout.full_names).then(screen::fit).flatten(),
             widths: args.layout.column_widths.clone(),
         },
