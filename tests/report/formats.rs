@@ -173,3 +173,39 @@ fn every_line_of_every_recording_of_others_is_valid() {
     }
     assert!(n_read > 0);
 }
+
+/// As perf 6.1 prints it, blanks and all.
+#[test]
+fn a_separator_stands_between_columns_as_perf_has_it() {
+    let rows = |args: &[&str]| {
+        let table = report(&[&["--no-children", "-g", "none"], args].concat());
+        let lines = table
+            .lines()
+            .skip_while(|line| !line.starts_with("# Overhead"));
+        let lines: Vec<String> = lines.take(3).map(str::to_owned).collect();
+        lines.join("\n")
+    };
+    assert_eq!(
+        rows(&["-t:", "-n"]),
+        "# Overhead:     Samples:Command:Shared Object:Symbol  \n \
+         70.28% : 149        :spin   :spin         :[.] hot\n \
+         29.72% : 63         :spin   :spin         :[.] cold"
+    );
+    assert_eq!(
+        rows(&["-t", ";", "-s", "sym,dso"]),
+        "# Overhead;Symbol  ;Shared Object\n \
+         70.28% ;[.] hot ;spin         \n \
+         29.72% ;[.] cold;spin         "
+    );
+    assert!(rows(&["-t", "o"]).contains("[.] h.t"));
+    for bad in ["", "."] {
+        crate::read("report", &["-t", bad]).fails(2);
+    }
+}
+
+#[test]
+fn quiet_leaves_only_rows() {
+    let flat = ["-q", "--no-children", "-g", "none"];
+    let rows = "    70.28%  spin     spin           [.] hot\n    29.72%  spin     spin           [.] cold\n";
+    assert_eq!(report(&flat).trim_end(), rows.trim_end());
+}

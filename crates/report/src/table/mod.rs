@@ -2,6 +2,7 @@
 
 mod delimited;
 mod json;
+mod separated;
 mod text;
 
 pub use delimited::{write_csv, write_markdown};
@@ -46,6 +47,17 @@ pub struct Layout {
     pub fit: Option<Fit>,
     /// Widths of columns of text, from the first on; 0 and those that are not there are as wide as they need be.
     pub widths: Vec<usize>,
+    /// What stands between columns of text instead of blanks: perf's `-t`. Not empty, and no dot.
+    pub separator: Option<String>,
+    /// Only rows and trees of text: nothing about them.
+    pub quiet: bool,
+}
+
+impl Layout {
+    /// Whether nothing ends the last column, or tells how wide it is.
+    fn is_open(&self) -> bool {
+        self.fit.is_none() && self.separator.is_none()
+    }
 }
 
 /// The table of an event.

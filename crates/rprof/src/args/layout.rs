@@ -33,6 +33,14 @@ pub(crate) struct LayoutArgs {
     #[arg(help_heading = HEADING, short = 'w', long, value_name = "WIDTHS", value_delimiter = ',')]
     pub(crate) column_widths: Vec<usize>,
 
+    /// What stands between columns, instead of blanks; a dot stands for it in cells
+    #[arg(help_heading = HEADING, short = 't', long, value_name = "TEXT", value_parser = parse_separator)]
+    pub(crate) field_separator: Option<String>,
+
+    /// Only rows and trees: no lines about them
+    #[arg(help_heading = HEADING, short = 'q', long)]
+    pub(crate) quiet: bool,
+
     /// Do not cut names that are too long for the terminal
     #[arg(help_heading = HEADING, long)]
     pub(crate) full_names: bool,
@@ -50,6 +58,13 @@ pub(crate) struct LayoutArgs {
         hide_possible_values = true
     )]
     pub(crate) stdio_color: Colors,
+}
+
+fn parse_separator(text: &str) -> Result<String, String> {
+    match text {
+        "" | "." => Err("a text that is not empty, and no dot".to_owned()),
+        text => Ok(text.to_owned()),
+    }
 }
 
 impl LayoutArgs {

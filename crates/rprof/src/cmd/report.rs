@@ -101,8 +101,12 @@ fn table_options(args: &ReportArgs) -> Result<TableOptions> {
         colors: args.layout.stdio_color.is_on(),
         layout: Layout {
             limit: args.layout.limit(),
-            fit: (!args.layout.full_names).then(screen::fit).flatten(),
+            fit: (!args.layout.full_names && args.layout.field_separator.is_none())
+                .then(screen::fit)
+                .flatten(),
             widths: args.layout.column_widths.clone(),
+            separator: args.layout.field_separator.clone(),
+            quiet: args.layout.quiet,
         },
     })
 }
