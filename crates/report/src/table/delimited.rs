@@ -19,9 +19,10 @@ pub fn write_csv(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let several = profile.events.len() > 1;
-    let names = options.columns.shown.iter().map(|field| field.name());
-    let event = several.then_some("event");
-    let heading: Vec<&str> = event.into_iter().chain(names).collect();
+    let fields = options.columns.shown.iter();
+    let names = fields.map(|&field| csv_cell(options.name(field)).into_owned());
+    let event = several.then(|| "event".to_owned());
+    let heading: Vec<String> = event.into_iter().chain(names).collect();
     writeln!(out, "{}", heading.join(","))?;
     for event in &profile.events {
         let table = Table::of(profile, event, options);

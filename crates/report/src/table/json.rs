@@ -95,7 +95,8 @@ fn write_event(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let table = Table::of(profile, event, options);
-    let field = |field: &Field| json!({"name": field.name(), "heading": table.heading(*field)});
+    let field =
+        |field: &Field| json!({"name": options.name(*field), "heading": table.heading(*field)});
     let columns: Vec<Value> = table.columns().iter().map(field).collect();
     let fields = [
         ("name", event.name.raw().into()),
@@ -136,7 +137,7 @@ fn row_of(table: &Table<'_>, row: &Row) -> Map<String, Value> {
             FieldValue::Text(text) => text.into(),
             FieldValue::None => continue,
         };
-        cells.insert(field.name().to_owned(), value);
+        cells.insert(table.options.name(*field).to_owned(), value);
     }
     if let Some(graph) = table.options.graph {
         cells.insert("tree".to_owned(), tree_of(table, row, graph));

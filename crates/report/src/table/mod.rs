@@ -14,8 +14,8 @@ use crate::text::Fit;
 use crate::totals::{Percentage, Totals};
 use crate::tree::Graph;
 use rprof_base::Share;
-use rprof_profile::view::{Columns, Field, Row, Rows, Weighing};
-use rprof_profile::{EventProfile, Profile};
+use rprof_profile::view::{Columns, Field, Row, Rows, SortKey, Weighing};
+use rprof_profile::{Dimension, EventProfile, Profile};
 
 /// How a table looks.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,7 +127,7 @@ impl<'p> Table<'p> {
     }
 
     /// The heading of a column.
-    pub(crate) fn heading(&self, field: Field) -> &'static str {
+    pub(crate) fn heading(&self, field: Field) -> &'p str {
         field.heading(&self.options.columns)
     }
 
@@ -138,6 +138,16 @@ impl<'p> Table<'p> {
 }
 
 impl TableOptions {
+    /// A column's name for other programs: perf's, or that of a tracepoint's field.
+    pub(crate) fn name(&self, field: Field) -> &str {
+        match field {
+            Field::Key(SortKey::Dimension(Dimension::TraceField(_))) => {
+                field.heading(&self.columns)
+            }
+            _ => field.name(),
+        }
+    }
+
     /// What limits of rows are held against.
     pub(crate) fn weight(&self, row: &Row) -> u64 {
         match self.columns.weighing {

@@ -16,6 +16,13 @@ pub(crate) enum ReportFormat {
     Markdown,
 }
 
+impl ReportFormat {
+    /// Whether it has trees below its rows.
+    pub(crate) fn has_trees(self) -> bool {
+        matches!(self, Self::Text | Self::Json)
+    }
+}
+
 /// Where `--help` has them.
 const HEADING: &str = "Output";
 

@@ -2,12 +2,13 @@
 
 use super::idle;
 use super::reading::{ending, open, read, warn};
+use super::trace_fields::TraceFields;
 use crate::args::{PercentageOf, ReportArgs, ReportFormat};
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
-use rprof_analysis::Options;
+use rprof_analysis::{GroupBy, Options};
 use rprof_profile::view::{Field, SortKey, Sum, Weighing};
 use rprof_report::{
     Graph, Layout, Percentage, TableOptions, write_csv, write_json, write_markdown, write_stats,
@@ -17,16 +18,25 @@ use rprof_untrusted::quoted;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
-    let mut table = table_options(args)?;
+    let weighing = match args.no_children {
+        true => Weighing::Own,
+        false => Weighing::WithChildren,
+    };
+    let words = args.graph.unwrap_or_default();
+    let graph = words.graph(!args.no_children, args.inverted);
+    let graph = graph.filter(|_| args.layout.format.has_trees());
+    let graph = graph.map(|graph| Graph {
+        max_lines: args.max_tree_lines,
+        ..graph
+    });
     let reader = open(args.input.recording.path(), args.input.limits)?;
-    if !reader.has_call_chains() {
+    let (weighing, graph) = match reader.has_call_chains() {
+        true => (weighing, graph),
         // There is nothing to count beside a row's own samples.
-        table = TableOptions {
-            columns: args.columns.columns(Weighing::Own)?,
-            graph: None,
-            ..table
-        };
-    }
+        false => (Weighing::Own, None),
+    };
+    let mut trace_fields = TraceFields::of(&reader);
+    let table = table_options(args, weighing, graph, &mut trace_fields)?;
     let options = Options {
         filter: args.input.filter(),
         stacks: table.columns.weighing == Weighing::WithChildren
@@ -36,7 +46,11 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
         demangling: args.input.demangling(),
-        group_by: SortKey::dimensions(&table.columns.keys()),
+        group_by: GroupBy {
+            dimensions: SortKey::dimensions(&table.columns.keys()),
+            time_quantum_ns: args.columns.time_quantum,
+            trace_fields: trace_fields.found,
+        },
     };
     let profile = read(&reader, &options)?;
     warn(&profile, &reader, &args.input);
@@ -65,23 +79,17 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     Ok(ending(args.strict, &profile))
 }
 
-fn table_options(args: &ReportArgs) -> Result<TableOptions> {
-    let children = !args.no_children;
-    let words = args.graph.unwrap_or_default();
-    let graph = match args.layout.format {
-        ReportFormat::Text | ReportFormat::Json => words.graph(children, args.inverted),
-        ReportFormat::Csv | ReportFormat::Markdown => None,
-    };
-    let graph = graph.map(|graph| Graph {
-        max_lines: args.max_tree_lines,
-        ..graph
-    });
-    let weighing = match children {
-        true => Weighing::WithChildren,
-        false => Weighing::Own,
-    };
+fn table_options(
+    args: &ReportArgs,
+    weighing: Weighing,
+    graph: Option<Graph>,
+    trace_fields: &mut TraceFields<'_>,
+) -> Result<TableOptions> {
+    let recorded = &mut |word: &str| trace_fields.fields(word);
+    let mut columns = args.columns.columns(weighing, recorded)?;
+    let names = trace_fields.found.iter().map(|field| field.name.clone());
+    columns.trace_fields = names.collect();
     let filter = args.input.filter();
-    let columns = args.columns.columns(weighing)?;
     let has_children = columns.shown.contains(&Field::Sum(Sum::OverheadChildren));
     if has_children && args.no_children {
         return Err(usage(
