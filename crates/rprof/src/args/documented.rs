@@ -42,6 +42,7 @@ pub(crate) fn documented() -> Command {
         .disable_help_subcommand(true)
         .about(text(rprof.get_about()))
         .after_help(text(rprof.get_after_help()))
+        .args(rprof.get_arguments().cloned())
         .subcommand_required(true)
         .args(own)
         .subcommands(shown)

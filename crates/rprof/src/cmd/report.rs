@@ -29,7 +29,12 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         max_lines: args.max_tree_lines,
         ..graph
     });
-    let reader = open(args.input.recording.path(), args.input.limits)?;
+    let reader = open(args.input.recording.path(), args.input.limits);
+    let reader = reader.map_err(|error| {
+        // Words that no recording could know are said first.
+        let columns = args.columns.columns(weighing, &mut |_| Vec::new());
+        columns.err().unwrap_or(error)
+    })?;
     let (weighing, graph) = match reader.has_call_chains() {
         true => (weighing, graph),
         // There is nothing to count beside a row's own samples.
@@ -46,6 +51,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
         demangling: args.input.demangling(),
+        positions: args.columns.positions(&table.columns),
         group_by: GroupBy {
             dimensions: SortKey::dimensions(&table.columns.keys()),
             time_quantum_ns: args.columns.time_quantum,
