@@ -9,6 +9,8 @@
 mod common;
 #[path = "report/flame.rs"]
 mod flame;
+#[path = "report/formats.rs"]
+mod formats;
 #[path = "report/quality.rs"]
 mod quality;
 #[path = "report/screen.rs"]

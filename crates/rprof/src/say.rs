@@ -79,7 +79,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Nothing is shown before.
-    const PATIENCE: Duration = Duration::from_millis(700);
+    const PATIENCE: Duration = Duration::from_millis(500);
 
     pub(crate) fn new() -> Self {
         Self {
@@ -95,8 +95,18 @@ impl Progress {
             return;
         }
         self.shown = true;
+        let left = left(self.start.elapsed(), share);
         let share = Share::from_percent(100.0 * share);
-        let _ = write!(stderr, "\rrprof: {what} {share:.0} %");
+        let _ = write!(stderr, "\rrprof: {what} {share:.0} %{left}\x1b[K");
+    }
+}
+
+/// How long the rest takes if it goes on like this; nothing if nobody can tell.
+fn left(elapsed: Duration, share: f64) -> String {
+    let seconds = elapsed.as_secs_f64() * (1.0 - share) / share;
+    match seconds.is_finite() && seconds >= 0.0 && share > 0.01 {
+        true => format!(", {:.0} s left", seconds.ceil()),
+        false => String::new(),
     }
 }
 
@@ -134,5 +144,20 @@ pub(crate) fn downloads(downloads: Option<Downloads>) {
 pub(crate) fn next(command: impl Display) {
     if std::io::stderr().is_terminal() {
         line(format_args!("next: {command}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_goes_by_what_was_done() {
+        let second = Duration::from_secs(1);
+        assert_eq!(left(second, 0.25), ", 3 s left");
+        assert_eq!(left(second, 1.0), ", 0 s left");
+        for share in [0.0, 0.001, f64::NAN, 1.5] {
+            assert_eq!(left(second, share), "", "{share}");
+        }
     }
 }

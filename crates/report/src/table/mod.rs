@@ -1,7 +1,12 @@
 //! The table of an event: columns, and the rows that are shown. Its forms are files beside this one.
 
+mod delimited;
+mod json;
+mod separated;
 mod text;
 
+pub use delimited::{write_csv, write_markdown};
+pub use json::{REPORT_VERSION, write_json};
 pub(crate) use text::left_out;
 pub use text::write_table;
 
@@ -9,8 +14,8 @@ use crate::text::Fit;
 use crate::totals::{Percentage, Totals};
 use crate::tree::Graph;
 use rprof_base::Share;
-use rprof_profile::view::{Columns, Field, Row, Rows, Weighing};
-use rprof_profile::{EventProfile, Profile};
+use rprof_profile::view::{Columns, Field, Row, Rows, SortKey, Weighing};
+use rprof_profile::{Dimension, EventProfile, Profile};
 
 /// How a table looks.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +47,17 @@ pub struct Layout {
     pub fit: Option<Fit>,
     /// Widths of columns of text, from the first on; 0 and those that are not there are as wide as they need be.
     pub widths: Vec<usize>,
+    /// What stands between columns of text instead of blanks: perf's `-t`. Not empty, and no dot.
+    pub separator: Option<String>,
+    /// Only rows and trees of text: nothing about them.
+    pub quiet: bool,
+}
+
+impl Layout {
+    /// Whether nothing ends the last column, or tells how wide it is.
+    fn is_open(&self) -> bool {
+        self.fit.is_none() && self.separator.is_none()
+    }
 }
 
 /// The table of an event.
@@ -122,6 +138,16 @@ impl<'p> Table<'p> {
 }
 
 impl TableOptions {
+    /// A column's name for other programs: perf's, or that of a tracepoint's field.
+    pub(crate) fn name(&self, field: Field) -> &str {
+        match field {
+            Field::Key(SortKey::Dimension(Dimension::TraceField(_))) => {
+                field.heading(&self.columns)
+            }
+            _ => field.name(),
+        }
+    }
+
     /// What limits of rows are held against.
     pub(crate) fn weight(&self, row: &Row) -> u64 {
         match self.columns.weighing {

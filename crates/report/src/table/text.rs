@@ -1,6 +1,6 @@
 //! Tables as text: what perf users know, trees below its rows.
 
-use super::{Layout, Table, TableOptions};
+use super::{Layout, Table, TableOptions, separated};
 use crate::quality::{quality_advice, quality_line};
 use crate::text::{Fit, padded, shrunk, split_tree_line, start, width};
 use crate::tree::write_tree;
@@ -25,7 +25,10 @@ pub fn write_table(
     for event in &profile.events {
         write_event(profile, event, options, out)?;
     }
-    write_footer(profile, out)
+    match options.layout.quiet {
+        true => Ok(()),
+        false => write_footer(profile, out),
+    }
 }
 
 /// What a profile is worth.
@@ -65,12 +68,8 @@ pub(crate) fn left_out(profile: &Profile) -> Option<String> {
     }
 }
 
-fn write_event(
-    profile: &Profile,
-    event: &EventProfile,
-    options: &TableOptions,
-    out: &mut impl Write,
-) -> io::Result<()> {
+/// Samples that are missing.
+fn write_losses(profile: &Profile, event: &EventProfile, out: &mut impl Write) -> io::Result<()> {
     let bound = match (event.loss.at_least, left_out(profile)) {
         (true, _) => "at least ",
         // What was lost may be of those that were left out.
@@ -81,13 +80,28 @@ fn write_event(
     if let Some(left_out) = left_out(profile) {
         writeln!(out, "# Left out: {left_out}")?;
     }
-    writeln!(out, "#")?;
+    writeln!(out, "#")
+}
+
+fn write_event(
+    profile: &Profile,
+    event: &EventProfile,
+    options: &TableOptions,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let table = Table::of(profile, event, options);
-    table.totals.write_heading(table.event, options, out)?;
-    writeln!(out, "#")?;
-    let widths = write_heading(&table, out)?;
+    let widths = widths_of(&table);
+    if !options.layout.quiet {
+        write_losses(profile, event, out)?;
+        table.totals.write_heading(table.event, options, out)?;
+        writeln!(out, "#")?;
+        write_heading(&table, &widths, out)?;
+    }
     for row in &table.shown {
-        write_row(&table, row, &widths, out)?;
+        match &options.layout.separator {
+            None => write_row(&table, row, &widths, out)?,
+            Some(separator) => separated::write_row(&table, row, separator, &widths, out)?,
+        }
         if let Some(graph) = options.graph {
             let weight = options.weight(row);
             match options.layout.fit {
@@ -100,7 +114,7 @@ fn write_event(
             }
         }
     }
-    if table.left_out.rows > 0 {
+    if table.left_out.rows > 0 && !options.layout.quiet {
         let rows = Counted::new(table.left_out.rows as u64, "row more", "rows more");
         let share = Share::of(table.left_out.weight, table.totals.weight);
         writeln!(out, "#\n# {rows}, {share}%")?;
@@ -134,7 +148,7 @@ fn widths_of(table: &Table<'_>) -> Vec<usize> {
         }
         let widest = match field {
             Field::Sum(_) => field.min_width(),
-            Field::Key(_) if is_last && layout.fit.is_none() => LAST_COLUMN,
+            Field::Key(_) if is_last && layout.is_open() => LAST_COLUMN,
             Field::Key(_) => {
                 let cells = table.shown.iter().map(|row| width(&table.cell(field, row)));
                 cells.max().unwrap_or(0)
@@ -157,18 +171,19 @@ fn widths_of(table: &Table<'_>) -> Vec<usize> {
     widths
 }
 
-/// Headings and dots; returns the columns' widths.
-fn write_heading(table: &Table<'_>, out: &mut impl Write) -> io::Result<Vec<usize>> {
-    let widths = widths_of(table);
-    let headings = table.columns().iter().zip(&widths);
+/// Headings and dots.
+fn write_heading(table: &Table<'_>, widths: &[usize], out: &mut impl Write) -> io::Result<()> {
+    if let Some(separator) = &table.options.layout.separator {
+        return separated::write_heading(table, separator, widths, out);
+    }
+    let headings = table.columns().iter().zip(widths);
     let titles = headings
         .map(|(&field, &columns)| placed(&start(table.heading(field), columns), columns, field));
     let titles: Vec<String> = titles.collect();
     let dots: Vec<String> = widths.iter().map(|&columns| ".".repeat(columns)).collect();
     writeln!(out, "# {}", titles.join("  ").trim_end())?;
     writeln!(out, "# {}", dots.join("  "))?;
-    writeln!(out, "#")?;
-    Ok(widths)
+    writeln!(out, "#")
 }
 
 fn write_row(

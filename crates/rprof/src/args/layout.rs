@@ -1,12 +1,37 @@
 //! How much of a table is shown, and how it looks.
 
 use crate::screen::Colors;
+use clap::ValueEnum;
+
+/// The forms of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// Columns as perf's, trees below the rows
+    Text,
+    /// Comma-separated values: perf's names, then the rows
+    Csv,
+    /// Rows, trees and quality (docs: crates/report/JSON.md)
+    Json,
+    /// A table for tickets; 20 rows, unless --limit says how many
+    Markdown,
+}
+
+impl ReportFormat {
+    /// Whether it has trees below its rows.
+    pub(crate) fn has_trees(self) -> bool {
+        matches!(self, Self::Text | Self::Json)
+    }
+}
 
 /// Where `--help` has them.
 const HEADING: &str = "Output";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct LayoutArgs {
+    /// What to write [default: text]
+    #[arg(help_heading = HEADING, long, value_enum, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
+    pub(crate) format: ReportFormat,
+
     /// Show at most this many rows of each table
     #[arg(help_heading = HEADING, long, value_name = "ROWS")]
     pub(crate) limit: Option<usize>,
@@ -14,6 +39,14 @@ pub(crate) struct LayoutArgs {
     /// Widths of columns, from the first on: what is longer is cut; 0 is as wide as need be
     #[arg(help_heading = HEADING, short = 'w', long, value_name = "WIDTHS", value_delimiter = ',')]
     pub(crate) column_widths: Vec<usize>,
+
+    /// What stands between columns, instead of blanks; a dot stands for it in cells
+    #[arg(help_heading = HEADING, short = 't', long, value_name = "TEXT", value_parser = parse_separator)]
+    pub(crate) field_separator: Option<String>,
+
+    /// Only rows and trees: no lines about them
+    #[arg(help_heading = HEADING, short = 'q', long)]
+    pub(crate) quiet: bool,
 
     /// Do not cut names that are too long for the terminal
     #[arg(help_heading = HEADING, long)]
@@ -32,4 +65,22 @@ pub(crate) struct LayoutArgs {
         hide_possible_values = true
     )]
     pub(crate) stdio_color: Colors,
+}
+
+fn parse_separator(text: &str) -> Result<String, String> {
+    match text {
+        "" | "." => Err("a text that is not empty, and no dot".to_owned()),
+        text => Ok(text.to_owned()),
+    }
+}
+
+impl LayoutArgs {
+    /// Rows of a ticket.
+    const MARKDOWN_ROWS: usize = 20;
+
+    /// Rows of each table, at most.
+    pub(crate) fn limit(&self) -> Option<usize> {
+        let usual = (self.format == ReportFormat::Markdown).then_some(Self::MARKDOWN_ROWS);
+        self.limit.or(usual)
+    }
 }

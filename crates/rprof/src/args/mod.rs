@@ -32,7 +32,7 @@ pub(crate) use export::{ExportArgs, ExportFormat};
 pub(crate) use fde::FdeArgs;
 pub(crate) use flame::FlameArgs;
 pub(crate) use input::InputArgs;
-pub(crate) use layout::LayoutArgs;
+pub(crate) use layout::{LayoutArgs, ReportFormat};
 pub(crate) use limits::LimitArgs;
 pub(crate) use list::ListArgs;
 use record::parse_control;
@@ -81,8 +81,12 @@ impl Args {
         }
         let words = stat::as_one_word(std::env::args_os());
         let words = attached::with_equals(&command, words);
+        let verb = words
+            .get(1)
+            .and_then(|word| word.to_str())
+            .map(str::to_owned);
         let matches = command.try_get_matches_from_mut(words);
-        let matches = matches.map_err(unknown::explained)?;
+        let matches = matches.map_err(|error| unknown::explained(error, verb.as_deref()))?;
         Self::from_arg_matches(&matches)
     }
 }

@@ -22,6 +22,10 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     pub(crate) stdio: bool,
 
+    /// For compatibility with perf: whose file it is does not matter
+    #[arg(short = 'f', long, hide = true)]
+    pub(crate) force: bool,
+
     /// A row also counts what it called (default where there are call chains)
     #[arg(long, overrides_with = "no_children")]
     pub(crate) children: bool,

@@ -1,9 +1,69 @@
-//! What to do instead of a flag that perf has and `rprof record` has not.
+//! What to do instead of a flag that perf has and rprof has not.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+type Tips = &'static [(&'static [&'static str], &'static str)];
+
+/// The same of `perf report`.
+const OF_REPORT: Tips = &[
+    (
+        &["-D", "--dump-raw-trace"],
+        "use rprof dump: it prints every record",
+    ),
+    (
+        &["--header", "--header-only", "-I", "--show-info"],
+        "use rprof info: it shows events, machine and features",
+    ),
+    (
+        &["--tasks", "--mmaps"],
+        "use rprof script --show-task-events --show-mmap-events: each with its time",
+    ),
+    (
+        &[
+            "-b",
+            "--branch-stack",
+            "--branch-history",
+            "--total-cycles",
+            "--stitch-lbr",
+        ],
+        "branches are shown by rprof script -F +brstack",
+    ),
+    (
+        &["-v", "--verbose"],
+        "leave it out: rprof symbols says where names come from, rprof report --stats how stacks end",
+    ),
+    (&["-T"], "use -s tid: a row for each thread"),
+    (
+        &["--tui", "--gtk"],
+        "leave it out: on a terminal a pager shows the text, and rprof flame --open a picture",
+    ),
+    (
+        &[
+            "-m",
+            "--modules",
+            "--ignore-vmlinux",
+            "--demangle-kernel",
+            "--objdump",
+            "--disable-order",
+        ],
+        "leave it out: names are found without it",
+    ),
+    (
+        &[
+            "-M",
+            "--disassembler-style",
+            "--asm-raw",
+            "--source",
+            "--prefix",
+            "--prefix-strip",
+        ],
+        "leave it out: there is no annotation",
+    ),
+    (&["--itrace"], "hardware traces are not decoded"),
+];
+
 /// perf's flags, and what does the same here; where nothing does, that is said.
-const PERFS: &[(&[&str], &str)] = &[
+const OF_RECORD: Tips = &[
     (
         &["--off-cpu"],
         "use -e sched:sched_switch: it shows where tasks cease to run",
@@ -55,7 +115,11 @@ const PERFS: &[(&[&str], &str)] = &[
 
 /// The error with a tip that helps, or none; the one how to pass a flag as a command is taken away, and clap's
 /// usage, which is that of the flag that is similar.
-pub(crate) fn explained(mut error: clap::Error) -> clap::Error {
+pub(crate) fn explained(mut error: clap::Error, command: Option<&str>) -> clap::Error {
+    let tips = match command {
+        Some("report") => OF_REPORT,
+        _ => OF_RECORD,
+    };
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
     }
@@ -65,7 +129,7 @@ pub(crate) fn explained(mut error: clap::Error) -> clap::Error {
         return error;
     };
     let is_it = |names: &&(&[&str], &str)| names.0.contains(&flag.as_str());
-    if let Some((_, instead)) = PERFS.iter().find(is_it) {
+    if let Some((_, instead)) = tips.iter().find(is_it) {
         let tip = ContextValue::StyledStrs(vec![(*instead).to_owned().into()]);
         error.remove(ContextKind::SuggestedArg);
         error.insert(ContextKind::Suggested, tip);
@@ -83,13 +147,14 @@ mod tests {
     use clap::Parser;
 
     fn said(words: &[&str]) -> String {
-        let words = [&["rprof", "record"], words].concat();
-        explained(Args::try_parse_from(words).unwrap_err()).to_string()
+        let command = "record";
+        let words = [&["rprof", command], words].concat();
+        explained(Args::try_parse_from(words).unwrap_err(), Some(command)).to_string()
     }
 
     #[test]
     fn perfs_flags_that_are_not_there_have_a_tip() {
-        for (_, instead) in PERFS {
+        for (_, instead) in OF_RECORD {
             assert!(!instead.is_empty());
         }
         for flag in [
@@ -119,18 +184,34 @@ mod tests {
     fn no_flag_of_ours_is_said_to_be_missing() {
         use clap::CommandFactory;
         let command = Args::command();
-        let record = command.find_subcommand("record").unwrap();
         let names = |arg: &clap::Arg| {
             let short = arg.get_short().map(|short| format!("-{short}"));
             let long = arg.get_long().map(|long| format!("--{long}"));
             short.into_iter().chain(long)
         };
-        let ours: Vec<String> = record.get_arguments().flat_map(names).collect();
-        for (names, _) in PERFS {
-            let known = names
-                .iter()
-                .find(|name| ours.iter().any(|own| own == *name));
-            assert_eq!(known, None);
+        for (command_name, tips) in [("record", OF_RECORD), ("report", OF_REPORT)] {
+            let command = command.find_subcommand(command_name).unwrap();
+            let ours: Vec<String> = command.get_arguments().flat_map(names).collect();
+            for (names, _) in tips {
+                let known = names
+                    .iter()
+                    .find(|name| ours.iter().any(|own| own == *name));
+                assert_eq!(known, None);
+            }
+        }
+    }
+
+    #[test]
+    fn flags_of_perf_report_have_their_own_tips() {
+        for (flag, instead) in [
+            ("-D", "rprof dump"),
+            ("--header", "rprof info"),
+            ("-T", "-s tid"),
+        ] {
+            let words = ["rprof", "report", flag];
+            let error = Args::try_parse_from(words).unwrap_err();
+            let said = explained(error, Some("report")).to_string();
+            assert!(said.contains(instead), "{said}");
         }
     }
 }

@@ -3,14 +3,17 @@
 use super::idle;
 use super::reading::{ending, open, read, warn};
 use super::trace_fields::TraceFields;
-use crate::args::{PercentageOf, ReportArgs};
+use crate::args::{PercentageOf, ReportArgs, ReportFormat};
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::{GroupBy, Options};
 use rprof_profile::view::{Field, SortKey, Sum, Weighing};
-use rprof_report::{Graph, Layout, Percentage, TableOptions, write_stats, write_table};
+use rprof_report::{
+    Graph, Layout, Percentage, TableOptions, write_csv, write_json, write_markdown, write_stats,
+    write_table,
+};
 use rprof_untrusted::quoted;
 use std::process::ExitCode;
 
@@ -21,6 +24,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     };
     let words = args.graph.unwrap_or_default();
     let graph = words.graph(!args.no_children, args.inverted);
+    let graph = graph.filter(|_| args.layout.format.has_trees());
     let graph = graph.map(|graph| Graph {
         max_lines: args.max_tree_lines,
         ..graph
@@ -58,9 +62,12 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     warn(&profile, &reader, &args.input);
     let pager = args.paging.or(paging).pager();
     pager.write(|mut out| {
-        let written = match args.stats {
-            true => write_stats(&profile, &mut out),
-            false => write_table(&profile, &table, &mut out),
+        let written = match args.layout.format {
+            _ if args.stats => write_stats(&profile, &mut out),
+            ReportFormat::Text => write_table(&profile, &table, &mut out),
+            ReportFormat::Csv => write_csv(&profile, &table, &mut out),
+            ReportFormat::Json => write_json(&profile, &table, &mut out),
+            ReportFormat::Markdown => write_markdown(&profile, &table, &mut out),
         };
         written.context("writing the report")
     })?;
@@ -107,9 +114,13 @@ fn table_options(
         time_slices: filter.times.map(|times| times.text().to_owned()),
         colors: args.layout.stdio_color.is_on(),
         layout: Layout {
-            limit: args.layout.limit,
-            fit: (!args.layout.full_names).then(screen::fit).flatten(),
+            limit: args.layout.limit(),
+            fit: (!args.layout.full_names && args.layout.field_separator.is_none())
+                .then(screen::fit)
+                .flatten(),
             widths: args.layout.column_widths.clone(),
+            separator: args.layout.field_separator.clone(),
+            quiet: args.layout.quiet,
         },
     })
 }

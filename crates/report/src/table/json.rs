@@ -1,0 +1,182 @@
+//! Tables as JSON. `JSON.md` beside this crate says what is in it.
+
+use super::{Table, TableOptions};
+use crate::quality::{quality_advice, quality_line};
+use crate::tree::Graph;
+use rprof_profile::view::{Field, FieldValue, Order, Pruning, Row};
+use rprof_profile::{EventProfile, Profile, Quality};
+use serde_json::{Map, Value, json};
+use std::io::{self, Write};
+
+/// Version of the schema: raised when a field changes its name or meaning.
+pub const REPORT_VERSION: u64 = 1;
+
+/// Writes one object: the tables of all events. A row is a line.
+///
+/// # Errors
+/// The writer's.
+pub fn write_json(
+    profile: &Profile,
+    options: &TableOptions,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    write!(
+        out,
+        "{{\"schema\":\"rprof-report\",\"version\":{REPORT_VERSION},\"header\":"
+    )?;
+    serde_json::to_writer(&mut *out, &header(profile))?;
+    out.write_all(b",\"quality\":")?;
+    serde_json::to_writer(&mut *out, &quality(profile))?;
+    out.write_all(b",\"events\":[")?;
+    for (number, event) in profile.events.iter().enumerate() {
+        out.write_all(if number > 0 { b",\n" } else { b"\n" })?;
+        write_event(profile, event, options, out)?;
+    }
+    out.write_all(b"\n]}\n")
+}
+
+fn header(profile: &Profile) -> Map<String, Value> {
+    let about = &profile.about;
+    let texts = [
+        ("host", &about.host),
+        ("os_release", &about.os_release),
+        ("arch", &about.arch),
+        ("cpu", &about.cpu),
+        ("recorder", &about.recorder),
+    ];
+    let texts = texts.into_iter();
+    let mut header: Map<String, Value> = texts
+        .filter_map(|(name, text)| Some((name.to_owned(), text.clone()?.into())))
+        .collect();
+    if let Some(cpus) = about.n_cpus {
+        header.insert("n_cpus".to_owned(), cpus.into());
+    }
+    if !about.command.is_empty() {
+        header.insert("command".to_owned(), about.command.clone().into());
+    }
+    header
+}
+
+fn quality(profile: &Profile) -> Value {
+    let quality = Quality::of(profile);
+    let unnamed = profile.unnamed.iter();
+    let unnamed: Vec<Value> = unnamed
+        .map(|image| json!({"image": image.path, "weight": image.weight, "reason": image.reason}))
+        .collect();
+    let mut all = json!({
+        "summary": quality_line(profile),
+        "samples": quality.samples,
+        "lost": quality.lost,
+        "lost_at_least": quality.lost_at_least,
+        "unnamed_percent": quality.unnamed.percent(),
+        "throttles": quality.throttles,
+        "throttled_ns": quality.throttled_ns,
+        "unnamed": unnamed,
+        "warnings": profile.warnings,
+    });
+    if let Some(clock) = &profile.about.clock {
+        all["clock"] = clock.clone().into();
+    }
+    if let Some(advice) = quality_advice(profile) {
+        all["advice"] = advice.into();
+    }
+    if quality.unwound > 0 {
+        all["unwound"] = quality.unwound.into();
+        all["complete"] = quality.complete.into();
+        all["truncated"] = quality.truncated.into();
+    }
+    all
+}
+
+fn write_event(
+    profile: &Profile,
+    event: &EventProfile,
+    options: &TableOptions,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let table = Table::of(profile, event, options);
+    let field =
+        |field: &Field| json!({"name": options.name(*field), "heading": table.heading(*field)});
+    let columns: Vec<Value> = table.columns().iter().map(field).collect();
+    let fields = [
+        ("name", event.name.raw().into()),
+        ("unit", event.kind.unit().unwrap_or("events").into()),
+        ("samples", table.totals.samples.into()),
+        ("weight", table.totals.weight.into()),
+        ("lost", event.loss.samples.into()),
+        ("lost_at_least", event.loss.at_least.into()),
+        ("columns", Value::from(columns)),
+        (
+            "left_out",
+            json!({"rows": table.left_out.rows, "weight": table.left_out.weight}),
+        ),
+    ];
+    out.write_all(b"{")?;
+    for (name, value) in fields {
+        write!(out, "\"{name}\":{value},")?;
+    }
+    out.write_all(b"\"rows\":[")?;
+    for (number, row) in table.shown.iter().enumerate() {
+        out.write_all(if number > 0 { b",\n" } else { b"\n" })?;
+        serde_json::to_writer(&mut *out, &row_of(&table, row))?;
+    }
+    out.write_all(b"]}")
+}
+
+/// Fields by name; what was not recorded is left out.
+fn row_of(table: &Table<'_>, row: &Row) -> Map<String, Value> {
+    let mut cells = Map::new();
+    for field in table.columns() {
+        let value = match field.value(row, table.totals.weight, table.profile) {
+            FieldValue::Share(share) => share.percent().into(),
+            FieldValue::Number(number) => match (u64::try_from(number), i64::try_from(number)) {
+                (Ok(number), _) => number.into(),
+                (_, Ok(number)) => number.into(),
+                _ => number.to_string().into(),
+            },
+            FieldValue::Text(text) => text.into(),
+            FieldValue::None => continue,
+        };
+        cells.insert(table.options.name(*field).to_owned(), value);
+    }
+    if let Some(graph) = table.options.graph {
+        cells.insert("tree".to_owned(), tree_of(table, row, graph));
+    }
+    cells
+}
+
+/// A tree as a list: nodes come after that which they hang on, so trees may be of any depth.
+fn tree_of(table: &Table<'_>, row: &Row, graph: Graph) -> Value {
+    let pruning = Pruning::below_percent(graph.min_percent, table.totals.weight);
+    let tree = table.rows.call_tree(row, graph.order, pruning);
+    let mut nodes: Vec<Value> = Vec::new();
+    let mut todo: Vec<(u32, Option<usize>)> = tree
+        .roots()
+        .iter()
+        .rev()
+        .map(|&root| (root, None))
+        .collect();
+    while let Some((number, parent)) = todo.pop() {
+        let node = tree.node(number);
+        let label = table
+            .profile
+            .frames
+            .label(node.frame, &table.profile.strings);
+        let mut fields = json!({
+            "name": label.to_string(),
+            "weight": node.total.weight,
+            "samples": node.total.samples,
+        });
+        if let Some(parent) = parent {
+            fields["parent"] = parent.into();
+        }
+        let children = node.children.iter().rev();
+        todo.extend(children.map(|&child| (child, Some(nodes.len()))));
+        nodes.push(fields);
+    }
+    let order = match graph.order {
+        Order::Caller => "caller",
+        Order::Callee => "callee",
+    };
+    json!({"order": order, "nodes": nodes})
+}

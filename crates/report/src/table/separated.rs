@@ -1,0 +1,51 @@
+//! Tables whose columns have a sign between them: perf's `-t`, blanks and all.
+
+use super::Table;
+use crate::text::padded;
+use rprof_profile::view::{Field, Row, SortKey};
+use std::io::{self, Write};
+
+/// Writes the headings.
+pub(super) fn write_heading(
+    table: &Table<'_>,
+    separator: &str,
+    widths: &[usize],
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let columns = table.columns().iter().zip(widths);
+    let titles = columns.map(|(&field, &columns)| {
+        let title = table.heading(field);
+        match field.is_right() {
+            true => format!("{title:>columns$}"),
+            false => padded(title, columns),
+        }
+    });
+    let titles: Vec<String> = titles.collect();
+    writeln!(out, "# {}", titles.join(separator))
+}
+
+/// Writes a row. Within a cell, a dot stands for the separator.
+pub(super) fn write_row(
+    table: &Table<'_>,
+    row: &Row,
+    separator: &str,
+    widths: &[usize],
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let columns = table.columns();
+    let cells = columns
+        .iter()
+        .zip(widths)
+        .enumerate()
+        .map(|(at, (&field, &width))| {
+            let cell = table.cell(field, row);
+            let is_last = at + 1 == columns.len();
+            match field {
+                Field::Sum(_) => padded(&format!(" {cell}"), width),
+                Field::Key(SortKey::Symbol) if is_last => cell.replace(separator, "."),
+                Field::Key(_) => padded(&cell.replace(separator, "."), width),
+            }
+        });
+    let cells: Vec<String> = cells.collect();
+    writeln!(out, "{}", cells.join(separator))
+}
