@@ -1,7 +1,7 @@
 //! The arguments of `rprof report`.
 
 use super::graph::GraphWords;
-use super::{FdeArgs, InputArgs};
+use super::{FdeArgs, FoldArgs, InputArgs};
 use clap::ArgAction;
 use rprof_profile::view::SortKey;
 use rprof_report::Graph;
@@ -13,6 +13,9 @@ pub(crate) struct ReportArgs {
 
     #[command(flatten)]
     pub(crate) fde: FdeArgs,
+
+    #[command(flatten)]
+    pub(crate) fold: FoldArgs,
 
     /// Plain text to stdout (always; for compatibility with perf)
     #[arg(long)]

@@ -25,10 +25,11 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         inlines: !args.input.no_inline,
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
-        demangling: args.input.demangling(),
+        demangling: args.fold.demangling(args.input.demangling()),
         group_by: SortKey::dimensions(&table.keys),
     };
-    let profile = read(&reader, &options)?;
+    let mut profile = read(&reader, &options)?;
+    profile.fold(&args.fold.fold);
     warn(&profile, &args.input);
     let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     let written = match args.stats {
