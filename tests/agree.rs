@@ -7,6 +7,10 @@
 )]
 
 mod common;
+#[path = "agree/filters.rs"]
+mod filters;
+#[path = "agree/keys.rs"]
+mod keys;
 #[path = "agree/trees.rs"]
 mod trees;
 

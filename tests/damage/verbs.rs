@@ -5,9 +5,9 @@ use rprof_export::{Firefox, Folded, Format, Pprof, Speedscope};
 use rprof_inspect::{DumpForm, JsonFields, OutlineFields, visit_info, write_dump};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::view::{Order, SortKey};
+use rprof_profile::view::{Order, SortKey, Sum, WantedColumns, Weighing};
 use rprof_profile::{Dimension, Filter};
-use rprof_report::{Graph, TableOptions, write_stats, write_table};
+use rprof_report::{Graph, Percentage, TableOptions, write_stats, write_table};
 use rprof_script::{FieldSelection, ScriptOptions, ShownRecords, write_script};
 use rprof_symbols::Demangling;
 use serde_json::Value;
@@ -112,13 +112,21 @@ fn report(reader: &Reader, root: &Path) -> Said {
         min_percent: 0.0,
         ..Graph::DEFAULT
     };
+    let weighing = match has_chains {
+        true => Weighing::WithChildren,
+        false => Weighing::Own,
+    };
+    let wanted = WantedColumns {
+        sums: Sum::ALL.to_vec(),
+        ..WantedColumns::default()
+    };
     let table = TableOptions {
-        keys: SortKey::DEFAULT.to_vec(),
-        children: has_chains,
+        columns: wanted.columns(SortKey::DEFAULT, weighing),
         graph: has_chains.then_some(graph),
         percent_limit: 0.0,
         is_filtered: false,
-        show_samples: true,
+        percentage: Percentage::Absolute,
+        time_slices: None,
         colors: false,
     };
     write_table(&profile, &table, &mut io::sink())?;

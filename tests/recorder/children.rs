@@ -118,7 +118,9 @@ impl Server {
     fn recorded(&self) -> Vec<String> {
         let args = ["--no-children", "-g", "none", "--sort", "pid"];
         let table = report(&self.file(), &args);
-        let rows = table.lines().filter(|line| line.contains('%'));
+        let rows = table
+            .lines()
+            .filter(|line| line.contains('%') && !line.starts_with('#'));
         let mut pids: Vec<String> = rows
             .filter_map(|row| Some(row.split_whitespace().nth(1)?.to_owned()))
             .collect();

@@ -9,7 +9,7 @@ macro_rules! dimensions {
         /// One thing that samples can be grouped by.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Dimension {
-            $(#[doc = $doc] $dimension,)*
+            $(#[doc = concat!("The ", $doc, ".")] $dimension,)*
         }
 
         impl Dimension {
@@ -20,6 +20,13 @@ macro_rules! dimensions {
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$dimension => $name,)*
+                }
+            }
+
+            /// What it is, in a line.
+            pub const fn about(self) -> &'static str {
+                match self {
+                    $(Self::$dimension => $doc,)*
                 }
             }
 
@@ -41,10 +48,10 @@ macro_rules! dimensions {
 }
 
 dimensions! {
-    Pid = "pid", "    Pid", id, "Process.";
-    Tid = "tid", "    Tid", id, "Thread.";
-    Cpu = "cpu", "CPU", cpu, "CPU.";
-    Cgroup = "cgroup", "Cgroup", text, "Control group.";
+    Pid = "pid", "    Pid", id, "process";
+    Tid = "tid", "    Tid", id, "thread";
+    Cpu = "cpu", "CPU", cpu, "CPU";
+    Cgroup = "cgroup", "Cgroup", text, "control group";
 }
 
 /// A value in a dimension.

@@ -20,6 +20,9 @@ pub enum Level {
 }
 
 impl Level {
+    /// How many there are.
+    pub(crate) const COUNT: usize = 5;
+
     /// The sign in a report's symbol column.
     pub fn sign(self) -> char {
         match self {

@@ -14,6 +14,7 @@ mod frames;
 mod gaps;
 mod label;
 mod profile;
+mod quality;
 mod strings;
 mod tally;
 #[doc(hidden)]
@@ -32,6 +33,7 @@ pub use frames::{FrameId, FrameInfo, Frames, Level};
 pub use gaps::{Gap, Gaps};
 pub use label::Label;
 pub use profile::{EventProfile, Group, ListedUnnamed, Loss, Profile, UnnamedImage};
+pub use quality::{Flaw, Quality};
 pub use strings::{StrId, Strings};
 pub use tally::{SampleCount, Tally, TallyParts};
 pub use tree::{Node, Tree};

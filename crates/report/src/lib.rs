@@ -3,15 +3,19 @@
 mod error;
 mod flame;
 mod gaps;
+mod quality;
 mod stats;
 mod table;
 mod text;
+mod totals;
 mod tree;
 mod unnamed;
 
 pub use error::Error;
 pub use flame::{Drawn, FlameOptions, FlamePalette, write_flame};
+pub use quality::{quality_advice, quality_faults, quality_line};
 pub use stats::write_stats;
 pub use table::{TableOptions, write_table};
+pub use totals::Percentage;
 pub use tree::{Graph, NodeValue, PrintType};
 pub use unnamed::unnamed_lines;

@@ -3,6 +3,7 @@
 mod counts;
 mod dimensions;
 mod driver;
+mod emptied;
 mod finish;
 mod flat;
 mod load;
@@ -15,6 +16,7 @@ mod stacks;
 mod timeline;
 
 pub use driver::{PassResult, ResolvedSample, TaskSample};
+pub use emptied::{EmptyFilter, empty_filter};
 pub(crate) use flat::count_flat;
 pub use load::{Options, Progress, load};
 pub use locations::{FoundLocations, find_locations};

@@ -1,6 +1,6 @@
 //! What rows are grouped by: perf's sort keys.
 
-use super::RowKey;
+use super::row::{FieldValue, RowKey};
 use crate::{Dimension, DimensionValue, FrameId, Group, Profile, StrId};
 use std::cmp::Ordering;
 
@@ -42,6 +42,16 @@ impl SortKey {
             Self::Dso => "dso",
             Self::Symbol => "sym",
             Self::Dimension(dimension) => dimension.name(),
+        }
+    }
+
+    /// What it is, in a line.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Comm => "name of the thread",
+            Self::Dso => "program, library or kernel",
+            Self::Symbol => "function",
+            Self::Dimension(dimension) => dimension.about(),
         }
     }
 
@@ -87,6 +97,18 @@ impl SortKey {
             Self::Symbol => row
                 .frame
                 .map_or_else(String::new, |id| symbol_cell(id, profile)),
+        }
+    }
+
+    /// What it says of a row, for other programs.
+    pub(super) fn value(self, row: &RowKey, profile: &Profile) -> FieldValue {
+        match self {
+            Self::Dimension(one) => match row.values.get(one) {
+                None => FieldValue::None,
+                Some(DimensionValue::Number(number)) => FieldValue::Number(number.into()),
+                Some(DimensionValue::Text(_)) => FieldValue::Text(self.cell(row, profile)),
+            },
+            Self::Comm | Self::Dso | Self::Symbol => FieldValue::Text(self.cell(row, profile)),
         }
     }
 

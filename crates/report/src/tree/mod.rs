@@ -3,9 +3,10 @@
 mod graph;
 mod list;
 
+use crate::table::Table;
 use rprof_base::Share;
 use rprof_profile::Profile;
-use rprof_profile::view::{CallTree, Counts, Order, Pruning, Row, Rows};
+use rprof_profile::view::{CallTree, Counts, Order, Pruning, Row};
 use std::io::{self, Write};
 
 /// How stacks are written.
@@ -121,18 +122,13 @@ impl Drawing<'_> {
 
 /// Writes the tree below a row; nothing if all of it is below the limit.
 pub(crate) fn write_tree(
-    rows: &Rows<'_>,
+    table: &Table<'_>,
     row: &Row,
     graph: Graph,
-    with_children: bool,
-    event_weight: u64,
-    profile: &Profile,
+    row_weight: u64,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let row_weight = match with_children {
-        true => row.total_weight,
-        false => row.self_weight,
-    };
+    let (rows, event_weight) = (&table.rows, table.totals.weight);
     let pruning = match graph.print {
         PrintType::Fractal => Pruning::BelowShare(graph.min_percent),
         _ => Pruning::below_percent(graph.min_percent, event_weight),
@@ -143,7 +139,7 @@ pub(crate) fn write_tree(
     let tree = rows.call_tree(row, graph.order, pruning);
     let mut drawing = Drawing {
         graph,
-        profile,
+        profile: table.profile,
         tree: &tree,
         event_weight,
         lines_left: graph.max_lines,

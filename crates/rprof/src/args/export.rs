@@ -1,6 +1,6 @@
 //! The arguments of `rprof export`.
 
-use super::{FdeArgs, FoldArgs, InputArgs};
+use super::{FdeArgs, FoldArgs, InputArgs, StrictArgs};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -21,6 +21,9 @@ pub(crate) struct ExportArgs {
 
     #[command(flatten)]
     pub(crate) fold: FoldArgs,
+
+    #[command(flatten)]
+    pub(crate) strict: StrictArgs,
 
     /// What to write [default: by the ending of -o: .json.gz, .speedscope.json, .pb.gz,
     /// .callgrind, .folded, .json]

@@ -1,12 +1,13 @@
 //! The arguments of `rprof report`.
 
 use super::graph::GraphWords;
-use super::{FdeArgs, FoldArgs, InputArgs};
-use clap::ArgAction;
-use rprof_profile::view::SortKey;
+use super::{ColumnArgs, FdeArgs, FoldArgs, InputArgs, StrictArgs, columns};
+use crate::screen::{Colors, PagerArgs};
+use clap::ValueEnum;
 use rprof_report::Graph;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = columns::help())]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -16,6 +17,9 @@ pub(crate) struct ReportArgs {
 
     #[command(flatten)]
     pub(crate) fold: FoldArgs,
+
+    #[command(flatten)]
+    pub(crate) strict: StrictArgs,
 
     /// Plain text to stdout (always; for compatibility with perf)
     #[arg(long)]
@@ -49,25 +53,51 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "LINES", default_value_t = Graph::DEFAULT.max_lines)]
     pub(crate) max_tree_lines: usize,
 
-    #[arg(short = 's', long, value_name = "KEYS", value_delimiter = ',', help = sort_help())]
-    pub(crate) sort: Vec<String>,
+    #[command(flatten)]
+    pub(crate) columns: ColumnArgs,
 
     /// Leave out rows below this percentage
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     pub(crate) percent_limit: f64,
 
-    /// Show the number of samples of each row
-    #[arg(short = 'n', long, action = ArgAction::SetTrue)]
-    pub(crate) show_nr_samples: bool,
+    /// What percentages are of, with filters
+    #[arg(
+        help_heading = "Filters",
+        long,
+        value_enum,
+        value_name = "OF",
+        default_value = "absolute"
+    )]
+    pub(crate) percentage: PercentageOf,
 
     /// Show only numbers: samples, losses, and how stacks ended that were unwound, by image
     #[arg(long)]
     pub(crate) stats: bool,
+
+    /// Colours of percentages: always, never, or auto: on a terminal
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "auto",
+        default_missing_value = "always",
+        hide_possible_values = true
+    )]
+    pub(crate) stdio_color: Colors,
+
+    #[command(flatten)]
+    pub(crate) paging: PagerArgs,
 }
 
-fn sort_help() -> String {
-    let keys: Vec<&str> = SortKey::all().map(SortKey::name).collect();
-    format!("Columns to group by: {}", keys.join(", "))
+/// What percentages are of, where a filter leaves samples out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PercentageOf {
+    /// Of all samples
+    Absolute,
+    /// Of those that are shown
+    Relative,
 }
 
 #[cfg(test)]

@@ -1,44 +1,52 @@
 //! `rprof report`.
 
-use super::reading::{open, read, warn};
-use crate::args::ReportArgs;
+use super::idle;
+use super::reading::{ending, open, read, warn};
+use crate::args::{PercentageOf, ReportArgs};
 use crate::say;
+use crate::screen::PagerArgs;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::Options;
-use rprof_profile::view::SortKey;
-use rprof_report::{Graph, TableOptions, write_stats, write_table};
+use rprof_profile::view::{Field, SortKey, Sum, Weighing};
+use rprof_report::{Graph, Percentage, TableOptions, write_stats, write_table};
 use rprof_untrusted::quoted;
-use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let mut table = table_options(args)?;
     let reader = open(args.input.recording.path(), args.input.limits)?;
     if !reader.has_call_chains() {
         // There is nothing to count beside a row's own samples.
-        (table.children, table.graph) = (false, None);
+        table = TableOptions {
+            columns: args.columns.columns(Weighing::Own)?,
+            graph: None,
+            ..table
+        };
     }
     let options = Options {
         filter: args.input.filter(),
-        stacks: table.children || table.graph.is_some() || args.stats,
+        stacks: table.columns.weighing == Weighing::WithChildren
+            || table.graph.is_some()
+            || args.stats,
         inlines: !args.input.no_inline,
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
         demangling: args.fold.demangling(args.input.demangling()),
-        group_by: SortKey::dimensions(&table.keys),
+        group_by: SortKey::dimensions(&table.columns.keys()),
     };
     let mut profile = read(&reader, &options)?;
     profile.fold(&args.fold.fold);
-    warn(&profile, &args.input);
-    let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-    let written = match args.stats {
-        true => write_stats(&profile, &mut out),
-        false => write_table(&profile, &table, &mut out),
-    };
-    written
-        .and_then(|()| out.flush())
-        .context("writing the report")?;
+    warn(&profile, &reader, &args.input);
+    let pager = args.paging.or(paging).pager();
+    pager.write(|mut out| {
+        let written = match args.stats {
+            true => write_stats(&profile, &mut out),
+            false => write_table(&profile, &table, &mut out),
+        };
+        written.context("writing the report")
+    })?;
+    idle::hint(&profile).into_iter().for_each(say::line);
     let recording = &args.input.recording;
     match recording.path().to_str() {
         _ if recording.is_default() => say::next("rprof flame > flame.svg"),
@@ -49,7 +57,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
             say::next(format_args!("rprof flame -i {input} > flame.svg"));
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(ending(args.strict, &profile))
 }
 
 fn table_options(args: &ReportArgs) -> Result<TableOptions> {
@@ -59,26 +67,28 @@ fn table_options(args: &ReportArgs) -> Result<TableOptions> {
         max_lines: args.max_tree_lines,
         ..graph
     });
-    let mut keys = Vec::new();
-    for name in &args.sort {
-        let Some(key) = SortKey::parse(name) else {
-            let known: Vec<&str> = SortKey::all().map(SortKey::name).collect();
-            let known = known.join(", ");
-            let why = format_args!("unknown sort key '{name}'; known are {known}");
-            return Err(usage(why));
-        };
-        keys.push(key);
-    }
-    if keys.is_empty() {
-        keys = SortKey::DEFAULT.to_vec();
+    let weighing = match children {
+        true => Weighing::WithChildren,
+        false => Weighing::Own,
+    };
+    let filter = args.input.filter();
+    let columns = args.columns.columns(weighing)?;
+    let has_children = columns.shown.contains(&Field::Sum(Sum::OverheadChildren));
+    if has_children && args.no_children {
+        return Err(usage(
+            "overhead_children needs what --no-children leaves out",
+        ));
     }
     Ok(TableOptions {
-        keys,
-        children,
+        columns,
         graph,
         percent_limit: args.percent_limit,
-        is_filtered: !args.input.filter().accepts_all(),
-        show_samples: args.show_nr_samples,
-        colors: std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+        is_filtered: !filter.accepts_all(),
+        percentage: match args.percentage {
+            PercentageOf::Absolute => Percentage::Absolute,
+            PercentageOf::Relative => Percentage::Relative,
+        },
+        time_slices: filter.times.map(|times| times.text().to_owned()),
+        colors: args.stdio_color.is_on(),
     })
 }

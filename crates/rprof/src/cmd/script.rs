@@ -1,8 +1,10 @@
 //! `rprof script`.
 
+use super::no_match;
 use super::reading::open;
 use crate::args::ScriptArgs;
 use crate::say;
+use crate::screen::PagerArgs;
 use crate::usage::usage;
 use anyhow::Result;
 use rprof_script::{FieldSelection, ScriptOptions, write_script};
@@ -12,7 +14,7 @@ use std::process::ExitCode;
 const NO_SCRIPTS: &str = "rprof runs no scripts: they are for the JSON, a line a sample, of \
                           rprof script --json (docs: crates/script/JSON.md)";
 
-pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
     let path = args.input.recording.path();
     let is_perfs = ["record", "report"]
         .iter()
@@ -37,9 +39,15 @@ pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
         locator: args.input.locator(&reader),
         demangling: args.input.demangling(),
     };
-    let mut out = std::io::stdout().lock();
-    let printed = write_script(&reader, &options, &mut out)?;
+    let pager = args.paging.or(paging).pager();
+    let printed = pager.write(|mut out| Ok(write_script(&reader, &options, &mut out)?))?;
+    let Some(printed) = printed else {
+        return Ok(ExitCode::SUCCESS);
+    };
     say::stacks(&printed.unwound);
     printed.warnings.iter().for_each(say::warning);
+    if printed.none_match {
+        say::warning(no_match::sentence(&reader, &args.input));
+    }
     Ok(ExitCode::SUCCESS)
 }
