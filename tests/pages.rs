@@ -7,6 +7,8 @@
 )]
 
 mod common;
+#[path = "pages/docs.rs"]
+mod docs;
 
 use common::{fixtures, run, scratch, tool};
 use std::path::{Path, PathBuf};

@@ -80,14 +80,14 @@ fn fields_stand_where_perf_has_them() {
     }
 }
 
-/// A recording by perf of [`PROGRAM`] with all that samples of a clock have.
+/// A recording by perf of [`PROGRAM`], with these options.
 struct Recorded {
     _live: Live,
     _dir: tempfile::TempDir,
     file: PathBuf,
 }
 
-fn recorded(test: &str) -> Option<Recorded> {
+fn recorded(test: &str, options: &[&str]) -> Option<Recorded> {
     if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
         return None;
     }
@@ -95,8 +95,7 @@ fn recorded(test: &str) -> Option<Recorded> {
     let dir = scratch();
     let program = compile_c(dir.path(), "program7", PROGRAM);
     let file = dir.path().join("perf.data");
-    let mut record = common::perf(["record", "-e", "cpu-clock", "-F", "1999", "--sample-cpu"]);
-    record.args(["-T", "-d", "-W", "--transaction", "--all-cgroups"]);
+    let mut record = common::perf([&["record"][..], options].concat());
     run(record.arg("-o").arg(&file).arg(&program)).ok();
     Some(Recorded {
         _live: live,
@@ -105,12 +104,41 @@ fn recorded(test: &str) -> Option<Recorded> {
     })
 }
 
+/// All that samples of a clock can have.
+const ALL: &[&str] = &[
+    "-e",
+    "cpu-clock",
+    "-F",
+    "1999",
+    "--sample-cpu",
+    "-T",
+    "-d",
+    "-W",
+    "--transaction",
+    "--all-cgroups",
+    "--code-page-size",
+];
+
 #[test]
 fn rows_by_each_key_are_those_of_perf() {
-    let Some(recorded) = recorded("rows_by_each_key_are_those_of_perf") else {
+    let Some(recorded) = recorded("rows_by_each_key_are_those_of_perf", ALL) else {
         return;
     };
-    for key in ["comm", "dso", "cpu", "cgroup"] {
+    for key in [
+        "comm",
+        "dso",
+        "cpu",
+        "socket",
+        "cgroup",
+        "time",
+        "local_weight",
+        "weight",
+        "local_ins_lat",
+        "ins_lat",
+        "transaction",
+        "code_page_size",
+        "time,cpu,sym",
+    ] {
         assert_same(&recorded.file, &[], &["-s", key]);
         assert_same(
             &recorded.file,
@@ -118,4 +146,109 @@ fn rows_by_each_key_are_those_of_perf() {
             &["-s", key, "-F", "overhead,sample,period"],
         );
     }
+    for quantum in ["1ms", "20ms", "1s"] {
+        assert_same(
+            &recorded.file,
+            &["--time-quantum", quantum],
+            &["-s", "time,dso"],
+        );
+    }
+}
+
+#[test]
+fn rows_of_threads_are_those_of_perf() {
+    let test = "rows_of_threads_are_those_of_perf";
+    let Some(recorded) = recorded(test, &["-a", "-e", "cpu-clock", "-F", "999"]) else {
+        return;
+    };
+    // perf's key pid is of threads.
+    let table = |command: &str, key: &str| {
+        let args = ["--no-children", "-g", "none", "-s", key, "-F", "overhead"];
+        let ran = match command {
+            "perf" => perf(
+                &[&["report", "--stdio"][..], &args].concat(),
+                &recorded.file,
+            ),
+            _ => run(rprof([&["report"][..], &args].concat())
+                .arg("-i")
+                .arg(&recorded.file))
+            .ok(),
+        };
+        cells(&ran.stdout)
+    };
+    let (theirs, ours) = (table("perf", "pid"), table("rprof", "tid"));
+    assert_eq!(ours.rows, theirs.rows);
+    assert_eq!(ours.headings, ["Overhead", "Tid:Command"]);
+    assert_eq!(theirs.headings, ["Overhead", "Pid:Command"]);
+}
+
+#[test]
+fn rows_of_tracepoints_are_those_of_perf() {
+    let test = "rows_of_tracepoints_are_those_of_perf";
+    if common::tracefs(test).is_none() {
+        return;
+    }
+    let events = ["-e", "sched:sched_switch", "-a"];
+    let Some(recorded) = recorded(test, &events) else {
+        return;
+    };
+    for keys in [
+        "trace",
+        "prev_pid",
+        "prev_comm",
+        "next_comm,next_pid",
+        "prev_state",
+        "sched:sched_switch.next_prio",
+        "sched_switch.next_prio",
+        "sched_switch.*",
+    ] {
+        // perf tells names with blanks apart, but shows them up to the blank.
+        let first_words = |cells: &mut Cells| {
+            for cell in cells.rows.iter_mut().flatten().filter(|_| keys != "trace") {
+                *cell = cell.split(' ').next().unwrap_or_default().to_owned();
+            }
+            cells.rows.sort();
+        };
+        let args = ["--no-children", "-g", "none", "-s", keys];
+        let theirs = perf(
+            &[&["report", "--stdio"][..], &args].concat(),
+            &recorded.file,
+        );
+        let ours = run(rprof([&["report"][..], &args].concat())
+            .arg("-i")
+            .arg(&recorded.file))
+        .ok();
+        let (mut theirs, mut ours) = (cells(&theirs.stdout), cells(&ours.stdout));
+        first_words(&mut theirs);
+        first_words(&mut ours);
+        assert_eq!(ours, theirs, "{keys}");
+    }
+}
+
+#[test]
+fn what_is_not_recorded_is_said() {
+    let dir = fixtures().join("spin");
+    let report = |key: &str| {
+        let mut rprof = rprof(["report", "-s", key, "-i"]);
+        run(rprof
+            .arg(dir.join("perf.data"))
+            .arg("--symfs")
+            .arg(dir.join("root")))
+    };
+    for (key, how) in [
+        (
+            "weight",
+            "the recording has no weights, which the sort key weight needs: rprof record -W",
+        ),
+        ("code_page_size", "rprof record --code-page-size has them"),
+        ("transaction", "rprof record --transaction has them"),
+        ("trace", "raw data of tracepoints"),
+    ] {
+        let said = report(key).fails(1);
+        assert!(said.contains(how), "{said}");
+    }
+    let said = report("prev_pid").fails(2);
+    assert!(said.contains("unknown sort key 'prev_pid'"), "{said}");
+    let said = report("coom").fails(2);
+    assert!(said.contains("did you mean 'comm'?"), "{said}");
 }

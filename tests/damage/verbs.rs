@@ -1,13 +1,13 @@
 //! What is done with each damaged recording: all that the sub-commands do, without their printing.
 
-use rprof_analysis::{Options, TimelineDetail, load, load_timeline};
+use rprof_analysis::{GroupBy, Options, TimelineDetail, load, load_timeline};
 use rprof_export::{Firefox, Folded, Format, Pprof, Speedscope};
 use rprof_inspect::{DumpForm, JsonFields, OutlineFields, visit_info, write_dump};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::view::{Order, SortKey, Sum, WantedColumns, Weighing};
-use rprof_profile::{Dimension, Filter};
-use rprof_report::{Graph, Percentage, TableOptions, write_stats, write_table};
+use rprof_profile::{Dimension, DimensionValues, Filter};
+use rprof_report::{Graph, Layout, Percentage, TableOptions, write_stats, write_table};
 use rprof_script::{FieldSelection, ScriptOptions, ShownRecords, write_script};
 use rprof_symbols::Demangling;
 use serde_json::Value;
@@ -100,8 +100,20 @@ fn locator(root: &Path) -> Locator {
 }
 
 fn report(reader: &Reader, root: &Path) -> Said {
+    let all = Dimension::ALL.iter().copied();
+    let all: Vec<Dimension> = all
+        .filter(|&one| GroupBy::is_recorded(reader, one))
+        .collect();
+    let mut said = Vec::new();
+    for keys in all.chunks(DimensionValues::MOST) {
+        said.extend(report_by(keys, reader, root)?);
+    }
+    Ok(said)
+}
+
+fn report_by(keys: &[Dimension], reader: &Reader, root: &Path) -> Said {
     let options = Options {
-        group_by: Dimension::ALL.to_vec(),
+        group_by: GroupBy::of(keys),
         locator: locator(root),
         ..Options::default()
     };
@@ -128,6 +140,7 @@ fn report(reader: &Reader, root: &Path) -> Said {
         percentage: Percentage::Absolute,
         time_slices: None,
         colors: false,
+        layout: Layout::default(),
     };
     write_table(&profile, &table, &mut io::sink())?;
     write_stats(&profile, &mut io::sink())?;

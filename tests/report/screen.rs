@@ -157,3 +157,87 @@ fn colours_are_for_terminals_that_have_them() {
     let asked = crate::report(&["--stdio-color=always"]);
     assert!(asked.contains(RED));
 }
+
+/// Columns of the widest line that is of a table or a tree.
+fn widest(seen: &str) -> usize {
+    let lines = seen.lines().filter(|line| line.starts_with(' '));
+    lines.map(|line| line.chars().count()).max().unwrap_or(0)
+}
+
+#[test]
+fn lines_are_as_wide_as_the_terminal() {
+    let test = "lines_are_as_wide_as_the_terminal";
+    let plain = ("NO_COLOR", "1");
+    let long = "report --no-pager -s sym,dso,comm";
+    let Some(wide) = shown(test, 200, long, &[plain]) else {
+        return;
+    };
+    let narrow = shown(test, 56, long, &[plain]).unwrap();
+    assert!(widest(&wide) > 56 && widest(&narrow) <= 56, "{narrow}");
+    assert!(
+        narrow.contains('\u{2026}') && !wide.contains('\u{2026}'),
+        "{narrow}"
+    );
+    let all = shown(test, 56, &format!("{long} --full-names"), &[plain]).unwrap();
+    assert_eq!(widest(&all), widest(&wide));
+    assert!(!all.contains('\u{2026}'), "{all}");
+    for variable in [("TERM", "dumb"), ("LC_ALL", "C")] {
+        let ascii = shown(test, 56, long, &[plain, variable]).unwrap();
+        assert!(ascii.is_ascii() && ascii.contains("..."), "{ascii}");
+        assert!(widest(&ascii) <= 56, "{ascii}");
+    }
+    let by_variable = shown(test, 200, long, &[plain, ("COLUMNS", "56")]).unwrap();
+    assert_eq!(by_variable, narrow);
+    // With colours, the columns are the same.
+    let colored = shown(test, 56, long, &[]).unwrap();
+    let bare = ["\x1b[31m", "\x1b[32m", "\x1b[0m"];
+    let bare = bare
+        .iter()
+        .fold(colored, |text, code| text.replace(code, ""));
+    assert_eq!(bare, narrow);
+}
+
+#[test]
+fn nothing_is_cut_where_there_is_no_terminal() {
+    let table = ["-s", "sym,dso,comm"];
+    let mut narrow = crate::common::rprof(["report", "-i"]);
+    narrow
+        .arg(spin().join("perf.data"))
+        .arg("--symfs")
+        .arg(spin().join("root"));
+    let narrow = run(narrow.args(table).env("COLUMNS", "30")).ok().stdout;
+    assert_eq!(narrow, crate::report(&table));
+}
+
+#[test]
+fn what_limits_leave_out_is_counted() {
+    let flat = ["--no-children", "-g", "none"];
+    let limited = crate::report(&[&flat[..], &["--limit", "1"]].concat());
+    assert!(
+        limited.contains("] hot\n#\n# 1 row more, 29.72%\n"),
+        "{limited}"
+    );
+    let limited = crate::report(&[&flat[..], &["--percent-limit", "50"]].concat());
+    assert!(
+        limited.contains("] hot\n#\n# 1 row more, 29.72%\n"),
+        "{limited}"
+    );
+    assert!(!crate::report(&flat).contains(" more"));
+}
+
+#[test]
+fn columns_are_as_wide_as_asked_for() {
+    let flat = ["--no-children", "-g", "none"];
+    let table = crate::report(&[&flat[..], &["-w", "10,3,0,6"]].concat());
+    let lines: Vec<&str> = table.lines().skip(5).take(5).collect();
+    assert_eq!(
+        lines,
+        [
+            "#   Overhead  Com  Shared Object  Symbol",
+            "# ..........  ...  .............  ......",
+            "#",
+            "      70.28%  spi  spin           [.] ho",
+            "      29.72%  spi  spin           [.] co",
+        ]
+    );
+}

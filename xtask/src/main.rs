@@ -15,6 +15,7 @@ mod bless;
 mod ci;
 mod command;
 mod demo;
+mod dist;
 mod files;
 mod fixtures;
 mod fuzz;
@@ -64,6 +65,11 @@ const TASKS: &[Task] = &[
         "demo",
         demo::run,
         "[dir]: record, report and draw a small program",
+    ),
+    (
+        "dist",
+        dist::run,
+        "[--docs]: build a release: static binary, .deb, archive, checksums; or man pages and completions",
     ),
 ];
 

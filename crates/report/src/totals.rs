@@ -85,6 +85,7 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::Layout;
     use rprof_profile::testing;
     use rprof_profile::view::{Columns, Weighing};
 
@@ -99,6 +100,7 @@ mod tests {
             percentage,
             time_slices: None,
             colors: false,
+            layout: Layout::default(),
         };
         let mut out = Vec::new();
         let totals = Totals::of(&event, &options);

@@ -1,73 +1,7 @@
-//! `rprof`: the command line. Everything that prints to stdout or stderr, or decides on an exit
-//! code, is in this crate.
+//! The program: all of it is in the library beside.
 
-mod args;
-mod browser;
-mod cmd;
-mod say;
-mod screen;
-mod target;
-mod usage;
-
-use anyhow::anyhow;
-use args::{Args, Command};
-use rprof_ringbuf::sys::Rights;
 use std::process::ExitCode;
-use usage::Usage;
 
 fn main() -> ExitCode {
-    let rights = match Rights::settle() {
-        Ok(Rights::Foreign) => {
-            say::error(&anyhow!(
-                "set-user-id and set-group-id programs have rights that are not yours: rprof does \
-                 nothing with them (sudo, or capabilities for a group, as in README.md)"
-            ));
-            return ExitCode::FAILURE;
-        }
-        Ok(rights) => rights,
-        Err(error) => {
-            say::error(&anyhow!(error).context("looking at the rights of this process"));
-            return ExitCode::FAILURE;
-        }
-    };
-    let args = match Args::read() {
-        Ok(args) => args,
-        Err(error) => return usage::answer(&error),
-    };
-    let paging = args.paging;
-    let done = match args.command {
-        Command::Record(args) => cmd::record::run(&args, rights),
-        Command::Stat(args) => cmd::stat::run(&args),
-        Command::StatRecord(args) => cmd::stat::record(&args),
-        Command::StatReport(args) => cmd::stat::report(&args),
-        Command::Report(args) => cmd::report::run(&args, paging),
-        Command::Flame(args) => cmd::flame::run(&args, rights),
-        Command::Export(args) => cmd::export::run(&args),
-        Command::Script(args) => cmd::script::run(&args, paging),
-        Command::Dump(args) => cmd::dump::run(&args, paging),
-        Command::Symbols(args) => cmd::symbols::run(&args, paging),
-        Command::Info(args) => cmd::info::run(&args, paging),
-        Command::Doctor(args) => cmd::doctor::run(&args, rights),
-        Command::List(args) => cmd::list::run(&args, paging),
-    };
-    match done {
-        Ok(code) => code,
-        Err(error) if is_closed_stdout(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            say::error(&error);
-            match error.downcast_ref() {
-                // As a shell says that SIGINT ended something.
-                Some(rprof_record::Error::Interrupted) => ExitCode::from(128 + 2),
-                Some(rprof_record::Error::NothingToRecord) => ExitCode::from(usage::CODE),
-                _ if error.is::<Usage>() => ExitCode::from(usage::CODE),
-                _ => ExitCode::FAILURE,
-            }
-        }
-    }
-}
-
-/// Somebody closed our stdout (`rprof report | head`): no error. What a recorder writes to is another
-/// matter.
-fn is_closed_stdout(error: &anyhow::Error) -> bool {
-    !error.is::<rprof_record::Error>() && screen::is_broken_pipe(error)
+    rprof::main()
 }

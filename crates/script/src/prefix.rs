@@ -5,6 +5,7 @@ use crate::line::Layout;
 use crate::relative::{self, Times};
 use crate::text;
 use rprof_abi::{CpuMode, Misc, Sample};
+use rprof_base::Utc;
 use rprof_perfdata::feature::ClockData;
 use std::io::Write;
 
@@ -105,49 +106,26 @@ fn wall_time(clock: ClockData, time_ns: u64, nanoseconds: bool, out: &mut Vec<u8
         .wall_ns
         .wrapping_add(time_ns.wrapping_sub(clock.clock_ns));
     let (seconds, rest) = (ns / 1_000_000_000, ns % 1_000_000_000);
-    let (year, month, day) = date(seconds / 86400);
-    let (hour, minute) = (seconds / 3600 % 24, seconds / 60 % 60);
+    let Utc {
+        year,
+        month,
+        day,
+        hour,
+        minute,
+        second,
+        ..
+    } = Utc::of(seconds);
     // Writing to memory does not fail.
     let _ = write!(
         out,
-        "{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02}",
-        seconds % 60
+        "{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"
     );
     text::fraction(out, rest, nanoseconds);
-}
-
-/// Year, month and day of a day since 1970-01-01. Years are counted from March, so that the leap
-/// day is the last; 400 of them have 146,097 days.
-fn date(day: u64) -> (u64, u64, u64) {
-    let day = day + 719_468; // since 0000-03-01
-    let (era, day) = (day / 146_097, day % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let is_next = month >= 10;
-    let month = if is_next { month - 9 } else { month + 3 };
-    (era * 400 + year + u64::from(is_next), month, day)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dates_are_those_of_the_calendar() {
-        for (day, expected) in [
-            (0, (1970, 1, 1)),
-            (11_016, (2000, 2, 29)),
-            (11_017, (2000, 3, 1)),
-            (19_722, (2023, 12, 31)),
-            (19_782, (2024, 2, 29)),
-            (47_540, (2100, 2, 28)),
-            (47_541, (2100, 3, 1)),
-        ] {
-            assert_eq!(date(day), expected, "{day}");
-        }
-    }
 
     #[test]
     fn wall_time_goes_with_the_recordings_clock() {

@@ -9,8 +9,8 @@ use rprof_perfdata::Reader;
 use rprof_profile::{Dimension, Filter};
 use rprof_profile::view::{SortKey, Sum, WantedColumns, Weighing};
 use rprof_export::{Firefox, Folded, Format, Json, Pprof, Speedscope};
-use rprof_analysis::{Options, TimelineDetail, load, load_timeline};
-use rprof_report::{Percentage, TableOptions, write_table};
+use rprof_analysis::{GroupBy, Options, TimelineDetail, load, load_timeline};
+use rprof_report::{Layout, Percentage, TableOptions, write_table};
 use rprof_script::{FieldSelection, ScriptOptions, write_script};
 use rprof_symbols::Demangling;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
         ..Locator::default()
     };
     let options = Options {
-        group_by: vec![Dimension::Tid],
+        group_by: GroupBy::of(&[Dimension::Tid]),
         locator: locator.clone(),
         ..Options::default()
     };
@@ -51,6 +51,7 @@ fuzz_target!(|bytes: &[u8]| {
             percentage: Percentage::Absolute,
             time_slices: None,
                 colors: false,
+                layout: Layout::default(),
         };
         let _ = write_table(&profile, &table, &mut std::io::sink());
         for event in 0..profile.events.len() {

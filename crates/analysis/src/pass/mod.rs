@@ -14,7 +14,10 @@ mod profile;
 mod query;
 mod stacks;
 mod timeline;
+mod trace_texts;
 
+pub(crate) use dimensions::Grouping;
+pub use dimensions::{GroupBy, TraceField};
 pub use driver::{PassResult, ResolvedSample, TaskSample};
 pub use emptied::{EmptyFilter, empty_filter};
 pub(crate) use flat::count_flat;

@@ -2,7 +2,7 @@
 
 use super::SortKey;
 use super::row::{FieldValue, Row, Weighing};
-use crate::{Level, Profile};
+use crate::{Dimension, Level, Profile};
 use rprof_base::Share;
 use std::cmp::Ordering;
 
@@ -146,8 +146,12 @@ impl Field {
     }
 
     /// The column's heading. Beside what rows called, perf's overhead is `Self`.
-    pub const fn heading(self, columns: &Columns) -> &'static str {
+    pub fn heading(self, columns: &Columns) -> &str {
         match self {
+            Self::Key(SortKey::Dimension(Dimension::TraceField(number))) => {
+                let name = columns.trace_fields.get(usize::from(number));
+                name.map_or("", String::as_str)
+            }
             Self::Sum(Sum::Overhead) if columns.has_self => "Self",
             Self::Sum(sum) => sum.heading(),
             Self::Key(key) => key.heading(),
@@ -172,7 +176,12 @@ impl Field {
         match self {
             Self::Sum(sum) if sum.is_share() => FieldValue::Share(Share::of(sum.of(row), whole)),
             Self::Sum(sum) => FieldValue::Number(sum.of(row).into()),
-            Self::Key(key) => key.value(&row.key, profile),
+            Self::Key(key) => match (key.value(&row.key, profile), key.is_summed()) {
+                (FieldValue::Number(one), true) => {
+                    FieldValue::Number(one * i128::from(row.self_samples))
+                }
+                (value, _) => value,
+            },
         }
     }
 
@@ -183,6 +192,10 @@ impl Field {
                 format!("{:.2}%", Share::of(sum.of(row), whole))
             }
             Self::Sum(sum) => sum.of(row).to_string(),
+            Self::Key(key) if key.is_summed() => match self.value(row, whole, profile) {
+                FieldValue::Number(sum) => sum.to_string(),
+                _ => String::new(),
+            },
             Self::Key(key) => key.cell(&row.key, profile),
         }
     }
@@ -205,6 +218,8 @@ pub struct Columns {
     pub order: Vec<Field>,
     /// Whether rows count what they called, and which of them there are.
     pub weighing: Weighing,
+    /// Headings of fields of tracepoints, by number.
+    pub trace_fields: Vec<String>,
     /// Whether the overhead is called `Self`.
     has_self: bool,
 }
@@ -277,6 +292,7 @@ impl WantedColumns {
             shown,
             order,
             weighing,
+            trace_fields: Vec::new(),
             has_self: weighing == Weighing::WithChildren && !self.fields.is_only(),
         }
     }

@@ -106,7 +106,9 @@ impl SortKey {
             Self::Dimension(one) => match row.values.get(one) {
                 None => FieldValue::None,
                 Some(DimensionValue::Number(number)) => FieldValue::Number(number.into()),
-                Some(DimensionValue::Text(_)) => FieldValue::Text(self.cell(row, profile)),
+                Some(DimensionValue::Text(_) | DimensionValue::Task(..)) => {
+                    FieldValue::Text(self.cell(row, profile))
+                }
             },
             Self::Comm | Self::Dso | Self::Symbol => FieldValue::Text(self.cell(row, profile)),
         }
@@ -121,10 +123,15 @@ impl SortKey {
                 let value = |row: &RowKey| {
                     row.values.get(one).map(|value| match value {
                         DimensionValue::Number(number) => (number, None),
+                        DimensionValue::Task(id, _) => (id.into(), None),
                         DimensionValue::Text(id) => (0, text(Some(id))),
                     })
                 };
-                value(a).cmp(&value(b))
+                let order = value(a).cmp(&value(b));
+                match one.is_descending() {
+                    true => order.reverse(),
+                    false => order,
+                }
             }
             Self::Dso => text(a.image).cmp(&text(b.image)),
             Self::Symbol => {
@@ -134,6 +141,14 @@ impl SortKey {
                 };
                 symbol(a).cmp(&symbol(b))
             }
+        }
+    }
+
+    /// Whether a row shows the value times the number of its samples.
+    pub(super) const fn is_summed(self) -> bool {
+        match self {
+            Self::Dimension(one) => one.is_summed(),
+            Self::Comm | Self::Dso | Self::Symbol => false,
         }
     }
 

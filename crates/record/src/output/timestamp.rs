@@ -1,5 +1,6 @@
 //! Moments in names of files.
 
+use rprof_base::Utc;
 use rprof_ringbuf::sys::Clock;
 
 /// Now, as perf writes it, but in UTC: year, month, day, hours, minutes, seconds, hundredths. So names
@@ -10,27 +11,17 @@ pub(crate) fn now() -> String {
 
 fn of_wall_ns(ns: u64) -> String {
     let hundredths = ns / 10_000_000;
-    let seconds = hundredths / 100;
-    let (year, month, day) = date_of(seconds / 86400);
-    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    let Utc {
+        year,
+        month,
+        day,
+        hour,
+        minute,
+        second,
+        ..
+    } = Utc::of(hundredths / 100);
     let hundredth = hundredths % 100;
     format!("{year:04}{month:02}{day:02}{hour:02}{minute:02}{second:02}{hundredth:02}")
-}
-
-/// The date of a day since 1970, by years that begin in March: leap days come last.
-fn date_of(days: u64) -> (u64, u64, u64) {
-    const DAYS_OF_400_YEARS: u64 = 146_097;
-    // From March 1st of the year 0 on.
-    let days = days + 719_468;
-    let (era, day_of_era) = (days / DAYS_OF_400_YEARS, days % DAYS_OF_400_YEARS);
-    let leap_days = day_of_era / 1460 + day_of_era / (DAYS_OF_400_YEARS - 1);
-    let year_of_era = (day_of_era + day_of_era / 36524 - leap_days) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
-    let month = (from_march + 2) % 12 + 1;
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    (year, month, day)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod text;
 pub(crate) use text::left_out;
 pub use text::write_table;
 
+use crate::text::Fit;
 use crate::totals::{Percentage, Totals};
 use crate::tree::Graph;
 use rprof_base::Share;
@@ -28,6 +29,19 @@ pub struct TableOptions {
     pub time_slices: Option<String>,
     /// Colour heavy rows, as perf does, by terminal sequences.
     pub colors: bool,
+    /// What has room.
+    pub layout: Layout,
+}
+
+/// What of a table has room.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Layout {
+    /// Rows, at most.
+    pub limit: Option<usize>,
+    /// Where lines of text end, if anywhere.
+    pub fit: Option<Fit>,
+    /// Widths of columns of text, from the first on; 0 and those that are not there are as wide as they need be.
+    pub widths: Vec<usize>,
 }
 
 /// The table of an event.
@@ -40,11 +54,29 @@ pub(crate) struct Table<'p> {
     pub(crate) totals: Totals,
     /// Those that are shown, in order.
     pub(crate) shown: Vec<Row>,
-    /// How many a limit leaves out.
-    #[expect(dead_code, reason = "forms that say it are still to come")]
-    pub(crate) n_left_out: usize,
+    /// What limits leave out.
+    pub(crate) left_out: LeftOut,
     /// All rows, for trees.
     pub(crate) rows: Rows<'p>,
+}
+
+/// Rows that are not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    pub(crate) rows: usize,
+    /// Of their own samples.
+    pub(crate) weight: u64,
+}
+
+impl LeftOut {
+    fn of(rows: &Rows<'_>, shown: &[Row]) -> Self {
+        let sum = |weights: &mut dyn Iterator<Item = u64>| weights.fold(0, u64::saturating_add);
+        let all = sum(&mut rows.iter().map(|row| row.self_weight));
+        Self {
+            rows: rows.iter().count() - shown.len(),
+            weight: all.saturating_sub(sum(&mut shown.iter().map(|row| row.self_weight))),
+        }
+    }
 }
 
 impl<'p> Table<'p> {
@@ -60,9 +92,10 @@ impl<'p> Table<'p> {
             let share = Share::of(options.weight(row), totals.weight);
             share.percent() >= options.percent_limit
         };
-        let shown: Vec<Row> = rows.iter().filter(is_shown).copied().collect();
+        let limit = options.layout.limit.unwrap_or(usize::MAX);
+        let shown: Vec<Row> = rows.iter().filter(is_shown).take(limit).copied().collect();
         Self {
-            n_left_out: rows.iter().count() - shown.len(),
+            left_out: LeftOut::of(&rows, &shown),
             profile,
             event,
             options,
@@ -78,7 +111,7 @@ impl<'p> Table<'p> {
     }
 
     /// The heading of a column.
-    pub(crate) fn heading(&self, field: Field) -> &'static str {
+    pub(crate) fn heading(&self, field: Field) -> &'p str {
         field.heading(&self.options.columns)
     }
 

@@ -1,14 +1,15 @@
 //! Tables as text: what perf users know, trees below its rows.
 
-use super::{Table, TableOptions};
+use super::{Layout, Table, TableOptions};
 use crate::quality::{quality_advice, quality_line};
-use crate::text::{padded, width};
+use crate::text::{Fit, padded, shrunk, split_tree_line, start, width};
 use crate::tree::write_tree;
 use crate::unnamed::unnamed_lines;
 use rprof_base::{Counted, Share};
 use rprof_profile::view::{Field, FieldValue, Row};
 use rprof_profile::{EventProfile, Profile};
 use rprof_untrusted::printable;
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Writes a table for each event, then how stacks ended that were unwound, and what could not be
@@ -89,34 +90,79 @@ fn write_event(
         write_row(&table, row, &widths, out)?;
         if let Some(graph) = options.graph {
             let weight = options.weight(row);
-            write_tree(&table, row, graph, weight, out)?;
+            match options.layout.fit {
+                None => write_tree(&table, row, graph, weight, out)?,
+                Some(fit) => {
+                    let mut tree = Vec::new();
+                    write_tree(&table, row, graph, weight, &mut tree)?;
+                    write_fitted(&tree, fit, out)?;
+                }
+            }
         }
+    }
+    if table.left_out.rows > 0 {
+        let rows = Counted::new(table.left_out.rows as u64, "row more", "rows more");
+        let share = Share::of(table.left_out.weight, table.totals.weight);
+        writeln!(out, "#\n# {rows}, {share}%")?;
     }
     writeln!(out)?;
     writeln!(out)
 }
 
+/// Writes a tree whose names are cut to fit.
+fn write_fitted(tree: &[u8], fit: Fit, out: &mut impl Write) -> io::Result<()> {
+    // A drawing is made of strings.
+    let tree = std::str::from_utf8(tree).map_err(io::Error::other)?;
+    for line in tree.lines() {
+        let (drawing, name) = split_tree_line(line);
+        writeln!(out, "{drawing}{}", fit.name(name, width(drawing)))?;
+    }
+    Ok(())
+}
+
 /// The last column is not padded, and names may have thousands of characters: its dots end here.
 const LAST_COLUMN: usize = 60;
 
-/// Headings and dots; returns the columns' widths.
-fn write_heading(table: &Table<'_>, out: &mut impl Write) -> io::Result<Vec<usize>> {
+/// How wide each column is.
+fn widths_of(table: &Table<'_>) -> Vec<usize> {
     let columns = table.columns();
+    let layout = &table.options.layout;
     let widths = columns.iter().enumerate().map(|(at, &field)| {
         let is_last = at + 1 == columns.len();
+        if let Some(&fixed) = layout.widths.get(at).filter(|&&fixed| fixed > 0) {
+            return (fixed, false);
+        }
         let widest = match field {
             Field::Sum(_) => field.min_width(),
-            Field::Key(_) if is_last => LAST_COLUMN,
+            Field::Key(_) if is_last && layout.fit.is_none() => LAST_COLUMN,
             Field::Key(_) => {
                 let cells = table.shown.iter().map(|row| width(&table.cell(field, row)));
                 cells.max().unwrap_or(0)
             }
         };
-        widest.max(width(table.heading(field)))
+        (
+            widest.max(width(table.heading(field))),
+            matches!(field, Field::Key(_)),
+        )
     });
-    let widths: Vec<usize> = widths.collect();
-    let headings = columns.iter().zip(&widths);
-    let titles = headings.map(|(&field, &columns)| placed(table.heading(field), columns, field));
+    let mut widths: Vec<(usize, bool)> = widths.collect();
+    if let Some(fit) = layout.fit {
+        shrunk(&mut widths, fit.columns);
+    }
+    let mut widths: Vec<usize> = widths.into_iter().map(|(columns, _)| columns).collect();
+    if let (Some(fit), Some((last, others))) = (layout.fit, widths.split_last_mut()) {
+        let taken: usize = others.iter().map(|columns| columns + 2).sum();
+        *last = (*last).min(fit.room(taken + 2));
+    }
+    widths
+}
+
+/// Headings and dots; returns the columns' widths.
+fn write_heading(table: &Table<'_>, out: &mut impl Write) -> io::Result<Vec<usize>> {
+    let widths = widths_of(table);
+    let headings = table.columns().iter().zip(&widths);
+    let titles = headings
+        .map(|(&field, &columns)| placed(&start(table.heading(field), columns), columns, field));
     let titles: Vec<String> = titles.collect();
     let dots: Vec<String> = widths.iter().map(|&columns| ".".repeat(columns)).collect();
     writeln!(out, "# {}", titles.join("  ").trim_end())?;
@@ -132,14 +178,24 @@ fn write_row(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let columns = table.columns();
-    let mut line = String::new();
+    // Colours take no columns.
+    let (mut line, mut taken) = (String::new(), 0);
     for (at, (&field, &columns_of)) in columns.iter().zip(widths).enumerate() {
         let is_last = at + 1 == columns.len();
-        let columns = match field {
-            Field::Key(_) if is_last => 0,
-            _ => columns_of,
+        taken += "  ".len();
+        let cell = table.cell(field, row);
+        let cell = cut(
+            &cell,
+            &table.options.layout,
+            at,
+            (taken, is_last),
+            columns_of,
+        );
+        let cell = match field {
+            Field::Key(_) if is_last => cell.into_owned(),
+            _ => placed(&cell, columns_of, field),
         };
-        let cell = placed(&table.cell(field, row), columns, field);
+        taken += width(&cell);
         line += "  ";
         match field.value(row, table.totals.weight, table.profile) {
             FieldValue::Share(share) if table.options.colors => line += &colored(&cell, share),
@@ -148,6 +204,22 @@ fn write_row(
     }
     line.push('\n');
     out.write_all(line.as_bytes())
+}
+
+/// A cell that fits: into the width that was asked for, or into what the screen has.
+fn cut<'t>(
+    cell: &'t str,
+    layout: &Layout,
+    at: usize,
+    (column, is_last): (usize, bool),
+    columns: usize,
+) -> Cow<'t, str> {
+    match (layout.widths.get(at), layout.fit) {
+        (Some(&fixed), _) if fixed > 0 => start(cell, fixed),
+        (_, Some(fit)) if is_last => fit.name(cell, column),
+        (_, Some(fit)) => fit.cut(cell, columns),
+        (_, None) => cell.into(),
+    }
 }
 
 /// A text in its column, at the side where its field's cells stand.

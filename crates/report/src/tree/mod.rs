@@ -128,7 +128,7 @@ pub(crate) fn write_tree(
     row_weight: u64,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let (rows, event_weight) = (&table.rows, table.totals.weight);
+    let (rows, profile, event_weight) = (&table.rows, table.profile, table.totals.weight);
     let pruning = match graph.print {
         PrintType::Fractal => Pruning::BelowShare(graph.min_percent),
         _ => Pruning::below_percent(graph.min_percent, event_weight),
@@ -139,7 +139,7 @@ pub(crate) fn write_tree(
     let tree = rows.call_tree(row, graph.order, pruning);
     let mut drawing = Drawing {
         graph,
-        profile: table.profile,
+        profile,
         tree: &tree,
         event_weight,
         lines_left: graph.max_lines,

@@ -4,6 +4,7 @@ mod attached;
 mod columns;
 mod command;
 mod doctor;
+mod documented;
 mod export;
 mod fde;
 mod filters;
@@ -11,6 +12,7 @@ mod flame;
 mod fold;
 mod graph;
 mod input;
+mod layout;
 mod limits;
 mod list;
 mod record;
@@ -26,11 +28,13 @@ mod unknown;
 pub(crate) use columns::ColumnArgs;
 pub(crate) use command::CommandArgs;
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use documented::documented;
 pub(crate) use export::{ExportArgs, ExportFormat};
 pub(crate) use fde::FdeArgs;
 pub(crate) use flame::FlameArgs;
 pub(crate) use fold::FoldArgs;
 pub(crate) use input::InputArgs;
+pub(crate) use layout::LayoutArgs;
 pub(crate) use limits::LimitArgs;
 pub(crate) use list::ListArgs;
 use record::parse_control;
@@ -97,10 +101,10 @@ pub(crate) enum Command {
     Record(Box<RecordArgs>),
     /// Count events of a command, of processes or CPUs, without samples
     Stat(StatArgs),
-    /// Count events into a file: what follows rprof stat record
+    /// Count events, and write the counts into a file, too
     #[command(hide = true, name = STAT_RECORD, bin_name = "rprof stat record")]
     StatRecord(StatArgs),
-    /// Show the counts of a file: what follows rprof stat report
+    /// Show the counts of a file
     #[command(hide = true, name = STAT_REPORT, bin_name = "rprof stat report")]
     StatReport(StatReportArgs),
     /// Show where samples were taken, as a table with call trees

@@ -1,8 +1,8 @@
 //! The arguments of `rprof report`.
 
 use super::graph::GraphWords;
-use super::{ColumnArgs, FdeArgs, FoldArgs, InputArgs, StrictArgs, columns};
-use crate::screen::{Colors, PagerArgs};
+use super::{ColumnArgs, FdeArgs, FoldArgs, InputArgs, LayoutArgs, StrictArgs, columns};
+use crate::screen::PagerArgs;
 use clap::ValueEnum;
 use rprof_report::Graph;
 
@@ -70,22 +70,12 @@ pub(crate) struct ReportArgs {
     )]
     pub(crate) percentage: PercentageOf,
 
+    #[command(flatten)]
+    pub(crate) layout: LayoutArgs,
+
     /// Show only numbers: samples, losses, and how stacks ended that were unwound, by image
     #[arg(long)]
     pub(crate) stats: bool,
-
-    /// Colours of percentages: always, never, or auto: on a terminal
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHEN",
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "auto",
-        default_missing_value = "always",
-        hide_possible_values = true
-    )]
-    pub(crate) stdio_color: Colors,
 
     #[command(flatten)]
     pub(crate) paging: PagerArgs,

@@ -15,3 +15,4 @@ pub(crate) mod report;
 pub(crate) mod script;
 pub(crate) mod stat;
 pub(crate) mod symbols;
+mod trace_fields;

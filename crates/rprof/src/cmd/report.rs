@@ -2,28 +2,37 @@
 
 use super::idle;
 use super::reading::{ending, open, read, warn};
+use super::trace_fields::TraceFields;
 use crate::args::{PercentageOf, ReportArgs};
 use crate::say;
-use crate::screen::PagerArgs;
+use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
-use rprof_analysis::Options;
+use rprof_analysis::{GroupBy, Options};
 use rprof_profile::view::{Field, SortKey, Sum, Weighing};
-use rprof_report::{Graph, Percentage, TableOptions, write_stats, write_table};
+use rprof_report::{Graph, Layout, Percentage, TableOptions, write_stats, write_table};
 use rprof_untrusted::quoted;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
-    let mut table = table_options(args)?;
+    let weighing = match args.no_children {
+        true => Weighing::Own,
+        false => Weighing::WithChildren,
+    };
+    let words = args.graph.unwrap_or_default();
+    let graph = words.graph(!args.no_children, args.inverted);
+    let graph = graph.map(|graph| Graph {
+        max_lines: args.max_tree_lines,
+        ..graph
+    });
     let reader = open(args.input.recording.path(), args.input.limits)?;
-    if !reader.has_call_chains() {
+    let (weighing, graph) = match reader.has_call_chains() {
+        true => (weighing, graph),
         // There is nothing to count beside a row's own samples.
-        table = TableOptions {
-            columns: args.columns.columns(Weighing::Own)?,
-            graph: None,
-            ..table
-        };
-    }
+        false => (Weighing::Own, None),
+    };
+    let mut trace_fields = TraceFields::of(&reader);
+    let table = table_options(args, weighing, graph, &mut trace_fields)?;
     let options = Options {
         filter: args.input.filter(),
         stacks: table.columns.weighing == Weighing::WithChildren
@@ -33,7 +42,11 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
         demangling: args.fold.demangling(args.input.demangling()),
-        group_by: SortKey::dimensions(&table.columns.keys()),
+        group_by: GroupBy {
+            dimensions: SortKey::dimensions(&table.columns.keys()),
+            time_quantum_ns: args.columns.time_quantum,
+            trace_fields: trace_fields.found,
+        },
     };
     let mut profile = read(&reader, &options)?;
     profile.fold(&args.fold.fold);
@@ -60,19 +73,17 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     Ok(ending(args.strict, &profile))
 }
 
-fn table_options(args: &ReportArgs) -> Result<TableOptions> {
-    let children = !args.no_children;
-    let words = args.graph.unwrap_or_default();
-    let graph = words.graph(children, args.inverted).map(|graph| Graph {
-        max_lines: args.max_tree_lines,
-        ..graph
-    });
-    let weighing = match children {
-        true => Weighing::WithChildren,
-        false => Weighing::Own,
-    };
+fn table_options(
+    args: &ReportArgs,
+    weighing: Weighing,
+    graph: Option<Graph>,
+    trace_fields: &mut TraceFields<'_>,
+) -> Result<TableOptions> {
+    let recorded = &mut |word: &str| trace_fields.fields(word);
+    let mut columns = args.columns.columns(weighing, recorded)?;
+    let names = trace_fields.found.iter().map(|field| field.name.clone());
+    columns.trace_fields = names.collect();
     let filter = args.input.filter();
-    let columns = args.columns.columns(weighing)?;
     let has_children = columns.shown.contains(&Field::Sum(Sum::OverheadChildren));
     if has_children && args.no_children {
         return Err(usage(
@@ -89,6 +100,11 @@ fn table_options(args: &ReportArgs) -> Result<TableOptions> {
             PercentageOf::Relative => Percentage::Relative,
         },
         time_slices: filter.times.map(|times| times.text().to_owned()),
-        colors: args.stdio_color.is_on(),
+        colors: args.layout.stdio_color.is_on(),
+        layout: Layout {
+            limit: args.layout.limit,
+            fit: (!args.layout.full_names).then(screen::fit).flatten(),
+            widths: args.layout.column_widths.clone(),
+        },
     })
 }

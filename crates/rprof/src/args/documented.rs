@@ -1,0 +1,70 @@
+//! The command line for those who read of it elsewhere: in man pages and completions.
+
+use super::Args;
+use super::stat::{STAT_RECORD, STAT_REPORT};
+use clap::{Command, CommandFactory};
+
+/// The command line with what follows `stat` in its place: it is parsed as sub-commands of one word.
+pub(crate) fn documented() -> Command {
+    let mut rprof = Args::command();
+    rprof.build();
+    let below_stat = [(STAT_RECORD, "record"), (STAT_REPORT, "report")];
+    let below_stat = below_stat.map(|(one_word, name)| {
+        let command = rprof.find_subcommand(one_word).cloned();
+        let command = command.unwrap_or_else(|| Command::new(one_word));
+        let bin_name = format!("rprof stat {name}");
+        let command = command.name(name).bin_name(bin_name);
+        command
+            .display_name(format!("rprof-stat-{name}"))
+            .hide(false)
+    });
+    let shown = rprof
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set());
+    let shown = shown
+        .filter(|command| command.get_name() != "help")
+        .cloned();
+    let shown: Vec<Command> = shown
+        .map(|command| match command.get_name() {
+            "stat" => command.subcommands(below_stat.clone()),
+            _ => command,
+        })
+        .collect();
+    let text = |text: Option<&clap::builder::StyledStr>| text.cloned().unwrap_or_default();
+    Command::new("rprof")
+        .version(env!("CARGO_PKG_VERSION"))
+        .propagate_version(true)
+        .disable_help_subcommand(true)
+        .about(text(rprof.get_about()))
+        .after_help(text(rprof.get_after_help()))
+        .subcommand_required(true)
+        .subcommands(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(command: &Command) -> Vec<&str> {
+        command.get_subcommands().map(Command::get_name).collect()
+    }
+
+    #[test]
+    fn sub_commands_of_two_words_are_below_the_first() {
+        let mut rprof = documented();
+        rprof.build();
+        let stat = rprof.find_subcommand("stat").unwrap();
+        assert_eq!(names(stat), ["record", "report"]);
+        assert!(!names(&rprof).contains(&STAT_RECORD));
+        let shown = Args::command();
+        let shown = shown
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set());
+        assert_eq!(
+            shown.map(Command::get_name).collect::<Vec<_>>(),
+            names(&rprof)
+        );
+        let record = stat.find_subcommand("record").unwrap();
+        assert_eq!(record.get_bin_name(), Some("rprof stat record"));
+    }
+}

@@ -1,0 +1,164 @@
+//! `cargo xtask dist [--docs]`: what a release is made of, in `target/dist`: a static binary, a
+//! Debian package, an archive and their checksums. With `--docs`, only man pages and completions.
+//!
+//! The same sources give the same bytes: times are those of the last commit, or what
+//! `SOURCE_DATE_EPOCH` says, and paths of this machine are not in the binary.
+
+mod deb;
+mod docs;
+mod files;
+mod licences;
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::command::{self, captured, cargo, command, metadata, root, target_folder};
+use files::{copy, make_folder};
+
+/// What is released.
+struct Release {
+    version: String,
+    /// Seconds since 1970.
+    time: u64,
+    /// As `rustc` says it.
+    architecture: &'static str,
+}
+
+/// Builds a release, or its documentation alone.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let only_docs = match *words {
+        [] => false,
+        ["--docs"] => true,
+        _ => bail!("dist takes no arguments but --docs"),
+    };
+    let release = Release::find()?;
+    let folder = target_folder()?.join("dist");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(|| format!("removing {}", folder.display()))?;
+    }
+    if only_docs {
+        docs::write(&release, &folder)?;
+        println!("man pages and completions are in {}", folder.display());
+        return Ok(());
+    }
+    let binary = build(&release)?;
+    let name = format!("rprof-{}-{}-linux", release.version, release.architecture);
+    let tree = folder.join("stage").join(&name);
+    fill(&release, &binary, &tree)?;
+    let archive = archive(&release, &tree, &folder)?;
+    let package = deb::build(&release, &tree, &folder)?;
+    copy(&binary, &folder.join("rprof"))?;
+    fs::remove_dir_all(folder.join("stage")).context("removing what was packed")?;
+    let made = ["rprof", &archive, &package];
+    let sums = captured(command("sha256sum").args(made).current_dir(&folder))?;
+    fs::write(folder.join("SHA256SUMS"), &sums).context("writing SHA256SUMS")?;
+    print!("\nin {}:\n{sums}", folder.display());
+    Ok(())
+}
+
+impl Release {
+    fn find() -> Result<Self> {
+        let metadata = metadata(&["--no-deps"])?;
+        let packages = metadata.get("packages").and_then(Value::as_array);
+        let mut packages = packages.into_iter().flatten();
+        let rprof = packages.find(|package| package.get("name").is_some_and(|is| is == "rprof"));
+        let version = rprof.and_then(|package| package.get("version")?.as_str());
+        let time = match env::var("SOURCE_DATE_EPOCH") {
+            Ok(time) => time,
+            Err(_) => captured(command("git").args(["log", "-1", "--format=%ct"]))
+                .context("no time: set SOURCE_DATE_EPOCH where git has no history")?,
+        };
+        Ok(Self {
+            version: version.context("cargo metadata lists no rprof")?.to_owned(),
+            time: time
+                .trim()
+                .parse()
+                .context("SOURCE_DATE_EPOCH is not a number")?,
+            architecture: env::consts::ARCH,
+        })
+    }
+
+    fn target(&self) -> String {
+        format!("{}-unknown-linux-musl", self.architecture)
+    }
+
+    /// Its time, as `date` writes it by `format`.
+    fn date(&self, format: &str) -> Result<String> {
+        let seconds = format!("--date=@{}", self.time);
+        let mut date = command("date");
+        let date = captured(date.env("LC_ALL", "C").args(["--utc", &seconds, format]))?;
+        Ok(date.trim().to_owned())
+    }
+}
+
+/// Builds the binary, and returns where it is.
+fn build(release: &Release) -> Result<PathBuf> {
+    let target = release.target();
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let library = ["--print", "target-libdir", "--target", &target];
+    let library = captured(command(rustc).args(library))?;
+    ensure!(
+        Path::new(library.trim()).is_dir(),
+        "needs Rust's library for {target}: rustup target add {target}"
+    );
+    let compiler = format!("CC_{}", target.replace('-', "_"));
+    let mut build = cargo();
+    if env::var_os(&compiler).is_none() {
+        // zstd and ring are C.
+        ensure!(
+            captured(command("musl-gcc").arg("--version")).is_ok(),
+            "needs a C compiler for musl: apt-get install musl-tools, or name one in {compiler}"
+        );
+        build.env(&compiler, "musl-gcc");
+    }
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let home = home.context("neither CARGO_HOME nor HOME is set")?;
+    let paths = [(root(), "rprof"), (home.as_path(), "cargo")];
+    let remap = paths.map(|(path, name)| format!("--remap-path-prefix={}={name}", path.display()));
+    build.env("CARGO_ENCODED_RUSTFLAGS", remap.join("\x1f"));
+    build.args(["build", "--locked", "-p", "rprof", "--profile", "stripped"]);
+    command::run(build.args(["--target", &target]))?;
+    Ok(target_folder()?.join(target).join("stripped/rprof"))
+}
+
+/// Puts together what is below `/usr` or `/usr/local`.
+fn fill(release: &Release, binary: &Path, tree: &Path) -> Result<()> {
+    docs::write(release, tree)?;
+    copy(binary, &tree.join("bin/rprof"))?;
+    let texts = tree.join("share/doc/rprof");
+    make_folder(&texts)?;
+    for name in [
+        "README.md",
+        "CHANGELOG.md",
+        "LICENSE-MIT",
+        "LICENSE-APACHE",
+        "NOTICE",
+    ] {
+        copy(&root().join(name), &texts.join(name))?;
+    }
+    let licences = licences::of_dependencies(&release.target())?;
+    fs::write(texts.join("LICENSES-OF-LIBRARIES"), licences).context("writing licences")
+}
+
+/// Packs the tree, and returns the archive's name.
+fn archive(release: &Release, tree: &Path, folder: &Path) -> Result<String> {
+    files::settle_modes(tree)?;
+    let stem = tree.file_name().unwrap_or_default().to_string_lossy();
+    let name = format!("{stem}.tar.gz");
+    let mut tar = command("tar");
+    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner"])
+        .args(["--format=ustar", "--use-compress-program=gzip -9n"])
+        .arg(format!("--mtime=@{}", release.time))
+        .arg(format!("--directory={}", folder.join("stage").display()))
+        .arg("--create")
+        .arg(format!("--file={}", folder.join(&name).display()))
+        .arg(&*stem);
+    command::run(&mut tar)?;
+    Ok(name)
+}
