@@ -9,6 +9,8 @@
 mod common;
 #[path = "report/flame.rs"]
 mod flame;
+#[path = "report/header.rs"]
+mod header;
 
 use common::{closed_pipe, fixtures, golden, number_after, rprof, run, scratch, write};
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! The arguments of `rprof report`.
 
-use super::{FdeArgs, InputArgs};
+use super::{FdeArgs, HeaderArgs, InputArgs};
 use clap::ArgAction;
 use rprof_profile::view::SortKey;
 
@@ -11,6 +11,9 @@ pub(crate) struct ReportArgs {
 
     #[command(flatten)]
     pub(crate) fde: FdeArgs,
+
+    #[command(flatten)]
+    pub(crate) header: HeaderArgs,
 
     /// Plain text to stdout (always; for compatibility with perf)
     #[arg(long)]

@@ -1,5 +1,6 @@
 //! `rprof report`.
 
+use super::header;
 use super::reading::{open, read, warn};
 use crate::args::ReportArgs;
 use crate::say;
@@ -18,6 +19,10 @@ const GRAPH_THRESHOLD: f64 = 0.5;
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     let mut table = table_options(args)?;
     let reader = open(args.input.recording.path(), args.input.limits)?;
+    let header = header::text(&args.header, &reader);
+    if args.header.header_only {
+        return header::only(&header);
+    }
     if !reader.has_call_chains() {
         // There is nothing to count beside a row's own samples.
         (table.children, table.graph) = (false, None);
@@ -34,10 +39,12 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     let profile = read(&reader, &options)?;
     warn(&profile, &args.input);
     let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-    let written = match args.stats {
-        true => write_stats(&profile, &mut out),
-        false => write_table(&profile, &table, &mut out),
-    };
+    let written = out
+        .write_all(header.as_bytes())
+        .and_then(|()| match args.stats {
+            true => write_stats(&profile, &mut out),
+            false => write_table(&profile, &table, &mut out),
+        });
     written
         .and_then(|()| out.flush())
         .context("writing the report")?;

@@ -1,11 +1,13 @@
 //! `rprof script`.
 
+use super::header;
 use super::reading::open;
 use crate::args::ScriptArgs;
 use crate::say;
 use crate::usage::usage;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use rprof_script::{FieldSelection, ScriptOptions, write_script};
+use std::io::Write;
 use std::process::ExitCode;
 
 /// What to do instead of running perf's scripts.
@@ -24,6 +26,10 @@ pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
     let added = args.fields.iter().try_for_each(|text| fields.add(text));
     added.map_err(usage)?;
     let reader = open(args.input.recording.path(), args.input.limits)?;
+    let header = header::text(&args.header, &reader);
+    if args.header.header_only {
+        return header::only(&header);
+    }
     let options = ScriptOptions {
         filter: args.input.filter(),
         fields,
@@ -38,6 +44,8 @@ pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
         demangling: args.input.demangling(),
     };
     let mut out = std::io::stdout().lock();
+    out.write_all(header.as_bytes())
+        .context("writing the header")?;
     let printed = write_script(&reader, &options, &mut out)?;
     say::stacks(&printed.unwound);
     printed.warnings.iter().for_each(say::warning);

@@ -1,0 +1,27 @@
+//! `--header`, `--header-only`, `-I` of `rprof report` and `rprof script`.
+
+use crate::args::HeaderArgs;
+use crate::say;
+use anyhow::{Context, Result};
+use rprof_inspect::header_text;
+use rprof_perfdata::Reader;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// The header, if it was asked for; says what could not be read of it.
+pub(crate) fn text(args: &HeaderArgs, reader: &Reader) -> String {
+    if !args.is_shown() {
+        return String::new();
+    }
+    let (text, warnings) = header_text(reader, args.show_info);
+    warnings.iter().for_each(say::warning);
+    text
+}
+
+/// Writes it and nothing else.
+pub(crate) fn only(text: &str) -> Result<ExitCode> {
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.context("writing the header")?;
+    Ok(ExitCode::SUCCESS)
+}
