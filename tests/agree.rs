@@ -7,6 +7,12 @@
 )]
 
 mod common;
+#[path = "agree/filters.rs"]
+mod filters;
+#[path = "agree/keys.rs"]
+mod keys;
+#[path = "agree/trees.rs"]
+mod trees;
 
 use common::{
     Live, Ran, compile_c, has, is_x86_64, live, number_after, number_before, rprof, run, scratch,

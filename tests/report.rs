@@ -11,6 +11,12 @@ mod common;
 mod flame;
 #[path = "report/header.rs"]
 mod header;
+#[path = "report/quality.rs"]
+mod quality;
+#[path = "report/screen.rs"]
+mod screen;
+#[path = "report/trees.rs"]
+mod trees;
 
 use common::{closed_pipe, fixtures, golden, number_after, rprof, run, scratch, write};
 use std::path::PathBuf;
@@ -103,9 +109,15 @@ fn filters_choose_samples_and_percentages_are_of_all() {
     let rows = |args: &[&str]| -> Vec<String> {
         let flat = [&["--no-children", "-g", "none"], args].concat();
         let table = report(&flat);
-        let shown = number_after(&table, "# Samples: ").unwrap();
+        let counted = number_after(&table, "# Samples: ").unwrap();
+        assert_eq!(counted, all);
+        let shown = number_after(&table, "# Shown: ").unwrap_or(all);
+        let of_all = " (percentages are of all)\n";
+        assert_eq!(table.contains(of_all), shown < all, "{table}");
+        let relative = report(&[&flat[..], &["--percentage", "relative"]].concat());
+        assert_eq!(number_after(&relative, "# Samples: "), Some(shown));
         let of_all = format!("# Of all {all} samples, event count ");
-        assert_eq!(table.contains(&of_all), shown < all, "{table}");
+        assert_eq!(relative.contains(&of_all), shown < all, "{relative}");
         let filters: Vec<&str> = args.to_vec();
         let is_layout = args
             .iter()
@@ -115,7 +127,7 @@ fn filters_choose_samples_and_percentages_are_of_all() {
         assert_eq!(shown, each.stdout.lines().count() as u64);
         table
             .lines()
-            .filter(|line| line.contains("% "))
+            .filter(|line| line.contains("% ") && !line.starts_with('#'))
             .map(str::to_owned)
             .collect()
     };
@@ -290,4 +302,35 @@ fn help_is_as_wide_as_a_page_where_there_is_no_terminal() {
         assert!(wide(&[verb, "--help"], Some("120")) > 80, "{verb}");
     }
     assert!(wide(&["--help"], None) <= 80);
+}
+
+#[test]
+fn the_filter_that_leaves_nothing_is_named_with_what_there_is() {
+    let said = |filter: &[&str]| {
+        let stderr = read("report", filter).ok().stderr;
+        let (_, why) = stderr.split_once("no samples match the filter: ").unwrap();
+        why.lines().next().unwrap().to_owned()
+    };
+    for (filter, why) in [
+        (
+            &["--comms", "spim"][..],
+            "--comms 'spim' leaves none (threads are: spin): did you mean 'spin'?",
+        ),
+        (
+            &["--comms", "spin", "--dsos", "*.so"],
+            "--dsos '*.so' leaves none (binaries are: spin)",
+        ),
+        (
+            &["--dsos", "spin", "-S", "!hot,!cold"],
+            "--symbols '!hot,!cold' leaves none (functions are: hot, cold)",
+        ),
+        (
+            &["--symbol-filter", "main"],
+            "--symbol-filter 'main' leaves none (functions are: hot, cold)",
+        ),
+    ] {
+        assert_eq!(said(filter), why);
+    }
+    assert!(said(&["--pid", "1"]).starts_with("--pid '1' leaves none (processes are: "));
+    assert!(said(&["--time", "0,1"]).starts_with("--time '0,1' leaves none (times are: "));
 }

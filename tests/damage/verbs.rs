@@ -1,13 +1,13 @@
 //! What is done with each damaged recording: all that the sub-commands do, without their printing.
 
-use rprof_analysis::{Options, TimelineDetail, load, load_timeline};
+use rprof_analysis::{GroupBy, Options, TimelineDetail, load, load_timeline};
 use rprof_export::{Firefox, Folded, Format, Pprof, Speedscope};
 use rprof_inspect::{DumpForm, JsonFields, OutlineFields, visit_info, write_dump};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::view::{Order, SortKey};
-use rprof_profile::{Dimension, Filter};
-use rprof_report::{Graph, TableOptions, write_stats, write_table};
+use rprof_profile::view::{Order, SortKey, Sum, WantedColumns, Weighing};
+use rprof_profile::{Dimension, DimensionValues, Filter};
+use rprof_report::{Graph, Layout, Percentage, TableOptions, write_stats, write_table};
 use rprof_script::{FieldSelection, ScriptOptions, ShownRecords, write_script};
 use rprof_symbols::Demangling;
 use serde_json::Value;
@@ -100,8 +100,20 @@ fn locator(root: &Path) -> Locator {
 }
 
 fn report(reader: &Reader, root: &Path) -> Said {
+    let all = Dimension::ALL.iter().copied();
+    let all: Vec<Dimension> = all
+        .filter(|&one| GroupBy::is_recorded(reader, one))
+        .collect();
+    let mut said = Vec::new();
+    for keys in all.chunks(DimensionValues::MOST) {
+        said.extend(report_by(keys, reader, root)?);
+    }
+    Ok(said)
+}
+
+fn report_by(keys: &[Dimension], reader: &Reader, root: &Path) -> Said {
     let options = Options {
-        group_by: Dimension::ALL.to_vec(),
+        group_by: GroupBy::of(keys),
         locator: locator(root),
         ..Options::default()
     };
@@ -110,15 +122,25 @@ fn report(reader: &Reader, root: &Path) -> Said {
     let graph = Graph {
         order: Order::Caller,
         min_percent: 0.0,
+        ..Graph::DEFAULT
+    };
+    let weighing = match has_chains {
+        true => Weighing::WithChildren,
+        false => Weighing::Own,
+    };
+    let wanted = WantedColumns {
+        sums: Sum::ALL.to_vec(),
+        ..WantedColumns::default()
     };
     let table = TableOptions {
-        keys: SortKey::DEFAULT.to_vec(),
-        children: has_chains,
+        columns: wanted.columns(SortKey::DEFAULT, weighing),
         graph: has_chains.then_some(graph),
         percent_limit: 0.0,
         is_filtered: false,
-        show_samples: true,
+        percentage: Percentage::Absolute,
+        time_slices: None,
         colors: false,
+        layout: Layout::default(),
     };
     write_table(&profile, &table, &mut io::sink())?;
     write_stats(&profile, &mut io::sink())?;

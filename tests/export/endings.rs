@@ -21,7 +21,8 @@ fn nothing_to_export_is_a_valid_empty_file_and_a_sentence() {
         let mut command = spin.command("export", &args);
         let ran = run(command.arg("-o").arg(&path)).ok();
         assert_eq!(
-            ran.stderr, "rprof: warning: no samples match the filter\n",
+            ran.stderr,
+            "rprof: warning: no samples match the filter: --comms 'nobody' leaves none (threads are: spin)\n",
             "{format}"
         );
         assert!(path.is_file());

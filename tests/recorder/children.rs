@@ -118,9 +118,12 @@ impl Server {
     fn recorded(&self) -> Vec<String> {
         let args = ["--no-children", "-g", "none", "--sort", "pid"];
         let table = report(&self.file(), &args);
-        let rows = table.lines().filter(|line| line.contains('%'));
+        let rows = table
+            .lines()
+            .filter(|line| line.contains('%') && !line.starts_with('#'));
         let mut pids: Vec<String> = rows
-            .filter_map(|row| Some(row.split_whitespace().nth(1)?.to_owned()))
+            .filter_map(|row| row.split_whitespace().nth(1)?.split_once(':'))
+            .map(|(pid, _)| pid.to_owned())
             .collect();
         pids.sort_unstable();
         pids

@@ -38,6 +38,6 @@ pub use record::Record;
 pub use registers::Registers;
 pub use sample::{
     BranchSampleType, Callchain, ReadFormat, Sample, SampleHead, SampleId, SampleLayout,
-    SampleType, context,
+    SampleType, Weight, context,
 };
 pub use wire::{Cursor, Encoder, WireError};

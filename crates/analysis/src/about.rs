@@ -47,6 +47,7 @@ pub fn about(reader: &Reader) -> About {
             }),
             _ => None,
         },
+        clock: clock(reader),
         wall_clock: match feature(FeatureId::CLOCK_DATA) {
             Some(Feature::ClockData(clock)) => Some(WallClock {
                 wall_ns: clock.wall_ns,
@@ -55,6 +56,23 @@ pub fn about(reader: &Reader) -> About {
             _ => None,
         },
     }
+}
+
+/// The clock that times are of: what perf takes without being asked is the scheduler's.
+fn clock(reader: &Reader) -> Option<String> {
+    let events = reader.events().iter();
+    let attr = &events.map(|event| &event.attr).next()?;
+    if !attr.flags.has(AttrFlags::USE_CLOCKID) {
+        return Some("of the scheduler".to_owned());
+    }
+    Some(match attr.clockid {
+        0 => "realtime".to_owned(),
+        1 => "monotonic".to_owned(),
+        4 => "monotonic_raw".to_owned(),
+        7 => "boottime".to_owned(),
+        11 => "tai".to_owned(),
+        other => format!("{other}"),
+    })
 }
 
 /// What samples cover, in words.

@@ -22,6 +22,18 @@ pub enum Error {
         /// perf's command that records it, beside ours.
         recorder: &'static str,
     },
+    /// Samples are to be told apart by what none of them has.
+    #[error(
+        "the recording has no {what}, which the sort key {key} needs: rprof record{flag} has them"
+    )]
+    KeyNotRecorded {
+        /// What is missing.
+        what: &'static str,
+        /// The sort key.
+        key: &'static str,
+        /// The flag of `record` for it, after a blank.
+        flag: &'static str,
+    },
     /// A filter makes no sense in this recording.
     #[error(transparent)]
     Filter(#[from] rprof_profile::FilterError),

@@ -6,7 +6,7 @@ use crate::binaries::locate;
 use crate::hints::hints;
 use crate::index::{EmbeddedSymbols, SampleOrder};
 use crate::locations::Location;
-use crate::pass::{Query, WantedFrames, count_flat, find_locations};
+use crate::pass::{GroupBy, Grouping, Query, WantedFrames, count_flat, find_locations};
 use crate::recording::Recording;
 use crate::stacks::First;
 use crate::symbolize::{Kernel, Symbols};
@@ -68,7 +68,8 @@ pub fn load_symbols(
     let recording = Recording::open(reader, locator, SampleOrder::Any)?;
     let filter = Filter::default();
     let flat = Query::of(&recording, &filter, WantedFrames::Innermost, First::Own)?;
-    let flat = count_flat(&flat, &[], &mut |_| {})?;
+    let grouping = Grouping::of(&recording, &GroupBy::default())?;
+    let flat = count_flat(&flat, &grouping, &mut |_| {})?;
     let weights = flat.weights();
     let query = Query::of(&recording, &filter, WantedFrames::All, First::Own)?;
     let mut locations = find_locations(&query, |_, _| {}, progress)?.locations;

@@ -35,9 +35,9 @@ pub use image_symbols::{ImageSymbols, RecordingSymbols, load_symbols};
 pub use index::{RecordingIndex, SampleOrder};
 pub use locations::{Address, Location, LocationCache, Mappings, TaskName, comm_text};
 pub use pass::{
-    FoundLocations, Options, OrderedPass, OrderedRecord, PassResult, Progress, Query,
-    ResolvedSample, TaskSample, TimelineDetail, WantedFrames, find_locations, load, load_timeline,
-    run_ordered,
+    EmptyFilter, FoundLocations, GroupBy, Options, OrderedPass, OrderedRecord, PassResult,
+    Progress, Query, ResolvedSample, TaskSample, TimelineDetail, TraceField, WantedFrames,
+    empty_filter, find_locations, load, load_timeline, run_ordered,
 };
 pub use recording::Recording;
 pub use samples::{DecodedSample, IgnoredSamples, Samples, check_filter};

@@ -4,7 +4,7 @@ use crate::Format;
 use crate::json::Json as Writer;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::{Dimension, EventProfile, FrameId, Group, Level, Profile, Sampling};
+use rprof_profile::{Dimension, EventProfile, FrameId, Group, Level, Profile, Quality, Sampling};
 use std::io::{self, Write};
 
 /// Version of the schema: raised when a field changes its name or meaning.
@@ -68,6 +68,19 @@ fn header(profile: &Profile, json: &mut Writer<'_>) {
 }
 
 fn quality(profile: &Profile, json: &mut Writer<'_>) {
+    let quality = Quality::of(profile);
+    json.key("samples").number(quality.samples);
+    json.key("lost").number(quality.lost);
+    if quality.unwound > 0 {
+        json.key("unwound").number(quality.unwound);
+        json.key("complete").number(quality.complete);
+        json.key("truncated").number(quality.truncated);
+    }
+    json.key("throttles").number(quality.throttles);
+    json.key("throttled_ns").number(quality.throttled_ns);
+    if let Some(clock) = &profile.about.clock {
+        json.key("clock").text(clock);
+    }
     if let Some(stacks) = profile.unwound.summary() {
         json.key("stacks").text(&stacks);
     }

@@ -26,6 +26,8 @@ pub struct About {
     pub others_samples: u64,
     /// How much samples stand for, where that is little.
     pub coverage: Option<Coverage>,
+    /// The clock of times, by name.
+    pub clock: Option<String>,
     /// What time it was by the recording's clock.
     pub wall_clock: Option<WallClock>,
 }

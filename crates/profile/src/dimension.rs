@@ -3,23 +3,37 @@
 //! A new one is a line of the table here, and its value in `rprof_analysis` (`pass/dimensions.rs`).
 
 use crate::{StrId, Strings};
+use cells::{cpu, number, page_size, physical, socket, task, text, time, transaction};
+
+mod cells;
 
 macro_rules! dimensions {
     ($($dimension:ident = $name:literal, $heading:literal, $cell:ident, $doc:literal;)*) => {
         /// One thing that samples can be grouped by.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Dimension {
-            $(#[doc = $doc] $dimension,)*
+            $(#[doc = concat!("The ", $doc, ".")] $dimension,)*
+            /// The field of tracepoints with a number: who asks has their names.
+            TraceField(u8),
         }
 
         impl Dimension {
-            /// All of them.
+            /// All of them that have a name.
             pub const ALL: &[Self] = &[$(Self::$dimension),*];
 
             /// perf's name of the sort key.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$dimension => $name,)*
+                    Self::TraceField(_) => "trace field",
+                }
+            }
+
+            /// What it is, in a line.
+            pub const fn about(self) -> &'static str {
+                match self {
+                    $(Self::$dimension => $doc,)*
+                    Self::TraceField(_) => "field of tracepoints",
                 }
             }
 
@@ -27,6 +41,7 @@ macro_rules! dimensions {
             pub const fn heading(self) -> &'static str {
                 match self {
                     $(Self::$dimension => $heading,)*
+                    Self::TraceField(_) => "trace field",
                 }
             }
 
@@ -34,6 +49,7 @@ macro_rules! dimensions {
             pub fn cell(self, value: DimensionValue, strings: &Strings) -> String {
                 match self {
                     $(Self::$dimension => $cell(value, strings),)*
+                    Self::TraceField(_) => text(value, strings),
                 }
             }
         }
@@ -41,10 +57,51 @@ macro_rules! dimensions {
 }
 
 dimensions! {
-    Pid = "pid", "    Pid", id, "Process.";
-    Tid = "tid", "    Tid", id, "Thread.";
-    Cpu = "cpu", "CPU", cpu, "CPU.";
-    Cgroup = "cgroup", "Cgroup", text, "Control group.";
+    Pid = "pid", "    Pid:Command", task, "process, and its name";
+    Tid = "tid", "    Tid:Command", task, "thread, and its name";
+    CommNoDigit = "comm_nodigit", "CommandNoDigit", text, "name of the thread, <N> for its digits";
+    Cpu = "cpu", "CPU", cpu, "CPU";
+    Socket = "socket", "Socket", socket, "socket of the CPU";
+    Cgroup = "cgroup", "Cgroup", text, "control group";
+    Time = "time", "Time", time, "time, in steps of --time-quantum";
+    Trace = "trace", "Trace output", text, "text of tracepoints";
+    LocalWeight = "local_weight", "Local Weight", number, "weight";
+    Weight = "weight", "Weight", number, "weight, of all samples of the row";
+    LocalInsLat = "local_ins_lat", "Local INSTR Latency", number, "latency of the instruction";
+    InsLat = "ins_lat", "INSTR Latency", number, "latency of the instruction, of all samples of the row";
+    LocalPStageCyc = "local_p_stage_cyc", "Local Pipeline Stage Cycle", number,
+        "cycles in a stage of the pipeline";
+    PStageCyc = "p_stage_cyc", "Pipeline Stage Cycle", number,
+        "cycles in a stage of the pipeline, of all samples of the row";
+    LocalRetireLat = "local_retire_lat", "Local Retire Latency", number, "cycles until retirement";
+    RetireLat = "retire_lat", "Retire Latency", number, "cycles until retirement, of all samples of the row";
+    Transaction = "transaction", "Transaction", transaction, "flags of the transaction";
+    CodePageSize = "code_page_size", "Code Page Size", page_size, "size of the page that the code is in";
+    DataPageSize = "data_page_size", "Data Page Size", page_size, "size of the page that the data is in";
+    PhysDaddr = "phys_daddr", "Data Physical Address", physical, "physical address of the data";
+}
+
+impl Dimension {
+    /// Whether a row shows the value times the number of its samples.
+    pub const fn is_summed(self) -> bool {
+        matches!(
+            self,
+            Self::Weight | Self::InsLat | Self::PStageCyc | Self::RetireLat
+        )
+    }
+
+    /// Whether rows go from the largest value on, as perf has them.
+    pub const fn is_descending(self) -> bool {
+        self.is_summed()
+            || matches!(
+                self,
+                Self::LocalWeight
+                    | Self::LocalInsLat
+                    | Self::LocalPStageCyc
+                    | Self::LocalRetireLat
+                    | Self::Transaction
+            )
+    }
 }
 
 /// A value in a dimension.
@@ -52,64 +109,45 @@ dimensions! {
 pub enum DimensionValue {
     /// An id or a number.
     Number(i64),
+    /// A process or thread, and its name.
+    Task(i32, StrId),
     /// A text of the profile.
     Text(StrId),
 }
 
-/// A group's values, by dimension; `None` where it was not asked for, or not recorded.
+/// A group's values, in the order in which they are asked for; none where one was not recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct DimensionValues([Option<DimensionValue>; Dimension::ALL.len()]);
+pub struct DimensionValues([Option<(Dimension, DimensionValue)>; Self::MOST]);
 
 impl DimensionValues {
+    /// How many dimensions there are at most, at once.
+    pub const MOST: usize = 8;
+
     /// The value in a dimension.
     pub fn get(&self, dimension: Dimension) -> Option<DimensionValue> {
-        self.0[dimension as usize]
+        let values = self.0.iter().flatten();
+        let found = values.into_iter().find(|(of, _)| *of == dimension);
+        found.map(|&(_, value)| value)
     }
 
-    /// Sets the value in a dimension.
+    /// Adds the value in a dimension; none is none, and there is room for [`Self::MOST`].
     pub fn set(&mut self, dimension: Dimension, value: Option<DimensionValue>) {
-        self.0[dimension as usize] = value;
+        let places = &mut self.0;
+        let is_its = |place: &&mut Option<(Dimension, _)>| match place {
+            Some((of, _)) => *of == dimension,
+            None => true,
+        };
+        if let (Some(place), Some(value)) = (places.iter_mut().find(is_its), value) {
+            *place = Some((dimension, value));
+        }
     }
 
-    /// The number in a dimension that has numbers.
+    /// The number or id in a dimension that has one.
     pub fn number(&self, dimension: Dimension) -> Option<i64> {
         match self.get(dimension)? {
             DimensionValue::Number(number) => Some(number),
+            DimensionValue::Task(id, _) => Some(id.into()),
             DimensionValue::Text(_) => None,
         }
-    }
-}
-
-fn id(value: DimensionValue, strings: &Strings) -> String {
-    match value {
-        DimensionValue::Number(number) => format!("{number:>7}"),
-        DimensionValue::Text(id) => strings.of(id).to_string(),
-    }
-}
-
-fn cpu(value: DimensionValue, strings: &Strings) -> String {
-    match value {
-        DimensionValue::Number(number) => format!("{number:03}"),
-        DimensionValue::Text(id) => strings.of(id).to_string(),
-    }
-}
-
-fn text(value: DimensionValue, strings: &Strings) -> String {
-    match value {
-        DimensionValue::Number(number) => number.to_string(),
-        DimensionValue::Text(id) => strings.of(id).to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cells_are_as_wide_as_perfs() {
-        let strings = Strings::default();
-        let cell = |dimension: Dimension| dimension.cell(DimensionValue::Number(7), &strings);
-        assert_eq!(cell(Dimension::Pid), "      7");
-        assert_eq!(cell(Dimension::Cpu), "007");
     }
 }

@@ -1,9 +1,8 @@
 //! Frames: functions in images, each once.
 
-use crate::{StrId, Strings};
+use crate::StrId;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_untrusted::Untrusted;
 
 /// Privilege level of code; its sign is perf's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,6 +20,9 @@ pub enum Level {
 }
 
 impl Level {
+    /// How many there are.
+    pub(crate) const COUNT: usize = 5;
+
     /// The sign in a report's symbol column.
     pub fn sign(self) -> char {
         match self {
@@ -76,14 +78,6 @@ impl FrameInfo {
     pub fn is_function(&self) -> bool {
         self.name.is_some() || self.is_fde
     }
-
-    /// What stands for the name of a function without one: `[python3.11+0x1a85c0]`.
-    pub(crate) fn fde_label(&self, strings: &Strings) -> Option<String> {
-        let start = self.start.filter(|_| self.is_fde)?;
-        let image = strings.of(self.image).into_raw();
-        let image = image.trim_start_matches('[').trim_end_matches(']');
-        Some(format!("[{image}+{start:#x}]"))
-    }
 }
 
 /// All frames of a profile. Two addresses in one function are one frame.
@@ -105,23 +99,9 @@ impl Frames {
         &self.0.values()[id.0 as usize]
     }
 
-    /// How a frame is called in trees: its name, or where it starts, or its address and image.
-    pub fn label(&self, id: FrameId, strings: &Strings) -> Untrusted<String> {
-        let frame = self.of(id);
-        let name = frame.name.map(|name| strings.of(name).into_raw());
-        if let Some(label) = frame.fde_label(strings) {
-            return Untrusted::new(label);
-        }
-        Untrusted::new(match name {
-            Some(name) if frame.is_inlined => format!("{name} (inlined)"),
-            Some(name) => name.to_owned(),
-            None => match (frame.start, strings.of(frame.image).into_raw()) {
-                (Some(address), "[unknown]") => format!("{address:#x}"),
-                (Some(address), image) => format!("{address:#x} ({image})"),
-                (None, "[unknown]") => "[unknown]".to_owned(),
-                (None, image) => format!("[unknown] ({image})"),
-            },
-        })
+    /// The numbers of all frames.
+    pub fn ids(&self) -> impl Iterator<Item = FrameId> {
+        (0u32..).zip(self.0.values()).map(|(id, _)| FrameId(id))
     }
 }
 

@@ -43,6 +43,11 @@ impl Unwound {
         self.sum(|end| end != StackEnd::NoRegisters)
     }
 
+    /// Stacks that ended so.
+    pub fn ended(&self, how: StackEnd) -> u64 {
+        self.sum(|end| end == how)
+    }
+
     /// One line; `None` if nothing was unwound.
     pub fn summary(&self) -> Option<String> {
         let all = self.samples();
@@ -50,9 +55,9 @@ impl Unwound {
             return None;
         }
         let share = |samples| format!("{:.1} %", Share::of(samples, all));
-        let complete = self.sum(|end| end == StackEnd::Complete);
-        let truncated = self.sum(|end| end == StackEnd::Truncated);
-        let guessed = self.sum(|end| end == StackEnd::Guess);
+        let complete = self.ended(StackEnd::Complete);
+        let truncated = self.ended(StackEnd::Truncated);
+        let guessed = self.ended(StackEnd::Guess);
         let lacking = self.sum(StackEnd::lacks_info);
         let mut line = format!("{} complete", share(complete));
         if guessed > 0 {

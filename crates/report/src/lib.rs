@@ -3,14 +3,20 @@
 mod error;
 mod flame;
 mod gaps;
+mod quality;
 mod stats;
 mod table;
 mod text;
+mod totals;
 mod tree;
 mod unnamed;
 
 pub use error::Error;
 pub use flame::{Drawn, FlameOptions, FlamePalette, write_flame};
+pub use quality::{quality_advice, quality_faults, quality_line};
 pub use stats::write_stats;
-pub use table::{Graph, TableOptions, write_table};
+pub use table::{Layout, TableOptions, write_table};
+pub use text::Fit;
+pub use totals::Percentage;
+pub use tree::{Graph, NodeValue, PrintType};
 pub use unnamed::unnamed_lines;

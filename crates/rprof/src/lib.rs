@@ -8,13 +8,13 @@ mod args;
 mod browser;
 mod cmd;
 mod say;
+mod screen;
 mod target;
 mod usage;
 
 use anyhow::anyhow;
 use args::{Args, Command};
 use rprof_ringbuf::sys::Rights;
-use std::io;
 use std::process::ExitCode;
 use usage::Usage;
 
@@ -43,24 +43,25 @@ pub fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return usage::answer(&error),
     };
+    let paging = args.paging;
     let done = match args.command {
         Command::Record(args) => cmd::record::run(&args, rights),
         Command::Stat(args) => cmd::stat::run(&args),
         Command::StatRecord(args) => cmd::stat::record(&args),
         Command::StatReport(args) => cmd::stat::report(&args),
-        Command::Report(args) => cmd::report::run(&args),
+        Command::Report(args) => cmd::report::run(&args, paging),
         Command::Flame(args) => cmd::flame::run(&args, rights),
         Command::Export(args) => cmd::export::run(&args),
-        Command::Script(args) => cmd::script::run(&args),
-        Command::Dump(args) => cmd::dump::run(&args),
-        Command::Symbols(args) => cmd::symbols::run(&args),
-        Command::Info(args) => cmd::info::run(&args),
+        Command::Script(args) => cmd::script::run(&args, paging),
+        Command::Dump(args) => cmd::dump::run(&args, paging),
+        Command::Symbols(args) => cmd::symbols::run(&args, paging),
+        Command::Info(args) => cmd::info::run(&args, paging),
         Command::Doctor(args) => cmd::doctor::run(&args, rights),
-        Command::List(args) => cmd::list::run(&args),
+        Command::List(args) => cmd::list::run(&args, paging),
     };
     match done {
         Ok(code) => code,
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if is_closed_stdout(&error) => ExitCode::SUCCESS,
         Err(error) => {
             say::error(&error);
             match error.downcast_ref() {
@@ -76,14 +77,6 @@ pub fn main() -> ExitCode {
 
 /// Somebody closed our stdout (`rprof report | head`): no error. What a recorder writes to is another
 /// matter.
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    if error.is::<rprof_record::Error>() {
-        return false;
-    }
-    let causes = error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>());
-    causes
-        .into_iter()
-        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+fn is_closed_stdout(error: &anyhow::Error) -> bool {
+    !error.is::<rprof_record::Error>() && screen::is_broken_pipe(error)
 }

@@ -3,7 +3,7 @@
 use rprof_base::{Counted, Share};
 use rprof_locate::Downloads;
 use rprof_profile::{EventProfile, Profile, Unwound};
-use rprof_report::unnamed_lines;
+use rprof_report::{quality_advice, quality_line, unnamed_lines};
 use rprof_untrusted::printable;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
@@ -48,6 +48,12 @@ pub(crate) fn stacks(unwound: &Unwound) {
     if let Some(summary) = unwound.summary() {
         line(format_args!("stacks: {summary}"));
     }
+}
+
+/// How good a profile is, and what to do about the worst of it.
+pub(crate) fn quality(profile: &Profile) {
+    line(format_args!("quality: {}", quality_line(profile)));
+    quality_advice(profile).into_iter().for_each(line);
 }
 
 /// Images without names, if there are any worth a line.

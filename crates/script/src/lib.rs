@@ -80,6 +80,8 @@ pub struct Printed {
     pub warnings: Vec<String>,
     /// How stacks ended, where they were unwound from stack dumps.
     pub unwound: Unwound,
+    /// There are samples, and the filter leaves none.
+    pub none_match: bool,
 }
 
 /// Prints all samples.
@@ -150,15 +152,14 @@ pub fn write_script(
     warnings.extend_from_slice(&recording.index.warnings);
     warnings.extend(symbols.into_iter().flat_map(|symbols| symbols.warnings));
     warnings.extend(ignored.warnings());
-    if is_empty {
-        warnings.push(match recording.index.n_samples {
-            0 => "no samples in the recording".to_owned(),
-            _ => "no samples match the filter".to_owned(),
-        });
+    let n_samples = recording.index.n_samples;
+    if is_empty && n_samples == 0 {
+        warnings.push("no samples in the recording".to_owned());
     }
     Ok(Printed {
         warnings,
         unwound: ends.named(&recording.index.history),
+        none_match: is_empty && n_samples > 0,
     })
 }
 

@@ -7,10 +7,10 @@ use libfuzzer_sys::fuzz_target;
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::{Dimension, Filter};
-use rprof_profile::view::SortKey;
+use rprof_profile::view::{SortKey, Sum, WantedColumns, Weighing};
 use rprof_export::{Firefox, Folded, Format, Json, Pprof, Speedscope};
-use rprof_analysis::{Options, TimelineDetail, load, load_timeline};
-use rprof_report::{TableOptions, write_table};
+use rprof_analysis::{GroupBy, Options, TimelineDetail, load, load_timeline};
+use rprof_report::{Layout, Percentage, TableOptions, write_table};
 use rprof_script::{FieldSelection, ScriptOptions, write_script};
 use rprof_symbols::Demangling;
 use std::path::{Path, PathBuf};
@@ -29,20 +29,29 @@ fuzz_target!(|bytes: &[u8]| {
         ..Locator::default()
     };
     let options = Options {
-        group_by: vec![Dimension::Tid],
+        group_by: GroupBy::of(&[Dimension::Tid]),
         locator: locator.clone(),
         ..Options::default()
     };
     // Errors are answers, too.
     if let Ok(profile) = load(&reader, &options, &mut |_| {}) {
+        let weighing = match reader.has_call_chains() {
+            true => Weighing::WithChildren,
+            false => Weighing::Own,
+        };
+        let wanted = WantedColumns {
+            sums: Sum::ALL.to_vec(),
+            ..WantedColumns::default()
+        };
         let table = TableOptions {
-            keys: SortKey::DEFAULT.to_vec(),
-            children: reader.has_call_chains(),
+            columns: wanted.columns(SortKey::DEFAULT, weighing),
             graph: None,
             percent_limit: 0.0,
             is_filtered: false,
-            show_samples: true,
-            colors: false,
+            percentage: Percentage::Absolute,
+            time_slices: None,
+                colors: false,
+                layout: Layout::default(),
         };
         let _ = write_table(&profile, &table, &mut std::io::sink());
         for event in 0..profile.events.len() {

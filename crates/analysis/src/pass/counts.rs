@@ -1,6 +1,6 @@
 //! What passes count: stacks by event, samples without a name, what could not be used.
 
-use super::dimensions::GroupKey;
+use super::dimensions::{GroupKey, Grouping};
 use super::driver::TaskSample;
 use super::query::Query;
 use crate::locations::ShownTasks;
@@ -8,7 +8,7 @@ use crate::samples::IgnoredSamples;
 use crate::stacks::StackEndCounts;
 use foldhash::HashMap;
 use rprof_machine::ImageId;
-use rprof_profile::{Dimension, Tally};
+use rprof_profile::Tally;
 
 /// What was counted.
 #[derive(Default)]
@@ -60,7 +60,7 @@ impl GroupedTallies {
     pub(super) fn take(
         &mut self,
         query: &Query<'_>,
-        group_by: &[Dimension],
+        grouping: &Grouping<'_>,
         sample: &TaskSample<'_, '_>,
     ) -> Option<u64> {
         let (decoded, recording) = (sample.decoded, query.recording);
@@ -72,7 +72,7 @@ impl GroupedTallies {
         if !self.shown.has(filter, history, id, sample.task) {
             return None;
         }
-        let group = tally.group(GroupKey::of(sample.task, decoded, recording, group_by));
+        let group = tally.group(GroupKey::of(sample.task, decoded, grouping));
         Some((decoded.event as u64) << 32 | u64::from(group))
     }
 

@@ -1,7 +1,7 @@
 //! What was counted, as a profile.
 
 use super::counts::{Counts, UnnamedWeights};
-use super::dimensions::GroupKey;
+use super::dimensions::{GroupKey, Grouping};
 use super::query::Query;
 use crate::about;
 use crate::hints::hints;
@@ -15,7 +15,12 @@ use rprof_profile::{EventProfile, Group, Profile, Strings, Tally, TallyParts, Un
 use rprof_symbols::Reason;
 
 /// Makes a profile of all that was counted; names and functions move into it.
-pub(super) fn profile_of(query: &Query<'_>, symbols: &mut Symbols, counts: Counts) -> Profile {
+pub(super) fn profile_of(
+    query: &Query<'_>,
+    grouping: &Grouping<'_>,
+    symbols: &mut Symbols,
+    counts: Counts,
+) -> Profile {
     let recording = query.recording;
     let unnamed = unnamed_images(recording, &symbols.unnamed, &counts.unnamed);
     let mut profile = Profile {
@@ -28,15 +33,22 @@ pub(super) fn profile_of(query: &Query<'_>, symbols: &mut Symbols, counts: Count
         ..Profile::default()
     };
     profile.warnings.extend(counts.ignored.warnings());
+    profile.warnings.extend(grouping.warnings());
     for (idx, tally) in counts.tallies.into_iter().enumerate() {
-        add_event(recording, idx, tally, &mut profile);
+        add_event(grouping, recording, idx, tally, &mut profile);
     }
     add_unnamed(recording, unnamed, &mut profile);
     profile.warnings.extend(recording.warnings());
     profile
 }
 
-fn add_event(recording: &Recording<'_>, idx: usize, tally: Tally<GroupKey>, profile: &mut Profile) {
+fn add_event(
+    grouping: &Grouping<'_>,
+    recording: &Recording<'_>,
+    idx: usize,
+    tally: Tally<GroupKey>,
+    profile: &mut Profile,
+) {
     let Some(event) = recording.reader.events().get(idx) else {
         return;
     };
@@ -63,7 +75,7 @@ fn add_event(recording: &Recording<'_>, idx: usize, tally: Tally<GroupKey>, prof
     let history = &recording.index.history;
     let group = |strings: &mut Strings, group: GroupKey| Group {
         comm: strings.intern(comm_text(history, group.name).raw()),
-        values: group.values(recording, strings),
+        values: group.values(grouping, strings),
     };
     let groups = groups
         .into_iter()

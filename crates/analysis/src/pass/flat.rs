@@ -2,7 +2,7 @@
 //! finds the locations and counts them.
 
 use super::counts::{Counts, GroupedTallies, group_number};
-use super::dimensions::GroupKey;
+use super::dimensions::{GroupKey, Grouping};
 use super::driver::{Pass, ResolvedSample, TaskSample, run};
 use super::query::Query;
 use crate::Error;
@@ -12,7 +12,7 @@ use crate::symbolize::Symbols;
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::{Dimension, FrameId, SampleCount, Tally, TallyParts};
+use rprof_profile::{FrameId, SampleCount, Tally, TallyParts};
 
 /// Samples counted by location, by each thread apart.
 #[derive(Debug)]
@@ -31,10 +31,10 @@ struct ThreadCounts {
 /// Counts all samples by location.
 pub(crate) fn count_flat(
     query: &Query<'_>,
-    group_by: &[Dimension],
+    grouping: &Grouping<'_>,
     done: &mut dyn FnMut(usize),
 ) -> Result<FlatCounts, Error> {
-    let pass = FlatPass { query, group_by };
+    let pass = FlatPass { query, grouping };
     let result = run(query, &pass, done)?;
     let threads = result.locals.into_iter().map(|local| ThreadCounts {
         events: local
@@ -107,7 +107,7 @@ impl FlatCounts {
 
 struct FlatPass<'a> {
     query: &'a Query<'a>,
-    group_by: &'a [Dimension],
+    grouping: &'a Grouping<'a>,
 }
 
 /// A thread's counts.
@@ -132,7 +132,7 @@ impl Pass for FlatPass<'_> {
 
     #[inline]
     fn group(&self, local: &mut Local, sample: &TaskSample<'_, '_>) -> Option<u64> {
-        local.tallies.take(self.query, self.group_by, sample)
+        local.tallies.take(self.query, self.grouping, sample)
     }
 
     #[inline]

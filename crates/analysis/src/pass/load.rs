@@ -1,6 +1,7 @@
 //! A recording to a profile.
 
 use super::counts::Counts;
+use super::dimensions::{GroupBy, Grouping};
 use super::finish::profile_of;
 use super::flat::count_flat;
 use super::profile::count;
@@ -14,7 +15,7 @@ use crate::stacks::First;
 use crate::symbolize::Symbols;
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::{Dimension, Filter, Profile};
+use rprof_profile::{Filter, Profile};
 use rprof_symbols::{Demangling, Detail, Request};
 
 /// What to read, and how closely.
@@ -30,7 +31,7 @@ pub struct Options {
     /// image.
     pub fde: bool,
     /// What samples are told apart by beside the names of threads.
-    pub group_by: Vec<Dimension>,
+    pub group_by: GroupBy,
     /// How names of functions are to read.
     pub demangling: Demangling,
     /// Where to look for binaries.
@@ -44,7 +45,7 @@ impl Default for Options {
             stacks: true,
             inlines: true,
             fde: true,
-            group_by: Vec::new(),
+            group_by: GroupBy::default(),
             demangling: Demangling::default(),
             locator: Locator::default(),
         }
@@ -76,6 +77,7 @@ pub fn load(
         false => WantedFrames::Innermost,
     };
     let query = Query::of(&recording, &options.filter, frames, First::Own)?;
+    let grouping = Grouping::of(&recording, &options.group_by)?;
     let request = Request {
         demangling: options.demangling,
         fde: options.fde,
@@ -84,10 +86,10 @@ pub fn load(
     if !options.stacks {
         let n_chunks = recording.index.chunks.len();
         let mut done = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
-        let counts = count_flat(&query, &options.group_by, &mut done)?;
+        let counts = count_flat(&query, &grouping, &mut done)?;
         let mut symbols = query.symbolize(counts.locations(), request)?;
         let counts = counts.by_function(&query, &symbols);
-        return Ok(profile_of(&query, &mut symbols, counts));
+        return Ok(profile_of(&query, &grouping, &mut symbols, counts));
     }
     let request = Request {
         detail: match options.inlines {
@@ -96,27 +98,27 @@ pub fn load(
         },
         ..request
     };
-    let (mut symbols, counts) = count_stacks(&query, &options.group_by, request, ROOM, progress)?;
-    Ok(profile_of(&query, &mut symbols, counts))
+    let (mut symbols, counts) = count_stacks(&query, &grouping, request, ROOM, progress)?;
+    Ok(profile_of(&query, &grouping, &mut symbols, counts))
 }
 
 /// Names and counts stacks; those that have no room (bytes) are read twice.
 pub(super) fn count_stacks(
     query: &Query<'_>,
-    group_by: &[Dimension],
+    grouping: &Grouping<'_>,
     request: Request,
     room: usize,
     progress: &mut Progress<'_>,
 ) -> Result<(Symbols, Counts), Error> {
     let n_chunks = query.recording.index.chunks.len();
     let mut first = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
-    let found = find_stacks(query, group_by, room, &mut first)?;
+    let found = find_stacks(query, grouping, room, &mut first)?;
     let symbols = query.symbolize(found.locations(), request)?;
     let left = found.left.clone();
     let mut counts = found.by_function(query, &symbols)?;
     if !left.is_empty() {
         let mut second = |done| progress(progress_of(0.6, 0.4, done, left.len()));
-        counts.merge(count(query, &left, &symbols, group_by, &mut second)?);
+        counts.merge(count(query, &left, &symbols, grouping, &mut second)?);
     }
     Ok((symbols, counts))
 }

@@ -3,6 +3,7 @@
 mod counts;
 mod dimensions;
 mod driver;
+mod emptied;
 mod finish;
 mod flat;
 mod load;
@@ -13,8 +14,12 @@ mod profile;
 mod query;
 mod stacks;
 mod timeline;
+mod trace_texts;
 
+pub(crate) use dimensions::Grouping;
+pub use dimensions::{GroupBy, TraceField};
 pub use driver::{PassResult, ResolvedSample, TaskSample};
+pub use emptied::{EmptyFilter, empty_filter};
 pub(crate) use flat::count_flat;
 pub use load::{Options, Progress, load};
 pub use locations::{FoundLocations, find_locations};

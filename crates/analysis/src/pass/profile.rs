@@ -1,13 +1,14 @@
 //! The profile pass: stacks counted by function, of chunks that the stacks pass left.
 
 use super::counts::{Counts, GroupedTallies, OptionalImage, UnnamedWeights, group_number};
+use super::dimensions::Grouping;
 use super::driver::{Pass, ResolvedSample, TaskSample, run_over};
 use super::query::Query;
 use crate::Error;
 use crate::locations::LocationCache;
 use crate::stacks::StackEndCounts;
 use crate::symbolize::Symbols;
-use rprof_profile::{Dimension, FrameId, SampleCount};
+use rprof_profile::{FrameId, SampleCount};
 
 /// Counts the samples of some chunks by function; all locations are symbolized. What could not be used was counted by
 /// the pass before.
@@ -15,13 +16,13 @@ pub(super) fn count(
     query: &Query<'_>,
     chunks: &[usize],
     symbols: &Symbols,
-    group_by: &[Dimension],
+    grouping: &Grouping<'_>,
     done: &mut dyn FnMut(usize),
 ) -> Result<Counts, Error> {
     let pass = ProfilePass {
         query,
         symbols,
-        group_by,
+        grouping,
     };
     let result = run_over(query, chunks, &pass, done)?;
     let mut all = Counts::new(query.recording.reader.events().len());
@@ -39,7 +40,7 @@ pub(super) fn count(
 struct ProfilePass<'a> {
     query: &'a Query<'a>,
     symbols: &'a Symbols,
-    group_by: &'a [Dimension],
+    grouping: &'a Grouping<'a>,
 }
 
 /// A thread's counts.
@@ -74,7 +75,7 @@ impl Pass for ProfilePass<'_> {
 
     #[inline]
     fn group(&self, local: &mut Local, sample: &TaskSample<'_, '_>) -> Option<u64> {
-        local.tallies.take(self.query, self.group_by, sample)
+        local.tallies.take(self.query, self.grouping, sample)
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 //! so that only chunks whose stacks have no room are read again.
 
 use super::counts::{Counts, GroupedTallies, group_number};
-use super::dimensions::GroupKey;
+use super::dimensions::{GroupKey, Grouping};
 use super::driver::{Pass, ResolvedSample, TaskSample, run};
 use super::query::Query;
 use crate::Error;
@@ -13,7 +13,7 @@ use crate::symbolize::Symbols;
 use crate::threads::{self, Threads};
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::{Dimension, SampleCount, Tally, TallyParts};
+use rprof_profile::{SampleCount, Tally, TallyParts};
 
 /// Bytes of stacks that are kept, by all threads together: some 350,000 of 40 frames. Those of the chunks at hand may
 /// come on top.
@@ -40,7 +40,7 @@ struct ThreadStacks {
 /// Counts all samples by stack, while there is room for stacks (bytes), and finds all locations.
 pub(super) fn find_stacks(
     query: &Query<'_>,
-    group_by: &[Dimension],
+    grouping: &Grouping<'_>,
     room: usize,
     done: &mut dyn FnMut(usize),
 ) -> Result<FoundStacks, Error> {
@@ -51,7 +51,7 @@ pub(super) fn find_stacks(
     };
     let pass = StacksPass {
         query,
-        group_by,
+        grouping,
         room,
     };
     let result = run(query, &pass, done)?;
@@ -216,7 +216,7 @@ impl KeptStacks {
 
 struct StacksPass<'a> {
     query: &'a Query<'a>,
-    group_by: &'a [Dimension],
+    grouping: &'a Grouping<'a>,
     /// Bytes of stacks that a thread keeps.
     room: usize,
 }
@@ -256,7 +256,7 @@ impl Pass for StacksPass<'_> {
     #[inline]
     fn group(&self, local: &mut Local, sample: &TaskSample<'_, '_>) -> Option<u64> {
         match local.left.is_empty() {
-            true => local.tallies.take(self.query, self.group_by, sample),
+            true => local.tallies.take(self.query, self.grouping, sample),
             false => Some(u64::MAX),
         }
     }

@@ -8,6 +8,7 @@ mod times;
 
 pub use decoded::DecodedSample;
 pub use ignored::IgnoredSamples;
+pub(crate) use times::span;
 
 use crate::Error;
 use crate::index::Descendants;

@@ -60,7 +60,7 @@ impl TimeSlices {
             return Err(FilterError("there is no time in it".to_owned()));
         }
         Ok(Self {
-            text: text.to_owned(),
+            text: text.split_whitespace().collect::<Vec<_>>().join(" "),
             slices,
         })
     }

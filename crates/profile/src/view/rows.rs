@@ -1,45 +1,15 @@
 //! Rows: self and children of whatever the sort keys tell apart.
 
 use super::SortKey;
+use super::field::{Columns, Field};
+use super::ranks::Ranks;
+use super::row::{Row, RowKey, Weighing};
 use crate::tree::{ChildLists, NodeLists};
-use crate::{DimensionValues, EventProfile, FrameId, Profile, StrId};
+use crate::{EventProfile, FrameId, Profile};
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use std::cmp::Ordering;
 use std::sync::OnceLock;
-
-/// What a row stands for; parts that are no sort key are `None`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct RowKey {
-    pub(crate) comm: Option<StrId>,
-    pub(crate) values: DimensionValues,
-    pub(crate) image: Option<StrId>,
-    pub(crate) frame: Option<FrameId>,
-}
-
-/// One line of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// What it stands for.
-    pub key: RowKey,
-    /// Its place in the node tables.
-    pub(super) number: usize,
-    /// Weight of the samples in it, in the event's unit.
-    pub self_weight: u64,
-    /// Number of those samples.
-    pub self_samples: u64,
-    /// Weight of the samples in it or in what it called; a sample counts once for a row.
-    pub total_weight: u64,
-}
-
-/// What rows are ordered by and trees grow from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weighing {
-    /// A row's own samples; rows without are left out.
-    Own,
-    /// Those of what it called, too (perf's `--children`).
-    WithChildren,
-}
 
 /// The rows of one event, and what is needed to grow trees below them.
 #[derive(Debug)]
@@ -59,6 +29,8 @@ pub struct Rows<'p> {
     pub(super) weighing: Weighing,
     /// Made for the first tree.
     nodes: OnceLock<RowNodes>,
+    ranks: OnceLock<Ranks>,
+    is_by_symbol: bool,
 }
 
 /// Nodes by row.
@@ -71,14 +43,19 @@ pub(super) struct RowNodes {
 }
 
 impl<'p> Rows<'p> {
-    /// Groups an event by sort keys.
+    /// Groups an event by sort keys, the heaviest rows first.
     pub fn new(
         profile: &'p Profile,
         event: &'p EventProfile,
         keys: &[SortKey],
         weighing: Weighing,
     ) -> Self {
-        let (rows, row_of_node) = number_rows(profile, event, keys);
+        Self::of(profile, event, &Columns::of(keys, weighing))
+    }
+
+    /// Groups an event by the keys of columns, in their order.
+    pub fn of(profile: &'p Profile, event: &'p EventProfile, columns: &Columns) -> Self {
+        let (rows, row_of_node) = number_rows(profile, event, &columns.keys());
         let mut self_row_of_node: Vec<u32> = Vec::with_capacity(row_of_node.len());
         for (node, &row) in event.tree.nodes().iter().zip(&row_of_node) {
             let is_inlined = profile.frames.of(node.frame).is_inlined;
@@ -93,18 +70,30 @@ impl<'p> Rows<'p> {
             children: event.tree.child_lists(),
             rows,
             order: Vec::new(),
-            weighing,
+            weighing: columns.weighing,
             nodes: OnceLock::new(),
+            ranks: OnceLock::new(),
+            is_by_symbol: columns.keys().first() == Some(&SortKey::Symbol),
         };
         all.sum_self();
         all.sum_totals();
-        all.sort(keys);
+        all.sort(columns);
         all
     }
 
-    /// The rows, heaviest first; equal ones by what they say.
+    /// The rows, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Row> {
         self.order.iter().map(|&number| &self.rows[number as usize])
+    }
+
+    /// The order of frames that weigh the same.
+    pub(super) fn ranks(&self) -> &Ranks {
+        self.ranks.get_or_init(|| Ranks::of(self.profile))
+    }
+
+    /// Whether a row's first column is this function.
+    pub fn begins_with(&self, row: &Row, frame: FrameId) -> bool {
+        self.is_by_symbol && row.key.frame == Some(frame)
     }
 
     /// The nodes of each row.
@@ -123,8 +112,8 @@ impl<'p> Rows<'p> {
         let rows = &mut self.rows;
         for (node, &row) in self.event.tree.nodes().iter().zip(&self.self_row_of_node) {
             let row = &mut rows[row as usize];
-            row.self_weight = row.self_weight.saturating_add(node.self_weight);
-            row.self_samples += node.self_samples;
+            let level = self.profile.frames.of(node.frame).level;
+            row.add_own(level, node.self_samples, node.self_weight);
         }
     }
 
@@ -155,27 +144,20 @@ impl<'p> Rows<'p> {
         }
     }
 
-    fn sort(&mut self, keys: &[SortKey]) {
+    fn sort(&mut self, columns: &Columns) {
         let rows = &self.rows;
         let mut order: Vec<u32> = (0u32..)
             .zip(rows)
             .filter(|(_, row)| self.weighing == Weighing::WithChildren || row.self_samples > 0)
             .map(|(number, _)| number)
             .collect();
-        let weight = |row: &Row| match self.weighing {
-            Weighing::WithChildren => (row.total_weight, row.self_weight),
-            Weighing::Own => (row.self_weight, 0),
+        let compare = |a: &Row, b: &Row| {
+            let mut fields = columns.order.iter();
+            let differ =
+                |field: &Field| Some(field.compare(a, b, self.profile)).filter(|one| one.is_ne());
+            fields.find_map(differ).unwrap_or(Ordering::Equal)
         };
-        let by_cells = |a: &Row, b: &Row| {
-            let columns = keys
-                .iter()
-                .map(|key| key.compare(&a.key, &b.key, self.profile));
-            columns.fold(Ordering::Equal, Ordering::then)
-        };
-        order.sort_by(|&a, &b| {
-            let (a, b) = (&rows[a as usize], &rows[b as usize]);
-            weight(b).cmp(&weight(a)).then_with(|| by_cells(a, b))
-        });
+        order.sort_by(|&a, &b| compare(&rows[a as usize], &rows[b as usize]));
         self.order = order;
     }
 }
@@ -211,13 +193,7 @@ fn number_rows(profile: &Profile, event: &EventProfile, keys: &[SortKey]) -> (Ve
             let mut key = group_keys.get(group).copied().unwrap_or_default();
             keys.iter()
                 .for_each(|part| part.fill_frame(&mut key, node.frame, profile));
-            Row {
-                key,
-                number,
-                self_weight: 0,
-                self_samples: 0,
-                total_weight: 0,
-            }
+            Row::of(key, number)
         })
     });
     let row_of_node = row_of_node.collect();

@@ -1,8 +1,7 @@
 //! What rows are grouped by: perf's sort keys.
 
-use super::RowKey;
+use super::row::{FieldValue, RowKey};
 use crate::{Dimension, DimensionValue, FrameId, Group, Profile, StrId};
-use rprof_untrusted::Untrusted;
 use std::cmp::Ordering;
 
 /// One column that makes rows differ.
@@ -43,6 +42,16 @@ impl SortKey {
             Self::Dso => "dso",
             Self::Symbol => "sym",
             Self::Dimension(dimension) => dimension.name(),
+        }
+    }
+
+    /// What it is, in a line.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Comm => "name of the thread",
+            Self::Dso => "program, library or kernel",
+            Self::Symbol => "function",
+            Self::Dimension(dimension) => dimension.about(),
         }
     }
 
@@ -91,6 +100,20 @@ impl SortKey {
         }
     }
 
+    /// What it says of a row, for other programs.
+    pub(super) fn value(self, row: &RowKey, profile: &Profile) -> FieldValue {
+        match self {
+            Self::Dimension(one) => match row.values.get(one) {
+                None => FieldValue::None,
+                Some(DimensionValue::Number(number)) => FieldValue::Number(number.into()),
+                Some(DimensionValue::Text(_) | DimensionValue::Task(..)) => {
+                    FieldValue::Text(self.cell(row, profile))
+                }
+            },
+            Self::Comm | Self::Dso | Self::Symbol => FieldValue::Text(self.cell(row, profile)),
+        }
+    }
+
     /// Orders two rows by this key as their cells would be, without making them.
     pub(super) fn compare(self, a: &RowKey, b: &RowKey, profile: &Profile) -> Ordering {
         let text = |id: Option<StrId>| id.map(|id| profile.strings.of(id));
@@ -100,10 +123,15 @@ impl SortKey {
                 let value = |row: &RowKey| {
                     row.values.get(one).map(|value| match value {
                         DimensionValue::Number(number) => (number, None),
+                        DimensionValue::Task(id, _) => (id.into(), None),
                         DimensionValue::Text(id) => (0, text(Some(id))),
                     })
                 };
-                value(a).cmp(&value(b))
+                let order = value(a).cmp(&value(b));
+                match one.is_descending() {
+                    true => order.reverse(),
+                    false => order,
+                }
             }
             Self::Dso => text(a.image).cmp(&text(b.image)),
             Self::Symbol => {
@@ -113,6 +141,14 @@ impl SortKey {
                 };
                 symbol(a).cmp(&symbol(b))
             }
+        }
+    }
+
+    /// Whether a row shows the value times the number of its samples.
+    pub(super) const fn is_summed(self) -> bool {
+        match self {
+            Self::Dimension(one) => one.is_summed(),
+            Self::Comm | Self::Dso | Self::Symbol => false,
         }
     }
 
@@ -135,7 +171,7 @@ fn symbol_cell(id: FrameId, profile: &Profile) -> String {
         }
         Some(name) => format!("[{sign}] {}", profile.strings.of(name)),
         None => match (frame.fde_label(&profile.strings), frame.start) {
-            (Some(label), _) => format!("[{sign}] {}", Untrusted::new(label)),
+            (Some(label), _) => format!("[{sign}] {}", label.raw()),
             (None, Some(address)) => format!("[{sign}] {address:#018x}"),
             (None, None) => format!("[{sign}] [unknown]"),
         },

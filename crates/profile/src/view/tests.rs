@@ -25,7 +25,7 @@ fn tree(profile: &Profile, name: &str, order: Order, weighing: Weighing) -> Stri
             let label = profile.frames.label(node.frame, &profile.strings);
             format!(
                 "{label} {}({})",
-                node.weight,
+                node.total.weight,
                 text(profile, tree, &node.children)
             )
         };
@@ -36,7 +36,7 @@ fn tree(profile: &Profile, name: &str, order: Order, weighing: Weighing) -> Stri
         .iter()
         .find(|row| SortKey::Symbol.cell(&row.key, profile).ends_with(name))
         .unwrap();
-    let tree = rows.call_tree(row, order, 1);
+    let tree = rows.call_tree(row, order, Pruning::Below(1));
     text(profile, &tree, tree.roots())
 }
 
@@ -103,7 +103,7 @@ fn light_nodes_are_left_out() {
         Weighing::WithChildren,
     );
     let main = rows.iter().next().unwrap();
-    let tree = rows.call_tree(main, Order::Caller, 5);
+    let tree = rows.call_tree(main, Order::Caller, Pruning::Below(5));
     assert_eq!(
         (
             tree.roots().len(),

@@ -1,6 +1,6 @@
 //! The arguments of `rprof export`.
 
-use super::{FdeArgs, InputArgs};
+use super::{FdeArgs, InputArgs, StrictArgs};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -18,6 +18,9 @@ pub(crate) struct ExportArgs {
 
     #[command(flatten)]
     pub(crate) fde: FdeArgs,
+
+    #[command(flatten)]
+    pub(crate) strict: StrictArgs,
 
     /// What to write [default: by the ending of -o: .json.gz, .speedscope.json, .pb.gz,
     /// .callgrind, .folded, .json]

@@ -1,5 +1,6 @@
 //! Arguments of `rprof list`.
 
+use crate::screen::PagerArgs;
 use std::path::PathBuf;
 
 /// What to list.
@@ -21,4 +22,7 @@ pub(crate) struct ListArgs {
     /// Print JSON (docs: crates/inspect/JSON.md)
     #[arg(long, visible_short_alias = 'j')]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) paging: PagerArgs,
 }

@@ -1,6 +1,7 @@
 //! The arguments, with perf's names wherever perf has them.
 
 mod attached;
+mod columns;
 mod command;
 mod doctor;
 mod documented;
@@ -8,8 +9,10 @@ mod export;
 mod fde;
 mod filters;
 mod flame;
+mod graph;
 mod header;
 mod input;
+mod layout;
 mod limits;
 mod list;
 mod record;
@@ -18,9 +21,11 @@ mod report;
 mod script;
 mod sources;
 mod stat;
+mod strict;
 mod symbols;
 mod unknown;
 
+pub(crate) use columns::ColumnArgs;
 pub(crate) use command::CommandArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use documented::documented;
@@ -29,17 +34,20 @@ pub(crate) use fde::FdeArgs;
 pub(crate) use flame::FlameArgs;
 pub(crate) use header::HeaderArgs;
 pub(crate) use input::InputArgs;
+pub(crate) use layout::LayoutArgs;
 pub(crate) use limits::LimitArgs;
 pub(crate) use list::ListArgs;
 use record::parse_control;
 pub(crate) use record::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
 pub(crate) use recording::Recording;
-pub(crate) use report::ReportArgs;
+pub(crate) use report::{PercentageOf, ReportArgs};
 pub(crate) use script::ScriptArgs;
 pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatReportArgs};
 use stat::{STAT_RECORD, STAT_REPORT};
+pub(crate) use strict::StrictArgs;
 pub(crate) use symbols::SymbolsArgs;
 
+use crate::screen::PagerArgs;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::io::IsTerminal;
 
@@ -56,6 +64,9 @@ use std::io::IsTerminal;
     rprof report [FILE]       see where the time went\n  rprof flame > flame.svg   see it as a flame graph"
 )]
 pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) paging: PagerArgs,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -127,6 +138,9 @@ pub(crate) struct DumpArgs {
     /// Print JSON (docs: crates/inspect/JSON.md)
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) paging: PagerArgs,
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! The arguments of `rprof report`.
 
-use super::{FdeArgs, HeaderArgs, InputArgs};
-use clap::ArgAction;
-use rprof_profile::view::SortKey;
+use super::graph::GraphWords;
+use super::{ColumnArgs, FdeArgs, HeaderArgs, InputArgs, LayoutArgs, StrictArgs, columns};
+use crate::screen::PagerArgs;
+use clap::ValueEnum;
+use rprof_report::Graph;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = columns::help())]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -14,6 +17,9 @@ pub(crate) struct ReportArgs {
 
     #[command(flatten)]
     pub(crate) header: HeaderArgs,
+
+    #[command(flatten)]
+    pub(crate) strict: StrictArgs,
 
     /// Plain text to stdout (always; for compatibility with perf)
     #[arg(long)]
@@ -27,33 +33,66 @@ pub(crate) struct ReportArgs {
     #[arg(long, overrides_with = "children")]
     pub(crate) no_children: bool,
 
-    /// Call trees: none, or caller or callee, with a threshold in percent, such as caller,0.5
-    #[arg(short = 'g', long = "call-graph", value_name = "HOW", num_args = 0..=1, default_missing_value = "")]
-    pub(crate) graph: Option<String>,
+    /// Call trees: graph, fractal (shares of the caller), flat, folded or none; caller or callee; a threshold in
+    /// percent, then how many branches next to each other; percent, period or count. Such as callee,fractal,2
+    #[arg(
+        short = 'g',
+        long = "call-graph",
+        value_name = "WORDS",
+        num_args = 0..=1,
+        default_missing_value = "",
+        value_parser = GraphWords::parse
+    )]
+    pub(crate) graph: Option<GraphWords>,
 
-    #[arg(short = 's', long, value_name = "KEYS", value_delimiter = ',', help = sort_help())]
-    pub(crate) sort: Vec<String>,
+    /// Call trees grow from callers: the same as -g caller
+    #[arg(short = 'G', long)]
+    pub(crate) inverted: bool,
+
+    /// Lines of one call tree; the branches beyond are counted in a line
+    #[arg(long, value_name = "LINES", default_value_t = Graph::DEFAULT.max_lines)]
+    pub(crate) max_tree_lines: usize,
+
+    #[command(flatten)]
+    pub(crate) columns: ColumnArgs,
 
     /// Leave out rows below this percentage
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     pub(crate) percent_limit: f64,
 
-    /// Show the number of samples of each row
-    #[arg(short = 'n', long, action = ArgAction::SetTrue)]
-    pub(crate) show_nr_samples: bool,
+    /// What percentages are of, with filters
+    #[arg(
+        help_heading = "Filters",
+        long,
+        value_enum,
+        value_name = "OF",
+        default_value = "absolute"
+    )]
+    pub(crate) percentage: PercentageOf,
+
+    #[command(flatten)]
+    pub(crate) layout: LayoutArgs,
 
     /// Show only numbers: samples, losses, and how stacks ended that were unwound, by image
     #[arg(long)]
     pub(crate) stats: bool,
+
+    #[command(flatten)]
+    pub(crate) paging: PagerArgs,
 }
 
-fn sort_help() -> String {
-    let keys: Vec<&str> = SortKey::all().map(SortKey::name).collect();
-    format!("Columns to group by: {}", keys.join(", "))
+/// What percentages are of, where a filter leaves samples out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PercentageOf {
+    /// Of all samples
+    Absolute,
+    /// Of those that are shown
+    Relative,
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::args::graph::GraphWords;
     use crate::args::{Args, Command};
     use clap::Parser;
 
@@ -63,6 +102,6 @@ mod tests {
         let Command::Report(report) = args.command else {
             panic!()
         };
-        assert_eq!(report.graph.as_deref(), Some(""));
+        assert_eq!(report.graph, Some(GraphWords::default()));
     }
 }

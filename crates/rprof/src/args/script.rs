@@ -1,6 +1,7 @@
 //! The arguments of `rprof script`.
 
 use super::{HeaderArgs, InputArgs};
+use crate::screen::PagerArgs;
 use rprof_script::{ShownRecords, Times};
 
 #[derive(Debug, clap::Args)]
@@ -45,6 +46,9 @@ pub(crate) struct ScriptArgs {
         ]
     )]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) paging: PagerArgs,
 
     /// Print times since the line before
     #[arg(long, conflicts_with = "reltime")]

@@ -3,6 +3,7 @@
 use super::limits::LimitArgs;
 use super::recording::Recording;
 use super::sources::SourceArgs;
+use crate::screen::PagerArgs;
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use std::path::PathBuf;
@@ -33,6 +34,9 @@ pub(crate) struct SymbolsArgs {
     /// Write a new file with the names: also for recordings from pipes and truncated ones
     #[arg(short = 'o', long, value_name = "FILE", requires = "embed")]
     pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) paging: PagerArgs,
 }
 
 impl SymbolsArgs {

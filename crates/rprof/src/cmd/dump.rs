@@ -3,19 +3,19 @@
 use super::reading::open;
 use crate::args::DumpArgs;
 use crate::say;
+use crate::screen::PagerArgs;
 use anyhow::Result;
 use rprof_inspect::{DumpForm, write_dump};
-use std::io::BufWriter;
 use std::process::ExitCode;
 
-pub(crate) fn run(args: &DumpArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &DumpArgs, paging: PagerArgs) -> Result<ExitCode> {
     let reader = open(args.recording.path(), args.limits)?;
     let form = match args.json {
         true => DumpForm::Json,
         false => DumpForm::Text,
     };
-    let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-    let warnings = write_dump(&reader, form, &mut out)?;
-    warnings.iter().for_each(say::warning);
+    let pager = args.paging.or(paging).pager();
+    let warnings = pager.write(|mut out| Ok(write_dump(&reader, form, &mut out)?))?;
+    warnings.iter().flatten().for_each(say::warning);
     Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,7 @@
 //! `rprof export`.
 
 use super::flame::choose;
-use super::reading::{open, read, warn, warn_of};
+use super::reading::{ending, is_shown, open, read, warn, warn_of};
 use crate::args::{ExportArgs, ExportFormat};
 use crate::usage::usage;
 use crate::{say, target};
@@ -49,6 +49,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         ..Options::default()
     };
     let writer = Writer {
+        reader: &reader,
         args,
         output,
         is_compressed,
@@ -64,32 +65,31 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
                 ..lines
             };
             let timeline = read_timeline(&reader, &options, with_fields)?;
-            writer.timeline(&Firefox, &timeline)?;
+            writer.timeline(&Firefox, &timeline)
         }
         ExportFormat::Speedscope => {
             let timeline = read_timeline(&reader, &options, lines)?;
-            writer.timeline(&Speedscope, &timeline)?;
+            writer.timeline(&Speedscope, &timeline)
         }
         ExportFormat::Pprof => {
             let timeline = read_timeline(&reader, &options, lines)?;
-            writer.timeline(&Pprof, &timeline)?;
+            writer.timeline(&Pprof, &timeline)
         }
         ExportFormat::Callgrind => {
             let timeline = read_timeline(&reader, &options, lines)?;
-            writer.timeline(&Callgrind, &timeline)?;
+            writer.timeline(&Callgrind, &timeline)
         }
         ExportFormat::Folded => {
             let profile = read(&reader, &options)?;
             let event = choose(&profile, args.event.as_deref())?;
             let event = event.unwrap_or(0);
-            writer.profile(&Folded { event }, &profile)?;
+            writer.profile(&Folded { event }, &profile)
         }
         ExportFormat::Json => {
             let profile = read(&reader, &options)?;
-            writer.profile(&Json, &profile)?;
+            writer.profile(&Json, &profile)
         }
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn format_of(args: &ExportArgs, output: Option<&Path>) -> Result<ExportFormat> {
@@ -141,25 +141,43 @@ fn read_timeline(reader: &Reader, options: &Options, detail: TimelineDetail) -> 
 }
 
 struct Writer<'a> {
+    reader: &'a Reader,
     args: &'a ExportArgs,
     output: Option<&'a Path>,
     is_compressed: bool,
 }
 
 impl Writer<'_> {
-    fn timeline(&self, format: &impl Format<Source = Timeline>, timeline: &Timeline) -> Result<()> {
+    fn timeline(
+        &self,
+        format: &impl Format<Source = Timeline>,
+        timeline: &Timeline,
+    ) -> Result<ExitCode> {
         let profile = &timeline.profile;
-        warn_of(profile, &self.args.input, !timeline.samples.is_empty());
+        let shown = !timeline.samples.is_empty();
+        warn_of(profile, self.reader, &self.args.input, shown);
         self.write(format, timeline)?;
-        say_quality(profile);
-        Ok(())
+        Ok(self.end(profile, shown))
     }
 
-    fn profile(&self, format: &impl Format<Source = Profile>, profile: &Profile) -> Result<()> {
-        warn(profile, &self.args.input);
+    fn profile(
+        &self,
+        format: &impl Format<Source = Profile>,
+        profile: &Profile,
+    ) -> Result<ExitCode> {
+        warn(profile, self.reader, &self.args.input);
         self.write(format, profile)?;
-        say_quality(profile);
-        Ok(())
+        Ok(self.end(profile, is_shown(profile)))
+    }
+
+    /// Says how good the profile is.
+    fn end(&self, profile: &Profile, shown: bool) -> ExitCode {
+        profile.events.iter().for_each(say::loss);
+        say::stacks(&profile.unwound);
+        if shown {
+            say::quality(profile);
+        }
+        ending(self.args.strict, profile)
     }
 
     fn write<F: Format>(&self, format: &F, source: &F::Source) -> Result<()> {
@@ -168,11 +186,6 @@ impl Writer<'_> {
             false => format.write(source, out),
         })
     }
-}
-
-fn say_quality(profile: &Profile) {
-    profile.events.iter().for_each(say::loss);
-    say::stacks(&profile.unwound);
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `rprof flame`.
 
-use super::reading::{open, read, warn};
+use super::reading::{ending, is_shown, open, read, warn};
 use super::recorded::record_first;
 use crate::args::FlameArgs;
 use crate::usage::usage;
@@ -11,7 +11,7 @@ use rprof_base::Counted;
 use rprof_export::{Folded, Format};
 use rprof_profile::view::ThreadNames;
 use rprof_profile::{EventProfile, Profile};
-use rprof_report::{Error, FlameOptions, write_flame};
+use rprof_report::{Error, FlameOptions, quality_faults, write_flame};
 use rprof_ringbuf::sys::Rights;
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         // Why was said at the end of the recording.
         return Err(Error::NothingToDraw.into());
     }
-    warn(&profile, &args.input);
+    warn(&profile, &reader, &args.input);
     // What a command's event is called may be more than what was asked for.
     let asked = args.event.as_deref().filter(|_| !args.command.is_given());
     let number = choose(&profile, asked)?;
@@ -67,6 +67,9 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     say::loss(event);
     say::stacks(&profile.unwound);
     say::unnamed(&profile);
+    if is_shown(&profile) {
+        say::quality(&profile);
+    }
     match output {
         Some(path) if args.open => browser::open(path)?,
         Some(path) if args.output.is_none() => {
@@ -78,7 +81,10 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         _ if !args.folded => say::next("open the picture in a browser"),
         _ => {}
     }
-    Ok(code)
+    match args.strict.strict && !quality_faults(&profile).is_empty() {
+        true => Ok(ending(args.strict, &profile)),
+        false => Ok(code),
+    }
 }
 
 /// The file to write; `None` is standard output, which a command has for itself.

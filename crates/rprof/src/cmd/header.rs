@@ -2,10 +2,10 @@
 
 use crate::args::HeaderArgs;
 use crate::say;
+use crate::screen::Pager;
 use anyhow::{Context, Result};
 use rprof_inspect::header_text;
 use rprof_perfdata::Reader;
-use std::io::Write;
 use std::process::ExitCode;
 
 /// The header, if it was asked for; says what could not be read of it.
@@ -19,9 +19,7 @@ pub(crate) fn text(args: &HeaderArgs, reader: &Reader) -> String {
 }
 
 /// Writes it and nothing else.
-pub(crate) fn only(text: &str) -> Result<ExitCode> {
-    let mut out = std::io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    written.context("writing the header")?;
+pub(crate) fn only(text: &str, pager: &Pager) -> Result<ExitCode> {
+    pager.write(|out| out.write_all(text.as_bytes()).context("writing the header"))?;
     Ok(ExitCode::SUCCESS)
 }

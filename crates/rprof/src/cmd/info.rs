@@ -2,12 +2,12 @@
 
 use super::reading::open;
 use crate::args::DumpArgs;
+use crate::screen::PagerArgs;
 use anyhow::{Context, Result};
 use rprof_inspect::{JsonFields, OutlineFields, visit_info};
-use std::io::Write;
 use std::process::ExitCode;
 
-pub(crate) fn run(args: &DumpArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &DumpArgs, paging: PagerArgs) -> Result<ExitCode> {
     let reader = open(args.recording.path(), args.limits)?;
     let text = if args.json {
         let mut json = JsonFields::new();
@@ -20,9 +20,10 @@ pub(crate) fn run(args: &DumpArgs) -> Result<ExitCode> {
         visit_info(&reader, &mut outline)?;
         outline.finish()
     };
-    let mut out = std::io::stdout().lock();
-    out.write_all(&text)
-        .and_then(|()| out.flush())
-        .context("writing what the recording is")?;
+    let pager = args.paging.or(paging).pager();
+    pager.write(|out| {
+        out.write_all(&text)
+            .context("writing what the recording is")
+    })?;
     Ok(ExitCode::SUCCESS)
 }

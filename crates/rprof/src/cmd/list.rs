@@ -2,13 +2,13 @@
 
 use crate::args::ListArgs;
 use crate::say;
+use crate::screen::PagerArgs;
 use anyhow::{Context, Error, Result, anyhow};
 use rprof_events::{Selection, Sources};
 use rprof_inspect::{JsonFields, ListOptions, Listing, visit_list, write_list};
-use std::io::Write;
 use std::process::ExitCode;
 
-pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &ListArgs, paging: PagerArgs) -> Result<ExitCode> {
     let options = ListOptions {
         selection: match args.path {
             None => Selection::of(&args.words),
@@ -32,12 +32,12 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
         text.push(b'\n');
     } else {
         write_list(&listing, &mut text)?;
+    }
+    let pager = args.paging.or(paging).pager();
+    pager.write(|out| out.write_all(&text).context("writing the list"))?;
+    if !args.json {
         listing.warnings().iter().for_each(say::warning);
     }
-    let mut out = std::io::stdout().lock();
-    out.write_all(&text)
-        .and_then(|()| out.flush())
-        .context("writing the list")?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,13 +1,16 @@
 //! What all commands that read a recording do: open it, read it, say what could not be used.
 
-use crate::args::{InputArgs, LimitArgs};
+use super::no_match;
+use crate::args::{InputArgs, LimitArgs, StrictArgs};
 use crate::say;
 use anyhow::{Context, Result};
 use rprof_analysis::{Options, load};
 use rprof_perfdata::Reader;
 use rprof_profile::Profile;
+use rprof_report::quality_faults;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::process::ExitCode;
 
 /// Loads the recording, and shows how far it is.
 pub(crate) fn read(reader: &Reader, options: &Options) -> Result<Profile> {
@@ -29,20 +32,39 @@ pub(crate) fn open(path: &Path, limits: LimitArgs) -> Result<Reader> {
 }
 
 /// Says what could not be used, and why a result may be empty.
-pub(crate) fn warn(profile: &Profile, input: &InputArgs) {
+pub(crate) fn warn(profile: &Profile, reader: &Reader, input: &InputArgs) {
+    warn_of(profile, reader, input, is_shown(profile));
+}
+
+/// Whether a filter leaves something of a profile.
+pub(crate) fn is_shown(profile: &Profile) -> bool {
     let mut trees = profile.events.iter().map(|event| &event.tree);
-    let shown = trees.any(|tree| !tree.nodes().is_empty());
-    warn_of(profile, input, shown);
+    trees.any(|tree| !tree.nodes().is_empty())
 }
 
 /// The same of a profile of which something is shown, or nothing.
-pub(crate) fn warn_of(profile: &Profile, input: &InputArgs, shown: bool) {
+pub(crate) fn warn_of(profile: &Profile, reader: &Reader, input: &InputArgs, shown: bool) {
     profile.warnings.iter().for_each(say::warning);
     let samples: u64 = profile.events.iter().map(|event| event.samples).sum();
     if samples == 0 && input.filter().accepts_all() {
         let path = input.recording.path().display();
         say::warning(format_args!("no samples in {path}"));
     } else if !shown {
-        say::warning("no samples match the filter");
+        say::warning(no_match::sentence(reader, input));
+    }
+}
+
+/// How a command ends that has shown a profile: those who are strict want a good one.
+pub(crate) fn ending(strict: StrictArgs, profile: &Profile) -> ExitCode {
+    let faults = match strict.strict {
+        true => quality_faults(profile),
+        false => Vec::new(),
+    };
+    for fault in &faults {
+        say::line(format_args!("error: not good enough for --strict: {fault}"));
+    }
+    match faults.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     }
 }

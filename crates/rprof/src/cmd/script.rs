@@ -1,20 +1,21 @@
 //! `rprof script`.
 
 use super::header;
+use super::no_match;
 use super::reading::open;
 use crate::args::ScriptArgs;
 use crate::say;
+use crate::screen::PagerArgs;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_script::{FieldSelection, ScriptOptions, write_script};
-use std::io::Write;
 use std::process::ExitCode;
 
 /// What to do instead of running perf's scripts.
 const NO_SCRIPTS: &str = "rprof runs no scripts: they are for the JSON, a line a sample, of \
                           rprof script --json (docs: crates/script/JSON.md)";
 
-pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
     let path = args.input.recording.path();
     let is_perfs = ["record", "report"]
         .iter()
@@ -26,9 +27,10 @@ pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
     let added = args.fields.iter().try_for_each(|text| fields.add(text));
     added.map_err(usage)?;
     let reader = open(args.input.recording.path(), args.input.limits)?;
+    let pager = args.paging.or(paging).pager();
     let header = header::text(&args.header, &reader);
     if args.header.header_only {
-        return header::only(&header);
+        return header::only(&header, &pager);
     }
     let options = ScriptOptions {
         filter: args.input.filter(),
@@ -43,11 +45,18 @@ pub(crate) fn run(args: &ScriptArgs) -> Result<ExitCode> {
         locator: args.input.locator(&reader),
         demangling: args.input.demangling(),
     };
-    let mut out = std::io::stdout().lock();
-    out.write_all(header.as_bytes())
-        .context("writing the header")?;
-    let printed = write_script(&reader, &options, &mut out)?;
+    let printed = pager.write(|mut out| {
+        out.write_all(header.as_bytes())
+            .context("writing the header")?;
+        Ok(write_script(&reader, &options, &mut out)?)
+    })?;
+    let Some(printed) = printed else {
+        return Ok(ExitCode::SUCCESS);
+    };
     say::stacks(&printed.unwound);
     printed.warnings.iter().for_each(say::warning);
+    if printed.none_match {
+        say::warning(no_match::sentence(&reader, &args.input));
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,6 +3,7 @@
 use super::reading::open;
 use super::record::size;
 use crate::args::{LimitArgs, SymbolsArgs};
+use crate::screen::PagerArgs;
 use crate::{say, target};
 use anyhow::{Context, Result, bail};
 use rprof_analysis::{load_symbols, symbol_section};
@@ -10,11 +11,10 @@ use rprof_inspect::{JsonFields, visit_symbols, write_symbols};
 use rprof_locate::Locator;
 use rprof_perfdata::{FeatureId, Form, Reader, add_feature_to, rewrite_with};
 use std::fmt;
-use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-pub(crate) fn run(args: &SymbolsArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &SymbolsArgs, paging: PagerArgs) -> Result<ExitCode> {
     if args.embed {
         let output = args.output.as_deref();
         let locator = |reader: &Reader| args.locator(reader);
@@ -24,20 +24,23 @@ pub(crate) fn run(args: &SymbolsArgs) -> Result<ExitCode> {
     }
     let reader = open(args.recording.path(), args.limits)?;
     let symbols = load_symbols(&reader, &args.locator(&reader), &mut |_| {})?;
-    let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-    let written = if args.json {
-        let mut json = JsonFields::new();
-        visit_symbols(&symbols, &mut json);
-        let mut text = json.finish();
-        text.push(b'\n');
-        out.write_all(&text)
-    } else {
+    if !args.json {
         symbols.warnings.iter().for_each(say::warning);
-        write_symbols(&symbols, args.all, &mut out)
-    };
-    written
-        .and_then(|()| out.flush())
-        .context("writing where names come from")?;
+    }
+    let pager = args.paging.or(paging).pager();
+    pager.write(|mut out| {
+        let written = match args.json {
+            true => {
+                let mut json = JsonFields::new();
+                visit_symbols(&symbols, &mut json);
+                let mut text = json.finish();
+                text.push(b'\n');
+                out.write_all(&text)
+            }
+            false => write_symbols(&symbols, args.all, &mut out),
+        };
+        written.context("writing where names come from")
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

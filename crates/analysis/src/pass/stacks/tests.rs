@@ -4,6 +4,7 @@ use super::*;
 use crate::index::SampleOrder;
 use crate::pass::load::count_stacks;
 use crate::pass::query::WantedFrames;
+use crate::pass::{GroupBy, Grouping};
 use crate::recording::Recording;
 use crate::stacks::First;
 use rprof_abi::record::{FileIdentity, Inode, Mmap2};
@@ -116,15 +117,16 @@ fn the_same_is_counted_however_many_stacks_have_room() {
     let (locator, filter) = (Locator::default(), Filter::default());
     let recording = Recording::open(&reader, &locator, SampleOrder::Any).unwrap();
     let query = Query::of(&recording, &filter, WantedFrames::All, First::Own).unwrap();
+    let grouping = Grouping::of(&recording, &GroupBy::default()).unwrap();
     let n_chunks = recording.index.chunks.len();
     assert!(n_chunks > 3, "{n_chunks}");
     let left = |room| {
-        let found = find_stacks(&query, &[], room, &mut |_| {}).unwrap();
+        let found = find_stacks(&query, &grouping, room, &mut |_| {}).unwrap();
         found.left.len()
     };
     let counted = |room| {
         let request = Request::default();
-        let counted = count_stacks(&query, &[], request, room, &mut |_| {});
+        let counted = count_stacks(&query, &grouping, request, room, &mut |_| {});
         let (symbols, mut counts) = counted.unwrap();
         let event = counts.tallies.pop().unwrap().into_parts();
         let sums = (event.samples, event.weight);

@@ -7,7 +7,7 @@ use crate::Error;
 use crate::index::SampleOrder;
 use crate::locations::{LocationCache, NamedThread, ShownTasks};
 use crate::pass::counts::{Counts, OptionalImage, UnnamedWeights, new_tallies};
-use crate::pass::dimensions::GroupKey;
+use crate::pass::dimensions::{GroupBy, GroupKey, Grouping};
 use crate::pass::driver::{Pass, ResolvedSample, TaskSample, run};
 use crate::pass::finish::{is_left_out, profile_of};
 use crate::pass::load::{Options, Progress, progress_of};
@@ -94,8 +94,9 @@ pub fn load_timeline(
         events: event_numbers(reader, &counts),
         with_fields: detail.fields,
     };
+    let grouping = Grouping::of(&recording, &GroupBy::default())?;
     let mut timeline = Timeline {
-        profile: profile_of(&query, &mut symbols, counts),
+        profile: profile_of(&query, &grouping, &mut symbols, counts),
         has_times,
         ..Timeline::default()
     };

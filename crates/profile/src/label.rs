@@ -1,0 +1,107 @@
+//! What frames are called in trees, without making a text for each: files may have one long name for many functions.
+
+use crate::{FrameId, FrameInfo, Frames, Strings};
+use rprof_untrusted::{Untrusted, printable};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+/// A frame's label, in parts.
+#[derive(Clone, Debug)]
+pub struct Label<'a>([Cow<'a, str>; 3]);
+
+impl Label<'_> {
+    /// Appends it as it is displayed.
+    pub fn append_to(&self, text: &mut String) {
+        self.0
+            .iter()
+            .for_each(|part| text.push_str(&printable(part)));
+    }
+
+    /// As the files have it.
+    pub(crate) fn raw(&self) -> Untrusted<String> {
+        Untrusted::new(self.0.concat())
+    }
+
+    fn bytes(&self) -> impl Iterator<Item = u8> {
+        self.0.iter().flat_map(|part| part.bytes())
+    }
+
+    /// Orders two as their texts would be.
+    pub(crate) fn compare(&self, other: &Self) -> Ordering {
+        let ([a, ..], [b, ..]) = (&self.0, &other.0);
+        let (a, b) = (a.as_bytes(), b.as_bytes());
+        let n_both = a.len().min(b.len());
+        a[..n_both]
+            .cmp(&b[..n_both])
+            .then_with(|| self.bytes().skip(n_both).cmp(other.bytes().skip(n_both)))
+    }
+}
+
+impl Frames {
+    /// How a frame is called in trees.
+    pub fn label(&self, id: FrameId, strings: &Strings) -> Untrusted<String> {
+        self.label_parts(id, strings).raw()
+    }
+
+    /// The same in parts: its name, or where it starts, or its address and image.
+    pub fn label_parts<'a>(&self, id: FrameId, strings: &'a Strings) -> Label<'a> {
+        let frame = self.of(id);
+        let borrowed = |parts: [&'a str; 3]| Label(parts.map(Cow::Borrowed));
+        if let Some(name) = frame.name {
+            let name = strings.of(name).into_raw();
+            let inlined = if frame.is_inlined { " (inlined)" } else { "" };
+            return borrowed([name, inlined, ""]);
+        }
+        if let Some(label) = frame.fde_label(strings) {
+            return label;
+        }
+        let image = strings.of(frame.image).into_raw();
+        match (frame.start, image) {
+            (Some(address), "[unknown]") => {
+                Label([format!("{address:#x}").into(), "".into(), "".into()])
+            }
+            (Some(address), image) => {
+                Label([format!("{address:#x} (").into(), image.into(), ")".into()])
+            }
+            (None, "[unknown]") => borrowed(["[unknown]", "", ""]),
+            (None, image) => borrowed(["[unknown] (", image, ")"]),
+        }
+    }
+}
+
+impl FrameInfo {
+    /// What stands for the name of a function without one: `[python3.11+0x1a85c0]`.
+    pub(crate) fn fde_label<'a>(&self, strings: &'a Strings) -> Option<Label<'a>> {
+        let start = self.start.filter(|_| self.is_fde)?;
+        let image = strings.of(self.image).into_raw();
+        let image = image.trim_start_matches('[').trim_end_matches(']');
+        let end = format!("+{start:#x}]");
+        Some(Label(["[".into(), image.into(), end.into()]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_in_the_order_of_their_texts() {
+        let label = |parts: [&'static str; 3]| Label(parts.map(Cow::Borrowed));
+        let parts = [
+            ["a", "", ""],
+            ["a", " (inlined)", ""],
+            ["a ", "b", ""],
+            ["ab", "", ""],
+            ["", "ab", "c"],
+        ];
+        for a in parts {
+            for b in parts {
+                assert_eq!(
+                    label(a).compare(&label(b)),
+                    a.concat().cmp(&b.concat()),
+                    "{a:?} {b:?}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Merging the stacks of one row.
+
+use super::Order;
+use crate::view::Rows;
+use crate::{FrameId, Tree};
+
+/// Merging stacks of one row into a new tree.
+pub(super) struct Merge<'m, 'r, 'p> {
+    pub(super) rows: &'r Rows<'p>,
+    pub(super) number: usize,
+    pub(super) order: Order,
+    pub(super) merged: &'m mut Tree,
+    pub(super) path: Vec<FrameId>,
+}
+
+impl Merge<'_, '_, '_> {
+    /// Whole stacks of the samples that count for the row itself.
+    pub(super) fn own_stacks(&mut self) {
+        let nodes = self.rows.event.tree.nodes();
+        for &number in self.rows.nodes().own.of_list(self.number) {
+            let node = &nodes[number as usize];
+            if node.self_weight == 0 {
+                continue;
+            }
+            self.path.clear();
+            let mut at = Some(node);
+            while let Some(here) = at {
+                self.path.push(here.frame);
+                at = here.parent.map(|parent| &nodes[parent as usize]);
+            }
+            if self.order == Order::Caller {
+                self.path.reverse();
+            }
+            let mut to = None;
+            for &frame in &self.path {
+                to = Some(self.merged.child(to, 0, frame));
+            }
+            if let Some(to) = to {
+                self.merged.count(to, node.self_weight, node.self_samples);
+            }
+        }
+    }
+
+    /// Stacks that pass through the row and end further in: the part from its outermost
+    /// occurrence on (growing from callers), or from there outwards (growing from callees).
+    pub(super) fn stacks_below(&mut self) {
+        let nodes = self.rows.event.tree.nodes();
+        for &number in self.rows.nodes().all.of_list(self.number) {
+            if !self.is_recursive(nodes[number as usize].parent) {
+                self.merge_below(number);
+            }
+        }
+    }
+
+    fn is_of(&self, row: u32) -> bool {
+        row as usize == self.number
+    }
+
+    fn is_recursive(&self, mut parent: Option<u32>) -> bool {
+        while let Some(at) = parent {
+            if self.is_of(self.rows.row_of_node[at as usize]) {
+                return true;
+            }
+            parent = self.rows.event.tree.nodes()[at as usize].parent;
+        }
+        false
+    }
+
+    fn merge_below(&mut self, top: u32) {
+        let nodes = self.rows.event.tree.nodes();
+        let start = match self.order {
+            Order::Caller => None,
+            Order::Callee => self.outwards(top),
+        };
+        let mut todo = vec![(top, start)];
+        while let Some((idx, parent)) = todo.pop() {
+            let node = &nodes[idx as usize];
+            let here = match self.order {
+                Order::Caller => Some(self.merged.child(parent, 0, node.frame)),
+                Order::Callee => parent,
+            };
+            let is_own = self.is_of(self.rows.self_row_of_node[idx as usize]);
+            if !is_own && let Some(here) = here {
+                self.merged.count(here, node.self_weight, node.self_samples);
+            }
+            let children = self.rows.children.of(Some(idx));
+            todo.extend(children.iter().map(|&child| (child, here)));
+        }
+    }
+
+    /// The merged node of the path from a node to its outermost caller.
+    fn outwards(&mut self, from: u32) -> Option<u32> {
+        let nodes = self.rows.event.tree.nodes();
+        let mut to = None;
+        let mut at = Some(from);
+        while let Some(idx) = at {
+            let node = &nodes[idx as usize];
+            to = Some(self.merged.child(to, 0, node.frame));
+            at = node.parent;
+        }
+        to
+    }
+}

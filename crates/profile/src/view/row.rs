@@ -1,0 +1,77 @@
+//! One row of a table.
+
+use crate::{DimensionValues, FrameId, Level, StrId};
+use rprof_base::Share;
+
+/// What a row stands for; parts that are no sort key are `None`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct RowKey {
+    pub(crate) comm: Option<StrId>,
+    pub(crate) values: DimensionValues,
+    pub(crate) image: Option<StrId>,
+    pub(crate) frame: Option<FrameId>,
+}
+
+/// One line of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// What it stands for.
+    pub key: RowKey,
+    /// Its place in the node tables.
+    pub(super) number: usize,
+    /// Weight of the samples in it, in the event's unit.
+    pub self_weight: u64,
+    /// Number of those samples.
+    pub self_samples: u64,
+    /// Weight of the samples in it or in what it called; a sample counts once for a row.
+    pub total_weight: u64,
+    /// Weight of the samples in it, by level.
+    self_weights: [u64; Level::COUNT],
+}
+
+impl Row {
+    pub(super) fn of(key: RowKey, number: usize) -> Self {
+        Self {
+            key,
+            number,
+            self_weight: 0,
+            self_samples: 0,
+            total_weight: 0,
+            self_weights: [0; Level::COUNT],
+        }
+    }
+
+    pub(super) fn add_own(&mut self, level: Level, samples: u64, weight: u64) {
+        self.self_weight = self.self_weight.saturating_add(weight);
+        self.self_samples += samples;
+        let at_level = &mut self.self_weights[level as usize];
+        *at_level = at_level.saturating_add(weight);
+    }
+
+    /// Weight of the samples in it that were taken at a level.
+    pub fn weight_at(&self, level: Level) -> u64 {
+        self.self_weights[level as usize]
+    }
+}
+
+/// What rows are ordered by and trees grow from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weighing {
+    /// A row's own samples; rows without are left out.
+    Own,
+    /// Those of what it called, too (perf's `--children`).
+    WithChildren,
+}
+
+/// What a field says of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FieldValue {
+    /// A part of the event's weight.
+    Share(Share),
+    /// A count, an id.
+    Number(i128),
+    /// A text as perf shows it.
+    Text(String),
+    /// Nothing was recorded.
+    None,
+}

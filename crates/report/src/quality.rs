@@ -1,0 +1,116 @@
+//! How good a profile is, in words: the same for all outputs.
+
+use rprof_base::Counted;
+use rprof_profile::{Flaw, Profile, Quality};
+use rprof_untrusted::printable;
+
+/// One line: samples, and what is missing of them. How stacks end is said on a line of its own.
+pub fn quality_line(profile: &Profile) -> String {
+    let quality = Quality::of(profile);
+    let samples = Counted::new(quality.samples, "sample", "samples");
+    let at_least = if quality.lost_at_least {
+        "at least "
+    } else {
+        ""
+    };
+    let (lost, unnamed) = (quality.lost_share(), quality.unnamed);
+    let mut line = format!("{samples}, {at_least}{lost:.1} % lost, {unnamed:.1} % without names");
+    if quality.throttles > 0 {
+        line += &format!(", {}", throttled(&quality));
+    }
+    if let Some(clock) = &profile.about.clock {
+        line += &format!(", clock {clock}");
+    }
+    printable(&line).into_owned()
+}
+
+fn throttled(quality: &Quality) -> String {
+    let times = Counted::new(quality.throttles, "time", "times");
+    let ms = quality.throttled_ns / 1_000_000;
+    format!("throttled {times} (for {ms} ms)")
+}
+
+/// What to do about the worst that is not good, if anything.
+pub fn quality_advice(profile: &Profile) -> Option<&'static str> {
+    let flaws = Quality::of(profile).flaws();
+    Some(match flaws.first()? {
+        Flaw::Lost => {
+            "samples are missing: larger buffers (rprof record -m 8M), or fewer samples (-F 999)"
+        }
+        Flaw::Throttled => {
+            "the kernel stopped sampling now and then: sample less often (rprof record -F 999)"
+        }
+        Flaw::Truncated => {
+            "stacks are cut: copy more of them (rprof record --call-graph dwarf,65528)"
+        }
+        Flaw::Unnamed => "code has no names: rprof symbols says why, and what would give them",
+    })
+}
+
+/// What exceeds its limit, for those who want a good profile or none; empty if nothing does.
+pub fn quality_faults(profile: &Profile) -> Vec<String> {
+    let quality = Quality::of(profile);
+    let above = |what: &str, share: rprof_base::Share, limit: rprof_base::Share| {
+        let limit = limit.percent();
+        format!("{share:.1} % {what} (limit: {limit} %)")
+    };
+    let flaws = quality.flaws().into_iter();
+    let faults = flaws.map(|flaw| match flaw {
+        Flaw::Lost => above(
+            "of the samples are lost",
+            quality.lost_share(),
+            Quality::MAX_LOST,
+        ),
+        Flaw::Throttled => format!("{} (limit: none)", throttled(&quality)),
+        Flaw::Truncated => above(
+            "of the stacks are truncated",
+            quality.truncated_share(),
+            Quality::MAX_TRUNCATED,
+        ),
+        Flaw::Unnamed => above("have no names", quality.unnamed, Quality::MAX_UNNAMED),
+    });
+    faults.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_profile::{Gap, Gaps, Loss, testing};
+
+    #[test]
+    fn one_line_says_what_a_profile_is_worth() {
+        let mut profile = testing::profile(&[("a", 1), ("b", 1), ("c", 1)]);
+        assert_eq!(
+            quality_line(&profile),
+            "3 samples, 0.0 % lost, 0.0 % without names"
+        );
+        assert_eq!(quality_advice(&profile), None);
+        assert!(quality_faults(&profile).is_empty());
+        profile.about.clock = Some("monotonic".to_owned());
+        profile.events[0].loss = Loss {
+            samples: 1,
+            at_least: true,
+        };
+        let gap = Gap {
+            lost: 0,
+            throttles: 2,
+            throttled_ns: 3_500_000,
+        };
+        profile.gaps = Gaps {
+            cpus: vec![(0, gap)],
+            ..Gaps::default()
+        };
+        assert_eq!(
+            quality_line(&profile),
+            "3 samples, at least 25.0 % lost, 0.0 % without names, throttled 2 times (for 3 ms), clock monotonic"
+        );
+        assert!(quality_advice(&profile).is_some_and(|advice| advice.contains("-m 8M")));
+        assert_eq!(
+            quality_faults(&profile),
+            [
+                "25.0 % of the samples are lost (limit: 1 %)",
+                "throttled 2 times (for 3 ms) (limit: none)"
+            ]
+        );
+    }
+}

@@ -1,0 +1,240 @@
+//! Tables as text: what perf users know, trees below its rows.
+
+use super::{Layout, Table, TableOptions};
+use crate::quality::{quality_advice, quality_line};
+use crate::text::{Fit, padded, shrunk, split_tree_line, start, width};
+use crate::tree::write_tree;
+use crate::unnamed::unnamed_lines;
+use rprof_base::{Counted, Share};
+use rprof_profile::view::{Field, FieldValue, Row};
+use rprof_profile::{EventProfile, Profile};
+use rprof_untrusted::printable;
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+/// Writes a table for each event, then how stacks ended that were unwound, and what could not be
+/// named or used.
+///
+/// # Errors
+/// The writer's.
+pub fn write_table(
+    profile: &Profile,
+    options: &TableOptions,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    for event in &profile.events {
+        write_event(profile, event, options, out)?;
+    }
+    write_footer(profile, out)
+}
+
+/// What a profile is worth.
+fn write_footer(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "# Quality: {}", quality_line(profile))?;
+    if let Some(advice) = quality_advice(profile) {
+        writeln!(out, "#   {advice}")?;
+    }
+    if let Some(summary) = profile.unwound.summary() {
+        writeln!(out, "# Stacks: {}", printable(&summary))?;
+    }
+    if let Some(coverage) = &profile.about.coverage {
+        writeln!(out, "# Coverage: {}", printable(&coverage.to_string()))?;
+    }
+    let unnamed = unnamed_lines(profile);
+    if !unnamed.is_empty() {
+        writeln!(out, "# Without names:")?;
+    }
+    for line in unnamed {
+        writeln!(out, "#   {line}")?;
+    }
+    Ok(())
+}
+
+/// What the recorder left out, if anything.
+pub(crate) fn left_out(profile: &Profile) -> Option<String> {
+    let samples = |n| Counted::new(n, "sample", "samples");
+    let own = samples(profile.about.own_samples);
+    let others = profile.about.others_samples;
+    match (profile.about.own_samples, others) {
+        (0, 0) => None,
+        (0, _) => Some(format!("{} of others", samples(others))),
+        (_, 0) => Some(format!(
+            "{own} of rprof itself (rprof record --include-self keeps them)"
+        )),
+        _ => Some(format!("{own} of rprof itself, {others} of others")),
+    }
+}
+
+fn write_event(
+    profile: &Profile,
+    event: &EventProfile,
+    options: &TableOptions,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let bound = match (event.loss.at_least, left_out(profile)) {
+        (true, _) => "at least ",
+        // What was lost may be of those that were left out.
+        (false, Some(_)) if event.loss.samples > 0 => "at most ",
+        (false, _) => "",
+    };
+    writeln!(out, "# Total Lost Samples: {bound}{}", event.loss.samples)?;
+    if let Some(left_out) = left_out(profile) {
+        writeln!(out, "# Left out: {left_out}")?;
+    }
+    writeln!(out, "#")?;
+    let table = Table::of(profile, event, options);
+    table.totals.write_heading(table.event, options, out)?;
+    writeln!(out, "#")?;
+    let widths = write_heading(&table, out)?;
+    for row in &table.shown {
+        write_row(&table, row, &widths, out)?;
+        if let Some(graph) = options.graph {
+            let weight = options.weight(row);
+            match options.layout.fit {
+                None => write_tree(&table, row, graph, weight, out)?,
+                Some(fit) => {
+                    let mut tree = Vec::new();
+                    write_tree(&table, row, graph, weight, &mut tree)?;
+                    write_fitted(&tree, fit, out)?;
+                }
+            }
+        }
+    }
+    if table.left_out.rows > 0 {
+        let rows = Counted::new(table.left_out.rows as u64, "row more", "rows more");
+        let share = Share::of(table.left_out.weight, table.totals.weight);
+        writeln!(out, "#\n# {rows}, {share}%")?;
+    }
+    writeln!(out)?;
+    writeln!(out)
+}
+
+/// Writes a tree whose names are cut to fit.
+fn write_fitted(tree: &[u8], fit: Fit, out: &mut impl Write) -> io::Result<()> {
+    // A drawing is made of strings.
+    let tree = std::str::from_utf8(tree).map_err(io::Error::other)?;
+    for line in tree.lines() {
+        let (drawing, name) = split_tree_line(line);
+        writeln!(out, "{drawing}{}", fit.name(name, width(drawing)))?;
+    }
+    Ok(())
+}
+
+/// The last column is not padded, and names may have thousands of characters: its dots end here.
+const LAST_COLUMN: usize = 60;
+
+/// How wide each column is.
+fn widths_of(table: &Table<'_>) -> Vec<usize> {
+    let columns = table.columns();
+    let layout = &table.options.layout;
+    let widths = columns.iter().enumerate().map(|(at, &field)| {
+        let is_last = at + 1 == columns.len();
+        if let Some(&fixed) = layout.widths.get(at).filter(|&&fixed| fixed > 0) {
+            return (fixed, false);
+        }
+        let widest = match field {
+            Field::Sum(_) => field.min_width(),
+            Field::Key(_) if is_last && layout.fit.is_none() => LAST_COLUMN,
+            Field::Key(_) => {
+                let cells = table.shown.iter().map(|row| width(&table.cell(field, row)));
+                cells.max().unwrap_or(0)
+            }
+        };
+        (
+            widest.max(width(table.heading(field))),
+            matches!(field, Field::Key(_)),
+        )
+    });
+    let mut widths: Vec<(usize, bool)> = widths.collect();
+    if let Some(fit) = layout.fit {
+        shrunk(&mut widths, fit.columns);
+    }
+    let mut widths: Vec<usize> = widths.into_iter().map(|(columns, _)| columns).collect();
+    if let (Some(fit), Some((last, others))) = (layout.fit, widths.split_last_mut()) {
+        let taken: usize = others.iter().map(|columns| columns + 2).sum();
+        *last = (*last).min(fit.room(taken + 2));
+    }
+    widths
+}
+
+/// Headings and dots; returns the columns' widths.
+fn write_heading(table: &Table<'_>, out: &mut impl Write) -> io::Result<Vec<usize>> {
+    let widths = widths_of(table);
+    let headings = table.columns().iter().zip(&widths);
+    let titles = headings
+        .map(|(&field, &columns)| placed(&start(table.heading(field), columns), columns, field));
+    let titles: Vec<String> = titles.collect();
+    let dots: Vec<String> = widths.iter().map(|&columns| ".".repeat(columns)).collect();
+    writeln!(out, "# {}", titles.join("  ").trim_end())?;
+    writeln!(out, "# {}", dots.join("  "))?;
+    writeln!(out, "#")?;
+    Ok(widths)
+}
+
+fn write_row(
+    table: &Table<'_>,
+    row: &Row,
+    widths: &[usize],
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let columns = table.columns();
+    // Colours take no columns.
+    let (mut line, mut taken) = (String::new(), 0);
+    for (at, (&field, &columns_of)) in columns.iter().zip(widths).enumerate() {
+        let is_last = at + 1 == columns.len();
+        taken += "  ".len();
+        let cell = table.cell(field, row);
+        let cell = cut(
+            &cell,
+            &table.options.layout,
+            at,
+            (taken, is_last),
+            columns_of,
+        );
+        let cell = match field {
+            Field::Key(_) if is_last => cell.into_owned(),
+            _ => placed(&cell, columns_of, field),
+        };
+        taken += width(&cell);
+        line += "  ";
+        match field.value(row, table.totals.weight, table.profile) {
+            FieldValue::Share(share) if table.options.colors => line += &colored(&cell, share),
+            _ => line += &cell,
+        }
+    }
+    line.push('\n');
+    out.write_all(line.as_bytes())
+}
+
+/// A cell that fits: into the width that was asked for, or into what the screen has.
+fn cut<'t>(
+    cell: &'t str,
+    layout: &Layout,
+    at: usize,
+    (column, is_last): (usize, bool),
+    columns: usize,
+) -> Cow<'t, str> {
+    match (layout.widths.get(at), layout.fit) {
+        (Some(&fixed), _) if fixed > 0 => start(cell, fixed),
+        (_, Some(fit)) if is_last => fit.name(cell, column),
+        (_, Some(fit)) => fit.cut(cell, columns),
+        (_, None) => cell.into(),
+    }
+}
+
+/// A text in its column, at the side where its field's cells stand.
+fn placed(text: &str, columns: usize, field: Field) -> String {
+    match field.is_right() {
+        true => format!("{text:>columns$}"),
+        false => padded(text, columns),
+    }
+}
+
+/// A percentage: from 5 % on red, from 0.5 % on green.
+fn colored(cell: &str, share: Share) -> String {
+    match share.percent() {
+        5.0.. => format!("\x1b[31m{cell}\x1b[0m"),
+        0.5.. => format!("\x1b[32m{cell}\x1b[0m"),
+        _ => cell.to_owned(),
+    }
+}

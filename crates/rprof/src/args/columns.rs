@@ -1,0 +1,171 @@
+//! Which columns a table has, and what its rows are.
+
+use crate::usage::usage;
+use anyhow::Result;
+use rprof_events::Suggestions;
+use rprof_profile::DimensionValues;
+use rprof_profile::view::{Asked, Columns, Field, SortKey, Sum, WantedColumns, Weighing};
+
+/// Columns, rows and their order.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ColumnArgs {
+    /// Columns to group and order rows by, separated by commas; with + before them, beside the usual ones
+    #[arg(short = 's', long, value_name = "KEYS")]
+    sort: Vec<String>,
+
+    /// Columns to show, in this order; with + before them, beside the usual ones
+    #[arg(short = 'F', long, value_name = "FIELDS")]
+    fields: Vec<String>,
+
+    /// Show the number of samples of each row
+    #[arg(short = 'n', long)]
+    show_nr_samples: bool,
+
+    /// Show what the samples of each row count
+    #[arg(long)]
+    show_total_period: bool,
+
+    /// Show the shares of the kernel and of processes
+    #[arg(long)]
+    show_cpu_utilization: bool,
+
+    /// Steps of the sort key time: a number with ns, us, ms or s
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = parse_quantum)]
+    pub(crate) time_quantum: u64,
+}
+
+impl ColumnArgs {
+    /// The columns of a table; `recorded` says which fields a word is that only the recording knows.
+    pub(crate) fn columns(
+        &self,
+        weighing: Weighing,
+        recorded: &mut dyn FnMut(&str) -> Vec<Field>,
+    ) -> Result<Columns> {
+        let sums = [
+            (self.show_cpu_utilization, Sum::OverheadSys),
+            (self.show_cpu_utilization, Sum::OverheadUs),
+            (self.show_nr_samples, Sum::Samples),
+            (self.show_total_period, Sum::Period),
+        ];
+        let sums = sums.into_iter().filter(|(is_shown, _)| *is_shown);
+        let wanted = WantedColumns {
+            sort: asked(&self.sort, "sort key", recorded)?,
+            fields: asked(&self.fields, "field", recorded)?,
+            sums: sums.map(|(_, sum)| sum).collect(),
+        };
+        let columns = wanted.columns(SortKey::DEFAULT, weighing);
+        let n_values = SortKey::dimensions(&columns.keys()).len();
+        if n_values > DimensionValues::MOST {
+            let most = DimensionValues::MOST;
+            return Err(usage(format_args!(
+                "{n_values} keys of samples (pid, cpu, fields of tracepoints ..) at once: at most {most} are possible"
+            )));
+        }
+        Ok(columns)
+    }
+}
+
+/// What an option asks for; its values add up.
+fn asked(
+    values: &[String],
+    what: &str,
+    recorded: &mut dyn FnMut(&str) -> Vec<Field>,
+) -> Result<Asked> {
+    let mut fields = Vec::new();
+    let is_more = values.first().is_some_and(|first| first.starts_with('+'));
+    let names = values.iter().flat_map(|value| value.split(','));
+    for name in names.map(|name| name.trim_start_matches('+').trim()) {
+        if name.is_empty() {
+            continue;
+        }
+        let found = match Field::parse(name) {
+            Some(field) => vec![field],
+            None => recorded(name),
+        };
+        if found.is_empty() {
+            return Err(unknown(name, what));
+        }
+        fields.extend(found);
+    }
+    Ok(match (values, is_more) {
+        ([], _) => Asked::Default,
+        (_, true) => Asked::More(fields),
+        (_, false) if fields.is_empty() => Asked::Default,
+        (_, false) => Asked::Only(fields),
+    })
+}
+
+fn unknown(name: &str, what: &str) -> anyhow::Error {
+    let known = Field::all().map(|field| field.name().to_owned());
+    let nearest = Suggestions::among(name, known);
+    let all = match nearest.0.is_empty() {
+        true => ": rprof report --help lists those that there are",
+        false => "",
+    };
+    usage(format_args!("unknown {what} '{name}'{nearest}{all}"))
+}
+
+fn parse_quantum(text: &str) -> Result<u64, String> {
+    let units = [
+        ("ns", 1),
+        ("us", 1_000),
+        ("ms", 1_000_000),
+        ("s", 1_000_000_000),
+    ];
+    let parsed = units.iter().find_map(|&(unit, ns)| {
+        let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
+        number.checked_mul(ns).filter(|&ns| ns > 0)
+    });
+    parsed.ok_or_else(|| "a number with ns, us, ms or s, such as 100ms".to_owned())
+}
+
+/// All keys and fields, one a line.
+pub(crate) fn help() -> String {
+    let mut text = String::from("Keys and fields (-s, -F):\n");
+    for field in Field::all() {
+        text += &format!("  {:<20} {}\n", field.name(), field.about());
+    }
+    text + "  FIELD, EVENT.FIELD    field of tracepoints; EVENT.*, trace_fields: all of them"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quanta_have_units() {
+        assert_eq!(parse_quantum("100ms"), Ok(100_000_000));
+        assert_eq!(parse_quantum("7ns"), Ok(7));
+        for bad in ["", "5", "0s", "-1s", "1m", "99999999999999999s"] {
+            assert!(parse_quantum(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn values_add_up_and_a_plus_adds_to_the_usual() {
+        let asked = |values: &[&str]| {
+            let values: Vec<String> = values.iter().map(|&value| value.to_owned()).collect();
+            asked(&values, "sort key", &mut |_| Vec::new())
+        };
+        let fields = |names: &[&str]| names.iter().filter_map(|name| Field::parse(name)).collect();
+        assert_eq!(asked(&[]).unwrap(), Asked::Default);
+        assert_eq!(
+            asked(&["comm,dso", "symbol"]).unwrap(),
+            Asked::Only(fields(&["comm", "dso", "sym"]))
+        );
+        assert_eq!(
+            asked(&["+cpu", "pid"]).unwrap(),
+            Asked::More(fields(&["cpu", "pid"]))
+        );
+        let error = asked(&["com"]).unwrap_err().to_string();
+        assert!(
+            error.contains("unknown sort key 'com': did you mean"),
+            "{error}"
+        );
+        let error = asked(&["qqqqqq"]).unwrap_err().to_string();
+        assert!(
+            error.ends_with("--help lists those that there are"),
+            "{error}"
+        );
+    }
+}

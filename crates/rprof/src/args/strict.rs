@@ -1,0 +1,23 @@
+//! A profile that is not good as an exit code.
+
+use rprof_base::Share;
+use rprof_profile::Quality;
+
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(crate) struct StrictArgs {
+    #[arg(long, help = help())]
+    pub(crate) strict: bool,
+}
+
+fn help() -> String {
+    let [lost, truncated, unnamed] = [
+        Quality::MAX_LOST,
+        Quality::MAX_TRUNCATED,
+        Quality::MAX_UNNAMED,
+    ]
+    .map(Share::percent);
+    format!(
+        "Exit with 1 after the output if the profile is not good: more than {lost} % of the samples lost, \
+         {truncated} % of the stacks truncated or {unnamed} % without names, or sampling throttled"
+    )
+}

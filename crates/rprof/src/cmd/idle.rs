@@ -1,0 +1,51 @@
+//! What to do about samples of CPUs that have nothing to do.
+
+use rprof_base::Share;
+use rprof_profile::Profile;
+
+/// The name of the idle tasks.
+const IDLE: &str = "swapper";
+
+/// A hint, if most samples are of idle CPUs.
+pub(crate) fn hint(profile: &Profile) -> Option<String> {
+    let (mut idle, mut all) = (0u64, 0u64);
+    for event in &profile.events {
+        all = all.saturating_add(event.samples);
+        let is_idle = |group: u32| {
+            let group = event.groups.get(group as usize);
+            group.is_some_and(|group| profile.strings.of(group.comm).raw() == IDLE)
+        };
+        let nodes = event.tree.nodes().iter();
+        for node in nodes.filter(|node| node.self_samples > 0 && is_idle(node.group)) {
+            idle = idle.saturating_add(node.self_samples);
+        }
+    }
+    (idle > all / 2).then(|| {
+        let share = Share::of(idle, all).percent();
+        format!(
+            "hint: {share:.0} % of the samples are of idle CPUs ({IDLE}): --no-idle leaves them out"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_profile::testing;
+
+    #[test]
+    fn most_samples_of_idle_cpus_are_worth_a_hint() {
+        let mut profile = testing::profile(&[("a", 1), ("b", 1)]);
+        assert_eq!(hint(&profile), None);
+        let idle = profile.strings.intern(IDLE);
+        for group in &mut profile.events[0].groups {
+            group.comm = idle;
+        }
+        let said =
+            "hint: 100 % of the samples are of idle CPUs (swapper): --no-idle leaves them out";
+        assert_eq!(hint(&profile).as_deref(), Some(said));
+        profile.events[0].samples = 4;
+        assert_eq!(hint(&profile), None);
+        assert_eq!(hint(&Profile::default()), None);
+    }
+}

@@ -1,0 +1,107 @@
+//! Why nothing is shown: the filter that no sample fits, and what it could be.
+
+use crate::args::InputArgs;
+use rprof_analysis::{EmptyFilter, Options, empty_filter};
+use rprof_events::suggest;
+use rprof_perfdata::Reader;
+use rprof_profile::Filter;
+
+/// Values that are named as examples.
+const N_EXAMPLES: usize = 5;
+
+/// The sentence that says it.
+pub(crate) fn sentence(reader: &Reader, input: &InputArgs) -> String {
+    let options = Options {
+        filter: input.filter(),
+        locator: input.locator(reader),
+        demangling: input.demangling(),
+        ..Options::default()
+    };
+    let why = match empty_filter(reader, &options) {
+        Ok(Some(empty)) => reason(&empty, &options.filter),
+        // What cannot be read has been said.
+        Ok(None) | Err(_) => String::new(),
+    };
+    format!("no samples match the filter{why}")
+}
+
+fn reason(empty: &EmptyFilter, filter: &Filter) -> String {
+    let EmptyFilter {
+        option,
+        what,
+        found,
+    } = empty;
+    let ids = |ids: &[i32]| ids.iter().map(ToString::to_string).collect();
+    let asked: Vec<String> = match *option {
+        "--comms" => filter.comms.items().to_vec(),
+        "--dsos" => filter.dsos.items().to_vec(),
+        "--symbols" => filter.symbols.items().to_vec(),
+        "--symbol-filter" => filter.symbol_part.iter().cloned().collect(),
+        "--pid" => ids(&filter.pids),
+        "--tid" => ids(&filter.tids),
+        "--cpu" => filter.cpus.iter().map(ToString::to_string).collect(),
+        "--time" => filter
+            .times
+            .iter()
+            .map(|times| times.text().to_owned())
+            .collect(),
+        _ => Vec::new(),
+    };
+    let examples = found.iter().take(N_EXAMPLES).cloned();
+    let mut examples = examples.collect::<Vec<_>>().join(", ");
+    if found.len() > N_EXAMPLES {
+        examples += ", ...";
+    }
+    let mut text = format!(": {option}");
+    if !asked.is_empty() {
+        text += &format!(" '{}'", asked.join(","));
+    }
+    text += " leaves none";
+    if !examples.is_empty() {
+        text += &format!(" ({what} are: {examples})");
+    }
+    let is_name = matches!(*option, "--comms" | "--dsos" | "--symbols");
+    if let ([name], true) = (&*asked, is_name) {
+        text += &suggest(name, found.iter().cloned()).to_string();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_profile::NameList;
+
+    #[test]
+    fn names_that_are_there_and_close_are_offered() {
+        let filter = Filter {
+            comms: NameList::of(["gc"]),
+            pids: vec![1, 2],
+            ..Filter::default()
+        };
+        let reason = |option, what, found: &[&str]| {
+            let found = found.iter().map(ToString::to_string).collect();
+            reason(
+                &EmptyFilter {
+                    option,
+                    what,
+                    found,
+                },
+                &filter,
+            )
+        };
+        assert_eq!(
+            reason(
+                "--comms",
+                "threads",
+                &["cc1", "as", "gcc", "ld", "sh", "make"]
+            ),
+            ": --comms 'gc' leaves none (threads are: cc1, as, gcc, ld, sh, ...): did you mean 'gcc'?"
+        );
+        assert_eq!(
+            reason("--pid", "processes", &["7"]),
+            ": --pid '1,2' leaves none (processes are: 7)"
+        );
+        assert_eq!(reason("--no-idle", "", &[]), ": --no-idle leaves none");
+    }
+}

@@ -1,0 +1,110 @@
+//! The pager that shows what is written to a terminal.
+
+use super::is_dumb;
+use anyhow::{Context, Result, bail};
+use rprof_ringbuf::sys::Signals;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::process::{Child, Command, Stdio};
+
+/// What a pager is told, if nobody else has told it: end if all fits on the screen, colours, no folded lines, leave the
+/// text there. As perf and git do.
+const LESS: &str = "FRSX";
+
+/// A shell's exit codes for what it cannot run.
+const CANNOT_RUN: [i32; 2] = [126, 127];
+
+/// What shows the output.
+#[derive(Debug)]
+pub(crate) struct Pager(Option<OsString>);
+
+/// Options of what shows output in a pager.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(crate) struct PagerArgs {
+    /// Do not show the output in a pager ($PAGER, or less), as it is on a terminal
+    #[arg(long)]
+    no_pager: bool,
+}
+
+impl PagerArgs {
+    /// The pager, if there is one and somebody looks.
+    pub(crate) fn pager(self) -> Pager {
+        if self.no_pager || !io::stdout().is_terminal() {
+            return Pager(None);
+        }
+        Pager(match env::var_os("PAGER") {
+            Some(own) => Some(own).filter(|own| !own.is_empty() && own != "cat"),
+            None => (!is_dumb() && is_there("less")).then(|| "less".into()),
+        })
+    }
+
+    /// Both of these: what stands before the sub-command, as perf has it, and after it.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            no_pager: self.no_pager || other.no_pager,
+        }
+    }
+}
+
+impl Pager {
+    /// Writes to the pager and waits until it has ended, or to standard output. `None` if the pager was left before all
+    /// was written.
+    pub(crate) fn write<T>(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let Some(pager) = &self.0 else {
+            return written(io::stdout().lock(), write).map(Some);
+        };
+        let mut child = start(pager)?;
+        // Ctrl-C is for the pager now: it must not lose what it shows, and the terminal must not lose it.
+        let _signals = Signals::block();
+        let done = match child.stdin.take() {
+            Some(stdin) => written(stdin, write),
+            None => bail!("the pager has no standard input"),
+        };
+        let status = child.wait().context("waiting for the pager")?;
+        if status.code().is_some_and(|code| CANNOT_RUN.contains(&code)) {
+            let pager = pager.display();
+            bail!("the pager '{pager}' cannot be run: set PAGER, or say --no-pager");
+        }
+        match done {
+            Ok(done) => Ok(Some(done)),
+            Err(error) if is_broken_pipe(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Whether somebody closed what was written to.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let mut causes = error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>());
+    causes.any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+fn written<T>(to: impl Write, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
+    let mut out = BufWriter::with_capacity(1 << 16, to);
+    let done = write(&mut out)?;
+    out.flush().context("writing to standard output")?;
+    Ok(done)
+}
+
+fn start(pager: &OsStr) -> Result<Child> {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(pager).stdin(Stdio::piped());
+    if env::var_os("LESS").is_none() {
+        command.env("LESS", LESS);
+    }
+    command
+        .spawn()
+        .context("starting the pager (--no-pager does without)")
+}
+
+/// Whether a program is there to be run.
+fn is_there(program: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}

@@ -1,0 +1,254 @@
+//! Sort keys and fields: rows, their cells and percentages are those of perf.
+
+use super::{Live, PROGRAM, perf};
+use crate::common::{self, compile_c, fixtures, has, live, rprof, run, scratch};
+use std::path::{Path, PathBuf};
+
+/// A table: headings, and the rows' cells, in no order (that of equal rows is free).
+#[derive(Debug, PartialEq)]
+struct Cells {
+    headings: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+/// The first table of a report; its line of dots says where columns are.
+fn cells(report: &str) -> Cells {
+    let lines: Vec<&str> = report.lines().collect();
+    let dots = lines.iter().position(|line| line.starts_with("# .."));
+    let dots = dots.expect(report);
+    let mut starts = vec![0];
+    let marks: Vec<char> = lines[dots].chars().collect();
+    let gaps = (2..marks.len()).filter(|&at| marks[at] == '.' && marks[at - 1] == ' ');
+    starts.extend(gaps.skip(1));
+    let split = |line: &str| -> Vec<String> {
+        let chars: Vec<char> = line.chars().collect();
+        let cell = |at: usize| {
+            let end = starts.get(at + 1).copied().unwrap_or(chars.len());
+            let cell = chars.get(starts[at]..end.min(chars.len()));
+            let cell: String = cell.unwrap_or_default().iter().collect();
+            cell.trim_start_matches('#').trim().to_owned()
+        };
+        (0..starts.len()).map(cell).collect()
+    };
+    let rows = lines[dots..].iter().skip(1);
+    let rows = rows.skip_while(|line| line.starts_with('#') || line.is_empty());
+    let rows = rows.take_while(|line| !line.is_empty() && !line.starts_with('#'));
+    let mut rows: Vec<Vec<String>> = rows.map(|row| split(row)).collect();
+    rows.sort();
+    Cells {
+        headings: split(lines[dots - 1]),
+        rows,
+    }
+}
+
+/// Asks both tools for the same table.
+fn assert_same(file: &Path, more: &[&str], what: &[&str]) {
+    let args = [&["--no-children", "-g", "none"], more, what].concat();
+    let theirs = perf(&[&["report", "--stdio"][..], &args].concat(), file);
+    let ours = run(rprof([&["report"][..], &args].concat()).arg("-i").arg(file)).ok();
+    let expected = cells(&theirs.stdout);
+    assert!(!expected.rows.is_empty(), "{what:?}: {}", theirs.stdout);
+    let found = cells(&ours.stdout);
+    assert_eq!(found, expected, "{what:?} of {}", file.display());
+}
+
+#[test]
+fn fields_stand_where_perf_has_them() {
+    let test = "fields_stand_where_perf_has_them";
+    if !has(test, "perf", "linux-perf") {
+        return;
+    }
+    let dir = fixtures().join("spin");
+    let (file, root) = (dir.join("perf.data"), dir.join("root"));
+    let symfs = ["--symfs", root.to_str().unwrap()];
+    for what in [
+        &["-s", "sym"][..],
+        &["-s", "dso,comm"],
+        &["-F", "overhead,sym"],
+        &["-F", "sym,overhead"],
+        &["-F", "sample,period,comm,dso,sym"],
+        &[
+            "-F",
+            "overhead_sys,overhead_us,overhead_guest_sys,overhead_guest_us,comm",
+        ],
+        &["-F", "+period", "-n"],
+        &["-F", "+period,sample", "-s", "sym"],
+        &["-F", "sample,overhead", "-s", "dso,sym"],
+        &["-n", "--show-total-period", "--show-cpu-utilization"],
+    ] {
+        assert_same(&file, &symfs, what);
+    }
+}
+
+/// A recording by perf of [`PROGRAM`], with these options.
+struct Recorded {
+    _live: Live,
+    _dir: tempfile::TempDir,
+    file: PathBuf,
+}
+
+fn recorded(test: &str, options: &[&str]) -> Option<Recorded> {
+    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
+        return None;
+    }
+    let live = live(test)?;
+    let dir = scratch();
+    let program = compile_c(dir.path(), "program7", PROGRAM);
+    let file = dir.path().join("perf.data");
+    let mut record = common::perf([&["record"][..], options].concat());
+    run(record.arg("-o").arg(&file).arg(&program)).ok();
+    Some(Recorded {
+        _live: live,
+        _dir: dir,
+        file,
+    })
+}
+
+/// All that samples of a clock can have.
+const ALL: &[&str] = &[
+    "-e",
+    "cpu-clock",
+    "-F",
+    "1999",
+    "--sample-cpu",
+    "-T",
+    "-d",
+    "-W",
+    "--transaction",
+    "--all-cgroups",
+    "--code-page-size",
+];
+
+#[test]
+fn rows_by_each_key_are_those_of_perf() {
+    let Some(recorded) = recorded("rows_by_each_key_are_those_of_perf", ALL) else {
+        return;
+    };
+    for key in [
+        "comm",
+        "dso",
+        "cpu",
+        "socket",
+        "cgroup",
+        "time",
+        "local_weight",
+        "weight",
+        "local_ins_lat",
+        "ins_lat",
+        "transaction",
+        "code_page_size",
+        "time,cpu,sym",
+    ] {
+        assert_same(&recorded.file, &[], &["-s", key]);
+        assert_same(
+            &recorded.file,
+            &[],
+            &["-s", key, "-F", "overhead,sample,period"],
+        );
+    }
+    for quantum in ["1ms", "20ms", "1s"] {
+        assert_same(
+            &recorded.file,
+            &["--time-quantum", quantum],
+            &["-s", "time,dso"],
+        );
+    }
+}
+
+#[test]
+fn rows_of_threads_are_those_of_perf() {
+    let test = "rows_of_threads_are_those_of_perf";
+    let Some(recorded) = recorded(test, &["-a", "-e", "cpu-clock", "-F", "999"]) else {
+        return;
+    };
+    // perf's key pid is of threads.
+    let table = |command: &str, key: &str| {
+        let args = ["--no-children", "-g", "none", "-s", key, "-F", "overhead"];
+        let ran = match command {
+            "perf" => perf(
+                &[&["report", "--stdio"][..], &args].concat(),
+                &recorded.file,
+            ),
+            _ => run(rprof([&["report"][..], &args].concat())
+                .arg("-i")
+                .arg(&recorded.file))
+            .ok(),
+        };
+        cells(&ran.stdout)
+    };
+    let (theirs, ours) = (table("perf", "pid"), table("rprof", "tid"));
+    assert_eq!(ours.rows, theirs.rows);
+    assert_eq!(ours.headings, ["Overhead", "Tid:Command"]);
+    assert_eq!(theirs.headings, ["Overhead", "Pid:Command"]);
+}
+
+#[test]
+fn rows_of_tracepoints_are_those_of_perf() {
+    let test = "rows_of_tracepoints_are_those_of_perf";
+    if common::tracefs(test).is_none() {
+        return;
+    }
+    let events = ["-e", "sched:sched_switch", "-a"];
+    let Some(recorded) = recorded(test, &events) else {
+        return;
+    };
+    for keys in [
+        "trace",
+        "prev_pid",
+        "prev_comm",
+        "next_comm,next_pid",
+        "prev_state",
+        "sched:sched_switch.next_prio",
+        "sched_switch.next_prio",
+        "sched_switch.*",
+    ] {
+        // perf tells names with blanks apart, but shows them up to the blank.
+        let first_words = |cells: &mut Cells| {
+            for cell in cells.rows.iter_mut().flatten().filter(|_| keys != "trace") {
+                *cell = cell.split(' ').next().unwrap_or_default().to_owned();
+            }
+            cells.rows.sort();
+        };
+        let args = ["--no-children", "-g", "none", "-s", keys];
+        let theirs = perf(
+            &[&["report", "--stdio"][..], &args].concat(),
+            &recorded.file,
+        );
+        let ours = run(rprof([&["report"][..], &args].concat())
+            .arg("-i")
+            .arg(&recorded.file))
+        .ok();
+        let (mut theirs, mut ours) = (cells(&theirs.stdout), cells(&ours.stdout));
+        first_words(&mut theirs);
+        first_words(&mut ours);
+        assert_eq!(ours, theirs, "{keys}");
+    }
+}
+
+#[test]
+fn what_is_not_recorded_is_said() {
+    let dir = fixtures().join("spin");
+    let report = |key: &str| {
+        let mut rprof = rprof(["report", "-s", key, "-i"]);
+        run(rprof
+            .arg(dir.join("perf.data"))
+            .arg("--symfs")
+            .arg(dir.join("root")))
+    };
+    for (key, how) in [
+        (
+            "weight",
+            "the recording has no weights, which the sort key weight needs: rprof record -W",
+        ),
+        ("code_page_size", "rprof record --code-page-size has them"),
+        ("transaction", "rprof record --transaction has them"),
+        ("trace", "raw data of tracepoints"),
+    ] {
+        let said = report(key).fails(1);
+        assert!(said.contains(how), "{said}");
+    }
+    let said = report("prev_pid").fails(2);
+    assert!(said.contains("unknown sort key 'prev_pid'"), "{said}");
+    let said = report("coom").fails(2);
+    assert!(said.contains("did you mean 'comm'?"), "{said}");
+}

@@ -1,0 +1,243 @@
+//! What a terminal gets: a pager, colours.
+
+use crate::common::{closed_pipe, has, run, tool};
+use crate::spin;
+
+/// What a terminal of so many columns shows of `rprof WORDS` on the fixture, in a locale of UTF-8, with these variables.
+/// `None` if there is no tool that has a terminal.
+fn shown(test: &str, columns: u32, words: &str, variables: &[(&str, &str)]) -> Option<String> {
+    if !has(test, "script", "bsdutils") {
+        return None;
+    }
+    let rprof = env!("CARGO_BIN_EXE_rprof");
+    let (data, root) = (spin().join("perf.data"), spin().join("root"));
+    let sources = match words.split(' ').next() {
+        Some("list") => String::new(),
+        Some("info" | "dump") => format!("-i {}", data.display()),
+        _ => format!("-i {} --symfs {}", data.display(), root.display()),
+    };
+    let line = format!("stty cols {columns} rows 24; {rprof} {words} {sources}; echo exit $?");
+    let mut script = tool("script");
+    script
+        .args(["-qec", &line, "/dev/null"])
+        .stdin(closed_pipe());
+    for name in ["NO_COLOR", "PAGER", "LESS", "COLUMNS", "LC_CTYPE"] {
+        script.env_remove(name);
+    }
+    script
+        .env("SHELL", "/bin/sh")
+        .env("TERM", "xterm")
+        .env("LC_ALL", "C.UTF-8");
+    script.envs(variables.iter().copied());
+    Some(run(&mut script).ok().stdout.replace("\r\n", "\n"))
+}
+
+const RED: &str = "\x1b[31m";
+
+#[test]
+fn a_pager_shows_what_a_terminal_would() {
+    let test = "a_pager_shows_what_a_terminal_would";
+    let pager = ("PAGER", "sed 's/^/pager: /'");
+    for words in [
+        "report",
+        "report --stats",
+        "script",
+        "symbols",
+        "list",
+        "info",
+        "dump",
+    ] {
+        let Some(paged) = shown(test, 200, words, &[pager]) else {
+            return;
+        };
+        let lines: Vec<&str> = paged.lines().collect();
+        assert!(
+            lines
+                .first()
+                .is_some_and(|line| line.starts_with("pager: ")),
+            "{words}: {paged}"
+        );
+        // Notes come when it has ended.
+        let mut after = lines.iter().skip_while(|line| line.starts_with("pager: "));
+        assert!(
+            after.all(|line| !line.starts_with("pager: ")),
+            "{words}: {paged}"
+        );
+        assert_eq!(lines.last(), Some(&"exit 0"), "{words}: {paged}");
+    }
+}
+
+#[test]
+fn there_is_no_pager_where_none_is_wanted() {
+    let test = "there_is_no_pager_where_none_is_wanted";
+    let marks = ("PAGER", "sed 's/^/pager: /'");
+    let none = [
+        ("report", ("PAGER", "cat")),
+        ("report", ("PAGER", "")),
+        ("report", ("TERM", "dumb")),
+        ("report --no-pager", marks),
+        ("--no-pager report", marks),
+    ];
+    for (words, variable) in none {
+        let Some(seen) = shown(test, 200, words, &[variable]) else {
+            return;
+        };
+        assert!(
+            seen.starts_with("# Total Lost Samples: 0\n"),
+            "{words}: {seen}"
+        );
+    }
+}
+
+#[test]
+fn a_pager_that_is_left_early_is_no_error() {
+    let test = "a_pager_that_is_left_early_is_no_error";
+    for pager in ["head -1", "head -1; exit 3"] {
+        for words in ["report -s sym,dso", "script"] {
+            let Some(seen) = shown(test, 80, words, &[("PAGER", pager)]) else {
+                return;
+            };
+            assert!(seen.ends_with("exit 0\n"), "{seen}");
+            assert!(!seen.contains("error"), "{seen}");
+        }
+    }
+}
+
+#[test]
+fn a_pager_that_is_not_there_is_said() {
+    let test = "a_pager_that_is_not_there_is_said";
+    let pager = ("PAGER", "/nowhere/pager -x");
+    let Some(seen) = shown(test, 80, "report", &[pager]) else {
+        return;
+    };
+    let said =
+        "rprof: error: the pager '/nowhere/pager -x' cannot be run: set PAGER, or say --no-pager";
+    assert!(seen.contains(said) && seen.ends_with("exit 1\n"), "{seen}");
+}
+
+#[test]
+fn less_ends_by_itself_if_all_fits() {
+    let test = "less_ends_by_itself_if_all_fits";
+    if !has(test, "less", "less") {
+        return;
+    }
+    let Some(seen) = shown(test, 200, "report -g none --no-children", &[]) else {
+        return;
+    };
+    assert!(seen.contains("[.] cold") && seen.contains(RED), "{seen}");
+    assert!(seen.ends_with("exit 0\n"), "{seen}");
+}
+
+#[test]
+fn colours_are_for_terminals_that_have_them() {
+    let test = "colours_are_for_terminals_that_have_them";
+    for (words, variable, is_colored) in [
+        ("report --no-pager", ("TERM", "xterm"), true),
+        ("report --no-pager", ("NO_COLOR", ""), true),
+        ("report --no-pager", ("NO_COLOR", "1"), false),
+        ("report --no-pager", ("TERM", "dumb"), false),
+        (
+            "report --no-pager --stdio-color=never",
+            ("TERM", "xterm"),
+            false,
+        ),
+        ("report --no-pager --stdio-color", ("NO_COLOR", "1"), true),
+    ] {
+        let Some(seen) = shown(test, 80, words, &[variable]) else {
+            return;
+        };
+        assert_eq!(
+            seen.contains(RED),
+            is_colored,
+            "{words} {variable:?}: {seen}"
+        );
+    }
+    let no_terminal = crate::report(&[]);
+    assert!(!no_terminal.contains('\x1b'));
+    let asked = crate::report(&["--stdio-color=always"]);
+    assert!(asked.contains(RED));
+}
+
+/// Columns of the widest line that is of a table or a tree.
+fn widest(seen: &str) -> usize {
+    let lines = seen.lines().filter(|line| line.starts_with(' '));
+    lines.map(|line| line.chars().count()).max().unwrap_or(0)
+}
+
+#[test]
+fn lines_are_as_wide_as_the_terminal() {
+    let test = "lines_are_as_wide_as_the_terminal";
+    let plain = ("NO_COLOR", "1");
+    let long = "report --no-pager -s sym,dso,comm";
+    let Some(wide) = shown(test, 200, long, &[plain]) else {
+        return;
+    };
+    let narrow = shown(test, 56, long, &[plain]).unwrap();
+    assert!(widest(&wide) > 56 && widest(&narrow) <= 56, "{narrow}");
+    assert!(
+        narrow.contains('\u{2026}') && !wide.contains('\u{2026}'),
+        "{narrow}"
+    );
+    let all = shown(test, 56, &format!("{long} --full-names"), &[plain]).unwrap();
+    assert_eq!(widest(&all), widest(&wide));
+    assert!(!all.contains('\u{2026}'), "{all}");
+    for variable in [("TERM", "dumb"), ("LC_ALL", "C")] {
+        let ascii = shown(test, 56, long, &[plain, variable]).unwrap();
+        assert!(ascii.is_ascii() && ascii.contains("..."), "{ascii}");
+        assert!(widest(&ascii) <= 56, "{ascii}");
+    }
+    let by_variable = shown(test, 200, long, &[plain, ("COLUMNS", "56")]).unwrap();
+    assert_eq!(by_variable, narrow);
+    // With colours, the columns are the same.
+    let colored = shown(test, 56, long, &[]).unwrap();
+    let bare = ["\x1b[31m", "\x1b[32m", "\x1b[0m"];
+    let bare = bare
+        .iter()
+        .fold(colored, |text, code| text.replace(code, ""));
+    assert_eq!(bare, narrow);
+}
+
+#[test]
+fn nothing_is_cut_where_there_is_no_terminal() {
+    let table = ["-s", "sym,dso,comm"];
+    let mut narrow = crate::common::rprof(["report", "-i"]);
+    narrow
+        .arg(spin().join("perf.data"))
+        .arg("--symfs")
+        .arg(spin().join("root"));
+    let narrow = run(narrow.args(table).env("COLUMNS", "30")).ok().stdout;
+    assert_eq!(narrow, crate::report(&table));
+}
+
+#[test]
+fn what_limits_leave_out_is_counted() {
+    let flat = ["--no-children", "-g", "none"];
+    let limited = crate::report(&[&flat[..], &["--limit", "1"]].concat());
+    assert!(
+        limited.contains("] hot\n#\n# 1 row more, 29.72%\n"),
+        "{limited}"
+    );
+    let limited = crate::report(&[&flat[..], &["--percent-limit", "50"]].concat());
+    assert!(
+        limited.contains("] hot\n#\n# 1 row more, 29.72%\n"),
+        "{limited}"
+    );
+    assert!(!crate::report(&flat).contains(" more"));
+}
+
+#[test]
+fn columns_are_as_wide_as_asked_for() {
+    let flat = ["--no-children", "-g", "none"];
+    let table = crate::report(&[&flat[..], &["-w", "10,3,0,6"]].concat());
+    let lines: Vec<&str> = table.lines().skip(5).take(5).collect();
+    assert_eq!(
+        lines,
+        [
+            "#   Overhead  Com  Shared Object  Symbol",
+            "# ..........  ...  .............  ......",
+            "#",
+            "      70.28%  spi  spin           [.] ho",
+            "      29.72%  spi  spin           [.] co",
+        ]
+    );
+}
