@@ -4,7 +4,7 @@ use super::{Live, PROGRAM, perf};
 use crate::common::{self, compile_c, fixtures, has, live, rprof, run, scratch};
 use std::path::{Path, PathBuf};
 
-/// A table: headings, and the rows' cells, in no order (that of equal rows is free).
+/// A table: headings, and the rows' cells, in order.
 #[derive(Debug, PartialEq)]
 struct Cells {
     headings: Vec<String>,
@@ -33,11 +33,9 @@ fn cells(report: &str) -> Cells {
     let rows = lines[dots..].iter().skip(1);
     let rows = rows.skip_while(|line| line.starts_with('#') || line.is_empty());
     let rows = rows.take_while(|line| !line.is_empty() && !line.starts_with('#'));
-    let mut rows: Vec<Vec<String>> = rows.map(|row| split(row)).collect();
-    rows.sort();
     Cells {
         headings: split(lines[dots - 1]),
-        rows,
+        rows: rows.map(|row| split(row)).collect(),
     }
 }
 
@@ -153,6 +151,65 @@ fn rows_by_each_key_are_those_of_perf() {
             &["-s", "time,dso"],
         );
     }
+}
+
+/// Lines of an inlined function and of its caller.
+const LINES: &str = r#"
+    static volatile unsigned long sink;
+    static inline __attribute__((always_inline)) void inner(unsigned long i) {
+        sink += i;
+        sink ^= i * 3;
+    }
+    __attribute__((noinline)) void outer(unsigned long n) {
+        for (unsigned long i = 0; i < n; i++)
+            inner(i);
+    }
+    int main(void) {
+        for (long end = CPU_US() + 300000; CPU_US() < end;)
+            outer(100000);
+        return 0;
+    }"#;
+
+#[test]
+fn rows_by_lines_are_those_of_perf() {
+    let test = "rows_by_lines_are_those_of_perf";
+    if !has(test, "perf", "linux-perf") || !has(test, "cc", "gcc") {
+        return;
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let program = compile_c(dir.path(), "lines", LINES);
+    let file = dir.path().join("perf.data");
+    let mut record = common::perf(["record", "-g", "-e", "cpu-clock:u", "-F", "999", "-o"]);
+    run(record.arg(&file).arg(&program)).ok();
+    for keys in [
+        "srcline",
+        "srcfile",
+        "sym,srcline",
+        "srcfile,comm",
+        "srcfile,sym",
+    ] {
+        assert_same(&file, &["--dsos", "lines"], &["-s", keys]);
+    }
+    let full = ["--dsos", "lines", "--full-source-path"];
+    assert_same(&file, &full, &["-s", "srcfile"]);
+    // Trees are of functions, whatever lines rows are of.
+    let args = [
+        "report",
+        "--no-children",
+        "-g",
+        "caller",
+        "-s",
+        "srcline",
+        "-i",
+    ];
+    let table = run(rprof(args).arg(&file)).ok().stdout;
+    let inlined = table
+        .lines()
+        .filter(|line| line.ends_with("inner (inlined)"));
+    assert!(inlined.count() >= 2, "{table}");
 }
 
 #[test]

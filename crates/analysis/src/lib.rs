@@ -37,7 +37,7 @@ pub use locations::{Address, Location, LocationCache, Mappings, TaskName, comm_t
 pub use pass::{
     EmptyFilter, FoundLocations, GroupBy, Options, OrderedPass, OrderedRecord, PassResult,
     Progress, Query, ResolvedSample, TaskSample, TimelineDetail, TraceField, WantedFrames,
-    empty_filter, find_locations, load, load_timeline, run_ordered,
+    WantedPositions, empty_filter, find_locations, load, load_timeline, run_ordered,
 };
 pub use recording::Recording;
 pub use samples::{DecodedSample, IgnoredSamples, Samples, check_filter};

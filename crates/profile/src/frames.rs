@@ -53,6 +53,17 @@ impl FrameId {
 
 rprof_base::impl_id!(FrameId);
 
+/// A place in the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Position {
+    /// The file, as it is shown.
+    pub file: StrId,
+    /// The line.
+    pub line: u32,
+    /// The frame without its place.
+    pub function: FrameId,
+}
+
 /// A function, or code without a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FrameInfo {
@@ -71,6 +82,8 @@ pub struct FrameInfo {
     pub is_jit: bool,
     /// Whether it is a function without a name: an FDE says where it starts.
     pub is_fde: bool,
+    /// Where in the source, if places are told apart.
+    pub position: Option<Position>,
 }
 
 impl FrameInfo {
@@ -102,6 +115,13 @@ impl Frames {
     /// The numbers of all frames.
     pub fn ids(&self) -> impl Iterator<Item = FrameId> {
         (0u32..).zip(self.0.values()).map(|(id, _)| FrameId(id))
+    }
+
+    /// A frame without its place in the source.
+    #[inline]
+    pub fn function_of(&self, id: FrameId) -> FrameId {
+        let position = self.of(id).position;
+        position.map_or(id, |position| position.function)
     }
 }
 

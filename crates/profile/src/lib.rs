@@ -27,7 +27,7 @@ pub use about::{About, Coverage, EventKind, Sampling, WallClock};
 pub use comm::without_digits;
 pub use dimension::{Dimension, DimensionValue, DimensionValues};
 pub use filter::{Ancestor, Filter, FilterError, NameList, TimeSlices};
-pub use frames::{FrameId, FrameInfo, Frames, Level};
+pub use frames::{FrameId, FrameInfo, Frames, Level, Position};
 pub use gaps::{Gap, Gaps};
 pub use label::Label;
 pub use profile::{EventProfile, Group, ListedUnnamed, Loss, Profile, UnnamedImage};

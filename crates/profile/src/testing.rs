@@ -50,6 +50,7 @@ pub fn function(profile: &mut Profile, name: &str, image: &str) -> FrameInfo {
         is_inlined: false,
         is_jit: false,
         is_fde: false,
+        position: None,
     }
 }
 

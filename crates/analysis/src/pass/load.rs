@@ -12,7 +12,7 @@ use crate::index::SampleOrder;
 use crate::recording::Recording;
 use crate::samples::check_filter;
 use crate::stacks::First;
-use crate::symbolize::Symbols;
+use crate::symbolize::{Positions, Symbols};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::{Filter, Profile};
@@ -32,10 +32,24 @@ pub struct Options {
     pub fde: bool,
     /// What samples are told apart by beside the names of threads.
     pub group_by: GroupBy,
+    /// Frames by their places in the source, too.
+    pub positions: WantedPositions,
     /// How names of functions are to read.
     pub demangling: Demangling,
     /// Where to look for binaries.
     pub locator: Locator,
+}
+
+/// Whether frames are told apart by their places in the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum WantedPositions {
+    /// By functions alone.
+    #[default]
+    No,
+    /// By line, files by their names.
+    Names,
+    /// By line, files by their whole paths.
+    Paths,
 }
 
 impl Default for Options {
@@ -46,6 +60,7 @@ impl Default for Options {
             inlines: true,
             fde: true,
             group_by: GroupBy::default(),
+            positions: WantedPositions::default(),
             demangling: Demangling::default(),
             locator: Locator::default(),
         }
@@ -76,11 +91,20 @@ pub fn load(
         true => WantedFrames::All,
         false => WantedFrames::Innermost,
     };
-    let query = Query::of(&recording, &options.filter, frames, First::Own)?;
+    let mut query = Query::of(&recording, &options.filter, frames, First::Own)?;
+    query.positions = (options.positions != WantedPositions::No).then(|| Positions {
+        full_paths: options.positions == WantedPositions::Paths,
+        inlines: options.stacks && options.inlines,
+    });
     let grouping = Grouping::of(&recording, &options.group_by)?;
     let request = Request {
         demangling: options.demangling,
         fde: options.fde,
+        detail: match (query.positions, options.stacks && options.inlines) {
+            (Some(_), _) => Detail::Lines,
+            (None, true) => Detail::Inlines,
+            (None, false) => Detail::Functions,
+        },
         ..Request::default()
     };
     if !options.stacks {
@@ -91,13 +115,6 @@ pub fn load(
         let counts = counts.by_function(&query, &symbols);
         return Ok(profile_of(&query, &grouping, &mut symbols, counts));
     }
-    let request = Request {
-        detail: match options.inlines {
-            true => Detail::Inlines,
-            false => Detail::Functions,
-        },
-        ..request
-    };
     let (mut symbols, counts) = count_stacks(&query, &grouping, request, ROOM, progress)?;
     Ok(profile_of(&query, &grouping, &mut symbols, counts))
 }

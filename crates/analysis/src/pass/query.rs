@@ -5,7 +5,7 @@ use crate::locations::Location;
 use crate::recording::Recording;
 use crate::samples::Samples;
 use crate::stacks::{ChainOptions, First, StackSources};
-use crate::symbolize::Symbols;
+use crate::symbolize::{Positions, Symbols, WantedSymbols};
 use rprof_profile::Filter;
 use rprof_symbols::Request;
 
@@ -18,6 +18,8 @@ pub struct Query<'a> {
     pub samples: Samples<'a>,
     /// What their stacks are made of.
     pub stacks: StackSources<'a>,
+    /// Whether frames are told apart by their places in the source.
+    pub(crate) positions: Option<Positions>,
 }
 
 impl<'a> Query<'a> {
@@ -40,6 +42,7 @@ impl<'a> Query<'a> {
             recording,
             samples: Samples::of(recording, filter)?,
             stacks: StackSources::of(recording, chains),
+            positions: None,
         })
     }
 
@@ -48,7 +51,11 @@ impl<'a> Query<'a> {
     /// # Errors
     /// [`Error::Thread`].
     pub fn symbolize(&self, locations: Vec<Location>, request: Request) -> Result<Symbols, Error> {
-        let mut symbols = Symbols::of(self.recording, &self.stacks, locations, request)?;
+        let wanted = WantedSymbols {
+            request,
+            positions: self.positions,
+        };
+        let mut symbols = Symbols::of(self.recording, &self.stacks, locations, wanted)?;
         symbols.choose(self.recording, self.samples.filter);
         Ok(symbols)
     }

@@ -10,4 +10,5 @@ mod symbols;
 pub(crate) use batch::symbolize_all;
 pub(crate) use jit::sampled_functions;
 pub use kernel::Kernel;
+pub(crate) use symbols::{Positions, WantedSymbols};
 pub use symbols::{SourceLine, Symbols};

@@ -9,7 +9,7 @@ use crate::stacks::StackSources;
 use foldhash::HashMap;
 use rprof_base::Counted;
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
-use rprof_profile::{Filter, FrameId, FrameInfo, Frames, Level, StrId, Strings};
+use rprof_profile::{Filter, FrameId, FrameInfo, Frames, Level, Position, StrId, Strings};
 use rprof_symbols::{Detail, Reason, Request, Symbolized};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -36,6 +36,24 @@ pub struct Symbols {
     lines: Option<Vec<Option<SourceLine>>>,
     /// Whether the filter accepts them, by number; `None` for all.
     shown: Option<Vec<bool>>,
+    positions: Option<Positions>,
+}
+
+/// How frames are told apart by their places in the source.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Positions {
+    /// Files by their whole paths; else by their names.
+    pub(crate) full_paths: bool,
+    /// Whether inlined functions are frames.
+    pub(crate) inlines: bool,
+}
+
+/// What symbols are to say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WantedSymbols {
+    pub(crate) request: Request,
+    /// Needs [`Detail::Lines`].
+    pub(crate) positions: Option<Positions>,
 }
 
 /// A source line: file and number.
@@ -60,8 +78,9 @@ impl Symbols {
         recording: &Recording<'_>,
         stacks: &StackSources<'_>,
         locations: Vec<Location>,
-        request: Request,
+        wanted: WantedSymbols,
     ) -> Result<Self, Error> {
+        let WantedSymbols { request, positions } = wanted;
         let embedded = EmbeddedSymbols::of(recording.reader);
         let symbolized = symbolize_all(recording, &locations, request, &embedded)?;
         let mut symbols = Self {
@@ -83,6 +102,7 @@ impl Symbols {
             frames: Vec::new(),
             lines: (request.detail == Detail::Lines).then(Vec::new),
             shown: None,
+            positions,
         };
         let most = recording.reader.budget().limits().memory;
         let tables = stacks.tables.iter();
@@ -211,8 +231,13 @@ impl Symbols {
         for (idx, location) in locations.iter().enumerate() {
             let level = level_of(location, recorded);
             let named = symbolized.frames(idx);
+            let place = self.place(&symbolized, idx);
             let own_name = own_name(location, recorded);
-            for frame in named {
+            let has_inlines = self.positions.is_none_or(|positions| positions.inlines);
+            for frame in named
+                .iter()
+                .filter(|frame| has_inlines || !frame.is_inlined)
+            {
                 let strings = &mut self.strings;
                 if let Some(lines) = &mut self.lines {
                     let mut file = |file| strings.intern(symbolized.name(file));
@@ -220,10 +245,12 @@ impl Symbols {
                 }
                 let name = strings.intern(symbolized.name(frame.name));
                 let function = code.frame(Some(name), Some(frame.start), level);
-                self.frames.push(self.functions.intern(FrameInfo {
+                let function = self.functions.intern(FrameInfo {
                     is_inlined: frame.is_inlined,
                     ..function
-                }));
+                });
+                let placed = self.placed(function, place);
+                self.frames.push(placed);
             }
             let is_named = !named.is_empty() || own_name.is_some();
             if named.is_empty() {
@@ -249,6 +276,36 @@ impl Symbols {
                 is_named,
             });
         }
+    }
+
+    /// Where in the source a location is, if that is asked for: as perf has it, the line of the innermost function
+    /// is that of its callers at the same location, too.
+    fn place(&mut self, symbolized: &Symbolized, idx: usize) -> Option<SourceLine> {
+        let positions = self.positions?;
+        let line = symbolized.frames(idx).first()?.line?;
+        let path = symbolized.name(line.file);
+        let file = match (positions.full_paths, path.rsplit_once('/')) {
+            (false, Some((_, name))) => name,
+            _ => path,
+        };
+        Some((self.strings.intern(file), line.line))
+    }
+
+    /// The frame of a function at a place.
+    fn placed(&mut self, function: FrameId, place: Option<SourceLine>) -> FrameId {
+        let Some((file, line)) = place else {
+            return function;
+        };
+        let position = Position {
+            file,
+            line,
+            function,
+        };
+        let frame = *self.functions.of(function);
+        self.functions.intern(FrameInfo {
+            position: Some(position),
+            ..frame
+        })
     }
 
     /// What an image's files say, with warnings of what was left out.
@@ -308,6 +365,7 @@ impl FrameOfImage {
             is_inlined: false,
             is_jit: self.is_jit,
             is_fde: false,
+            position: None,
         }
     }
 }

@@ -10,6 +10,8 @@ pub struct RowKey {
     pub(crate) values: DimensionValues,
     pub(crate) image: Option<StrId>,
     pub(crate) frame: Option<FrameId>,
+    /// File and line in the source; without the line where only files are told apart.
+    pub(crate) position: Option<(StrId, Option<u32>)>,
 }
 
 /// One line of a table.

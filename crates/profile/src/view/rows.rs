@@ -93,7 +93,8 @@ impl<'p> Rows<'p> {
 
     /// Whether a row's first column is this function.
     pub fn begins_with(&self, row: &Row, frame: FrameId) -> bool {
-        self.is_by_symbol && row.key.frame == Some(frame)
+        let function = |id| self.profile.frames.function_of(id);
+        self.is_by_symbol && row.key.frame.map(function) == Some(frame)
     }
 
     /// The nodes of each row.
@@ -174,20 +175,12 @@ fn number_rows(profile: &Profile, event: &EventProfile, keys: &[SortKey]) -> (Ve
         group_keys.intern(key)
     });
     let groups: Vec<u32> = groups.collect();
-    let (has_symbol, has_image) = (
-        keys.contains(&SortKey::Symbol),
-        keys.contains(&SortKey::Dso),
-    );
+    let mut codes = Codes::of(keys, profile);
     let mut rows: Interner<u32, Row, RandomState, u64> = Interner::default();
     let row_of_node = event.tree.nodes().iter().map(|node| {
         let group = groups.get(node.group as usize).copied();
         let group = group.unwrap_or(u32::MAX);
-        let code = match (has_symbol, has_image) {
-            // A function is in one image.
-            (true, _) => node.frame.number(),
-            (false, true) => profile.frames.of(node.frame).image.number(),
-            (false, false) => 0,
-        };
+        let code = codes.number(node.frame);
         let number = rows.len();
         rows.intern_with(u64::from(group) << 32 | u64::from(code), |_| {
             let mut key = group_keys.get(group).copied().unwrap_or_default();
@@ -198,4 +191,44 @@ fn number_rows(profile: &Profile, event: &EventProfile, keys: &[SortKey]) -> (Ve
     });
     let row_of_node = row_of_node.collect();
     (rows.into_values(), row_of_node)
+}
+
+/// Gives each code that keys tell apart a number.
+struct Codes<'p> {
+    keys: &'p [SortKey],
+    profile: &'p Profile,
+    has_symbol: bool,
+    has_image: bool,
+    has_position: bool,
+    /// Where places in the source are told apart.
+    places: Interner<u32, RowKey, RandomState>,
+}
+
+impl<'p> Codes<'p> {
+    fn of(keys: &'p [SortKey], profile: &'p Profile) -> Self {
+        let is_position = |key: &SortKey| matches!(key, SortKey::Srcline | SortKey::Srcfile);
+        Self {
+            keys,
+            profile,
+            has_symbol: keys.contains(&SortKey::Symbol),
+            has_image: keys.contains(&SortKey::Dso),
+            has_position: keys.iter().any(is_position),
+            places: Interner::default(),
+        }
+    }
+
+    fn number(&mut self, frame: FrameId) -> u32 {
+        if self.has_position {
+            let mut key = RowKey::default();
+            let parts = self.keys.iter();
+            parts.for_each(|part| part.fill_frame(&mut key, frame, self.profile));
+            return self.places.intern(key);
+        }
+        match (self.has_symbol, self.has_image) {
+            // A function is in one image.
+            (true, _) => frame.number(),
+            (false, true) => self.profile.frames.of(frame).image.number(),
+            (false, false) => 0,
+        }
+    }
 }

@@ -13,6 +13,10 @@ pub enum SortKey {
     Dso,
     /// Function.
     Symbol,
+    /// Line in the source.
+    Srcline,
+    /// Source file.
+    Srcfile,
     /// Process, CPU and the like.
     Dimension(Dimension),
 }
@@ -24,7 +28,9 @@ impl SortKey {
     /// All keys.
     pub fn all() -> impl Iterator<Item = Self> {
         let dimensions = Dimension::ALL.iter().copied().map(Self::Dimension);
-        Self::DEFAULT.iter().copied().chain(dimensions)
+        let of_code = [Self::Srcline, Self::Srcfile];
+        let of_code = Self::DEFAULT.iter().copied().chain(of_code);
+        of_code.chain(dimensions)
     }
 
     /// The key with a name.
@@ -41,6 +47,8 @@ impl SortKey {
             Self::Comm => "comm",
             Self::Dso => "dso",
             Self::Symbol => "sym",
+            Self::Srcline => "srcline",
+            Self::Srcfile => "srcfile",
             Self::Dimension(dimension) => dimension.name(),
         }
     }
@@ -51,6 +59,8 @@ impl SortKey {
             Self::Comm => "name of the thread",
             Self::Dso => "program, library or kernel",
             Self::Symbol => "function",
+            Self::Srcline => "line in the source",
+            Self::Srcfile => "source file",
             Self::Dimension(dimension) => dimension.about(),
         }
     }
@@ -61,6 +71,8 @@ impl SortKey {
             Self::Comm => "Command",
             Self::Dso => "Shared Object",
             Self::Symbol => "Symbol",
+            Self::Srcline => "Source:Line",
+            Self::Srcfile => "Source File",
             Self::Dimension(dimension) => dimension.heading(),
         }
     }
@@ -70,7 +82,7 @@ impl SortKey {
         match self {
             Self::Comm => row.comm = Some(group.comm),
             Self::Dimension(one) => row.values.set(one, group.values.get(one)),
-            Self::Dso | Self::Symbol => {}
+            Self::Dso | Self::Symbol | Self::Srcline | Self::Srcfile => {}
         }
     }
 
@@ -79,7 +91,16 @@ impl SortKey {
         match self {
             Self::Comm | Self::Dimension(_) => {}
             Self::Dso => row.image = Some(profile.frames.of(frame).image),
-            Self::Symbol => row.frame = Some(frame),
+            Self::Symbol => row.frame = Some(profile.frames.function_of(frame)),
+            Self::Srcline => {
+                let position = profile.frames.of(frame).position;
+                row.position = position.map(|place| (place.file, Some(place.line)));
+            }
+            Self::Srcfile => {
+                let position = profile.frames.of(frame).position;
+                let file = position.map(|place| (place.file, None));
+                row.position = row.position.or(file);
+            }
         }
     }
 
@@ -97,6 +118,11 @@ impl SortKey {
             Self::Symbol => row
                 .frame
                 .map_or_else(String::new, |id| symbol_cell(id, profile)),
+            Self::Srcline => match row.position {
+                Some((file, Some(line))) => format!("{}:{line}", profile.strings.of(file)),
+                _ => "??:0".to_owned(),
+            },
+            Self::Srcfile => text(row.position.map(|(file, _)| file)),
         }
     }
 
@@ -110,11 +136,13 @@ impl SortKey {
                     FieldValue::Text(self.cell(row, profile))
                 }
             },
-            Self::Comm | Self::Dso | Self::Symbol => FieldValue::Text(self.cell(row, profile)),
+            Self::Comm | Self::Dso | Self::Symbol | Self::Srcline | Self::Srcfile => {
+                FieldValue::Text(self.cell(row, profile))
+            }
         }
     }
 
-    /// Orders two rows by this key as their cells would be, without making them.
+    /// Orders two rows by this key as their cells would be, without making them; what is unknown comes last.
     pub(super) fn compare(self, a: &RowKey, b: &RowKey, profile: &Profile) -> Ordering {
         let text = |id: Option<StrId>| id.map(|id| profile.strings.of(id));
         match self {
@@ -133,13 +161,32 @@ impl SortKey {
                     false => order,
                 }
             }
-            Self::Dso => text(a.image).cmp(&text(b.image)),
+            Self::Dso => {
+                let image =
+                    |row: &RowKey| text(row.image).map(|image| (image.raw() == "[unknown]", image));
+                image(a).cmp(&image(b))
+            }
             Self::Symbol => {
                 let symbol = |row: &RowKey| {
                     let frame = profile.frames.of(row.frame?);
-                    Some((text(frame.name), frame.start, frame.level, frame.is_inlined))
+                    let is_nameless = frame.name.is_none();
+                    let name = text(frame.name);
+                    Some((
+                        is_nameless,
+                        name,
+                        frame.start,
+                        frame.level,
+                        frame.is_inlined,
+                    ))
                 };
                 symbol(a).cmp(&symbol(b))
+            }
+            Self::Srcline | Self::Srcfile => {
+                let position = |row: &RowKey| {
+                    let (file, line) = row.position?;
+                    Some((text(Some(file)), line))
+                };
+                position(a).cmp(&position(b))
             }
         }
     }
@@ -148,7 +195,7 @@ impl SortKey {
     pub(super) const fn is_summed(self) -> bool {
         match self {
             Self::Dimension(one) => one.is_summed(),
-            Self::Comm | Self::Dso | Self::Symbol => false,
+            _ => false,
         }
     }
 
@@ -156,7 +203,7 @@ impl SortKey {
     pub fn dimensions(keys: &[Self]) -> Vec<Dimension> {
         let dimensions = keys.iter().filter_map(|key| match key {
             Self::Dimension(dimension) => Some(*dimension),
-            Self::Comm | Self::Dso | Self::Symbol => None,
+            _ => None,
         });
         dimensions.collect()
     }

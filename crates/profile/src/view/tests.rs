@@ -2,8 +2,8 @@
 
 use super::Weighing::{Own, WithChildren};
 use super::*;
-use crate::testing::{counted, profile, tally};
-use crate::{Profile, Tally};
+use crate::testing::{counted, function, profile, tally};
+use crate::{FrameInfo, Position, Profile, SampleCount, Tally};
 
 fn rows(profile: &Profile, weighing: Weighing) -> Vec<(String, u64, u64)> {
     let rows = Rows::new(profile, &profile.events[0], &[SortKey::Symbol], weighing);
@@ -125,6 +125,50 @@ fn merged_tallies_are_the_same_as_one() {
     }
     merged.events[0] = counted(&mut merged, parts);
     assert_eq!(rows_of(&merged), rows_of(&whole));
+}
+
+#[test]
+fn places_in_the_source_are_rows_only_where_they_are_asked_for() {
+    let mut profile = Profile::default();
+    let file = profile.strings.intern("a.c");
+    let function = function(&mut profile, "main", "prog");
+    let function_id = profile.frames.intern(function);
+    let mut tally = Tally::default();
+    let group = tally.group(0);
+    for (line, weight) in [(3, 5), (12, 2)] {
+        let position = Some(Position {
+            file,
+            line,
+            function: function_id,
+        });
+        let frame = profile.frames.intern(FrameInfo {
+            position,
+            ..function
+        });
+        tally.add_stack(group, [frame].into_iter(), SampleCount::one(weight));
+    }
+    let event = counted(&mut profile, tally);
+    profile.events.push(event);
+    let cells = |keys: &[SortKey]| {
+        let rows = Rows::new(&profile, &profile.events[0], keys, Own);
+        let cells = |row: &Row| {
+            let cells: Vec<String> = keys
+                .iter()
+                .map(|key| key.cell(&row.key, &profile))
+                .collect();
+            (cells.join(" "), row.self_weight)
+        };
+        rows.iter().map(cells).collect::<Vec<_>>()
+    };
+    let row = |cells: &str, weight: u64| (cells.to_owned(), weight);
+    assert_eq!(
+        cells(&[SortKey::Srcline]),
+        [row("a.c:3", 5), row("a.c:12", 2)]
+    );
+    let by_both = [SortKey::Srcfile, SortKey::Symbol];
+    assert_eq!(cells(&by_both), [row("a.c [.] main", 7)]);
+    let nothing = Rows::new(&profile, &profile.events[0], &[SortKey::Comm], Own);
+    assert_eq!(nothing.iter().count(), 1);
 }
 
 #[test]

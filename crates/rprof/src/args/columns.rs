@@ -2,6 +2,7 @@
 
 use crate::usage::usage;
 use anyhow::Result;
+use rprof_analysis::WantedPositions;
 use rprof_events::Suggestions;
 use rprof_profile::DimensionValues;
 use rprof_profile::view::{Asked, Columns, Field, SortKey, Sum, WantedColumns, Weighing};
@@ -32,6 +33,10 @@ pub(crate) struct ColumnArgs {
     /// Steps of the sort key time: a number with ns, us, ms or s
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = parse_quantum)]
     pub(crate) time_quantum: u64,
+
+    /// Source files by their whole paths (srcline, srcfile)
+    #[arg(long)]
+    full_source_path: bool,
 }
 
 impl ColumnArgs {
@@ -62,6 +67,19 @@ impl ColumnArgs {
             )));
         }
         Ok(columns)
+    }
+}
+
+impl ColumnArgs {
+    /// Which places in the source columns show.
+    pub(crate) fn positions(&self, columns: &Columns) -> WantedPositions {
+        let keys = columns.keys();
+        let is_asked = keys.contains(&SortKey::Srcline) || keys.contains(&SortKey::Srcfile);
+        match (is_asked, self.full_source_path) {
+            (false, _) => WantedPositions::No,
+            (true, false) => WantedPositions::Names,
+            (true, true) => WantedPositions::Paths,
+        }
     }
 }
 
@@ -96,11 +114,15 @@ fn asked(
 }
 
 fn unknown(name: &str, what: &str) -> anyhow::Error {
-    let known = Field::all().map(|field| field.name().to_owned());
-    let nearest = Suggestions::among(name, known);
+    let known = || Field::all().map(|field| field.name().to_owned());
+    let nearest = Suggestions::among(name, known());
     let all = match nearest.0.is_empty() {
-        true => ": rprof report --help lists those that there are",
-        false => "",
+        true => {
+            let known: Vec<String> = known().collect();
+            let known = known.join(", ");
+            format!("; known are {known}, and fields of recorded tracepoints")
+        }
+        false => String::new(),
     };
     usage(format_args!("unknown {what} '{name}'{nearest}{all}"))
 }
@@ -163,9 +185,6 @@ mod tests {
             "{error}"
         );
         let error = asked(&["qqqqqq"]).unwrap_err().to_string();
-        assert!(
-            error.ends_with("--help lists those that there are"),
-            "{error}"
-        );
+        assert!(error.contains("; known are overhead, "), "{error}");
     }
 }

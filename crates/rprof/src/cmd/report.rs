@@ -26,7 +26,12 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         max_lines: args.max_tree_lines,
         ..graph
     });
-    let reader = open(args.input.recording.path(), args.input.limits)?;
+    let reader = open(args.input.recording.path(), args.input.limits);
+    let reader = reader.map_err(|error| {
+        // Words that no recording could know are said first.
+        let columns = args.columns.columns(weighing, &mut |_| Vec::new());
+        columns.err().unwrap_or(error)
+    })?;
     let pager = args.paging.or(paging).pager();
     let header = header::text(&args.header, &reader);
     if args.header.header_only {
@@ -48,6 +53,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
         demangling: args.input.demangling(),
+        positions: args.columns.positions(&table.columns),
         group_by: GroupBy {
             dimensions: SortKey::dimensions(&table.columns.keys()),
             time_quantum_ns: args.columns.time_quantum,

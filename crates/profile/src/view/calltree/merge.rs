@@ -2,7 +2,7 @@
 
 use super::Order;
 use crate::view::Rows;
-use crate::{FrameId, Tree};
+use crate::{FrameId, Node, Tree};
 
 /// Merging stacks of one row into a new tree.
 pub(super) struct Merge<'m, 'r, 'p> {
@@ -25,7 +25,8 @@ impl Merge<'_, '_, '_> {
             self.path.clear();
             let mut at = Some(node);
             while let Some(here) = at {
-                self.path.push(here.frame);
+                let function = self.function_of(here);
+                self.path.push(function);
                 at = here.parent.map(|parent| &nodes[parent as usize]);
             }
             if self.order == Order::Caller {
@@ -66,6 +67,11 @@ impl Merge<'_, '_, '_> {
         false
     }
 
+    /// Nodes merge by function, wherever in it they are.
+    fn function_of(&self, node: &Node) -> FrameId {
+        self.rows.profile.frames.function_of(node.frame)
+    }
+
     fn merge_below(&mut self, top: u32) {
         let nodes = self.rows.event.tree.nodes();
         let start = match self.order {
@@ -75,8 +81,9 @@ impl Merge<'_, '_, '_> {
         let mut todo = vec![(top, start)];
         while let Some((idx, parent)) = todo.pop() {
             let node = &nodes[idx as usize];
+            let function = self.function_of(node);
             let here = match self.order {
-                Order::Caller => Some(self.merged.child(parent, 0, node.frame)),
+                Order::Caller => Some(self.merged.child(parent, 0, function)),
                 Order::Callee => parent,
             };
             let is_own = self.is_of(self.rows.self_row_of_node[idx as usize]);
@@ -95,7 +102,8 @@ impl Merge<'_, '_, '_> {
         let mut at = Some(from);
         while let Some(idx) = at {
             let node = &nodes[idx as usize];
-            to = Some(self.merged.child(to, 0, node.frame));
+            let function = self.function_of(node);
+            to = Some(self.merged.child(to, 0, function));
             at = node.parent;
         }
         to
