@@ -13,6 +13,8 @@ mod flame;
 mod folds;
 #[path = "report/formats.rs"]
 mod formats;
+#[path = "report/header.rs"]
+mod header;
 #[path = "report/quality.rs"]
 mod quality;
 #[path = "report/screen.rs"]

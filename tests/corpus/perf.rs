@@ -6,14 +6,29 @@ use crate::common::{alone, corpus, has, rprof, run};
 use crate::{events, info, kinds, list, recordings, text, texts};
 use serde_json::Value;
 use std::path::Path;
+use std::process::Command;
 
 /// What perf 6.1 says of files whose attrs are larger than its own.
 const TOO_NEW: &str = "incompatible file format";
 
 /// What perf prints; `None` if it cannot read the file.
 pub(crate) fn perf(args: &[&str], file: &Path) -> Option<String> {
+    printed(crate::common::perf(args).arg("-i").arg(file))
+}
+
+/// The same, with dates as rprof has them.
+pub(crate) fn perf_in_utc(args: &[&str], file: &Path) -> Option<String> {
+    printed(
+        crate::common::perf(args)
+            .env("TZ", "UTC")
+            .arg("-i")
+            .arg(file),
+    )
+}
+
+fn printed(perf: &mut Command) -> Option<String> {
     let _live = alone();
-    let ran = run(crate::common::perf(args).arg("-i").arg(file));
+    let ran = run(perf);
     if ran.stderr.contains(TOO_NEW) {
         return None;
     }

@@ -1,7 +1,8 @@
 //! What is in the feature sections equals what perf prints of them (`perf report --header-only`):
 //! `info` has all that is needed to write the same lines.
 
-use crate::perf::{each, perf};
+use crate::common::{rprof, run};
+use crate::perf::{each, perf, perf_in_utc};
 use crate::{list, number, text, texts};
 use serde_json::Value;
 
@@ -33,6 +34,30 @@ fn features_are_printed_by_perf_with_the_same_values() {
             ours.retain(|line| !line.starts_with("# CPU ") || line.ends_with(':'));
         }
         assert_eq!(ours, theirs);
+        Some(())
+    });
+}
+
+#[test]
+fn headers_are_printed_line_for_line_as_perf_does() {
+    let test = "headers_are_printed_line_for_line_as_perf_does";
+    each(test, 12, |file, _| {
+        let args = ["report", "--header-only", "-I"];
+        let theirs = perf_in_utc(&args, file)?;
+        let mut ours = run(rprof(args).arg("-i").arg(file)).ok().stdout;
+        let mut theirs: Vec<&str> = theirs.lines().collect();
+        let is_missing = |line: &&str| line.contains("information is not available");
+        if theirs.iter().any(is_missing) {
+            // As above.
+            theirs.retain(|line| !is_missing(line));
+            let is_kept = |line: &&str| {
+                let cpu = line.starts_with("# CPU ") && line.contains(": Core ID ");
+                !cpu && !is_missing(line)
+            };
+            let kept: Vec<&str> = ours.lines().filter(is_kept).collect();
+            ours = kept.join("\n");
+        }
+        assert_eq!(ours.lines().collect::<Vec<_>>(), theirs);
         Some(())
     });
 }

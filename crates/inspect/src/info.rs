@@ -98,6 +98,15 @@ fn section(fields: &mut dyn Fields, name: &str, section: Section) {
 }
 
 fn visit_features(reader: &Reader, fields: &mut dyn Fields, warnings: &mut Vec<String>) {
+    each_feature(reader, warnings, |_, feature| feature.visit(fields));
+}
+
+/// Hands out the features that can be read, each once.
+pub(crate) fn each_feature(
+    reader: &Reader,
+    warnings: &mut Vec<String>,
+    mut each: impl FnMut(FeatureId, &Feature),
+) {
     let mut seen: Vec<FeatureId> = Vec::new();
     for &(id, _) in reader.features() {
         // Names are keys: once each, whatever a damaged table says.
@@ -117,12 +126,12 @@ fn visit_features(reader: &Reader, fields: &mut dyn Fields, warnings: &mut Vec<S
             }
         };
         match Feature::parse(id, &bytes, reader.endian()) {
-            Ok(feature) => feature.visit(fields),
+            Ok(feature) => each(id, &feature),
             Err(error) => {
                 // Its size is known all the same.
                 if id == FeatureId::TRACING_DATA {
                     let len_bytes = bytes.len() as u64;
-                    Feature::Opaque { id, len_bytes }.visit(fields);
+                    each(id, &Feature::Opaque { id, len_bytes });
                 }
                 warnings.push(format!(
                     "damaged feature section {} ({error}); ignored",

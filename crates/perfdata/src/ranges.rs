@@ -16,22 +16,26 @@ pub(crate) fn set_bits(
     })
 }
 
-/// Says ascending numbers as a list of texts such as `3` and `8-11`.
-pub(crate) fn visit_ranges(
-    name: &str,
-    numbers: impl IntoIterator<Item = u64>,
-    fields: &mut dyn Fields,
-) {
+/// The ranges that ascending numbers make: the first and the last number of each.
+pub(crate) fn spans(numbers: impl IntoIterator<Item = u64>) -> impl Iterator<Item = (u64, u64)> {
     let mut numbers = numbers.into_iter().peekable();
-    let ranges = std::iter::from_fn(|| {
+    std::iter::from_fn(move || {
         let first = numbers.next()?;
         let mut last = first;
         while let Some(next) = numbers.next_if(|&next| Some(next) == last.checked_add(1)) {
             last = next;
         }
         Some((first, last))
-    });
-    visit_spans(name, ranges, fields);
+    })
+}
+
+/// Says ascending numbers as a list of texts such as `3` and `8-11`.
+pub(crate) fn visit_ranges(
+    name: &str,
+    numbers: impl IntoIterator<Item = u64>,
+    fields: &mut dyn Fields,
+) {
+    visit_spans(name, spans(numbers), fields);
 }
 
 /// Says ranges, each by its first and last number, in the same way.

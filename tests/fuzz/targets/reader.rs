@@ -1,11 +1,11 @@
-//! Any bytes as a recording: opened, walked, and written as `dump` and `info` do.
+//! Any bytes as a recording: opened, walked, and written as `dump`, `info` and `--header` do.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use rprof_fuzz::check_json;
 use rprof_perfdata::Reader;
-use rprof_inspect::{DumpForm, JsonFields, OutlineFields, visit_info, write_dump};
+use rprof_inspect::{DumpForm, JsonFields, OutlineFields, header_text, visit_info, write_dump};
 use std::path::Path;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -21,6 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
         lines.filter(|line| !line.is_empty()).for_each(check_json);
     }
     let _ = visit_info(&reader, &mut OutlineFields::default());
+    header_text(&reader, true);
     let mut json = JsonFields::new();
     if visit_info(&reader, &mut json).is_ok() {
         check_json(&json.finish());

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::Release;
-use super::files::{compress, copy_below, make_folder, settle_modes};
+use super::files::{compress, copy_below, kib_below, make_folder, settle_modes};
 use crate::command::{self, captured, command, root};
 
 /// Nobody has given the project an address yet.
@@ -35,12 +35,7 @@ pub(super) fn build(release: &Release, tree: &Path, folder: &Path) -> Result<Str
     make_folder(&control)?;
     let sums = md5sums(&stage)?;
     fs::write(control.join("md5sums"), sums).context("writing md5sums")?;
-    let size = captured(
-        command("du")
-            .args(["--summarize", "--apparent-size"])
-            .arg(&stage),
-    )?;
-    let size = size.split_whitespace().next().unwrap_or("0");
+    let size = kib_below(&stage)?;
     let text = format!(
         "Package: rprof\nVersion: {version}\nSection: devel\nPriority: optional\n\
          Architecture: {architecture}\nMaintainer: {MAINTAINER}\nInstalled-Size: {size}\n\

@@ -36,6 +36,21 @@ pub(super) fn copy_below(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The size of all files below a folder, in KiB, each rounded up: on every file system the same.
+pub(super) fn kib_below(folder: &Path) -> Result<u64> {
+    let context = || format!("listing {}", folder.display());
+    let mut kib = 0;
+    for entry in fs::read_dir(folder).with_context(context)? {
+        let entry = entry.with_context(context)?;
+        let meta = entry.metadata().with_context(context)?;
+        kib += match meta.is_dir() {
+            true => kib_below(&entry.path())?,
+            false => meta.len().div_ceil(1024),
+        };
+    }
+    Ok(kib)
+}
+
 /// Compresses a file as Debian does; it has `.gz` added to its name.
 pub(super) fn compress(path: &Path) -> Result<()> {
     captured(command("gzip").arg("-9n").arg(path))?;

@@ -129,3 +129,25 @@ fn texts(folder: &Path) -> Result<BTreeMap<String, String>> {
     }
     Ok(texts)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::host;
+
+    #[test]
+    fn all_that_is_linked_has_its_licence_and_nothing_else() {
+        let text = of_dependencies(&host().unwrap()).unwrap();
+        for expected in [
+            "inferno 0.",
+            "COMMON DEVELOPMENT AND DISTRIBUTION LICENSE",
+            "zstd-sys 2.",
+            "(CDLA-Permissive-2.0)",
+        ] {
+            assert!(text.contains(expected), "{expected}");
+        }
+        for other in ["\nclap_mangen ", "\nproptest ", "\nrprof-base ", "\nxtask "] {
+            assert!(!text.contains(other), "{other}");
+        }
+    }
+}

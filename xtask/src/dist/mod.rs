@@ -162,3 +162,26 @@ fn archive(release: &Release, tree: &Path, folder: &Path) -> Result<String> {
     command::run(&mut tar)?;
     Ok(name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_written_as_pages_and_changelogs_have_them() {
+        let release = Release {
+            version: "1.0.0".to_owned(),
+            time: 951_782_399,
+            architecture: "x86_64",
+        };
+        assert_eq!(release.date("+%F").unwrap(), "2000-02-28");
+        let mail = release.date("--rfc-email").unwrap();
+        assert_eq!(mail, "Mon, 28 Feb 2000 23:59:59 +0000");
+        assert_eq!(release.target(), "x86_64-unknown-linux-musl");
+    }
+
+    #[test]
+    fn only_docs_is_an_argument() {
+        assert!(run(&["--doc".to_owned()]).is_err());
+    }
+}

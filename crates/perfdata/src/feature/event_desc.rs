@@ -10,6 +10,8 @@ use rprof_abi::{AttrSize, Cursor, Encoder, Endian, Fields, PerfEventAttr, Value,
 pub struct EventDesc {
     /// Its attr.
     pub attr: PerfEventAttr,
+    /// Size of the attr, as the attr says.
+    pub attr_size: AttrSize,
     /// Its name, as on the command line.
     pub name: Vec<u8>,
     /// Its ids.
@@ -42,12 +44,17 @@ impl SectionItem for EventDesc {
         let mut events = Vec::new();
         for _ in 0..n {
             let bytes = cursor.bytes(u64::from(attr_size), "event attr")?;
-            let (attr, _) = PerfEventAttr::parse(bytes, endian)?;
+            let (attr, attr_len) = PerfEventAttr::parse(bytes, endian)?;
             let n_ids = cursor.u32("id count")?;
             let name = take_string(&mut cursor)?.to_vec();
             let mut ids = Cursor::new(cursor.bytes(u64::from(n_ids) * 8, "event ids")?, endian);
             let ids = std::iter::from_fn(|| ids.u64("id").ok()).collect();
-            events.push(Self { attr, name, ids });
+            events.push(Self {
+                attr,
+                attr_size: AttrSize(attr_len),
+                name,
+                ids,
+            });
         }
         Ok(events)
     }
@@ -70,11 +77,13 @@ mod tests {
         let events = vec![
             EventDesc {
                 attr: PerfEventAttr::default(),
+                attr_size: AttrSize(112),
                 name: b"cycles".to_vec(),
                 ids: vec![1, 2],
             },
             EventDesc {
                 attr: PerfEventAttr::default(),
+                attr_size: AttrSize(112),
                 name: b"dummy:u".to_vec(),
                 ids: vec![],
             },

@@ -2,7 +2,7 @@
 
 use super::section::SectionObject;
 use super::text::take_owned;
-use crate::ranges::{set_bits, visit_ranges};
+use crate::ranges::{set_bits, spans, visit_spans};
 use rprof_abi::{Cursor, Endian, Fields, Value, WireError};
 
 /// MEM_TOPOLOGY: which memory blocks belong to which node.
@@ -50,15 +50,19 @@ impl SectionObject for MemTopology {
         fields.list("nodes", &self.nodes, |fields, node| {
             fields.object("", |fields| {
                 fields.field("node", Value::Unsigned(node.node));
-                let words = node.blocks.iter().copied();
-                let blocks = set_bits(words, 64).take_while(|&block| block < node.n_bits);
-                visit_ranges("blocks", blocks, fields);
+                visit_spans("blocks", node.block_spans(), fields);
             });
         });
     }
 }
 
 impl MemNode {
+    /// The ranges of its blocks, each by its first and last number.
+    pub fn block_spans(&self) -> impl Iterator<Item = (u64, u64)> {
+        let words = self.blocks.iter().copied();
+        spans(set_bits(words, 64).take_while(|&block| block < self.n_bits))
+    }
+
     fn parse(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         let node = cursor.u64("memory node")?;
         // The size comes twice: the node's, and that of its bitmap.

@@ -147,6 +147,16 @@ impl Reader {
         }
     }
 
+    /// When the file with the header was changed last, in seconds since 1970; `None` for what came through
+    /// a pipe.
+    pub fn modified(&self) -> Option<u64> {
+        match &*self.main {
+            _ if self.path == Path::new("-") => None,
+            Bytes::File { file, .. } => file.metadata().ok()?.mtime().try_into().ok(),
+            Bytes::Memory(_) => None,
+        }
+    }
+
     /// The file's path.
     pub fn path(&self) -> &Path {
         &self.path

@@ -367,13 +367,15 @@ fn attr_size(events: &[WrittenEvent]) -> AttrSize {
 
 /// The section that names the events.
 fn event_desc(events: &[WrittenEvent]) -> (FeatureId, Vec<u8>) {
+    let attr_size = attr_size(events);
     let desc = |event: &WrittenEvent| EventDesc {
         attr: event.attr.clone(),
+        attr_size,
         name: event.name.clone().into_bytes(),
         ids: event.ids.clone(),
     };
     let descs: Vec<EventDesc> = events.iter().map(desc).collect();
     let mut section = Vec::new();
-    EventDesc::encode_all(&descs, attr_size(events), &mut section, Endian::NATIVE);
+    EventDesc::encode_all(&descs, attr_size, &mut section, Endian::NATIVE);
     (FeatureId::EVENT_DESC, section)
 }

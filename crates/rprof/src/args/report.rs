@@ -1,7 +1,9 @@
 //! The arguments of `rprof report`.
 
 use super::graph::GraphWords;
-use super::{ColumnArgs, FdeArgs, FoldArgs, InputArgs, LayoutArgs, StrictArgs, columns};
+use super::{
+    ColumnArgs, FdeArgs, FoldArgs, HeaderArgs, InputArgs, LayoutArgs, StrictArgs, columns,
+};
 use crate::screen::PagerArgs;
 use clap::ValueEnum;
 use rprof_report::Graph;
@@ -17,6 +19,9 @@ pub(crate) struct ReportArgs {
 
     #[command(flatten)]
     pub(crate) fold: FoldArgs,
+
+    #[command(flatten)]
+    pub(crate) header: HeaderArgs,
 
     #[command(flatten)]
     pub(crate) strict: StrictArgs,

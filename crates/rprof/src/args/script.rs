@@ -1,6 +1,6 @@
 //! The arguments of `rprof script`.
 
-use super::InputArgs;
+use super::{HeaderArgs, InputArgs};
 use crate::screen::PagerArgs;
 use rprof_script::{ShownRecords, Times};
 
@@ -9,6 +9,9 @@ use rprof_script::{ShownRecords, Times};
 pub(crate) struct ScriptArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+
+    #[command(flatten)]
+    pub(crate) header: HeaderArgs,
 
     #[arg(short = 'F', long, value_name = "FIELDS", allow_hyphen_values = true, help = fields_help())]
     pub(crate) fields: Vec<String>,
@@ -39,6 +42,7 @@ pub(crate) struct ScriptArgs {
         conflicts_with_all = [
             "deltatime", "reltime", "show_task_events", "show_mmap_events", "show_namespace_events",
             "show_cgroup_events", "show_switch_events", "show_lost_events", "show_bpf_events",
+            "header", "header_only", "show_info",
         ]
     )]
     pub(crate) json: bool,

@@ -4,6 +4,7 @@ pub(crate) mod doctor;
 pub(crate) mod dump;
 pub(crate) mod export;
 pub(crate) mod flame;
+mod header;
 mod idle;
 pub(crate) mod info;
 pub(crate) mod list;

@@ -1,5 +1,6 @@
 //! `rprof report`.
 
+use super::header;
 use super::idle;
 use super::reading::{ending, open, read, warn};
 use super::trace_fields::TraceFields;
@@ -18,6 +19,11 @@ use rprof_untrusted::quoted;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
+    if args.header.is_shown() && args.layout.format != ReportFormat::Text {
+        return Err(usage(
+            "--header is text: without --format, or rprof info --json",
+        ));
+    }
     let weighing = match args.no_children {
         true => Weighing::Own,
         false => Weighing::WithChildren,
@@ -35,6 +41,11 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         let columns = args.columns.columns(weighing, &mut |_| Vec::new());
         columns.err().unwrap_or(error)
     })?;
+    let pager = args.paging.or(paging).pager();
+    let header = header::text(&args.header, &reader);
+    if args.header.header_only {
+        return header::only(&header, &pager);
+    }
     let (weighing, graph) = match reader.has_call_chains() {
         true => (weighing, graph),
         // There is nothing to count beside a row's own samples.
@@ -61,15 +72,15 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let mut profile = read(&reader, &options)?;
     profile.fold(&args.fold.fold);
     warn(&profile, &reader, &args.input);
-    let pager = args.paging.or(paging).pager();
     pager.write(|mut out| {
-        let written = match args.layout.format {
+        let written = out.write_all(header.as_bytes());
+        let written = written.and_then(|()| match args.layout.format {
             _ if args.stats => write_stats(&profile, &mut out),
             ReportFormat::Text => write_table(&profile, &table, &mut out),
             ReportFormat::Csv => write_csv(&profile, &table, &mut out),
             ReportFormat::Json => write_json(&profile, &table, &mut out),
             ReportFormat::Markdown => write_markdown(&profile, &table, &mut out),
-        };
+        });
         written.context("writing the report")
     })?;
     idle::hint(&profile).into_iter().for_each(say::line);

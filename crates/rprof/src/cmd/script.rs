@@ -1,12 +1,13 @@
 //! `rprof script`.
 
+use super::header;
 use super::no_match;
 use super::reading::open;
 use crate::args::ScriptArgs;
 use crate::say;
 use crate::screen::PagerArgs;
 use crate::usage::usage;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use rprof_script::{FieldSelection, ScriptOptions, write_script};
 use std::process::ExitCode;
 
@@ -26,6 +27,11 @@ pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
     let added = args.fields.iter().try_for_each(|text| fields.add(text));
     added.map_err(usage)?;
     let reader = open(args.input.recording.path(), args.input.limits)?;
+    let pager = args.paging.or(paging).pager();
+    let header = header::text(&args.header, &reader);
+    if args.header.header_only {
+        return header::only(&header, &pager);
+    }
     let options = ScriptOptions {
         filter: args.input.filter(),
         fields,
@@ -39,8 +45,11 @@ pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
         locator: args.input.locator(&reader),
         demangling: args.input.demangling(),
     };
-    let pager = args.paging.or(paging).pager();
-    let printed = pager.write(|mut out| Ok(write_script(&reader, &options, &mut out)?))?;
+    let printed = pager.write(|mut out| {
+        out.write_all(header.as_bytes())
+            .context("writing the header")?;
+        Ok(write_script(&reader, &options, &mut out)?)
+    })?;
     let Some(printed) = printed else {
         return Ok(ExitCode::SUCCESS);
     };

@@ -2,7 +2,7 @@
 
 mod pager;
 
-pub(crate) use pager::{PagerArgs, is_broken_pipe};
+pub(crate) use pager::{Pager, PagerArgs, is_broken_pipe};
 
 use rprof_report::Fit;
 use std::env;

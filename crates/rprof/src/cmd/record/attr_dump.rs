@@ -1,67 +1,18 @@
 //! Attrs as `perf record -vv` prints them: each field that is not zero on a line of its own.
 
-use rprof_abi::{Fields, PerfEventAttr, Shape, Value};
-use rprof_perfdata::visit_attr;
+use rprof_abi::PerfEventAttr;
+use rprof_inspect::attr_fields;
 
 /// The lines of an attr.
 pub(super) fn dump(attr: &PerfEventAttr) -> Vec<String> {
-    let mut dump = Dump(vec![RULER.to_owned(), "perf_event_attr:".to_owned()]);
-    dump.line("size", attr.smallest_size().0.to_string());
-    visit_attr(attr, &mut dump);
-    dump.0.push(RULER.to_owned());
-    dump.0
+    let fields = attr_fields(attr, attr.smallest_size().0).into_iter();
+    let mut lines = vec![RULER.to_owned(), "perf_event_attr:".to_owned()];
+    lines.extend(fields.map(|(name, value)| format!("  {name:<32} {value}")));
+    lines.push(RULER.to_owned());
+    lines
 }
 
 const RULER: &str = "------------------------------------------------------------";
-
-/// Fields that have several names.
-const UNIONS: &[(&str, &str)] = &[
-    ("sample_period", "{ sample_period, sample_freq }"),
-    ("sample_freq", "{ sample_period, sample_freq }"),
-    ("wakeup", "{ wakeup_events, wakeup_watermark }"),
-    ("config1", "{ bp_addr, config1 }"),
-    ("config2", "{ bp_len, config2 }"),
-];
-
-struct Dump(Vec<String>);
-
-impl Dump {
-    fn line(&mut self, name: &str, value: String) {
-        let names = UNIONS.iter().find(|(field, _)| *field == name);
-        let name = names.map_or(name, |(_, names)| names);
-        self.0.push(format!("  {name:<32} {value}"));
-    }
-}
-
-impl Fields for Dump {
-    fn field(&mut self, name: &str, value: Value<'_>) {
-        match value {
-            // The clock of number 0 is one.
-            Value::Signed(number) => self.line(name, number.to_string()),
-            Value::Unsigned(0) | Value::Hex(0) => {}
-            Value::Unsigned(number) => self.line(name, number.to_string()),
-            Value::Hex(number) => self.line(name, format!("{number:#x}")),
-            Value::Bits { value, names } => {
-                let set = names.iter().filter(|(bit, _)| value & bit != 0);
-                let known = set.clone().fold(0, |all, (bit, _)| all | bit);
-                let mut set: Vec<String> = set.map(|(_, name)| (*name).to_owned()).collect();
-                if value != known {
-                    set.push(format!("{:#x}", value & !known));
-                }
-                match name {
-                    "flags" => set.iter().for_each(|flag| self.line(flag, "1".to_owned())),
-                    _ if set.is_empty() => {}
-                    _ => self.line(name, set.join("|")),
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn open(&mut self, _name: &str, _shape: Shape) {}
-
-    fn close(&mut self) {}
-}
 
 #[cfg(test)]
 mod tests {
@@ -87,8 +38,8 @@ mod tests {
             .map(String::as_str)
             .collect();
         let expected = [
-            "  size                             72",
             "  type                             5",
+            "  size                             72",
             "  { sample_period, sample_freq }   1",
             "  sample_type                      IP|TID",
             "  read_format                      ID",
