@@ -9,6 +9,8 @@
 mod common;
 #[path = "report/flame.rs"]
 mod flame;
+#[path = "report/folds.rs"]
+mod folds;
 #[path = "report/formats.rs"]
 mod formats;
 #[path = "report/quality.rs"]

@@ -1,6 +1,6 @@
 //! The arguments of `rprof export`.
 
-use super::{FdeArgs, InputArgs, StrictArgs};
+use super::{FdeArgs, FoldArgs, InputArgs, StrictArgs};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -18,6 +18,9 @@ pub(crate) struct ExportArgs {
 
     #[command(flatten)]
     pub(crate) fde: FdeArgs,
+
+    #[command(flatten)]
+    pub(crate) fold: FoldArgs,
 
     #[command(flatten)]
     pub(crate) strict: StrictArgs,

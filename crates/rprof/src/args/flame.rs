@@ -1,6 +1,6 @@
 //! The arguments of `rprof flame`.
 
-use super::{CommandArgs, FdeArgs, InputArgs, StrictArgs};
+use super::{CommandArgs, FdeArgs, FoldArgs, InputArgs, StrictArgs};
 use rprof_base::Share;
 use rprof_report::{FlameOptions, FlamePalette};
 use std::path::PathBuf;
@@ -16,6 +16,9 @@ pub(crate) struct FlameArgs {
 
     #[command(flatten)]
     pub(crate) fde: FdeArgs,
+
+    #[command(flatten)]
+    pub(crate) fold: FoldArgs,
 
     #[command(flatten)]
     pub(crate) strict: StrictArgs,

@@ -1,7 +1,7 @@
 //! The arguments of `rprof report`.
 
 use super::graph::GraphWords;
-use super::{ColumnArgs, FdeArgs, InputArgs, LayoutArgs, StrictArgs, columns};
+use super::{ColumnArgs, FdeArgs, FoldArgs, InputArgs, LayoutArgs, StrictArgs, columns};
 use crate::screen::PagerArgs;
 use clap::ValueEnum;
 use rprof_report::Graph;
@@ -14,6 +14,9 @@ pub(crate) struct ReportArgs {
 
     #[command(flatten)]
     pub(crate) fde: FdeArgs,
+
+    #[command(flatten)]
+    pub(crate) fold: FoldArgs,
 
     #[command(flatten)]
     pub(crate) strict: StrictArgs,

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         filter: args.input.filter(),
         inlines: !args.input.no_inline,
         fde: !args.fde.no_fde,
-        demangling: args.input.demangling(),
+        demangling: args.fold.demangling(args.input.demangling()),
         locator: args.input.locator(&reader),
         ..Options::default()
     };
@@ -80,13 +80,15 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
             writer.timeline(&Callgrind, &timeline)
         }
         ExportFormat::Folded => {
-            let profile = read(&reader, &options)?;
+            let mut profile = read(&reader, &options)?;
+            profile.fold(&args.fold.fold);
             let event = choose(&profile, args.event.as_deref())?;
             let event = event.unwrap_or(0);
             writer.profile(&Folded { event }, &profile)
         }
         ExportFormat::Json => {
-            let profile = read(&reader, &options)?;
+            let mut profile = read(&reader, &options)?;
+            profile.fold(&args.fold.fold);
             writer.profile(&Json, &profile)
         }
     }
@@ -115,6 +117,11 @@ fn format_of(args: &ExportArgs, output: Option<&Path>) -> Result<ExportFormat> {
     };
     if args.event.is_some() && format != ExportFormat::Folded {
         let why = "--event is for folded stacks: the other formats have all events";
+        return Err(usage(why));
+    }
+    let is_profile = matches!(format, ExportFormat::Folded | ExportFormat::Json);
+    if !args.fold.fold.is_empty() && !is_profile {
+        let why = "--fold is for folded stacks and JSON: the other formats have every sample";
         return Err(usage(why));
     }
     Ok(format)

@@ -38,10 +38,11 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         inlines: !args.input.no_inline,
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
-        demangling: args.input.demangling(),
+        demangling: args.fold.demangling(args.input.demangling()),
         ..Options::default()
     };
-    let profile = read(&reader, &options)?;
+    let mut profile = read(&reader, &options)?;
+    profile.fold(&args.fold.fold);
     let has_samples = profile.events.iter().any(|event| event.samples > 0);
     if args.command.is_given() && !has_samples && args.input.filter().accepts_all() {
         // Why was said at the end of the recording.

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         inlines: !args.input.no_inline,
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
-        demangling: args.input.demangling(),
+        demangling: args.fold.demangling(args.input.demangling()),
         positions: args.columns.positions(&table.columns),
         group_by: GroupBy {
             dimensions: SortKey::dimensions(&table.columns.keys()),
@@ -58,7 +58,8 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
             trace_fields: trace_fields.found,
         },
     };
-    let profile = read(&reader, &options)?;
+    let mut profile = read(&reader, &options)?;
+    profile.fold(&args.fold.fold);
     warn(&profile, &reader, &args.input);
     let pager = args.paging.or(paging).pager();
     pager.write(|mut out| {

@@ -1,0 +1,82 @@
+//! What each frame becomes.
+
+use super::Fold;
+use crate::{FrameId, FrameInfo, Position, Profile};
+use foldhash::HashMap;
+
+impl Profile {
+    /// By number of the frame, the one that it becomes; `None` if it is to be its caller.
+    pub(super) fn folded_frames(&mut self, folds: &[Fold]) -> Vec<Option<FrameId>> {
+        let has = |fold| folds.contains(&fold);
+        let ids: Vec<FrameId> = self.frames.ids().collect();
+        let mut starts: HashMap<FrameInfo, Option<u64>> = HashMap::default();
+        for &id in &ids {
+            let frame = *self.frames.of(id);
+            let start = starts.entry(same_name(frame)).or_insert(frame.start);
+            *start = (*start).min(frame.start);
+        }
+        let fold = |id: FrameId| {
+            let frame = *self.frames.of(id);
+            if has(Fold::Inlined) && frame.is_inlined {
+                return None;
+            }
+            if has(Fold::Modules) {
+                let module = self.module(frame);
+                return Some(self.frames.intern(module));
+            }
+            if !has(Fold::Generics) || frame.name.is_none() {
+                return Some(id);
+            }
+            let start = starts.get(&same_name(frame)).copied().flatten();
+            let function = self.frames.intern(FrameInfo {
+                start,
+                position: None,
+                ..frame
+            });
+            let position = frame.position.map(|position| Position {
+                function,
+                ..position
+            });
+            Some(match position {
+                None => function,
+                Some(_) => self.frames.intern(FrameInfo {
+                    start,
+                    position,
+                    ..frame
+                }),
+            })
+        };
+        ids.into_iter().map(fold).collect()
+    }
+
+    /// What stands for all code of a frame's image: `[libc.so.6]`.
+    fn module(&mut self, frame: FrameInfo) -> FrameInfo {
+        let image = self.strings.of(frame.image).into_raw();
+        let name = match image.starts_with('[') {
+            true => frame.image,
+            false => {
+                let name = format!("[{image}]");
+                self.strings.intern(&name)
+            }
+        };
+        FrameInfo {
+            name: Some(name),
+            image: frame.image,
+            start: None,
+            level: frame.level,
+            is_inlined: false,
+            is_jit: false,
+            is_fde: false,
+            position: None,
+        }
+    }
+}
+
+/// A frame without what tells it from others of its name.
+fn same_name(frame: FrameInfo) -> FrameInfo {
+    FrameInfo {
+        start: None,
+        position: None,
+        ..frame
+    }
+}

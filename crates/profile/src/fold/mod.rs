@@ -1,0 +1,93 @@
+//! Stacks made simpler: frames that say little become one, or go to their caller. Samples stay what they are.
+
+mod cycles;
+mod frames;
+
+use crate::{EventProfile, FrameId, Profile, Tree};
+use cycles::{LONGEST_CYCLE, repeated};
+
+/// What is made simpler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    /// Functions that call themselves, or each other in a cycle, are there once: `a;b;a;b` is `a;b`.
+    Recursion,
+    /// Functions of one name in one image are one: what names are is the reader's choice (demangling).
+    Generics,
+    /// Frames of one image that follow each other are one.
+    Modules,
+    /// Inlined functions are their callers.
+    Inlined,
+}
+
+impl Fold {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Recursion,
+        Self::Generics,
+        Self::Modules,
+        Self::Inlined,
+    ];
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Recursion => "recursion",
+            Self::Generics => "generics",
+            Self::Modules => "modules",
+            Self::Inlined => "inlined",
+        }
+    }
+
+    /// The one with a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|fold| fold.name() == name)
+    }
+}
+
+impl Profile {
+    /// Folds the stacks of all events. Sums stay the same, and those of rows that are not folded.
+    pub fn fold(&mut self, folds: &[Fold]) {
+        if folds.is_empty() {
+            return;
+        }
+        let frames = self.folded_frames(folds);
+        let cycle = match (
+            folds.contains(&Fold::Recursion),
+            folds.contains(&Fold::Modules),
+        ) {
+            (true, _) => LONGEST_CYCLE,
+            (false, true) => 1,
+            (false, false) => 0,
+        };
+        for event in &mut self.events {
+            event.fold(&frames, cycle);
+        }
+    }
+}
+
+impl EventProfile {
+    /// Counts its stacks again: each frame is what `frames` has for it, or nothing. Cycles of up to `longest`
+    /// functions are there once.
+    fn fold(&mut self, frames: &[Option<FrameId>], longest: usize) {
+        let mut tree = Tree::default();
+        let mut moved: Vec<Option<u32>> = Vec::with_capacity(self.tree.nodes().len());
+        for node in self.tree.nodes() {
+            let parent = node.parent.and_then(|parent| moved[parent as usize]);
+            let folded = frames[node.frame.number() as usize];
+            let here = match (folded, parent) {
+                (None, Some(parent)) => parent,
+                // An outermost frame has no caller that it could be.
+                (None, None) => tree.child(None, node.group, node.frame),
+                (Some(frame), _) => repeated(&tree, parent, frame, longest)
+                    .unwrap_or_else(|| tree.child(parent, node.group, frame)),
+            };
+            tree.count(here, node.self_weight, node.self_samples);
+            moved.push(Some(here));
+        }
+        tree.freeze();
+        self.tree = tree;
+    }
+}
+
+#[cfg(test)]
+mod tests;
