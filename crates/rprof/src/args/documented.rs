@@ -30,6 +30,11 @@ pub(crate) fn documented() -> Command {
             _ => command,
         })
         .collect();
+    // clap makes these itself.
+    let own = rprof
+        .get_arguments()
+        .filter(|arg| !["help", "version"].contains(&arg.get_id().as_str()));
+    let own: Vec<clap::Arg> = own.cloned().collect();
     let text = |text: Option<&clap::builder::StyledStr>| text.cloned().unwrap_or_default();
     Command::new("rprof")
         .version(env!("CARGO_PKG_VERSION"))
@@ -37,7 +42,7 @@ pub(crate) fn documented() -> Command {
         .disable_help_subcommand(true)
         .about(text(rprof.get_about()))
         .after_help(text(rprof.get_after_help()))
-        .args(rprof.get_arguments().cloned())
+        .args(own)
         .subcommand_required(true)
         .subcommands(shown)
 }
