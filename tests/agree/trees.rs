@@ -143,3 +143,27 @@ fn trees_of_a_fixture_are_perfs_in_every_way() {
         assert!(n_same >= 2, "{way:?}: {theirs}");
     }
 }
+
+#[test]
+fn ignored_callees_count_for_their_caller() {
+    if !has(
+        "ignored_callees_count_for_their_caller",
+        "perf",
+        "linux-perf",
+    ) {
+        return;
+    }
+    let dir = fixtures().join("spin");
+    let (file, root) = (dir.join("perf.data"), dir.join("root"));
+    for (names, n_rows) in [("^work$", 1), ("^(work|hot)$", 1), ("^hot$", 2)] {
+        let read = ["report", "--stdio", "--no-inline", "--no-children"];
+        let read = [&read[..], &["-g", "callee", "--ignore-callees", names]].concat();
+        let read_of = |mut tool: std::process::Command| {
+            let read = tool.arg("-i").arg(&file).arg("--symfs").arg(&root);
+            trees(&run(read).ok().stdout.replace("0x1\n", "[unknown]\n"))
+        };
+        let (ours, theirs) = (read_of(rprof(&read)), read_of(common::perf(&read)));
+        assert_eq!(ours, theirs, "{names}");
+        assert_eq!(ours.len(), n_rows, "{names}");
+    }
+}

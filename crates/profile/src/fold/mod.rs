@@ -1,5 +1,6 @@
 //! Stacks made simpler: frames that say little become one, or go to their caller. Samples stay what they are.
 
+mod callees;
 mod cycles;
 mod frames;
 

@@ -44,6 +44,13 @@ fn recursion_is_there_once() {
 }
 
 #[test]
+fn callees_that_are_ignored_count_for_the_outermost_function() {
+    let mut profile = profile(&[("main;f;g;h", 1), ("main;f;g;f;k", 2), ("main;k", 4)]);
+    profile.ignore_callees(|name| name == "f" || name == "g");
+    assert_eq!(lines(&profile), ["prog;main;f 3", "prog;main;k 4"]);
+}
+
+#[test]
 fn inlined_functions_are_their_callers() {
     let stacks = [("main;f;+g;+h", 1), ("main;f;+g;k", 2), ("+alone", 4)];
     let expected = ["prog;alone 4", "prog;main;f 1", "prog;main;f;k 2"];

@@ -1,6 +1,7 @@
 //! `--fold`: stacks made simpler.
 
-use rprof_profile::Fold;
+use regex_lite::Regex;
+use rprof_profile::{Fold, Profile};
 use rprof_symbols::Demangling;
 
 /// The same for all that draw stacks.
@@ -10,7 +11,11 @@ pub(crate) struct FoldArgs {
     /// functions of one name are one, template arguments left out. modules: frames of one image that follow each
     /// other are one. inlined: inlined functions are their callers
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = parse_fold)]
-    pub(crate) fold: Vec<Fold>,
+    fold: Vec<Fold>,
+
+    /// What functions with such names called counts as theirs: a regular expression
+    #[arg(long, value_name = "REGEX", value_parser = Regex::new)]
+    ignore_callees: Option<Regex>,
 }
 
 fn parse_fold(name: &str) -> Result<Fold, String> {
@@ -18,6 +23,19 @@ fn parse_fold(name: &str) -> Result<Fold, String> {
 }
 
 impl FoldArgs {
+    /// Whether stacks are to be other than they were recorded.
+    pub(crate) fn is_asked(&self) -> bool {
+        !self.fold.is_empty() || self.ignore_callees.is_some()
+    }
+
+    /// Makes a profile's stacks simpler.
+    pub(crate) fn apply(&self, profile: &mut Profile) {
+        if let Some(names) = &self.ignore_callees {
+            profile.ignore_callees(|name| names.is_match(name));
+        }
+        profile.fold(&self.fold);
+    }
+
     /// How names are shown: names of one function would differ by template arguments.
     pub(crate) fn demangling(&self, asked: Demangling) -> Demangling {
         match asked {

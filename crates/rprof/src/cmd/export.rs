@@ -81,14 +81,14 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         }
         ExportFormat::Folded => {
             let mut profile = read(&reader, &options)?;
-            profile.fold(&args.fold.fold);
+            args.fold.apply(&mut profile);
             let event = choose(&profile, args.event.as_deref())?;
             let event = event.unwrap_or(0);
             writer.profile(&Folded { event }, &profile)
         }
         ExportFormat::Json => {
             let mut profile = read(&reader, &options)?;
-            profile.fold(&args.fold.fold);
+            args.fold.apply(&mut profile);
             writer.profile(&Json, &profile)
         }
     }
@@ -120,8 +120,9 @@ fn format_of(args: &ExportArgs, output: Option<&Path>) -> Result<ExportFormat> {
         return Err(usage(why));
     }
     let is_profile = matches!(format, ExportFormat::Folded | ExportFormat::Json);
-    if !args.fold.fold.is_empty() && !is_profile {
-        let why = "--fold is for folded stacks and JSON: the other formats have every sample";
+    if args.fold.is_asked() && !is_profile {
+        let why = "--fold and --ignore-callees are for folded stacks and JSON: the other formats have every \
+                   sample";
         return Err(usage(why));
     }
     Ok(format)

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         ..Options::default()
     };
     let mut profile = read(&reader, &options)?;
-    profile.fold(&args.fold.fold);
+    args.fold.apply(&mut profile);
     let has_samples = profile.events.iter().any(|event| event.samples > 0);
     if args.command.is_given() && !has_samples && args.input.filter().accepts_all() {
         // Why was said at the end of the recording.

@@ -57,6 +57,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         filter: args.input.filter(),
         stacks: table.columns.weighing == Weighing::WithChildren
             || table.graph.is_some()
+            || args.fold.is_asked()
             || args.stats,
         inlines: !args.input.no_inline,
         fde: !args.fde.no_fde,
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         },
     };
     let mut profile = read(&reader, &options)?;
-    profile.fold(&args.fold.fold);
+    args.fold.apply(&mut profile);
     warn(&profile, &reader, &args.input);
     pager.write(|mut out| {
         let written = out.write_all(header.as_bytes());
