@@ -8,7 +8,7 @@ const OUTPUTS: [&[&str]; 24] = [
     &["report"],
     &["report", "--children", "--percent-limit", "0"],
     &["report", "--no-children", "-n"],
-    &["report", "--sort", "comm,pid,tid,cpu,dso,sym"],
+    &["report", "--sort", "comm,comm_nodigit,pid,tid,dso,sym"],
     &["report", "--sort", "dso"],
     &["report", "-g", "callee,0"],
     &["report", "--stats"],

@@ -11,10 +11,6 @@ const OF_REPORT: Tips = &[
         "use rprof dump: it prints every record",
     ),
     (
-        &["--header", "--header-only", "-I", "--show-info"],
-        "use rprof info: it shows events, machine and features",
-    ),
-    (
         &["--tasks", "--mmaps"],
         "use rprof script --show-task-events --show-mmap-events: each with its time",
     ),
@@ -203,11 +199,7 @@ mod tests {
 
     #[test]
     fn flags_of_perf_report_have_their_own_tips() {
-        for (flag, instead) in [
-            ("-D", "rprof dump"),
-            ("--header", "rprof info"),
-            ("-T", "-s tid"),
-        ] {
+        for (flag, instead) in [("-D", "rprof dump"), ("-T", "-s tid")] {
             let words = ["rprof", "report", flag];
             let error = Args::try_parse_from(words).unwrap_err();
             let said = explained(error, Some("report")).to_string();
