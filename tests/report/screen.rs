@@ -241,3 +241,39 @@ fn columns_are_as_wide_as_asked_for() {
         ]
     );
 }
+
+#[test]
+fn numbers_are_never_cut_and_widths_have_a_limit() {
+    let words = [
+        "--no-children",
+        "-g",
+        "none",
+        "-q",
+        "-F",
+        "overhead,sample,comm",
+    ];
+    let table = crate::report(&[&words[..], &["-w", "2,1,3"]].concat());
+    let first: Vec<&str> = table.lines().next().unwrap().split_whitespace().collect();
+    assert_eq!(first, ["100.00%", "212", "spi"], "{table}");
+    for width in ["65536", "4294967295", "x"] {
+        let said = crate::read("report", &["-w", width]).fails(2);
+        assert!(said.contains("a number of columns, at most 4096"), "{said}");
+    }
+}
+
+#[test]
+fn what_a_form_does_not_have_is_refused() {
+    for words in [["--stats"], ["--header"]] {
+        let words = [&words[..], &["--format", "json"]].concat();
+        let said = crate::read("report", &words).fails(2);
+        assert!(said.contains("is text: without --format"), "{said}");
+    }
+    for percent in ["nan", "inf", "101", "x"] {
+        let said = crate::read("report", &["--percent-limit", percent]).fails(2);
+        assert!(said.contains("a percentage from 0 to 100"), "{said}");
+    }
+    for flag in [["-F", "100"], ["--call-graph", "fp"]] {
+        let said = crate::read("flame", &flag).fails(2);
+        assert!(said.contains("cannot be used with"), "{said}");
+    }
+}

@@ -270,9 +270,10 @@ impl WantedColumns {
                 shown.push(Field::Sum(Sum::OverheadChildren));
             }
             shown.push(Field::Sum(Sum::Overhead));
-            // Shares that are sorted by stand where they are asked for.
+            // Shares that are sorted by stand where they are asked for; any stands for the overhead.
             let sort = self.sort.fields();
-            let is_left = |field: &&Field| !sort.contains(field);
+            let is_left =
+                |field: &&Field| !sort.iter().any(|key| key.name().contains(field.name()));
             order.extend(shown.iter().filter(is_left));
             add(&mut shown, self.sums.iter().copied().map(Field::Sum));
         }
@@ -381,6 +382,13 @@ mod tests {
                 "overhead_children,overhead,sym",
             ),
             ("", "sym,overhead", Own, "sym,overhead", "sym,overhead"),
+            (
+                "overhead_us,comm",
+                "",
+                Own,
+                "overhead,overhead_us,comm",
+                "overhead_us,comm,overhead",
+            ),
             (
                 "dso,sym",
                 "sample,overhead",

@@ -144,7 +144,12 @@ fn widths_of(table: &Table<'_>) -> Vec<usize> {
     let widths = columns.iter().enumerate().map(|(at, &field)| {
         let is_last = at + 1 == columns.len();
         if let Some(&fixed) = layout.widths.get(at).filter(|&&fixed| fixed > 0) {
-            return (fixed, false);
+            // Numbers are never cut.
+            let least = match field {
+                Field::Sum(_) => width(table.heading(field)),
+                Field::Key(_) => 0,
+            };
+            return (fixed.max(least), false);
         }
         let widest = match field {
             Field::Sum(_) => field.min_width(),
@@ -199,13 +204,11 @@ fn write_row(
         let is_last = at + 1 == columns.len();
         taken += "  ".len();
         let cell = table.cell(field, row);
-        let cell = cut(
-            &cell,
-            &table.options.layout,
-            at,
-            (taken, is_last),
-            columns_of,
-        );
+        let layout = &table.options.layout;
+        let cell = match field {
+            Field::Sum(_) => cell.into(),
+            Field::Key(_) => cut(&cell, layout, at, (taken, is_last), columns_of),
+        };
         let cell = match field {
             Field::Key(_) if is_last => cell.into_owned(),
             _ => placed(&cell, columns_of, field),

@@ -18,12 +18,13 @@ pub(crate) struct CommandArgs {
         long = "freq",
         value_name = "HZ",
         requires = "command",
+        conflicts_with_all = ["plain", "input"],
         allow_negative_numbers = true
     )]
     frequency: Option<String>,
 
     /// How to record callers: auto, dwarf[,BYTES], fp or lbr [default: auto]
-    #[arg(long, value_name = "HOW", requires = "command", value_parser = CallGraph::parse)]
+    #[arg(long, value_name = "HOW", requires = "command", conflicts_with_all = ["plain", "input"], value_parser = CallGraph::parse)]
     call_graph: Option<CallGraph>,
 }
 

@@ -112,7 +112,8 @@ impl MinWidth {
 }
 
 fn parse_palette(name: &str) -> Result<FlamePalette, String> {
-    FlamePalette::named(name).ok_or_else(|| FlamePalette::NAMES.join(", "))
+    let all = || format!("one of {}", FlamePalette::NAMES.join(", "));
+    FlamePalette::named(name).ok_or_else(all)
 }
 
 fn palette_help() -> String {

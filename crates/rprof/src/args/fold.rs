@@ -19,7 +19,8 @@ pub(crate) struct FoldArgs {
 }
 
 fn parse_fold(name: &str) -> Result<Fold, String> {
-    Fold::parse(name).ok_or_else(|| Fold::ALL.map(Fold::name).join(", "))
+    let all = || format!("one of {}", Fold::ALL.map(Fold::name).join(", "));
+    Fold::parse(name).ok_or_else(all)
 }
 
 impl FoldArgs {

@@ -37,7 +37,7 @@ pub(crate) struct LayoutArgs {
     pub(crate) limit: Option<usize>,
 
     /// Widths of columns, from the first on: what is longer is cut; 0 is as wide as need be
-    #[arg(help_heading = HEADING, short = 'w', long, value_name = "WIDTHS", value_delimiter = ',')]
+    #[arg(help_heading = HEADING, short = 'w', long, value_name = "WIDTHS", value_delimiter = ',', value_parser = parse_width)]
     pub(crate) column_widths: Vec<usize>,
 
     /// What stands between columns, instead of blanks; a dot stands for it in cells
@@ -65,6 +65,11 @@ pub(crate) struct LayoutArgs {
         hide_possible_values = true
     )]
     pub(crate) stdio_color: Colors,
+}
+
+fn parse_width(text: &str) -> Result<usize, String> {
+    let width = text.parse().ok().filter(|width| *width <= 4096);
+    width.ok_or_else(|| "a number of columns, at most 4096".to_owned())
 }
 
 fn parse_separator(text: &str) -> Result<String, String> {

@@ -66,7 +66,7 @@ pub(crate) struct ReportArgs {
     pub(crate) columns: ColumnArgs,
 
     /// Leave out rows below this percentage
-    #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = parse_percent)]
     pub(crate) percent_limit: f64,
 
     /// What percentages are of, with filters
@@ -88,6 +88,12 @@ pub(crate) struct ReportArgs {
 
     #[command(flatten)]
     pub(crate) paging: PagerArgs,
+}
+
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let percent = text.strip_suffix('%').unwrap_or(text).parse().ok();
+    let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
+    percent.ok_or_else(|| "a percentage from 0 to 100".to_owned())
 }
 
 /// What percentages are of, where a filter leaves samples out.

@@ -19,10 +19,11 @@ use rprof_untrusted::quoted;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
-    if args.header.is_shown() && args.layout.format != ReportFormat::Text {
-        return Err(usage(
-            "--header is text: without --format, or rprof info --json",
-        ));
+    let is_text = args.layout.format == ReportFormat::Text;
+    if !is_text && (args.header.is_shown() || args.stats) {
+        let what = if args.stats { "--stats" } else { "--header" };
+        let why = format_args!("{what} is text: without --format, or rprof info --json");
+        return Err(usage(why));
     }
     let weighing = match args.no_children {
         true => Weighing::Own,
