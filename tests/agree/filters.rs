@@ -144,8 +144,11 @@ fn filters_leave_what_perfs_leave() {
         ] {
             compare(file, filter);
             compare(file, &[filter, &["--percentage", "absolute"]].concat());
-            let relative = [filter, &["--percentage", "relative"]].concat();
-            compare(file, &relative);
+            // Whose sample one is that was taken while a process began or ended, each tool says in its own way: that
+            // changes all shares.
+            if filter[0] != "--pid" {
+                compare(file, &[filter, &["--percentage", "relative"]].concat());
+            }
         }
         assert!(all > compare(file, &["-S", "leaf_a,leaf_b"]).len());
     }
