@@ -1,6 +1,8 @@
 //! Dates and times of day, in UTC: a recording does not say a time zone, and output does not depend on
 //! the reader's.
 
+use std::fmt;
+
 /// A moment, by the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Utc {
@@ -35,6 +37,25 @@ impl Utc {
             // The first one was a Thursday.
             weekday: (days + 4) % 7,
         }
+    }
+}
+
+impl fmt::Display for Utc {
+    /// Date and time: `2026-01-31 23:59:59`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            year,
+            month,
+            day,
+            hour,
+            minute,
+            second,
+            ..
+        } = self;
+        write!(
+            f,
+            "{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"
+        )
     }
 }
 

@@ -44,16 +44,8 @@ impl Format for Json {
 
 fn header(profile: &Profile, json: &mut Writer<'_>) {
     let about = &profile.about;
-    for (name, text) in [
-        ("host", &about.host),
-        ("os_release", &about.os_release),
-        ("arch", &about.arch),
-        ("cpu", &about.cpu),
-        ("recorder", &about.recorder),
-    ] {
-        if let Some(text) = text {
-            json.key(name).text(text);
-        }
+    for (name, text) in about.texts() {
+        json.key(name).text(text);
     }
     if let Some(n_cpus) = about.n_cpus {
         json.key("n_cpus").number(n_cpus.into());

@@ -32,6 +32,21 @@ pub struct About {
     pub wall_clock: Option<WallClock>,
 }
 
+impl About {
+    /// What it says in words, by the names that JSON has for it.
+    pub fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let texts = [
+            ("host", &self.host),
+            ("os_release", &self.os_release),
+            ("arch", &self.arch),
+            ("cpu", &self.cpu),
+            ("recorder", &self.recorder),
+        ];
+        let texts = texts.into_iter();
+        texts.filter_map(|(name, text)| Some((name, text.as_deref()?)))
+    }
+}
+
 /// How much of what an event counted its samples stand for: tasks that end before their first sample are
 /// counted, and not sampled.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -29,17 +29,9 @@ pub(crate) fn header(reader: &Reader) -> Vec<u8> {
     number(&mut out, "version", JSON_VERSION);
     key(&mut out, "header");
     out.push(b'{');
-    for (name, value) in [
-        ("host", &about.host),
-        ("os_release", &about.os_release),
-        ("arch", &about.arch),
-        ("cpu", &about.cpu),
-        ("recorder", &about.recorder),
-    ] {
-        if let Some(value) = value {
-            key(&mut out, name);
-            string(&mut out, value);
-        }
+    for (name, text) in about.texts() {
+        key(&mut out, name);
+        string(&mut out, text);
     }
     if let Some(n_cpus) = about.n_cpus {
         number(&mut out, "n_cpus", n_cpus.into());

@@ -106,20 +106,8 @@ fn wall_time(clock: ClockData, time_ns: u64, nanoseconds: bool, out: &mut Vec<u8
         .wall_ns
         .wrapping_add(time_ns.wrapping_sub(clock.clock_ns));
     let (seconds, rest) = (ns / 1_000_000_000, ns % 1_000_000_000);
-    let Utc {
-        year,
-        month,
-        day,
-        hour,
-        minute,
-        second,
-        ..
-    } = Utc::of(seconds);
     // Writing to memory does not fail.
-    let _ = write!(
-        out,
-        "{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"
-    );
+    let _ = write!(out, "{}", Utc::of(seconds));
     text::fraction(out, rest, nanoseconds);
 }
 

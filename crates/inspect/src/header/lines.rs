@@ -42,18 +42,10 @@ pub(super) fn clock(clock: ClockData, text: &mut String) {
         clock.wall_ns % NS_OF_SECOND / 1000,
     );
     let (own, own_ns) = (clock.clock_ns / NS_OF_SECOND, clock.clock_ns % NS_OF_SECOND);
-    let Utc {
-        year,
-        month,
-        day,
-        hour,
-        minute,
-        second,
-        ..
-    } = Utc::of(wall);
+    let date = Utc::of(wall);
     *text += &format!(
         "# clockid: {name} ({id})\n# reference time: \
-         {year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{wall_us:06} = \
+         {date}.{wall_us:06} = \
          {wall}.{wall_us:06} (TOD) = {own}.{own_ns:09} ({name})\n"
     );
 }

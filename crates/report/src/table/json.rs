@@ -37,16 +37,9 @@ pub fn write_json(
 
 fn header(profile: &Profile) -> Map<String, Value> {
     let about = &profile.about;
-    let texts = [
-        ("host", &about.host),
-        ("os_release", &about.os_release),
-        ("arch", &about.arch),
-        ("cpu", &about.cpu),
-        ("recorder", &about.recorder),
-    ];
-    let texts = texts.into_iter();
+    let texts = about.texts();
     let mut header: Map<String, Value> = texts
-        .filter_map(|(name, text)| Some((name.to_owned(), text.clone()?.into())))
+        .map(|(name, text)| (name.to_owned(), text.into()))
         .collect();
     if let Some(cpus) = about.n_cpus {
         header.insert("n_cpus".to_owned(), cpus.into());
