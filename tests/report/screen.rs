@@ -3,7 +3,7 @@
 use crate::common::{closed_pipe, has, run, tool};
 use crate::spin;
 
-/// What a terminal of so many columns shows of `rprof WORDS` on the fixture, in a locale of UTF-8, with these variables.
+/// What a terminal of `columns` columns shows of `rprof WORDS` on the fixture, in a locale of UTF-8, with these variables.
 /// `None` if there is no tool that has a terminal.
 fn shown(test: &str, columns: u32, words: &str, variables: &[(&str, &str)]) -> Option<String> {
     if !has(test, "script", "bsdutils") {

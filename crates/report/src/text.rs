@@ -50,7 +50,7 @@ impl Fit {
         room.max(Self::MIN_NAME.min(self.columns))
     }
 
-    /// A text of at most so many columns, cut in the middle.
+    /// A text of at most `columns` columns, cut in the middle.
     pub(crate) fn cut(self, text: &str, columns: usize) -> Cow<'_, str> {
         if width(text) <= columns {
             return text.into();
@@ -105,7 +105,7 @@ pub(crate) fn shrunk(widths: &mut [(usize, bool)], columns: usize) {
     }
 }
 
-/// Bytes of the first characters that take at most so many columns.
+/// Bytes of the first characters that take at most `columns` columns.
 fn start_of(characters: impl Iterator<Item = char>, columns: usize) -> usize {
     let mut taken = 0;
     let fitting = characters.take_while(|character| {

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 /// A browser that cannot start says so before.
-const PATIENCE: Duration = Duration::from_secs(2);
+const START_TIME: Duration = Duration::from_secs(2);
 
 /// Opens a file, or says where it is and how to see it from elsewhere.
 pub(crate) fn open(path: &Path) -> Result<()> {
@@ -65,7 +65,7 @@ fn start(words: &[OsString]) -> std::io::Result<Child> {
 fn watch(mut child: Child, words: &[OsString]) -> Result<()> {
     let (ended, end) = mpsc::channel();
     thread::spawn(move || ended.send(child.wait()));
-    match end.recv_timeout(PATIENCE) {
+    match end.recv_timeout(START_TIME) {
         Ok(Ok(status)) if !status.success() => bail!("{}: {status}", words[0].display()),
         _ => Ok(()),
     }

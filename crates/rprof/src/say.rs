@@ -79,7 +79,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Nothing is shown before.
-    const PATIENCE: Duration = Duration::from_millis(500);
+    const DELAY: Duration = Duration::from_millis(500);
 
     pub(crate) fn new() -> Self {
         Self {
@@ -91,7 +91,7 @@ impl Progress {
     /// Shows a share from 0 to 1.
     pub(crate) fn show(&mut self, what: &str, share: f64) {
         let mut stderr = std::io::stderr().lock();
-        if self.start.elapsed() < Self::PATIENCE || !stderr.is_terminal() {
+        if self.start.elapsed() < Self::DELAY || !stderr.is_terminal() {
             return;
         }
         self.shown = true;
