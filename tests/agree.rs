@@ -6,6 +6,8 @@
     reason = "a test that cannot go on fails"
 )]
 
+#[path = "agree/branches.rs"]
+mod branches;
 mod common;
 #[path = "agree/filters.rs"]
 mod filters;

@@ -70,6 +70,22 @@ impl Frames {
 }
 
 impl FrameInfo {
+    /// How it is called in tables: perf's sign of its level, and its name or address.
+    pub fn symbol(&self, strings: &Strings) -> String {
+        let sign = self.level.sign();
+        match self.name {
+            Some(name) if self.is_inlined => format!("[{sign}] {} (inlined)", strings.of(name)),
+            Some(name) => format!("[{sign}] {}", strings.of(name)),
+            None => match (self.fde_label(strings), self.start) {
+                (Some(label), _) => format!("[{sign}] {}", label.raw()),
+                // As C writes it: without 0x.
+                (None, Some(0)) => format!("[{sign}] {:016x}", 0),
+                (None, Some(address)) => format!("[{sign}] {address:#018x}"),
+                (None, None) => format!("[{sign}] [unknown]"),
+            },
+        }
+    }
+
     /// What stands for the name of a function without one: `[python3.11+0x1a85c0]`.
     pub(crate) fn fde_label<'a>(&self, strings: &'a Strings) -> Option<Label<'a>> {
         let start = self.start.filter(|_| self.is_fde)?;

@@ -15,14 +15,8 @@ const OF_REPORT: Tips = &[
         "use rprof script --show-task-events --show-mmap-events: each with its time",
     ),
     (
-        &[
-            "-b",
-            "--branch-stack",
-            "--branch-history",
-            "--total-cycles",
-            "--stitch-lbr",
-        ],
-        "branches are shown by rprof script -F +brstack",
+        &["--branch-history", "--total-cycles", "--stitch-lbr"],
+        "branches are counted by rprof report -b, and listed by rprof script -F +brstack",
     ),
     (
         &["-v", "--verbose"],

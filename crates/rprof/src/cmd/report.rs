@@ -9,7 +9,7 @@ use crate::say;
 use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
-use rprof_analysis::{GroupBy, Options};
+use rprof_analysis::{GroupBy, Options, SortMode};
 use rprof_profile::view::{Field, SortKey, Sum, Weighing};
 use rprof_report::{
     Graph, Layout, Percentage, TableOptions, write_csv, write_json, write_markdown, write_stats,
@@ -39,7 +39,9 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let reader = open(args.input.recording.path(), args.input.limits);
     let reader = reader.map_err(|error| {
         // Words that no recording could know are said first.
-        let columns = args.columns.columns(weighing, &mut |_| Vec::new());
+        let columns = args
+            .columns
+            .columns(SortKey::DEFAULT, weighing, &mut |_| Vec::new());
         columns.err().unwrap_or(error)
     })?;
     let pager = args.paging.or(paging).pager();
@@ -47,13 +49,15 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     if args.header.header_only {
         return header::only(&header, &pager);
     }
-    let (weighing, graph) = match reader.has_call_chains() {
-        true => (weighing, graph),
+    let mode = args.mode.mode(&reader)?;
+    let (weighing, graph) = match (mode, reader.has_call_chains()) {
+        (SortMode::Normal, true) => (weighing, graph),
+        (SortMode::Memory, true) => (Weighing::Own, graph),
         // There is nothing to count beside a row's own samples.
-        false => (Weighing::Own, None),
+        (_, false) | (SortMode::Branch, true) => (Weighing::Own, None),
     };
     let mut trace_fields = TraceFields::of(&reader);
-    let table = table_options(args, weighing, graph, &mut trace_fields)?;
+    let table = table_options(args, (mode, weighing), graph, &mut trace_fields)?;
     let options = Options {
         filter: args.input.filter(),
         stacks: table.columns.weighing == Weighing::WithChildren
@@ -64,6 +68,10 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
         demangling: args.fold.demangling(args.input.demangling()),
+        mode: match args.stats {
+            true => SortMode::Normal,
+            false => mode,
+        },
         positions: args.columns.positions(&table.columns),
         group_by: GroupBy {
             dimensions: SortKey::dimensions(&table.columns.keys()),
@@ -101,12 +109,17 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
 
 fn table_options(
     args: &ReportArgs,
-    weighing: Weighing,
+    (mode, weighing): (SortMode, Weighing),
     graph: Option<Graph>,
     trace_fields: &mut TraceFields<'_>,
 ) -> Result<TableOptions> {
     let recorded = &mut |word: &str| trace_fields.fields(word);
-    let mut columns = args.columns.columns(weighing, recorded)?;
+    let default = match mode {
+        SortMode::Normal | SortMode::Memory => SortKey::DEFAULT,
+        SortMode::Branch => SortKey::DEFAULT_OF_BRANCHES,
+    };
+    let mut columns = args.columns.columns(default, weighing, recorded)?;
+    args.mode.check(trace_fields.reader(), mode, &columns)?;
     let names = trace_fields.found.iter().map(|field| field.name.clone());
     columns.trace_fields = names.collect();
     let filter = args.input.filter();

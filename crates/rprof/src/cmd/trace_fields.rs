@@ -22,6 +22,11 @@ impl<'r> TraceFields<'r> {
         }
     }
 
+    /// Of the recording.
+    pub(super) fn reader(&self) -> &'r Reader {
+        self.reader
+    }
+
     /// The fields of a word, in perf's forms: `FIELD`, `EVENT.FIELD`, `EVENT.*`, `trace_fields`. None if no event of
     /// the recording has them.
     pub(super) fn fields(&mut self, word: &str) -> Vec<Field> {
