@@ -13,6 +13,10 @@ mod common;
 mod filters;
 #[path = "agree/keys.rs"]
 mod keys;
+#[path = "agree/made.rs"]
+mod made;
+#[path = "agree/memory.rs"]
+mod memory;
 #[path = "agree/trees.rs"]
 mod trees;
 

@@ -2,27 +2,15 @@
 //! recordings are made of what the tests put into them.
 
 use super::keys::assert_same;
+use super::made::{COLD, HOT, Made, WORK};
 use crate::common::{fixtures, has, rprof, run, scratch};
-use rprof_abi::record::{Comm, FileIdentity, Inode, Mmap2};
 use rprof_abi::sample::BranchStack;
-use rprof_abi::{
-    AttrFlags, BranchSampleType, Endian, Misc, PerfEventAttr, Record, Sample, SampleId,
-    SampleLayout, SampleType, event_type, sw,
-};
-use rprof_perfdata::{FeatureId, Writer, WrittenEvent};
-use std::fs::File;
+use rprof_abi::{BranchSampleType, Endian, Sample, SampleType};
+use rprof_perfdata::FeatureId;
 use std::path::Path;
-
-/// No process has this id: ids end at 4 million.
-const PID: i32 = 1 << 23;
 
 /// From, to, and flags: mispredicted, predicted, in a transaction, aborts it, then cycles.
 type Branch = (u64, u64, u64);
-
-/// Functions of the program of the fixture `spin`.
-const HOT: u64 = 0x40_1000;
-const COLD: u64 = 0x40_1049;
-const WORK: u64 = 0x40_108a;
 
 const PREDICTED: u64 = 1 << 1;
 
@@ -39,88 +27,21 @@ const BRANCHES: &[Branch] = &[
 
 /// Writes a recording with two samples of the same branches.
 fn record(path: &Path) {
-    let bits = [
-        SampleType::IP,
-        SampleType::TID,
-        SampleType::TIME,
-        SampleType::PERIOD,
-        SampleType::BRANCH_STACK,
-    ];
-    let sample_type = bits
-        .into_iter()
-        .fold(SampleType::default(), SampleType::with);
-    let attr = PerfEventAttr {
-        kind: event_type::SOFTWARE,
-        config: sw::CPU_CLOCK,
-        sample_period: 1000,
-        sample_type,
-        branch_sample_type: BranchSampleType::ANY,
-        flags: AttrFlags::SAMPLE_ID_ALL,
-        ..PerfEventAttr::default()
-    };
-    let layout = SampleLayout::new(&attr, Endian::NATIVE);
-    let mut records = Vec::new();
-    let mut time_ns = 1_000_000_000;
-    let mut add = |record: &dyn Fn(u64) -> Record<'static>| {
-        time_ns += 1000;
-        let id = SampleId {
-            pid: Some(PID),
-            tid: Some(PID),
-            time_ns: Some(time_ns),
-            ..SampleId::default()
-        };
-        let encoded = record(time_ns).encode(Misc::USER, &id, &layout, &mut records);
-        encoded.unwrap();
-    };
-    add(&|_| {
-        Record::Comm(Comm {
-            pid: PID,
-            tid: PID,
-            comm: b"spin",
-        })
-    });
-    add(&|_| {
-        Record::Mmap2(Mmap2 {
-            pid: PID,
-            tid: PID,
-            addr: 0x40_1000,
-            len: 0x1000,
-            pgoff: 0x1000,
-            identity: FileIdentity::Inode(Inode::default()),
-            prot: 5,
-            flags: 2,
-            filename: b"/tmp/rprof-fixture/spin",
-        })
-    });
     let entries = BRANCHES
         .iter()
         .flat_map(|&(from, to, flags)| [from, to, flags]);
     let entries: Vec<u8> = entries.flat_map(u64::to_ne_bytes).collect();
-    let entries: &'static [u8] = entries.leak();
-    for _ in 0..2 {
-        add(&|time_ns| {
-            Record::Sample(Box::new(Sample {
-                ip: Some(HOT),
-                pid: Some(PID),
-                tid: Some(PID),
-                time_ns: Some(time_ns),
-                period: Some(1000),
-                branch_stack: Some(BranchStack::from_encoded(entries, Endian::NATIVE)),
-                ..Sample::default()
-            }))
-        });
-    }
-    let event = WrittenEvent {
-        name: "cpu-clock".to_owned(),
-        attr,
-        ids: vec![1],
+    let sample = Sample {
+        ip: Some(HOT),
+        period: Some(1000),
+        branch_stack: Some(BranchStack::from_encoded(&entries, Endian::NATIVE)),
+        ..Sample::default()
     };
-    let file = File::create(path).unwrap();
+    let mut made = Made::new(&[SampleType::BRANCH_STACK]);
+    made.attr.branch_sample_type = BranchSampleType::ANY;
     // perf counts branches where this says that there are some.
-    let features = vec![(FeatureId::BRANCH_STACK, Vec::new())];
-    let mut writer = Writer::start(file, path, &[event], features).unwrap();
-    writer.write(&records).unwrap();
-    writer.finish(Vec::new()).unwrap();
+    made.features = vec![(FeatureId::BRANCH_STACK, Vec::new())];
+    made.write(path, &[sample.clone(), sample]);
 }
 
 #[test]

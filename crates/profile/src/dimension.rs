@@ -3,7 +3,9 @@
 //! A new one is a line of the table here, and its value in `rprof_analysis` (`pass/dimensions.rs`).
 
 use crate::{StrId, Strings};
-use cells::{cpu, cycles, number, page_size, physical, socket, task, text, time, transaction};
+use cells::{
+    address, cpu, cycles, number, page_size, physical, socket, task, text, time, transaction,
+};
 
 mod cells;
 
@@ -79,6 +81,16 @@ dimensions! {
     CodePageSize = "code_page_size", "Code Page Size", page_size, "size of the page that the code is in";
     DataPageSize = "data_page_size", "Data Page Size", page_size, "size of the page that the data is in";
     PhysDaddr = "phys_daddr", "Data Physical Address", physical, "physical address of the data";
+    Addr = "addr", "Address", address, "address of the code";
+    Mem = "mem", "Memory access", text, "memory: which level of it had the data";
+    Snoop = "snoop", "Snoop", text, "memory: what other caches said";
+    Tlb = "tlb", "TLB access", text, "memory: where the address was translated";
+    Locked = "locked", "Locked", text, "memory: whether by a locked instruction";
+    Blocked = "blocked", "Blocked", text, "memory: what the access had to wait for";
+    SymbolDaddr = "symbol_daddr", "Data Symbol", text, "memory: the data, by name or address";
+    DsoDaddr = "dso_daddr", "Data Object", text, "memory: what is mapped where the data is";
+    Dcacheline = "dcacheline", "Data Cacheline", text, "memory: 64 bytes that the data is in";
+    SymbolIaddr = "symbol_iaddr", "Code Symbol", text, "memory: function that reads or writes";
     DsoFrom = "dso_from", "Source Shared Object", text, "branches: program or library that they left";
     DsoTo = "dso_to", "Target Shared Object", text, "branches: program or library that they led to";
     SymbolFrom = "symbol_from", "Source Symbol", text, "branches: function that they left";
@@ -128,6 +140,7 @@ impl Dimension {
                     | Self::LocalRetireLat
                     | Self::Transaction
                     | Self::DsoFrom
+                    | Self::DsoDaddr
                     | Self::DsoTo
                     | Self::Cycles
             )

@@ -69,6 +69,14 @@ impl Frames {
     }
 }
 
+/// An address as perf writes it where nothing has a name: 0 without `0x`, as C has it.
+pub fn padded_hex(address: u64) -> String {
+    match address {
+        0 => format!("{address:016x}"),
+        _ => format!("{address:#018x}"),
+    }
+}
+
 impl FrameInfo {
     /// How it is called in tables: perf's sign of its level, and its name or address.
     pub fn symbol(&self, strings: &Strings) -> String {
@@ -78,9 +86,7 @@ impl FrameInfo {
             Some(name) => format!("[{sign}] {}", strings.of(name)),
             None => match (self.fde_label(strings), self.start) {
                 (Some(label), _) => format!("[{sign}] {}", label.raw()),
-                // As C writes it: without 0x.
-                (None, Some(0)) => format!("[{sign}] {:016x}", 0),
-                (None, Some(address)) => format!("[{sign}] {address:#018x}"),
+                (None, Some(address)) => format!("[{sign}] {}", padded_hex(address)),
                 (None, None) => format!("[{sign}] [unknown]"),
             },
         }

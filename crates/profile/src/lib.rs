@@ -31,7 +31,7 @@ pub use filter::{Ancestor, Filter, FilterError, NameList, TimeSlices};
 pub use fold::Fold;
 pub use frames::{FrameId, FrameInfo, Frames, Level, Position};
 pub use gaps::{Gap, Gaps};
-pub use label::Label;
+pub use label::{Label, padded_hex};
 pub use profile::{EventProfile, Group, ListedUnnamed, Loss, Profile, UnnamedImage};
 pub use quality::{Flaw, Quality};
 pub use strings::{StrId, Strings};

@@ -1,13 +1,15 @@
 //! The values of samples in dimensions, for grouping.
 
 use super::entry::Entry;
-use super::places::{Naming, Places};
+use super::group_key::GroupKey;
+use super::places::{Naming, Place, Places};
 use super::recorded::check;
 use super::trace_texts::TraceTexts;
 use crate::Error;
 use crate::locations::{Location, TaskName, comm_text};
 use crate::recording::Recording;
-use rprof_abi::sample::BranchFlags;
+use crate::stacks::own_address;
+use rprof_abi::sample::{BranchFlags, DataSource};
 use rprof_abi::{Sample, Weight};
 use rprof_base::Avma;
 use rprof_machine::Key;
@@ -123,7 +125,18 @@ impl<'a> Grouping<'a> {
 
     /// Places that samples are told apart by.
     pub(super) fn places(&self) -> Vec<Location> {
-        self.places.all()
+        self.places.locations()
+    }
+
+    /// Finds the places of an entry that is counted later.
+    pub(super) fn find_places(&self, entry: &Entry<'_, '_>) {
+        let is_place = |one: &Dimension| {
+            use Dimension::{Dcacheline, DsoDaddr, SymbolDaddr, SymbolIaddr};
+            matches!(one, SymbolDaddr | DsoDaddr | Dcacheline | SymbolIaddr)
+        };
+        if self.by.dimensions.iter().any(is_place) {
+            GroupKey::of(entry, self);
+        }
     }
 
     /// What was left out, a sentence each.
@@ -182,6 +195,19 @@ impl<'a> Grouping<'a> {
             Dimension::DsoTo | Dimension::SymbolTo | Dimension::SrclineTo => {
                 Some(self.place(entry, entry.branch?.to))
             }
+            Dimension::Addr => sample.head.ip,
+            Dimension::Mem
+            | Dimension::Snoop
+            | Dimension::Tlb
+            | Dimension::Locked
+            | Dimension::Blocked => {
+                let source = fields?.data_src.map_or(DataSource::NONE, DataSource);
+                Some(memory_part(dimension, source))
+            }
+            Dimension::SymbolDaddr | Dimension::DsoDaddr | Dimension::Dcacheline => {
+                Some(self.data(dimension, entry, fields?.addr.unwrap_or(0)))
+            }
+            Dimension::SymbolIaddr => Some(self.place(entry, sample.head.ip?)),
             Dimension::Mispredict => Some(prediction(entry.branch?.flags)),
             Dimension::InTx => Some(entry.branch?.flags.is_in_transaction().into()),
             Dimension::Abort => Some(entry.branch?.flags.is_abort().into()),
@@ -192,8 +218,30 @@ impl<'a> Grouping<'a> {
     /// The number of the place where a branch began or ended.
     fn place(&self, entry: &Entry<'_, '_>, avma: u64) -> u64 {
         let history = &self.recording.index.history;
-        self.places
-            .number(entry.mappings.branch_location(history, Avma(avma)))
+        let location = entry.mappings.branch_location(history, Avma(avma));
+        self.places.number(Place::of(location))
+    }
+
+    /// The number of the place of data, as far as a dimension tells it apart.
+    fn data(&self, dimension: Dimension, entry: &Entry<'_, '_>, avma: u64) -> u64 {
+        let history = &self.recording.index.history;
+        let location = entry.mappings.branch_location(history, Avma(avma));
+        let own = own_address(&entry.decoded.head, entry.decoded.raw.misc);
+        let by = own.and_then(|own| own.level);
+        let at = |address| {
+            Place::of(Location {
+                address,
+                ..location
+            })
+        };
+        self.places.number(match dimension {
+            Dimension::SymbolDaddr => Place { location, avma, by },
+            Dimension::Dcacheline => Place {
+                by,
+                ..at(location.address & !(CACHELINE - 1))
+            },
+            _ => at(0),
+        })
     }
 
     fn endian(&self) -> rprof_abi::Endian {
@@ -235,10 +283,17 @@ impl<'a> Grouping<'a> {
                 let text = self.texts.text(value);
                 DimensionValue::Text(strings.intern(&text))
             }
-            Dimension::DsoFrom | Dimension::DsoTo => {
+            Dimension::Mem
+            | Dimension::Snoop
+            | Dimension::Tlb
+            | Dimension::Locked
+            | Dimension::Blocked => memory_words(dimension, DataSource(value), strings),
+            Dimension::SymbolDaddr => DimensionValue::Text(naming.data(self.places.of(value))),
+            Dimension::Dcacheline => DimensionValue::Text(naming.cacheline(self.places.of(value))),
+            Dimension::DsoFrom | Dimension::DsoTo | Dimension::DsoDaddr => {
                 DimensionValue::Text(naming.image(self.places.of(value)))
             }
-            Dimension::SymbolFrom | Dimension::SymbolTo => {
+            Dimension::SymbolFrom | Dimension::SymbolTo | Dimension::SymbolIaddr => {
                 DimensionValue::Text(naming.symbol(self.places.of(value)))
             }
             Dimension::SrclineFrom | Dimension::SrclineTo => {
@@ -259,6 +314,32 @@ fn prediction(flags: BranchFlags) -> u64 {
         (false, true) => 2,
         (false, false) => 0,
     }
+}
+
+/// Bytes of a line of the cache. perf asks the machine that reads.
+const CACHELINE: u64 = 64;
+
+/// The part of a data source that a dimension is of, alone.
+fn memory_part(dimension: Dimension, source: DataSource) -> u64 {
+    source.0
+        & match dimension {
+            Dimension::Mem => DataSource::LEVEL,
+            Dimension::Snoop => DataSource::SNOOP,
+            Dimension::Tlb => DataSource::TLB,
+            Dimension::Locked => DataSource::LOCK,
+            _ => DataSource::BLOCKED,
+        }
+}
+
+/// The same in perf's words.
+fn memory_words(dimension: Dimension, part: DataSource, strings: &mut Strings) -> DimensionValue {
+    DimensionValue::Text(match dimension {
+        Dimension::Mem => strings.intern(&part.level_words()),
+        Dimension::Snoop => strings.intern(&part.snoop_words()),
+        Dimension::Tlb => strings.intern(&part.tlb_words()),
+        Dimension::Locked => strings.intern(part.lock_words()),
+        _ => strings.intern(part.blocked_words()),
+    })
 }
 
 /// One of perf's words.

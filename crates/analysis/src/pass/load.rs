@@ -11,7 +11,7 @@ use super::query::{Query, WantedFrames};
 use super::stacks::{ROOM, find_stacks};
 use crate::Error;
 use crate::index::SampleOrder;
-use crate::locations::distinct;
+use crate::locations::{Location, distinct};
 use crate::recording::Recording;
 use crate::samples::check_filter;
 use crate::stacks::First;
@@ -153,7 +153,10 @@ pub(super) fn count_stacks(
     let n_chunks = query.recording.index.chunks.len();
     let mut first = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
     let found = find_stacks(query, grouping, room, &mut first)?;
-    let symbols = query.symbolize(found.locations(), request)?;
+    let places = grouping.places().into_iter().map(Location::in_stacks);
+    let mut locations = found.locations();
+    locations.extend(places);
+    let symbols = query.symbolize(distinct(locations.iter()), request)?;
     let left = found.left.clone();
     let mut counts = found.by_function(query, &symbols)?;
     if !left.is_empty() {

@@ -55,6 +55,17 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
         | Dimension::InTx
         | Dimension::Abort
         | Dimension::Cycles => (&[SampleType::BRANCH_STACK][..], "branch stacks", " -b"),
+        Dimension::Mem
+        | Dimension::Snoop
+        | Dimension::Tlb
+        | Dimension::Locked
+        | Dimension::Blocked => (&[SampleType::DATA_SRC][..], "sources of data", " -d"),
+        Dimension::SymbolDaddr | Dimension::DsoDaddr | Dimension::Dcacheline => {
+            (&[SampleType::ADDR][..], "addresses of data", " -d")
+        }
+        Dimension::Addr | Dimension::SymbolIaddr => {
+            (&[SampleType::IP][..], "addresses of code", "")
+        }
         // What perf shows without them is an answer, too.
         Dimension::Pid | Dimension::Tid | Dimension::CommNoDigit | Dimension::Cgroup => {
             return Ok(());

@@ -261,7 +261,10 @@ impl Pass for StacksPass<'_> {
                 let entry = sample.into();
                 local.tallies.take(self.query, self.grouping, &entry)
             }
-            false => Some(u64::MAX),
+            false => {
+                self.grouping.find_places(&sample.into());
+                Some(u64::MAX)
+            }
         }
     }
 

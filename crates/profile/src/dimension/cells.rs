@@ -57,6 +57,10 @@ pub(super) fn page_size(value: DimensionValue, strings: &Strings) -> String {
     })
 }
 
+pub(super) fn address(value: DimensionValue, strings: &Strings) -> String {
+    of(value, strings, |address| format!("{address:#x}"))
+}
+
 /// 0 is what the kernel says where it does not know.
 pub(super) fn cycles(value: DimensionValue, strings: &Strings) -> String {
     of(value, strings, |cycles| match cycles {

@@ -34,6 +34,21 @@ impl SortKey {
         Self::Dimension(Dimension::Cycles),
     ];
 
+    /// perf's default where accesses to memory are.
+    pub const DEFAULT_OF_MEMORY: &[Self] = &[
+        Self::Dimension(Dimension::LocalWeight),
+        Self::Dimension(Dimension::Mem),
+        Self::Symbol,
+        Self::Dso,
+        Self::Dimension(Dimension::SymbolDaddr),
+        Self::Dimension(Dimension::DsoDaddr),
+        Self::Dimension(Dimension::Snoop),
+        Self::Dimension(Dimension::Tlb),
+        Self::Dimension(Dimension::Locked),
+        Self::Dimension(Dimension::Blocked),
+        Self::Dimension(Dimension::LocalInsLat),
+    ];
+
     /// All keys.
     pub fn all() -> impl Iterator<Item = Self> {
         let dimensions = Dimension::ALL.iter().copied().map(Self::Dimension);

@@ -3,7 +3,7 @@
 use crate::usage::usage;
 use anyhow::Result;
 use rprof_abi::{BranchSampleType, SampleType};
-use rprof_analysis::SortMode;
+use rprof_analysis::{GroupBy, SortMode};
 use rprof_perfdata::{Reader, RecordedEvent};
 use rprof_profile::view::{Columns, Field, SortKey};
 
@@ -17,6 +17,10 @@ pub(crate) struct ModeArgs {
     /// Count samples, also where branch stacks were recorded
     #[arg(long, overrides_with = "branch_stack")]
     no_branch_stack: bool,
+
+    /// Weigh samples by what their access to memory cost, and show what it was (record -d -W)
+    #[arg(long, conflicts_with = "branch_stack")]
+    mem_mode: bool,
 }
 
 impl ModeArgs {
@@ -28,14 +32,38 @@ impl ModeArgs {
                 "-b counts branches, and the recording has none: rprof record -b has them",
             ));
         }
+        if self.mem_mode {
+            let has_source =
+                |event: &RecordedEvent| event.attr.sample_type.has(SampleType::DATA_SRC);
+            return match reader.events().iter().any(has_source) {
+                true => Ok(SortMode::Memory),
+                false => Err(usage(
+                    "--mem-mode shows accesses to memory, and the recording has none: rprof record -d has them",
+                )),
+            };
+        }
         Ok(match self.branch_stack || has_branches_only(reader) {
             true if !self.no_branch_stack => SortMode::Branch,
             _ => SortMode::Normal,
         })
     }
 
+    /// The keys that rows are of by default; what is not recorded is left out.
+    pub(crate) fn default_keys(reader: &Reader, mode: SortMode) -> Vec<SortKey> {
+        let keys = match mode {
+            SortMode::Normal => SortKey::DEFAULT,
+            SortMode::Branch => SortKey::DEFAULT_OF_BRANCHES,
+            SortMode::Memory => SortKey::DEFAULT_OF_MEMORY,
+        };
+        let is_recorded = |key: &SortKey| match *key {
+            SortKey::Dimension(one) => GroupBy::is_recorded(reader, one),
+            _ => true,
+        };
+        keys.iter().copied().filter(is_recorded).collect()
+    }
+
     /// Refuses columns of branches where samples are counted that have some.
-    pub(crate) fn check(self, reader: &Reader, mode: SortMode, columns: &Columns) -> Result<()> {
+    pub(crate) fn check(reader: &Reader, mode: SortMode, columns: &Columns) -> Result<()> {
         let is_of_branches = |field: &&Field| match field {
             Field::Key(SortKey::Dimension(one)) => one.is_of_branches(),
             _ => false,

@@ -4,7 +4,7 @@ use super::header;
 use super::idle;
 use super::reading::{ending, open, read, warn};
 use super::trace_fields::TraceFields;
-use crate::args::{PercentageOf, ReportArgs, ReportFormat};
+use crate::args::{ModeArgs, PercentageOf, ReportArgs, ReportFormat};
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
@@ -113,13 +113,11 @@ fn table_options(
     graph: Option<Graph>,
     trace_fields: &mut TraceFields<'_>,
 ) -> Result<TableOptions> {
+    let reader = trace_fields.reader();
+    let default = ModeArgs::default_keys(reader, mode);
     let recorded = &mut |word: &str| trace_fields.fields(word);
-    let default = match mode {
-        SortMode::Normal | SortMode::Memory => SortKey::DEFAULT,
-        SortMode::Branch => SortKey::DEFAULT_OF_BRANCHES,
-    };
-    let mut columns = args.columns.columns(default, weighing, recorded)?;
-    args.mode.check(trace_fields.reader(), mode, &columns)?;
+    let mut columns = args.columns.columns(&default, weighing, recorded)?;
+    ModeArgs::check(reader, mode, &columns)?;
     let names = trace_fields.found.iter().map(|field| field.name.clone());
     columns.trace_fields = names.collect();
     let filter = args.input.filter();
