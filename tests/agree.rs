@@ -9,6 +9,8 @@
 mod common;
 #[path = "agree/filters.rs"]
 mod filters;
+#[path = "agree/groups.rs"]
+mod groups;
 #[path = "agree/keys.rs"]
 mod keys;
 #[path = "agree/trees.rs"]
