@@ -1,6 +1,7 @@
 //! Rows of several events side by side, joined by what they stand for.
 
-use super::field::{Columns, Field};
+use super::columns::Columns;
+use super::field::Field;
 use super::row::{Row, RowKey};
 use super::rows::Rows;
 use foldhash::{HashMap, HashMapExt};

@@ -1,6 +1,7 @@
 //! A profile grouped to be shown: rows of a table, trees below them, stacks as lines.
 
 mod calltree;
+mod columns;
 mod event_set;
 mod field;
 mod folded;
@@ -9,15 +10,18 @@ mod ranks;
 mod row;
 mod rows;
 mod sort_key;
+mod sum;
 
 pub use calltree::{CallNode, CallTree, Counts, Order, Pruning};
+pub use columns::{Asked, Columns, WantedColumns};
 pub use event_set::{EventSet, EventSets};
-pub use field::{Asked, Columns, Field, Sum, WantedColumns};
+pub use field::Field;
 pub use folded::{Audience, Count, FirstFrame, FoldOptions, FoldedStacks, ThreadNames, fold};
 pub use joined::{JoinedRow, join};
 pub use row::{FieldValue, Row, RowKey, Weighing};
 pub use rows::Rows;
 pub use sort_key::SortKey;
+pub use sum::Sum;
 
 #[cfg(test)]
 mod tests;
