@@ -191,12 +191,16 @@ fn of_functions(reader: &Reader, options: &Options) -> Result<Option<EmptyFilter
             dsos: NameList::default(),
             symbols: NameList::default(),
             symbol_part: None,
+            hide_unresolved: false,
             ..filter.clone()
         },
         ..options.clone()
     };
     let mut before = load(reader, &less, &mut |_| {})?;
-    let parts: [(bool, &str, Narrow); 3] = [
+    let parts: [(bool, &str, Narrow); 4] = [
+        (filter.hide_unresolved, "--hide-unresolved", |to, from| {
+            to.hide_unresolved = from.hide_unresolved;
+        }),
         (!filter.dsos.is_empty(), "--dsos", |to, from| {
             to.dsos = from.dsos.clone();
         }),

@@ -27,6 +27,10 @@ pub(crate) struct FilterArgs {
     #[arg(help_heading = HEADING, long, value_name = "TEXT")]
     symbol_filter: Option<String>,
 
+    /// Only what has a name: no samples in functions without one, and none of their callers without one
+    #[arg(help_heading = HEADING, short = 'U', long)]
+    hide_unresolved: bool,
+
     /// Only these processes
     #[arg(help_heading = HEADING, long, value_name = "PID", value_delimiter = ',')]
     pid: Vec<i32>,
@@ -118,6 +122,7 @@ impl FilterArgs {
             dsos: all(&self.dsos),
             symbols: all(&self.symbols),
             symbol_part: self.symbol_filter.clone(),
+            hide_unresolved: self.hide_unresolved,
             pids: self.pid.clone(),
             descendants_of: self.descendants,
             tids: self.tid.clone(),
