@@ -206,11 +206,11 @@ impl Symbols {
                 return false;
             };
             let frame = self.functions.of(id);
-            let name = frame.name.map(|name| self.strings.of(name).into_raw());
+            let name = frame.filter_name(&self.strings);
             let path = images.of(ImageId(location.image));
             let path = path.map(|image| String::from_utf8_lossy(image.long_name()));
             let image = self.strings.of(frame.image).into_raw();
-            filter.accepts_function(&[image, path.as_deref().unwrap_or(image)], name)
+            filter.accepts_function(&[image, path.as_deref().unwrap_or(image)], name.as_deref())
         };
         let shown = (0..).zip(&self.locations).map(is_shown).collect();
         self.shown = Some(shown);

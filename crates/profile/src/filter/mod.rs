@@ -91,7 +91,8 @@ impl Filter {
         has_names || self.symbol_part.is_some() || self.hide_unresolved
     }
 
-    /// Whether samples whose innermost function is this one are shown; the image goes by all of these names.
+    /// Whether samples whose innermost function is this one are shown; the image goes by all of these names. What stands
+    /// for a name (`[sort+0x9ad0]`) is one, but for what is hidden without any: that has no frame.
     pub fn accepts_function(&self, image: &[&str], name: Option<&str>) -> bool {
         let part = self.symbol_part.as_deref();
         (name.is_some() || !self.hide_unresolved)
