@@ -13,6 +13,8 @@ mod filters;
 mod groups;
 #[path = "agree/keys.rs"]
 mod keys;
+#[path = "agree/switches.rs"]
+mod switches;
 #[path = "agree/trees.rs"]
 mod trees;
 

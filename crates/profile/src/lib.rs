@@ -27,7 +27,7 @@ pub mod view;
 pub use about::{About, Coverage, EventKind, Sampling, WallClock};
 pub use comm::without_digits;
 pub use dimension::{Dimension, DimensionValue, DimensionValues};
-pub use filter::{Ancestor, Filter, FilterError, NameList, TimeSlices};
+pub use filter::{Ancestor, EventSwitches, Filter, FilterError, NameList, TimeSlices};
 pub use fold::Fold;
 pub use frames::{FrameId, FrameInfo, Frames, Level, Position};
 pub use gaps::{Gap, Gaps};

@@ -72,7 +72,8 @@ impl GroupedTallies {
         if !filter.hide_unresolved {
             tally.add_samples(1, decoded.weight(recording.reader));
         }
-        let is_shown = self.shown.has(filter, history, id, sample.task);
+        let is_shown =
+            self.shown.has(filter, history, id, sample.task) && query.samples.has_socket(decoded);
         if !is_shown && !filter.hide_unresolved {
             return None;
         }

@@ -25,11 +25,13 @@ pub struct EmptyFilter {
 }
 
 /// The filters of samples and tasks, in their order.
-const STAGES: [(&str, &str); 7] = [
+const STAGES: [(&str, &str); 9] = [
     ("--cpu", "CPUs"),
     ("--time", "times"),
+    ("--switch-on or --switch-off", ""),
     ("--descendants", ""),
     ("--no-idle", ""),
+    ("--socket-filter", ""),
     ("--pid", "processes"),
     ("--tid", "threads"),
     ("--comms", "threads"),
@@ -152,8 +154,10 @@ impl Pass for StagesPass<'_> {
                 filter.accepts_cpu(cpu),
             ),
             (None, self.asked.has_time(decoded.head.time_ns)),
+            (None, self.asked.is_switched_on(decoded)),
             (None, self.asked.descends(decoded)),
             (None, filter.accepts_idle(pid, tid)),
+            (None, self.asked.has_socket(decoded)),
             (Some(Value::Number(pid.into())), has(&filter.pids, pid)),
             (Some(Value::Number(tid.into())), has(&filter.tids, tid)),
             (

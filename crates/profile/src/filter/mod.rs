@@ -2,9 +2,11 @@
 
 mod names;
 mod split;
+mod switches;
 mod times;
 
 pub use names::NameList;
+pub use switches::EventSwitches;
 pub use times::TimeSlices;
 
 /// Which samples count. An empty list lets everything through.
@@ -28,8 +30,12 @@ pub struct Filter {
     pub tids: Vec<i32>,
     /// CPUs: samples of others are not in any total.
     pub cpus: Vec<u32>,
+    /// A socket that the CPU must be on.
+    pub socket: Option<u32>,
     /// Times: samples of others are not in any total.
     pub times: Option<TimeSlices>,
+    /// Events that switch samples on and off: those in between are in no total.
+    pub switches: EventSwitches,
     /// Not the idle tasks: their samples are not in any total.
     pub no_idle: bool,
     /// At most this many frames of a stack, innermost first.
