@@ -250,7 +250,8 @@ impl<P: OrderedPass> Pass for Ordered<'_, P> {
         let (filter, recording) = (self.query.samples.filter, self.query.recording);
         let id = (sample.decoded.pid, sample.decoded.tid);
         let history = &recording.index.history;
-        let is_shown = local.shown.has(filter, history, id, sample.task);
+        let is_shown = local.shown.has(filter, history, id, sample.task)
+            && self.query.samples.has_socket(sample.decoded);
         (is_shown && self.pass.wants(sample)).then_some(0)
     }
 
