@@ -187,6 +187,8 @@ const ALL_RECORDS: ShownRecords = ShownRecords {
     switches: true,
     lost: true,
     bpf: true,
+    text_pokes: true,
+    rounds: false,
 };
 
 fn script(reader: &Reader, root: &Path) -> Said {
@@ -208,7 +210,9 @@ fn script(reader: &Reader, root: &Path) -> Said {
         ..options.clone()
     };
     write_script(reader, &as_json, &mut JsonLines::default())?;
-    Ok(write_script(reader, &options, &mut io::sink())?.warnings)
+    Ok(write_script(reader, &options, &mut io::sink())?
+        .profile
+        .warnings)
 }
 
 /// Takes lines, each of which must be JSON.

@@ -141,8 +141,10 @@ pub(crate) fn downloads(downloads: Option<Downloads>) {
 }
 
 /// What to do next; only for somebody who watches.
-pub(crate) fn next(command: impl Display) {
-    if std::io::stderr().is_terminal() {
+pub(crate) fn next(command: impl FnOnce() -> Option<String>) {
+    if std::io::stderr().is_terminal()
+        && let Some(command) = command()
+    {
         line(format_args!("next: {command}"));
     }
 }

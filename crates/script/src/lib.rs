@@ -34,14 +34,13 @@ use pass::ScriptPass;
 use relative::Clock;
 use rprof_abi::registers::RegisterTable;
 use rprof_analysis::{
-    Address, DecodedSample, First, IgnoredSamples, Kernel, Query, Recording, SampleOrder,
-    StackEndCounts, Symbols, TracepointFormats, WantedFrames, check_filter, find_locations,
-    run_ordered,
+    Address, DecodedSample, First, Kernel, Query, Recording, SampleOrder, StackEndCounts, Symbols,
+    TracepointFormats, WantedFrames, WrittenSamples, check_filter, find_locations, run_ordered,
 };
 use rprof_locate::Locator;
 use rprof_perfdata::feature::ClockData;
 use rprof_perfdata::{Feature, FeatureId, Reader};
-use rprof_profile::{Filter, Unwound};
+use rprof_profile::{Filter, Profile};
 use rprof_symbols::{Demangling, Detail, Request};
 use std::io::Write;
 use trace::Traces;
@@ -76,10 +75,8 @@ pub struct ScriptOptions {
 /// What is to be said of the samples that were printed.
 #[derive(Clone, Debug, Default)]
 pub struct Printed {
-    /// What could not be used, one sentence each.
-    pub warnings: Vec<String>,
-    /// How stacks ended, where they were unwound from stack dumps.
-    pub unwound: Unwound,
+    /// How good the samples are, and what could not be used. It has no stacks.
+    pub profile: Profile,
     /// There are samples, and the filter leaves none.
     pub none_match: bool,
 }
@@ -114,7 +111,8 @@ pub fn write_script(
     let query = Query::of(&recording, &options.filter, frames, First::Both)?;
     let symbols = symbols_of(&query, options, &fields)?;
     let (formats, bad_formats) = TracepointFormats::of(reader);
-    let kernel = (!formats.is_empty()).then(|| Kernel::of(&recording));
+    let kernel =
+        (!formats.is_empty() || options.records.text_pokes).then(|| Kernel::of(&recording));
     let layout = Layout {
         traces: Traces::new(&recording, &formats, kernel.as_ref()),
         query: &query,
@@ -145,20 +143,19 @@ pub fn write_script(
         false => options.records,
     };
     let pass = ScriptPass::new(&layout, records);
-    let (ignored, ends) = print(&pass, &mut counted)?;
+    let (samples, ends) = print(&pass, &mut counted)?;
     let is_empty = counted.n_bytes == 0;
-    let of_file = reader.warnings().iter().chain(&bad_formats);
-    let mut warnings: Vec<String> = of_file.map(ToString::to_string).collect();
-    warnings.extend_from_slice(&recording.index.warnings);
-    warnings.extend(symbols.into_iter().flat_map(|symbols| symbols.warnings));
-    warnings.extend(ignored.warnings());
+    drop(pass);
+    let mut profile = samples.profile(&query, symbols, ends)?;
+    let bad_formats = bad_formats.iter().map(ToString::to_string);
+    profile.warnings.extend(bad_formats);
     let n_samples = recording.index.n_samples;
     if is_empty && n_samples == 0 {
-        warnings.push("no samples in the recording".to_owned());
+        let none = "no samples in the recording".to_owned();
+        profile.warnings.push(none);
     }
     Ok(Printed {
-        warnings,
-        unwound: ends.named(&recording.index.history),
+        profile,
         none_match: is_empty && n_samples > 0,
     })
 }
@@ -224,7 +221,7 @@ impl Write for CountedWrite<'_> {
 fn print(
     pass: &ScriptPass<'_>,
     out: &mut dyn Write,
-) -> Result<(IgnoredSamples, StackEndCounts), Error> {
+) -> Result<(WrittenSamples, StackEndCounts), Error> {
     let layout = pass.layout;
     let mut clock = Clock::new(layout.times, layout.nanoseconds);
     let mut with_times = Vec::new();
@@ -246,5 +243,5 @@ fn print(
     for lines in result.locals {
         ends.merge(lines.ends);
     }
-    Ok((result.ignored, ends))
+    Ok((result.samples, ends))
 }

@@ -1,6 +1,6 @@
 //! `rprof export`.
 
-use super::flame::choose;
+use super::event::choose;
 use super::reading::{ending, is_shown, open, read, warn, warn_of};
 use crate::args::{ExportArgs, ExportFormat};
 use crate::usage::usage;

@@ -2,7 +2,7 @@
 
 use super::header;
 use super::no_match;
-use super::reading::open;
+use super::reading::{ending, open};
 use crate::args::ScriptArgs;
 use crate::say;
 use crate::screen::PagerArgs;
@@ -53,10 +53,15 @@ pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
     let Some(printed) = printed else {
         return Ok(ExitCode::SUCCESS);
     };
-    say::stacks(&printed.unwound);
-    printed.warnings.iter().for_each(say::warning);
+    let profile = &printed.profile;
+    profile.warnings.iter().for_each(say::warning);
     if printed.none_match {
         say::warning(no_match::sentence(&reader, &args.input));
     }
-    Ok(ExitCode::SUCCESS)
+    profile.events.iter().for_each(say::loss);
+    say::stacks(&profile.unwound);
+    if !printed.none_match {
+        say::quality(profile);
+    }
+    Ok(ending(args.strict, profile))
 }
