@@ -11,6 +11,8 @@ mod common;
 mod filters;
 #[path = "agree/keys.rs"]
 mod keys;
+#[path = "agree/tasks.rs"]
+mod tasks;
 #[path = "agree/trees.rs"]
 mod trees;
 

@@ -209,10 +209,12 @@ fn script(reader: &Reader, root: &Path) -> Said {
         json: true,
         ..options.clone()
     };
-    write_script(reader, &as_json, &mut JsonLines::default())?;
-    Ok(write_script(reader, &options, &mut io::sink())?
-        .profile
-        .warnings)
+    write_script(reader, &as_json, &mut |_| {}, &mut JsonLines::default())?;
+    Ok(
+        write_script(reader, &options, &mut |_| {}, &mut io::sink())?
+            .profile
+            .warnings,
+    )
 }
 
 /// Takes lines, each of which must be JSON.

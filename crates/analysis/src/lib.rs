@@ -39,7 +39,7 @@ pub use pass::{
     EmptyFilter, FoundLocations, GroupBy, Options, OrderedPass, OrderedRecord, OrderedResult,
     Progress, Query, ResolvedSample, TaskSample, TimelineDetail, TraceField, WantedFrames,
     WantedPositions, WrittenSamples, empty_filter, find_locations, load, load_timeline,
-    run_ordered,
+    progress_of, run_ordered,
 };
 pub use recording::Recording;
 pub use samples::{DecodedSample, IgnoredSamples, Samples, check_filter};

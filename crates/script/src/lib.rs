@@ -34,8 +34,9 @@ use pass::ScriptPass;
 use relative::Clock;
 use rprof_abi::registers::RegisterTable;
 use rprof_analysis::{
-    Address, DecodedSample, First, Kernel, Query, Recording, SampleOrder, StackEndCounts, Symbols,
-    TracepointFormats, WantedFrames, WrittenSamples, check_filter, find_locations, run_ordered,
+    Address, DecodedSample, First, Kernel, Progress, Query, Recording, SampleOrder, StackEndCounts,
+    Symbols, TracepointFormats, WantedFrames, WrittenSamples, check_filter, find_locations,
+    progress_of, run_ordered,
 };
 use rprof_locate::Locator;
 use rprof_perfdata::feature::ClockData;
@@ -81,13 +82,14 @@ pub struct Printed {
     pub none_match: bool,
 }
 
-/// Prints all samples.
+/// Prints all samples; `progress` is told how far it is.
 ///
 /// # Errors
 /// [`Error`] if the recording cannot be read, or `out` not be written.
 pub fn write_script(
     reader: &Reader,
     options: &ScriptOptions,
+    progress: &mut Progress<'_>,
     out: &mut dyn Write,
 ) -> Result<Printed, Error> {
     let events = reader.events().iter();
@@ -109,7 +111,7 @@ pub fn write_script(
         false => WantedFrames::Innermost,
     };
     let query = Query::of(&recording, &options.filter, frames, First::Both)?;
-    let symbols = symbols_of(&query, options, &fields)?;
+    let symbols = symbols_of(&query, options, &fields, progress)?;
     let (formats, bad_formats) = TracepointFormats::of(reader);
     let kernel =
         (!formats.is_empty() || options.records.text_pokes).then(|| Kernel::of(&recording));
@@ -143,7 +145,7 @@ pub fn write_script(
         false => options.records,
     };
     let pass = ScriptPass::new(&layout, records);
-    let (samples, ends) = print(&pass, &mut counted)?;
+    let (samples, ends) = print(&pass, progress, &mut counted)?;
     let is_empty = counted.n_bytes == 0;
     drop(pass);
     let mut profile = samples.profile(&query, symbols, ends)?;
@@ -165,6 +167,7 @@ fn symbols_of(
     query: &Query<'_>,
     options: &ScriptOptions,
     fields: &[FieldSet],
+    progress: &mut Progress<'_>,
 ) -> Result<Option<Symbols>, Error> {
     let filters_functions = options.filter.has_functions();
     let shows = |field| fields.iter().any(|one| one.has(field));
@@ -178,7 +181,10 @@ fn symbols_of(
         let fields = fields.get(decoded.event).copied().unwrap_or_default();
         for_each_named(query, fields, decoded, visit);
     };
-    let found = find_locations(query, more, &mut |_| {})?;
+    let n_chunks = query.recording.n_chunks();
+    let found = find_locations(query, more, &mut |done| {
+        progress(progress_of(0.1, 0.4, done, n_chunks));
+    })?;
     let request = Request {
         detail: match (shows_lines, options.inlines) {
             (true, _) => Detail::Lines,
@@ -220,13 +226,18 @@ impl Write for CountedWrite<'_> {
 
 fn print(
     pass: &ScriptPass<'_>,
+    progress: &mut Progress<'_>,
     out: &mut dyn Write,
 ) -> Result<(WrittenSamples, StackEndCounts), Error> {
     let layout = pass.layout;
     let mut clock = Clock::new(layout.times, layout.nanoseconds);
     let mut with_times = Vec::new();
     let mut written = Ok(());
-    let result = run_ordered(layout.query, pass, &mut |text| {
+    let n_samples = usize::try_from(layout.query.recording.index.n_samples).unwrap_or(usize::MAX);
+    let mut n_done = 0;
+    let result = run_ordered(layout.query, pass, &mut |text, n| {
+        n_done += n;
+        progress(progress_of(0.5, 0.5, n_done, n_samples));
         written = match layout.times {
             Times::Recorded => out.write_all(text),
             Times::SinceStart | Times::SincePrevious => {

@@ -22,7 +22,7 @@ pub use dimensions::{GroupBy, TraceField};
 pub use driver::{ResolvedSample, TaskSample};
 pub use emptied::{EmptyFilter, empty_filter};
 pub(crate) use flat::count_flat;
-pub use load::{Options, Progress, WantedPositions, load};
+pub use load::{Options, Progress, WantedPositions, load, progress_of};
 pub use locations::{FoundLocations, find_locations};
 pub use ordered::OrderedRecord;
 pub use ordered_pass::{OrderedPass, OrderedResult, run_ordered};

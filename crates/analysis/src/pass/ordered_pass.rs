@@ -88,22 +88,25 @@ struct Job<B> {
     written: Sender<Vec<u8>>,
 }
 
+/// What will be written of a job, and of how many samples and records that is.
+type Written = (usize, Receiver<Vec<u8>>);
+
 /// Where jobs go.
 struct Jobs<B> {
     todo: Sender<Job<B>>,
     /// What will be written of each, in order.
-    order: Sender<Receiver<Vec<u8>>>,
+    order: Sender<Written>,
 }
 
 /// Runs a pass over all samples of a query, in order of time. `deliver` gets what was written, in order, on the calling
-/// thread; when it returns false, the pass ends.
+/// thread, and of how many samples and records that is; when it returns false, the pass ends.
 ///
 /// # Errors
 /// [`Error`] if the recording cannot be read.
 pub fn run_ordered<P: OrderedPass>(
     query: &Query<'_>,
     pass: &P,
-    deliver: &mut dyn FnMut(&[u8]) -> bool,
+    deliver: &mut dyn FnMut(&[u8], usize) -> bool,
 ) -> Result<OrderedResult<P::Local>, Error> {
     let n_threads = threads::n_cpus();
     let n_jobs = JOBS * n_threads;
@@ -162,6 +165,7 @@ fn send_in_order<P: OrderedPass>(
         let n = batch.entries.len();
         (0..n).step_by(JOB).all(|start| {
             let entries = start..(start + JOB).min(n);
+            let n_entries = entries.len();
             let (written, receiver) = bounded(1);
             let job = Job {
                 batch: Arc::clone(&batch),
@@ -170,7 +174,7 @@ fn send_in_order<P: OrderedPass>(
                 written,
             };
             pass.pass_on(&mut before, batch.samples(query.recording, entries));
-            jobs.order.send(receiver).is_ok() && jobs.todo.send(job).is_ok()
+            jobs.order.send((n_entries, receiver)).is_ok() && jobs.todo.send(job).is_ok()
         })
     })
 }
@@ -236,13 +240,13 @@ fn take_job<'p, P: OrderedPass>(
 
 /// Delivers what was written, and hands its memory back. A thread that panicked ends it: [`joined`] says so.
 fn deliver_in_order(
-    order: Receiver<Receiver<Vec<u8>>>,
+    order: Receiver<Written>,
     used: &Sender<Vec<u8>>,
-    deliver: &mut dyn FnMut(&[u8]) -> bool,
+    deliver: &mut dyn FnMut(&[u8], usize) -> bool,
 ) {
-    for written in order {
+    for (n_entries, written) in order {
         let Ok(mut out) = written.recv() else { return };
-        if !deliver(&out) {
+        if !deliver(&out, n_entries) {
             return;
         }
         out.clear();
