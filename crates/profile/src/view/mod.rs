@@ -1,19 +1,23 @@
 //! A profile grouped to be shown: rows of a table, trees below them, stacks as lines.
 
 mod calltree;
+mod columns;
 mod field;
 mod folded;
 mod ranks;
 mod row;
 mod rows;
 mod sort_key;
+mod sum;
 
 pub use calltree::{CallNode, CallTree, Counts, Order, Pruning};
-pub use field::{Asked, Columns, Field, Sum, WantedColumns};
+pub use columns::{Asked, Columns, WantedColumns};
+pub use field::Field;
 pub use folded::{Audience, Count, FirstFrame, FoldOptions, FoldedStacks, ThreadNames, fold};
 pub use row::{FieldValue, Row, RowKey, Weighing};
 pub use rows::Rows;
 pub use sort_key::SortKey;
+pub use sum::Sum;
 
 #[cfg(test)]
 mod tests;

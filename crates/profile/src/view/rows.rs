@@ -1,9 +1,8 @@
 //! Rows: self and children of whatever the sort keys tell apart.
 
-use super::SortKey;
-use super::field::{Columns, Field};
 use super::ranks::Ranks;
 use super::row::{Row, RowKey, Weighing};
+use super::{Columns, Field, SortKey};
 use crate::tree::{ChildLists, NodeLists};
 use crate::{EventProfile, FrameId, Profile};
 use foldhash::fast::RandomState;
