@@ -11,12 +11,18 @@ mod branches;
 mod common;
 #[path = "agree/filters.rs"]
 mod filters;
+#[path = "agree/groups.rs"]
+mod groups;
 #[path = "agree/keys.rs"]
 mod keys;
 #[path = "agree/made.rs"]
 mod made;
 #[path = "agree/memory.rs"]
 mod memory;
+#[path = "agree/switches.rs"]
+mod switches;
+#[path = "agree/tasks.rs"]
+mod tasks;
 #[path = "agree/trees.rs"]
 mod trees;
 

@@ -8,12 +8,13 @@ use super::trace_texts::TraceTexts;
 use crate::Error;
 use crate::locations::{Location, TaskName, comm_text};
 use crate::recording::Recording;
+use crate::samples::sockets;
 use crate::stacks::own_address;
 use rprof_abi::sample::{BranchFlags, DataSource};
 use rprof_abi::{Sample, Weight};
 use rprof_base::Avma;
 use rprof_machine::Key;
-use rprof_perfdata::{Feature, FeatureId, Reader};
+use rprof_perfdata::Reader;
 use rprof_profile::{Dimension, DimensionValue, DimensionValues, Strings, without_digits};
 
 /// A field of tracepoints.
@@ -354,19 +355,6 @@ fn parts(sample: &Sample<'_>) -> (u64, u16, u16) {
         Some(Weight::Whole(weight)) => (weight, 0, 0),
         Some(Weight::Parts { var1, var2, var3 }) => (var1.into(), var2, var3),
         None => (0, 0, 0),
-    }
-}
-
-/// The sockets of CPUs, as the recording has them.
-pub(super) fn sockets(reader: &Reader) -> Vec<u32> {
-    let Ok(Some(section)) = reader.feature(FeatureId::CPU_TOPOLOGY) else {
-        return Vec::new();
-    };
-    match Feature::parse(FeatureId::CPU_TOPOLOGY, &section, reader.endian()) {
-        Ok(Feature::CpuTopology(topology)) => {
-            topology.cpus.iter().map(|cpu| cpu.socket_id).collect()
-        }
-        _ => Vec::new(),
     }
 }
 

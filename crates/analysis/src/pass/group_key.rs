@@ -11,6 +11,8 @@ use std::hash::{Hash, Hasher};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GroupKey {
     pub(super) name: TaskName,
+    /// Whether the filter shows its task.
+    pub(super) is_shown: bool,
     /// How many values there are.
     len: u8,
     /// Bits of those that are not recorded.
@@ -20,8 +22,8 @@ pub(super) struct GroupKey {
 
 impl PartialEq for GroupKey {
     fn eq(&self, other: &Self) -> bool {
-        let same_name = self.name == other.name && self.missing == other.missing;
-        same_name && self.used() == other.used()
+        let same_name = self.name == other.name && self.is_shown == other.is_shown;
+        same_name && self.missing == other.missing && self.used() == other.used()
     }
 }
 
@@ -43,6 +45,7 @@ impl GroupKey {
     pub(super) fn of(entry: &Entry<'_, '_>, grouping: &Grouping<'_>) -> Self {
         let mut key = Self {
             name: entry.task,
+            is_shown: true,
             len: 0,
             missing: 0,
             values: [0; DimensionValues::MOST],

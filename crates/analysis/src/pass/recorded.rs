@@ -1,7 +1,7 @@
 //! Whether a recording has what a dimension is of.
 
-use super::dimensions::sockets;
 use crate::Error;
+use crate::samples::sockets;
 use rprof_abi::SampleType;
 use rprof_perfdata::Reader;
 use rprof_profile::Dimension;
