@@ -6,6 +6,8 @@
     reason = "a test that cannot go on fails"
 )]
 
+#[path = "agree/branches.rs"]
+mod branches;
 mod common;
 #[path = "agree/filters.rs"]
 mod filters;
@@ -13,6 +15,10 @@ mod filters;
 mod groups;
 #[path = "agree/keys.rs"]
 mod keys;
+#[path = "agree/made.rs"]
+mod made;
+#[path = "agree/memory.rs"]
+mod memory;
 #[path = "agree/switches.rs"]
 mod switches;
 #[path = "agree/tasks.rs"]

@@ -40,9 +40,10 @@ pub(crate) struct ColumnArgs {
 }
 
 impl ColumnArgs {
-    /// The columns of a table; `recorded` says which fields a word is that only the recording knows.
+    /// The columns of a table, by default these keys; `recorded` says which fields a word is that only the recording knows.
     pub(crate) fn columns(
         &self,
+        default: &[SortKey],
         weighing: Weighing,
         recorded: &mut dyn FnMut(&str) -> Vec<Field>,
     ) -> Result<Columns> {
@@ -58,7 +59,7 @@ impl ColumnArgs {
             fields: asked(&self.fields, "field", recorded)?,
             sums: sums.map(|(_, sum)| sum).collect(),
         };
-        let columns = wanted.columns(SortKey::DEFAULT, weighing);
+        let columns = wanted.columns(default, weighing);
         let n_values = SortKey::dimensions(&columns.keys()).len();
         if n_values > DimensionValues::MOST {
             let most = DimensionValues::MOST;
@@ -85,7 +86,7 @@ impl ColumnArgs {
     /// Which places in the source columns show.
     pub(crate) fn positions(&self, columns: &Columns) -> WantedPositions {
         let keys = columns.keys();
-        let is_asked = keys.contains(&SortKey::Srcline) || keys.contains(&SortKey::Srcfile);
+        let is_asked = keys.iter().any(|key| key.is_of_lines());
         match (is_asked, self.full_source_path) {
             (false, _) => WantedPositions::No,
             (true, false) => WantedPositions::Names,

@@ -7,12 +7,12 @@ use super::next::{self, Seen};
 use super::reading::{ending, open, read, warn};
 use super::tasks;
 use super::trace_fields::TraceFields;
-use crate::args::{PercentageOf, ReportArgs, ReportFormat};
+use crate::args::{ModeArgs, PercentageOf, ReportArgs, ReportFormat};
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
-use rprof_analysis::{GroupBy, Options};
+use rprof_analysis::{GroupBy, Options, SortMode};
 use rprof_export::{Folded, Format};
 use rprof_profile::Profile;
 use rprof_profile::view::{Field, SortKey, Sum, Weighing};
@@ -40,7 +40,9 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let reader = open(args.input.recording.path(), args.input.limits);
     let reader = reader.map_err(|error| {
         // Words that no recording could know are said first.
-        let columns = args.columns.columns(weighing, &mut |_| Vec::new());
+        let columns = args
+            .columns
+            .columns(SortKey::DEFAULT, weighing, &mut |_| Vec::new());
         columns.err().unwrap_or(error)
     })?;
     let pager = args.paging.or(paging).pager();
@@ -56,13 +58,19 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         }
         return tasks::show(&reader, detail, &header, &pager);
     }
-    let (weighing, graph) = match reader.has_call_chains() {
-        true => (weighing, graph),
+    let mode = match folded || args.stats {
+        // Stacks are of samples.
+        true => SortMode::Normal,
+        false => args.mode.mode(&reader)?,
+    };
+    let (weighing, graph) = match (mode, reader.has_call_chains()) {
+        (SortMode::Normal, true) => (weighing, graph),
+        (SortMode::Memory, true) => (Weighing::Own, graph),
         // There is nothing to count beside a row's own samples.
-        false => (Weighing::Own, None),
+        (_, false) | (SortMode::Branch, true) => (Weighing::Own, None),
     };
     let mut trace_fields = TraceFields::of(&reader);
-    let table = table_options(args, weighing, graph, &mut trace_fields)?;
+    let table = table_options(args, (mode, weighing), graph, &mut trace_fields)?;
     let options = Options {
         filter: args.input.filter(),
         stacks: table.columns.weighing == Weighing::WithChildren
@@ -74,6 +82,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
         demangling: args.fold.demangling(args.input.demangling()),
+        mode,
         positions: args.columns.positions(&table.columns),
         group_by: GroupBy {
             dimensions: SortKey::dimensions(&table.columns.keys()),
@@ -150,12 +159,15 @@ fn write_folded(profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
 
 fn table_options(
     args: &ReportArgs,
-    weighing: Weighing,
+    (mode, weighing): (SortMode, Weighing),
     graph: Option<Graph>,
     trace_fields: &mut TraceFields<'_>,
 ) -> Result<TableOptions> {
+    let reader = trace_fields.reader();
+    let default = ModeArgs::default_keys(reader, mode);
     let recorded = &mut |word: &str| trace_fields.fields(word);
-    let mut columns = args.columns.columns(weighing, recorded)?;
+    let mut columns = args.columns.columns(&default, weighing, recorded)?;
+    ModeArgs::check(reader, mode, &columns)?;
     columns.trace_fields = match args.layout.format {
         // Headings as perf's.
         ReportFormat::Text => trace_fields

@@ -22,6 +22,11 @@ impl<'r> TraceFields<'r> {
         }
     }
 
+    /// Of the recording.
+    pub(super) fn reader(&self) -> &'r Reader {
+        self.reader
+    }
+
     /// What they are called, by number: with their event where several have a field of that name.
     pub(super) fn names(&self) -> Vec<String> {
         let alike = |name: &str| self.found.iter().filter(|one| one.name == name).count();
