@@ -73,7 +73,7 @@ impl GroupedTallies {
             tally.add_samples(1, decoded.weight(recording.reader));
         }
         let is_shown =
-            self.shown.has(filter, history, id, sample.task) && query.samples.has_socket(decoded);
+            self.shown.has(filter, history, id, sample.task) && query.samples.shows(decoded);
         if !is_shown && !filter.hide_unresolved {
             return None;
         }

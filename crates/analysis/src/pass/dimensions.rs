@@ -4,7 +4,7 @@ use super::trace_texts::TraceTexts;
 use crate::Error;
 use crate::locations::{TaskName, comm_text};
 use crate::recording::Recording;
-use crate::samples::{DecodedSample, sockets};
+use crate::samples::{DecodedSample, Parallelism, has_switches, sockets};
 use rprof_abi::{Sample, SampleType, Weight};
 use rprof_machine::Key;
 use rprof_perfdata::Reader;
@@ -63,6 +63,7 @@ pub(crate) struct Grouping<'a> {
     recording: &'a Recording<'a>,
     /// By CPU.
     sockets: Vec<u32>,
+    parallelism: Parallelism,
     texts: TraceTexts,
     /// Whether a value is in what not every pass asks for.
     needs_all_fields: bool,
@@ -84,11 +85,18 @@ impl<'a> Grouping<'a> {
         by.dimensions
             .iter()
             .try_for_each(|&one| check(recording.reader, one))?;
+        let parallelism = match has(Dimension::Parallelism) {
+            true => Parallelism::of(recording)?,
+            false => Parallelism::default(),
+        };
         let is_text = |one: &Dimension| matches!(one, Dimension::Trace | Dimension::TraceField(_));
         let has_texts = by.dimensions.iter().any(is_text);
         let is_rare = |one: &Dimension| {
-            use Dimension::{CommNoDigit, Cpu, Pid, Socket, Tid, Time};
-            !matches!(one, Pid | Tid | CommNoDigit | Cpu | Socket | Time)
+            use Dimension::{CommNoDigit, Cpu, Parallelism, Pid, Socket, Tid, Time};
+            !matches!(
+                one,
+                Pid | Tid | CommNoDigit | Cpu | Socket | Time | Parallelism
+            )
         };
         Ok(Self {
             needs_all_fields: by.dimensions.iter().any(is_rare),
@@ -96,6 +104,7 @@ impl<'a> Grouping<'a> {
             by,
             recording,
             sockets,
+            parallelism,
         })
     }
 
@@ -121,6 +130,7 @@ impl<'a> Grouping<'a> {
                 let socket = self.sockets.get(usize::try_from(cpu?).ok()?);
                 socket.copied().map(u64::from)
             }
+            Dimension::Parallelism => Some(self.parallelism.at(sample.key).into()),
             Dimension::Time => {
                 let quantum = self.by.time_quantum_ns.max(1);
                 sample.head.time_ns.map(|time| time / quantum * quantum)
@@ -206,6 +216,14 @@ fn parts(sample: &Sample<'_>) -> (u64, u16, u16) {
 /// Refuses a dimension in which no sample has a value.
 fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> {
     const WEIGHTS: &[SampleType] = &[SampleType::WEIGHT, SampleType::WEIGHT_STRUCT];
+    if dimension == Dimension::Parallelism {
+        let error = not_recorded("context switches", "parallelism", " --latency");
+        return if has_switches(reader) {
+            Ok(())
+        } else {
+            Err(error)
+        };
+    }
     let (bits, what, flag): (&[SampleType], _, _) = match dimension {
         Dimension::Cpu | Dimension::Socket => (&[SampleType::CPU], "CPUs", " --sample-cpu"),
         Dimension::Time => (&[SampleType::TIME], "times", " -T"),
@@ -243,9 +261,11 @@ fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> {
             " --phys-data",
         ),
         // What perf shows without them is an answer, too.
-        Dimension::Pid | Dimension::Tid | Dimension::CommNoDigit | Dimension::Cgroup => {
-            return Ok(());
-        }
+        Dimension::Pid
+        | Dimension::Tid
+        | Dimension::CommNoDigit
+        | Dimension::Cgroup
+        | Dimension::Parallelism => return Ok(()),
     };
     if dimension == Dimension::Socket && sockets(reader).is_empty() {
         return Err(not_recorded("sockets of CPUs", "socket", ""));

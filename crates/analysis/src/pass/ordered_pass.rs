@@ -251,7 +251,7 @@ impl<P: OrderedPass> Pass for Ordered<'_, P> {
         let id = (sample.decoded.pid, sample.decoded.tid);
         let history = &recording.index.history;
         let is_shown = local.shown.has(filter, history, id, sample.task)
-            && self.query.samples.has_socket(sample.decoded);
+            && self.query.samples.shows(sample.decoded);
         (is_shown && self.pass.wants(sample)).then_some(0)
     }
 

@@ -10,7 +10,7 @@ use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::{GroupBy, Options};
-use rprof_profile::view::{Field, SortKey, Sum, Weighing};
+use rprof_profile::view::{Field, Sum, Weighing};
 use rprof_report::{
     Graph, Layout, Percentage, TableOptions, write_csv, write_json, write_markdown, write_stats,
     write_table,
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         demangling: args.fold.demangling(args.input.demangling()),
         positions: args.columns.positions(&table.columns),
         group_by: GroupBy {
-            dimensions: SortKey::dimensions(&table.columns.keys()),
+            dimensions: table.columns.dimensions(),
             time_quantum_ns: args.columns.time_quantum,
             trace_fields: trace_fields.found,
         },
