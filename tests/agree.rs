@@ -15,6 +15,8 @@ mod groups;
 mod keys;
 #[path = "agree/switches.rs"]
 mod switches;
+#[path = "agree/tasks.rs"]
+mod tasks;
 #[path = "agree/trees.rs"]
 mod trees;
 

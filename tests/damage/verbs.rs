@@ -190,6 +190,8 @@ const ALL_RECORDS: ShownRecords = ShownRecords {
     switches: true,
     lost: true,
     bpf: true,
+    text_pokes: true,
+    rounds: false,
 };
 
 fn script(reader: &Reader, root: &Path) -> Said {
@@ -210,8 +212,12 @@ fn script(reader: &Reader, root: &Path) -> Said {
         json: true,
         ..options.clone()
     };
-    write_script(reader, &as_json, &mut JsonLines::default())?;
-    Ok(write_script(reader, &options, &mut io::sink())?.warnings)
+    write_script(reader, &as_json, &mut |_| {}, &mut JsonLines::default())?;
+    Ok(
+        write_script(reader, &options, &mut |_| {}, &mut io::sink())?
+            .profile
+            .warnings,
+    )
 }
 
 /// Takes lines, each of which must be JSON.

@@ -17,6 +17,7 @@ mod profile;
 mod quality;
 mod strings;
 mod tally;
+mod tasks;
 #[doc(hidden)]
 pub mod testing;
 pub mod timeline;
@@ -36,5 +37,6 @@ pub use profile::{EventProfile, Group, GroupedEvents, ListedUnnamed, Loss, Profi
 pub use quality::{Flaw, Quality};
 pub use strings::{StrId, Strings};
 pub use tally::{SampleCount, Tally, TallyParts};
+pub use tasks::{RecordedTask, TaskMapping, Tasks};
 pub use tree::{Node, Tree};
 pub use unwound::{EndedStacks, Unwound};

@@ -6,6 +6,7 @@ mod gaps;
 mod quality;
 mod stats;
 mod table;
+mod tasks;
 mod text;
 mod totals;
 mod tree;
@@ -19,6 +20,7 @@ pub use table::{
     EventTables, Layout, REPORT_VERSION, TableOptions, write_csv, write_json, write_markdown,
     write_table,
 };
+pub use tasks::{TaskDetail, write_tasks};
 pub use text::Fit;
 pub use totals::Percentage;
 pub use tree::{Graph, NodeValue, PrintType};

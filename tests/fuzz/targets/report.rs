@@ -82,5 +82,5 @@ fuzz_target!(|bytes: &[u8]| {
         locator,
         demangling: Demangling::Short,
     };
-    let _ = write_script(&reader, &options, &mut std::io::sink());
+    let _ = write_script(&reader, &options, &mut |_| {}, &mut std::io::sink());
 });

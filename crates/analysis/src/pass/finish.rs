@@ -6,12 +6,14 @@ use super::query::Query;
 use crate::about;
 use crate::event_groups::event_groups;
 use crate::hints::hints;
+use crate::index::{RecordingIndex, UNKNOWN_KIND};
 use crate::locations::comm_text;
 use crate::recording::Recording;
 use crate::symbolize::Symbols;
+use rprof_abi::RecordKind;
 use rprof_base::Counted;
 use rprof_machine::{ImageId, RecordedImage};
-use rprof_perfdata::RecordedEvent;
+use rprof_perfdata::{RecordedEvent, kind_name};
 use rprof_profile::{EventProfile, Group, Profile, Strings, Tally, TallyParts, UnnamedImage};
 use rprof_symbols::Reason;
 
@@ -30,6 +32,7 @@ pub(super) fn profile_of(
         frames: std::mem::take(&mut symbols.functions),
         unwound: counts.ends.named(&recording.index.history),
         gaps: recording.index.gaps.clone(),
+        records: records(&recording.index),
         warnings: std::mem::take(&mut symbols.warnings),
         ..Profile::default()
     };
@@ -45,6 +48,20 @@ pub(super) fn profile_of(
     add_unnamed(recording, unnamed, &mut profile);
     profile.warnings.extend(recording.warnings());
     profile
+}
+
+/// How many records there are of each kind, in the order of their numbers.
+fn records(index: &RecordingIndex) -> Vec<(String, u64)> {
+    let mut kinds = index.other_kinds.clone();
+    if index.n_samples > 0 {
+        kinds.insert(RecordKind::SAMPLE, index.n_samples);
+    }
+    let name = |kind| match kind {
+        UNKNOWN_KIND => "UNKNOWN".to_owned(),
+        kind => kind_name(kind),
+    };
+    let kinds = kinds.into_iter();
+    kinds.map(|(kind, n)| (name(kind), n)).collect()
 }
 
 fn add_event(

@@ -47,6 +47,10 @@ fn header(profile: &Profile) -> Map<String, Value> {
     if !about.command.is_empty() {
         header.insert("command".to_owned(), about.command.clone().into());
     }
+    if let Some(clock) = about.wall_clock {
+        let wall_clock = json!({"wall_ns": clock.wall_ns, "clock_ns": clock.clock_ns});
+        header.insert("wall_clock".to_owned(), wall_clock);
+    }
     header
 }
 

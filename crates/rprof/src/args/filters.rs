@@ -32,7 +32,7 @@ pub(crate) struct FilterArgs {
     hide_unresolved: bool,
 
     /// Only these processes
-    #[arg(help_heading = HEADING, long, value_name = "PID", value_delimiter = ',')]
+    #[arg(help_heading = HEADING, long, value_name = "PID", value_delimiter = ',', value_parser = parse_pid)]
     pid: Vec<i32>,
 
     /// Only the recorded command and what it started; with =PID, that process and what it started
@@ -48,7 +48,7 @@ pub(crate) struct FilterArgs {
     descendants: Option<Ancestor>,
 
     /// Only these threads
-    #[arg(help_heading = HEADING, long, value_name = "TID", value_delimiter = ',')]
+    #[arg(help_heading = HEADING, long, value_name = "TID", value_delimiter = ',', value_parser = parse_tid)]
     tid: Vec<i32>,
 
     /// Only samples on these CPUs, such as 0-3,8
@@ -121,6 +121,19 @@ fn parse_ancestor(text: &str) -> Result<Ancestor, String> {
             _ => Err("a process id".to_owned()),
         },
     }
+}
+
+fn parse_pid(text: &str) -> Result<i32, String> {
+    parse_id(text).ok_or_else(|| "a process id, or several separated by commas".to_owned())
+}
+
+fn parse_tid(text: &str) -> Result<i32, String> {
+    parse_id(text).ok_or_else(|| "a thread id, or several separated by commas".to_owned())
+}
+
+/// -1 is what the kernel writes of tasks that are gone.
+fn parse_id(text: &str) -> Option<i32> {
+    text.parse().ok().filter(|&id| id >= -1)
 }
 
 fn parse_max_stack(text: &str) -> Result<usize, String> {
@@ -213,6 +226,8 @@ mod tests {
             (["-S", "/(/"], "'/(/' is no regular expression"),
             (["-c", "file:/nowhere"], "reading /nowhere: No such file"),
             (["--time", "1"], "'1' has no comma"),
+            (["--pid", "x"], "a process id"),
+            (["--tid", "1,-5"], "a thread id"),
         ] {
             let said = filter(&options).unwrap_err();
             assert!(said.contains(why), "{said}");

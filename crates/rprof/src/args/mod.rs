@@ -5,6 +5,7 @@ mod columns;
 mod command;
 mod doctor;
 mod documented;
+mod examples;
 mod export;
 mod fde;
 mod filters;
