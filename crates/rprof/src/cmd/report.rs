@@ -85,7 +85,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         mode,
         positions: args.columns.positions(&table.columns),
         group_by: GroupBy {
-            dimensions: SortKey::dimensions(&table.columns.keys()),
+            dimensions: table.columns.dimensions(),
             time_quantum_ns: args.columns.time_quantum,
             trace_fields: trace_fields.found,
         },
