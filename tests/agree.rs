@@ -9,8 +9,12 @@
 mod common;
 #[path = "agree/filters.rs"]
 mod filters;
+#[path = "agree/groups.rs"]
+mod groups;
 #[path = "agree/keys.rs"]
 mod keys;
+#[path = "agree/switches.rs"]
+mod switches;
 #[path = "agree/tasks.rs"]
 mod tasks;
 #[path = "agree/trees.rs"]

@@ -7,7 +7,9 @@ use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::view::{Order, SortKey, Sum, WantedColumns, Weighing};
 use rprof_profile::{Dimension, DimensionValues, Filter};
-use rprof_report::{Graph, Layout, Percentage, TableOptions, write_stats, write_table};
+use rprof_report::{
+    EventTables, Graph, Layout, Percentage, TableOptions, write_stats, write_table,
+};
 use rprof_script::{FieldSelection, ScriptOptions, ShownRecords, write_script};
 use rprof_symbols::Demangling;
 use serde_json::Value;
@@ -134,6 +136,7 @@ fn report_by(keys: &[Dimension], reader: &Reader, root: &Path) -> Said {
     };
     let table = TableOptions {
         columns: wanted.columns(SortKey::DEFAULT, weighing),
+        events: EventTables::default(),
         graph: has_chains.then_some(graph),
         percent_limit: 0.0,
         is_filtered: false,

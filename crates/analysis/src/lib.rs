@@ -16,6 +16,7 @@
 mod about;
 mod binaries;
 mod error;
+mod event_groups;
 mod hints;
 mod image_symbols;
 mod index;

@@ -45,6 +45,15 @@ pub struct EventProfile {
     pub groups: Vec<Group>,
 }
 
+/// Events that were counted together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupedEvents {
+    /// What it was called, if anything.
+    pub name: Option<Untrusted<String>>,
+    /// Numbers of its events in the profile; its leader comes first.
+    pub members: Vec<usize>,
+}
+
 /// An image some of whose samples have no name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnnamedImage {
@@ -70,6 +79,8 @@ pub struct Profile {
     pub frames: Frames,
     /// Events, in the recording's order; those that only carry sideband are left out.
     pub events: Vec<EventProfile>,
+    /// Groups of them, as far as the recording says; each event is in one at most.
+    pub event_groups: Vec<GroupedEvents>,
     /// Images that lack names, the heaviest first.
     pub unnamed: Vec<UnnamedImage>,
     /// Whether names were looked up. If not, nobody knows what lacks one.
@@ -100,6 +111,7 @@ impl Default for Profile {
             strings: Strings::default(),
             frames: Frames::default(),
             events: Vec::new(),
+            event_groups: Vec::new(),
             unnamed: Vec::new(),
             has_names: true,
             unwound: Unwound::default(),

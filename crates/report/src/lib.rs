@@ -17,7 +17,8 @@ pub use flame::{Drawn, FlameOptions, FlamePalette, write_flame};
 pub use quality::{quality_advice, quality_faults, quality_line};
 pub use stats::write_stats;
 pub use table::{
-    Layout, REPORT_VERSION, TableOptions, write_csv, write_json, write_markdown, write_table,
+    EventTables, Layout, REPORT_VERSION, TableOptions, write_csv, write_json, write_markdown,
+    write_table,
 };
 pub use tasks::{TaskDetail, write_tasks};
 pub use text::Fit;

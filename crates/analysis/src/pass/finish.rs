@@ -4,6 +4,7 @@ use super::counts::{Counts, UnnamedWeights};
 use super::dimensions::{GroupKey, Grouping};
 use super::query::Query;
 use crate::about;
+use crate::event_groups::event_groups;
 use crate::hints::hints;
 use crate::index::{RecordingIndex, UNKNOWN_KIND};
 use crate::locations::comm_text;
@@ -37,9 +38,13 @@ pub(super) fn profile_of(
     };
     profile.warnings.extend(counts.ignored.warnings());
     profile.warnings.extend(grouping.warnings());
+    let mut numbers = Vec::new();
     for (idx, tally) in counts.tallies.into_iter().enumerate() {
+        let number = profile.events.len();
         add_event(grouping, recording, idx, tally, &mut profile);
+        numbers.push((profile.events.len() > number).then_some(number));
     }
+    profile.event_groups = event_groups(recording.reader, &numbers);
     add_unnamed(recording, unnamed, &mut profile);
     profile.warnings.extend(recording.warnings());
     profile

@@ -286,7 +286,8 @@ impl<'p, P: OrderedPass> Pass for Ordered<'p, P> {
         let (filter, recording) = (self.query.samples.filter, self.query.recording);
         let id = (sample.decoded.pid, sample.decoded.tid);
         let history = &recording.index.history;
-        let is_shown = local.shown.has(filter, history, id, sample.task);
+        let is_shown = local.shown.has(filter, history, id, sample.task)
+            && self.query.samples.has_socket(sample.decoded);
         if !is_shown || !self.pass.wants(sample) {
             return None;
         }

@@ -1,15 +1,16 @@
 //! Tables for spreadsheets and tickets: CSV and Markdown.
 
-use super::{Table, TableOptions};
+use super::{EventTables, Table, TableOptions};
 use crate::quality::{quality_advice, quality_line};
+use crate::totals::Totals;
 use rprof_base::{Counted, Share};
 use rprof_profile::Profile;
-use rprof_profile::view::{FieldValue, Row};
+use rprof_profile::view::{EventSets, Field, FieldValue};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Writes comma-separated values as RFC 4180 has them: a line of perf's names, then the rows. Shares are percentages. If
-/// there are several events, the first column says which.
+/// there are several tables, the first column says which event a row is of, and groups are taken apart.
 ///
 /// # Errors
 /// The writer's.
@@ -18,29 +19,47 @@ pub fn write_csv(
     options: &TableOptions,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let several = profile.events.len() > 1;
-    let fields = options.columns.shown.iter();
-    let names = fields.map(|&field| csv_cell(options.name(field)).into_owned());
-    let event = several.then(|| "event".to_owned());
-    let heading: Vec<String> = event.into_iter().chain(names).collect();
-    writeln!(out, "{}", heading.join(","))?;
-    for event in &profile.events {
-        let table = Table::of(profile, event, options);
+    let mut sets = options.events.of(profile);
+    let several = sets.len() > 1;
+    if several {
+        // All lines have the same columns.
+        let single = EventTables {
+            sets: EventSets::Single,
+            ..options.events
+        };
+        sets = single.of(profile);
+    }
+    for (number, set) in sets.into_iter().enumerate() {
+        let name = several.then(|| csv_cell(set.leader.name.raw()).into_owned());
+        let table = Table::of(profile, set, options);
+        if number == 0 {
+            let event = several.then(|| "event".to_owned());
+            let names = cells(&table, |field, event| {
+                csv_cell(&table.name(field, event)).into_owned()
+            });
+            let heading: Vec<String> = event.into_iter().chain(names).collect();
+            writeln!(out, "{}", heading.join(","))?;
+        }
         for row in &table.shown {
-            let name = several.then(|| csv_cell(event.name.raw()).into_owned());
-            let cells = table.columns().iter().map(|&field| {
-                match field.value(row, table.totals.weight, profile) {
+            let cells = cells(&table, |field, event| {
+                match table.value(field, row, event) {
                     FieldValue::Share(share) => share.to_string(),
                     FieldValue::Number(number) => number.to_string(),
                     FieldValue::Text(text) => csv_cell(&text).into_owned(),
                     FieldValue::None => String::new(),
                 }
             });
-            let line: Vec<String> = name.into_iter().chain(cells).collect();
+            let line: Vec<String> = name.clone().into_iter().chain(cells).collect();
             writeln!(out, "{}", line.join(","))?;
         }
     }
     Ok(())
+}
+
+/// A line's cells: of each column, of each of its events.
+fn cells(table: &Table<'_>, cell: impl Fn(Field, usize) -> String) -> Vec<String> {
+    let columns = table.event_columns();
+    columns.map(|(field, event)| cell(field, event)).collect()
 }
 
 /// In quotes where it has to be.
@@ -60,27 +79,27 @@ pub fn write_markdown(
     options: &TableOptions,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    for event in &profile.events {
-        let table = Table::of(profile, event, options);
-        let samples = Counted::new(table.totals.samples, "sample", "samples");
-        writeln!(
-            out,
-            "{samples} of event {}\n",
-            markdown_cell(&event.name.to_string())
-        )?;
-        let columns = table.columns();
-        let headings = columns
-            .iter()
-            .map(|&field| table.heading(field).trim().to_owned());
-        write_line(headings, out)?;
-        let rules = columns.iter().map(|field| match field.is_right() {
+    for set in options.events.of(profile) {
+        let events = if set.others.is_empty() {
+            "event"
+        } else {
+            "events"
+        };
+        let samples = Totals::all_of(&set, options).samples;
+        let samples = Counted::new(samples, "sample", "samples");
+        let name = markdown_cell(&set.to_string());
+        writeln!(out, "{samples} of {events} {name}\n")?;
+        let table = Table::of(profile, set, options);
+        let heading = |field, event| markdown_cell(&table.long_heading(field, event));
+        write_line(&cells(&table, heading), out)?;
+        let rule = |field: Field, _| match field.is_right() {
             true => "---:".to_owned(),
             false => "---".to_owned(),
-        });
-        write_line(rules, out)?;
-        let cell = |row: &Row, field| markdown_cell(table.cell(field, row).trim());
+        };
+        write_line(&cells(&table, rule), out)?;
         for row in &table.shown {
-            write_line(columns.iter().map(|&field| cell(row, field)), out)?;
+            let cell = |field, event| markdown_cell(table.cell(field, row, event).trim());
+            write_line(&cells(&table, cell), out)?;
         }
         if table.left_out.rows > 0 {
             let rows = Counted::new(table.left_out.rows as u64, "row more", "rows more");
@@ -96,8 +115,7 @@ pub fn write_markdown(
     Ok(())
 }
 
-fn write_line(cells: impl Iterator<Item = String>, out: &mut impl Write) -> io::Result<()> {
-    let cells: Vec<String> = cells.collect();
+fn write_line(cells: &[String], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "| {} |", cells.join(" | "))
 }
 

@@ -3,7 +3,7 @@
 use super::{Table, TableOptions};
 use crate::quality::{quality_advice, quality_line};
 use crate::tree::Graph;
-use rprof_profile::view::{Field, FieldValue, Order, Pruning, Row};
+use rprof_profile::view::{FieldValue, JoinedRow, Order, Pruning, Row};
 use rprof_profile::{EventProfile, Profile, Quality};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
@@ -28,9 +28,9 @@ pub fn write_json(
     out.write_all(b",\"quality\":")?;
     serde_json::to_writer(&mut *out, &quality(profile))?;
     out.write_all(b",\"events\":[")?;
-    for (number, event) in profile.events.iter().enumerate() {
+    for (number, set) in options.events.of(profile).into_iter().enumerate() {
         out.write_all(if number > 0 { b",\n" } else { b"\n" })?;
-        write_event(profile, event, options, out)?;
+        write_events(&Table::of(profile, set, options), out)?;
     }
     out.write_all(b"\n]}\n")
 }
@@ -85,29 +85,21 @@ fn quality(profile: &Profile) -> Value {
     all
 }
 
-fn write_event(
-    profile: &Profile,
-    event: &EventProfile,
-    options: &TableOptions,
-    out: &mut impl Write,
-) -> io::Result<()> {
-    let table = Table::of(profile, event, options);
-    let field =
-        |field: &Field| json!({"name": options.name(*field), "heading": table.heading(*field)});
-    let columns: Vec<Value> = table.columns().iter().map(field).collect();
-    let fields = [
-        ("name", event.name.raw().into()),
-        ("unit", event.kind.unit().unwrap_or("events").into()),
-        ("samples", table.totals.samples.into()),
-        ("weight", table.totals.weight.into()),
-        ("lost", event.loss.samples.into()),
-        ("lost_at_least", event.loss.at_least.into()),
-        ("columns", Value::from(columns)),
-        (
-            "left_out",
-            json!({"rows": table.left_out.rows, "weight": table.left_out.weight}),
-        ),
-    ];
+fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
+    let columns = table.event_columns().map(|(field, event)| {
+        let (name, heading) = (table.name(field, event), table.long_heading(field, event));
+        json!({"name": name, "heading": heading})
+    });
+    let columns: Vec<Value> = columns.collect();
+    let mut fields = event_fields(table, (0, table.set.leader)).to_vec();
+    if !table.set.others.is_empty() {
+        let members = table.set.events().enumerate();
+        let members = members.map(|event| Map::from_iter(event_fields(table, event)));
+        fields.push(("members".to_owned(), members.collect()));
+    }
+    let left_out = json!({"rows": table.left_out.rows, "weight": table.left_out.weight});
+    fields.push(("columns".to_owned(), columns.into()));
+    fields.push(("left_out".to_owned(), left_out));
     out.write_all(b"{")?;
     for (name, value) in fields {
         write!(out, "\"{name}\":{value},")?;
@@ -115,16 +107,33 @@ fn write_event(
     out.write_all(b"\"rows\":[")?;
     for (number, row) in table.shown.iter().enumerate() {
         out.write_all(if number > 0 { b",\n" } else { b"\n" })?;
-        serde_json::to_writer(&mut *out, &row_of(&table, row))?;
+        serde_json::to_writer(&mut *out, &row_of(table, row))?;
     }
     out.write_all(b"]}")
 }
 
+/// What there is to say of one of a table's events.
+fn event_fields(
+    table: &Table<'_>,
+    (number, event): (usize, &EventProfile),
+) -> [(String, Value); 6] {
+    let totals = table.totals_of(number);
+    let fields = [
+        ("name", event.name.raw().into()),
+        ("unit", event.kind.unit().unwrap_or("events").into()),
+        ("samples", totals.samples.into()),
+        ("weight", totals.weight.into()),
+        ("lost", event.loss.samples.into()),
+        ("lost_at_least", event.loss.at_least.into()),
+    ];
+    fields.map(|(name, value)| (name.to_owned(), value))
+}
+
 /// Fields by name; what was not recorded is left out.
-fn row_of(table: &Table<'_>, row: &Row) -> Map<String, Value> {
+fn row_of(table: &Table<'_>, row: &JoinedRow) -> Map<String, Value> {
     let mut cells = Map::new();
-    for field in table.columns() {
-        let value = match field.value(row, table.totals.weight, table.profile) {
+    for (field, event) in table.event_columns() {
+        let value = match table.value(field, row, event) {
             FieldValue::Share(share) => share.percent().into(),
             FieldValue::Number(number) => match (u64::try_from(number), i64::try_from(number)) {
                 (Ok(number), _) => number.into(),
@@ -134,10 +143,10 @@ fn row_of(table: &Table<'_>, row: &Row) -> Map<String, Value> {
             FieldValue::Text(text) => text.into(),
             FieldValue::None => continue,
         };
-        cells.insert(table.options.name(*field).to_owned(), value);
+        cells.insert(table.name(field, event).into_owned(), value);
     }
-    if let Some(graph) = table.options.graph {
-        cells.insert("tree".to_owned(), tree_of(table, row, graph));
+    if let Some(graph) = table.options.graph.filter(|_| !row.leader.is_absent()) {
+        cells.insert("tree".to_owned(), tree_of(table, &row.leader, graph));
     }
     cells
 }

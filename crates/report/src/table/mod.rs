@@ -3,6 +3,8 @@
 mod delimited;
 mod json;
 mod separated;
+#[cfg(test)]
+mod tests;
 mod text;
 
 pub use delimited::{write_csv, write_markdown};
@@ -14,14 +16,20 @@ use crate::text::Fit;
 use crate::totals::{Percentage, Totals};
 use crate::tree::Graph;
 use rprof_base::Share;
-use rprof_profile::view::{Columns, Field, Row, Rows, SortKey, Weighing};
-use rprof_profile::{Dimension, EventProfile, Profile};
+use rprof_profile::view::{
+    Columns, EventSet, EventSets, Field, FieldValue, JoinedRow, Row, Rows, SortKey, Weighing, join,
+};
+use rprof_profile::{Dimension, Profile};
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// How a table looks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableOptions {
     /// Columns, what rows are grouped by, and their order.
     pub columns: Columns,
+    /// Which events share a table.
+    pub events: EventTables,
     /// Trees; `None` for the table alone.
     pub graph: Option<Graph>,
     /// Rows below this percentage are left out.
@@ -36,6 +44,28 @@ pub struct TableOptions {
     pub colors: bool,
     /// What has room.
     pub layout: Layout,
+}
+
+/// Which tables there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventTables {
+    /// Which events share one.
+    pub sets: EventSets,
+    /// The event of a group whose sums rows are ordered by, from 0 on.
+    pub sort_idx: usize,
+    /// Also tables of events without samples.
+    pub with_empty: bool,
+}
+
+impl EventTables {
+    /// The events of each table. If none has samples, all are there.
+    pub(crate) fn of(self, profile: &Profile) -> Vec<EventSet<'_>> {
+        let mut sets = self.sets.of(profile);
+        if !self.with_empty && !sets.iter().all(EventSet::is_empty) {
+            sets.retain(|set| !set.is_empty());
+        }
+        sets
+    }
 }
 
 /// What of a table has room.
@@ -60,19 +90,21 @@ impl Layout {
     }
 }
 
-/// The table of an event.
+/// The table of an event, or of several side by side.
 #[derive(Debug)]
 pub(crate) struct Table<'p> {
     pub(crate) profile: &'p Profile,
-    pub(crate) event: &'p EventProfile,
+    pub(crate) set: EventSet<'p>,
     pub(crate) options: &'p TableOptions,
-    /// What percentages are of.
+    /// What percentages of the first event are of.
     pub(crate) totals: Totals,
+    /// Those of the others.
+    others: Vec<Totals>,
     /// Those that are shown, in order.
-    pub(crate) shown: Vec<Row>,
+    pub(crate) shown: Vec<JoinedRow>,
     /// What limits leave out.
     pub(crate) left_out: LeftOut,
-    /// All rows, for trees.
+    /// All rows of the first event, for trees.
     pub(crate) rows: Rows<'p>,
 }
 
@@ -80,44 +112,57 @@ pub(crate) struct Table<'p> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeftOut {
     pub(crate) rows: usize,
-    /// Of their own samples.
+    /// Of their own samples, of the first event.
     pub(crate) weight: u64,
 }
 
 impl LeftOut {
-    fn of(rows: &Rows<'_>, shown: &[Row]) -> Self {
+    fn of(n_rows: usize, rows: &Rows<'_>, shown: &[JoinedRow]) -> Self {
         let sum = |weights: &mut dyn Iterator<Item = u64>| weights.fold(0, u64::saturating_add);
         let all = sum(&mut rows.iter().map(|row| row.self_weight));
+        let of_shown = sum(&mut shown.iter().map(|row| row.leader.self_weight));
         Self {
-            rows: rows.iter().count() - shown.len(),
-            weight: all.saturating_sub(sum(&mut shown.iter().map(|row| row.self_weight))),
+            rows: n_rows - shown.len(),
+            weight: all.saturating_sub(of_shown),
         }
     }
 }
 
 impl<'p> Table<'p> {
-    /// The table of an event.
-    pub(crate) fn of(
-        profile: &'p Profile,
-        event: &'p EventProfile,
-        options: &'p TableOptions,
-    ) -> Self {
-        let totals = Totals::of(event, options);
-        let rows = Rows::of(profile, event, &options.columns);
-        let is_shown = |row: &&Row| {
+    /// The table of some events.
+    pub(crate) fn of(profile: &'p Profile, set: EventSet<'p>, options: &'p TableOptions) -> Self {
+        let rows = |event| Rows::of(profile, event, &options.columns);
+        let leader = rows(set.leader);
+        let totals = Totals::of(set.leader, options);
+        let is_shown = |row: &Row| {
             let share = Share::of(options.weight(row), totals.weight);
             share.percent() >= options.percent_limit
         };
         let limit = options.layout.limit.unwrap_or(usize::MAX);
-        let shown: Vec<Row> = rows.iter().filter(is_shown).take(limit).copied().collect();
+        let (n_rows, shown): (usize, Vec<JoinedRow>) = match &*set.others {
+            [] => {
+                let shown = leader.iter().filter(|row| is_shown(row)).take(limit);
+                let shown = shown.copied().map(JoinedRow::single);
+                (leader.iter().count(), shown.collect())
+            }
+            others => {
+                let others: Vec<Rows<'p>> = others.iter().map(|event| rows(event)).collect();
+                let all = join(&leader, &others, &options.columns, options.events.sort_idx);
+                let n_rows = all.len();
+                let shown = all.into_iter().filter(|row| is_shown(&row.leader));
+                (n_rows, shown.take(limit).collect())
+            }
+        };
+        let others = set.others.iter().map(|event| Totals::of(event, options));
         Self {
-            left_out: LeftOut::of(&rows, &shown),
+            left_out: LeftOut::of(n_rows, &leader, &shown),
             profile,
-            event,
+            others: others.collect(),
+            set,
             options,
             totals,
             shown,
-            rows,
+            rows: leader,
         }
     }
 
@@ -131,9 +176,69 @@ impl<'p> Table<'p> {
         field.heading(&self.options.columns)
     }
 
-    /// What a column says of a row, as perf shows it.
-    pub(crate) fn cell(&self, field: Field, row: &Row) -> String {
-        field.cell(row, self.totals.weight, self.profile)
+    /// The events that a column says something of: for keys, the first.
+    pub(crate) fn events_of(&self, field: Field) -> Range<usize> {
+        match field {
+            Field::Sum(_) => 0..1 + self.others.len(),
+            Field::Key(_) => 0..1,
+        }
+    }
+
+    /// Columns by event, in order.
+    pub(crate) fn event_columns(&self) -> impl Iterator<Item = (Field, usize)> {
+        let columns = self.columns().iter();
+        columns.flat_map(|&field| self.events_of(field).map(move |event| (field, event)))
+    }
+
+    /// What percentages of an event are of.
+    fn totals_of(&self, event: usize) -> Totals {
+        let others = self.others.get(event.wrapping_sub(1));
+        others.copied().unwrap_or(self.totals)
+    }
+
+    /// What a column says of an event's part of a row, as perf shows it.
+    pub(crate) fn cell(&self, field: Field, row: &JoinedRow, event: usize) -> String {
+        let whole = self.totals_of(event).weight;
+        field.cell(row.of(event), whole, self.profile)
+    }
+
+    /// The same for other programs.
+    pub(crate) fn value(&self, field: Field, row: &JoinedRow, event: usize) -> FieldValue {
+        let whole = self.totals_of(event).weight;
+        field.value(row.of(event), whole, self.profile)
+    }
+
+    /// A column of an event for other programs: of several, `cycles.overhead`.
+    pub(crate) fn name(&self, field: Field, event: usize) -> Cow<'p, str> {
+        let name = self.options.name(field);
+        match self.event_label(field, event) {
+            Some(label) => format!("{label}.{name}").into(),
+            None => name.into(),
+        }
+    }
+
+    /// Its heading: of several, `cycles Overhead`.
+    pub(crate) fn long_heading(&self, field: Field, event: usize) -> String {
+        let heading = self.heading(field).trim();
+        match self.event_label(field, event) {
+            Some(label) => format!("{label} {heading}"),
+            None => heading.to_owned(),
+        }
+    }
+
+    /// What tells the columns of several events apart: their names, with numbers where those are the same.
+    fn event_label(&self, field: Field, event: usize) -> Option<String> {
+        if self.others.is_empty() || matches!(field, Field::Key(_)) {
+            return None;
+        }
+        let names: Vec<&str> = self.set.events().map(|event| event.name.raw()).collect();
+        let (before, name) = (names.get(..event)?, *names.get(event)?);
+        Some(
+            match before.iter().filter(|other| **other == name).count() {
+                0 => name.to_owned(),
+                n => format!("{name}#{}", n + 1),
+            },
+        )
     }
 }
 

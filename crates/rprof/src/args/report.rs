@@ -2,7 +2,8 @@
 
 use super::graph::GraphWords;
 use super::{
-    ColumnArgs, FdeArgs, FoldArgs, HeaderArgs, InputArgs, LayoutArgs, StrictArgs, columns, examples,
+    ColumnArgs, FdeArgs, FoldArgs, GroupArgs, HeaderArgs, InputArgs, LayoutArgs, StrictArgs,
+    columns, examples,
 };
 use crate::screen::PagerArgs;
 use clap::ValueEnum;
@@ -78,6 +79,9 @@ pub(crate) struct ReportArgs {
         default_value = "absolute"
     )]
     pub(crate) percentage: PercentageOf,
+
+    #[command(flatten)]
+    pub(crate) groups: GroupArgs,
 
     #[command(flatten)]
     pub(crate) layout: LayoutArgs,

@@ -174,6 +174,7 @@ fn table_options(
     }
     Ok(TableOptions {
         columns,
+        events: args.groups.tables(),
         graph,
         percent_limit: args.percent_limit,
         is_filtered: !filter.accepts_all(),
