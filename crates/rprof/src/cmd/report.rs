@@ -138,6 +138,7 @@ fn check_form(args: &ReportArgs) -> Result<()> {
         (args.percent_limit > 0.0, "--percent-limit"),
         (args.percentage == PercentageOf::Relative, "--percentage"),
         (layout.limit.is_some(), "--limit"),
+        (args.groups.is_asked(), "--group"),
     ];
     let mut of_table = args.columns.asked().into_iter().chain(of_table);
     match of_table.find(|(is_asked, _)| *is_asked) {
