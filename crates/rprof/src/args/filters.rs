@@ -55,7 +55,8 @@ pub(crate) struct FilterArgs {
     #[arg(help_heading = HEADING, short = 'C', long, value_name = "CPUS", value_parser = parse_cpus)]
     cpu: Option<CpuList>,
 
-    /// Only samples of times at which as many threads of the recording run, such as 1,4-8 (record --latency)
+    /// Only samples of times at which as many threads of the recording run, such as 1,4-8; the
+    /// recording must have context switches
     #[arg(help_heading = HEADING, long, value_name = "LIST", value_parser = parse_cpus)]
     parallelism: Option<CpuList>,
 
