@@ -64,6 +64,7 @@ dimensions! {
     CommNoDigit = "comm_nodigit", "CommandNoDigit", text, "name of the thread, <N> for its digits";
     Cpu = "cpu", "CPU", cpu, "CPU";
     Socket = "socket", "Socket", socket, "socket of the CPU";
+    Parallelism = "parallelism", "Parallelism", number, "how many threads of the recording run at the time";
     Cgroup = "cgroup", "Cgroup", text, "control group";
     Time = "time", "Time", time, "time, in steps of --time-quantum";
     Trace = "trace", "Trace output", text, "text of tracepoints";

@@ -75,7 +75,7 @@ impl GroupedTallies {
             tally.add_samples(1, query.weight(decoded));
         }
         let is_shown =
-            self.shown.has(filter, history, id, entry.task) && query.samples.has_socket(decoded);
+            self.shown.has(filter, history, id, entry.task) && query.samples.shows(decoded);
         if !is_shown && !filter.hide_unresolved {
             return None;
         }

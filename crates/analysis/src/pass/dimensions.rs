@@ -8,7 +8,7 @@ use super::trace_texts::TraceTexts;
 use crate::Error;
 use crate::locations::{Location, TaskName, comm_text};
 use crate::recording::Recording;
-use crate::samples::sockets;
+use crate::samples::{Parallelism, sockets};
 use crate::stacks::own_address;
 use rprof_abi::sample::{BranchFlags, DataSource};
 use rprof_abi::{Sample, Weight};
@@ -69,6 +69,7 @@ pub(crate) struct Grouping<'a> {
     recording: &'a Recording<'a>,
     /// By CPU.
     sockets: Vec<u32>,
+    parallelism: Parallelism,
     texts: TraceTexts,
     places: Places,
     /// Whether a value is in what not every pass asks for.
@@ -91,11 +92,18 @@ impl<'a> Grouping<'a> {
         by.dimensions
             .iter()
             .try_for_each(|&one| check(recording.reader, one))?;
+        let parallelism = match has(Dimension::Parallelism) {
+            true => Parallelism::of(recording)?,
+            false => Parallelism::default(),
+        };
         let is_text = |one: &Dimension| matches!(one, Dimension::Trace | Dimension::TraceField(_));
         let has_texts = by.dimensions.iter().any(is_text);
         let is_rare = |one: &Dimension| {
-            use Dimension::{CommNoDigit, Cpu, Pid, Socket, Tid, Time};
-            let is_usual = matches!(one, Pid | Tid | CommNoDigit | Cpu | Socket | Time);
+            use Dimension::{CommNoDigit, Cpu, Parallelism, Pid, Socket, Tid, Time};
+            let is_usual = matches!(
+                one,
+                Pid | Tid | CommNoDigit | Cpu | Socket | Time | Parallelism
+            );
             !is_usual && !one.is_of_branches()
         };
         Ok(Self {
@@ -105,6 +113,7 @@ impl<'a> Grouping<'a> {
             by,
             recording,
             sockets,
+            parallelism,
         })
     }
 
@@ -163,6 +172,7 @@ impl<'a> Grouping<'a> {
                 let socket = self.sockets.get(usize::try_from(cpu?).ok()?);
                 socket.copied().map(u64::from)
             }
+            Dimension::Parallelism => Some(self.parallelism.at(sample.key).into()),
             Dimension::Time => {
                 let quantum = self.by.time_quantum_ns.max(1);
                 sample.head.time_ns.map(|time| time / quantum * quantum)

@@ -1,7 +1,7 @@
 //! Whether a recording has what a dimension is of.
 
 use crate::Error;
-use crate::samples::sockets;
+use crate::samples::{has_switches, sockets};
 use rprof_abi::SampleType;
 use rprof_perfdata::Reader;
 use rprof_profile::Dimension;
@@ -9,6 +9,16 @@ use rprof_profile::Dimension;
 /// Refuses a dimension in which no sample has a value.
 pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> {
     const WEIGHTS: &[SampleType] = &[SampleType::WEIGHT, SampleType::WEIGHT_STRUCT];
+    if dimension == Dimension::Parallelism {
+        return match has_switches(reader) {
+            true => Ok(()),
+            false => Err(not_recorded(
+                "context switches",
+                "parallelism",
+                " --latency",
+            )),
+        };
+    }
     let (bits, what, flag): (&[SampleType], _, _) = match dimension {
         Dimension::Cpu | Dimension::Socket => (&[SampleType::CPU], "CPUs", " --sample-cpu"),
         Dimension::Time => (&[SampleType::TIME], "times", " -T"),
@@ -67,9 +77,11 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
             (&[SampleType::IP][..], "addresses of code", "")
         }
         // What perf shows without them is an answer, too.
-        Dimension::Pid | Dimension::Tid | Dimension::CommNoDigit | Dimension::Cgroup => {
-            return Ok(());
-        }
+        Dimension::Pid
+        | Dimension::Tid
+        | Dimension::CommNoDigit
+        | Dimension::Cgroup
+        | Dimension::Parallelism => return Ok(()),
     };
     if dimension == Dimension::Socket && sockets(reader).is_empty() {
         return Err(not_recorded("sockets of CPUs", "socket", ""));

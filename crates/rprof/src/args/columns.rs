@@ -30,6 +30,11 @@ pub(crate) struct ColumnArgs {
     #[arg(long)]
     show_cpu_utilization: bool,
 
+    /// Shares of the time that passed, instead of CPU time, first: each sample's weight is divided by the threads of
+    /// the recording that ran then (record --latency)
+    #[arg(long)]
+    latency: bool,
+
     /// Steps of the sort key time: a number with ns, us, ms or s, such as 0.5ms
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = parse_quantum)]
     pub(crate) time_quantum: u64,
@@ -58,9 +63,10 @@ impl ColumnArgs {
             sort: asked(&self.sort, "sort key", recorded)?,
             fields: asked(&self.fields, "field", recorded)?,
             sums: sums.map(|(_, sum)| sum).collect(),
+            latency: self.latency,
         };
         let columns = wanted.columns(default, weighing);
-        let n_values = SortKey::dimensions(&columns.keys()).len();
+        let n_values = columns.dimensions().len();
         if n_values > DimensionValues::MOST {
             let most = DimensionValues::MOST;
             return Err(usage(format_args!(

@@ -85,7 +85,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         mode,
         positions: args.columns.positions(&table.columns),
         group_by: GroupBy {
-            dimensions: SortKey::dimensions(&table.columns.keys()),
+            dimensions: table.columns.dimensions(),
             time_quantum_ns: args.columns.time_quantum,
             trace_fields: trace_fields.found,
         },
@@ -138,6 +138,7 @@ fn check_form(args: &ReportArgs) -> Result<()> {
         (args.percent_limit > 0.0, "--percent-limit"),
         (args.percentage == PercentageOf::Relative, "--percentage"),
         (layout.limit.is_some(), "--limit"),
+        (args.groups.is_asked(), "--group"),
     ];
     let mut of_table = args.columns.asked().into_iter().chain(of_table);
     match of_table.find(|(is_asked, _)| *is_asked) {

@@ -186,7 +186,7 @@ impl Pass for TimelinePass<'_> {
         let filter = self.query.samples.filter;
         // Equal stacks of different threads are one.
         let is_shown = local.shown.has(filter, history, id, sample.task);
-        (is_shown && self.query.samples.has_socket(decoded)).then_some(0)
+        (is_shown && self.query.samples.shows(decoded)).then_some(0)
     }
 
     fn sample(
