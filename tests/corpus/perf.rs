@@ -148,9 +148,9 @@ fn commands_and_objects_have_the_shares_that_perf_gives_them() {
             "--sort",
             "comm,dso",
             "--no-branch-stack",
+            "--no-group",
         ];
-        let plain = ["--stdio", "--no-group"];
-        let theirs = perf(&[&flat[..], &plain].concat(), file)?;
+        let theirs = perf(&[&flat[..], &["--stdio"]].concat(), file)?;
         let ours = run(rprof(flat).arg("-i").arg(file)).ok().stdout;
         for heading in ["# Samples: ", "# Event count (approx.): "] {
             // perf leaves out events without samples.
