@@ -94,6 +94,7 @@ mod tests {
         (event.samples, event.weight) = (5, 50);
         let options = TableOptions {
             columns: Columns::of(&[], Weighing::Own),
+            hierarchy: false,
             graph: None,
             percent_limit: 0.0,
             is_filtered,

@@ -87,8 +87,8 @@ impl<'a> Grouping<'a> {
         let is_text = |one: &Dimension| matches!(one, Dimension::Trace | Dimension::TraceField(_));
         let has_texts = by.dimensions.iter().any(is_text);
         let is_rare = |one: &Dimension| {
-            use Dimension::{CommNoDigit, Cpu, Pid, Socket, Tid, Time};
-            !matches!(one, Pid | Tid | CommNoDigit | Cpu | Socket | Time)
+            use Dimension::{CommNoDigit, Cpu, Parent, Pid, Socket, Tid, Time};
+            !matches!(one, Pid | Tid | CommNoDigit | Cpu | Socket | Time | Parent)
         };
         Ok(Self {
             needs_all_fields: by.dimensions.iter().any(is_rare),
@@ -126,6 +126,8 @@ impl<'a> Grouping<'a> {
                 sample.head.time_ns.map(|time| time / quantum * quantum)
             }
             Dimension::Cgroup => Some(fields?.cgroup.unwrap_or(NO_CGROUP)),
+            // Stacks have names only when all are counted: the profile finds them.
+            Dimension::Parent => None,
             Dimension::Trace => self.texts.whole(sample.event, fields?.raw?, self.endian()),
             Dimension::TraceField(number) => {
                 let field = self.by.trace_fields.get(usize::from(number))?;
@@ -256,9 +258,11 @@ fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> {
             " --phys-data",
         ),
         // What perf shows without them is an answer, too.
-        Dimension::Pid | Dimension::Tid | Dimension::CommNoDigit | Dimension::Cgroup => {
-            return Ok(());
-        }
+        Dimension::Pid
+        | Dimension::Tid
+        | Dimension::CommNoDigit
+        | Dimension::Cgroup
+        | Dimension::Parent => return Ok(()),
     };
     if dimension == Dimension::Socket && sockets(reader).is_empty() {
         return Err(not_recorded("sockets of CPUs", "socket", ""));

@@ -1,7 +1,9 @@
 //! The columns of a table, as perf's options have them.
 
-use super::row::Weighing;
+use super::row::{Row, Weighing};
 use super::{Field, SortKey, Sum};
+use crate::Profile;
+use std::cmp::Ordering;
 
 /// The columns of a table, and what its rows are.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +35,21 @@ pub enum Asked {
 impl Asked {
     fn is_only(&self) -> bool {
         matches!(self, Self::Only(_))
+    }
+
+    /// Beside these keys, one more as the last; `shown` are the fields that are asked for.
+    #[must_use]
+    pub fn with(self, key: Field, shown: &Self) -> Self {
+        let with = |mut fields: Vec<Field>| {
+            add(&mut fields, [key]);
+            fields
+        };
+        match self {
+            Self::Default if shown.is_only() => Self::Only(vec![key]),
+            Self::Default => Self::More(vec![key]),
+            Self::More(fields) => Self::More(with(fields)),
+            Self::Only(fields) => Self::Only(with(fields)),
+        }
     }
 
     fn fields(&self) -> &[Field] {
@@ -105,6 +122,13 @@ impl Columns {
     /// perf's default: shares, then keys, ordered by them.
     pub fn of(keys: &[SortKey], weighing: Weighing) -> Self {
         WantedColumns::default().columns(keys, weighing)
+    }
+
+    /// The order of two rows.
+    pub(super) fn compare(&self, a: &Row, b: &Row, profile: &Profile) -> Ordering {
+        let differ = |field: &Field| Some(field.compare(a, b, profile)).filter(|one| one.is_ne());
+        let mut fields = self.order.iter();
+        fields.find_map(differ).unwrap_or(Ordering::Equal)
     }
 
     /// What rows are grouped by.

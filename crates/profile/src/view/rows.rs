@@ -2,12 +2,11 @@
 
 use super::ranks::Ranks;
 use super::row::{Row, RowKey, Weighing};
-use super::{Columns, Field, SortKey};
+use super::{Columns, SortKey};
 use crate::tree::{ChildLists, NodeLists};
 use crate::{EventProfile, FrameId, Profile};
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use std::cmp::Ordering;
 use std::sync::OnceLock;
 
 /// The rows of one event, and what is needed to grow trees below them.
@@ -92,8 +91,8 @@ impl<'p> Rows<'p> {
 
     /// Whether a row's first column is this function.
     pub fn begins_with(&self, row: &Row, frame: FrameId) -> bool {
-        let function = |id| self.profile.frames.function_of(id);
-        self.is_by_symbol && row.key.frame.map(function) == Some(frame)
+        let function = self.profile.frames.function_of(frame);
+        self.is_by_symbol && row.key.frame == Some(function)
     }
 
     /// The nodes of each row.
@@ -151,13 +150,7 @@ impl<'p> Rows<'p> {
             .filter(|(_, row)| self.weighing == Weighing::WithChildren || row.self_samples > 0)
             .map(|(number, _)| number)
             .collect();
-        let compare = |a: &Row, b: &Row| {
-            let mut fields = columns.order.iter();
-            let differ =
-                |field: &Field| Some(field.compare(a, b, self.profile)).filter(|one| one.is_ne());
-            fields.find_map(differ).unwrap_or(Ordering::Equal)
-        };
-        order.sort_by(|&a, &b| compare(&rows[a as usize], &rows[b as usize]));
+        order.sort_by(|&a, &b| columns.compare(&rows[a as usize], &rows[b as usize], self.profile));
         self.order = order;
     }
 }
@@ -225,7 +218,7 @@ impl<'p> Codes<'p> {
         }
         match (self.has_symbol, self.has_image) {
             // A function is in one image.
-            (true, _) => frame.number(),
+            (true, _) => self.profile.frames.function_of(frame).number(),
             (false, true) => self.profile.frames.of(frame).image.number(),
             (false, false) => 0,
         }

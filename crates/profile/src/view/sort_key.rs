@@ -104,6 +104,21 @@ impl SortKey {
         }
     }
 
+    /// Puts this key's part of a row's key into another one, in the order of keys.
+    pub(super) fn copy(self, from: &RowKey, to: &mut RowKey) {
+        match self {
+            Self::Comm => to.comm = from.comm,
+            Self::Dimension(one) => to.values.set(one, from.values.get(one)),
+            Self::Dso => to.image = from.image,
+            Self::Symbol => to.frame = from.frame,
+            Self::Srcline => to.position = from.position,
+            Self::Srcfile => {
+                let file = from.position.map(|(file, _)| (file, None));
+                to.position = to.position.or(file);
+            }
+        }
+    }
+
     /// The cell of a row in this key's column, as it is displayed.
     pub fn cell(self, row: &RowKey, profile: &Profile) -> String {
         let text =
@@ -152,7 +167,10 @@ impl SortKey {
                     row.values.get(one).map(|value| match value {
                         DimensionValue::Number(number) => (number, None),
                         DimensionValue::Task(id, _) => (id.into(), None),
-                        DimensionValue::Text(id) => (0, text(Some(id))),
+                        // perf has no name for it.
+                        DimensionValue::Text(id) => {
+                            (one.is_other(id, &profile.strings).into(), text(Some(id)))
+                        }
                     })
                 };
                 let order = value(a).cmp(&value(b));

@@ -4,12 +4,13 @@ use super::{Table, TableOptions};
 use crate::quality::{quality_advice, quality_line};
 use rprof_base::{Counted, Share};
 use rprof_profile::Profile;
-use rprof_profile::view::{FieldValue, Row};
+use rprof_profile::view::{Field, FieldValue, LevelRow};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Writes comma-separated values as RFC 4180 has them: a line of perf's names, then the rows. Shares are percentages. If
-/// there are several events, the first column says which.
+/// there are several events, the first column says which. Rows in levels have a column `level`, from 1 on, and the keys
+/// of the rows that they are below.
 ///
 /// # Errors
 /// The writer's.
@@ -19,28 +20,38 @@ pub fn write_csv(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let several = profile.events.len() > 1;
+    let has_levels = options.hierarchy;
     let fields = options.columns.shown.iter();
     let names = fields.map(|&field| csv_cell(options.name(field)).into_owned());
     let event = several.then(|| "event".to_owned());
-    let heading: Vec<String> = event.into_iter().chain(names).collect();
+    let level = has_levels.then(|| "level".to_owned());
+    let heading: Vec<String> = event.into_iter().chain(level).chain(names).collect();
     writeln!(out, "{}", heading.join(","))?;
     for event in &profile.events {
         let table = Table::of(profile, event, options);
-        for row in &table.shown {
+        for shown in &table.shown {
             let name = several.then(|| csv_cell(event.name.raw()).into_owned());
-            let cells = table.columns().iter().map(|&field| {
-                match field.value(row, table.totals.weight, profile) {
-                    FieldValue::Share(share) => share.to_string(),
-                    FieldValue::Number(number) => number.to_string(),
-                    FieldValue::Text(text) => csv_cell(&text).into_owned(),
-                    FieldValue::None => String::new(),
-                }
-            });
-            let line: Vec<String> = name.into_iter().chain(cells).collect();
+            let level = has_levels.then(|| (shown.depth + 1).to_string());
+            let cells = table.columns().iter();
+            let cells = cells.map(|&field| csv_value(&table, field, shown));
+            let line: Vec<String> = name.into_iter().chain(level).chain(cells).collect();
             writeln!(out, "{}", line.join(","))?;
         }
     }
     Ok(())
+}
+
+/// What a column says of a row; of rows in levels, keys further in say nothing.
+fn csv_value(table: &Table<'_>, field: Field, shown: &LevelRow) -> String {
+    if table.level(field).is_some_and(|level| level > shown.depth) {
+        return String::new();
+    }
+    match field.value(&shown.row, table.totals.weight, table.profile) {
+        FieldValue::Share(share) => share.to_string(),
+        FieldValue::Number(number) => number.to_string(),
+        FieldValue::Text(text) => csv_cell(&text).into_owned(),
+        FieldValue::None => String::new(),
+    }
 }
 
 /// In quotes where it has to be.
@@ -51,7 +62,8 @@ fn csv_cell(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Writes a table of Markdown for each event, and below it what is left out and what the profile is worth.
+/// Writes a table of Markdown for each event, and below it what is left out and what the profile is worth. Rows in levels
+/// have one key each, in its column.
 ///
 /// # Errors
 /// The writer's.
@@ -78,9 +90,12 @@ pub fn write_markdown(
             false => "---".to_owned(),
         });
         write_line(rules, out)?;
-        let cell = |row: &Row, field| markdown_cell(table.cell(field, row).trim());
-        for row in &table.shown {
-            write_line(columns.iter().map(|&field| cell(row, field)), out)?;
+        let cell = |shown: &LevelRow, field| match table.is_of(field, shown) {
+            true => markdown_cell(table.cell(field, &shown.row).trim()),
+            false => String::new(),
+        };
+        for shown in &table.shown {
+            write_line(columns.iter().map(|&field| cell(shown, field)), out)?;
         }
         if table.left_out.rows > 0 {
             let rows = Counted::new(table.left_out.rows as u64, "row more", "rows more");

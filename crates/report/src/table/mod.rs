@@ -1,6 +1,7 @@
 //! The table of an event: columns, and the rows that are shown. Its forms are files beside this one.
 
 mod delimited;
+mod hierarchy;
 mod json;
 mod separated;
 mod text;
@@ -14,7 +15,7 @@ use crate::text::Fit;
 use crate::totals::{Percentage, Totals};
 use crate::tree::Graph;
 use rprof_base::Share;
-use rprof_profile::view::{Columns, Field, Row, Rows, SortKey, Weighing};
+use rprof_profile::view::{Columns, Field, LevelRow, Row, Rows, SortKey, Weighing};
 use rprof_profile::{Dimension, EventProfile, Profile};
 
 /// How a table looks.
@@ -22,6 +23,8 @@ use rprof_profile::{Dimension, EventProfile, Profile};
 pub struct TableOptions {
     /// Columns, what rows are grouped by, and their order.
     pub columns: Columns,
+    /// Whether each key is a level of rows, those of the next one below it.
+    pub hierarchy: bool,
     /// Trees; `None` for the table alone.
     pub graph: Option<Graph>,
     /// Rows below this percentage are left out.
@@ -69,14 +72,17 @@ pub(crate) struct Table<'p> {
     /// What percentages are of.
     pub(crate) totals: Totals,
     /// Those that are shown, in order.
-    pub(crate) shown: Vec<Row>,
+    pub(crate) shown: Vec<LevelRow>,
     /// What limits leave out.
     pub(crate) left_out: LeftOut,
     /// All rows, for trees.
     pub(crate) rows: Rows<'p>,
 }
 
-/// Rows that are not shown.
+/// The last column is not padded, and names may have thousands of characters: its dots end here.
+const LAST_COLUMN: usize = 60;
+
+/// Rows that are not shown; of those in levels, the innermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeftOut {
     pub(crate) rows: usize,
@@ -85,13 +91,17 @@ pub(crate) struct LeftOut {
 }
 
 impl LeftOut {
-    fn of(rows: &Rows<'_>, shown: &[Row]) -> Self {
-        let sum = |weights: &mut dyn Iterator<Item = u64>| weights.fold(0, u64::saturating_add);
-        let all = sum(&mut rows.iter().map(|row| row.self_weight));
-        Self {
-            rows: rows.iter().count() - shown.len(),
-            weight: all.saturating_sub(sum(&mut shown.iter().map(|row| row.self_weight))),
+    fn of(rows: &Rows<'_>, shown: &[LevelRow]) -> Self {
+        let mut left_out = Self { rows: 0, weight: 0 };
+        for row in rows.iter() {
+            left_out.rows += 1;
+            left_out.weight = left_out.weight.saturating_add(row.self_weight);
         }
+        for LevelRow { row, .. } in shown.iter().filter(|shown| shown.is_innermost) {
+            left_out.rows -= 1;
+            left_out.weight = left_out.weight.saturating_sub(row.self_weight);
+        }
+        left_out
     }
 }
 
@@ -104,12 +114,21 @@ impl<'p> Table<'p> {
     ) -> Self {
         let totals = Totals::of(event, options);
         let rows = Rows::of(profile, event, &options.columns);
-        let is_shown = |row: &&Row| {
-            let share = Share::of(options.weight(row), totals.weight);
+        let is_shown = |shown: &LevelRow| {
+            let share = Share::of(options.weight(&shown.row), totals.weight);
             share.percent() >= options.percent_limit
         };
         let limit = options.layout.limit.unwrap_or(usize::MAX);
-        let shown: Vec<Row> = rows.iter().filter(is_shown).take(limit).copied().collect();
+        let shown: Vec<LevelRow> = match options.hierarchy {
+            true => {
+                let levels = rows.levels(&options.columns).into_iter();
+                levels.filter(is_shown).take(limit).collect()
+            }
+            false => {
+                let rows = rows.iter().copied().map(LevelRow::flat);
+                rows.filter(is_shown).take(limit).collect()
+            }
+        };
         Self {
             left_out: LeftOut::of(&rows, &shown),
             profile,
@@ -129,6 +148,19 @@ impl<'p> Table<'p> {
     /// The heading of a column.
     pub(crate) fn heading(&self, field: Field) -> &'p str {
         field.heading(&self.options.columns)
+    }
+
+    /// Which level a column is the key of, if rows are in levels.
+    pub(crate) fn level(&self, field: Field) -> Option<usize> {
+        let is_key = |field: &&Field| matches!(field, Field::Key(_));
+        let mut keys = self.columns().iter().filter(is_key);
+        let level = keys.position(|&key| key == field);
+        level.filter(|_| self.options.hierarchy)
+    }
+
+    /// Whether a column is of a row: keys are of the rows of their level.
+    pub(crate) fn is_of(&self, field: Field, shown: &LevelRow) -> bool {
+        self.level(field).is_none_or(|level| level == shown.depth)
     }
 
     /// What a column says of a row, as perf shows it.

@@ -1,6 +1,7 @@
 //! Tables as text: what perf users know, trees below its rows.
 
-use super::{Layout, Table, TableOptions, separated};
+use super::hierarchy::Levels;
+use super::{LAST_COLUMN, Layout, Table, TableOptions, separated};
 use crate::quality::{quality_advice, quality_line};
 use crate::text::{Fit, padded, shrunk, split_tree_line, start, width};
 use crate::tree::write_tree;
@@ -91,27 +92,26 @@ fn write_event(
 ) -> io::Result<()> {
     let table = Table::of(profile, event, options);
     let widths = widths_of(&table);
+    let levels = options.hierarchy.then(|| Levels::of(&table));
     if !options.layout.quiet {
         write_losses(profile, event, out)?;
         table.totals.write_heading(table.event, options, out)?;
         writeln!(out, "#")?;
-        write_heading(&table, &widths, out)?;
-    }
-    for row in &table.shown {
-        match &options.layout.separator {
-            None => write_row(&table, row, &widths, out)?,
-            Some(separator) => separated::write_row(&table, row, separator, &widths, out)?,
+        match &levels {
+            Some(levels) => levels.write_heading(out)?,
+            None => write_heading(&table, &widths, out)?,
         }
-        if let Some(graph) = options.graph {
-            let weight = options.weight(row);
-            match options.layout.fit {
-                None => write_tree(&table, row, graph, weight, out)?,
-                Some(fit) => {
-                    let mut tree = Vec::new();
-                    write_tree(&table, row, graph, weight, &mut tree)?;
-                    write_fitted(&tree, fit, out)?;
-                }
+    }
+    for (at, shown) in table.shown.iter().enumerate() {
+        match (&levels, &options.layout.separator) {
+            (Some(levels), _) => levels.write_row(shown, table.shown.get(at + 1), out)?,
+            (None, None) => write_row(&table, &shown.row, &widths, out)?,
+            (None, Some(separator)) => {
+                separated::write_row(&table, &shown.row, separator, &widths, out)?;
             }
+        }
+        if shown.is_innermost {
+            write_tree_of(&table, &shown.row, out)?;
         }
     }
     if table.left_out.rows > 0 && !options.layout.quiet {
@@ -121,6 +121,22 @@ fn write_event(
     }
     writeln!(out)?;
     writeln!(out)
+}
+
+/// Writes the tree below a row, if there are trees.
+fn write_tree_of(table: &Table<'_>, row: &Row, out: &mut impl Write) -> io::Result<()> {
+    let Some(graph) = table.options.graph else {
+        return Ok(());
+    };
+    let weight = table.options.weight(row);
+    match table.options.layout.fit {
+        None => write_tree(table, row, graph, weight, out),
+        Some(fit) => {
+            let mut tree = Vec::new();
+            write_tree(table, row, graph, weight, &mut tree)?;
+            write_fitted(&tree, fit, out)
+        }
+    }
 }
 
 /// Writes a tree whose names are cut to fit.
@@ -133,9 +149,6 @@ fn write_fitted(tree: &[u8], fit: Fit, out: &mut impl Write) -> io::Result<()> {
     }
     Ok(())
 }
-
-/// The last column is not padded, and names may have thousands of characters: its dots end here.
-const LAST_COLUMN: usize = 60;
 
 /// How wide each column is.
 fn widths_of(table: &Table<'_>) -> Vec<usize> {
@@ -155,7 +168,8 @@ fn widths_of(table: &Table<'_>) -> Vec<usize> {
             Field::Sum(_) => field.min_width(),
             Field::Key(_) if is_last && layout.is_open() => LAST_COLUMN,
             Field::Key(_) => {
-                let cells = table.shown.iter().map(|row| width(&table.cell(field, row)));
+                let cells = table.shown.iter();
+                let cells = cells.map(|shown| width(&table.cell(field, &shown.row)));
                 cells.max().unwrap_or(0)
             }
         };
@@ -241,7 +255,7 @@ fn cut<'t>(
 }
 
 /// A text in its column, at the side where its field's cells stand.
-fn placed(text: &str, columns: usize, field: Field) -> String {
+pub(super) fn placed(text: &str, columns: usize, field: Field) -> String {
     match field.is_right() {
         true => format!("{text:>columns$}"),
         false => padded(text, columns),
@@ -249,7 +263,7 @@ fn placed(text: &str, columns: usize, field: Field) -> String {
 }
 
 /// A percentage: from 5 % on red, from 0.5 % on green.
-fn colored(cell: &str, share: Share) -> String {
+pub(super) fn colored(cell: &str, share: Share) -> String {
     match share.percent() {
         5.0.. => format!("\x1b[31m{cell}\x1b[0m"),
         0.5.. => format!("\x1b[32m{cell}\x1b[0m"),

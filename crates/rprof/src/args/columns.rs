@@ -14,6 +14,10 @@ pub(crate) struct ColumnArgs {
     #[arg(short = 's', long, value_name = "KEYS")]
     sort: Vec<String>,
 
+    /// A level for each key: rows of the first one, below each its rows by the next one. As with --no-children
+    #[arg(long, conflicts_with_all = ["fields", "field_separator", "column_widths"])]
+    pub(crate) hierarchy: bool,
+
     /// Columns to show, in this order; with + before them, beside the usual ones
     #[arg(short = 'F', long, value_name = "FIELDS")]
     fields: Vec<String>,
@@ -34,16 +38,18 @@ pub(crate) struct ColumnArgs {
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = parse_quantum)]
     pub(crate) time_quantum: u64,
 
-    /// Source files by their whole paths (srcline, srcfile)
+    /// Source files by their whole paths (srcline, srcfile, -g srcline)
     #[arg(long)]
     full_source_path: bool,
 }
 
 impl ColumnArgs {
-    /// The columns of a table; `recorded` says which fields a word is that only the recording knows.
+    /// The columns of a table, with a key that another option adds; `recorded` says which fields a word is that only
+    /// the recording knows.
     pub(crate) fn columns(
         &self,
         weighing: Weighing,
+        added: Option<SortKey>,
         recorded: &mut dyn FnMut(&str) -> Vec<Field>,
     ) -> Result<Columns> {
         let sums = [
@@ -53,9 +59,14 @@ impl ColumnArgs {
             (self.show_total_period, Sum::Period),
         ];
         let sums = sums.into_iter().filter(|(is_shown, _)| *is_shown);
+        let fields = asked(&self.fields, "field", recorded)?;
+        let sort = asked(&self.sort, "sort key", recorded)?;
         let wanted = WantedColumns {
-            sort: asked(&self.sort, "sort key", recorded)?,
-            fields: asked(&self.fields, "field", recorded)?,
+            sort: match added {
+                Some(key) => sort.with(Field::Key(key), &fields),
+                None => sort,
+            },
+            fields,
             sums: sums.map(|(_, sum)| sum).collect(),
         };
         let columns = wanted.columns(SortKey::DEFAULT, weighing);
@@ -75,10 +86,9 @@ impl ColumnArgs {
     pub(crate) fn positions(&self, columns: &Columns) -> WantedPositions {
         let keys = columns.keys();
         let is_asked = keys.contains(&SortKey::Srcline) || keys.contains(&SortKey::Srcfile);
-        match (is_asked, self.full_source_path) {
-            (false, _) => WantedPositions::No,
-            (true, false) => WantedPositions::Names,
-            (true, true) => WantedPositions::Paths,
+        WantedPositions {
+            in_rows: is_asked,
+            full_paths: self.full_source_path,
         }
     }
 }

@@ -16,6 +16,7 @@ mod input;
 mod layout;
 mod limits;
 mod list;
+mod parent;
 mod record;
 mod recording;
 mod report;
@@ -39,6 +40,7 @@ pub(crate) use input::InputArgs;
 pub(crate) use layout::{LayoutArgs, ReportFormat};
 pub(crate) use limits::LimitArgs;
 pub(crate) use list::ListArgs;
+pub(crate) use parent::ParentArgs;
 use record::parse_control;
 pub(crate) use record::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
 pub(crate) use recording::Recording;
@@ -114,7 +116,7 @@ pub(crate) enum Command {
     #[command(hide = true, name = STAT_REPORT, bin_name = "rprof stat report")]
     StatReport(StatReportArgs),
     /// Show where samples were taken, as a table with call trees
-    Report(ReportArgs),
+    Report(Box<ReportArgs>),
     /// Draw a flame graph (SVG) of a recording, or of a command that is recorded first
     Flame(Box<FlameArgs>),
     /// Write what other viewers read: Firefox Profiler, speedscope, pprof and more
