@@ -22,4 +22,6 @@ pub use sort_key::SortKey;
 pub use sum::Sum;
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;
