@@ -67,10 +67,10 @@ pub struct Position {
 /// Where in its function a frame is, as call trees tell frames apart: by address or by line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NodePlace {
-    /// What stands after the function's name; nothing where that is not known.
-    pub text: Option<StrId>,
-    /// Its address; 0 where lines alone count.
-    pub address: u64,
+    /// What stands after the function's name; empty where that is not known.
+    pub text: StrId,
+    /// Tells places of one text apart: the number of the address. 0 where lines alone count.
+    pub number: u32,
     /// The frame without its place.
     pub function: FrameId,
 }
@@ -149,6 +149,11 @@ impl Frames {
         let node = self.node_of(id);
         let place = self.of(node).place;
         place.map_or(node, |place| place.function)
+    }
+
+    /// Whether any frame has a place of call trees.
+    pub(crate) fn has_places(&self) -> bool {
+        self.0.values().iter().any(|frame| frame.place.is_some())
     }
 
     /// A frame as call trees have it: without what tells only rows apart.

@@ -46,8 +46,8 @@ impl Frames {
     /// The same in parts: its name, or where it starts, or its address and image; then its place, if it has one.
     pub fn label_parts<'a>(&self, id: FrameId, strings: &'a Strings) -> Label<'a> {
         let frame = self.of(id);
-        let place = frame.place.and_then(|place| place.text);
-        let place = place.map_or("", |text| strings.of(text).into_raw());
+        let place = frame.place.map(|place| strings.of(place.text).into_raw());
+        let place = place.unwrap_or_default();
         let blank = if place.is_empty() { "" } else { " " };
         if let Some(name) = frame.name {
             let name = strings.of(name).into_raw();

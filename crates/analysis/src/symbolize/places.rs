@@ -1,7 +1,6 @@
 //! Frames told apart by where in their functions they are: by lines for rows, by lines or addresses for call trees.
 
 use super::symbols::{SourceLine, Symbols};
-use crate::locations::Location;
 use rprof_profile::{FrameId, FrameInfo, NodeKey, NodePlace, Position};
 use rprof_symbols::{Frame, Line, Symbolized};
 
@@ -30,8 +29,8 @@ impl Positions {
 
 /// What a node of call trees says of its place.
 pub(super) struct Place {
-    text: Option<String>,
-    address: u64,
+    text: String,
+    number: u32,
 }
 
 impl Symbols {
@@ -49,7 +48,7 @@ impl Symbols {
     pub(super) fn node_place(
         &self,
         symbolized: &Symbolized,
-        (idx, location): (usize, &Location),
+        idx: usize,
         frame: &Frame,
     ) -> Option<Place> {
         let positions = self.positions?;
@@ -64,25 +63,25 @@ impl Symbols {
         let line = shown.and_then(|frame| frame.line).map(text);
         match positions.nodes {
             NodeKey::Function => None,
-            NodeKey::Srcline => line.map(|text| Place {
-                text: Some(text),
-                address: 0,
-            }),
-            NodeKey::Address => Some(Place {
-                text: line.or_else(|| (!frame.is_inlined).then(|| format!("+{}", frame.offset))),
-                address: location.address,
-            }),
+            NodeKey::Srcline => line.map(|text| Place { text, number: 0 }),
+            NodeKey::Address => {
+                let offset = || (!frame.is_inlined).then(|| format!("+{}", frame.offset));
+                Some(Place {
+                    text: line.or_else(offset).unwrap_or_default(),
+                    number: u32::try_from(self.n_locations()).unwrap_or(u32::MAX),
+                })
+            }
         }
     }
 
     /// The frame of a function at a place of call trees.
     pub(super) fn node(&mut self, function: FrameId, place: Option<Place>) -> FrameId {
-        let Some(Place { text, address }) = place else {
+        let Some(Place { text, number }) = place else {
             return function;
         };
         let place = NodePlace {
-            text: text.map(|text| self.strings.intern(&text)),
-            address,
+            text: self.strings.intern(&text),
+            number,
             function,
         };
         let frame = *self.functions.of(function);

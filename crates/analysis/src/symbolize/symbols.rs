@@ -150,6 +150,11 @@ impl Symbols {
         self.numbers.get(&location).copied().unwrap_or(u32::MAX)
     }
 
+    /// How many locations have their frames: the number of the next one.
+    pub(super) fn n_locations(&self) -> usize {
+        self.entries.len()
+    }
+
     /// All locations, by number.
     pub(crate) fn locations(&self) -> &[Location] {
         &self.locations
@@ -241,7 +246,7 @@ impl Symbols {
                     is_inlined: frame.is_inlined,
                     ..function
                 });
-                let place = self.node_place(&symbolized, (idx, location), frame);
+                let place = self.node_place(&symbolized, idx, frame);
                 let node = self.node(function, place);
                 let placed = self.placed(node, row);
                 self.frames.push(placed);

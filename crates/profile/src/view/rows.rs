@@ -192,6 +192,7 @@ struct Codes<'p> {
     has_symbol: bool,
     has_image: bool,
     has_position: bool,
+    has_places: bool,
     /// Where places in the source are told apart.
     places: Interner<u32, RowKey, RandomState>,
 }
@@ -204,6 +205,7 @@ impl<'p> Codes<'p> {
             profile,
             has_symbol: keys.contains(&SortKey::Symbol),
             has_image: keys.contains(&SortKey::Dso),
+            has_places: profile.frames.has_places(),
             has_position: keys.iter().any(is_position),
             places: Interner::default(),
         }
@@ -218,7 +220,8 @@ impl<'p> Codes<'p> {
         }
         match (self.has_symbol, self.has_image) {
             // A function is in one image.
-            (true, _) => self.profile.frames.function_of(frame).number(),
+            (true, _) if self.has_places => self.profile.frames.function_of(frame).number(),
+            (true, _) => frame.number(),
             (false, true) => self.profile.frames.of(frame).image.number(),
             (false, false) => 0,
         }
