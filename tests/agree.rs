@@ -9,6 +9,8 @@
 mod common;
 #[path = "agree/filters.rs"]
 mod filters;
+#[path = "agree/groups.rs"]
+mod groups;
 #[path = "agree/keys.rs"]
 mod keys;
 #[path = "agree/levels.rs"]
@@ -17,6 +19,10 @@ mod levels;
 mod parents;
 #[path = "agree/places.rs"]
 mod places;
+#[path = "agree/switches.rs"]
+mod switches;
+#[path = "agree/tasks.rs"]
+mod tasks;
 #[path = "agree/trees.rs"]
 mod trees;
 

@@ -72,12 +72,16 @@ pub(super) fn compare(file: &Path, args: &[&str]) -> Vec<Row> {
 
 /// Recordings of [`PROGRAM`] by both tools, with its process and its child.
 fn recorded(dir: &Path) -> [PathBuf; 2] {
-    let program = compile_c(dir, "filtered", PROGRAM);
+    recorded_of(dir, &compile_c(dir, "filtered", PROGRAM))
+}
+
+/// The same of a program that is there already.
+fn recorded_of(dir: &Path, program: &Path) -> [PathBuf; 2] {
     let files = [dir.join("ours"), dir.join("theirs")];
     let options = ["record", "-q", "-e", "cpu-clock", "-F", "1999", "-g", "-o"];
-    run(rprof(&options[..6]).arg("-o").arg(&files[0]).arg(&program)).ok();
+    run(rprof(&options[..6]).arg("-o").arg(&files[0]).arg(program)).ok();
     let mut perf = crate::common::perf(options);
-    run(perf.arg(&files[1]).arg("--sample-cpu").arg(&program)).ok();
+    run(perf.arg(&files[1]).arg("--sample-cpu").arg(program)).ok();
     files
 }
 
@@ -151,6 +155,50 @@ fn filters_leave_what_perfs_leave() {
             }
         }
         assert!(all > compare(file, &["-S", "leaf_a,leaf_b"]).len());
+    }
+}
+
+#[test]
+fn what_has_no_name_is_hidden_as_perf_hides_it() {
+    let test = "what_has_no_name_is_hidden_as_perf_hides_it";
+    let has_tools = has(test, "cc", "gcc") && has(test, "strip", "binutils");
+    if !has(test, "perf", "linux-perf") || !has_tools {
+        return;
+    }
+    let Some(_live) = live(test) else {
+        return;
+    };
+    let dir = scratch();
+    let program = compile_c(dir.path(), "filtered", PROGRAM);
+    run(crate::common::tool("strip").arg(&program)).ok();
+    for file in &recorded_of(dir.path(), &program) {
+        for filter in [
+            &["-U"][..],
+            &["--hide-unresolved", "-c", "copier,none"],
+            &["-U", "-c", "copier,none", "--percentage", "relative"],
+            &["-U", "-d", "libc.so.6,none"],
+        ] {
+            let named = compare(file, filter);
+            assert!(
+                named.iter().any(|(_, cells)| cells.contains("memmove")),
+                "{named:?}"
+            );
+            assert!(
+                !named.iter().any(|(_, cells)| cells.contains("0x")),
+                "{named:?}"
+            );
+        }
+        let trees = ["report", "--no-children", "-U", "-g", "callee", "-i"];
+        let tree = run(rprof(trees).arg(file)).ok().stdout;
+        assert!(
+            !tree.contains("[unknown]") && !tree.contains("filtered+0x"),
+            "{tree}"
+        );
+        let lines = run(rprof(["script", "-U", "-i"]).arg(file)).ok().stdout;
+        assert!(
+            lines.contains("memmove") && !lines.contains("[unknown]"),
+            "{lines}"
+        );
     }
 }
 

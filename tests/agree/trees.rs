@@ -43,7 +43,7 @@ fn is_comparable(tree: &[String]) -> bool {
 
 /// Compares all trees of two reports; returns how many were the same.
 #[track_caller]
-pub(super) fn compare(ours: &str, theirs: &str, what: &str) -> usize {
+pub(crate) fn compare(ours: &str, theirs: &str, what: &str) -> usize {
     let (ours, theirs) = (trees(ours), trees(theirs));
     let mut n_same = 0;
     for (row, tree) in &theirs {

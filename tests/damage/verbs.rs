@@ -7,7 +7,9 @@ use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::view::{Order, SortKey, Sum, WantedColumns, Weighing};
 use rprof_profile::{Dimension, DimensionValues, Filter};
-use rprof_report::{Graph, Layout, Percentage, TableOptions, write_stats, write_table};
+use rprof_report::{
+    EventTables, Graph, Layout, Percentage, TableOptions, write_stats, write_table,
+};
 use rprof_script::{FieldSelection, ScriptOptions, ShownRecords, write_script};
 use rprof_symbols::Demangling;
 use serde_json::Value;
@@ -135,6 +137,7 @@ fn report_by(keys: &[Dimension], reader: &Reader, root: &Path) -> Said {
     let table = TableOptions {
         columns: wanted.columns(SortKey::DEFAULT, weighing),
         hierarchy: false,
+        events: EventTables::default(),
         graph: has_chains.then_some(graph),
         percent_limit: 0.0,
         is_filtered: false,
@@ -188,6 +191,8 @@ const ALL_RECORDS: ShownRecords = ShownRecords {
     switches: true,
     lost: true,
     bpf: true,
+    text_pokes: true,
+    rounds: false,
 };
 
 fn script(reader: &Reader, root: &Path) -> Said {
@@ -208,8 +213,12 @@ fn script(reader: &Reader, root: &Path) -> Said {
         json: true,
         ..options.clone()
     };
-    write_script(reader, &as_json, &mut JsonLines::default())?;
-    Ok(write_script(reader, &options, &mut io::sink())?.warnings)
+    write_script(reader, &as_json, &mut |_| {}, &mut JsonLines::default())?;
+    Ok(
+        write_script(reader, &options, &mut |_| {}, &mut io::sink())?
+            .profile
+            .warnings,
+    )
 }
 
 /// Takes lines, each of which must be JSON.

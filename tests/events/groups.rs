@@ -89,7 +89,7 @@ fn members_are_read_when_their_leader_is_sampled() {
     assert_eq!((one.as_str(), two.as_str()), ("one", "two"));
     assert_eq!((n_one, sum_one), (n_two, sum_two), "{sums:?}");
     assert_eq!(common::samples(&said), *n_one);
-    let table = report(&out, &["--no-children", "-g", "none"]);
+    let table = report(&out, &["--no-group", "--no-children", "-g", "none"]);
     let of = |name: &str| {
         let line = table.lines().find(|line| line.contains(name));
         line.and_then(|line| line.split_whitespace().nth(2)?.parse::<u64>().ok())

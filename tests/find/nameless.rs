@@ -98,6 +98,15 @@ fn a_stripped_programs_functions_are_those_of_its_symbols() {
     let found = [&flat[..], &[]].map(|args| rows(&recording, args, same));
     assert_eq!(found, expected);
     assert_eq!(stacks(&recording, main, same), expected_stacks);
+    for name in ["one", "two", "main"] {
+        let filtered = [&flat[..], &["-S", &labels[name]]].concat();
+        let of_name = found[0].iter().filter(|row| row.ends_with(&labels[name]));
+        let of_name: Vec<String> = of_name.cloned().collect();
+        assert_eq!(rows(&recording, &filtered, same), of_name, "{name}");
+    }
+    let both = format!("{},[program+0x*9]", labels["one"]);
+    let both = recording.read("report", &[&flat[..], &["-S", &both]].concat());
+    assert!(both.contains(&labels["one"]), "{both}");
     // They have no name all the same.
     let table = recording.read("report", &flat);
     assert!(table.contains("# Without names:"), "{table}");

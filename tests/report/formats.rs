@@ -209,3 +209,62 @@ fn quiet_leaves_only_rows() {
     let rows = "    70.28%  spin     spin           [.] hot\n    29.72%  spin     spin           [.] cold\n";
     assert_eq!(report(&flat).trim_end(), rows.trim_end());
 }
+
+#[test]
+fn folded_stacks_are_those_of_the_flame_graph() {
+    let folded = report(&["--format", "folded", "--no-inline"]);
+    let flame = crate::read("flame", &["--folded", "--no-inline"]).ok();
+    assert_eq!(folded, flame.stdout);
+    assert!(folded.contains(";hot 149\n"), "{folded}");
+}
+
+#[test]
+fn json_says_what_time_it_was() {
+    let clock = &json(&[])["header"]["wall_clock"];
+    assert!(clock["wall_ns"].as_u64() > clock["clock_ns"].as_u64());
+}
+
+#[test]
+fn what_is_for_other_forms_is_refused() {
+    for (words, flag) in [
+        (&["--format", "folded", "-s", "sym"][..], "-s is for tables"),
+        (
+            &["--format", "folded", "--limit", "3"],
+            "--limit is for tables",
+        ),
+        (&["--format", "csv", "-w", "10"], "-w is for text"),
+        (&["--format", "json", "-t", "x"], "-t is for text"),
+        (
+            &["--format", "csv", "--stdio-color"],
+            "--stdio-color is for text",
+        ),
+        (&["--tasks", "-c", "spin"], "filters are for samples"),
+        (&["--tasks", "--stats"], "cannot be used with"),
+    ] {
+        let said = crate::read("report", words).fails(2);
+        assert!(said.contains(flag), "{said}");
+    }
+    for flag in [
+        &["--width", "500"][..],
+        &["--reverse"],
+        &["--palette", "java"],
+    ] {
+        let words = [&["--folded"], flag].concat();
+        let said = crate::read("flame", &words).fails(2);
+        assert!(said.contains("cannot be used with"), "{said}");
+    }
+}
+
+#[test]
+fn tasks_are_a_tree() {
+    let tasks = report(&["--tasks"]);
+    assert_eq!(
+        tasks,
+        "#      pid      tid     ppid  comm\n         \
+         0        0       -1 |swapper\n      1269     1269       -1 |spin\n"
+    );
+    let maps = report(&["--mmaps"]);
+    let indent = " ".repeat(32);
+    let code = format!("\n{indent}401000-402000 r-xp 00001000 0 /tmp/rprof-fixture/spin\n");
+    assert!(maps.contains(&code), "{maps}");
+}

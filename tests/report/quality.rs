@@ -14,6 +14,8 @@ fn every_output_has_one_line_on_its_quality() {
         ("flame", &[]),
         ("export", &["--format", "folded"]),
         ("export", &["--format", "callgrind"]),
+        ("script", &[]),
+        ("script", &["-G", "--json"]),
     ] {
         let ran = read(command, args).ok();
         assert!(ran.stderr.contains(&said), "{}", ran.stderr);
@@ -28,9 +30,18 @@ fn every_output_has_one_line_on_its_quality() {
 }
 
 #[test]
+fn without_names_nobody_says_how_many_are_missing() {
+    let ran = read("script", &["-F", "comm,time"]).ok();
+    let said = "rprof: quality: 212 samples, 0.0 % lost, clock monotonic\n";
+    assert_eq!(ran.stderr, said);
+    let none = read("script", &["-c", "nobody"]).ok();
+    assert!(!none.stderr.contains("quality"), "{}", none.stderr);
+}
+
+#[test]
 fn strict_makes_a_bad_profile_an_exit_code() {
     let dir = scratch();
-    for command in ["report", "flame", "export"] {
+    for command in ["report", "flame", "export", "script"] {
         let format: &[&str] = match command {
             "export" => &["--format", "json"],
             _ => &[],

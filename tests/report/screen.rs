@@ -198,6 +198,21 @@ fn lines_are_as_wide_as_the_terminal() {
 }
 
 #[test]
+fn the_next_command_is_suggested() {
+    let test = "the_next_command_is_suggested";
+    for (words, next) in [
+        ("report --no-pager", "rprof: next: rprof flame -i /"),
+        ("flame --folded", "--no-children -g caller -S hot\n"),
+    ] {
+        let Some(seen) = shown(test, 200, words, &[]) else {
+            return;
+        };
+        assert!(seen.contains(next), "{words}: {seen}");
+    }
+    assert!(!crate::read("report", &[]).ok().stderr.contains("next:"));
+}
+
+#[test]
 fn nothing_is_cut_where_there_is_no_terminal() {
     let table = ["-s", "sym,dso,comm"];
     let mut narrow = crate::common::rprof(["report", "-i"]);

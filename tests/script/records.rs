@@ -1,11 +1,16 @@
 //! Records beside samples, and times since others: what perf prints with the same flags.
 
-use crate::common::{corpus, fixtures, has, perf, rprof, run};
+use crate::common::{corpus, fixtures, has, perf, rprof, run, scratch};
 use crate::program;
+use rprof_abi::record::TextPoke;
+use rprof_abi::{
+    AttrFlags, Endian, Misc, PerfEventAttr, Record, SampleId, SampleLayout, SampleType, event_type,
+};
+use rprof_perfdata::{Writer, WrittenEvent};
 use std::path::Path;
 
 /// perf's flags that we have.
-const KINDS: [&str; 7] = [
+const KINDS: [&str; 8] = [
     "--show-task-events",
     "--show-mmap-events",
     "--show-namespace-events",
@@ -13,6 +18,7 @@ const KINDS: [&str; 7] = [
     "--show-switch-events",
     "--show-lost-events",
     "--show-bpf-events",
+    "--show-text-poke-events",
 ];
 
 /// Compares both with flags; returns how many records were printed.
@@ -89,6 +95,75 @@ fn records_of_old_and_foreign_recordings_are_printed_as_by_perf() {
         assert!(same(file, &KINDS) > 3, "{}", file.display());
         same(file, &[&KINDS[..], &["--deltatime"]].concat());
     }
+}
+
+#[test]
+fn rounds_end_where_perf_says_so() {
+    let test = "rounds_end_where_perf_says_so";
+    let Some(program) = program(test) else {
+        return;
+    };
+    let recorded = program.record_by_perf(&["-F", "499", "-e", "cpu-clock:u"], &[]);
+    let mut n_rounds = 0;
+    for file in [recorded.file, fixtures().join("spin/perf.data")] {
+        // In the file's order, perf knows names that come later.
+        let words = ["script", "-F", "tid,time,event", "--show-round-events"];
+        let theirs = run(perf(words).arg("-i").arg(&file)).ok().stdout;
+        let ours = run(rprof(words).arg("-i").arg(&file)).ok().stdout;
+        crate::assert_same(test, &ours, &theirs);
+        n_rounds += ours.matches("PERF_RECORD_FINISHED_ROUND\n").count();
+    }
+    assert!(n_rounds >= 2, "{n_rounds}");
+}
+
+/// Nobody can be made to patch the kernel here: the records are written.
+#[test]
+fn changes_of_the_kernels_code_are_printed_as_by_perf() {
+    let test = "changes_of_the_kernels_code_are_printed_as_by_perf";
+    if !has(test, "perf", "linux-perf") {
+        return;
+    }
+    let dir = scratch();
+    let file = dir.path().join("perf.data");
+    let bits = [SampleType::IDENTIFIER, SampleType::TID, SampleType::TIME];
+    let attr = PerfEventAttr {
+        kind: event_type::SOFTWARE,
+        config: 9,
+        sample_type: bits
+            .into_iter()
+            .fold(SampleType::default(), SampleType::with),
+        flags: AttrFlags::SAMPLE_ID_ALL,
+        ..PerfEventAttr::default()
+    };
+    let layout = SampleLayout::new(&attr, Endian::NATIVE);
+    let code: Vec<u8> = (0..20).collect();
+    let mut records = Vec::new();
+    for (time_ns, old, new) in [(1, 5, 5), (2, 16, 20), (3, 0, 17)] {
+        let poke = Record::TextPoke(TextPoke {
+            addr: 0xffff_ffff_8100_0010,
+            old: &code[..old],
+            new: &code[..new],
+        });
+        let id = SampleId {
+            id: Some(1),
+            pid: Some(7),
+            tid: Some(7),
+            time_ns: Some(time_ns * 1_000_000_000),
+            ..SampleId::default()
+        };
+        poke.encode(Misc::KERNEL, &id, &layout, &mut records)
+            .unwrap();
+    }
+    let event = WrittenEvent {
+        name: "dummy".to_owned(),
+        attr,
+        ids: vec![1],
+    };
+    let opened = std::fs::File::create(&file).unwrap();
+    let mut writer = Writer::start(opened, &file, &[event], Vec::new()).unwrap();
+    writer.write(&records).unwrap();
+    writer.finish(Vec::new()).unwrap();
+    assert_eq!(same(&file, &["--show-text-poke-events"]), 3);
 }
 
 #[test]

@@ -69,7 +69,8 @@ const TASKS: &[Task] = &[
     (
         "dist",
         dist::run,
-        "[--docs]: build a release: static binary, .deb, archive, checksums; or man pages and completions",
+        "[--docs]: build a release: static binary, .deb, archive, checksums; or man pages and completions. \
+         The .deb's maintainer is $DEBFULLNAME <$DEBEMAIL>, else of Cargo's authors, else a placeholder",
     ),
 ];
 

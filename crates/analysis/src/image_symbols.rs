@@ -6,7 +6,9 @@ use crate::binaries::locate;
 use crate::hints::hints;
 use crate::index::{EmbeddedSymbols, SampleOrder};
 use crate::locations::Location;
-use crate::pass::{GroupBy, Grouping, Query, WantedFrames, count_flat, find_locations};
+use crate::pass::{
+    GroupBy, Grouping, Progress, Query, WantedFrames, count_flat, find_locations, progress_of,
+};
 use crate::recording::Recording;
 use crate::stacks::First;
 use crate::symbolize::{Kernel, Symbols};
@@ -63,7 +65,7 @@ pub struct RecordingSymbols {
 pub fn load_symbols(
     reader: &Reader,
     locator: &Locator,
-    progress: &mut dyn FnMut(usize),
+    progress: &mut Progress<'_>,
 ) -> Result<RecordingSymbols, Error> {
     let recording = Recording::open(reader, locator, SampleOrder::Any)?;
     let filter = Filter::default();
@@ -72,7 +74,9 @@ pub fn load_symbols(
     let flat = count_flat(&flat, &grouping, &mut |_| {})?;
     let weights = flat.weights();
     let query = Query::of(&recording, &filter, WantedFrames::All, First::Own)?;
-    let mut locations = find_locations(&query, |_, _| {}, progress)?.locations;
+    let n_chunks = recording.n_chunks();
+    let mut done = |done| progress(progress_of(0.5, 0.4, done, n_chunks));
+    let mut locations = find_locations(&query, |_, _| {}, &mut done)?.locations;
     locations.extend(weights.keys().map(|location| location.in_stacks()));
     locations.sort_unstable();
     locations.dedup();

@@ -16,6 +16,7 @@
 mod about;
 mod binaries;
 mod error;
+mod event_groups;
 mod hints;
 mod image_symbols;
 mod index;
@@ -26,6 +27,7 @@ mod samples;
 mod stacks;
 mod symbol_section;
 mod symbolize;
+mod tasks;
 mod threads;
 mod tracepoints;
 
@@ -35,13 +37,15 @@ pub use image_symbols::{ImageSymbols, RecordingSymbols, load_symbols};
 pub use index::{RecordingIndex, SampleOrder};
 pub use locations::{Address, Location, LocationCache, Mappings, TaskName, comm_text};
 pub use pass::{
-    EmptyFilter, FoundLocations, GroupBy, Options, OrderedPass, OrderedRecord, PassResult,
+    EmptyFilter, FoundLocations, GroupBy, Options, OrderedPass, OrderedRecord, OrderedResult,
     Progress, Query, ResolvedSample, TaskSample, TimelineDetail, TraceField, WantedFrames,
-    WantedPositions, empty_filter, find_locations, load, load_timeline, run_ordered,
+    WantedPositions, WrittenSamples, empty_filter, find_locations, load, load_timeline,
+    progress_of, run_ordered,
 };
 pub use recording::Recording;
 pub use samples::{DecodedSample, IgnoredSamples, Samples, check_filter};
 pub use stacks::{ChainOptions, EndInImage, First, StackEndCounts, StackSources};
 pub use symbol_section::{SymbolSection, symbol_section};
 pub use symbolize::{Kernel, SourceLine, Symbols};
+pub use tasks::load_tasks;
 pub use tracepoints::TracepointFormats;

@@ -50,6 +50,11 @@ impl<'r> Recording<'r> {
         })
     }
 
+    /// How many parts of it threads read apart.
+    pub fn n_chunks(&self) -> usize {
+        self.index.chunks.len()
+    }
+
     /// The recording's clock against that of files; `None` if the recording does not say.
     pub(crate) fn clock(&self) -> Option<WallClock> {
         *self.clock.get_or_init(|| WallClock::of(self.reader))

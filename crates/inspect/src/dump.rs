@@ -2,9 +2,9 @@
 
 use crate::Error;
 use crate::fields::{JsonFields, TextFields};
-use rprof_abi::{CpuMode, Fields, RawRecord, Record, RecordKind, SampleId, Value};
+use rprof_abi::{CpuMode, Fields, RawRecord, Record, SampleId, Value};
 use rprof_base::Counted;
-use rprof_perfdata::{FileRecord, Reader, Step, file_kind};
+use rprof_perfdata::{FileRecord, Reader, Step, file_kind, kind_name};
 use rprof_untrusted::Untrusted;
 use std::io::{self, Write};
 
@@ -203,14 +203,6 @@ impl<'a> Entry<'a> {
             }
         }
         write_line(json.finish(), out)
-    }
-}
-
-/// The kernel's, perf's or simpleperf's name of a kind, or its number.
-pub(crate) fn kind_name(kind: RecordKind) -> String {
-    match kind.name().or(file_kind::name(kind)) {
-        Some(name) => name.to_owned(),
-        None => format!("kind_{}", kind.0),
     }
 }
 

@@ -1,9 +1,8 @@
 //! What a recording is: its form, events, features, and how many records of each kind it has.
 
 use crate::Error;
-use crate::dump::kind_name;
 use rprof_abi::{Endian, Fields, RecordKind, Value};
-use rprof_perfdata::{Feature, FeatureId, Form, Reader, Section, Step};
+use rprof_perfdata::{Feature, FeatureId, Form, Reader, Section, Step, kind_name};
 use std::collections::BTreeMap;
 
 /// Version of the JSON form: raised when a field changes its name or meaning.

@@ -1,6 +1,8 @@
 //! Record kinds that are the file's, not the kernel's: perf's `enum perf_user_event_type`, and
 //! simpleperf's.
 
+use rprof_abi::RecordKind;
+
 /// Gives the table to the macro `$make`: number, name, and what `file_record` decodes it to.
 macro_rules! with_file_kinds {
     ($make:ident) => {
@@ -81,5 +83,13 @@ pub mod file_kind {
         } else {
             (header.misc.0 as u32) << 16 | size
         }
+    }
+}
+
+/// The kernel's, perf's or simpleperf's name of a kind, or its number.
+pub fn kind_name(kind: RecordKind) -> String {
+    match kind.name().or(file_kind::name(kind)) {
+        Some(name) => name.to_owned(),
+        None => format!("kind_{}", kind.0),
     }
 }

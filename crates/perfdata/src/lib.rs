@@ -35,7 +35,7 @@ pub use error::{Error, FileLocation, Warning};
 pub use feature::{Feature, FeatureId};
 pub use file_header::{FileHeader, Section};
 pub use file_record::FileRecord;
-pub use kinds::file_kind;
+pub use kinds::{file_kind, kind_name};
 pub use reader::{BlockWalk, Form, Reader, RecordedEvent, Records, Step, WalkedBlock};
 pub use rewrite::rewrite_with;
 pub use writer::{Finished, Writer, WrittenEvent};

@@ -75,6 +75,14 @@ impl FrameInfo {
         }
     }
 
+    /// What filters know it by: its name, or what stands for one.
+    pub fn filter_name<'a>(&self, strings: &'a Strings) -> Option<Cow<'a, str>> {
+        match self.name {
+            Some(name) => Some(strings.of(name).into_raw().into()),
+            None => Some(self.fde_label(strings)?.0.concat().into()),
+        }
+    }
+
     /// What stands for the name of a function without one: `[python3.11+0x1a85c0]`.
     pub(crate) fn fde_label<'a>(&self, strings: &'a Strings) -> Option<Label<'a>> {
         let start = self.start.filter(|_| self.is_fde)?;

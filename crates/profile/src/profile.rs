@@ -45,6 +45,15 @@ pub struct EventProfile {
     pub groups: Vec<Group>,
 }
 
+/// Events that were counted together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupedEvents {
+    /// What it was called, if anything.
+    pub name: Option<Untrusted<String>>,
+    /// Numbers of its events in the profile; its leader comes first.
+    pub members: Vec<usize>,
+}
+
 /// An image some of whose samples have no name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnnamedImage {
@@ -60,7 +69,7 @@ pub struct UnnamedImage {
 }
 
 /// A recording, counted and named.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Profile {
     /// Where and how the recording was made.
     pub about: About,
@@ -70,12 +79,18 @@ pub struct Profile {
     pub frames: Frames,
     /// Events, in the recording's order; those that only carry sideband are left out.
     pub events: Vec<EventProfile>,
+    /// Groups of them, as far as the recording says; each event is in one at most.
+    pub event_groups: Vec<GroupedEvents>,
     /// Images that lack names, the heaviest first.
     pub unnamed: Vec<UnnamedImage>,
+    /// Whether names were looked up. If not, nobody knows what lacks one.
+    pub has_names: bool,
     /// How stacks ended, where they were unwound from stack dumps.
     pub unwound: Unwound,
     /// Where and when samples are missing.
     pub gaps: Gaps,
+    /// How many records of each kind the file has, by the kernel's and perf's names.
+    pub records: Vec<(String, u64)>,
     /// What could not be used, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -87,6 +102,24 @@ pub struct ListedUnnamed<'p> {
     pub images: Vec<(Share, &'p UnnamedImage)>,
     /// How many others there are.
     pub n_others: usize,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self {
+            about: About::default(),
+            strings: Strings::default(),
+            frames: Frames::default(),
+            events: Vec::new(),
+            event_groups: Vec::new(),
+            unnamed: Vec::new(),
+            has_names: true,
+            unwound: Unwound::default(),
+            gaps: Gaps::default(),
+            records: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
 }
 
 impl Profile {

@@ -120,6 +120,11 @@ impl<G: Copy + Eq + Hash> Tally<G> {
         number
     }
 
+    /// The group with a number.
+    pub fn group_of(&self, number: u32) -> Option<&G> {
+        self.groups.get(number)
+    }
+
     /// Adds what another tally counted.
     pub fn merge(&mut self, other: &Self) {
         self.samples += other.samples;

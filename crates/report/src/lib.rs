@@ -6,6 +6,7 @@ mod gaps;
 mod quality;
 mod stats;
 mod table;
+mod tasks;
 mod text;
 mod totals;
 mod tree;
@@ -16,8 +17,10 @@ pub use flame::{Drawn, FlameOptions, FlamePalette, write_flame};
 pub use quality::{quality_advice, quality_faults, quality_line};
 pub use stats::write_stats;
 pub use table::{
-    Layout, REPORT_VERSION, TableOptions, write_csv, write_json, write_markdown, write_table,
+    EventTables, Layout, REPORT_VERSION, TableOptions, write_csv, write_json, write_markdown,
+    write_table,
 };
+pub use tasks::{TaskDetail, write_tasks};
 pub use text::Fit;
 pub use totals::Percentage;
 pub use tree::{Graph, NodeValue, PrintType};

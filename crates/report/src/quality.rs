@@ -4,7 +4,7 @@ use rprof_base::Counted;
 use rprof_profile::{Flaw, Profile, Quality};
 use rprof_untrusted::printable;
 
-/// One line: samples, and what is missing of them. How stacks end is said on a line of its own.
+/// One line: samples, and what is missing of them; what lacks names, if names were looked up. How stacks end is said on a line of its own.
 pub fn quality_line(profile: &Profile) -> String {
     let quality = Quality::of(profile);
     let samples = Counted::new(quality.samples, "sample", "samples");
@@ -13,8 +13,11 @@ pub fn quality_line(profile: &Profile) -> String {
     } else {
         ""
     };
-    let (lost, unnamed) = (quality.lost_share(), quality.unnamed);
-    let mut line = format!("{samples}, {at_least}{lost:.1} % lost, {unnamed:.1} % without names");
+    let lost = quality.lost_share();
+    let mut line = format!("{samples}, {at_least}{lost:.1} % lost");
+    if profile.has_names {
+        line += &format!(", {:.1} % without names", quality.unnamed);
+    }
     if quality.throttles > 0 {
         line += &format!(", {}", throttled(&quality));
     }
@@ -86,6 +89,9 @@ mod tests {
         );
         assert_eq!(quality_advice(&profile), None);
         assert!(quality_faults(&profile).is_empty());
+        profile.has_names = false;
+        assert_eq!(quality_line(&profile), "3 samples, 0.0 % lost");
+        profile.has_names = true;
         profile.about.clock = Some("monotonic".to_owned());
         profile.events[0].loss = Loss {
             samples: 1,

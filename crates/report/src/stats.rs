@@ -41,7 +41,37 @@ pub fn write_stats(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
     }
     unnamed
         .iter()
-        .try_for_each(|line| writeln!(out, "  {line}"))
+        .try_for_each(|line| writeln!(out, "  {line}"))?;
+    write_records(profile, out)
+}
+
+/// How many records there are of each kind, and samples of each event, as perf writes it.
+///
+/// Source: `events_stats__fprintf` and `evlist__fprintf_nr_events` in tools/perf (v6.1).
+fn write_records(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
+    if profile.records.is_empty() {
+        return Ok(());
+    }
+    let counts = profile.records.iter().map(|(_, n)| *n);
+    let total = counts.fold(0u64, u64::saturating_add);
+    writeln!(
+        out,
+        "\nAggregated stats:\n{:>16} events: {total:>10}",
+        "TOTAL"
+    )?;
+    for (kind, n) in &profile.records {
+        let share = Share::of(*n, total).percent();
+        writeln!(out, "{kind:>16} events: {n:>10}  ({share:4.1}%)")?;
+    }
+    for event in profile.events.iter().filter(|event| event.samples > 0) {
+        writeln!(out, "{} stats:", event.name)?;
+        let mut line = |kind: &str, n: u64| writeln!(out, "{kind:>16} events: {n:>10}");
+        line("SAMPLE", event.samples)?;
+        if event.loss.samples > 0 && !event.loss.at_least {
+            line("LOST_SAMPLES", event.loss.samples)?;
+        }
+    }
+    Ok(())
 }
 
 /// How stacks ended, if any were unwound.

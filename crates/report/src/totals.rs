@@ -3,6 +3,7 @@
 use super::table::TableOptions;
 use rprof_base::Counted;
 use rprof_profile::EventProfile;
+use rprof_profile::view::EventSet;
 use std::io::{self, Write};
 
 /// What percentages are of, where a filter leaves samples out: perf's `--percentage`.
@@ -51,23 +52,44 @@ impl Totals {
         shown
     }
 
+    /// Those of the events of a table together.
+    pub(crate) fn all_of(set: &EventSet<'_>, options: &TableOptions) -> Self {
+        Self::sum(set, |event| Self::of(event, options))
+    }
+
+    fn sum(set: &EventSet<'_>, of: impl Fn(&EventProfile) -> Self) -> Self {
+        let none = Self {
+            samples: 0,
+            weight: 0,
+        };
+        set.events().map(of).fold(none, |sum, one| Self {
+            samples: sum.samples.saturating_add(one.samples),
+            weight: sum.weight.saturating_add(one.weight),
+        })
+    }
+
     /// perf's lines, and one of what else there is.
     pub(crate) fn write_heading(
-        self,
-        event: &EventProfile,
+        set: &EventSet<'_>,
         options: &TableOptions,
         out: &mut impl Write,
     ) -> io::Result<()> {
-        write!(out, "# Samples: {} of event '{}'", self.samples, event.name)?;
+        let Self { samples, weight } = Self::all_of(set, options);
+        let events = if set.others.is_empty() {
+            "event"
+        } else {
+            "events"
+        };
+        write!(out, "# Samples: {samples} of {events} '{set}'")?;
         match &options.time_slices {
             Some(times) => writeln!(out, " (time slices: {times})")?,
             None => writeln!(out)?,
         }
-        writeln!(out, "# Event count (approx.): {}", self.weight)?;
+        writeln!(out, "# Event count (approx.): {weight}")?;
         if !options.is_filtered {
             return Ok(());
         }
-        let (all, shown) = (Self::all(event), Self::shown(event));
+        let (all, shown) = (Self::sum(set, Self::all), Self::sum(set, Self::shown));
         let other = match options.percentage {
             Percentage::Absolute if shown != all => (shown, "Shown:", "all"),
             Percentage::Relative if shown != all => (all, "Of all", "what is shown"),
@@ -85,16 +107,18 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Layout;
+    use crate::table::{EventTables, Layout};
     use rprof_profile::testing;
-    use rprof_profile::view::{Columns, Weighing};
+    use rprof_profile::view::{Columns, EventSets, Weighing};
 
     fn heading(is_filtered: bool, percentage: Percentage) -> String {
-        let mut event = testing::profile(&[("a;b", 1), ("a", 2)]).events.remove(0);
+        let mut profile = testing::profile(&[("a;b", 1), ("a", 2)]);
+        let event = &mut profile.events[0];
         (event.samples, event.weight) = (5, 50);
         let options = TableOptions {
             columns: Columns::of(&[], Weighing::Own),
             hierarchy: false,
+            events: EventTables::default(),
             graph: None,
             percent_limit: 0.0,
             is_filtered,
@@ -104,8 +128,8 @@ mod tests {
             layout: Layout::default(),
         };
         let mut out = Vec::new();
-        let totals = Totals::of(&event, &options);
-        totals.write_heading(&event, &options, &mut out).unwrap();
+        let sets = EventSets::Recorded.of(&profile);
+        Totals::write_heading(&sets[0], &options, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -74,30 +74,76 @@ pub(crate) fn error(error: &anyhow::Error) {
 #[derive(Debug)]
 pub(crate) struct Progress {
     start: Instant,
-    shown: bool,
+    /// When it was shown last.
+    shown: Option<Instant>,
+    what: &'static str,
+    /// Bytes of all that is to be done, if that is known.
+    len_bytes: Option<u64>,
 }
 
 impl Progress {
     /// Nothing is shown before.
     const DELAY: Duration = Duration::from_millis(500);
+    /// It changes no more often.
+    const STEP: Duration = Duration::from_millis(100);
 
-    pub(crate) fn new() -> Self {
+    /// Of something that is done to so many bytes.
+    pub(crate) fn over(what: &'static str, len_bytes: u64) -> Self {
+        Self {
+            len_bytes: Some(len_bytes),
+            ..Self::new(what)
+        }
+    }
+
+    /// Of something of unknown size.
+    pub(crate) fn new(what: &'static str) -> Self {
         Self {
             start: Instant::now(),
-            shown: false,
+            shown: None,
+            what,
+            len_bytes: None,
         }
     }
 
     /// Shows a share from 0 to 1.
-    pub(crate) fn show(&mut self, what: &str, share: f64) {
-        let mut stderr = std::io::stderr().lock();
-        if self.start.elapsed() < Self::DELAY || !stderr.is_terminal() {
+    pub(crate) fn show(&mut self, share: f64) {
+        let elapsed = self.start.elapsed();
+        #[expect(clippy::cast_precision_loss, reason = "for a progress line")]
+        let done = self.len_bytes.map(|len| len as f64 * share);
+        let rate = done.map_or_else(String::new, |done| rate(done, elapsed));
+        let left = left(elapsed, share);
+        let share = Share::from_percent(100.0 * share);
+        self.line(format_args!("{share:.0} %{rate}{left}"));
+    }
+
+    /// Shows how many bytes are done, where nobody knows how many there will be.
+    pub(crate) fn show_bytes(&mut self, n_bytes: u64) {
+        let megabytes = n_bytes / 1_000_000;
+        #[expect(clippy::cast_precision_loss, reason = "for a progress line")]
+        let rate = rate(n_bytes as f64, self.start.elapsed());
+        self.line(format_args!("{megabytes} MB{rate}"));
+    }
+
+    fn line(&mut self, text: impl Display) {
+        let since = self.shown.map(|shown| shown.elapsed());
+        let is_soon = since.is_some_and(|since| since < Self::STEP);
+        if is_soon || self.start.elapsed() < Self::DELAY {
             return;
         }
-        self.shown = true;
-        let left = left(self.start.elapsed(), share);
-        let share = Share::from_percent(100.0 * share);
-        let _ = write!(stderr, "\rrprof: {what} {share:.0} %{left}\x1b[K");
+        let mut stderr = std::io::stderr().lock();
+        if stderr.is_terminal() {
+            self.shown = Some(Instant::now());
+            let _ = write!(stderr, "\rrprof: {} {text}\x1b[K", self.what);
+        }
+    }
+}
+
+/// How fast it goes; nothing if nobody can tell.
+fn rate(done_bytes: f64, elapsed: Duration) -> String {
+    let per_second = done_bytes / 1e6 / elapsed.as_secs_f64();
+    match per_second.is_finite() && per_second >= 0.0 {
+        true => format!(", {per_second:.0} MB/s"),
+        false => String::new(),
     }
 }
 
@@ -113,7 +159,7 @@ fn left(elapsed: Duration, share: f64) -> String {
 impl Drop for Progress {
     /// Takes the line away.
     fn drop(&mut self) {
-        if self.shown {
+        if self.shown.is_some() {
             let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
         }
     }
@@ -141,8 +187,10 @@ pub(crate) fn downloads(downloads: Option<Downloads>) {
 }
 
 /// What to do next; only for somebody who watches.
-pub(crate) fn next(command: impl Display) {
-    if std::io::stderr().is_terminal() {
+pub(crate) fn next(command: impl FnOnce() -> Option<String>) {
+    if std::io::stderr().is_terminal()
+        && let Some(command) = command()
+    {
         line(format_args!("next: {command}"));
     }
 }
@@ -150,6 +198,12 @@ pub(crate) fn next(command: impl Display) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rates_are_of_what_was_done() {
+        assert_eq!(rate(3e6, Duration::from_millis(500)), ", 6 MB/s");
+        assert_eq!(rate(0.0, Duration::ZERO), "");
+    }
 
     #[test]
     fn what_is_left_goes_by_what_was_done() {

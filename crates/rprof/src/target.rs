@@ -1,6 +1,7 @@
 //! The file that a command writes: whole, or not at all. Where links are followed is said in
 //! `rprof_untrusted`.
 
+use crate::say;
 use anyhow::{Context, Result, bail};
 use rprof_untrusted::{FolderEntry, Goal, NewFile, Seen};
 use std::fs::{File, OpenOptions};
@@ -29,7 +30,7 @@ pub(crate) fn write(
 fn into_place(seen: &Seen, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let file = seen.open(options.write(true).truncate(seen.meta().is_file()))?;
-    let mut out = BufWriter::with_capacity(1 << 16, file);
+    let mut out = BufWriter::with_capacity(1 << 16, Watched::new(file));
     write(&mut out)?;
     out.flush()
 }
@@ -51,11 +52,41 @@ fn replace(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     let new = beside(place)?;
-    let mut out: BufWriter<&File> = BufWriter::with_capacity(1 << 16, new.file());
+    let mut out = BufWriter::with_capacity(1 << 16, Watched::new(new.file()));
     write(&mut out)?;
     out.flush()?;
     drop(out);
     new.put()
+}
+
+/// A file with a line, for somebody who watches, that says how far it is.
+struct Watched<W> {
+    file: W,
+    n_bytes: u64,
+    progress: say::Progress,
+}
+
+impl<W> Watched<W> {
+    fn new(file: W) -> Self {
+        Self {
+            file,
+            n_bytes: 0,
+            progress: say::Progress::new("writing"),
+        }
+    }
+}
+
+impl<W: Write> Write for Watched<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n = self.file.write(bytes)?;
+        self.n_bytes += n as u64;
+        self.progress.show_bytes(self.n_bytes);
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 fn beside(place: FolderEntry) -> io::Result<NewFile> {

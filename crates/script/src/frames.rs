@@ -142,6 +142,12 @@ impl<'a> Line<'a> {
         let frames = self
             .symbols
             .map(|(symbols, location)| symbols.frames(location));
+        if self
+            .symbols
+            .is_some_and(|(symbols, one)| symbols.is_hidden(one))
+        {
+            return false;
+        }
         let outermost = frames.map_or(0, |frames| frames.len().saturating_sub(1));
         let first = if self.shown.inlines { 0 } else { outermost };
         for idx in first..=outermost {

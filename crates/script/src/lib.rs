@@ -34,14 +34,14 @@ use pass::ScriptPass;
 use relative::Clock;
 use rprof_abi::registers::RegisterTable;
 use rprof_analysis::{
-    Address, DecodedSample, First, IgnoredSamples, Kernel, Query, Recording, SampleOrder,
-    StackEndCounts, Symbols, TracepointFormats, WantedFrames, check_filter, find_locations,
-    run_ordered,
+    Address, DecodedSample, First, Kernel, Progress, Query, Recording, SampleOrder, StackEndCounts,
+    Symbols, TracepointFormats, WantedFrames, WrittenSamples, check_filter, find_locations,
+    progress_of, run_ordered,
 };
 use rprof_locate::Locator;
 use rprof_perfdata::feature::ClockData;
 use rprof_perfdata::{Feature, FeatureId, Reader};
-use rprof_profile::{Filter, Unwound};
+use rprof_profile::{Filter, Profile};
 use rprof_symbols::{Demangling, Detail, Request};
 use std::io::Write;
 use trace::Traces;
@@ -76,21 +76,20 @@ pub struct ScriptOptions {
 /// What is to be said of the samples that were printed.
 #[derive(Clone, Debug, Default)]
 pub struct Printed {
-    /// What could not be used, one sentence each.
-    pub warnings: Vec<String>,
-    /// How stacks ended, where they were unwound from stack dumps.
-    pub unwound: Unwound,
+    /// How good the samples are, and what could not be used. It has no stacks.
+    pub profile: Profile,
     /// There are samples, and the filter leaves none.
     pub none_match: bool,
 }
 
-/// Prints all samples.
+/// Prints all samples; `progress` is told how far it is.
 ///
 /// # Errors
 /// [`Error`] if the recording cannot be read, or `out` not be written.
 pub fn write_script(
     reader: &Reader,
     options: &ScriptOptions,
+    progress: &mut Progress<'_>,
     out: &mut dyn Write,
 ) -> Result<Printed, Error> {
     let events = reader.events().iter();
@@ -112,9 +111,10 @@ pub fn write_script(
         false => WantedFrames::Innermost,
     };
     let query = Query::of(&recording, &options.filter, frames, First::Both)?;
-    let symbols = symbols_of(&query, options, &fields)?;
+    let symbols = symbols_of(&query, options, &fields, progress)?;
     let (formats, bad_formats) = TracepointFormats::of(reader);
-    let kernel = (!formats.is_empty()).then(|| Kernel::of(&recording));
+    let kernel =
+        (!formats.is_empty() || options.records.text_pokes).then(|| Kernel::of(&recording));
     let layout = Layout {
         traces: Traces::new(&recording, &formats, kernel.as_ref()),
         query: &query,
@@ -145,20 +145,19 @@ pub fn write_script(
         false => options.records,
     };
     let pass = ScriptPass::new(&layout, records);
-    let (ignored, ends) = print(&pass, &mut counted)?;
+    let (samples, ends) = print(&pass, progress, &mut counted)?;
     let is_empty = counted.n_bytes == 0;
-    let of_file = reader.warnings().iter().chain(&bad_formats);
-    let mut warnings: Vec<String> = of_file.map(ToString::to_string).collect();
-    warnings.extend_from_slice(&recording.index.warnings);
-    warnings.extend(symbols.into_iter().flat_map(|symbols| symbols.warnings));
-    warnings.extend(ignored.warnings());
+    drop(pass);
+    let mut profile = samples.profile(&query, symbols, ends)?;
+    let bad_formats = bad_formats.iter().map(ToString::to_string);
+    profile.warnings.extend(bad_formats);
     let n_samples = recording.index.n_samples;
     if is_empty && n_samples == 0 {
-        warnings.push("no samples in the recording".to_owned());
+        let none = "no samples in the recording".to_owned();
+        profile.warnings.push(none);
     }
     Ok(Printed {
-        warnings,
-        unwound: ends.named(&recording.index.history),
+        profile,
         none_match: is_empty && n_samples > 0,
     })
 }
@@ -168,6 +167,7 @@ fn symbols_of(
     query: &Query<'_>,
     options: &ScriptOptions,
     fields: &[FieldSet],
+    progress: &mut Progress<'_>,
 ) -> Result<Option<Symbols>, Error> {
     let filters_functions = options.filter.has_functions();
     let shows = |field| fields.iter().any(|one| one.has(field));
@@ -181,7 +181,10 @@ fn symbols_of(
         let fields = fields.get(decoded.event).copied().unwrap_or_default();
         for_each_named(query, fields, decoded, visit);
     };
-    let found = find_locations(query, more, &mut |_| {})?;
+    let n_chunks = query.recording.n_chunks();
+    let found = find_locations(query, more, &mut |done| {
+        progress(progress_of(0.1, 0.4, done, n_chunks));
+    })?;
     let request = Request {
         detail: match (shows_lines, options.inlines) {
             (true, _) => Detail::Lines,
@@ -223,13 +226,18 @@ impl Write for CountedWrite<'_> {
 
 fn print(
     pass: &ScriptPass<'_>,
+    progress: &mut Progress<'_>,
     out: &mut dyn Write,
-) -> Result<(IgnoredSamples, StackEndCounts), Error> {
+) -> Result<(WrittenSamples, StackEndCounts), Error> {
     let layout = pass.layout;
     let mut clock = Clock::new(layout.times, layout.nanoseconds);
     let mut with_times = Vec::new();
     let mut written = Ok(());
-    let result = run_ordered(layout.query, pass, &mut |text| {
+    let n_samples = usize::try_from(layout.query.recording.index.n_samples).unwrap_or(usize::MAX);
+    let mut n_done = 0;
+    let result = run_ordered(layout.query, pass, &mut |text, n| {
+        n_done += n;
+        progress(progress_of(0.5, 0.5, n_done, n_samples));
         written = match layout.times {
             Times::Recorded => out.write_all(text),
             Times::SinceStart | Times::SincePrevious => {
@@ -246,5 +254,5 @@ fn print(
     for lines in result.locals {
         ends.merge(lines.ends);
     }
-    Ok((result.ignored, ends))
+    Ok((result.samples, ends))
 }

@@ -7,7 +7,9 @@ use crate::line::{Layout, Lines};
 use crate::records::{self, ShownRecords};
 use rprof_abi::RecordKind;
 use rprof_abi::sample::DataSource;
-use rprof_analysis::{DecodedSample, OrderedPass, OrderedRecord, ResolvedSample, TaskSample};
+use rprof_analysis::{
+    DecodedSample, OrderedPass, OrderedRecord, ResolvedSample, Symbols, TaskSample,
+};
 
 /// The pass, with which records it writes beside samples.
 pub(crate) struct ScriptPass<'a> {
@@ -70,6 +72,15 @@ impl<'a> OrderedPass for ScriptPass<'a> {
 
     fn wanted_records(&self) -> Option<&dyn Fn(RecordKind) -> bool> {
         self.records.any().then_some(&*self.wants)
+    }
+
+    /// As perf does: the ends of rounds have no time.
+    fn in_file_order(&self) -> bool {
+        self.records.rounds
+    }
+
+    fn symbols(&self) -> Option<&Symbols> {
+        self.layout.symbols
     }
 
     fn record(&self, record: &OrderedRecord<'_>, out: &mut Vec<u8>) {

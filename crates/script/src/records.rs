@@ -6,9 +6,11 @@ use crate::fields::{Field, FieldSet};
 use crate::line::Layout;
 use crate::prefix::{self, Head};
 use crate::text;
-use rprof_abi::record::{FileIdentity, Mmap, Mmap2, Namespaces, SwitchCpuWide};
+use rprof_abi::record::{FileIdentity, Mmap, Mmap2, Namespaces, SwitchCpuWide, TextPoke};
+use rprof_abi::tracepoint::TracepointNames;
 use rprof_abi::{Misc, Record, RecordKind};
 use rprof_analysis::{OrderedRecord, comm_text};
+use rprof_perfdata::file_kind;
 use rprof_untrusted::Untrusted;
 use std::io::Write;
 
@@ -30,6 +32,10 @@ pub struct ShownRecords {
     pub lost: bool,
     /// KSYMBOL and `BPF_EVENT`.
     pub bpf: bool,
+    /// `TEXT_POKE`.
+    pub text_pokes: bool,
+    /// `FINISHED_ROUND`.
+    pub rounds: bool,
 }
 
 impl ShownRecords {
@@ -41,6 +47,8 @@ impl ShownRecords {
             RecordKind::CGROUP => self.cgroups,
             RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE => self.switches,
             RecordKind::LOST => self.lost,
+            RecordKind::TEXT_POKE => self.text_pokes,
+            file_kind::FINISHED_ROUND => self.rounds,
             RecordKind::KSYMBOL | RecordKind::BPF_EVENT => self.bpf,
             _ => false,
         }
@@ -54,12 +62,19 @@ impl ShownRecords {
 
 /// Appends a record.
 pub(crate) fn append(layout: &Layout<'_>, record: &OrderedRecord<'_>, out: &mut Vec<u8>) {
+    if record.raw.kind == file_kind::FINISHED_ROUND {
+        out.extend_from_slice(b"PERF_RECORD_FINISHED_ROUND\n");
+        return;
+    }
     let fields = layout.fields.get(record.event).copied().unwrap_or_default();
     start(layout, fields, record, out);
     let kind = record.record.kind().name().unwrap_or("UNKNOWN");
     out.extend_from_slice(b"PERF_RECORD_");
     out.extend_from_slice(kind.as_bytes());
-    body(record, out);
+    match &record.record {
+        Record::TextPoke(poke) => text_poke(layout, poke, out),
+        _ => body(record, out),
+    }
     out.push(b'\n');
 }
 
@@ -154,6 +169,25 @@ fn body(record: &OrderedRecord<'_>, out: &mut Vec<u8>) {
         }
         _ => Ok(()),
     };
+}
+
+/// Where the kernel changed its code, and how. Writing to memory does not fail.
+fn text_poke(layout: &Layout<'_>, poke: &TextPoke<'_>, out: &mut Vec<u8>) {
+    let _ = write!(out, " {:x} ", poke.addr);
+    if let Some((name, offset)) = layout.traces.kernel_symbol(poke.addr) {
+        let name = Untrusted::of_bytes(name.as_bytes());
+        let _ = write!(out, "{name}+{offset:#x}");
+    }
+    let (n_old, n_new) = (poke.old.len(), poke.new.len());
+    let _ = write!(out, " old len {n_old} new len {n_new}");
+    for (which, bytes) in [("Old", poke.old), ("New", poke.new)] {
+        for line in bytes.chunks(16) {
+            let _ = write!(out, "\n            {which} bytes:");
+            for byte in line {
+                let _ = write!(out, " {byte:02x}");
+            }
+        }
+    }
 }
 
 /// As printf's `%#x`: 0 has no prefix.

@@ -10,7 +10,7 @@ use rprof_profile::{Dimension, Filter};
 use rprof_profile::view::{SortKey, Sum, WantedColumns, Weighing};
 use rprof_export::{Firefox, Folded, Format, Json, Pprof, Speedscope};
 use rprof_analysis::{GroupBy, Options, TimelineDetail, load, load_timeline};
-use rprof_report::{Layout, Percentage, TableOptions, write_table};
+use rprof_report::{EventTables, Layout, Percentage, TableOptions, write_table};
 use rprof_script::{FieldSelection, ScriptOptions, write_script};
 use rprof_symbols::Demangling;
 use std::path::{Path, PathBuf};
@@ -46,6 +46,7 @@ fuzz_target!(|bytes: &[u8]| {
         let table = TableOptions {
             columns: wanted.columns(SortKey::DEFAULT, weighing),
             hierarchy: false,
+            events: EventTables::default(),
             graph: None,
             percent_limit: 0.0,
             is_filtered: false,
@@ -82,5 +83,5 @@ fuzz_target!(|bytes: &[u8]| {
         locator,
         demangling: Demangling::Short,
     };
-    let _ = write_script(&reader, &options, &mut std::io::sink());
+    let _ = write_script(&reader, &options, &mut |_| {}, &mut std::io::sink());
 });

@@ -10,9 +10,6 @@ use super::Release;
 use super::files::{compress, copy_below, kib_below, make_folder, settle_modes};
 use crate::command::{self, captured, command, root};
 
-/// Nobody has given the project an address yet.
-const MAINTAINER: &str = "The rprof authors <authors@rprof.invalid>";
-
 const DESCRIPTION: &str = "sampling profiler: record, report, flame graphs
  rprof records with the kernel's perf_event_open, writes standard perf.data
  files and reads those of others. It shows where the time went: as perf's
@@ -36,9 +33,10 @@ pub(super) fn build(release: &Release, tree: &Path, folder: &Path) -> Result<Str
     let sums = md5sums(&stage)?;
     fs::write(control.join("md5sums"), sums).context("writing md5sums")?;
     let size = kib_below(&stage)?;
+    let maintainer = &release.maintainer;
     let text = format!(
         "Package: rprof\nVersion: {version}\nSection: devel\nPriority: optional\n\
-         Architecture: {architecture}\nMaintainer: {MAINTAINER}\nInstalled-Size: {size}\n\
+         Architecture: {architecture}\nMaintainer: {maintainer}\nInstalled-Size: {size}\n\
          Description: {DESCRIPTION}\n"
     );
     fs::write(control.join("control"), text).context("writing control")?;
@@ -64,8 +62,9 @@ fn follow_policy(release: &Release, version: &str, stage: &Path) -> Result<()> {
     fs::write(texts.join("copyright"), copyright()?).context("writing copyright")?;
     let entry = format!(
         "rprof ({version}) unstable; urgency=medium\n\n  * Version {}: see changelog.gz.\n\n -- \
-         {MAINTAINER}  {}\n",
+         {}  {}\n",
         release.version,
+        release.maintainer,
         release.date("--rfc-email")?
     );
     fs::write(texts.join("changelog.Debian"), entry).context("writing changelog.Debian")?;

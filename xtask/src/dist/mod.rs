@@ -2,12 +2,14 @@
 //! Debian package, an archive and their checksums. With `--docs`, only man pages and completions.
 //!
 //! The same sources give the same bytes: times are those of the last commit, or what
-//! `SOURCE_DATE_EPOCH` says, and paths of this machine are not in the binary.
+//! `SOURCE_DATE_EPOCH` says, and paths of this machine are not in the binary. The Debian package's maintainer is who
+//! `DEBFULLNAME` and `DEBEMAIL` say, else the first of the workspace's `authors`.
 
 mod deb;
 mod docs;
 mod files;
 mod licences;
+mod maintainer;
 
 use std::env;
 use std::fs;
@@ -26,6 +28,8 @@ struct Release {
     time: u64,
     /// As `rustc` says it.
     architecture: &'static str,
+    /// Name and address.
+    maintainer: String,
 }
 
 /// Builds a release, or its documentation alone.
@@ -68,6 +72,9 @@ impl Release {
         let mut packages = packages.into_iter().flatten();
         let rprof = packages.find(|package| package.get("name").is_some_and(|is| is == "rprof"));
         let version = rprof.and_then(|package| package.get("version")?.as_str());
+        let authors = rprof.and_then(|package| package.get("authors")?.as_array());
+        let authors = authors.into_iter().flatten().filter_map(Value::as_str);
+        let authors: Vec<String> = authors.map(str::to_owned).collect();
         let time = match env::var("SOURCE_DATE_EPOCH") {
             Ok(time) => time,
             Err(_) => captured(command("git").args(["log", "-1", "--format=%ct"]))
@@ -80,6 +87,7 @@ impl Release {
                 .parse()
                 .context("SOURCE_DATE_EPOCH is not a number")?,
             architecture: env::consts::ARCH,
+            maintainer: maintainer::of(|name| env::var(name).ok(), &authors)?,
         })
     }
 
@@ -173,6 +181,7 @@ mod tests {
             version: "1.0.0".to_owned(),
             time: 951_782_399,
             architecture: "x86_64",
+            maintainer: maintainer::NOBODY.to_owned(),
         };
         assert_eq!(release.date("+%F").unwrap(), "2000-02-28");
         let mail = release.date("--rfc-email").unwrap();

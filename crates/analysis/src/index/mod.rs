@@ -39,6 +39,7 @@ use rprof_perfdata::{BlockWalk, FileRecord, Form, Reader, WalkedBlock, Warning, 
 use rprof_profile::timeline::TimedLoss;
 use rprof_profile::{Gaps, Loss};
 use rprof_untrusted::Held;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// What the index pass found.
@@ -55,6 +56,8 @@ pub struct RecordingIndex {
     pub has_times: bool,
     /// Samples in the recording.
     pub n_samples: u64,
+    /// How many other records there are, by kind.
+    pub(crate) other_kinds: BTreeMap<RecordKind, u64>,
     /// Ranges of the file; each starts at a record.
     pub(crate) chunks: Vec<Range<u64>>,
     /// By chunk, the newest time of a sample up to its end, if chunks end where rounds do.
@@ -120,12 +123,16 @@ impl RecordingIndex {
     }
 }
 
-fn index_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<RecordingIndex, Error> {
-    // Order is by time only if everything has one: a recording of perf --per-thread has none.
-    let has_times = reader.events().iter().all(|event| {
+/// Order is by time only if everything has one: a recording of perf --per-thread has none.
+pub(crate) fn has_times(reader: &Reader) -> bool {
+    reader.events().iter().all(|event| {
         event.attr.sample_type.has(SampleType::TIME)
             && event.attr.flags.has(AttrFlags::SAMPLE_ID_ALL)
-    });
+    })
+}
+
+fn index_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<RecordingIndex, Error> {
+    let has_times = has_times(reader);
     let (entries, bad_build_ids) = reader.build_ids();
     let build_ids: HashMap<Vec<u8>, BuildId> = entries
         .into_iter()
@@ -142,6 +149,7 @@ fn index_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<RecordingInd
         kernel_end: None,
         chunks: Chunks::new(cut, &reader.data()),
         n_samples: 0,
+        other_kinds: BTreeMap::new(),
         lost_at: Vec::new(),
         gaps: GapCounts::default(),
         ignored: IgnoredRecords::default(),
@@ -169,6 +177,7 @@ fn index_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<RecordingInd
         _jitdumps_held: jitdumps.held,
         has_times,
         n_samples: pass.n_samples,
+        other_kinds: pass.other_kinds,
         chunks,
         newest_ns,
         deferred: pass.deferred,
@@ -186,6 +195,9 @@ fn index_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<RecordingInd
     })
 }
 
+/// All kinds that nobody knows.
+pub(crate) const UNKNOWN_KIND: RecordKind = RecordKind(u32::MAX);
+
 /// What threads make of blocks of records: what needs the file's order is kept for the one that puts them together.
 struct IndexWalk<'r> {
     reader: &'r Reader,
@@ -201,6 +213,8 @@ struct IndexBlock {
     rounds: Vec<RoundEnd>,
     /// Records that are not samples: where each is in the file, and in `bytes`.
     sideband: Vec<(u64, usize)>,
+    /// Their kinds and those of the file's own records, counted.
+    kinds: BTreeMap<RecordKind, u64>,
     bytes: Vec<u8>,
     ignored: IgnoredRecords,
     guests: Vec<(u64, GuestId)>,
@@ -221,7 +235,12 @@ impl BlockWalk for IndexWalk<'_> {
                 let time_ns = sample_time(self.reader, raw).unwrap_or(0);
                 block.newest_ns = block.newest_ns.max(time_ns);
             }
-        } else if raw.kind.name().is_some() {
+            return;
+        }
+        let is_known = raw.kind.name().or(file_kind::name(raw.kind)).is_some();
+        let kind = if is_known { raw.kind } else { UNKNOWN_KIND };
+        *block.kinds.entry(kind).or_default() += 1;
+        if raw.kind.name().is_some() {
             block.sideband.push((offset, block.bytes.len()));
             // It was a record before: it is not too long.
             let _ = raw.encode(&mut block.bytes, self.reader.endian());
@@ -268,6 +287,7 @@ struct IndexPass<'r> {
     kernel_end: Option<Avma>,
     chunks: Chunks,
     n_samples: u64,
+    other_kinds: BTreeMap<RecordKind, u64>,
     lost_at: Vec<TimedLoss>,
     gaps: GapCounts,
     ignored: IgnoredRecords,
@@ -280,6 +300,9 @@ impl IndexPass<'_> {
     fn take(&mut self, walked: WalkedBlock<IndexBlock>) {
         let WalkedBlock { range, block } = walked;
         self.n_samples += block.n_samples;
+        for (kind, n) in block.kinds {
+            *self.other_kinds.entry(kind).or_default() += n;
+        }
         self.ignored.add(block.ignored);
         self.guests.extend(block.guests);
         for &(offset, at) in &block.sideband {

@@ -2,6 +2,7 @@
 
 use super::address::Address;
 use super::location::{Location, location_of};
+use rprof_abi::CpuMode;
 use rprof_machine::{AddressLocation, CommId, Epoch, History, Key, Moment};
 use rprof_profile::Level;
 
@@ -43,6 +44,16 @@ impl Mappings {
     #[inline]
     pub fn number(self) -> u64 {
         u64::from(self.user.number()) << 32 | u64::from(self.kernel.number())
+    }
+
+    /// Equal where equal addresses of one mode are at the same place: kernel code is, in all processes.
+    #[inline]
+    pub(crate) fn number_at(self, mode: CpuMode) -> u64 {
+        match mode {
+            CpuMode::Kernel => self.kernel.number().into(),
+            CpuMode::User => self.user.number().into(),
+            _ => self.number(),
+        }
     }
 
     #[inline]

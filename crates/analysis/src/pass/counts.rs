@@ -6,9 +6,10 @@ use super::query::Query;
 use crate::locations::ShownTasks;
 use crate::samples::IgnoredSamples;
 use crate::stacks::StackEndCounts;
+use crate::symbolize::Symbols;
 use foldhash::HashMap;
 use rprof_machine::ImageId;
-use rprof_profile::Tally;
+use rprof_profile::{SampleCount, Tally};
 
 /// What was counted.
 #[derive(Default)]
@@ -54,7 +55,7 @@ impl GroupedTallies {
         }
     }
 
-    /// Counts a sample for the totals of its event. Returns the event and the group that it is counted in, or `None` if
+    /// Counts a sample for the totals of its event, unless that depends on its name ([`is_counted`]). Returns the event and the group that it is counted in, or `None` if
     /// its task is not shown.
     #[inline]
     pub(super) fn take(
@@ -65,14 +66,20 @@ impl GroupedTallies {
     ) -> Option<u64> {
         let (decoded, recording) = (sample.decoded, query.recording);
         let tally = self.tallies.get_mut(decoded.event)?;
-        tally.add_samples(1, decoded.weight(recording.reader));
         let id = (decoded.pid, decoded.tid);
         let history = &recording.index.history;
         let filter = query.samples.filter;
-        if !self.shown.has(filter, history, id, sample.task) {
+        if !filter.hide_unresolved {
+            tally.add_samples(1, decoded.weight(recording.reader));
+        }
+        let is_shown =
+            self.shown.has(filter, history, id, sample.task) && query.samples.has_socket(decoded);
+        if !is_shown && !filter.hide_unresolved {
             return None;
         }
-        let group = tally.group(GroupKey::of(sample.task, decoded, grouping));
+        let mut group = GroupKey::of(sample.task, decoded, grouping);
+        group.is_shown = is_shown;
+        let group = tally.group(group);
         Some((decoded.event as u64) << 32 | u64::from(group))
     }
 
@@ -86,6 +93,21 @@ impl GroupedTallies {
     pub(super) fn into_tallies(self) -> Vec<Tally<GroupKey>> {
         self.tallies
     }
+}
+
+/// Whether samples of a group are counted, now that their innermost location has a name or has none. Where only those
+/// with one count for totals, they do so here.
+#[inline]
+pub(super) fn is_counted(
+    (symbols, location): (&Symbols, u32),
+    tally: &mut Tally<GroupKey>,
+    group: &GroupKey,
+    count: SampleCount,
+) -> bool {
+    if symbols.hides_unresolved && symbols.is_named(location) {
+        tally.add_samples(count.samples, count.weight);
+    }
+    group.is_shown && symbols.accepts(location)
 }
 
 /// The group of [`GroupedTallies::take`]: the lower half.

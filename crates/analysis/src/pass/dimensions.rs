@@ -4,10 +4,10 @@ use super::trace_texts::TraceTexts;
 use crate::Error;
 use crate::locations::{TaskName, comm_text};
 use crate::recording::Recording;
-use crate::samples::DecodedSample;
+use crate::samples::{DecodedSample, sockets};
 use rprof_abi::{Sample, SampleType, Weight};
 use rprof_machine::Key;
-use rprof_perfdata::{Feature, FeatureId, Reader};
+use rprof_perfdata::Reader;
 use rprof_profile::{Dimension, DimensionValue, DimensionValues, Strings, without_digits};
 use std::hash::{Hash, Hasher};
 
@@ -205,19 +205,6 @@ fn parts(sample: &Sample<'_>) -> (u64, u16, u16) {
     }
 }
 
-/// The sockets of CPUs, as the recording has them.
-fn sockets(reader: &Reader) -> Vec<u32> {
-    let Ok(Some(section)) = reader.feature(FeatureId::CPU_TOPOLOGY) else {
-        return Vec::new();
-    };
-    match Feature::parse(FeatureId::CPU_TOPOLOGY, &section, reader.endian()) {
-        Ok(Feature::CpuTopology(topology)) => {
-            topology.cpus.iter().map(|cpu| cpu.socket_id).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
 /// Refuses a dimension in which no sample has a value.
 fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> {
     const WEIGHTS: &[SampleType] = &[SampleType::WEIGHT, SampleType::WEIGHT_STRUCT];
@@ -296,6 +283,8 @@ fn ids_of(value: u64) -> (i32, i32) {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GroupKey {
     pub(super) name: TaskName,
+    /// Whether the filter shows its task.
+    pub(super) is_shown: bool,
     /// How many values there are.
     len: u8,
     /// Bits of those that are not recorded.
@@ -305,8 +294,8 @@ pub(super) struct GroupKey {
 
 impl PartialEq for GroupKey {
     fn eq(&self, other: &Self) -> bool {
-        let same_name = self.name == other.name && self.missing == other.missing;
-        same_name && self.used() == other.used()
+        let same_name = self.name == other.name && self.is_shown == other.is_shown;
+        same_name && self.missing == other.missing && self.used() == other.used()
     }
 }
 
@@ -328,6 +317,7 @@ impl GroupKey {
     pub(super) fn of(name: TaskName, sample: &DecodedSample<'_>, grouping: &Grouping<'_>) -> Self {
         let mut key = Self {
             name,
+            is_shown: true,
             len: 0,
             missing: 0,
             values: [0; DimensionValues::MOST],

@@ -123,12 +123,11 @@ impl ResolvedSample<'_, '_> {
 }
 
 /// What a pass over all samples came to.
-#[derive(Debug)]
-pub struct PassResult<L> {
+pub(super) struct PassResult<L> {
     /// The states of all threads.
-    pub locals: Vec<L>,
+    pub(super) locals: Vec<L>,
     /// What could not be used.
-    pub ignored: IgnoredSamples,
+    pub(super) ignored: IgnoredSamples,
 }
 
 /// A thread's part of the driver.

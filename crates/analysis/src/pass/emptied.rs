@@ -25,11 +25,13 @@ pub struct EmptyFilter {
 }
 
 /// The filters of samples and tasks, in their order.
-const STAGES: [(&str, &str); 7] = [
+const STAGES: [(&str, &str); 9] = [
     ("--cpu", "CPUs"),
     ("--time", "times"),
+    ("--switch-on or --switch-off", ""),
     ("--descendants", ""),
     ("--no-idle", ""),
+    ("--socket-filter", ""),
     ("--pid", "processes"),
     ("--tid", "threads"),
     ("--comms", "threads"),
@@ -152,8 +154,10 @@ impl Pass for StagesPass<'_> {
                 filter.accepts_cpu(cpu),
             ),
             (None, self.asked.has_time(decoded.head.time_ns)),
+            (None, self.asked.is_switched_on(decoded)),
             (None, self.asked.descends(decoded)),
             (None, filter.accepts_idle(pid, tid)),
+            (None, self.asked.has_socket(decoded)),
             (Some(Value::Number(pid.into())), has(&filter.pids, pid)),
             (Some(Value::Number(tid.into())), has(&filter.tids, tid)),
             (
@@ -191,12 +195,16 @@ fn of_functions(reader: &Reader, options: &Options) -> Result<Option<EmptyFilter
             dsos: NameList::default(),
             symbols: NameList::default(),
             symbol_part: None,
+            hide_unresolved: false,
             ..filter.clone()
         },
         ..options.clone()
     };
     let mut before = load(reader, &less, &mut |_| {})?;
-    let parts: [(bool, &str, Narrow); 3] = [
+    let parts: [(bool, &str, Narrow); 4] = [
+        (filter.hide_unresolved, "--hide-unresolved", |to, from| {
+            to.hide_unresolved = from.hide_unresolved;
+        }),
         (!filter.dsos.is_empty(), "--dsos", |to, from| {
             to.dsos = from.dsos.clone();
         }),

@@ -4,13 +4,16 @@ use super::counts::{Counts, UnnamedWeights};
 use super::dimensions::{GroupKey, Grouping};
 use super::query::Query;
 use crate::about;
+use crate::event_groups::event_groups;
 use crate::hints::hints;
+use crate::index::{RecordingIndex, UNKNOWN_KIND};
 use crate::locations::comm_text;
 use crate::recording::Recording;
 use crate::symbolize::Symbols;
+use rprof_abi::RecordKind;
 use rprof_base::Counted;
 use rprof_machine::{ImageId, RecordedImage};
-use rprof_perfdata::RecordedEvent;
+use rprof_perfdata::{RecordedEvent, kind_name};
 use rprof_profile::{EventProfile, Group, Profile, Strings, Tally, TallyParts, UnnamedImage};
 use rprof_symbols::Reason;
 
@@ -29,17 +32,36 @@ pub(super) fn profile_of(
         frames: std::mem::take(&mut symbols.functions),
         unwound: counts.ends.named(&recording.index.history),
         gaps: recording.index.gaps.clone(),
+        records: records(&recording.index),
         warnings: std::mem::take(&mut symbols.warnings),
         ..Profile::default()
     };
     profile.warnings.extend(counts.ignored.warnings());
     profile.warnings.extend(grouping.warnings());
+    let mut numbers = Vec::new();
     for (idx, tally) in counts.tallies.into_iter().enumerate() {
+        let number = profile.events.len();
         add_event(grouping, recording, idx, tally, &mut profile);
+        numbers.push((profile.events.len() > number).then_some(number));
     }
+    profile.event_groups = event_groups(recording.reader, &numbers);
     add_unnamed(recording, unnamed, &mut profile);
     profile.warnings.extend(recording.warnings());
     profile
+}
+
+/// How many records there are of each kind, in the order of their numbers.
+fn records(index: &RecordingIndex) -> Vec<(String, u64)> {
+    let mut kinds = index.other_kinds.clone();
+    if index.n_samples > 0 {
+        kinds.insert(RecordKind::SAMPLE, index.n_samples);
+    }
+    let name = |kind| match kind {
+        UNKNOWN_KIND => "UNKNOWN".to_owned(),
+        kind => kind_name(kind),
+    };
+    let kinds = kinds.into_iter();
+    kinds.map(|(kind, n)| (name(kind), n)).collect()
 }
 
 fn add_event(

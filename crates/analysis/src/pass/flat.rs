@@ -1,7 +1,7 @@
 //! The flat pass: samples counted by the code location that each was taken at. For tables without stacks one pass both
 //! finds the locations and counts them.
 
-use super::counts::{Counts, GroupedTallies, group_number};
+use super::counts::{Counts, GroupedTallies, group_number, is_counted};
 use super::dimensions::{GroupKey, Grouping};
 use super::driver::{Pass, ResolvedSample, TaskSample, run};
 use super::query::Query;
@@ -86,17 +86,17 @@ impl FlatCounts {
                     let (Some(&location), Some(&group)) = (location, group) else {
                         continue;
                     };
-                    if !symbols.accepts(location) {
+                    let count = SampleCount {
+                        samples: node.self_samples,
+                        weight: node.self_weight,
+                    };
+                    if !is_counted((symbols, location), tally, &group, count) {
                         continue;
                     }
                     all.unnamed
                         .add(symbols.unnamed_image(location), node.self_weight);
                     let group = tally.group(group);
                     let frames = symbols.frames(location).iter().rev().copied();
-                    let count = SampleCount {
-                        samples: node.self_samples,
-                        weight: node.self_weight,
-                    };
                     tally.add_stack(group, frames, count);
                 }
             }

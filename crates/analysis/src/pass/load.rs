@@ -70,10 +70,10 @@ impl Default for Options {
 /// How far reading is, from 0 to 1.
 pub type Progress<'a> = dyn FnMut(f64) + 'a;
 
-/// How far a pass over samples is that takes `part` of the time, after `before`.
+/// How far a pass over some things is that takes `part` of the time, after `before`.
 #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
-pub(super) fn progress_of(before: f64, part: f64, done: usize, n_chunks: usize) -> f64 {
-    before + part * done as f64 / n_chunks.max(1) as f64
+pub fn progress_of(before: f64, part: f64, done: usize, all: usize) -> f64 {
+    before + part * (done as f64 / all.max(1) as f64).min(1.0)
 }
 
 /// Reads, symbolizes and counts a recording; `progress` is told how far it is.

@@ -14,7 +14,7 @@ use crate::recording::Recording;
 use crate::samples::{DecodedSample, IgnoredSamples};
 use rprof_abi::{Endian, RawRecord, Record, RecordHeader, RecordKind, SampleId};
 use rprof_machine::Key;
-use rprof_perfdata::Step;
+use rprof_perfdata::{Step, file_kind};
 use std::ops::Range;
 
 /// Samples in a batch of a recording without rounds.
@@ -60,7 +60,7 @@ pub(super) enum Item<'r> {
 pub struct OrderedRecord<'r> {
     /// As it is in the file.
     pub raw: RawRecord<'r>,
-    /// What it says.
+    /// What it says; `Unknown` for the end of a round.
     pub record: Record<'r>,
     /// Whose record it is, where and when, as far as was recorded.
     pub id: SampleId,
@@ -73,6 +73,9 @@ pub struct OrderedRecord<'r> {
 impl<'r> OrderedRecord<'r> {
     /// Decodes the record at an offset; `None` if it is damaged or of no known event.
     fn of(recording: &Recording<'_>, offset: u64, raw: RawRecord<'r>) -> Option<Self> {
+        if raw.kind == file_kind::FINISHED_ROUND {
+            return Some(Self::of_round(raw, recording.index.key(None, offset)));
+        }
         let event = recording.reader.event_of(raw)?;
         let layout = &recording.reader.events().get(event)?.layout;
         let (record, id) = Record::parse(raw, layout).ok()?;
@@ -83,6 +86,22 @@ impl<'r> OrderedRecord<'r> {
             event,
             key: recording.index.key(id.time_ns, offset),
         })
+    }
+
+    /// Whether it is the end of a round, which has neither CPU nor time.
+    fn is_round(&self) -> bool {
+        self.raw.kind == file_kind::FINISHED_ROUND
+    }
+
+    /// The end of a round, which is of no event.
+    fn of_round(raw: RawRecord<'r>, key: Key) -> Self {
+        Self {
+            raw,
+            record: Record::Unknown(raw),
+            id: SampleId::default(),
+            event: usize::MAX,
+            key,
+        }
     }
 
     /// What a task is called at the record's time.
@@ -246,8 +265,8 @@ fn for_each_record(
         for (offset, raw) in records.filter(|(_, raw)| wants(raw.kind)) {
             let record = OrderedRecord::of(recording, offset, raw);
             if let Some(record) = record
-                && samples.filter.accepts_cpu(record.id.cpu)
-                && samples.has_time(record.id.time_ns)
+                && (record.is_round() || samples.filter.accepts_cpu(record.id.cpu))
+                && (record.is_round() || samples.has_time(record.id.time_ns))
             {
                 visit(&record);
             }
@@ -257,14 +276,25 @@ fn for_each_record(
     Ok(())
 }
 
-/// Passes all samples on in their order, with the other records of wanted kinds; stops when `deliver` returns false.
+/// Which records are passed on beside samples, and in which order.
+#[derive(Clone, Copy)]
+pub(super) struct WantedRecords<'w> {
+    /// By kind, if any are.
+    pub(super) kinds: Option<&'w dyn Fn(RecordKind) -> bool>,
+    /// All as they are in the file, whatever their times.
+    pub(super) in_file_order: bool,
+}
+
+/// Passes all samples on in their order, with the other records that are wanted; stops when `deliver` returns false.
 pub(super) fn for_each_batch(
     query: &Query<'_>,
-    wants: Option<&dyn Fn(RecordKind) -> bool>,
+    records: WantedRecords<'_>,
     mut deliver: impl FnMut(OrderedBatch) -> bool,
 ) -> Result<IgnoredSamples, Error> {
     let index = &query.recording.index;
-    if index.has_times && !index.has_rounds() {
+    let wants = records.kinds;
+    let by_time = index.has_times && !records.in_file_order;
+    if by_time && !index.has_rounds() {
         return by_index(query, wants, deliver);
     }
     let endian = query.recording.reader.endian();
@@ -281,12 +311,14 @@ pub(super) fn for_each_batch(
             })?;
         }
         // Without times, the file's order is the order.
-        let rest = if index.has_times {
+        let rest = if by_time {
             let limit = chunk
                 .checked_sub(1)
                 .and_then(|before| index.newest_ns.get(before));
             batch.split_newer(limit.copied().unwrap_or(0), endian)
         } else {
+            // Members of a group have one offset: they stay as they are.
+            batch.entries.sort_by_key(|entry| entry.offset);
             OrderedBatch::default()
         };
         if !deliver(std::mem::replace(&mut batch, rest)) {

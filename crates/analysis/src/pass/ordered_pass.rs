@@ -1,12 +1,14 @@
 //! Passes that write samples in order of time: one thread orders them, others run the pass over some at a time, and the
 //! caller's gets what they wrote, in order.
 
-use super::driver::{Driver, Pass, PassResult, ResolvedSample, TaskSample};
-use super::ordered::{Item, OrderedBatch, OrderedRecord, for_each_batch};
+use super::driver::{Driver, Pass, ResolvedSample, TaskSample};
+use super::ordered::{Item, OrderedBatch, OrderedRecord, WantedRecords, for_each_batch};
 use super::query::Query;
+use super::written::{WrittenCounts, WrittenSamples};
 use crate::Error;
 use crate::locations::ShownTasks;
 use crate::samples::{BATCH, DecodedSample, IgnoredSamples};
+use crate::symbolize::Symbols;
 use crate::threads;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rprof_abi::RecordKind;
@@ -48,8 +50,27 @@ pub trait OrderedPass: Sync {
         None
     }
 
+    /// Whether everything is written as it is in the file, whatever its time.
+    fn in_file_order(&self) -> bool {
+        false
+    }
+
+    /// The names of what is written, if there are any: what lacks one is counted.
+    fn symbols(&self) -> Option<&Symbols> {
+        None
+    }
+
     /// Writes another record.
     fn record(&self, _record: &OrderedRecord<'_>, _out: &mut Vec<u8>) {}
+}
+
+/// What a pass in order of time came to.
+#[derive(Debug)]
+pub struct OrderedResult<L> {
+    /// The states of all threads.
+    pub locals: Vec<L>,
+    /// The samples.
+    pub samples: WrittenSamples,
 }
 
 /// Samples that a thread takes at a time. What it writes of them stays in its cache.
@@ -67,23 +88,26 @@ struct Job<B> {
     written: Sender<Vec<u8>>,
 }
 
+/// What will be written of a job, and of how many samples and records that is.
+type Written = (usize, Receiver<Vec<u8>>);
+
 /// Where jobs go.
 struct Jobs<B> {
     todo: Sender<Job<B>>,
     /// What will be written of each, in order.
-    order: Sender<Receiver<Vec<u8>>>,
+    order: Sender<Written>,
 }
 
 /// Runs a pass over all samples of a query, in order of time. `deliver` gets what was written, in order, on the calling
-/// thread; when it returns false, the pass ends.
+/// thread, and of how many samples and records that is; when it returns false, the pass ends.
 ///
 /// # Errors
 /// [`Error`] if the recording cannot be read.
 pub fn run_ordered<P: OrderedPass>(
     query: &Query<'_>,
     pass: &P,
-    deliver: &mut dyn FnMut(&[u8]) -> bool,
-) -> Result<PassResult<P::Local>, Error> {
+    deliver: &mut dyn FnMut(&[u8], usize) -> bool,
+) -> Result<OrderedResult<P::Local>, Error> {
     let n_threads = threads::n_cpus();
     let n_jobs = JOBS * n_threads;
     let (todo_in, todo) = bounded(n_jobs);
@@ -107,10 +131,14 @@ pub fn run_ordered<P: OrderedPass>(
         }
         drop((todo, unused));
         deliver_in_order(order, &used, deliver);
-        Ok(PassResult {
-            locals: working.into_iter().map(joined).collect(),
-            ignored: joined(reading)?,
-        })
+        let mut samples = WrittenSamples::default();
+        let locals = working.into_iter().map(joined).map(|(local, written)| {
+            samples.merge(written);
+            local
+        });
+        let locals = locals.collect();
+        samples.ignored.add(joined(reading)?);
+        Ok(OrderedResult { locals, samples })
     })
 }
 
@@ -128,11 +156,16 @@ fn send_in_order<P: OrderedPass>(
     jobs: &Jobs<P::Before>,
 ) -> Result<IgnoredSamples, Error> {
     let mut before = P::Before::default();
-    for_each_batch(query, pass.wanted_records(), |batch| {
+    let records = WantedRecords {
+        kinds: pass.wanted_records(),
+        in_file_order: pass.in_file_order(),
+    };
+    for_each_batch(query, records, |batch| {
         let batch = Arc::new(batch);
         let n = batch.entries.len();
         (0..n).step_by(JOB).all(|start| {
             let entries = start..(start + JOB).min(n);
+            let n_entries = entries.len();
             let (written, receiver) = bounded(1);
             let job = Job {
                 batch: Arc::clone(&batch),
@@ -141,7 +174,7 @@ fn send_in_order<P: OrderedPass>(
                 written,
             };
             pass.pass_on(&mut before, batch.samples(query.recording, entries));
-            jobs.order.send(receiver).is_ok() && jobs.todo.send(job).is_ok()
+            jobs.order.send((n_entries, receiver)).is_ok() && jobs.todo.send(job).is_ok()
         })
     })
 }
@@ -151,7 +184,7 @@ fn work<P: OrderedPass>(
     pass: &P,
     todo: &Receiver<Job<P::Before>>,
     unused: &Receiver<Vec<u8>>,
-) -> P::Local {
+) -> (P::Local, WrittenSamples) {
     let pass = Ordered { query, pass };
     // Each stack is written: what a pass makes of it is not remembered.
     let mut driver = Driver::new(pass.local(), None);
@@ -167,12 +200,12 @@ fn work<P: OrderedPass>(
             break;
         }
     }
-    driver.local.of_pass
+    (driver.local.of_pass, driver.local.counts.samples)
 }
 
-fn take_job<P: OrderedPass>(
-    driver: &mut Driver<Local<P::Local>, ()>,
-    pass: &Ordered<'_, P>,
+fn take_job<'p, P: OrderedPass>(
+    driver: &mut Driver<Local<'p, P::Local>, ()>,
+    pass: &Ordered<'p, P>,
     job: &Job<P::Before>,
 ) {
     let query = pass.query;
@@ -207,13 +240,13 @@ fn take_job<P: OrderedPass>(
 
 /// Delivers what was written, and hands its memory back. A thread that panicked ends it: [`joined`] says so.
 fn deliver_in_order(
-    order: Receiver<Receiver<Vec<u8>>>,
+    order: Receiver<Written>,
     used: &Sender<Vec<u8>>,
-    deliver: &mut dyn FnMut(&[u8]) -> bool,
+    deliver: &mut dyn FnMut(&[u8], usize) -> bool,
 ) {
-    for written in order {
+    for (n_entries, written) in order {
         let Ok(mut out) = written.recv() else { return };
-        if !deliver(&out) {
+        if !deliver(&out, n_entries) {
             return;
         }
         out.clear();
@@ -228,30 +261,38 @@ struct Ordered<'p, P> {
     pass: &'p P,
 }
 
-struct Local<L> {
+struct Local<'p, L> {
     of_pass: L,
     shown: ShownTasks,
+    counts: WrittenCounts<'p>,
     out: Vec<u8>,
 }
 
-impl<P: OrderedPass> Pass for Ordered<'_, P> {
-    type Local = Local<P::Local>;
+impl<'p, P: OrderedPass> Pass for Ordered<'p, P> {
+    type Local = Local<'p, P::Local>;
     type Stack = ();
 
     fn local(&self) -> Self::Local {
         Local {
             of_pass: self.pass.local(),
             shown: ShownTasks::default(),
+            counts: WrittenCounts::new(self.query, self.pass.symbols()),
             out: Vec::new(),
         }
     }
 
     fn group(&self, local: &mut Self::Local, sample: &TaskSample<'_, '_>) -> Option<u64> {
+        local.counts.take(sample);
         let (filter, recording) = (self.query.samples.filter, self.query.recording);
         let id = (sample.decoded.pid, sample.decoded.tid);
         let history = &recording.index.history;
-        let is_shown = local.shown.has(filter, history, id, sample.task);
-        (is_shown && self.pass.wants(sample)).then_some(0)
+        let is_shown = local.shown.has(filter, history, id, sample.task)
+            && self.query.samples.has_socket(sample.decoded);
+        if !is_shown || !self.pass.wants(sample) {
+            return None;
+        }
+        local.counts.take_shown(sample);
+        Some(0)
     }
 
     fn wants_stack(&self, decoded: &DecodedSample<'_>) -> bool {

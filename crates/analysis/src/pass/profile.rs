@@ -1,6 +1,8 @@
 //! The profile pass: stacks counted by function, of chunks that the stacks pass left.
 
-use super::counts::{Counts, GroupedTallies, OptionalImage, UnnamedWeights, group_number};
+use super::counts::{
+    Counts, GroupedTallies, OptionalImage, UnnamedWeights, group_number, is_counted,
+};
 use super::dimensions::Grouping;
 use super::driver::{Pass, ResolvedSample, TaskSample, run_over};
 use super::query::Query;
@@ -89,8 +91,12 @@ impl Pass for ProfilePass<'_> {
         let weight = decoded.weight(self.query.recording.reader);
         local.ends.add(sample.end);
         let tally = local.tallies.of_event(decoded.event)?;
+        let count = SampleCount::one(weight);
         if let Some(known) = known {
-            tally.count(known.node, SampleCount::one(weight));
+            tally.count(known.node, count);
+            if self.symbols.hides_unresolved {
+                tally.add_samples(1, weight);
+            }
             local.unnamed.add(known.unnamed.image(), weight);
             return None;
         }
@@ -106,16 +112,13 @@ impl Pass for ProfilePass<'_> {
             frames.extend_from_slice(symbols.frames(location));
         });
         let innermost = innermost?;
-        if !symbols.accepts(innermost) {
+        let group = group_number(sample.group);
+        let key = *tally.group_of(group)?;
+        if !is_counted((symbols, innermost), tally, &key, count) {
             return None;
         }
         let unnamed = symbols.unnamed_image(innermost);
-        let group = group_number(sample.group);
-        let node = tally.add_stack(
-            group,
-            frames.iter().rev().copied(),
-            SampleCount::one(weight),
-        );
+        let node = tally.add_stack(group, frames.iter().rev().copied(), count);
         local.unnamed.add(unnamed, weight);
         Some(CountedStack {
             node: node?,

@@ -54,6 +54,7 @@ impl<'a> Query<'a> {
         let wanted = WantedSymbols {
             request,
             positions: self.positions,
+            hide_unresolved: self.samples.filter.hide_unresolved,
         };
         let mut symbols = Symbols::of(self.recording, &self.stacks, locations, wanted)?;
         symbols.choose(self.recording, self.samples.filter);

@@ -1,7 +1,7 @@
 //! The stacks pass: samples counted by stacks of code locations, which have no names yet. It finds the locations, too,
 //! so that only chunks whose stacks have no room are read again.
 
-use super::counts::{Counts, GroupedTallies, group_number};
+use super::counts::{Counts, GroupedTallies, group_number, is_counted};
 use super::dimensions::{GroupKey, Grouping};
 use super::driver::{Pass, ResolvedSample, TaskSample, run};
 use super::query::Query;
@@ -126,7 +126,7 @@ impl ThreadStacks {
             let (Some(tally), Some(&key)) = (counts.tallies.get_mut(event), key) else {
                 continue;
             };
-            if !symbols.accepts(innermost) {
+            if !is_counted((symbols, innermost), tally, &key, stack.count) {
                 continue;
             }
             let image = symbols.unnamed_image(innermost);

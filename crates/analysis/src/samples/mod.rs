@@ -4,6 +4,7 @@
 mod decoded;
 mod group_values;
 mod ignored;
+mod switches;
 mod times;
 
 pub use decoded::DecodedSample;
@@ -19,6 +20,7 @@ use rprof_abi::{RecordKind, SampleType};
 use rprof_perfdata::{Feature, FeatureId, Reader, Step};
 use rprof_profile::{Ancestor, Filter};
 use std::ops::RangeInclusive;
+use switches::SwitchedSpans;
 
 /// Samples decoded at a time: what is looked up for all of them at once does not wait for memory as often.
 pub(crate) const BATCH: usize = 64;
@@ -33,6 +35,10 @@ pub struct Samples<'a> {
     descendants: Option<Descendants>,
     /// The times that are asked for; `None` for all.
     times: Option<Vec<RangeInclusive<u64>>>,
+    /// Sockets by CPU, if one is asked for.
+    sockets: Vec<u32>,
+    /// The spans between events that switch samples on and off; `None` without such events.
+    switched: Option<SwitchedSpans>,
     values: GroupValues,
 }
 
@@ -45,13 +51,23 @@ impl<'a> Samples<'a> {
         check_filter(recording.reader, filter)?;
         let ancestor = ancestor(recording.reader, filter);
         let forks = &recording.index.lifetimes.forks;
-        Ok(Self {
+        let mut samples = Self {
             recording,
             filter,
             descendants: ancestor.map(|pid| Descendants::of(pid, forks)),
             times: times::ranges(recording, filter)?,
+            sockets: match filter.socket {
+                Some(_) => sockets(recording.reader),
+                None => Vec::new(),
+            },
+            switched: None,
             values: GroupValues::of(recording.reader),
-        })
+        };
+        if !filter.switches.is_empty() {
+            let has_time = |time| samples.has_time(time);
+            samples.switched = Some(SwitchedSpans::of(recording, &filter.switches, has_time)?);
+        }
+        Ok(samples)
     }
 }
 
@@ -140,6 +156,7 @@ impl Samples<'_> {
         self.filter.accepts_cpu(decoded.head.cpu)
             && self.filter.accepts_idle(decoded.pid, decoded.tid)
             && self.has_time(decoded.head.time_ns)
+            && self.is_switched_on(decoded)
             && self.descends(decoded)
     }
 
@@ -150,6 +167,21 @@ impl Samples<'_> {
             time.is_some_and(|time| ranges.iter().any(|range| range.contains(&time)))
         };
         self.times.as_ref().is_none_or(has)
+    }
+
+    /// Whether its CPU is on the socket that is asked for.
+    #[inline]
+    pub(crate) fn has_socket(&self, decoded: &DecodedSample<'_>) -> bool {
+        let socket = |cpu: u32| self.sockets.get(cpu as usize).copied();
+        let is_on = |asked| decoded.head.cpu.and_then(socket) == Some(asked);
+        self.filter.socket.is_none_or(is_on)
+    }
+
+    /// Whether it is between events that switch samples on and off.
+    #[inline]
+    pub(crate) fn is_switched_on(&self, decoded: &DecodedSample<'_>) -> bool {
+        let has = |spans: &SwitchedSpans| spans.has(decoded.key);
+        self.switched.as_ref().is_none_or(has)
     }
 
     /// Whether it is of a process that is asked for by an ancestor.
@@ -202,6 +234,19 @@ fn ancestor(reader: &Reader, filter: &Filter) -> Option<i32> {
     }
 }
 
+/// The sockets of CPUs, as the recording has them.
+pub(crate) fn sockets(reader: &Reader) -> Vec<u32> {
+    let Ok(Some(section)) = reader.feature(FeatureId::CPU_TOPOLOGY) else {
+        return Vec::new();
+    };
+    match Feature::parse(FeatureId::CPU_TOPOLOGY, &section, reader.endian()) {
+        Ok(Feature::CpuTopology(topology)) => {
+            topology.cpus.iter().map(|cpu| cpu.socket_id).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Refuses a filter by what no sample has: it would leave nothing, and not say why.
 ///
 /// # Errors
@@ -230,6 +275,11 @@ pub fn check_filter(reader: &Reader, filter: &Filter) -> Result<(), Error> {
     };
     if !filter.cpus.is_empty() && !has_cpus {
         return missing("CPUs", "--cpu", "perf record --sample-cpu");
+    }
+    let has_sockets = || has_cpus && !sockets(reader).is_empty();
+    if filter.socket.is_some() && !has_sockets() {
+        let recorder = "perf record --sample-cpu";
+        return missing("sockets of CPUs", "--socket-filter", recorder);
     }
     if filter.times.is_some() && !has_times {
         return missing("times", "--time", "perf record --timestamp");

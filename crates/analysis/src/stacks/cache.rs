@@ -45,11 +45,12 @@ impl<T: Copy + Default> StackCache<T> {
         let mut key = Hasher::new(self.seeds);
         key.add(u64::from(decoded.raw.misc.0));
         key.add(group);
-        key.add(mappings.number());
-        if matches!(
-            decoded.raw.misc.cpu_mode(),
-            CpuMode::GuestKernel | CpuMode::GuestUser
-        ) {
+        let mode = decoded.raw.misc.cpu_mode();
+        key.add(match chains.stacks {
+            true => mappings.number(),
+            false => mappings.number_at(mode),
+        });
+        if matches!(mode, CpuMode::GuestKernel | CpuMode::GuestUser) {
             // A guest's mappings have no number here: no two such stacks are the same.
             key.add(decoded.key.offset);
         }

@@ -38,6 +38,8 @@ pub struct Symbols {
     /// Whether the filter accepts them, by number; `None` for all.
     shown: Option<Vec<bool>>,
     pub(super) positions: Option<Positions>,
+    /// Whether locations without a name have no frames.
+    pub(crate) hides_unresolved: bool,
 }
 
 /// What symbols are to say.
@@ -46,6 +48,8 @@ pub(crate) struct WantedSymbols {
     pub(crate) request: Request,
     /// Needs [`Detail::Lines`].
     pub(crate) positions: Option<Positions>,
+    /// No frames for what has no name.
+    pub(crate) hide_unresolved: bool,
 }
 
 /// A source line: file and number.
@@ -72,7 +76,11 @@ impl Symbols {
         locations: Vec<Location>,
         wanted: WantedSymbols,
     ) -> Result<Self, Error> {
-        let WantedSymbols { request, positions } = wanted;
+        let WantedSymbols {
+            request,
+            positions,
+            hide_unresolved,
+        } = wanted;
         let embedded = EmbeddedSymbols::of(recording.reader);
         let symbolized = symbolize_all(recording, &locations, request, &embedded)?;
         let mut symbols = Self {
@@ -95,6 +103,7 @@ impl Symbols {
             lines: (request.detail == Detail::Lines).then(Vec::new),
             shown: None,
             positions,
+            hides_unresolved: hide_unresolved,
         };
         let most = recording.reader.budget().limits().memory;
         let tables = stacks.tables.iter();
@@ -177,6 +186,11 @@ impl Symbols {
         self.entry(location).is_some_and(|entry| entry.is_named)
     }
 
+    /// Whether a location is not shown since it has no name.
+    pub fn is_hidden(&self, location: u32) -> bool {
+        self.hides_unresolved && !self.is_named(location)
+    }
+
     /// Looks which locations a filter of functions accepts.
     pub(crate) fn choose(&mut self, recording: &Recording<'_>, filter: &Filter) {
         if !filter.has_functions() {
@@ -189,11 +203,11 @@ impl Symbols {
                 return false;
             };
             let frame = self.functions.of(id);
-            let name = frame.name.map(|name| self.strings.of(name).into_raw());
+            let name = frame.filter_name(&self.strings);
             let path = images.of(ImageId(location.image));
             let path = path.map(|image| String::from_utf8_lossy(image.long_name()));
             let image = self.strings.of(frame.image).into_raw();
-            filter.accepts_function(&[image, path.as_deref().unwrap_or(image)], name)
+            filter.accepts_function(&[image, path.as_deref().unwrap_or(image)], name.as_deref())
         };
         let shown = (0..).zip(&self.locations).map(is_shown).collect();
         self.shown = Some(shown);
@@ -252,7 +266,7 @@ impl Symbols {
                 self.frames.push(placed);
             }
             let is_named = !named.is_empty() || own_name.is_some();
-            if named.is_empty() {
+            if named.is_empty() && (is_named || !self.hides_unresolved) {
                 self.lines.iter_mut().for_each(|lines| lines.push(None));
                 // Stacks with an address for every frame without a name would grow with the
                 // recording: there, an image's nameless code counts as one.

@@ -2,9 +2,11 @@
 
 mod names;
 mod split;
+mod switches;
 mod times;
 
 pub use names::NameList;
+pub use switches::EventSwitches;
 pub use times::TimeSlices;
 
 /// Which samples count. An empty list lets everything through.
@@ -18,6 +20,8 @@ pub struct Filter {
     pub symbols: NameList,
     /// A part of its name.
     pub symbol_part: Option<String>,
+    /// Not what has no name, be it a sample's innermost function, which is in no total then, or one further out.
+    pub hide_unresolved: bool,
     /// Processes.
     pub pids: Vec<i32>,
     /// One process and all that it, and they, started: others are not in any total.
@@ -26,8 +30,12 @@ pub struct Filter {
     pub tids: Vec<i32>,
     /// CPUs: samples of others are not in any total.
     pub cpus: Vec<u32>,
+    /// A socket that the CPU must be on.
+    pub socket: Option<u32>,
     /// Times: samples of others are not in any total.
     pub times: Option<TimeSlices>,
+    /// Events that switch samples on and off: those in between are in no total.
+    pub switches: EventSwitches,
     /// Not the idle tasks: their samples are not in any total.
     pub no_idle: bool,
     /// At most this many frames of a stack, innermost first.
@@ -85,13 +93,16 @@ impl Filter {
 
     /// Whether it asks for functions or images.
     pub fn has_functions(&self) -> bool {
-        !self.dsos.is_empty() || !self.symbols.is_empty() || self.symbol_part.is_some()
+        let has_names = !self.dsos.is_empty() || !self.symbols.is_empty();
+        has_names || self.symbol_part.is_some() || self.hide_unresolved
     }
 
-    /// Whether samples whose innermost function is this one are shown; the image goes by all of these names.
+    /// Whether samples whose innermost function is this one are shown; the image goes by all of these names. What stands
+    /// for a name (`[sort+0x9ad0]`) is one, but for what is hidden without any: that has no frame.
     pub fn accepts_function(&self, image: &[&str], name: Option<&str>) -> bool {
         let part = self.symbol_part.as_deref();
-        self.dsos.accepts(image)
+        (name.is_some() || !self.hide_unresolved)
+            && self.dsos.accepts(image)
             && self.symbols.accepts(name.as_slice())
             && part.is_none_or(|part| name.is_some_and(|name| name.contains(part)))
     }
@@ -118,6 +129,16 @@ mod tests {
             some.accepts_function(&["a"], Some("main")) && !some.accepts_function(&["a"], None)
         );
         assert!(some.accepts_cpu(Some(1)) && !some.accepts_cpu(None));
+    }
+
+    #[test]
+    fn what_has_no_name_can_be_hidden() {
+        let named = Filter {
+            hide_unresolved: true,
+            ..Filter::default()
+        };
+        assert!(named.has_functions() && !named.accepts_all());
+        assert!(named.accepts_function(&[], Some("main")) && !named.accepts_function(&[], None));
     }
 
     #[test]

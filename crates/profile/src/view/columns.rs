@@ -1,9 +1,7 @@
 //! The columns of a table, as perf's options have them.
 
-use super::row::{Row, Weighing};
+use super::row::Weighing;
 use super::{Field, SortKey, Sum};
-use crate::Profile;
-use std::cmp::Ordering;
 
 /// The columns of a table, and what its rows are.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,13 +120,6 @@ impl Columns {
     /// perf's default: shares, then keys, ordered by them.
     pub fn of(keys: &[SortKey], weighing: Weighing) -> Self {
         WantedColumns::default().columns(keys, weighing)
-    }
-
-    /// The order of two rows.
-    pub(super) fn compare(&self, a: &Row, b: &Row, profile: &Profile) -> Ordering {
-        let differ = |field: &Field| Some(field.compare(a, b, profile)).filter(|one| one.is_ne());
-        let mut fields = self.order.iter();
-        fields.find_map(differ).unwrap_or(Ordering::Equal)
     }
 
     /// What rows are grouped by.

@@ -2,9 +2,11 @@
 
 mod calltree;
 mod columns;
+mod event_set;
 mod field;
 mod folded;
 mod hierarchy;
+mod joined;
 mod ranks;
 mod row;
 mod rows;
@@ -13,9 +15,11 @@ mod sum;
 
 pub use calltree::{CallNode, CallTree, Counts, Order, Pruning};
 pub use columns::{Asked, Columns, WantedColumns};
+pub use event_set::{EventSet, EventSets};
 pub use field::Field;
 pub use folded::{Audience, Count, FirstFrame, FoldOptions, FoldedStacks, ThreadNames, fold};
-pub use hierarchy::LevelRow;
+pub use hierarchy::{LevelRow, levels};
+pub use joined::{JoinedRow, join};
 pub use row::{FieldValue, Row, RowKey, Weighing};
 pub use rows::Rows;
 pub use sort_key::SortKey;

@@ -174,8 +174,9 @@ proptest! {
         let profile = changed(&stacks, &changes);
         let columns = Columns::of(&keys, Weighing::Own);
         let rows = Rows::of(&profile, &profile.events[0], &columns);
-        let levels = rows.levels(&columns);
-        let innermost: Vec<Row> = levels.iter().filter(|one| one.is_innermost).map(|one| one.row).collect();
+        let joined = join(&rows, &[], &columns, 0);
+        let levels = super::levels(&joined, &rows, &columns, 0);
+        let innermost: Vec<Row> = levels.iter().filter(|one| one.is_innermost).map(|one| one.row.leader).collect();
         let mut flat: Vec<Row> = rows.iter().copied().collect();
         let by_cells = |row: &Row| keys.iter().map(|key| key.cell(&row.key, &profile)).collect::<Vec<_>>();
         let mut sorted = innermost.clone();
@@ -184,14 +185,14 @@ proptest! {
         prop_assert_eq!(sorted, flat);
         let below = |at: usize, depth: usize| -> Vec<Row> {
             let inner = levels[at..].iter().take_while(|one| one.depth >= depth);
-            inner.filter(|one| one.depth == depth).map(|one| one.row).collect()
+            inner.filter(|one| one.depth == depth).map(|one| one.row.leader).collect()
         };
         prop_assert_eq!(own(&below(0, 0)), counted_weight(&profile));
         for (at, level) in levels.iter().enumerate() {
             prop_assert_eq!(level.is_innermost, level.depth + 1 == keys.len());
             if !level.is_innermost {
                 let inner = below(at + 1, level.depth + 1);
-                prop_assert_eq!(own(&inner), level.row.self_weight);
+                prop_assert_eq!(own(&inner), level.row.leader.self_weight);
                 prop_assert!(inner.is_sorted_by_key(|row| std::cmp::Reverse(row.self_weight)));
             }
         }

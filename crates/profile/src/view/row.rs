@@ -43,6 +43,16 @@ impl Row {
         }
     }
 
+    /// A row that an event has nothing of.
+    pub(super) fn absent(key: RowKey) -> Self {
+        Self::of(key, usize::MAX)
+    }
+
+    /// Whether the event has anything of it.
+    pub fn is_absent(&self) -> bool {
+        self.number == usize::MAX
+    }
+
     pub(super) fn add_own(&mut self, level: Level, samples: u64, weight: u64) {
         self.self_weight = self.self_weight.saturating_add(weight);
         self.self_samples += samples;

@@ -2,11 +2,12 @@
 
 use super::ranks::Ranks;
 use super::row::{Row, RowKey, Weighing};
-use super::{Columns, SortKey};
+use super::{Columns, Field, SortKey, Sum};
 use crate::tree::{ChildLists, NodeLists};
 use crate::{EventProfile, FrameId, Profile};
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
+use std::cmp::Ordering;
 use std::sync::OnceLock;
 
 /// The rows of one event, and what is needed to grow trees below them.
@@ -144,14 +145,38 @@ impl<'p> Rows<'p> {
     }
 
     fn sort(&mut self, columns: &Columns) {
-        let rows = &self.rows;
-        let mut order: Vec<u32> = (0u32..)
+        let (rows, profile) = (&self.rows, self.profile);
+        // Sums come first in most orders, and most rows differ in them: they are compared without a look at the rows.
+        let sums = columns.order.iter().map_while(|field| match field {
+            Field::Sum(sum) => Some(*sum),
+            Field::Key(_) => None,
+        });
+        let sums: Vec<Sum> = sums.take(2).collect();
+        let heaviest_first = |row: &Row| {
+            let mut of = [0; 2];
+            for (of, sum) in of.iter_mut().zip(&sums) {
+                *of = u64::MAX - sum.of(row);
+            }
+            of
+        };
+        let is_shown = |row: &Row| self.weighing == Weighing::WithChildren || row.self_samples > 0;
+        let mut order: Vec<([u64; 2], u32)> = (0u32..)
             .zip(rows)
-            .filter(|(_, row)| self.weighing == Weighing::WithChildren || row.self_samples > 0)
-            .map(|(number, _)| number)
+            .filter(|(_, row)| is_shown(row))
+            .map(|(number, row)| (heaviest_first(row), number))
             .collect();
-        order.sort_by(|&a, &b| columns.compare(&rows[a as usize], &rows[b as usize], self.profile));
-        self.order = order;
+        let compare = |a: u32, b: u32| {
+            let (a, b) = (&rows[a as usize], &rows[b as usize]);
+            let mut fields = columns.order.iter().skip(sums.len());
+            let differ =
+                |field: &Field| Some(field.compare(a, b, profile)).filter(|one| one.is_ne());
+            fields.find_map(differ).unwrap_or(Ordering::Equal)
+        };
+        order.sort_unstable_by(|(a_sums, a), (b_sums, b)| {
+            let by_sums = a_sums.cmp(b_sums);
+            by_sums.then_with(|| compare(*a, *b).then(a.cmp(b)))
+        });
+        self.order = order.into_iter().map(|(_, number)| number).collect();
     }
 }
 

@@ -161,6 +161,8 @@ impl SortKey {
     pub(super) fn compare(self, a: &RowKey, b: &RowKey, profile: &Profile) -> Ordering {
         let text = |id: Option<StrId>| id.map(|id| profile.strings.of(id));
         match self {
+            // Equal texts have one number.
+            Self::Comm if a.comm == b.comm => Ordering::Equal,
             Self::Comm => text(a.comm).cmp(&text(b.comm)),
             Self::Dimension(one) => {
                 let value = |row: &RowKey| {
@@ -179,6 +181,7 @@ impl SortKey {
                     false => order,
                 }
             }
+            Self::Dso if a.image == b.image => Ordering::Equal,
             Self::Dso => {
                 let image =
                     |row: &RowKey| text(row.image).map(|image| (image.raw() == "[unknown]", image));

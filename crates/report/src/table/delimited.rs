@@ -1,16 +1,17 @@
 //! Tables for spreadsheets and tickets: CSV and Markdown.
 
-use super::{Table, TableOptions};
+use super::{EventTables, Table, TableOptions};
 use crate::quality::{quality_advice, quality_line};
+use crate::totals::Totals;
 use rprof_base::{Counted, Share};
 use rprof_profile::Profile;
-use rprof_profile::view::{Field, FieldValue, LevelRow};
+use rprof_profile::view::{EventSets, Field, FieldValue, LevelRow};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Writes comma-separated values as RFC 4180 has them: a line of perf's names, then the rows. Shares are percentages. If
-/// there are several events, the first column says which. Rows in levels have a column `level`, from 1 on, and the keys
-/// of the rows that they are below.
+/// there are several tables, the first column says which event a row is of, and groups are taken apart. Rows in levels
+/// have a column `level`, from 1 on, and the keys of the rows that they are below.
 ///
 /// # Errors
 /// The writer's.
@@ -19,39 +20,58 @@ pub fn write_csv(
     options: &TableOptions,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let several = profile.events.len() > 1;
-    let has_levels = options.hierarchy;
-    let fields = options.columns.shown.iter();
-    let names = fields.map(|&field| csv_cell(options.name(field)).into_owned());
-    let event = several.then(|| "event".to_owned());
-    let level = has_levels.then(|| "level".to_owned());
-    let heading: Vec<String> = event.into_iter().chain(level).chain(names).collect();
-    writeln!(out, "{}", heading.join(","))?;
-    for event in &profile.events {
-        let table = Table::of(profile, event, options);
+    let mut sets = options.events.of(profile);
+    let several = sets.len() > 1;
+    if several {
+        // All lines have the same columns.
+        let single = EventTables {
+            sets: EventSets::Single,
+            ..options.events
+        };
+        sets = single.of(profile);
+    }
+    for (number, set) in sets.into_iter().enumerate() {
+        let name = several.then(|| csv_cell(set.leader.name.raw()).into_owned());
+        let table = Table::of(profile, set, options);
+        if number == 0 {
+            let event = several.then(|| "event".to_owned());
+            let names = cells(&table, |field, event| {
+                csv_cell(&table.name(field, event)).into_owned()
+            });
+            let level = options.hierarchy.then(|| "level".to_owned());
+            let heading: Vec<String> = event.into_iter().chain(level).chain(names).collect();
+            writeln!(out, "{}", heading.join(","))?;
+        }
         for shown in &table.shown {
-            let name = several.then(|| csv_cell(event.name.raw()).into_owned());
-            let level = has_levels.then(|| (shown.depth + 1).to_string());
-            let cells = table.columns().iter();
-            let cells = cells.map(|&field| csv_value(&table, field, shown));
-            let line: Vec<String> = name.into_iter().chain(level).chain(cells).collect();
+            let cells = cells(&table, |field, event| {
+                csv_value(&table, field, shown, event)
+            });
+            let level = options.hierarchy.then(|| (shown.depth + 1).to_string());
+            let name = name.clone().into_iter();
+            let line: Vec<String> = name.chain(level).chain(cells).collect();
             writeln!(out, "{}", line.join(","))?;
         }
     }
     Ok(())
 }
 
-/// What a column says of a row; of rows in levels, keys further in say nothing.
-fn csv_value(table: &Table<'_>, field: Field, shown: &LevelRow) -> String {
+/// What a column says of an event's part of a row; of rows in levels, keys further in say nothing.
+fn csv_value(table: &Table<'_>, field: Field, shown: &LevelRow, event: usize) -> String {
     if table.level(field).is_some_and(|level| level > shown.depth) {
         return String::new();
     }
-    match field.value(&shown.row, table.totals.weight, table.profile) {
+    match table.value(field, &shown.row, event) {
         FieldValue::Share(share) => share.to_string(),
         FieldValue::Number(number) => number.to_string(),
         FieldValue::Text(text) => csv_cell(&text).into_owned(),
         FieldValue::None => String::new(),
     }
+}
+
+/// A line's cells: of each column, of each of its events.
+fn cells(table: &Table<'_>, cell: impl Fn(Field, usize) -> String) -> Vec<String> {
+    let columns = table.event_columns();
+    columns.map(|(field, event)| cell(field, event)).collect()
 }
 
 /// In quotes where it has to be.
@@ -72,30 +92,30 @@ pub fn write_markdown(
     options: &TableOptions,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    for event in &profile.events {
-        let table = Table::of(profile, event, options);
-        let samples = Counted::new(table.totals.samples, "sample", "samples");
-        writeln!(
-            out,
-            "{samples} of event {}\n",
-            markdown_cell(&event.name.to_string())
-        )?;
-        let columns = table.columns();
-        let headings = columns
-            .iter()
-            .map(|&field| table.heading(field).trim().to_owned());
-        write_line(headings, out)?;
-        let rules = columns.iter().map(|field| match field.is_right() {
+    for set in options.events.of(profile) {
+        let events = if set.others.is_empty() {
+            "event"
+        } else {
+            "events"
+        };
+        let samples = Totals::all_of(&set, options).samples;
+        let samples = Counted::new(samples, "sample", "samples");
+        let name = markdown_cell(&set.to_string());
+        writeln!(out, "{samples} of {events} {name}\n")?;
+        let table = Table::of(profile, set, options);
+        let heading = |field, event| markdown_cell(&table.long_heading(field, event));
+        write_line(&cells(&table, heading), out)?;
+        let rule = |field: Field, _| match field.is_right() {
             true => "---:".to_owned(),
             false => "---".to_owned(),
-        });
-        write_line(rules, out)?;
-        let cell = |shown: &LevelRow, field| match table.is_of(field, shown) {
-            true => markdown_cell(table.cell(field, &shown.row).trim()),
-            false => String::new(),
         };
+        write_line(&cells(&table, rule), out)?;
         for shown in &table.shown {
-            write_line(columns.iter().map(|&field| cell(shown, field)), out)?;
+            let cell = |field, event| match table.is_of(field, shown) {
+                true => markdown_cell(table.cell(field, &shown.row, event).trim()),
+                false => String::new(),
+            };
+            write_line(&cells(&table, cell), out)?;
         }
         if table.left_out.rows > 0 {
             let rows = Counted::new(table.left_out.rows as u64, "row more", "rows more");
@@ -111,8 +131,7 @@ pub fn write_markdown(
     Ok(())
 }
 
-fn write_line(cells: impl Iterator<Item = String>, out: &mut impl Write) -> io::Result<()> {
-    let cells: Vec<String> = cells.collect();
+fn write_line(cells: &[String], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "| {} |", cells.join(" | "))
 }
 

@@ -1,9 +1,9 @@
 //! Tables in levels as text: rows further in stand further right, and one column has the keys of all levels.
 
-use super::text::{colored, placed};
+use super::text::{others_width, placed, push_sums};
 use super::{LAST_COLUMN, Table};
 use crate::text::width;
-use rprof_profile::view::{Field, FieldValue, LevelRow};
+use rprof_profile::view::{Field, LevelRow};
 use std::io::{self, Write};
 
 /// How much further right each level stands.
@@ -24,7 +24,8 @@ impl<'t, 'p> Levels<'t, 'p> {
             .iter()
             .partition(|field| matches!(field, Field::Sum(_)));
         let with_width = |field: Field| {
-            let columns = field.min_width().max(width(table.heading(field)));
+            let columns = field.min_width() + others_width(table, field);
+            let columns = columns.max(width(table.heading(field)));
             (field, columns)
         };
         Self {
@@ -71,7 +72,7 @@ impl<'t, 'p> Levels<'t, 'p> {
     /// The key of a row's level.
     fn cell(&self, shown: &LevelRow) -> String {
         let key = self.keys.get(shown.depth);
-        let cell = key.map(|&key| self.table.cell(key, &shown.row));
+        let cell = key.map(|&key| self.table.cell(key, &shown.row, 0));
         cell.unwrap_or_default().trim_start().to_owned()
     }
 
@@ -88,11 +89,7 @@ impl<'t, 'p> Levels<'t, 'p> {
             if at > 0 {
                 line += "  ";
             }
-            let cell = placed(&table.cell(field, row), columns, field);
-            match field.value(row, table.totals.weight, table.profile) {
-                FieldValue::Share(share) if table.options.colors => line += &colored(&cell, share),
-                _ => line += &cell,
-            }
+            push_sums(table, (field, row), columns, &mut line);
         }
         line += &" ".repeat(self.deepest() + 2);
         let before = shown.depth * INDENT + self.sums_width() + self.deepest() + 4;

@@ -3,7 +3,7 @@
 use super::{Table, TableOptions};
 use crate::quality::{quality_advice, quality_line};
 use crate::tree::Graph;
-use rprof_profile::view::{Field, FieldValue, LevelRow, Order, Pruning, Row};
+use rprof_profile::view::{FieldValue, LevelRow, Order, Pruning, Row};
 use rprof_profile::{EventProfile, Profile, Quality};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
@@ -28,9 +28,9 @@ pub fn write_json(
     out.write_all(b",\"quality\":")?;
     serde_json::to_writer(&mut *out, &quality(profile))?;
     out.write_all(b",\"events\":[")?;
-    for (number, event) in profile.events.iter().enumerate() {
+    for (number, set) in options.events.of(profile).into_iter().enumerate() {
         out.write_all(if number > 0 { b",\n" } else { b"\n" })?;
-        write_event(profile, event, options, out)?;
+        write_events(&Table::of(profile, set, options), out)?;
     }
     out.write_all(b"\n]}\n")
 }
@@ -46,6 +46,10 @@ fn header(profile: &Profile) -> Map<String, Value> {
     }
     if !about.command.is_empty() {
         header.insert("command".to_owned(), about.command.clone().into());
+    }
+    if let Some(clock) = about.wall_clock {
+        let wall_clock = json!({"wall_ns": clock.wall_ns, "clock_ns": clock.clock_ns});
+        header.insert("wall_clock".to_owned(), wall_clock);
     }
     header
 }
@@ -81,29 +85,21 @@ fn quality(profile: &Profile) -> Value {
     all
 }
 
-fn write_event(
-    profile: &Profile,
-    event: &EventProfile,
-    options: &TableOptions,
-    out: &mut impl Write,
-) -> io::Result<()> {
-    let table = Table::of(profile, event, options);
-    let field =
-        |field: &Field| json!({"name": options.name(*field), "heading": table.heading(*field)});
-    let columns: Vec<Value> = table.columns().iter().map(field).collect();
-    let fields = [
-        ("name", event.name.raw().into()),
-        ("unit", event.kind.unit().unwrap_or("events").into()),
-        ("samples", table.totals.samples.into()),
-        ("weight", table.totals.weight.into()),
-        ("lost", event.loss.samples.into()),
-        ("lost_at_least", event.loss.at_least.into()),
-        ("columns", Value::from(columns)),
-        (
-            "left_out",
-            json!({"rows": table.left_out.rows, "weight": table.left_out.weight}),
-        ),
-    ];
+fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
+    let columns = table.event_columns().map(|(field, event)| {
+        let (name, heading) = (table.name(field, event), table.long_heading(field, event));
+        json!({"name": name, "heading": heading})
+    });
+    let columns: Vec<Value> = columns.collect();
+    let mut fields = event_fields(table, (0, table.set.leader)).to_vec();
+    if !table.set.others.is_empty() {
+        let members = table.set.events().enumerate();
+        let members = members.map(|event| Map::from_iter(event_fields(table, event)));
+        fields.push(("members".to_owned(), members.collect()));
+    }
+    let left_out = json!({"rows": table.left_out.rows, "weight": table.left_out.weight});
+    fields.push(("columns".to_owned(), columns.into()));
+    fields.push(("left_out".to_owned(), left_out));
     out.write_all(b"{")?;
     for (name, value) in fields {
         write!(out, "\"{name}\":{value},")?;
@@ -112,10 +108,27 @@ fn write_event(
     let mut at = 0;
     while at < table.shown.len() {
         out.write_all(if at > 0 { b",\n" } else { b"\n" })?;
-        let row = nested(&table, &mut at);
+        let row = nested(table, &mut at);
         serde_json::to_writer(&mut *out, &row)?;
     }
     out.write_all(b"]}")
+}
+
+/// What there is to say of one of a table's events.
+fn event_fields(
+    table: &Table<'_>,
+    (number, event): (usize, &EventProfile),
+) -> [(String, Value); 6] {
+    let totals = table.totals_of(number);
+    let fields = [
+        ("name", event.name.raw().into()),
+        ("unit", event.kind.unit().unwrap_or("events").into()),
+        ("samples", totals.samples.into()),
+        ("weight", totals.weight.into()),
+        ("lost", event.loss.samples.into()),
+        ("lost_at_least", event.loss.at_least.into()),
+    ];
+    fields.map(|(name, value)| (name.to_owned(), value))
 }
 
 /// The row at a place, with all that are below it; the place is then that after them. As deep as there are keys.
@@ -142,9 +155,9 @@ fn nested(table: &Table<'_>, at: &mut usize) -> Map<String, Value> {
 /// Fields by name; what was not recorded is left out.
 fn row_of(table: &Table<'_>, shown: &LevelRow) -> Map<String, Value> {
     let (mut cells, row) = (Map::new(), &shown.row);
-    let columns = table.columns().iter();
-    for field in columns.filter(|field| table.is_of(**field, shown)) {
-        let value = match field.value(row, table.totals.weight, table.profile) {
+    let columns = table.event_columns();
+    for (field, event) in columns.filter(|(field, _)| table.is_of(*field, shown)) {
+        let value = match table.value(field, row, event) {
             FieldValue::Share(share) => share.percent().into(),
             FieldValue::Number(number) => match (u64::try_from(number), i64::try_from(number)) {
                 (Ok(number), _) => number.into(),
@@ -154,10 +167,14 @@ fn row_of(table: &Table<'_>, shown: &LevelRow) -> Map<String, Value> {
             FieldValue::Text(text) => text.into(),
             FieldValue::None => continue,
         };
-        cells.insert(table.options.name(*field).to_owned(), value);
+        cells.insert(table.name(field, event).into_owned(), value);
     }
-    if let Some(graph) = table.options.graph.filter(|_| shown.is_innermost) {
-        cells.insert("tree".to_owned(), tree_of(table, row, graph));
+    if let Some(graph) = table
+        .options
+        .graph
+        .filter(|_| shown.is_innermost && !row.leader.is_absent())
+    {
+        cells.insert("tree".to_owned(), tree_of(table, &row.leader, graph));
     }
     cells
 }

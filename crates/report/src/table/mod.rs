@@ -4,6 +4,8 @@ mod delimited;
 mod hierarchy;
 mod json;
 mod separated;
+#[cfg(test)]
+mod tests;
 mod text;
 
 pub use delimited::{write_csv, write_markdown};
@@ -15,8 +17,13 @@ use crate::text::Fit;
 use crate::totals::{Percentage, Totals};
 use crate::tree::Graph;
 use rprof_base::Share;
-use rprof_profile::view::{Columns, Field, LevelRow, Row, Rows, SortKey, Weighing};
-use rprof_profile::{Dimension, EventProfile, Profile};
+use rprof_profile::view::{
+    Columns, EventSet, EventSets, Field, FieldValue, JoinedRow, LevelRow, Row, Rows, SortKey,
+    Weighing, join, levels,
+};
+use rprof_profile::{Dimension, Profile};
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// How a table looks.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +32,8 @@ pub struct TableOptions {
     pub columns: Columns,
     /// Whether each key is a level of rows, those of the next one below it.
     pub hierarchy: bool,
+    /// Which events share a table.
+    pub events: EventTables,
     /// Trees; `None` for the table alone.
     pub graph: Option<Graph>,
     /// Rows below this percentage are left out.
@@ -39,6 +48,28 @@ pub struct TableOptions {
     pub colors: bool,
     /// What has room.
     pub layout: Layout,
+}
+
+/// Which tables there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventTables {
+    /// Which events share one.
+    pub sets: EventSets,
+    /// The event of a group whose sums rows are ordered by, from 0 on.
+    pub sort_idx: usize,
+    /// Also tables of events without samples.
+    pub with_empty: bool,
+}
+
+impl EventTables {
+    /// The events of each table. If none has samples, all are there.
+    pub(crate) fn of(self, profile: &Profile) -> Vec<EventSet<'_>> {
+        let mut sets = self.sets.of(profile);
+        if !self.with_empty && !sets.iter().all(EventSet::is_empty) {
+            sets.retain(|set| !set.is_empty());
+        }
+        sets
+    }
 }
 
 /// What of a table has room.
@@ -63,19 +94,21 @@ impl Layout {
     }
 }
 
-/// The table of an event.
+/// The table of an event, or of several side by side.
 #[derive(Debug)]
 pub(crate) struct Table<'p> {
     pub(crate) profile: &'p Profile,
-    pub(crate) event: &'p EventProfile,
+    pub(crate) set: EventSet<'p>,
     pub(crate) options: &'p TableOptions,
-    /// What percentages are of.
+    /// What percentages of the first event are of.
     pub(crate) totals: Totals,
+    /// Those of the others.
+    others: Vec<Totals>,
     /// Those that are shown, in order.
     pub(crate) shown: Vec<LevelRow>,
     /// What limits leave out.
     pub(crate) left_out: LeftOut,
-    /// All rows, for trees.
+    /// All rows of the first event, for trees.
     pub(crate) rows: Rows<'p>,
 }
 
@@ -86,57 +119,64 @@ const LAST_COLUMN: usize = 60;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeftOut {
     pub(crate) rows: usize,
-    /// Of their own samples.
+    /// Of their own samples, of the first event.
     pub(crate) weight: u64,
 }
 
 impl LeftOut {
-    fn of(rows: &Rows<'_>, shown: &[LevelRow]) -> Self {
-        let mut left_out = Self { rows: 0, weight: 0 };
-        for row in rows.iter() {
-            left_out.rows += 1;
-            left_out.weight = left_out.weight.saturating_add(row.self_weight);
+    fn of(n_rows: usize, rows: &Rows<'_>, shown: &[LevelRow]) -> Self {
+        let shown = || shown.iter().filter(|shown| shown.is_innermost);
+        let sum = |weights: &mut dyn Iterator<Item = u64>| weights.fold(0, u64::saturating_add);
+        let all = sum(&mut rows.iter().map(|row| row.self_weight));
+        let of_shown = sum(&mut shown().map(|shown| shown.row.leader.self_weight));
+        Self {
+            rows: n_rows - shown().count(),
+            weight: all.saturating_sub(of_shown),
         }
-        for LevelRow { row, .. } in shown.iter().filter(|shown| shown.is_innermost) {
-            left_out.rows -= 1;
-            left_out.weight = left_out.weight.saturating_sub(row.self_weight);
-        }
-        left_out
     }
 }
 
 impl<'p> Table<'p> {
-    /// The table of an event.
-    pub(crate) fn of(
-        profile: &'p Profile,
-        event: &'p EventProfile,
-        options: &'p TableOptions,
-    ) -> Self {
-        let totals = Totals::of(event, options);
-        let rows = Rows::of(profile, event, &options.columns);
-        let is_shown = |shown: &LevelRow| {
-            let share = Share::of(options.weight(&shown.row), totals.weight);
+    /// The table of some events.
+    pub(crate) fn of(profile: &'p Profile, set: EventSet<'p>, options: &'p TableOptions) -> Self {
+        let rows = |event| Rows::of(profile, event, &options.columns);
+        let leader = rows(set.leader);
+        let totals = Totals::of(set.leader, options);
+        let is_shown = |row: &Row| {
+            let share = Share::of(options.weight(row), totals.weight);
             share.percent() >= options.percent_limit
         };
         let limit = options.layout.limit.unwrap_or(usize::MAX);
-        let shown: Vec<LevelRow> = match options.hierarchy {
-            true => {
-                let levels = rows.levels(&options.columns).into_iter();
-                levels.filter(is_shown).take(limit).collect()
+        let is_level_shown = |shown: &LevelRow| is_shown(&shown.row.leader);
+        let (n_rows, shown): (usize, Vec<LevelRow>) = match &*set.others {
+            [] if !options.hierarchy => {
+                let shown = leader.iter().filter(|row| is_shown(row)).take(limit);
+                let shown = shown.copied().map(JoinedRow::single).map(LevelRow::flat);
+                (leader.iter().count(), shown.collect())
             }
-            false => {
-                let rows = rows.iter().copied().map(LevelRow::flat);
-                rows.filter(is_shown).take(limit).collect()
+            others => {
+                let others: Vec<Rows<'p>> = others.iter().map(|event| rows(event)).collect();
+                let (columns, first) = (&options.columns, options.events.sort_idx);
+                let all = join(&leader, &others, columns, first);
+                let n_rows = all.len();
+                let all = match options.hierarchy {
+                    true => levels(&all, &leader, columns, first),
+                    false => all.into_iter().map(LevelRow::flat).collect(),
+                };
+                let shown = all.into_iter().filter(is_level_shown);
+                (n_rows, shown.take(limit).collect())
             }
         };
+        let others = set.others.iter().map(|event| Totals::of(event, options));
         Self {
-            left_out: LeftOut::of(&rows, &shown),
+            left_out: LeftOut::of(n_rows, &leader, &shown),
             profile,
-            event,
+            others: others.collect(),
+            set,
             options,
             totals,
             shown,
-            rows,
+            rows: leader,
         }
     }
 
@@ -163,9 +203,69 @@ impl<'p> Table<'p> {
         self.level(field).is_none_or(|level| level == shown.depth)
     }
 
-    /// What a column says of a row, as perf shows it.
-    pub(crate) fn cell(&self, field: Field, row: &Row) -> String {
-        field.cell(row, self.totals.weight, self.profile)
+    /// The events that a column says something of: for keys, the first.
+    pub(crate) fn events_of(&self, field: Field) -> Range<usize> {
+        match field {
+            Field::Sum(_) => 0..1 + self.others.len(),
+            Field::Key(_) => 0..1,
+        }
+    }
+
+    /// Columns by event, in order.
+    pub(crate) fn event_columns(&self) -> impl Iterator<Item = (Field, usize)> {
+        let columns = self.columns().iter();
+        columns.flat_map(|&field| self.events_of(field).map(move |event| (field, event)))
+    }
+
+    /// What percentages of an event are of.
+    fn totals_of(&self, event: usize) -> Totals {
+        let others = self.others.get(event.wrapping_sub(1));
+        others.copied().unwrap_or(self.totals)
+    }
+
+    /// What a column says of an event's part of a row, as perf shows it.
+    pub(crate) fn cell(&self, field: Field, row: &JoinedRow, event: usize) -> String {
+        let whole = self.totals_of(event).weight;
+        field.cell(row.of(event), whole, self.profile)
+    }
+
+    /// The same for other programs.
+    pub(crate) fn value(&self, field: Field, row: &JoinedRow, event: usize) -> FieldValue {
+        let whole = self.totals_of(event).weight;
+        field.value(row.of(event), whole, self.profile)
+    }
+
+    /// A column of an event for other programs: of several, `cycles.overhead`.
+    pub(crate) fn name(&self, field: Field, event: usize) -> Cow<'p, str> {
+        let name = self.options.name(field);
+        match self.event_label(field, event) {
+            Some(label) => format!("{label}.{name}").into(),
+            None => name.into(),
+        }
+    }
+
+    /// Its heading: of several, `cycles Overhead`.
+    pub(crate) fn long_heading(&self, field: Field, event: usize) -> String {
+        let heading = self.heading(field).trim();
+        match self.event_label(field, event) {
+            Some(label) => format!("{label} {heading}"),
+            None => heading.to_owned(),
+        }
+    }
+
+    /// What tells the columns of several events apart: their names, with numbers where those are the same.
+    fn event_label(&self, field: Field, event: usize) -> Option<String> {
+        if self.others.is_empty() || matches!(field, Field::Key(_)) {
+            return None;
+        }
+        let names: Vec<&str> = self.set.events().map(|event| event.name.raw()).collect();
+        let (before, name) = (names.get(..event)?, *names.get(event)?);
+        Some(
+            match before.iter().filter(|other| **other == name).count() {
+                0 => name.to_owned(),
+                n => format!("{name}#{}", n + 1),
+            },
+        )
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Table;
 use crate::text::padded;
-use rprof_profile::view::{Field, Row, SortKey};
+use rprof_profile::view::{Field, JoinedRow, SortKey};
 use std::io::{self, Write};
 
 /// Writes the headings.
@@ -27,7 +27,7 @@ pub(super) fn write_heading(
 /// Writes a row. Within a cell, a dot stands for the separator.
 pub(super) fn write_row(
     table: &Table<'_>,
-    row: &Row,
+    row: &JoinedRow,
     separator: &str,
     widths: &[usize],
     out: &mut impl Write,
@@ -38,7 +38,10 @@ pub(super) fn write_row(
         .zip(widths)
         .enumerate()
         .map(|(at, (&field, &width))| {
-            let cell = table.cell(field, row);
+            let cells = table
+                .events_of(field)
+                .map(|event| table.cell(field, row, event));
+            let cell = cells.collect::<Vec<_>>().join(" ");
             let is_last = at + 1 == columns.len();
             match field {
                 Field::Sum(_) => padded(&format!(" {cell}"), width),

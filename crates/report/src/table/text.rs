@@ -4,11 +4,12 @@ use super::hierarchy::Levels;
 use super::{LAST_COLUMN, Layout, Table, TableOptions, separated};
 use crate::quality::{quality_advice, quality_line};
 use crate::text::{Fit, padded, shrunk, split_tree_line, start, width};
+use crate::totals::Totals;
 use crate::tree::write_tree;
 use crate::unnamed::unnamed_lines;
 use rprof_base::{Counted, Share};
-use rprof_profile::view::{Field, FieldValue, Row};
-use rprof_profile::{EventProfile, Profile};
+use rprof_profile::Profile;
+use rprof_profile::view::{EventSet, Field, FieldValue, JoinedRow, Row};
 use rprof_untrusted::printable;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -23,8 +24,8 @@ pub fn write_table(
     options: &TableOptions,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    for event in &profile.events {
-        write_event(profile, event, options, out)?;
+    for set in options.events.of(profile) {
+        write_events(&Table::of(profile, set, options), out)?;
     }
     match options.layout.quiet {
         true => Ok(()),
@@ -70,48 +71,45 @@ pub(crate) fn left_out(profile: &Profile) -> Option<String> {
 }
 
 /// Samples that are missing.
-fn write_losses(profile: &Profile, event: &EventProfile, out: &mut impl Write) -> io::Result<()> {
-    let bound = match (event.loss.at_least, left_out(profile)) {
+fn write_losses(profile: &Profile, set: &EventSet<'_>, out: &mut impl Write) -> io::Result<()> {
+    let losses = set.events().map(|event| event.loss.samples);
+    let lost = losses.fold(0, u64::saturating_add);
+    let at_least = set.events().any(|event| event.loss.at_least);
+    let bound = match (at_least, left_out(profile)) {
         (true, _) => "at least ",
         // What was lost may be of those that were left out.
-        (false, Some(_)) if event.loss.samples > 0 => "at most ",
+        (false, Some(_)) if lost > 0 => "at most ",
         (false, _) => "",
     };
-    writeln!(out, "# Total Lost Samples: {bound}{}", event.loss.samples)?;
+    writeln!(out, "# Total Lost Samples: {bound}{lost}")?;
     if let Some(left_out) = left_out(profile) {
         writeln!(out, "# Left out: {left_out}")?;
     }
     writeln!(out, "#")
 }
 
-fn write_event(
-    profile: &Profile,
-    event: &EventProfile,
-    options: &TableOptions,
-    out: &mut impl Write,
-) -> io::Result<()> {
-    let table = Table::of(profile, event, options);
-    let widths = widths_of(&table);
-    let levels = options.hierarchy.then(|| Levels::of(&table));
+fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
+    let options = table.options;
+    let widths = widths_of(table);
+    let levels = options.hierarchy.then(|| Levels::of(table));
     if !options.layout.quiet {
-        write_losses(profile, event, out)?;
-        table.totals.write_heading(table.event, options, out)?;
+        write_losses(table.profile, &table.set, out)?;
+        Totals::write_heading(&table.set, options, out)?;
         writeln!(out, "#")?;
         match &levels {
             Some(levels) => levels.write_heading(out)?,
-            None => write_heading(&table, &widths, out)?,
+            None => write_heading(table, &widths, out)?,
         }
     }
     for (at, shown) in table.shown.iter().enumerate() {
+        let row = &shown.row;
         match (&levels, &options.layout.separator) {
             (Some(levels), _) => levels.write_row(shown, table.shown.get(at + 1), out)?,
-            (None, None) => write_row(&table, &shown.row, &widths, out)?,
-            (None, Some(separator)) => {
-                separated::write_row(&table, &shown.row, separator, &widths, out)?;
-            }
+            (None, None) => write_row(table, row, &widths, out)?,
+            (None, Some(separator)) => separated::write_row(table, row, separator, &widths, out)?,
         }
         if shown.is_innermost {
-            write_tree_of(&table, &shown.row, out)?;
+            write_tree_of(table, &row.leader, out)?;
         }
     }
     if table.left_out.rows > 0 && !options.layout.quiet {
@@ -159,17 +157,19 @@ fn widths_of(table: &Table<'_>) -> Vec<usize> {
         if let Some(&fixed) = layout.widths.get(at).filter(|&&fixed| fixed > 0) {
             // Numbers are never cut.
             let least = match field {
-                Field::Sum(_) => width(table.heading(field)),
+                Field::Sum(_) => width(table.heading(field)).max(others_width(table, field)),
                 Field::Key(_) => 0,
             };
             return (fixed.max(least), false);
         }
         let widest = match field {
-            Field::Sum(_) => field.min_width(),
+            Field::Sum(_) => field.min_width() + others_width(table, field),
             Field::Key(_) if is_last && layout.is_open() => LAST_COLUMN,
             Field::Key(_) => {
-                let cells = table.shown.iter();
-                let cells = cells.map(|shown| width(&table.cell(field, &shown.row)));
+                let cells = table
+                    .shown
+                    .iter()
+                    .map(|shown| width(&table.cell(field, &shown.row, 0)));
                 cells.max().unwrap_or(0)
             }
         };
@@ -190,6 +190,11 @@ fn widths_of(table: &Table<'_>) -> Vec<usize> {
     widths
 }
 
+/// What the sums of a group take beside those of its leader.
+pub(super) fn others_width(table: &Table<'_>, field: Field) -> usize {
+    field.min_width() * table.set.others.len()
+}
+
 /// Headings and dots.
 fn write_heading(table: &Table<'_>, widths: &[usize], out: &mut impl Write) -> io::Result<()> {
     if let Some(separator) = &table.options.layout.separator {
@@ -207,7 +212,7 @@ fn write_heading(table: &Table<'_>, widths: &[usize], out: &mut impl Write) -> i
 
 fn write_row(
     table: &Table<'_>,
-    row: &Row,
+    row: &JoinedRow,
     widths: &[usize],
     out: &mut impl Write,
 ) -> io::Result<()> {
@@ -217,25 +222,44 @@ fn write_row(
     for (at, (&field, &columns_of)) in columns.iter().zip(widths).enumerate() {
         let is_last = at + 1 == columns.len();
         taken += "  ".len();
-        let cell = table.cell(field, row);
+        line += "  ";
+        if let Field::Sum(_) = field {
+            taken += push_sums(table, (field, row), columns_of, &mut line);
+            continue;
+        }
+        let cell = table.cell(field, row, 0);
         let layout = &table.options.layout;
-        let cell = match field {
-            Field::Sum(_) => cell.into(),
-            Field::Key(_) => cut(&cell, layout, at, (taken, is_last), columns_of),
-        };
-        let cell = match field {
-            Field::Key(_) if is_last => cell.into_owned(),
-            _ => placed(&cell, columns_of, field),
+        let cell = cut(&cell, layout, at, (taken, is_last), columns_of);
+        let cell = match is_last {
+            true => cell.into_owned(),
+            false => placed(&cell, columns_of, field),
         };
         taken += width(&cell);
-        line += "  ";
-        match field.value(row, table.totals.weight, table.profile) {
-            FieldValue::Share(share) if table.options.colors => line += &colored(&cell, share),
-            _ => line += &cell,
-        }
+        line += &cell;
     }
     line.push('\n');
     out.write_all(line.as_bytes())
+}
+
+/// Appends what a column says of each event; returns how wide it is.
+pub(super) fn push_sums(
+    table: &Table<'_>,
+    (field, row): (Field, &JoinedRow),
+    columns: usize,
+    line: &mut String,
+) -> usize {
+    let first = columns.saturating_sub(others_width(table, field));
+    let mut taken = 0;
+    for event in table.events_of(field) {
+        let columns = if event == 0 { first } else { field.min_width() };
+        let cell = placed(&table.cell(field, row, event), columns, field);
+        taken += width(&cell);
+        match table.value(field, row, event) {
+            FieldValue::Share(share) if table.options.colors => *line += &colored(&cell, share),
+            _ => *line += &cell,
+        }
+    }
+    taken
 }
 
 /// A cell that fits: into the width that was asked for, or into what the screen has.
@@ -263,7 +287,7 @@ pub(super) fn placed(text: &str, columns: usize, field: Field) -> String {
 }
 
 /// A percentage: from 5 % on red, from 0.5 % on green.
-pub(super) fn colored(cell: &str, share: Share) -> String {
+fn colored(cell: &str, share: Share) -> String {
     match share.percent() {
         5.0.. => format!("\x1b[31m{cell}\x1b[0m"),
         0.5.. => format!("\x1b[32m{cell}\x1b[0m"),

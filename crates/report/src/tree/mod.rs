@@ -128,6 +128,9 @@ pub(crate) fn write_tree(
     row_weight: u64,
     out: &mut impl Write,
 ) -> io::Result<()> {
+    if row.is_absent() {
+        return Ok(());
+    }
     let (rows, profile, event_weight) = (&table.rows, table.profile, table.totals.weight);
     let pruning = match graph.print {
         PrintType::Fractal => Pruning::BelowShare(graph.min_percent),

@@ -34,7 +34,7 @@ pub(crate) struct ColumnArgs {
     #[arg(long)]
     show_cpu_utilization: bool,
 
-    /// Steps of the sort key time: a number with ns, us, ms or s
+    /// Steps of the sort key time: a number with ns, us, ms or s, such as 0.5ms
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = parse_quantum)]
     pub(crate) time_quantum: u64,
 
@@ -82,6 +82,17 @@ impl ColumnArgs {
 }
 
 impl ColumnArgs {
+    /// What rows and columns are asked for by which flag.
+    pub(crate) fn asked(&self) -> [(bool, &'static str); 5] {
+        [
+            (!self.sort.is_empty(), "-s"),
+            (!self.fields.is_empty(), "-F"),
+            (self.show_nr_samples, "-n"),
+            (self.show_total_period, "--show-total-period"),
+            (self.show_cpu_utilization, "--show-cpu-utilization"),
+        ]
+    }
+
     /// Which places in the source columns show.
     pub(crate) fn positions(&self, columns: &Columns) -> WantedPositions {
         let keys = columns.keys();
@@ -145,10 +156,24 @@ fn parse_quantum(text: &str) -> Result<u64, String> {
         ("s", 1_000_000_000),
     ];
     let parsed = units.iter().find_map(|&(unit, ns)| {
-        let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
-        number.checked_mul(ns).filter(|&ns| ns > 0)
+        let number = text.strip_suffix(unit)?;
+        let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+        let whole: u64 = whole.parse().ok()?;
+        let part_ns = part_of(part, ns)?;
+        let sum = whole.checked_mul(ns)?.checked_add(part_ns)?;
+        Some(sum).filter(|&ns| ns > 0)
     });
     parsed.ok_or_else(|| "a number with ns, us, ms or s, such as 100ms".to_owned())
+}
+
+/// Nanoseconds of the digits behind a point; what is less than one is left out.
+fn part_of(digits: &str, unit_ns: u64) -> Option<u64> {
+    let mut place = unit_ns;
+    digits.bytes().try_fold(0, |sum, byte| {
+        place /= 10;
+        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+        Some(sum + digit * place)
+    })
 }
 
 /// All keys and fields, one a line.
@@ -168,7 +193,20 @@ mod tests {
     fn quanta_have_units() {
         assert_eq!(parse_quantum("100ms"), Ok(100_000_000));
         assert_eq!(parse_quantum("7ns"), Ok(7));
-        for bad in ["", "5", "0s", "-1s", "1m", "99999999999999999s"] {
+        assert_eq!(parse_quantum("0.5ms"), Ok(500_000));
+        assert_eq!(parse_quantum("1.25s"), Ok(1_250_000_000));
+        for bad in [
+            "",
+            "5",
+            "0s",
+            "-1s",
+            "1m",
+            "99999999999999999s",
+            "0.1ns",
+            ".5s",
+            "1.x5s",
+            "1.5.5s",
+        ] {
             assert!(parse_quantum(bad).is_err(), "{bad}");
         }
     }

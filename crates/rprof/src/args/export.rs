@@ -1,17 +1,11 @@
 //! The arguments of `rprof export`.
 
-use super::{FdeArgs, FoldArgs, InputArgs, StrictArgs};
+use super::{FdeArgs, FoldArgs, InputArgs, StrictArgs, examples};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  rprof export -o profile.json.gz          \
-    profiler.firefox.com, \"Load a profile from file\"\n  \
-    rprof export -o work.speedscope.json     www.speedscope.app, or npx speedscope\n  \
-    rprof export -o work.pb.gz               go tool pprof -http=: work.pb.gz\n  \
-    rprof export -o work.callgrind           kcachegrind, callgrind_annotate\n  \
-    rprof export -o work.folded              flamegraph.pl, inferno-flamegraph\n  \
-    rprof export --format json | jq .events  scripts (docs: crates/export/JSON.md)")]
+#[command(after_help = examples::of_export())]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,

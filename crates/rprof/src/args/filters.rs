@@ -1,6 +1,6 @@
 //! Which samples: the filters that all readers share.
 
-use rprof_profile::{Ancestor, Filter, FilterError, NameList, TimeSlices};
+use rprof_profile::{Ancestor, EventSwitches, Filter, FilterError, NameList, TimeSlices};
 use std::fs::File;
 use std::io::Read;
 
@@ -27,8 +27,12 @@ pub(crate) struct FilterArgs {
     #[arg(help_heading = HEADING, long, value_name = "TEXT")]
     symbol_filter: Option<String>,
 
+    /// Only what has a name: no samples in functions without one, and none of their callers without one
+    #[arg(help_heading = HEADING, short = 'U', long)]
+    hide_unresolved: bool,
+
     /// Only these processes
-    #[arg(help_heading = HEADING, long, value_name = "PID", value_delimiter = ',')]
+    #[arg(help_heading = HEADING, long, value_name = "PID", value_delimiter = ',', value_parser = parse_pid)]
     pid: Vec<i32>,
 
     /// Only the recorded command and what it started; with =PID, that process and what it started
@@ -44,17 +48,33 @@ pub(crate) struct FilterArgs {
     descendants: Option<Ancestor>,
 
     /// Only these threads
-    #[arg(help_heading = HEADING, long, value_name = "TID", value_delimiter = ',')]
+    #[arg(help_heading = HEADING, long, value_name = "TID", value_delimiter = ',', value_parser = parse_tid)]
     tid: Vec<i32>,
 
     /// Only samples on these CPUs, such as 0-3,8
     #[arg(help_heading = HEADING, short = 'C', long, value_name = "CPUS", value_parser = parse_cpus)]
     cpu: Option<CpuList>,
 
+    /// Only samples on CPUs of this socket
+    #[arg(help_heading = HEADING, long, value_name = "N")]
+    socket_filter: Option<u32>,
+
     /// Only samples of this time: START,STOP in seconds (or with ms, us, ns), either may be left out; +1.5,+3 from the
     /// beginning of the recording, -2s, its last two seconds; shares of it: 10%/2, 10%-20%
     #[arg(help_heading = HEADING, long, value_name = "TIMES", value_parser = TimeSlices::parse, allow_hyphen_values = true)]
     time: Option<TimeSlices>,
+
+    /// Only samples after this event, which has to be in the recording, too
+    #[arg(help_heading = HEADING, long, value_name = "EVENT")]
+    switch_on: Option<String>,
+
+    /// No samples after this event, until that of --switch-on comes again
+    #[arg(help_heading = HEADING, long, value_name = "EVENT")]
+    switch_off: Option<String>,
+
+    /// Also the samples that switch others on and off
+    #[arg(help_heading = HEADING, long)]
+    show_on_off_events: bool,
 
     /// No samples of idle CPUs (swapper)
     #[arg(help_heading = HEADING, long)]
@@ -99,6 +119,19 @@ fn parse_ancestor(text: &str) -> Result<Ancestor, String> {
     }
 }
 
+fn parse_pid(text: &str) -> Result<i32, String> {
+    parse_id(text).ok_or_else(|| "a process id, or several separated by commas".to_owned())
+}
+
+fn parse_tid(text: &str) -> Result<i32, String> {
+    parse_id(text).ok_or_else(|| "a thread id, or several separated by commas".to_owned())
+}
+
+/// -1 is what the kernel writes of tasks that are gone.
+fn parse_id(text: &str) -> Option<i32> {
+    text.parse().ok().filter(|&id| id >= -1)
+}
+
 fn parse_max_stack(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("a number of frames, at least 1".to_owned()),
@@ -118,11 +151,18 @@ impl FilterArgs {
             dsos: all(&self.dsos),
             symbols: all(&self.symbols),
             symbol_part: self.symbol_filter.clone(),
+            hide_unresolved: self.hide_unresolved,
             pids: self.pid.clone(),
             descendants_of: self.descendants,
             tids: self.tid.clone(),
             cpus: self.cpu.clone().map(|list| list.0).unwrap_or_default(),
+            socket: self.socket_filter,
             times: self.time.clone(),
+            switches: EventSwitches {
+                on: self.switch_on.clone(),
+                off: self.switch_off.clone(),
+                are_shown: self.show_on_off_events,
+            },
             no_idle: self.no_idle,
             max_stack: self.max_stack,
         }
@@ -177,6 +217,8 @@ mod tests {
             (["-S", "/(/"], "'/(/' is no regular expression"),
             (["-c", "file:/nowhere"], "reading /nowhere: No such file"),
             (["--time", "1"], "'1' has no comma"),
+            (["--pid", "x"], "a process id"),
+            (["--tid", "1,-5"], "a thread id"),
         ] {
             let said = filter(&options).unwrap_err();
             assert!(said.contains(why), "{said}");

@@ -1,15 +1,12 @@
 //! The arguments of `rprof flame`.
 
-use super::{CommandArgs, FdeArgs, FoldArgs, InputArgs, StrictArgs};
+use super::{CommandArgs, FdeArgs, FoldArgs, InputArgs, StrictArgs, examples};
 use rprof_base::Share;
 use rprof_report::{FlameOptions, FlamePalette};
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  rprof flame > flame.svg        draws perf.data\n  \
-    rprof flame --open -- COMMAND  records COMMAND, draws it, opens the picture"
-)]
+#[command(after_help = examples::of_flame())]
 pub(crate) struct FlameArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -33,7 +30,10 @@ pub(crate) struct FlameArgs {
     pub(crate) open: bool,
 
     /// Print folded stacks instead, as FlameGraph tools read them; thread names stay as they are
-    #[arg(long)]
+    #[arg(
+        long,
+        conflicts_with_all = ["title", "subtitle", "width", "min_width", "palette", "reverse", "inverted"]
+    )]
     pub(crate) folded: bool,
 
     /// Keep threads apart whose names differ in digits only (otherwise <N> stands for these)

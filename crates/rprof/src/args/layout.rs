@@ -14,9 +14,17 @@ pub(crate) enum ReportFormat {
     Json,
     /// A table for tickets; 20 rows, unless --limit says how many
     Markdown,
+    /// Stacks as lines with sample counts: what rprof flame --folded prints
+    Folded,
 }
 
 impl ReportFormat {
+    /// As it is typed.
+    pub(crate) fn name(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
     /// Whether it has trees below its rows.
     pub(crate) fn has_trees(self) -> bool {
         matches!(self, Self::Text | Self::Json)
@@ -80,6 +88,15 @@ fn parse_separator(text: &str) -> Result<String, String> {
 }
 
 impl LayoutArgs {
+    /// What only text has, if it is asked for.
+    pub(crate) fn of_text(&self) -> [(bool, &'static str); 3] {
+        [
+            (!self.column_widths.is_empty(), "-w"),
+            (self.field_separator.is_some(), "-t"),
+            (self.stdio_color != Colors::Auto, "--stdio-color"),
+        ]
+    }
+
     /// Rows of a ticket.
     const MARKDOWN_ROWS: usize = 20;
 

@@ -28,6 +28,12 @@ impl Recording {
         &self.0
     }
 
+    /// One at a path.
+    #[cfg(test)]
+    pub(crate) fn at(path: &str) -> Self {
+        Self(path.into())
+    }
+
     /// Whether it is read without being named.
     pub(crate) fn is_default(&self) -> bool {
         self.0.as_os_str() == DEFAULT

@@ -2,15 +2,15 @@
 
 use super::graph::GraphWords;
 use super::{
-    ColumnArgs, FdeArgs, FoldArgs, HeaderArgs, InputArgs, LayoutArgs, ParentArgs, StrictArgs,
-    columns,
+    ColumnArgs, FdeArgs, FoldArgs, GroupArgs, HeaderArgs, InputArgs, LayoutArgs, ParentArgs,
+    StrictArgs, columns, examples,
 };
 use crate::screen::PagerArgs;
 use clap::ValueEnum;
-use rprof_report::Graph;
+use rprof_report::{Graph, TaskDetail};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = columns::help())]
+#[command(after_help = format!("{}\n\n{}", columns::help(), examples::of_report()))]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -85,14 +85,36 @@ pub(crate) struct ReportArgs {
     pub(crate) percentage: PercentageOf,
 
     #[command(flatten)]
+    pub(crate) groups: GroupArgs,
+
+    #[command(flatten)]
     pub(crate) layout: LayoutArgs,
 
     /// Show only numbers: samples, losses, and how stacks ended that were unwound, by image
     #[arg(long)]
     pub(crate) stats: bool,
 
+    /// Show only the tasks, below those that made them
+    #[arg(long, conflicts_with_all = ["stats", "format", "strict"])]
+    tasks: bool,
+
+    /// Show only the tasks, with what they had mapped at last
+    #[arg(long, conflicts_with_all = ["stats", "format", "strict"])]
+    mmaps: bool,
+
     #[command(flatten)]
     pub(crate) paging: PagerArgs,
+}
+
+impl ReportArgs {
+    /// What of tasks is shown instead of samples, if it is.
+    pub(crate) fn tasks(&self) -> Option<TaskDetail> {
+        match (self.mmaps, self.tasks) {
+            (true, _) => Some(TaskDetail::Mappings),
+            (false, true) => Some(TaskDetail::Names),
+            (false, false) => None,
+        }
+    }
 }
 
 fn parse_percent(text: &str) -> Result<f64, String> {

@@ -1,17 +1,20 @@
 //! The arguments of `rprof script`.
 
-use super::{HeaderArgs, InputArgs};
+use super::{HeaderArgs, InputArgs, StrictArgs, examples};
 use crate::screen::PagerArgs;
 use rprof_script::{ShownRecords, Times};
 
 #[derive(Debug, clap::Args)]
-#[command(mut_arg("dsos", |dsos| dsos.short(None)))]
+#[command(mut_arg("dsos", |dsos| dsos.short(None)), after_help = examples::of_script())]
 pub(crate) struct ScriptArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
     #[command(flatten)]
     pub(crate) header: HeaderArgs,
+
+    #[command(flatten)]
+    pub(crate) strict: StrictArgs,
 
     #[arg(short = 'F', long, value_name = "FIELDS", allow_hyphen_values = true, help = fields_help())]
     pub(crate) fields: Vec<String>,
@@ -41,7 +44,8 @@ pub(crate) struct ScriptArgs {
         long,
         conflicts_with_all = [
             "deltatime", "reltime", "show_task_events", "show_mmap_events", "show_namespace_events",
-            "show_cgroup_events", "show_switch_events", "show_lost_events", "show_bpf_events",
+            "show_cgroup_events", "show_switch_events", "show_lost_events", "show_bpf_events", "show_text_poke_events",
+            "show_round_events",
             "header", "header_only", "show_info",
         ]
     )]
@@ -85,6 +89,14 @@ pub(crate) struct ScriptArgs {
     /// Also print BPF programs and kernel symbols that came or went (BPF_EVENT, KSYMBOL)
     #[arg(long)]
     show_bpf_events: bool,
+
+    /// Also print where the kernel changed its code (TEXT_POKE)
+    #[arg(long)]
+    show_text_poke_events: bool,
+
+    /// Also print where rounds end (FINISHED_ROUND): all is in the order of the file then
+    #[arg(long)]
+    show_round_events: bool,
 }
 
 impl ScriptArgs {
@@ -105,6 +117,8 @@ impl ScriptArgs {
             switches: self.show_switch_events,
             lost: self.show_lost_events,
             bpf: self.show_bpf_events,
+            text_pokes: self.show_text_poke_events,
+            rounds: self.show_round_events,
         }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct SourceArgs {
     symfs: Option<PathBuf>,
 
     /// The recorded kernel's vmlinux, with or without debug information
-    #[arg(long, value_name = "FILE")]
+    #[arg(short = 'k', long, value_name = "FILE")]
     vmlinux: Option<PathBuf>,
 
     /// The recorded kernel's list of symbols, a copy of /proc/kallsyms

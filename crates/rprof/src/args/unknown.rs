@@ -11,10 +11,6 @@ const OF_REPORT: Tips = &[
         "use rprof dump: it prints every record",
     ),
     (
-        &["--tasks", "--mmaps"],
-        "use rprof script --show-task-events --show-mmap-events: each with its time",
-    ),
-    (
         &[
             "-b",
             "--branch-stack",
@@ -56,6 +52,18 @@ const OF_REPORT: Tips = &[
         "leave it out: there is no annotation",
     ),
     (&["--itrace"], "hardware traces are not decoded"),
+    (
+        &["--raw-trace"],
+        "use -s trace_fields: the fields of tracepoints as they were recorded",
+    ),
+    (
+        &["--percent-type"],
+        "use --percentage for what percentages are of; there is no annotation",
+    ),
+    (
+        &["--pretty"],
+        "use --format csv or json: numbers as they are",
+    ),
 ];
 
 /// perf's flags, and what does the same here; where nothing does, that is said.
@@ -199,7 +207,13 @@ mod tests {
 
     #[test]
     fn flags_of_perf_report_have_their_own_tips() {
-        for (flag, instead) in [("-D", "rprof dump"), ("-T", "-s tid")] {
+        for (flag, instead) in [
+            ("-D", "rprof dump"),
+            ("-T", "-s tid"),
+            ("--raw-trace", "trace_fields"),
+            ("--percent-type", "--percentage"),
+            ("--pretty", "--format csv"),
+        ] {
             let words = ["rprof", "report", flag];
             let error = Args::try_parse_from(words).unwrap_err();
             let said = explained(error, Some("report")).to_string();

@@ -1,7 +1,7 @@
 //! `rprof export`.
 
-use super::flame::choose;
-use super::reading::{ending, is_shown, open, read, warn, warn_of};
+use super::event::choose;
+use super::reading::{ending, is_shown, open, progress, read, warn, warn_of};
 use crate::args::{ExportArgs, ExportFormat};
 use crate::usage::usage;
 use crate::{say, target};
@@ -142,9 +142,9 @@ fn is_compressed(format: ExportFormat, output: Option<&Path>) -> bool {
 }
 
 fn read_timeline(reader: &Reader, options: &Options, detail: TimelineDetail) -> Result<Timeline> {
-    let mut progress = say::Progress::new();
+    let mut progress = progress(reader);
     Ok(load_timeline(reader, options, detail, &mut |share| {
-        progress.show("reading", share);
+        progress.show(share);
     })?)
 }
 

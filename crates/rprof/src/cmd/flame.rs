@@ -1,11 +1,13 @@
 //! `rprof flame`.
 
+use super::event::{choose, say_which};
+use super::next::{self, Seen};
 use super::reading::{ending, is_shown, open, read, warn};
 use super::recorded::record_first;
 use crate::args::FlameArgs;
 use crate::usage::usage;
 use crate::{browser, say, target};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use rprof_analysis::Options;
 use rprof_base::Counted;
 use rprof_export::{Folded, Format};
@@ -55,7 +57,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     let event = number.and_then(|number| profile.events.get(number));
     let event = event.context("the recording has no events to draw")?;
     if asked.is_none() {
-        say_which(&profile, event);
+        say_which(&profile, event, "-e draws another");
     }
     if args.folded {
         let folded = Folded {
@@ -79,8 +81,12 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
                 path.display()
             ));
         }
-        _ if !args.folded => say::next("open the picture in a browser"),
         _ => {}
+    }
+    // A command's recording is gone.
+    if !args.command.is_given() {
+        let seen = Seen::Flame(number.unwrap_or(0));
+        next::suggest(seen, &profile, &args.input.recording);
     }
     match args.strict.strict && !quality_faults(&profile).is_empty() {
         true => Ok(ending(args.strict, &profile)),
@@ -149,42 +155,4 @@ fn draw(
         ));
     }
     Ok(())
-}
-
-/// Says which event is drawn, if others have samples, too.
-fn say_which(profile: &Profile, drawn: &EventProfile) {
-    let others = profile.events.iter().filter(|event| event.samples > 0);
-    let others = others.filter(|event| event.name.raw() != drawn.name.raw());
-    let others: Vec<String> = others.map(|event| event.name.to_string()).collect();
-    if !others.is_empty() {
-        say::line(format_args!(
-            "event: {}; -e draws another: {}",
-            drawn.name,
-            others.join(", ")
-        ));
-    }
-}
-
-/// Index of the event with this name, or of the first that has samples; `None` if there are none.
-pub(crate) fn choose(profile: &Profile, name: Option<&str>) -> Result<Option<usize>> {
-    let Some(name) = name else {
-        // An event may have counted nothing.
-        let first = profile.events.iter().position(|event| event.samples > 0);
-        return Ok(first.or((!profile.events.is_empty()).then_some(0)));
-    };
-    match profile
-        .events
-        .iter()
-        .position(|event| event.name.raw() == name)
-    {
-        Some(number) => Ok(Some(number)),
-        None => {
-            let names = profile.events.iter().map(|event| event.name.to_string());
-            let names: Vec<String> = names.collect();
-            bail!(
-                "no event '{name}' in the recording; it has {}",
-                names.join(", ")
-            )
-        }
-    }
 }

@@ -2,12 +2,14 @@
 
 pub(crate) mod doctor;
 pub(crate) mod dump;
+mod event;
 pub(crate) mod export;
 pub(crate) mod flame;
 mod header;
 mod idle;
 pub(crate) mod info;
 pub(crate) mod list;
+mod next;
 mod no_match;
 mod reading;
 pub(crate) mod record;
@@ -16,4 +18,5 @@ pub(crate) mod report;
 pub(crate) mod script;
 pub(crate) mod stat;
 pub(crate) mod symbols;
+mod tasks;
 mod trace_fields;

@@ -14,10 +14,14 @@ use std::process::ExitCode;
 
 /// Loads the recording, and shows how far it is.
 pub(crate) fn read(reader: &Reader, options: &Options) -> Result<Profile> {
-    let mut progress = say::Progress::new();
-    Ok(load(reader, options, &mut |share| {
-        progress.show("reading", share)
-    })?)
+    let mut progress = progress(reader);
+    Ok(load(reader, options, &mut |share| progress.show(share))?)
+}
+
+/// How far reading a recording is.
+pub(crate) fn progress(reader: &Reader) -> say::Progress {
+    let data = reader.data();
+    say::Progress::over("reading", data.end.saturating_sub(data.start))
 }
 
 /// Opens the recording, with the way out for newcomers.

@@ -1,8 +1,11 @@
 //! `rprof report`.
 
+use super::event::{choose, say_which};
 use super::header;
 use super::idle;
+use super::next::{self, Seen};
 use super::reading::{ending, open, read, warn};
+use super::tasks;
 use super::trace_fields::TraceFields;
 use crate::args::{PercentageOf, ReportArgs, ReportFormat};
 use crate::say;
@@ -10,21 +13,19 @@ use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::{GroupBy, Options};
+use rprof_export::{Folded, Format};
+use rprof_profile::Profile;
 use rprof_profile::view::{Field, SortKey, Sum, Weighing};
 use rprof_report::{
     Graph, Layout, Percentage, TableOptions, write_csv, write_json, write_markdown, write_stats,
     write_table,
 };
-use rprof_untrusted::quoted;
+use std::io;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
-    let is_text = args.layout.format == ReportFormat::Text;
-    if !is_text && (args.header.is_shown() || args.stats) {
-        let what = if args.stats { "--stats" } else { "--header" };
-        let why = format_args!("{what} is text: without --format, or rprof info --json");
-        return Err(usage(why));
-    }
+    check_form(args)?;
+    let folded = args.layout.format == ReportFormat::Folded;
     let weighing = match args.no_children || args.columns.hierarchy {
         true => Weighing::Own,
         false => Weighing::WithChildren,
@@ -50,6 +51,14 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     if args.header.header_only {
         return header::only(&header, &pager);
     }
+    if let Some(detail) = args.tasks() {
+        if !args.input.filter().accepts_all() {
+            return Err(usage(
+                "filters are for samples: --tasks and --mmaps show all tasks",
+            ));
+        }
+        return tasks::show(&reader, detail, &header, &pager);
+    }
     let (weighing, graph) = match reader.has_call_chains() {
         true => (weighing, graph),
         // There is nothing to count beside a row's own samples.
@@ -65,7 +74,8 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
             || table.graph.is_some()
             || has_parents
             || args.fold.is_asked()
-            || args.stats,
+            || args.stats
+            || folded,
         inlines: !args.input.no_inline,
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
@@ -92,21 +102,61 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
             ReportFormat::Csv => write_csv(&profile, &table, &mut out),
             ReportFormat::Json => write_json(&profile, &table, &mut out),
             ReportFormat::Markdown => write_markdown(&profile, &table, &mut out),
+            ReportFormat::Folded => write_folded(&profile, &mut out),
         });
         written.context("writing the report")
     })?;
     idle::hint(&profile).into_iter().for_each(say::line);
-    let recording = &args.input.recording;
-    match recording.path().to_str() {
-        _ if recording.is_default() => say::next("rprof flame > flame.svg"),
-        // What came through a pipe is gone.
-        Some("-") => {}
-        _ => {
-            let input = quoted(recording.path().as_os_str());
-            say::next(format_args!("rprof flame -i {input} > flame.svg"));
-        }
-    }
+    next::suggest(Seen::Report, &profile, &args.input.recording);
     Ok(ending(args.strict, &profile))
+}
+
+/// Refuses what a form does not have.
+fn check_form(args: &ReportArgs) -> Result<()> {
+    let layout = &args.layout;
+    if layout.format == ReportFormat::Text {
+        return Ok(());
+    }
+    let name = layout.format.name();
+    if args.header.is_shown() || args.stats {
+        let what = if args.stats { "--stats" } else { "--header" };
+        let why = format_args!("{what} is text: without --format, or rprof info --json");
+        return Err(usage(why));
+    }
+    let of_text = layout.of_text();
+    if let Some((_, flag)) = of_text.iter().find(|(is_asked, _)| *is_asked) {
+        return Err(usage(format_args!(
+            "{flag} is for text: --format {name} has no columns to be laid out"
+        )));
+    }
+    if layout.format != ReportFormat::Folded {
+        return Ok(());
+    }
+    let of_table = [
+        (args.graph.is_some(), "-g"),
+        (args.columns.hierarchy, "--hierarchy"),
+        (args.inverted, "-G"),
+        (args.children || args.no_children, "--children"),
+        (args.percent_limit > 0.0, "--percent-limit"),
+        (args.percentage == PercentageOf::Relative, "--percentage"),
+        (layout.limit.is_some(), "--limit"),
+    ];
+    let mut of_table = args.columns.asked().into_iter().chain(of_table);
+    match of_table.find(|(is_asked, _)| *is_asked) {
+        Some((_, flag)) => Err(usage(format_args!(
+            "{flag} is for tables: --format folded has whole stacks"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The same lines as `rprof flame --folded`.
+fn write_folded(profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
+    let event = choose(profile, None).ok().flatten().unwrap_or(0);
+    if let Some(shown) = profile.events.get(event) {
+        say_which(profile, shown, "rprof flame --folded -e has another");
+    }
+    Folded { event }.write(profile, out)
 }
 
 fn table_options(
@@ -119,8 +169,15 @@ fn table_options(
     let mut columns = args
         .columns
         .columns(weighing, args.parent.key(), recorded)?;
-    let names = trace_fields.found.iter().map(|field| field.name.clone());
-    columns.trace_fields = names.collect();
+    columns.trace_fields = match args.layout.format {
+        // Headings as perf's.
+        ReportFormat::Text => trace_fields
+            .found
+            .iter()
+            .map(|field| field.name.clone())
+            .collect(),
+        _ => trace_fields.names(),
+    };
     let filter = args.input.filter();
     let has_children = columns.shown.contains(&Field::Sum(Sum::OverheadChildren));
     if has_children && (args.no_children || args.columns.hierarchy) {
@@ -131,6 +188,7 @@ fn table_options(
     Ok(TableOptions {
         columns,
         hierarchy: args.columns.hierarchy,
+        events: args.groups.tables(),
         graph,
         percent_limit: args.percent_limit,
         is_filtered: !filter.accepts_all() || args.parent.is_filter(),

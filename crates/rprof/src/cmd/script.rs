@@ -2,13 +2,14 @@
 
 use super::header;
 use super::no_match;
-use super::reading::open;
+use super::reading::{ending, open, progress};
 use crate::args::ScriptArgs;
 use crate::say;
 use crate::screen::PagerArgs;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_script::{FieldSelection, ScriptOptions, write_script};
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 /// What to do instead of running perf's scripts.
@@ -45,18 +46,31 @@ pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
         locator: args.input.locator(&reader),
         demangling: args.input.demangling(),
     };
+    // Where lines go to a terminal, they say themselves how far it is.
+    let mut progress = (!io::stdout().is_terminal()).then(|| progress(&reader));
     let printed = pager.write(|mut out| {
         out.write_all(header.as_bytes())
             .context("writing the header")?;
-        Ok(write_script(&reader, &options, &mut out)?)
+        let mut show = |share| {
+            if let Some(progress) = &mut progress {
+                progress.show(share);
+            }
+        };
+        Ok(write_script(&reader, &options, &mut show, &mut out)?)
     })?;
+    drop(progress);
     let Some(printed) = printed else {
         return Ok(ExitCode::SUCCESS);
     };
-    say::stacks(&printed.unwound);
-    printed.warnings.iter().for_each(say::warning);
+    let profile = &printed.profile;
+    profile.warnings.iter().for_each(say::warning);
     if printed.none_match {
         say::warning(no_match::sentence(&reader, &args.input));
     }
-    Ok(ExitCode::SUCCESS)
+    profile.events.iter().for_each(say::loss);
+    say::stacks(&profile.unwound);
+    if !printed.none_match {
+        say::quality(profile);
+    }
+    Ok(ending(args.strict, profile))
 }

@@ -1,6 +1,6 @@
 //! `rprof symbols`, and names for a recording to carry.
 
-use super::reading::open;
+use super::reading::{open, progress};
 use super::record::size;
 use crate::args::{LimitArgs, SymbolsArgs};
 use crate::screen::PagerArgs;
@@ -23,7 +23,11 @@ pub(crate) fn run(args: &SymbolsArgs, paging: PagerArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let reader = open(args.recording.path(), args.limits)?;
-    let symbols = load_symbols(&reader, &args.locator(&reader), &mut |_| {})?;
+    let mut progress = progress(&reader);
+    let symbols = load_symbols(&reader, &args.locator(&reader), &mut |share| {
+        progress.show(share);
+    })?;
+    drop(progress);
     if !args.json {
         symbols.warnings.iter().for_each(say::warning);
     }

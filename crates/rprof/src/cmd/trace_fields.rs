@@ -22,6 +22,16 @@ impl<'r> TraceFields<'r> {
         }
     }
 
+    /// What they are called, by number: with their event where several have a field of that name.
+    pub(super) fn names(&self) -> Vec<String> {
+        let alike = |name: &str| self.found.iter().filter(|one| one.name == name).count();
+        let name = |field: &TraceField| match &field.event {
+            Some(event) if alike(&field.name) > 1 => format!("{event}.{}", field.name),
+            _ => field.name.clone(),
+        };
+        self.found.iter().map(name).collect()
+    }
+
     /// The fields of a word, in perf's forms: `FIELD`, `EVENT.FIELD`, `EVENT.*`, `trace_fields`. None if no event of
     /// the recording has them.
     pub(super) fn fields(&mut self, word: &str) -> Vec<Field> {

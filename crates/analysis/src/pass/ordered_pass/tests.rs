@@ -122,7 +122,7 @@ fn with_recording(test: impl FnOnce(&Query<'_>)) {
 fn samples_are_written_in_order_of_time_with_the_stacks_that_are_asked_for() {
     with_recording(|query| {
         let mut all = Vec::new();
-        let written = run_ordered(query, &Times::default(), &mut |text| {
+        let written = run_ordered(query, &Times::default(), &mut |text, _| {
             all.extend_from_slice(text);
             true
         });
@@ -140,7 +140,7 @@ fn samples_are_written_in_order_of_time_with_the_stacks_that_are_asked_for() {
 fn it_ends_when_nobody_takes_what_is_written() {
     with_recording(|query| {
         let mut n_delivered = 0;
-        let written = run_ordered(query, &Times::default(), &mut |_| {
+        let written = run_ordered(query, &Times::default(), &mut |_, _| {
             n_delivered += 1;
             n_delivered < 3
         });
@@ -153,7 +153,7 @@ fn it_ends_when_nobody_takes_what_is_written() {
 fn a_panic_of_one_thread_ends_all() {
     with_recording(|query| {
         let pass = Times { panics_at: Some(2) };
-        let run = || run_ordered(query, &pass, &mut |_| true).is_ok();
+        let run = || run_ordered(query, &pass, &mut |_, _| true).is_ok();
         assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
     });
 }

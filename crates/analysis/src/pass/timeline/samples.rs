@@ -184,10 +184,8 @@ impl Pass for TimelinePass<'_> {
         let history = &self.query.recording.index.history;
         let filter = self.query.samples.filter;
         // Equal stacks of different threads are one.
-        local
-            .shown
-            .has(filter, history, id, sample.task)
-            .then_some(0)
+        let is_shown = local.shown.has(filter, history, id, sample.task);
+        (is_shown && self.query.samples.has_socket(decoded)).then_some(0)
     }
 
     fn sample(

@@ -17,6 +17,7 @@ mod targets;
 mod tests;
 mod timing;
 
+use super::examples;
 pub(crate) use call_chains::CallChainArgs;
 pub(crate) use call_graph::CallGraph;
 use cgroups::CgroupArgs;
@@ -32,12 +33,17 @@ pub(crate) use targets::TargetArgs;
 use timing::TimingArgs;
 pub(super) use timing::parse_control;
 
+fn after_help() -> String {
+    let ptrace = "Where no event can be opened at all, as in many containers, commands and your own processes are \
+                  sampled by ptrace: 99 Hz unless -F says otherwise, user stacks only. rprof doctor says what \
+                  would allow events.";
+    format!("{ptrace}\n\n{}", examples::of_record())
+}
+
 #[derive(Debug, clap::Args)]
 #[command(
     args_override_self = true,
-    after_help = "Where no event can be opened at all, as in many containers, commands and your own processes are \
-                  sampled by ptrace: 99 Hz unless -F says otherwise, user stacks only. rprof doctor says what \
-                  would allow events."
+    after_help = after_help()
 )]
 pub(crate) struct RecordArgs {
     /// Print only what went wrong

@@ -1,0 +1,115 @@
+//! What samples that were written one by one come to: a profile without stacks, which says how good they are.
+
+use super::counts::{Counts, UnnamedWeights, new_tallies};
+use super::dimensions::{GroupBy, GroupKey, Grouping};
+use super::driver::TaskSample;
+use super::finish::profile_of;
+use super::query::Query;
+use crate::Error;
+use crate::locations::LocationCache;
+use crate::samples::IgnoredSamples;
+use crate::stacks::StackEndCounts;
+use crate::symbolize::Symbols;
+use rprof_profile::{Profile, Tally};
+use rprof_symbols::Request;
+
+/// Samples of an ordered pass, counted.
+#[derive(Default)]
+pub struct WrittenSamples {
+    tallies: Vec<Tally<GroupKey>>,
+    unnamed: UnnamedWeights,
+    pub(super) ignored: IgnoredSamples,
+}
+
+impl std::fmt::Debug for WrittenSamples {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WrittenSamples").finish_non_exhaustive()
+    }
+}
+
+impl WrittenSamples {
+    /// A profile of them, as good or bad as that of a report. Without symbols nobody knows what lacks names.
+    ///
+    /// # Errors
+    /// [`Error::Thread`].
+    pub fn profile(
+        self,
+        query: &Query<'_>,
+        symbols: Option<Symbols>,
+        ends: StackEndCounts,
+    ) -> Result<Profile, Error> {
+        let has_names = symbols.is_some();
+        let mut symbols = match symbols {
+            Some(symbols) => symbols,
+            None => query.symbolize(Vec::new(), Request::default())?,
+        };
+        let counts = Counts {
+            tallies: self.tallies,
+            unnamed: self.unnamed,
+            ignored: self.ignored,
+            ends,
+        };
+        let grouping = Grouping::of(query.recording, &GroupBy::default())?;
+        Ok(Profile {
+            has_names,
+            ..profile_of(query, &grouping, &mut symbols, counts)
+        })
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        if self.tallies.is_empty() {
+            self.tallies = other.tallies;
+        } else {
+            for (all, one) in self.tallies.iter_mut().zip(&other.tallies) {
+                all.merge(one);
+            }
+        }
+        self.unnamed.merge(other.unnamed);
+        self.ignored.add(other.ignored);
+    }
+}
+
+/// Counts the samples of one thread.
+pub(super) struct WrittenCounts<'p> {
+    query: &'p Query<'p>,
+    symbols: Option<&'p Symbols>,
+    locations: LocationCache,
+    pub(super) samples: WrittenSamples,
+}
+
+impl<'p> WrittenCounts<'p> {
+    pub(super) fn new(query: &'p Query<'p>, symbols: Option<&'p Symbols>) -> Self {
+        Self {
+            query,
+            symbols,
+            locations: LocationCache::new(),
+            samples: WrittenSamples {
+                tallies: new_tallies(query.recording.reader.events().len()),
+                ..WrittenSamples::default()
+            },
+        }
+    }
+
+    /// Counts a sample, whether it is shown or not.
+    pub(super) fn take(&mut self, sample: &TaskSample<'_, '_>) {
+        if let Some(tally) = self.samples.tallies.get_mut(sample.decoded.event) {
+            tally.add_samples(1, sample.decoded.weight(self.query.recording.reader));
+        }
+    }
+
+    /// Counts that one is shown: what has no name is of those.
+    pub(super) fn take_shown(&mut self, sample: &TaskSample<'_, '_>) {
+        let Some((symbols, address)) = self.symbols.zip(sample.own_address()) else {
+            return;
+        };
+        let recording = self.query.recording;
+        let history = &recording.index.history;
+        let find = |location| symbols.number(location);
+        let location = self
+            .locations
+            .value(history, sample.mappings, address, find);
+        let image = symbols.unnamed_image(location);
+        let weight = sample.decoded.weight(recording.reader);
+        self.samples.unnamed.add(image, weight);
+    }
+}

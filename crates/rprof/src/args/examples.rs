@@ -1,0 +1,180 @@
+//! Examples at the end of `--help`. Each line is one that can be typed: a test reads all of them.
+
+/// A command line, and what it is for.
+type Example = (&'static str, &'static str);
+
+const RECORD: &[Example] = &[
+    (
+        "rprof record -- make -j8",
+        "a command and all that it starts",
+    ),
+    (
+        "rprof record -F 999 -p 1234 -- sleep 10",
+        "a process, for ten seconds",
+    ),
+    ("rprof record -a -- sleep 5", "everything that runs"),
+    (
+        "rprof record -e page-faults -- ./server",
+        "where memory is touched first",
+    ),
+    (
+        "rprof record -e sched:sched_switch -a -- sleep 1",
+        "a tracepoint",
+    ),
+];
+
+const REPORT: &[Example] = &[
+    ("rprof report", "where the time went, with call trees"),
+    (
+        "rprof report --no-children -g caller",
+        "by functions' own time, with their callers",
+    ),
+    (
+        "rprof report -s comm,dso -g none",
+        "by thread and binary, without trees",
+    ),
+    (
+        "rprof report -S 'std::*' --time 10%/2",
+        "functions of a pattern, in the second tenth",
+    ),
+    (
+        "rprof report --format csv -n > work.csv",
+        "a table for a spreadsheet",
+    ),
+    (
+        "rprof report --stats",
+        "samples, losses, records, how stacks end",
+    ),
+];
+
+const FLAME: &[Example] = &[
+    ("rprof flame > flame.svg", "draws perf.data"),
+    (
+        "rprof flame --open -- COMMAND",
+        "records COMMAND, draws it, opens the picture",
+    ),
+    (
+        "rprof flame --reverse -c cc1 > cc1.svg",
+        "what threads of this name end in, and its callers",
+    ),
+    ("rprof flame --folded | sort -k2 -n", "stacks as text"),
+];
+
+const SCRIPT: &[Example] = &[
+    ("rprof script", "every sample with its stack"),
+    (
+        "rprof script -G -F comm,tid,time,event,sym",
+        "a line a sample",
+    ),
+    (
+        "rprof script -c make --time +1,+1.5",
+        "half a second of threads of this name",
+    ),
+    (
+        "rprof script --show-task-events --show-mmap-events",
+        "and what tasks did between",
+    ),
+    (
+        "rprof script --json | jq .comm",
+        "for scripts (docs: crates/script/JSON.md)",
+    ),
+];
+
+const EXPORT: &[Example] = &[
+    (
+        "rprof export -o profile.json.gz",
+        "profiler.firefox.com, \"Load a profile from file\"",
+    ),
+    (
+        "rprof export -o work.speedscope.json",
+        "www.speedscope.app, or npx speedscope",
+    ),
+    (
+        "rprof export -o work.pb.gz",
+        "go tool pprof -http=: work.pb.gz",
+    ),
+    (
+        "rprof export -o work.callgrind",
+        "kcachegrind, callgrind_annotate",
+    ),
+    (
+        "rprof export -o work.folded",
+        "flamegraph.pl, inferno-flamegraph",
+    ),
+    (
+        "rprof export --format json | jq .events",
+        "scripts (docs: crates/export/JSON.md)",
+    ),
+];
+
+pub(super) fn of_record() -> String {
+    text(RECORD)
+}
+
+pub(super) fn of_report() -> String {
+    text(REPORT)
+}
+
+pub(super) fn of_flame() -> String {
+    text(FLAME)
+}
+
+pub(super) fn of_script() -> String {
+    text(SCRIPT)
+}
+
+pub(super) fn of_export() -> String {
+    text(EXPORT)
+}
+
+fn text(examples: &[Example]) -> String {
+    let width = examples.iter().map(|(line, _)| line.len()).max();
+    let width = width.unwrap_or(0);
+    let lines = examples.iter();
+    let lines = lines.map(|(line, what)| format!("\n  {line:<width$}  {what}"));
+    format!("Examples:{}", lines.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Args;
+    use clap::{CommandFactory, Parser};
+
+    /// The words of an example, up to where the shell takes over.
+    fn words(line: &str) -> Vec<String> {
+        let own = line.split(['>', '|']).next().unwrap_or_default();
+        let own = own.split_whitespace();
+        own.map(|word| word.trim_matches('\'').to_owned()).collect()
+    }
+
+    #[test]
+    fn examples_can_be_typed() {
+        for examples in [RECORD, REPORT, FLAME, SCRIPT, EXPORT] {
+            for (line, _) in examples {
+                let parsed = Args::try_parse_from(words(line));
+                assert!(parsed.is_ok(), "{line}: {:?}", parsed.err());
+            }
+        }
+    }
+
+    #[test]
+    fn help_ends_with_its_own_examples() {
+        let mut rprof = Args::command();
+        for (verb, examples) in [
+            ("record", RECORD),
+            ("report", REPORT),
+            ("flame", FLAME),
+            ("script", SCRIPT),
+            ("export", EXPORT),
+        ] {
+            let own = format!("rprof {verb}");
+            assert!(examples.iter().all(|(line, _)| line.starts_with(&own)));
+            let help = rprof.find_subcommand_mut(verb).unwrap().render_help();
+            let help = help.to_string();
+            let last = help.trim_end().lines().last().unwrap_or_default();
+            let (line, what) = examples.last().unwrap();
+            assert!(last.contains(line) && last.ends_with(what), "{help}");
+        }
+    }
+}

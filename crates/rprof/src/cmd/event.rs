@@ -1,0 +1,40 @@
+//! Which event is shown, where one is.
+
+use crate::say;
+use anyhow::{Result, bail};
+use rprof_profile::{EventProfile, Profile};
+
+/// Says which event is shown, if others have samples, too, and `how` those are.
+pub(crate) fn say_which(profile: &Profile, shown: &EventProfile, how: &str) {
+    let others = profile.events.iter().filter(|event| event.samples > 0);
+    let others = others.filter(|event| event.name.raw() != shown.name.raw());
+    let others: Vec<String> = others.map(|event| event.name.to_string()).collect();
+    if !others.is_empty() {
+        let (name, others) = (&shown.name, others.join(", "));
+        say::line(format_args!("event: {name}; {how}: {others}"));
+    }
+}
+
+/// Index of the event with this name, or of the first that has samples; `None` if there are none.
+pub(crate) fn choose(profile: &Profile, name: Option<&str>) -> Result<Option<usize>> {
+    let Some(name) = name else {
+        // An event may have counted nothing.
+        let first = profile.events.iter().position(|event| event.samples > 0);
+        return Ok(first.or((!profile.events.is_empty()).then_some(0)));
+    };
+    match profile
+        .events
+        .iter()
+        .position(|event| event.name.raw() == name)
+    {
+        Some(number) => Ok(Some(number)),
+        None => {
+            let names = profile.events.iter().map(|event| event.name.to_string());
+            let names: Vec<String> = names.collect();
+            bail!(
+                "no event '{name}' in the recording; it has {}",
+                names.join(", ")
+            )
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The command that helps most after a profile was seen: against its worst flaw, or for the next look.
+
+use crate::args::Recording;
+use crate::say;
+use rprof_profile::{EventProfile, Flaw, Profile, Quality};
+use rprof_untrusted::quoted;
+use std::collections::HashMap;
+use std::ffi::OsStr;
+
+/// What was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// A table.
+    Report,
+    /// A picture of an event, by its number.
+    Flame(usize),
+}
+
+/// Suggests a command to somebody who watches; none of a recording that is gone.
+pub(crate) fn suggest(seen: Seen, profile: &Profile, recording: &Recording) {
+    say::next(|| command(seen, profile, recording));
+}
+
+fn command(seen: Seen, profile: &Profile, recording: &Recording) -> Option<String> {
+    let input = match recording.path().to_str() {
+        _ if recording.is_default() => String::new(),
+        // What came through a pipe is gone.
+        Some("-") => return None,
+        _ => format!(" -i {}", quoted(recording.path().as_os_str())),
+    };
+    if let Some(flaw) = Quality::of(profile).flaws().first() {
+        let better = match flaw {
+            Flaw::Lost => "-m 8M",
+            Flaw::Throttled => "-F 999",
+            Flaw::Truncated => "--call-graph dwarf,65528",
+            Flaw::Unnamed => return Some(format!("rprof symbols{input}")),
+        };
+        return Some(format!("rprof record {better} -- COMMAND"));
+    }
+    Some(match seen {
+        Seen::Report => format!("rprof flame{input} > flame.svg"),
+        Seen::Flame(event) => {
+            let name = heaviest(profile, profile.events.get(event)?)?;
+            let name = quoted(OsStr::new(&name));
+            format!("rprof report{input} --no-children -g caller -S {name}")
+        }
+    })
+}
+
+/// The function with the most samples of its own that a filter takes by its name as it is.
+fn heaviest(profile: &Profile, event: &EventProfile) -> Option<String> {
+    let nodes = event.tree.nodes();
+    let mut weights: HashMap<&str, u64> = HashMap::new();
+    for node in nodes.iter().filter(|node| node.self_weight > 0) {
+        let mut own = *node;
+        // What was inlined is its caller's.
+        while profile.frames.of(own.frame).is_inlined
+            && let Some(parent) = own.parent.and_then(|parent| nodes.get(parent as usize))
+        {
+            own = *parent;
+        }
+        let Some(name) = profile.frames.of(own.frame).name else {
+            continue;
+        };
+        let name = profile.strings.of(name).into_raw();
+        if is_plain(name) {
+            let sum = weights.entry(name).or_default();
+            *sum = sum.saturating_add(node.self_weight);
+        }
+    }
+    let weights = weights.into_iter();
+    let heaviest = weights.max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(a.0)));
+    heaviest.map(|(name, _)| name.to_owned())
+}
+
+/// Whether a filter reads a name as nothing but a name.
+fn is_plain(name: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_:<> .@$~".contains(letter);
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && !name.starts_with("file:")
+        && name.chars().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_profile::{Loss, UnnamedImage, testing};
+
+    fn said(seen: Seen, path: &str, profile: &Profile) -> Option<String> {
+        command(seen, profile, &Recording::at(path))
+    }
+
+    #[test]
+    fn a_good_profile_is_looked_at_once_more() {
+        let profile = testing::profile(&[("a;b", 3), ("a;std::f<u8>", 9), ("c", 1), ("x*", 40)]);
+        assert_eq!(
+            said(Seen::Report, "my file", &profile).unwrap(),
+            "rprof flame -i 'my file' > flame.svg"
+        );
+        assert_eq!(
+            said(Seen::Flame(0), "perf.data", &profile).unwrap(),
+            "rprof report --no-children -g caller -S 'std::f<u8>'"
+        );
+        assert_eq!(said(Seen::Report, "-", &profile), None);
+    }
+
+    #[test]
+    fn the_worst_flaw_comes_first() {
+        let mut profile = testing::profile(&[("a", 100)]);
+        profile.unnamed = vec![UnnamedImage {
+            path: String::new(),
+            weight: 50,
+            reason: String::new(),
+            hint: None,
+        }];
+        let symbols = said(Seen::Flame(0), "x", &profile).unwrap();
+        assert_eq!(symbols, "rprof symbols -i x");
+        profile.events[0].loss = Loss {
+            samples: 100,
+            at_least: false,
+        };
+        let again = said(Seen::Report, "x", &profile).unwrap();
+        assert_eq!(again, "rprof record -m 8M -- COMMAND");
+    }
+}
