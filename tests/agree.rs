@@ -6,6 +6,8 @@
     reason = "a test that cannot go on fails"
 )]
 
+#[path = "agree/branches.rs"]
+mod branches;
 mod common;
 #[path = "agree/filters.rs"]
 mod filters;
@@ -15,6 +17,10 @@ mod groups;
 mod keys;
 #[path = "agree/levels.rs"]
 mod levels;
+#[path = "agree/made.rs"]
+mod made;
+#[path = "agree/memory.rs"]
+mod memory;
 #[path = "agree/parents.rs"]
 mod parents;
 #[path = "agree/places.rs"]

@@ -40,7 +40,7 @@ fn cells(report: &str) -> Cells {
 }
 
 /// Asks both tools for the same table.
-fn assert_same(file: &Path, more: &[&str], what: &[&str]) {
+pub(super) fn assert_same(file: &Path, more: &[&str], what: &[&str]) {
     let args = [&["--no-children", "-g", "none"], more, what].concat();
     let theirs = perf(&[&["report", "--stdio"][..], &args].concat(), file);
     let ours = run(rprof([&["report"][..], &args].concat()).arg("-i").arg(file)).ok();

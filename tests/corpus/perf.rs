@@ -147,8 +147,9 @@ fn commands_and_objects_have_the_shares_that_perf_gives_them() {
             "none",
             "--sort",
             "comm,dso",
+            "--no-branch-stack",
         ];
-        let plain = ["--stdio", "--no-branch-stack", "--no-group"];
+        let plain = ["--stdio", "--no-group"];
         let theirs = perf(&[&flat[..], &plain].concat(), file)?;
         let ours = run(rprof(flat).arg("-i").arg(file)).ok().stdout;
         for heading in ["# Samples: ", "# Event count (approx.): "] {
@@ -170,6 +171,43 @@ fn commands_and_objects_have_the_shares_that_perf_gives_them() {
             assert_eq!((&ours.0, &ours.1), (&theirs.0, &theirs.1));
             // perf cuts names to the width of the first ones that it saw.
             assert!(ours.2.starts_with(&theirs.2), "{ours:?}, {theirs:?}");
+        }
+        Some(())
+    });
+}
+
+/// Rows of a table without blanks at their ends, sorted.
+fn lines_of_rows(table: &str) -> Vec<String> {
+    let is_row = |line: &&str| line.contains('%') && !line.starts_with('#');
+    let rows = table.lines().filter(is_row).map(str::trim_end);
+    let mut rows: Vec<String> = rows.map(str::to_owned).collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn branches_are_counted_as_perf_counts_them() {
+    let test = "branches_are_counted_as_perf_counts_them";
+    each(test, 1, |file, info| {
+        let has_branches = |event: &&Value| {
+            let branches = "BRANCH_STACK".to_owned();
+            texts(&event["attr"], "sample_type").contains(&branches)
+        };
+        list(info, "events").iter().find(has_branches)?;
+        for keys in [
+            &[][..],
+            &["-s", "dso_from,dso_to"],
+            &["-F", "overhead,comm,symbol_from,dso_to"],
+            &["-s", "dso,abort"],
+            &["-s", "in_tx,abort", "-n"],
+        ] {
+            let theirs = perf(&[&["report", "--stdio"], keys].concat(), file)?;
+            // perf takes cycles for a signed number of 16 bits.
+            let theirs = theirs.replace(" -23395 ", " 42141 ");
+            let ours = run(rprof([&["report"], keys].concat()).arg("-i").arg(file)).ok();
+            let (ours, theirs) = (lines_of_rows(&ours.stdout), lines_of_rows(&theirs));
+            assert!(!theirs.is_empty());
+            assert_eq!(ours, theirs, "{keys:?}");
         }
         Some(())
     });

@@ -15,5 +15,6 @@ mod compressed;
 mod disks;
 mod flight;
 mod gaps;
+mod latency;
 mod switched;
 mod triggered;

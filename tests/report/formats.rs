@@ -232,6 +232,7 @@ fn what_is_for_other_forms_is_refused() {
             &["--format", "folded", "--limit", "3"],
             "--limit is for tables",
         ),
+        (&["--format", "folded", "--group"], "--group is for tables"),
         (&["--format", "csv", "-w", "10"], "-w is for text"),
         (&["--format", "json", "-t", "x"], "-t is for text"),
         (

@@ -38,9 +38,9 @@ pub use index::{RecordingIndex, SampleOrder};
 pub use locations::{Address, Location, LocationCache, Mappings, TaskName, comm_text};
 pub use pass::{
     EmptyFilter, FoundLocations, GroupBy, Options, OrderedPass, OrderedRecord, OrderedResult,
-    Progress, Query, ResolvedSample, TaskSample, TimelineDetail, TraceField, WantedFrames,
-    WantedPositions, WrittenSamples, empty_filter, find_locations, load, load_timeline,
-    progress_of, run_ordered,
+    Progress, Query, ResolvedSample, SortMode, TaskSample, TimelineDetail, TraceField,
+    WantedFrames, WantedPositions, WrittenSamples, empty_filter, find_locations, load,
+    load_timeline, progress_of, run_ordered,
 };
 pub use recording::Recording;
 pub use samples::{DecodedSample, IgnoredSamples, Samples, check_filter};

@@ -3,7 +3,9 @@
 //! A new one is a line of the table here, and its value in `rprof_analysis` (`pass/dimensions.rs`).
 
 use crate::{StrId, Strings};
-use cells::{cpu, number, page_size, physical, socket, task, text, time, transaction};
+use cells::{
+    address, cpu, cycles, number, page_size, physical, socket, task, text, time, transaction,
+};
 
 mod cells;
 
@@ -62,6 +64,7 @@ dimensions! {
     CommNoDigit = "comm_nodigit", "CommandNoDigit", text, "name of the thread, <N> for its digits";
     Cpu = "cpu", "CPU", cpu, "CPU";
     Socket = "socket", "Socket", socket, "socket of the CPU";
+    Parallelism = "parallelism", "Parallelism", number, "how many threads of the recording run at the time";
     Cgroup = "cgroup", "Cgroup", text, "control group";
     Time = "time", "Time", time, "time, in steps of --time-quantum";
     Parent = "parent", "Parent symbol", text, "caller that --parent accepts";
@@ -80,6 +83,26 @@ dimensions! {
     CodePageSize = "code_page_size", "Code Page Size", page_size, "size of the page that the code is in";
     DataPageSize = "data_page_size", "Data Page Size", page_size, "size of the page that the data is in";
     PhysDaddr = "phys_daddr", "Data Physical Address", physical, "physical address of the data";
+    Addr = "addr", "Address", address, "address of the code";
+    Mem = "mem", "Memory access", text, "memory: which level of it had the data";
+    Snoop = "snoop", "Snoop", text, "memory: what other caches said";
+    Tlb = "tlb", "TLB access", text, "memory: where the address was translated";
+    Locked = "locked", "Locked", text, "memory: whether by a locked instruction";
+    Blocked = "blocked", "Blocked", text, "memory: what the access had to wait for";
+    SymbolDaddr = "symbol_daddr", "Data Symbol", text, "memory: the data, by name or address";
+    DsoDaddr = "dso_daddr", "Data Object", text, "memory: what is mapped where the data is";
+    Dcacheline = "dcacheline", "Data Cacheline", text, "memory: 64 bytes that the data is in";
+    SymbolIaddr = "symbol_iaddr", "Code Symbol", text, "memory: function that reads or writes";
+    DsoFrom = "dso_from", "Source Shared Object", text, "branches: program or library that they left";
+    DsoTo = "dso_to", "Target Shared Object", text, "branches: program or library that they led to";
+    SymbolFrom = "symbol_from", "Source Symbol", text, "branches: function that they left";
+    SymbolTo = "symbol_to", "Target Symbol", text, "branches: function that they led to";
+    SrclineFrom = "srcline_from", "From Source:Line", text, "branches: line in the source that they left";
+    SrclineTo = "srcline_to", "To Source:Line", text, "branches: line in the source that they led to";
+    Mispredict = "mispredict", "Branch Mispredicted", text, "branches: whether the processor guessed wrong";
+    InTx = "in_tx", "Branch in transaction", text, "branches: whether in a transaction";
+    Abort = "abort", "Transaction abort", text, "branches: whether they abort a transaction";
+    Cycles = "cycles", "Basic Block Cycles", cycles, "branches: cycles since the branch before";
 }
 
 impl Dimension {
@@ -99,6 +122,23 @@ impl Dimension {
         self == Self::Parent && strings.of(value).raw() == Self::OTHER
     }
 
+    /// Whether it is of branches: of each of a sample's, and not of the sample.
+    pub const fn is_of_branches(self) -> bool {
+        matches!(
+            self,
+            Self::DsoFrom
+                | Self::DsoTo
+                | Self::SymbolFrom
+                | Self::SymbolTo
+                | Self::SrclineFrom
+                | Self::SrclineTo
+                | Self::Mispredict
+                | Self::InTx
+                | Self::Abort
+                | Self::Cycles
+        )
+    }
+
     /// Whether rows go from the largest value on, as perf has them.
     pub const fn is_descending(self) -> bool {
         self.is_summed()
@@ -109,6 +149,10 @@ impl Dimension {
                     | Self::LocalPStageCyc
                     | Self::LocalRetireLat
                     | Self::Transaction
+                    | Self::DsoFrom
+                    | Self::DsoDaddr
+                    | Self::DsoTo
+                    | Self::Cycles
             )
     }
 }
@@ -130,7 +174,7 @@ pub struct DimensionValues([Option<(Dimension, DimensionValue)>; Self::MOST]);
 
 impl DimensionValues {
     /// How many dimensions there are at most, at once.
-    pub const MOST: usize = 8;
+    pub const MOST: usize = 12;
 
     /// The value in a dimension.
     pub fn get(&self, dimension: Dimension) -> Option<DimensionValue> {

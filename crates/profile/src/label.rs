@@ -59,6 +59,14 @@ impl Frames {
     }
 }
 
+/// An address as perf writes it where nothing has a name: 0 without `0x`, as C has it.
+pub fn padded_hex(address: u64) -> String {
+    match address {
+        0 => format!("{address:016x}"),
+        _ => format!("{address:#018x}"),
+    }
+}
+
 impl FrameInfo {
     /// What code without a name is called.
     fn nameless_label<'a>(&self, strings: &'a Strings) -> [Cow<'a, str>; 3] {
@@ -72,6 +80,20 @@ impl FrameInfo {
             (Some(address), image) => [format!("{address:#x} (").into(), image.into(), ")".into()],
             (None, "[unknown]") => borrowed(["[unknown]", "", ""]),
             (None, image) => borrowed(["[unknown] (", image, ")"]),
+        }
+    }
+
+    /// How it is called in tables: perf's sign of its level, and its name or address.
+    pub fn symbol(&self, strings: &Strings) -> String {
+        let sign = self.level.sign();
+        match self.name {
+            Some(name) if self.is_inlined => format!("[{sign}] {} (inlined)", strings.of(name)),
+            Some(name) => format!("[{sign}] {}", strings.of(name)),
+            None => match (self.fde_label(strings), self.start) {
+                (Some(label), _) => format!("[{sign}] {}", label.raw()),
+                (None, Some(address)) => format!("[{sign}] {}", padded_hex(address)),
+                (None, None) => format!("[{sign}] [unknown]"),
+            },
         }
     }
 

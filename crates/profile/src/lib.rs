@@ -32,7 +32,7 @@ pub use filter::{Ancestor, EventSwitches, Filter, FilterError, NameList, TimeSli
 pub use fold::{Fold, Others};
 pub use frames::{FrameId, FrameInfo, Frames, Level, NodeKey, NodePlace, Position};
 pub use gaps::{Gap, Gaps};
-pub use label::Label;
+pub use label::{Label, padded_hex};
 pub use profile::{EventProfile, Group, GroupedEvents, ListedUnnamed, Loss, Profile, UnnamedImage};
 pub use quality::{Flaw, Quality};
 pub use strings::{StrId, Strings};

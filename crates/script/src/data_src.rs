@@ -10,134 +10,17 @@ const MAX_LEN: usize = 99;
 /// A data source as a number and in words.
 pub(crate) fn text(source: DataSource) -> String {
     let mut text = format!(
-        "{:16x} |OP {}|LVL {}|SNP {}|TLB {}|LCK {}|BLK {}",
+        "{:16x} |OP {}|LVL {}|SNP {}|TLB {}|LCK {}|BLK  {}",
         source.0,
-        operation(source),
-        level(source),
-        snoop(source),
-        tlb(source),
-        lock(source),
-        blocked(source),
+        source.operation_words(),
+        source.level_words(),
+        source.snoop_words(),
+        source.tlb_words(),
+        source.lock_words(),
+        source.blocked_words(),
     );
     text.truncate(MAX_LEN);
     text
-}
-
-/// The names of the bits that are set, lowest first.
-fn set_bits<'n>(bits: u64, names: &'n [&str]) -> impl Iterator<Item = &'n str> {
-    let named = names.iter().enumerate();
-    named.filter_map(move |(at, name)| (bits >> at & 1 == 1).then_some(*name))
-}
-
-fn any_of<'n>(names: impl Iterator<Item = &'n str>) -> String {
-    let names: Vec<&str> = names.collect();
-    match names.is_empty() {
-        true => "N/A".to_owned(),
-        false => names.join(" or "),
-    }
-}
-
-/// Bits 1 and 2 of levels and translations say whether it was found there.
-const FOUND: u64 = 0b110;
-
-fn found(bits: u64) -> &'static str {
-    match bits & FOUND {
-        0b010 => " hit",
-        0b100 => " miss",
-        0b110 => " hit miss",
-        _ => "",
-    }
-}
-
-fn operation(source: DataSource) -> &'static str {
-    const NAMES: &[&str] = &["N/A", "LOAD", "STORE", "PFETCH", "EXEC"];
-    let first = set_bits(source.operation(), NAMES).next();
-    first.unwrap_or("No")
-}
-
-fn level(source: DataSource) -> String {
-    const NAMES: &[&str] = &[
-        "N/A",
-        "HIT",
-        "MISS",
-        "L1",
-        "LFB/MAB",
-        "L2",
-        "L3",
-        "Local RAM",
-        "Remote RAM (1 hop)",
-        "Remote RAM (2 hops)",
-        "Remote Cache (1 hop)",
-        "Remote Cache (2 hops)",
-        "I/O",
-        "Uncached",
-    ];
-    const HOPS: &[&str] = &[
-        "N/A",
-        "core, same node",
-        "node, same socket",
-        "socket, same board",
-        "board",
-    ];
-    let remote = if source.is_remote() { "Remote " } else { "" };
-    let mut text = remote.to_owned();
-    let mut names: Vec<String> = Vec::new();
-    match usize::try_from(source.hops()) {
-        Ok(hops @ 1..) => {
-            text.push_str(HOPS.get(hops).unwrap_or(&"N/A"));
-            text.push(' ');
-        }
-        _ => names.extend(set_bits(source.level() & !FOUND, NAMES).map(str::to_owned)),
-    }
-    if source.level_number() != 0 {
-        names.push(level_number(source.level_number()));
-    }
-    text.push_str(&names.join(" or "));
-    if text.is_empty() {
-        text.push_str("N/A");
-    }
-    text.push_str(found(source.level()));
-    text
-}
-
-fn level_number(number: u64) -> String {
-    let name = match number {
-        0x9 => "CXL",
-        0xa => "I/O",
-        0xb => "Any cache",
-        0xc => "LFB/MAB",
-        0xd => "RAM",
-        0xe => "PMEM",
-        0xf => "N/A",
-        _ => return format!("L{number}"),
-    };
-    name.to_owned()
-}
-
-fn snoop(source: DataSource) -> String {
-    const NAMES: &[&str] = &["N/A", "None", "Hit", "Miss", "HitM"];
-    const MORE: &[&str] = &["Fwd", "Peer"];
-    any_of(set_bits(source.snoop(), NAMES).chain(set_bits(source.snoop_more(), MORE)))
-}
-
-fn tlb(source: DataSource) -> String {
-    const NAMES: &[&str] = &["N/A", "HIT", "MISS", "L1", "L2", "Walker", "Fault"];
-    any_of(set_bits(source.tlb() & !FOUND, NAMES)) + found(source.tlb())
-}
-
-fn lock(source: DataSource) -> &'static str {
-    const NAMES: &[&str] = &["N/A", "Yes"];
-    let first = set_bits(source.lock(), NAMES).next();
-    first.unwrap_or("No")
-}
-
-fn blocked(source: DataSource) -> &'static str {
-    match source.blocked() {
-        0b010 => " Data",
-        0b100 => " Addr",
-        0b110 => " Data Addr",
-        _ => " N/A",
-    }
 }
 
 #[cfg(test)]

@@ -47,6 +47,16 @@ impl<'a> BranchStack<'a> {
         })
     }
 
+    /// Of encoded entries, each three words, without more; to be encoded.
+    pub const fn from_encoded(entries: &'a [u8], endian: Endian) -> Self {
+        Self {
+            hw_index: None,
+            entries,
+            counters: None,
+            endian,
+        }
+    }
+
     /// The branches, newest first.
     pub fn entries(&self) -> impl Iterator<Item = BranchEntry> + 'a {
         let mut cursor = Cursor::new(self.entries, self.endian);

@@ -9,6 +9,20 @@
 pub struct DataSource(pub u64);
 
 impl DataSource {
+    /// What samples without any have: `PERF_MEM_DATA_SRC_NONE` of perf, each part not known.
+    pub const NONE: Self = Self(1 | 1 << 5 | 1 << 19 | 1 << 24 | 1 << 26);
+
+    /// Bits of all that says which level of memory it was.
+    pub const LEVEL: u64 = 0x3fff << 5 | 0x1f << 33 | 0x7 << 43;
+    /// Bits of all that other caches said.
+    pub const SNOOP: u64 = 0x1f << 19 | 0x3 << 38;
+    /// Bits of the translation of its address.
+    pub const TLB: u64 = 0x7f << 26;
+    /// Bits that say whether the instruction was locked.
+    pub const LOCK: u64 = 0x3 << 24;
+    /// Bits of what it had to wait for.
+    pub const BLOCKED: u64 = 0x7 << 40;
+
     /// What was done: `PERF_MEM_OP_*`.
     pub const fn operation(self) -> u64 {
         self.bits(0, 5)

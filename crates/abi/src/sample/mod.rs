@@ -4,6 +4,7 @@ mod bits;
 mod branch;
 mod callchain;
 mod data_source;
+mod data_source_words;
 mod fields;
 mod layout;
 mod parts;

@@ -68,6 +68,22 @@ pub(super) fn location_of(
     }
 }
 
+/// Where an address points that is kernel or user by its mapping alone, as perf looks up those of branches.
+pub(super) fn location_by_mapping(
+    history: &History,
+    [user, kernel]: [Epoch; 2],
+    avma: Avma,
+) -> Location {
+    let found = [(user, Level::User), (kernel, Level::Kernel)]
+        .into_iter()
+        .map(|(epoch, level)| location_of(history, epoch, Some(level), avma))
+        .find(|location| location.image < TRUNCATED);
+    found.unwrap_or(Location {
+        image: UNMAPPED_OTHER,
+        address: avma.0,
+    })
+}
+
 /// Each of these once, sorted.
 pub(crate) fn distinct<'a>(locations: impl Iterator<Item = &'a Location>) -> Vec<Location> {
     let mut all: Vec<Location> = locations.copied().collect();

@@ -1,8 +1,9 @@
 //! The mappings of tasks at moments.
 
 use super::address::Address;
-use super::location::{Location, location_of};
+use super::location::{Location, location_by_mapping, location_of};
 use rprof_abi::CpuMode;
+use rprof_base::Avma;
 use rprof_machine::{AddressLocation, CommId, Epoch, History, Key, Moment};
 use rprof_profile::Level;
 
@@ -20,6 +21,11 @@ impl Mappings {
     pub fn location(self, history: &History, address: Address) -> Location {
         let epoch = self.epoch(history, address.level);
         location_of(history, epoch, address.level, address.avma)
+    }
+
+    /// Where the source or target of a branch is: in user or kernel code, by what is mapped there.
+    pub(crate) fn branch_location(self, history: &History, avma: Avma) -> Location {
+        location_by_mapping(history, [self.user, self.kernel], avma)
     }
 
     /// The mappings of its process.

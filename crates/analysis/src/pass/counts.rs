@@ -1,7 +1,8 @@
 //! What passes count: stacks by event, samples without a name, what could not be used.
 
-use super::dimensions::{GroupKey, Grouping};
-use super::driver::TaskSample;
+use super::dimensions::Grouping;
+use super::entry::Entry;
+use super::group_key::GroupKey;
 use super::query::Query;
 use crate::locations::ShownTasks;
 use crate::samples::IgnoredSamples;
@@ -55,29 +56,30 @@ impl GroupedTallies {
         }
     }
 
-    /// Counts a sample for the totals of its event, unless that depends on its name ([`is_counted`]). Returns the event and the group that it is counted in, or `None` if
+    /// Counts an entry for the totals of its event, unless that depends on its name ([`is_counted`]). Returns the event
+    /// and the group that it is counted in, or `None` if
     /// its task is not shown.
     #[inline]
     pub(super) fn take(
         &mut self,
         query: &Query<'_>,
         grouping: &Grouping<'_>,
-        sample: &TaskSample<'_, '_>,
+        entry: &Entry<'_, '_>,
     ) -> Option<u64> {
-        let (decoded, recording) = (sample.decoded, query.recording);
+        let (decoded, recording) = (entry.decoded, query.recording);
         let tally = self.tallies.get_mut(decoded.event)?;
         let id = (decoded.pid, decoded.tid);
         let history = &recording.index.history;
         let filter = query.samples.filter;
         if !filter.hide_unresolved {
-            tally.add_samples(1, decoded.weight(recording.reader));
+            tally.add_samples(1, query.weight(decoded));
         }
         let is_shown =
-            self.shown.has(filter, history, id, sample.task) && query.samples.has_socket(decoded);
+            self.shown.has(filter, history, id, entry.task) && query.samples.shows(decoded);
         if !is_shown && !filter.hide_unresolved {
             return None;
         }
-        let mut group = GroupKey::of(sample.task, decoded, grouping);
+        let mut group = GroupKey::of(entry, grouping);
         group.is_shown = is_shown;
         let group = tally.group(group);
         Some((decoded.event as u64) << 32 | u64::from(group))

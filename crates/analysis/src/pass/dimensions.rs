@@ -1,15 +1,21 @@
 //! The values of samples in dimensions, for grouping.
 
+use super::entry::Entry;
+use super::group_key::GroupKey;
+use super::places::{Naming, Place, Places};
+use super::recorded::check;
 use super::trace_texts::TraceTexts;
 use crate::Error;
-use crate::locations::{TaskName, comm_text};
+use crate::locations::{Location, TaskName, comm_text};
 use crate::recording::Recording;
-use crate::samples::{DecodedSample, sockets};
-use rprof_abi::{Sample, SampleType, Weight};
+use crate::samples::{Parallelism, sockets};
+use crate::stacks::own_address;
+use rprof_abi::sample::{BranchFlags, DataSource};
+use rprof_abi::{Sample, Weight};
+use rprof_base::Avma;
 use rprof_machine::Key;
 use rprof_perfdata::Reader;
 use rprof_profile::{Dimension, DimensionValue, DimensionValues, Strings, without_digits};
-use std::hash::{Hash, Hasher};
 
 /// A field of tracepoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +69,9 @@ pub(crate) struct Grouping<'a> {
     recording: &'a Recording<'a>,
     /// By CPU.
     sockets: Vec<u32>,
+    parallelism: Parallelism,
     texts: TraceTexts,
+    places: Places,
     /// Whether a value is in what not every pass asks for.
     needs_all_fields: bool,
 }
@@ -84,19 +92,61 @@ impl<'a> Grouping<'a> {
         by.dimensions
             .iter()
             .try_for_each(|&one| check(recording.reader, one))?;
+        let parallelism = match has(Dimension::Parallelism) {
+            true => Parallelism::of(recording)?,
+            false => Parallelism::default(),
+        };
         let is_text = |one: &Dimension| matches!(one, Dimension::Trace | Dimension::TraceField(_));
         let has_texts = by.dimensions.iter().any(is_text);
         let is_rare = |one: &Dimension| {
-            use Dimension::{CommNoDigit, Cpu, Parent, Pid, Socket, Tid, Time};
-            !matches!(one, Pid | Tid | CommNoDigit | Cpu | Socket | Time | Parent)
+            use Dimension::{CommNoDigit, Cpu, Parallelism, Parent, Pid, Socket, Tid, Time};
+            let is_usual = matches!(
+                one,
+                Pid | Tid | CommNoDigit | Cpu | Socket | Time | Parallelism | Parent
+            );
+            !is_usual && !one.is_of_branches()
         };
         Ok(Self {
             needs_all_fields: by.dimensions.iter().any(is_rare),
             texts: TraceTexts::of(recording.reader, has_texts),
+            places: Places::default(),
             by,
             recording,
             sockets,
+            parallelism,
         })
+    }
+
+    /// What samples are told apart by.
+    #[inline]
+    pub(super) fn dimensions(&self) -> &[Dimension] {
+        &self.by.dimensions
+    }
+
+    /// Of the recording.
+    pub(super) fn reader(&self) -> &Reader {
+        self.recording.reader
+    }
+
+    /// Whether a value is in what not every pass asks for.
+    pub(super) fn needs_all_fields(&self) -> bool {
+        self.needs_all_fields
+    }
+
+    /// Places that samples are told apart by.
+    pub(super) fn places(&self) -> Vec<Location> {
+        self.places.locations()
+    }
+
+    /// Finds the places of an entry that is counted later.
+    pub(super) fn find_places(&self, entry: &Entry<'_, '_>) {
+        let is_place = |one: &Dimension| {
+            use Dimension::{Dcacheline, DsoDaddr, SymbolDaddr, SymbolIaddr};
+            matches!(one, SymbolDaddr | DsoDaddr | Dcacheline | SymbolIaddr)
+        };
+        if self.by.dimensions.iter().any(is_place) {
+            GroupKey::of(entry, self);
+        }
     }
 
     /// What was left out, a sentence each.
@@ -104,13 +154,14 @@ impl<'a> Grouping<'a> {
         self.texts.warning().into_iter().collect()
     }
 
-    /// What a sample's value in a dimension is; `None` where it is not recorded.
-    fn value(
+    /// What an entry's value in a dimension is; `None` where it is not recorded.
+    pub(super) fn value(
         &self,
         dimension: Dimension,
-        sample: &DecodedSample<'_>,
+        entry: &Entry<'_, '_>,
         fields: Option<&Sample<'_>>,
     ) -> Option<u64> {
+        let sample = entry.decoded;
         let cpu = sample.head.cpu;
         match dimension {
             Dimension::Pid => Some(of_ids(sample.pid, sample.pid)),
@@ -121,6 +172,7 @@ impl<'a> Grouping<'a> {
                 let socket = self.sockets.get(usize::try_from(cpu?).ok()?);
                 socket.copied().map(u64::from)
             }
+            Dimension::Parallelism => Some(self.parallelism.at(sample.key).into()),
             Dimension::Time => {
                 let quantum = self.by.time_quantum_ns.max(1);
                 sample.head.time_ns.map(|time| time / quantum * quantum)
@@ -150,7 +202,59 @@ impl<'a> Grouping<'a> {
             Dimension::CodePageSize => Some(fields?.code_page_size.unwrap_or(0)),
             Dimension::DataPageSize => Some(fields?.data_page_size.unwrap_or(0)),
             Dimension::PhysDaddr => fields?.phys_addr,
+            Dimension::DsoFrom | Dimension::SymbolFrom | Dimension::SrclineFrom => {
+                Some(self.place(entry, entry.branch?.from))
+            }
+            Dimension::DsoTo | Dimension::SymbolTo | Dimension::SrclineTo => {
+                Some(self.place(entry, entry.branch?.to))
+            }
+            Dimension::Addr => sample.head.ip,
+            Dimension::Mem
+            | Dimension::Snoop
+            | Dimension::Tlb
+            | Dimension::Locked
+            | Dimension::Blocked => {
+                let source = fields?.data_src.map_or(DataSource::NONE, DataSource);
+                Some(memory_part(dimension, source))
+            }
+            Dimension::SymbolDaddr | Dimension::DsoDaddr | Dimension::Dcacheline => {
+                Some(self.data(dimension, entry, fields?.addr.unwrap_or(0)))
+            }
+            Dimension::SymbolIaddr => Some(self.place(entry, sample.head.ip?)),
+            Dimension::Mispredict => Some(prediction(entry.branch?.flags)),
+            Dimension::InTx => Some(entry.branch?.flags.is_in_transaction().into()),
+            Dimension::Abort => Some(entry.branch?.flags.is_abort().into()),
+            Dimension::Cycles => Some(entry.branch?.flags.cycles()),
         }
+    }
+
+    /// The number of the place where a branch began or ended.
+    fn place(&self, entry: &Entry<'_, '_>, avma: u64) -> u64 {
+        let history = &self.recording.index.history;
+        let location = entry.mappings.branch_location(history, Avma(avma));
+        self.places.number(Place::of(location))
+    }
+
+    /// The number of the place of data, as far as a dimension tells it apart.
+    fn data(&self, dimension: Dimension, entry: &Entry<'_, '_>, avma: u64) -> u64 {
+        let history = &self.recording.index.history;
+        let location = entry.mappings.branch_location(history, Avma(avma));
+        let own = own_address(&entry.decoded.head, entry.decoded.raw.misc);
+        let by = own.and_then(|own| own.level);
+        let at = |address| {
+            Place::of(Location {
+                address,
+                ..location
+            })
+        };
+        self.places.number(match dimension {
+            Dimension::SymbolDaddr => Place { location, avma, by },
+            Dimension::Dcacheline => Place {
+                by,
+                ..at(location.address & !(CACHELINE - 1))
+            },
+            _ => at(0),
+        })
     }
 
     fn endian(&self) -> rprof_abi::Endian {
@@ -158,13 +262,14 @@ impl<'a> Grouping<'a> {
     }
 
     /// A value as a profile has it.
-    fn in_profile(
+    pub(super) fn in_profile(
         &self,
         dimension: Dimension,
         value: u64,
         name: TaskName,
-        strings: &mut Strings,
+        naming: &mut Naming<'_>,
     ) -> DimensionValue {
+        let strings = &mut *naming.strings;
         let history = &self.recording.index.history;
         match dimension {
             Dimension::Pid | Dimension::Tid => {
@@ -191,9 +296,69 @@ impl<'a> Grouping<'a> {
                 let text = self.texts.text(value);
                 DimensionValue::Text(strings.intern(&text))
             }
+            Dimension::Mem
+            | Dimension::Snoop
+            | Dimension::Tlb
+            | Dimension::Locked
+            | Dimension::Blocked => memory_words(dimension, DataSource(value), strings),
+            Dimension::SymbolDaddr => DimensionValue::Text(naming.data(self.places.of(value))),
+            Dimension::Dcacheline => DimensionValue::Text(naming.cacheline(self.places.of(value))),
+            Dimension::DsoFrom | Dimension::DsoTo | Dimension::DsoDaddr => {
+                DimensionValue::Text(naming.image(self.places.of(value)))
+            }
+            Dimension::SymbolFrom | Dimension::SymbolTo | Dimension::SymbolIaddr => {
+                DimensionValue::Text(naming.symbol(self.places.of(value)))
+            }
+            Dimension::SrclineFrom | Dimension::SrclineTo => {
+                DimensionValue::Text(naming.srcline(self.places.of(value)))
+            }
+            Dimension::Mispredict => word(value, &["N/A", "N", "Y"], strings),
+            Dimension::InTx => word(value, &[".", "T"], strings),
+            Dimension::Abort => word(value, &[".", "A"], strings),
             _ => DimensionValue::Number(value.cast_signed()),
         }
     }
+}
+
+/// What the processor guessed: nothing known, right, wrong.
+fn prediction(flags: BranchFlags) -> u64 {
+    match (flags.is_predicted(), flags.is_mispredicted()) {
+        (true, _) => 1,
+        (false, true) => 2,
+        (false, false) => 0,
+    }
+}
+
+/// Bytes of a line of the cache. perf asks the machine that reads.
+const CACHELINE: u64 = 64;
+
+/// The part of a data source that a dimension is of, alone.
+fn memory_part(dimension: Dimension, source: DataSource) -> u64 {
+    source.0
+        & match dimension {
+            Dimension::Mem => DataSource::LEVEL,
+            Dimension::Snoop => DataSource::SNOOP,
+            Dimension::Tlb => DataSource::TLB,
+            Dimension::Locked => DataSource::LOCK,
+            _ => DataSource::BLOCKED,
+        }
+}
+
+/// The same in perf's words.
+fn memory_words(dimension: Dimension, part: DataSource, strings: &mut Strings) -> DimensionValue {
+    DimensionValue::Text(match dimension {
+        Dimension::Mem => strings.intern(&part.level_words()),
+        Dimension::Snoop => strings.intern(&part.snoop_words()),
+        Dimension::Tlb => strings.intern(&part.tlb_words()),
+        Dimension::Locked => strings.intern(part.lock_words()),
+        _ => strings.intern(part.blocked_words()),
+    })
+}
+
+/// One of perf's words.
+fn word(value: u64, words: &[&str], strings: &mut Strings) -> DimensionValue {
+    let word = usize::try_from(value).ok().and_then(|at| words.get(at));
+    DimensionValue::Text(strings.intern(word.unwrap_or(&"N/A")))
 }
 
 /// The parts of a weight, as perf has them; 0 without one.
@@ -203,66 +368,6 @@ fn parts(sample: &Sample<'_>) -> (u64, u16, u16) {
         Some(Weight::Parts { var1, var2, var3 }) => (var1.into(), var2, var3),
         None => (0, 0, 0),
     }
-}
-
-/// Refuses a dimension in which no sample has a value.
-fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> {
-    const WEIGHTS: &[SampleType] = &[SampleType::WEIGHT, SampleType::WEIGHT_STRUCT];
-    let (bits, what, flag): (&[SampleType], _, _) = match dimension {
-        Dimension::Cpu | Dimension::Socket => (&[SampleType::CPU], "CPUs", " --sample-cpu"),
-        Dimension::Time => (&[SampleType::TIME], "times", " -T"),
-        Dimension::Trace | Dimension::TraceField(_) => (
-            &[SampleType::RAW],
-            "raw data of tracepoints",
-            " -e SYSTEM:EVENT",
-        ),
-        Dimension::LocalWeight
-        | Dimension::Weight
-        | Dimension::LocalInsLat
-        | Dimension::InsLat
-        | Dimension::LocalPStageCyc
-        | Dimension::PStageCyc
-        | Dimension::LocalRetireLat
-        | Dimension::RetireLat => (WEIGHTS, "weights", " -W"),
-        Dimension::Transaction => (
-            &[SampleType::TRANSACTION][..],
-            "transactions",
-            " --transaction",
-        ),
-        Dimension::CodePageSize => (
-            &[SampleType::CODE_PAGE_SIZE],
-            "sizes of code pages",
-            " --code-page-size",
-        ),
-        Dimension::DataPageSize => (
-            &[SampleType::DATA_PAGE_SIZE],
-            "sizes of data pages",
-            " --data-page-size",
-        ),
-        Dimension::PhysDaddr => (
-            &[SampleType::PHYS_ADDR][..],
-            "physical addresses",
-            " --phys-data",
-        ),
-        // What perf shows without them is an answer, too.
-        Dimension::Pid
-        | Dimension::Tid
-        | Dimension::CommNoDigit
-        | Dimension::Cgroup
-        | Dimension::Parent => return Ok(()),
-    };
-    if dimension == Dimension::Socket && sockets(reader).is_empty() {
-        return Err(not_recorded("sockets of CPUs", "socket", ""));
-    }
-    let mut events = reader.events().iter();
-    match events.any(|event| bits.iter().any(|&bit| event.attr.sample_type.has(bit))) {
-        true => Ok(()),
-        false => Err(not_recorded(what, dimension.name(), flag)),
-    }
-}
-
-fn not_recorded(what: &'static str, key: &'static str, flag: &'static str) -> Error {
-    Error::KeyNotRecorded { what, key, flag }
 }
 
 /// perf's answer for samples without one; the kernel's ids begin at 1.
@@ -279,82 +384,14 @@ fn ids_of(value: u64) -> (i32, i32) {
     (half(value >> 32), half(value))
 }
 
-/// What samples are counted apart by: the thread's name, and their values in the dimensions that are asked for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct GroupKey {
-    pub(super) name: TaskName,
-    /// Whether the filter shows its task.
-    pub(super) is_shown: bool,
-    /// How many values there are.
-    len: u8,
-    /// Bits of those that are not recorded.
-    missing: u8,
-    values: [u64; DimensionValues::MOST],
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_abi::Endian;
 
-impl PartialEq for GroupKey {
-    fn eq(&self, other: &Self) -> bool {
-        let same_name = self.name == other.name && self.is_shown == other.is_shown;
-        same_name && self.missing == other.missing && self.used() == other.used()
-    }
-}
-
-impl Eq for GroupKey {}
-
-impl Hash for GroupKey {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name.hash(state);
-        state.write_u8(self.missing);
-        for &value in self.used() {
-            state.write_u64(value);
-        }
-    }
-}
-
-impl GroupKey {
-    /// The group of a sample.
-    #[inline]
-    pub(super) fn of(name: TaskName, sample: &DecodedSample<'_>, grouping: &Grouping<'_>) -> Self {
-        let mut key = Self {
-            name,
-            is_shown: true,
-            len: 0,
-            missing: 0,
-            values: [0; DimensionValues::MOST],
-        };
-        if !grouping.by.dimensions.is_empty() {
-            key.fill(sample, grouping);
-        }
-        key
-    }
-
-    fn fill(&mut self, sample: &DecodedSample<'_>, grouping: &Grouping<'_>) {
-        let fields = match grouping.needs_all_fields {
-            true => sample.all_fields(grouping.recording.reader),
-            false => None,
-        };
-        for (place, &dimension) in self.values.iter_mut().zip(&grouping.by.dimensions) {
-            let value = grouping.value(dimension, sample, fields.as_ref());
-            self.missing |= u8::from(value.is_none()) << self.len;
-            *place = value.unwrap_or(0);
-            self.len += 1;
-        }
-    }
-
-    #[inline]
-    fn used(&self) -> &[u64] {
-        self.values.get(..usize::from(self.len)).unwrap_or_default()
-    }
-
-    /// Its values as a profile has them.
-    pub(super) fn values(&self, grouping: &Grouping<'_>, strings: &mut Strings) -> DimensionValues {
-        let mut values = DimensionValues::default();
-        let dimensions = grouping.by.dimensions.iter().zip(self.used());
-        for (at, (&dimension, &value)) in dimensions.enumerate() {
-            let value = (self.missing >> at & 1 == 0)
-                .then(|| grouping.in_profile(dimension, value, self.name, strings));
-            values.set(dimension, value);
-        }
-        values
+    #[test]
+    fn what_the_processor_guessed_may_be_unknown() {
+        let said = |word| prediction(BranchFlags::new(word, Endian::Little));
+        assert_eq!([said(0), said(0b10), said(0b01)], [0, 1, 2]);
     }
 }

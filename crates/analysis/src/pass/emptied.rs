@@ -25,13 +25,14 @@ pub struct EmptyFilter {
 }
 
 /// The filters of samples and tasks, in their order.
-const STAGES: [(&str, &str); 9] = [
+const STAGES: [(&str, &str); 10] = [
     ("--cpu", "CPUs"),
     ("--time", "times"),
     ("--switch-on or --switch-off", ""),
     ("--descendants", ""),
     ("--no-idle", ""),
     ("--socket-filter", ""),
+    ("--parallelism", ""),
     ("--pid", "processes"),
     ("--tid", "threads"),
     ("--comms", "threads"),
@@ -158,6 +159,7 @@ impl Pass for StagesPass<'_> {
             (None, self.asked.descends(decoded)),
             (None, filter.accepts_idle(pid, tid)),
             (None, self.asked.has_socket(decoded)),
+            (None, self.asked.has_parallelism(decoded)),
             (Some(Value::Number(pid.into())), has(&filter.pids, pid)),
             (Some(Value::Number(tid.into())), has(&filter.tids, tid)),
             (

@@ -1,7 +1,9 @@
 //! What was counted, as a profile.
 
 use super::counts::{Counts, UnnamedWeights};
-use super::dimensions::{GroupKey, Grouping};
+use super::dimensions::Grouping;
+use super::group_key::GroupKey;
+use super::places::Naming;
 use super::query::Query;
 use crate::about;
 use crate::event_groups::event_groups;
@@ -14,7 +16,7 @@ use rprof_abi::RecordKind;
 use rprof_base::Counted;
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_perfdata::{RecordedEvent, kind_name};
-use rprof_profile::{EventProfile, Group, Profile, Strings, Tally, TallyParts, UnnamedImage};
+use rprof_profile::{EventProfile, Group, Profile, Tally, TallyParts, UnnamedImage};
 use rprof_symbols::Reason;
 
 /// Makes a profile of all that was counted; names and functions move into it.
@@ -41,7 +43,7 @@ pub(super) fn profile_of(
     let mut numbers = Vec::new();
     for (idx, tally) in counts.tallies.into_iter().enumerate() {
         let number = profile.events.len();
-        add_event(grouping, recording, idx, tally, &mut profile);
+        add_event((grouping, symbols), recording, idx, tally, &mut profile);
         numbers.push((profile.events.len() > number).then_some(number));
     }
     profile.event_groups = event_groups(recording.reader, &numbers);
@@ -65,7 +67,7 @@ fn records(index: &RecordingIndex) -> Vec<(String, u64)> {
 }
 
 fn add_event(
-    grouping: &Grouping<'_>,
+    (grouping, symbols): (&Grouping<'_>, &Symbols),
     recording: &Recording<'_>,
     idx: usize,
     tally: Tally<GroupKey>,
@@ -95,13 +97,17 @@ fn add_event(
         return;
     }
     let history = &recording.index.history;
-    let group = |strings: &mut Strings, group: GroupKey| Group {
-        comm: strings.intern(comm_text(history, group.name).raw()),
-        values: group.values(grouping, strings),
+    let mut naming = Naming {
+        recording,
+        symbols,
+        frames: &profile.frames,
+        strings: &mut profile.strings,
     };
-    let groups = groups
-        .into_iter()
-        .map(|one| group(&mut profile.strings, one));
+    let groups = groups.into_iter().map(|group: GroupKey| Group {
+        comm: naming.strings.intern(comm_text(history, group.name).raw()),
+        values: group.values(grouping, &mut naming),
+    });
+    let groups = groups.collect();
     profile.events.push(EventProfile {
         name: event.name.clone(),
         kind: about::kind_of(&event.attr),
@@ -109,7 +115,7 @@ fn add_event(
         samples,
         weight,
         loss,
-        groups: groups.collect(),
+        groups,
         tree,
     });
 }

@@ -2,8 +2,9 @@
 //! finds the locations and counts them.
 
 use super::counts::{Counts, GroupedTallies, group_number, is_counted};
-use super::dimensions::{GroupKey, Grouping};
+use super::dimensions::Grouping;
 use super::driver::{Pass, ResolvedSample, TaskSample, run};
+use super::group_key::GroupKey;
 use super::query::Query;
 use crate::Error;
 use crate::locations::{Location, LocationCache, distinct};
@@ -36,22 +37,30 @@ pub(crate) fn count_flat(
 ) -> Result<FlatCounts, Error> {
     let pass = FlatPass { query, grouping };
     let result = run(query, &pass, done)?;
-    let threads = result.locals.into_iter().map(|local| ThreadCounts {
-        events: local
-            .tallies
-            .into_tallies()
-            .into_iter()
-            .map(Tally::into_parts)
-            .collect(),
-        locations: local.numbers.into_values(),
-    });
-    Ok(FlatCounts {
-        threads: threads.collect(),
-        ignored: result.ignored,
-    })
+    let threads = result.locals.into_iter();
+    let threads = threads.map(|local| (local.tallies, local.numbers.into_values()));
+    Ok(FlatCounts::of(threads, result.ignored))
 }
 
 impl FlatCounts {
+    /// Of the threads' tallies, and the locations that their frames are numbers of.
+    pub(super) fn of(
+        threads: impl Iterator<Item = (GroupedTallies, Vec<Location>)>,
+        ignored: IgnoredSamples,
+    ) -> Self {
+        let threads = threads.map(|(tallies, locations)| {
+            let events = tallies.into_tallies().into_iter();
+            ThreadCounts {
+                events: events.map(Tally::into_parts).collect(),
+                locations,
+            }
+        });
+        Self {
+            threads: threads.collect(),
+            ignored,
+        }
+    }
+
     /// All locations, sorted.
     pub(crate) fn locations(&self) -> Vec<Location> {
         distinct(self.threads.iter().flat_map(|thread| &thread.locations))
@@ -132,7 +141,8 @@ impl Pass for FlatPass<'_> {
 
     #[inline]
     fn group(&self, local: &mut Local, sample: &TaskSample<'_, '_>) -> Option<u64> {
-        local.tallies.take(self.query, self.grouping, sample)
+        let entry = sample.into();
+        local.tallies.take(self.query, self.grouping, &entry)
     }
 
     #[inline]
@@ -143,7 +153,7 @@ impl Pass for FlatPass<'_> {
         known: Option<u32>,
     ) -> Option<u32> {
         let decoded = sample.decoded;
-        let weight = decoded.weight(self.query.recording.reader);
+        let weight = self.query.weight(decoded);
         let tally = local.tallies.of_event(decoded.event)?;
         if let Some(node) = known {
             tally.count(node, SampleCount::one(weight));

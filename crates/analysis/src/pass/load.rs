@@ -1,14 +1,17 @@
 //! A recording to a profile.
 
+use super::branches::count_branches;
 use super::counts::Counts;
 use super::dimensions::{GroupBy, Grouping};
 use super::finish::profile_of;
 use super::flat::count_flat;
+use super::mode::SortMode;
 use super::profile::count;
 use super::query::{Query, WantedFrames};
 use super::stacks::{ROOM, find_stacks};
 use crate::Error;
 use crate::index::SampleOrder;
+use crate::locations::{Location, distinct};
 use crate::recording::Recording;
 use crate::samples::check_filter;
 use crate::stacks::First;
@@ -32,6 +35,8 @@ pub struct Options {
     pub fde: bool,
     /// What samples are told apart by beside the names of threads.
     pub group_by: GroupBy,
+    /// What is counted; branches have no stacks.
+    pub mode: SortMode,
     /// Frames by their places in the source, too.
     pub positions: WantedPositions,
     /// By what nodes of call trees are one.
@@ -59,6 +64,7 @@ impl Default for Options {
             inlines: true,
             fde: true,
             group_by: GroupBy::default(),
+            mode: SortMode::default(),
             positions: WantedPositions::default(),
             nodes: NodeKey::default(),
             demangling: Demangling::default(),
@@ -87,7 +93,8 @@ pub fn load(
 ) -> Result<Profile, Error> {
     check_filter(reader, &options.filter)?;
     let recording = Recording::open(reader, &options.locator, SampleOrder::Any)?;
-    let frames = match options.stacks {
+    let stacks = options.stacks && options.mode != SortMode::Branch;
+    let frames = match stacks {
         true => WantedFrames::All,
         false => WantedFrames::Innermost,
     };
@@ -96,7 +103,7 @@ pub fn load(
         in_rows,
         full_paths,
     } = options.positions;
-    let nodes = match options.stacks {
+    let nodes = match stacks {
         true => options.nodes,
         false => NodeKey::Function,
     };
@@ -104,29 +111,45 @@ pub fn load(
         in_rows,
         nodes,
         full_paths,
-        inlines: options.stacks && options.inlines,
+        inlines: stacks && options.inlines,
     });
+    query.mode = options.mode;
     let grouping = Grouping::of(&recording, &options.group_by)?;
     let request = Request {
         demangling: options.demangling,
         fde: options.fde,
-        detail: match (query.positions, options.stacks && options.inlines) {
+        detail: match (query.positions, stacks && options.inlines) {
             (Some(_), _) => Detail::Lines,
             (None, true) => Detail::Inlines,
             (None, false) => Detail::Functions,
         },
         ..Request::default()
     };
-    if !options.stacks {
-        let n_chunks = recording.index.chunks.len();
-        let mut done = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
-        let counts = count_flat(&query, &grouping, &mut done)?;
-        let mut symbols = query.symbolize(counts.locations(), request)?;
-        let counts = counts.by_function(&query, &symbols);
-        return Ok(profile_of(&query, &grouping, &mut symbols, counts));
-    }
-    let (mut symbols, counts) = count_stacks(&query, &grouping, request, ROOM, progress)?;
+    let (mut symbols, counts) = match frames {
+        WantedFrames::Innermost => count_places(&query, &grouping, request, progress)?,
+        WantedFrames::All => count_stacks(&query, &grouping, request, ROOM, progress)?,
+    };
     Ok(profile_of(&query, &grouping, &mut symbols, counts))
+}
+
+/// Counts samples by where each was taken, or branches by where each led to, and names these places.
+fn count_places(
+    query: &Query<'_>,
+    grouping: &Grouping<'_>,
+    request: Request,
+    progress: &mut Progress<'_>,
+) -> Result<(Symbols, Counts), Error> {
+    let n_chunks = query.recording.index.chunks.len();
+    let mut done = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
+    let counts = match query.mode {
+        SortMode::Branch => count_branches(query, grouping, &mut done)?,
+        SortMode::Normal | SortMode::Memory => count_flat(query, grouping, &mut done)?,
+    };
+    let mut locations = counts.locations();
+    locations.extend(grouping.places());
+    let symbols = query.symbolize(distinct(locations.iter()), request)?;
+    let counts = counts.by_function(query, &symbols);
+    Ok((symbols, counts))
 }
 
 /// Names and counts stacks; those that have no room (bytes) are read twice.
@@ -140,7 +163,10 @@ pub(super) fn count_stacks(
     let n_chunks = query.recording.index.chunks.len();
     let mut first = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
     let found = find_stacks(query, grouping, room, &mut first)?;
-    let symbols = query.symbolize(found.locations(), request)?;
+    let places = grouping.places().into_iter().map(Location::in_stacks);
+    let mut locations = found.locations();
+    locations.extend(places);
+    let symbols = query.symbolize(distinct(locations.iter()), request)?;
     let left = found.left.clone();
     let mut counts = found.by_function(query, &symbols)?;
     if !left.is_empty() {

@@ -1,17 +1,23 @@
 //! Passes over samples, and the one driver that runs them.
 
+mod branches;
 mod counts;
 mod dimensions;
 mod driver;
 mod emptied;
+mod entry;
 mod finish;
 mod flat;
+mod group_key;
 mod load;
 mod locations;
+mod mode;
 mod ordered;
 mod ordered_pass;
+mod places;
 mod profile;
 mod query;
+mod recorded;
 mod stacks;
 mod timeline;
 mod trace_texts;
@@ -24,6 +30,7 @@ pub use emptied::{EmptyFilter, empty_filter};
 pub(crate) use flat::count_flat;
 pub use load::{Options, Progress, WantedPositions, load, progress_of};
 pub use locations::{FoundLocations, find_locations};
+pub use mode::SortMode;
 pub use ordered::OrderedRecord;
 pub use ordered_pass::{OrderedPass, OrderedResult, run_ordered};
 pub use query::{Query, WantedFrames};

@@ -287,7 +287,7 @@ impl<'p, P: OrderedPass> Pass for Ordered<'p, P> {
         let id = (sample.decoded.pid, sample.decoded.tid);
         let history = &recording.index.history;
         let is_shown = local.shown.has(filter, history, id, sample.task)
-            && self.query.samples.has_socket(sample.decoded);
+            && self.query.samples.shows(sample.decoded);
         if !is_shown || !self.pass.wants(sample) {
             return None;
         }

@@ -77,7 +77,8 @@ impl Pass for ProfilePass<'_> {
 
     #[inline]
     fn group(&self, local: &mut Local, sample: &TaskSample<'_, '_>) -> Option<u64> {
-        local.tallies.take(self.query, self.grouping, sample)
+        let entry = sample.into();
+        local.tallies.take(self.query, self.grouping, &entry)
     }
 
     #[inline]
@@ -87,10 +88,9 @@ impl Pass for ProfilePass<'_> {
         sample: &ResolvedSample<'_, '_>,
         known: Option<CountedStack>,
     ) -> Option<CountedStack> {
-        let decoded = sample.decoded;
-        let weight = decoded.weight(self.query.recording.reader);
+        let weight = self.query.weight(sample.decoded);
         local.ends.add(sample.end);
-        let tally = local.tallies.of_event(decoded.event)?;
+        let tally = local.tallies.of_event(sample.decoded.event)?;
         let count = SampleCount::one(weight);
         if let Some(known) = known {
             tally.count(known.node, count);

@@ -1,9 +1,10 @@
 //! Which samples of a recording are wanted, with which stacks.
 
+use super::mode::SortMode;
 use crate::Error;
 use crate::locations::Location;
 use crate::recording::Recording;
-use crate::samples::Samples;
+use crate::samples::{DecodedSample, Samples};
 use crate::stacks::{ChainOptions, First, StackSources};
 use crate::symbolize::{Positions, Symbols, WantedSymbols};
 use rprof_profile::Filter;
@@ -20,6 +21,8 @@ pub struct Query<'a> {
     pub stacks: StackSources<'a>,
     /// Whether frames are told apart by their places in the source.
     pub(crate) positions: Option<Positions>,
+    /// What is counted.
+    pub(crate) mode: SortMode,
 }
 
 impl<'a> Query<'a> {
@@ -43,7 +46,18 @@ impl<'a> Query<'a> {
             samples: Samples::of(recording, filter)?,
             stacks: StackSources::of(recording, chains),
             positions: None,
+            mode: SortMode::Normal,
         })
+    }
+
+    /// What a sample, or each of its branches, counts.
+    #[inline]
+    pub(crate) fn weight(&self, sample: &DecodedSample<'_>) -> u64 {
+        match self.mode {
+            SortMode::Normal => sample.weight(self.recording.reader),
+            SortMode::Branch => 1,
+            SortMode::Memory => sample.cost(self.recording.reader),
+        }
     }
 
     /// Symbolizes locations, which must be sorted.

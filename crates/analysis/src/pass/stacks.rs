@@ -2,8 +2,9 @@
 //! so that only chunks whose stacks have no room are read again.
 
 use super::counts::{Counts, GroupedTallies, group_number, is_counted};
-use super::dimensions::{GroupKey, Grouping};
+use super::dimensions::Grouping;
 use super::driver::{Pass, ResolvedSample, TaskSample, run};
+use super::group_key::GroupKey;
 use super::query::Query;
 use crate::Error;
 use crate::locations::{Location, LocationCache, distinct};
@@ -256,8 +257,14 @@ impl Pass for StacksPass<'_> {
     #[inline]
     fn group(&self, local: &mut Local, sample: &TaskSample<'_, '_>) -> Option<u64> {
         match local.left.is_empty() {
-            true => local.tallies.take(self.query, self.grouping, sample),
-            false => Some(u64::MAX),
+            true => {
+                let entry = sample.into();
+                local.tallies.take(self.query, self.grouping, &entry)
+            }
+            false => {
+                self.grouping.find_places(&sample.into());
+                Some(u64::MAX)
+            }
         }
     }
 
@@ -269,7 +276,7 @@ impl Pass for StacksPass<'_> {
         known: Option<u32>,
     ) -> Option<u32> {
         let is_kept = local.left.is_empty();
-        let weight = sample.decoded.weight(self.query.recording.reader);
+        let weight = self.query.weight(sample.decoded);
         if is_kept {
             local.ends.add(sample.end);
         }

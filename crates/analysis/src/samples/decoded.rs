@@ -2,7 +2,7 @@
 
 use crate::recording::Recording;
 use rprof_abi::record::Record;
-use rprof_abi::{AttrFlags, Callchain, RawRecord, Sample, SampleHead, context};
+use rprof_abi::{AttrFlags, Callchain, RawRecord, Sample, SampleHead, Weight, context};
 use rprof_machine::Key;
 use rprof_perfdata::Reader;
 
@@ -65,6 +65,18 @@ impl<'r> DecodedSample<'r> {
             .map(|event| &event.attr)
             .filter(|attr| !attr.flags.has(AttrFlags::FREQ))
             .map_or(1, |attr| attr.sample_period.max(1))
+    }
+
+    /// What an access to memory cost: its weight, or 1 without one, as perf has it.
+    pub(crate) fn cost(&self, reader: &Reader) -> u64 {
+        let weight = self
+            .all_fields(reader)
+            .map_or(0, |fields| match fields.weight {
+                Some(Weight::Whole(weight)) => weight,
+                Some(Weight::Parts { var1, .. }) => var1.into(),
+                None => 0,
+            });
+        weight.max(1)
     }
 
     /// Whether the user part of its chain comes later.

@@ -4,11 +4,13 @@
 mod decoded;
 mod group_values;
 mod ignored;
+mod parallelism;
 mod switches;
 mod times;
 
 pub use decoded::DecodedSample;
 pub use ignored::IgnoredSamples;
+pub(crate) use parallelism::{Parallelism, has_switches};
 pub(crate) use times::span;
 
 use crate::Error;
@@ -35,6 +37,8 @@ pub struct Samples<'a> {
     descendants: Option<Descendants>,
     /// The times that are asked for; `None` for all.
     times: Option<Vec<RangeInclusive<u64>>>,
+    /// How many threads run, if that is asked for.
+    parallelism: Option<Parallelism>,
     /// Sockets by CPU, if one is asked for.
     sockets: Vec<u32>,
     /// The spans between events that switch samples on and off; `None` without such events.
@@ -59,6 +63,10 @@ impl<'a> Samples<'a> {
             sockets: match filter.socket {
                 Some(_) => sockets(recording.reader),
                 None => Vec::new(),
+            },
+            parallelism: match filter.parallelism.is_empty() {
+                true => None,
+                false => Some(Parallelism::of(recording)?),
             },
             switched: None,
             values: GroupValues::of(recording.reader),
@@ -169,6 +177,20 @@ impl Samples<'_> {
         self.times.as_ref().is_none_or(has)
     }
 
+    /// Whether it is shown, as far as its task does not matter.
+    #[inline]
+    pub(crate) fn shows(&self, decoded: &DecodedSample<'_>) -> bool {
+        self.has_socket(decoded) && self.has_parallelism(decoded)
+    }
+
+    /// Whether as many threads run as is asked for.
+    #[inline]
+    pub(crate) fn has_parallelism(&self, decoded: &DecodedSample<'_>) -> bool {
+        let asked = &self.filter.parallelism;
+        let has = |all: &Parallelism| asked.contains(&all.at(decoded.key));
+        self.parallelism.as_ref().is_none_or(has)
+    }
+
     /// Whether its CPU is on the socket that is asked for.
     #[inline]
     pub(crate) fn has_socket(&self, decoded: &DecodedSample<'_>) -> bool {
@@ -275,6 +297,10 @@ pub fn check_filter(reader: &Reader, filter: &Filter) -> Result<(), Error> {
     };
     if !filter.cpus.is_empty() && !has_cpus {
         return missing("CPUs", "--cpu", "perf record --sample-cpu");
+    }
+    if !filter.parallelism.is_empty() && !has_switches(reader) {
+        let recorder = "perf record --switch-events";
+        return missing("context switches", "--parallelism", recorder);
     }
     let has_sockets = || has_cpus && !sockets(reader).is_empty();
     if filter.socket.is_some() && !has_sockets() {

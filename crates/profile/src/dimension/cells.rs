@@ -57,6 +57,18 @@ pub(super) fn page_size(value: DimensionValue, strings: &Strings) -> String {
     })
 }
 
+pub(super) fn address(value: DimensionValue, strings: &Strings) -> String {
+    of(value, strings, |address| format!("{address:#x}"))
+}
+
+/// 0 is what the kernel says where it does not know.
+pub(super) fn cycles(value: DimensionValue, strings: &Strings) -> String {
+    of(value, strings, |cycles| match cycles {
+        0 => "-".to_owned(),
+        _ => cycles.to_string(),
+    })
+}
+
 /// Bits of a transaction (`PERF_TXN_*`), in perf's order and words.
 const TRANSACTION: &[(i64, &str)] = &[
     (1, "EL "),
@@ -111,6 +123,8 @@ mod tests {
             (Dimension::CodePageSize, 4096, "4K"),
             (Dimension::DataPageSize, 2 << 20, "2M"),
             (Dimension::DataPageSize, 0, "N/A"),
+            (Dimension::Cycles, 12, "12"),
+            (Dimension::Cycles, 0, "-"),
             (Dimension::PhysDaddr, 0x1000, "0x0000000000001000"),
             (Dimension::Transaction, 0, ""),
             (Dimension::Transaction, 0b10_0010, "TX CON NEITHER"),

@@ -30,6 +30,8 @@ pub struct Filter {
     pub tids: Vec<i32>,
     /// CPUs: samples of others are not in any total.
     pub cpus: Vec<u32>,
+    /// Numbers of threads of the recording that run at the time.
+    pub parallelism: Vec<u32>,
     /// A socket that the CPU must be on.
     pub socket: Option<u32>,
     /// Times: samples of others are not in any total.

@@ -2,6 +2,7 @@
 
 use super::row::Weighing;
 use super::{Field, SortKey, Sum};
+use crate::Dimension;
 
 /// The columns of a table, and what its rows are.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +68,8 @@ pub struct WantedColumns {
     pub fields: Asked,
     /// Sums between the shares and what else is shown, unless fields alone are asked for.
     pub sums: Vec<Sum>,
+    /// Whether shares of the time that passed come first: perf's `--latency`.
+    pub latency: bool,
 }
 
 impl WantedColumns {
@@ -75,6 +78,12 @@ impl WantedColumns {
         let mut order: Vec<Field> = Vec::new();
         let mut shown: Vec<Field> = Vec::new();
         if !self.fields.is_only() {
+            if self.latency && weighing == Weighing::WithChildren {
+                shown.push(Field::Sum(Sum::LatencyChildren));
+            }
+            if self.latency {
+                shown.push(Field::Sum(Sum::Latency));
+            }
             if weighing == Weighing::WithChildren {
                 shown.push(Field::Sum(Sum::OverheadChildren));
             }
@@ -122,6 +131,21 @@ impl Columns {
         WantedColumns::default().columns(keys, weighing)
     }
 
+    /// Whether samples count by the threads that ran at their time.
+    pub fn has_latency(&self) -> bool {
+        let mut fields = self.order.iter();
+        fields.any(|field| matches!(field, Field::Sum(sum) if sum.is_latency()))
+    }
+
+    /// What samples are told apart by, beside the names of threads, for these columns.
+    pub fn dimensions(&self) -> Vec<Dimension> {
+        let mut dimensions = SortKey::dimensions(&self.keys());
+        if self.has_latency() && !dimensions.contains(&Dimension::Parallelism) {
+            dimensions.push(Dimension::Parallelism);
+        }
+        dimensions
+    }
+
     /// What rows are grouped by.
     pub fn keys(&self) -> Vec<SortKey> {
         let keys = self.order.iter().filter_map(|field| match field {
@@ -154,7 +178,7 @@ mod tests {
         let wanted = WantedColumns {
             sort: asked(sort),
             fields: asked(shown),
-            sums: Vec::new(),
+            ..WantedColumns::default()
         };
         let columns = wanted.columns(SortKey::DEFAULT, weighing);
         let names = |fields: &[Field]| {

@@ -27,6 +27,10 @@ pub struct Row {
     pub self_samples: u64,
     /// Weight of the samples in it or in what it called; a sample counts once for a row.
     pub total_weight: u64,
+    /// The first weight, each sample's divided by the threads that ran then; 0 if no column asks for it.
+    pub(super) self_latency: u64,
+    /// The same of the other.
+    pub(super) total_latency: u64,
     /// Weight of the samples in it, by level.
     self_weights: [u64; Level::COUNT],
 }
@@ -39,6 +43,8 @@ impl Row {
             self_weight: 0,
             self_samples: 0,
             total_weight: 0,
+            self_latency: 0,
+            total_latency: 0,
             self_weights: [0; Level::COUNT],
         }
     }

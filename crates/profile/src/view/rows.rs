@@ -4,11 +4,14 @@ use super::ranks::Ranks;
 use super::row::{Row, RowKey, Weighing};
 use super::{Columns, Field, SortKey, Sum};
 use crate::tree::{ChildLists, NodeLists};
-use crate::{EventProfile, FrameId, Profile};
+use crate::{Dimension, EventProfile, FrameId, Group, Profile};
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use std::cmp::Ordering;
 use std::sync::OnceLock;
+
+/// Parts of a weight's unit, so that little is lost where it is divided.
+const LATENCY_PARTS: i128 = 1000;
 
 /// The rows of one event, and what is needed to grow trees below them.
 #[derive(Debug)]
@@ -76,6 +79,9 @@ impl<'p> Rows<'p> {
         };
         all.sum_self();
         all.sum_totals();
+        if columns.has_latency() {
+            all.sum_latency();
+        }
         all.sort(columns);
         all
     }
@@ -117,10 +123,41 @@ impl<'p> Rows<'p> {
         }
     }
 
-    /// A node's total counts for its row unless a frame further out has the same row: recursion
-    /// counts once.
     fn sum_totals(&mut self) {
         let totals = self.event.tree.totals();
+        self.for_each_first(|row, node| {
+            row.total_weight = row.total_weight.saturating_add(totals[node]);
+        });
+    }
+
+    /// The time that passed is the weight divided by the threads that ran then, which a node's group says.
+    fn sum_latency(&mut self) {
+        let (event, totals) = (self.event, self.event.tree.totals());
+        let nodes = event.tree.nodes();
+        let part = |weight: u64, node: usize| {
+            let group = event.groups.get(nodes[node].group as usize);
+            let number = |group: &Group| group.values.number(Dimension::Parallelism);
+            let n_threads = group.and_then(number).unwrap_or(1).max(1);
+            let part = i128::from(weight) * LATENCY_PARTS / i128::from(n_threads);
+            u64::try_from(part).unwrap_or(u64::MAX)
+        };
+        for (node, &row) in self.self_row_of_node.iter().enumerate() {
+            let sum = &mut self.rows[row as usize].self_latency;
+            *sum = sum.saturating_add(part(nodes[node].self_weight, node));
+        }
+        self.for_each_first(|row, node| {
+            row.total_latency = row.total_latency.saturating_add(part(totals[node], node));
+        });
+    }
+
+    /// What shares of the time that passed are of, in the unit of rows.
+    pub fn latency(&self) -> u64 {
+        let all = self.rows.iter().map(|row| row.self_latency);
+        all.fold(0, u64::saturating_add)
+    }
+
+    /// Calls `add` for each node and its row, unless a frame further out has the same row: recursion counts once.
+    fn for_each_first(&mut self, mut add: impl FnMut(&mut Row, usize)) {
         let rows = &mut self.rows;
         let mut on_path = vec![false; rows.len()];
         let mut path: Vec<(u32, bool)> = Vec::new();
@@ -136,8 +173,7 @@ impl<'p> Rows<'p> {
             let is_first = !on_path[row];
             if is_first {
                 on_path[row] = true;
-                let total = &mut rows[row].total_weight;
-                *total = total.saturating_add(totals[node as usize]);
+                add(&mut rows[row], node as usize);
             }
             path.push((node, is_first));
             todo.extend(self.children.of(Some(node)));

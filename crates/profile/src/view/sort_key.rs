@@ -25,6 +25,30 @@ impl SortKey {
     /// perf's default: `comm,dso,sym`.
     pub const DEFAULT: &[Self] = &[Self::Comm, Self::Dso, Self::Symbol];
 
+    /// perf's default where branches are counted.
+    pub const DEFAULT_OF_BRANCHES: &[Self] = &[
+        Self::Comm,
+        Self::Dimension(Dimension::DsoFrom),
+        Self::Dimension(Dimension::SymbolFrom),
+        Self::Dimension(Dimension::SymbolTo),
+        Self::Dimension(Dimension::Cycles),
+    ];
+
+    /// perf's default where accesses to memory are.
+    pub const DEFAULT_OF_MEMORY: &[Self] = &[
+        Self::Dimension(Dimension::LocalWeight),
+        Self::Dimension(Dimension::Mem),
+        Self::Symbol,
+        Self::Dso,
+        Self::Dimension(Dimension::SymbolDaddr),
+        Self::Dimension(Dimension::DsoDaddr),
+        Self::Dimension(Dimension::Snoop),
+        Self::Dimension(Dimension::Tlb),
+        Self::Dimension(Dimension::Locked),
+        Self::Dimension(Dimension::Blocked),
+        Self::Dimension(Dimension::LocalInsLat),
+    ];
+
     /// All keys.
     pub fn all() -> impl Iterator<Item = Self> {
         let dimensions = Dimension::ALL.iter().copied().map(Self::Dimension);
@@ -130,9 +154,9 @@ impl SortKey {
                 value.map_or_else(String::new, |value| one.cell(value, &profile.strings))
             }
             Self::Dso => text(row.image),
-            Self::Symbol => row
-                .frame
-                .map_or_else(String::new, |id| symbol_cell(id, profile)),
+            Self::Symbol => row.frame.map_or_else(String::new, |id| {
+                profile.frames.of(id).symbol(&profile.strings)
+            }),
             Self::Srcline => match row.position {
                 Some((file, Some(line))) => format!("{}:{line}", profile.strings.of(file)),
                 _ => "??:0".to_owned(),
@@ -169,9 +193,11 @@ impl SortKey {
                     row.values.get(one).map(|value| match value {
                         DimensionValue::Number(number) => (number, None),
                         DimensionValue::Task(id, _) => (id.into(), None),
-                        // perf has no name for it.
                         DimensionValue::Text(id) => {
-                            (one.is_other(id, &profile.strings).into(), text(Some(id)))
+                            let text = profile.strings.of(id);
+                            let is_last =
+                                text.raw() == "[unknown]" || one.is_other(id, &profile.strings);
+                            (i64::from(is_last), Some(text))
                         }
                     })
                 };
@@ -212,6 +238,15 @@ impl SortKey {
         }
     }
 
+    /// Whether it tells lines or files of the source apart.
+    pub const fn is_of_lines(self) -> bool {
+        use Dimension::{SrclineFrom, SrclineTo};
+        matches!(
+            self,
+            Self::Srcline | Self::Srcfile | Self::Dimension(SrclineFrom | SrclineTo)
+        )
+    }
+
     /// Whether a row shows the value times the number of its samples.
     pub(super) const fn is_summed(self) -> bool {
         match self {
@@ -227,21 +262,5 @@ impl SortKey {
             _ => None,
         });
         dimensions.collect()
-    }
-}
-
-fn symbol_cell(id: FrameId, profile: &Profile) -> String {
-    let frame = profile.frames.of(id);
-    let sign = frame.level.sign();
-    match frame.name {
-        Some(name) if frame.is_inlined => {
-            format!("[{sign}] {} (inlined)", profile.strings.of(name))
-        }
-        Some(name) => format!("[{sign}] {}", profile.strings.of(name)),
-        None => match (frame.fde_label(&profile.strings), frame.start) {
-            (Some(label), _) => format!("[{sign}] {}", label.raw()),
-            (None, Some(address)) => format!("[{sign}] {address:#018x}"),
-            (None, None) => format!("[{sign}] [unknown]"),
-        },
     }
 }

@@ -18,6 +18,10 @@ pub enum Sum {
     OverheadGuestSys,
     /// In guests' processes.
     OverheadGuestUs,
+    /// Share of the event's weight, each sample's divided by the threads that ran then.
+    Latency,
+    /// The same, with what the row called.
+    LatencyChildren,
     /// How many.
     Samples,
     /// Weight, in the event's unit.
@@ -33,6 +37,8 @@ impl Sum {
         Self::OverheadUs,
         Self::OverheadGuestSys,
         Self::OverheadGuestUs,
+        Self::Latency,
+        Self::LatencyChildren,
         Self::Samples,
         Self::Period,
     ];
@@ -46,6 +52,8 @@ impl Sum {
             Self::OverheadUs => "overhead_us",
             Self::OverheadGuestSys => "overhead_guest_sys",
             Self::OverheadGuestUs => "overhead_guest_us",
+            Self::Latency => "latency",
+            Self::LatencyChildren => "latency_children",
             Self::Samples => "sample",
             Self::Period => "period",
         }
@@ -59,6 +67,8 @@ impl Sum {
             Self::OverheadUs => "usr",
             Self::OverheadGuestSys => "guest sys",
             Self::OverheadGuestUs => "guest usr",
+            Self::Latency => "Latency",
+            Self::LatencyChildren => "Children Latency",
             Self::Samples => "Samples",
             Self::Period => "Period",
         }
@@ -72,6 +82,8 @@ impl Sum {
             Self::OverheadUs => "share of the samples in processes",
             Self::OverheadGuestSys => "share of the samples in guests' kernels",
             Self::OverheadGuestUs => "share of the samples in guests' processes",
+            Self::Latency => "share of the time that passed, not of CPU time",
+            Self::LatencyChildren => "share of the time that passed, with what was called",
             Self::Samples => "number of samples",
             Self::Period => "what the samples count",
         }
@@ -81,6 +93,8 @@ impl Sum {
         match self {
             Self::Overhead | Self::OverheadChildren | Self::OverheadSys | Self::OverheadUs => 8,
             Self::OverheadGuestSys | Self::OverheadGuestUs => 9,
+            Self::Latency => 8,
+            Self::LatencyChildren => 16,
             Self::Samples | Self::Period => 12,
         }
     }
@@ -94,8 +108,15 @@ impl Sum {
             Self::OverheadUs => row.weight_at(Level::User),
             Self::OverheadGuestSys => row.weight_at(Level::GuestKernel),
             Self::OverheadGuestUs => row.weight_at(Level::GuestUser),
+            Self::Latency => row.self_latency,
+            Self::LatencyChildren => row.total_latency,
             Self::Samples => row.self_samples,
         }
+    }
+
+    /// Whether it is of the time that passed, not of what samples count.
+    pub const fn is_latency(self) -> bool {
+        matches!(self, Self::Latency | Self::LatencyChildren)
     }
 
     pub(super) const fn is_share(self) -> bool {

@@ -104,6 +104,8 @@ pub(crate) struct Table<'p> {
     pub(crate) totals: Totals,
     /// Those of the others.
     others: Vec<Totals>,
+    /// What shares of the time that passed are of, by event.
+    latencies: Vec<u64>,
     /// Those that are shown, in order.
     pub(crate) shown: Vec<LevelRow>,
     /// What limits leave out.
@@ -148,6 +150,7 @@ impl<'p> Table<'p> {
         };
         let limit = options.layout.limit.unwrap_or(usize::MAX);
         let is_level_shown = |shown: &LevelRow| is_shown(&shown.row.leader);
+        let mut latencies = vec![leader.latency()];
         let (n_rows, shown): (usize, Vec<LevelRow>) = match &*set.others {
             [] if !options.hierarchy => {
                 let shown = leader.iter().filter(|row| is_shown(row)).take(limit);
@@ -156,6 +159,7 @@ impl<'p> Table<'p> {
             }
             others => {
                 let others: Vec<Rows<'p>> = others.iter().map(|event| rows(event)).collect();
+                latencies.extend(others.iter().map(Rows::latency));
                 let (columns, first) = (&options.columns, options.events.sort_idx);
                 let all = join(&leader, &others, columns, first);
                 let n_rows = all.len();
@@ -172,6 +176,7 @@ impl<'p> Table<'p> {
             left_out: LeftOut::of(n_rows, &leader, &shown),
             profile,
             others: others.collect(),
+            latencies,
             set,
             options,
             totals,
@@ -223,15 +228,23 @@ impl<'p> Table<'p> {
         others.copied().unwrap_or(self.totals)
     }
 
+    /// What shares in a column are of.
+    fn whole(&self, field: Field, event: usize) -> u64 {
+        match field {
+            Field::Sum(sum) if sum.is_latency() => self.latencies.get(event).copied().unwrap_or(0),
+            _ => self.totals_of(event).weight,
+        }
+    }
+
     /// What a column says of an event's part of a row, as perf shows it.
     pub(crate) fn cell(&self, field: Field, row: &JoinedRow, event: usize) -> String {
-        let whole = self.totals_of(event).weight;
+        let whole = self.whole(field, event);
         field.cell(row.of(event), whole, self.profile)
     }
 
     /// The same for other programs.
     pub(crate) fn value(&self, field: Field, row: &JoinedRow, event: usize) -> FieldValue {
-        let whole = self.totals_of(event).weight;
+        let whole = self.whole(field, event);
         field.value(row.of(event), whole, self.profile)
     }
 

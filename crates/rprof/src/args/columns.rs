@@ -34,6 +34,11 @@ pub(crate) struct ColumnArgs {
     #[arg(long)]
     show_cpu_utilization: bool,
 
+    /// Shares of the time that passed, instead of CPU time, first: each sample's weight is divided by the threads of
+    /// the recording that ran then (record --latency)
+    #[arg(long)]
+    latency: bool,
+
     /// Steps of the sort key time: a number with ns, us, ms or s, such as 0.5ms
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = parse_quantum)]
     pub(crate) time_quantum: u64,
@@ -44,12 +49,12 @@ pub(crate) struct ColumnArgs {
 }
 
 impl ColumnArgs {
-    /// The columns of a table, with a key that another option adds; `recorded` says which fields a word is that only
-    /// the recording knows.
+    /// The columns of a table, by default these keys, with one that another option adds; `recorded` says which fields a
+    /// word is that only the recording knows.
     pub(crate) fn columns(
         &self,
+        (default, added): (&[SortKey], Option<SortKey>),
         weighing: Weighing,
-        added: Option<SortKey>,
         recorded: &mut dyn FnMut(&str) -> Vec<Field>,
     ) -> Result<Columns> {
         let sums = [
@@ -68,9 +73,10 @@ impl ColumnArgs {
             },
             fields,
             sums: sums.map(|(_, sum)| sum).collect(),
+            latency: self.latency,
         };
-        let columns = wanted.columns(SortKey::DEFAULT, weighing);
-        let n_values = SortKey::dimensions(&columns.keys()).len();
+        let columns = wanted.columns(default, weighing);
+        let n_values = columns.dimensions().len();
         if n_values > DimensionValues::MOST {
             let most = DimensionValues::MOST;
             return Err(usage(format_args!(
@@ -96,9 +102,8 @@ impl ColumnArgs {
     /// Which places in the source columns show.
     pub(crate) fn positions(&self, columns: &Columns) -> WantedPositions {
         let keys = columns.keys();
-        let is_asked = keys.contains(&SortKey::Srcline) || keys.contains(&SortKey::Srcfile);
         WantedPositions {
-            in_rows: is_asked,
+            in_rows: keys.iter().any(|key| key.is_of_lines()),
             full_paths: self.full_source_path,
         }
     }

@@ -55,6 +55,10 @@ pub(crate) struct FilterArgs {
     #[arg(help_heading = HEADING, short = 'C', long, value_name = "CPUS", value_parser = parse_cpus)]
     cpu: Option<CpuList>,
 
+    /// Only samples of times at which as many threads of the recording run, such as 1,4-8 (record --latency)
+    #[arg(help_heading = HEADING, long, value_name = "LIST", value_parser = parse_cpus)]
+    parallelism: Option<CpuList>,
+
     /// Only samples on CPUs of this socket
     #[arg(help_heading = HEADING, long, value_name = "N")]
     socket_filter: Option<u32>,
@@ -156,6 +160,11 @@ impl FilterArgs {
             descendants_of: self.descendants,
             tids: self.tid.clone(),
             cpus: self.cpu.clone().map(|list| list.0).unwrap_or_default(),
+            parallelism: self
+                .parallelism
+                .clone()
+                .map(|list| list.0)
+                .unwrap_or_default(),
             socket: self.socket_filter,
             times: self.time.clone(),
             switches: EventSwitches {

@@ -31,6 +31,11 @@ pub(crate) struct GroupArgs {
 }
 
 impl GroupArgs {
+    /// Whether tables are to be others than the usual ones.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.group || self.group_sort_idx > 0 || self.no_skip_empty
+    }
+
     pub(crate) fn tables(&self) -> EventTables {
         EventTables {
             sets: match (self.group, self.no_group) {

@@ -2,8 +2,8 @@
 
 use super::graph::GraphWords;
 use super::{
-    ColumnArgs, FdeArgs, FoldArgs, GroupArgs, HeaderArgs, InputArgs, LayoutArgs, ParentArgs,
-    StrictArgs, columns, examples,
+    ColumnArgs, FdeArgs, FoldArgs, GroupArgs, HeaderArgs, InputArgs, LayoutArgs, ModeArgs,
+    ParentArgs, StrictArgs, columns, examples,
 };
 use crate::screen::PagerArgs;
 use clap::ValueEnum;
@@ -42,6 +42,9 @@ pub(crate) struct ReportArgs {
     /// A row counts only its own samples
     #[arg(long, overrides_with = "children")]
     pub(crate) no_children: bool,
+
+    #[command(flatten)]
+    pub(crate) mode: ModeArgs,
 
     /// Call trees: graph, fractal (shares of the caller), flat, folded or none; caller or callee; a threshold in
     /// percent, then how many branches next to each other; function, address or srcline: what nodes stand for; percent,

@@ -11,14 +11,8 @@ const OF_REPORT: Tips = &[
         "use rprof dump: it prints every record",
     ),
     (
-        &[
-            "-b",
-            "--branch-stack",
-            "--branch-history",
-            "--total-cycles",
-            "--stitch-lbr",
-        ],
-        "branches are shown by rprof script -F +brstack",
+        &["--branch-history", "--total-cycles", "--stitch-lbr"],
+        "branches are counted by rprof report -b, and listed by rprof script -F +brstack",
     ),
     (
         &["-v", "--verbose"],

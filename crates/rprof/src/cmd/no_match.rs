@@ -39,6 +39,7 @@ fn reason(empty: &EmptyFilter, filter: &Filter) -> String {
         "--symbol-filter" => filter.symbol_part.iter().cloned().collect(),
         "--pid" => ids(&filter.pids),
         "--tid" => ids(&filter.tids),
+        "--parallelism" => filter.parallelism.iter().map(ToString::to_string).collect(),
         "--socket-filter" => filter.socket.iter().map(ToString::to_string).collect(),
         "--cpu" => filter.cpus.iter().map(ToString::to_string).collect(),
         "--time" => filter

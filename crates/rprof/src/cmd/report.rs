@@ -7,12 +7,12 @@ use super::next::{self, Seen};
 use super::reading::{ending, open, read, warn};
 use super::tasks;
 use super::trace_fields::TraceFields;
-use crate::args::{PercentageOf, ReportArgs, ReportFormat};
+use crate::args::{ModeArgs, PercentageOf, ReportArgs, ReportFormat};
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
-use rprof_analysis::{GroupBy, Options};
+use rprof_analysis::{GroupBy, Options, SortMode};
 use rprof_export::{Folded, Format};
 use rprof_profile::Profile;
 use rprof_profile::view::{Field, SortKey, Sum, Weighing};
@@ -41,9 +41,11 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let reader = open(args.input.recording.path(), args.input.limits);
     let reader = reader.map_err(|error| {
         // Words that no recording could know are said first.
-        let columns = args
-            .columns
-            .columns(weighing, args.parent.key(), &mut |_| Vec::new());
+        let columns =
+            args.columns
+                .columns((SortKey::DEFAULT, args.parent.key()), weighing, &mut |_| {
+                    Vec::new()
+                });
         columns.err().unwrap_or(error)
     })?;
     let pager = args.paging.or(paging).pager();
@@ -59,13 +61,19 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         }
         return tasks::show(&reader, detail, &header, &pager);
     }
-    let (weighing, graph) = match reader.has_call_chains() {
-        true => (weighing, graph),
+    let mode = match folded || args.stats {
+        // Stacks are of samples.
+        true => SortMode::Normal,
+        false => args.mode.mode(&reader)?,
+    };
+    let (weighing, graph) = match (mode, reader.has_call_chains()) {
+        (SortMode::Normal, true) => (weighing, graph),
+        (SortMode::Memory, true) => (Weighing::Own, graph),
         // There is nothing to count beside a row's own samples.
-        false => (Weighing::Own, None),
+        (_, false) | (SortMode::Branch, true) => (Weighing::Own, None),
     };
     let mut trace_fields = TraceFields::of(&reader);
-    let table = table_options(args, weighing, graph, &mut trace_fields)?;
+    let table = table_options(args, (mode, weighing), graph, &mut trace_fields)?;
     let has_parents = args.parent.is_asked(&table.columns.keys());
     let options = Options {
         nodes: words.nodes(),
@@ -80,9 +88,10 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
         demangling: args.fold.demangling(args.input.demangling()),
+        mode,
         positions: args.columns.positions(&table.columns),
         group_by: GroupBy {
-            dimensions: SortKey::dimensions(&table.columns.keys()),
+            dimensions: table.columns.dimensions(),
             time_quantum_ns: args.columns.time_quantum,
             trace_fields: trace_fields.found,
         },
@@ -140,6 +149,7 @@ fn check_form(args: &ReportArgs) -> Result<()> {
         (args.percent_limit > 0.0, "--percent-limit"),
         (args.percentage == PercentageOf::Relative, "--percentage"),
         (layout.limit.is_some(), "--limit"),
+        (args.groups.is_asked(), "--group"),
     ];
     let mut of_table = args.columns.asked().into_iter().chain(of_table);
     match of_table.find(|(is_asked, _)| *is_asked) {
@@ -161,14 +171,17 @@ fn write_folded(profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
 
 fn table_options(
     args: &ReportArgs,
-    weighing: Weighing,
+    (mode, weighing): (SortMode, Weighing),
     graph: Option<Graph>,
     trace_fields: &mut TraceFields<'_>,
 ) -> Result<TableOptions> {
+    let reader = trace_fields.reader();
+    let default = ModeArgs::default_keys(reader, mode);
     let recorded = &mut |word: &str| trace_fields.fields(word);
     let mut columns = args
         .columns
-        .columns(weighing, args.parent.key(), recorded)?;
+        .columns((&default, args.parent.key()), weighing, recorded)?;
+    ModeArgs::check(reader, mode, &columns)?;
     columns.trace_fields = match args.layout.format {
         // Headings as perf's.
         ReportFormat::Text => trace_fields

@@ -22,14 +22,14 @@ impl<'r> TraceFields<'r> {
         }
     }
 
+    /// Of the recording.
+    pub(super) fn reader(&self) -> &'r Reader {
+        self.reader
+    }
+
     /// What they are called, by number: with their event where several have a field of that name.
     pub(super) fn names(&self) -> Vec<String> {
-        let alike = |name: &str| self.found.iter().filter(|one| one.name == name).count();
-        let name = |field: &TraceField| match &field.event {
-            Some(event) if alike(&field.name) > 1 => format!("{event}.{}", field.name),
-            _ => field.name.clone(),
-        };
-        self.found.iter().map(name).collect()
+        names(&self.found)
     }
 
     /// The fields of a word, in perf's forms: `FIELD`, `EVENT.FIELD`, `EVENT.*`, `trace_fields`. None if no event of
@@ -78,4 +78,33 @@ fn number_of(found: &mut Vec<TraceField>, field: TraceField) -> Option<Field> {
     Some(Field::Key(SortKey::Dimension(Dimension::TraceField(
         number,
     ))))
+}
+
+fn names(fields: &[TraceField]) -> Vec<String> {
+    let alike = |name: &str| fields.iter().filter(|one| one.name == name).count();
+    let name = |field: &TraceField| match &field.event {
+        Some(event) if alike(&field.name) > 1 => format!("{event}.{}", field.name),
+        _ => field.name.clone(),
+    };
+    fields.iter().map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_one_name_are_told_apart_by_their_events() {
+        let field = |event: Option<&str>, name: &str| TraceField {
+            event: event.map(str::to_owned),
+            name: name.to_owned(),
+        };
+        let fields = [
+            field(Some("a:x"), "pid"),
+            field(Some("a:y"), "pid"),
+            field(Some("a:y"), "prio"),
+            field(None, "comm"),
+        ];
+        assert_eq!(names(&fields), ["a:x.pid", "a:y.pid", "prio", "comm"]);
+    }
 }

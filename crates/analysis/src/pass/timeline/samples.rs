@@ -7,9 +7,10 @@ use crate::Error;
 use crate::index::SampleOrder;
 use crate::locations::{LocationCache, NamedThread, ShownTasks};
 use crate::pass::counts::{Counts, OptionalImage, UnnamedWeights, new_tallies};
-use crate::pass::dimensions::{GroupBy, GroupKey, Grouping};
+use crate::pass::dimensions::{GroupBy, Grouping};
 use crate::pass::driver::{Pass, ResolvedSample, TaskSample, run};
 use crate::pass::finish::{is_left_out, profile_of};
+use crate::pass::group_key::GroupKey;
 use crate::pass::load::{Options, Progress, progress_of};
 use crate::pass::locations::find_locations;
 use crate::pass::query::{Query, WantedFrames};
@@ -185,7 +186,7 @@ impl Pass for TimelinePass<'_> {
         let filter = self.query.samples.filter;
         // Equal stacks of different threads are one.
         let is_shown = local.shown.has(filter, history, id, sample.task);
-        (is_shown && self.query.samples.has_socket(decoded)).then_some(0)
+        (is_shown && self.query.samples.shows(decoded)).then_some(0)
     }
 
     fn sample(

@@ -19,6 +19,10 @@ pub(crate) struct PartArgs {
     #[arg(long)]
     switch_events: bool,
 
+    /// What latency profiles need (report --latency): the same as --switch-events
+    #[arg(long)]
+    latency: bool,
+
     /// Samples of user space only, whatever the events say
     #[arg(long, conflicts_with = "all_kernel")]
     all_user: bool,
@@ -103,7 +107,7 @@ impl PartArgs {
         Sideband {
             namespaces: self.namespaces,
             cgroups: self.all_cgroups,
-            switches: self.switch_events,
+            switches: self.switch_events || self.latency,
         }
     }
 

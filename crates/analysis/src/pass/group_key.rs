@@ -1,0 +1,92 @@
+//! What samples are counted apart by.
+
+use super::dimensions::Grouping;
+use super::entry::Entry;
+use super::places::Naming;
+use crate::locations::TaskName;
+use rprof_profile::DimensionValues;
+use std::hash::{Hash, Hasher};
+
+/// What samples are counted apart by: the thread's name, and their values in the dimensions that are asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GroupKey {
+    pub(super) name: TaskName,
+    /// Whether the filter shows its task.
+    pub(super) is_shown: bool,
+    /// How many values there are.
+    len: u8,
+    /// Bits of those that are not recorded.
+    missing: u16,
+    values: [u64; DimensionValues::MOST],
+}
+
+impl PartialEq for GroupKey {
+    fn eq(&self, other: &Self) -> bool {
+        let same_name = self.name == other.name && self.is_shown == other.is_shown;
+        same_name && self.missing == other.missing && self.used() == other.used()
+    }
+}
+
+impl Eq for GroupKey {}
+
+impl Hash for GroupKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+        state.write_u16(self.missing);
+        for &value in self.used() {
+            state.write_u64(value);
+        }
+    }
+}
+
+impl GroupKey {
+    /// The group of an entry.
+    #[inline]
+    pub(super) fn of(entry: &Entry<'_, '_>, grouping: &Grouping<'_>) -> Self {
+        let mut key = Self {
+            name: entry.task,
+            is_shown: true,
+            len: 0,
+            missing: 0,
+            values: [0; DimensionValues::MOST],
+        };
+        if !grouping.dimensions().is_empty() {
+            key.fill(entry, grouping);
+        }
+        key
+    }
+
+    fn fill(&mut self, entry: &Entry<'_, '_>, grouping: &Grouping<'_>) {
+        let fields = match grouping.needs_all_fields() {
+            true => entry.decoded.all_fields(grouping.reader()),
+            false => None,
+        };
+        for (place, &dimension) in self.values.iter_mut().zip(grouping.dimensions()) {
+            let value = grouping.value(dimension, entry, fields.as_ref());
+            self.missing |= u16::from(value.is_none()) << self.len;
+            *place = value.unwrap_or(0);
+            self.len += 1;
+        }
+    }
+
+    #[inline]
+    fn used(&self) -> &[u64] {
+        self.values.get(..usize::from(self.len)).unwrap_or_default()
+    }
+
+    /// Its values as a profile has them.
+    pub(super) fn values(
+        &self,
+        grouping: &Grouping<'_>,
+        naming: &mut Naming<'_>,
+    ) -> DimensionValues {
+        let mut values = DimensionValues::default();
+        let dimensions = grouping.dimensions().iter().zip(self.used());
+        for (at, (&dimension, &value)) in dimensions.enumerate() {
+            let value = (self.missing >> at & 1 == 0)
+                .then(|| grouping.in_profile(dimension, value, self.name, naming));
+            values.set(dimension, value);
+        }
+        values
+    }
+}

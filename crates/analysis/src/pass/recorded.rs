@@ -1,0 +1,99 @@
+//! Whether a recording has what a dimension is of.
+
+use crate::Error;
+use crate::samples::{has_switches, sockets};
+use rprof_abi::SampleType;
+use rprof_perfdata::Reader;
+use rprof_profile::Dimension;
+
+/// Refuses a dimension in which no sample has a value.
+pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> {
+    const WEIGHTS: &[SampleType] = &[SampleType::WEIGHT, SampleType::WEIGHT_STRUCT];
+    if dimension == Dimension::Parallelism {
+        return match has_switches(reader) {
+            true => Ok(()),
+            false => Err(not_recorded(
+                "context switches",
+                "parallelism",
+                " --latency",
+            )),
+        };
+    }
+    let (bits, what, flag): (&[SampleType], _, _) = match dimension {
+        Dimension::Cpu | Dimension::Socket => (&[SampleType::CPU], "CPUs", " --sample-cpu"),
+        Dimension::Time => (&[SampleType::TIME], "times", " -T"),
+        Dimension::Trace | Dimension::TraceField(_) => (
+            &[SampleType::RAW],
+            "raw data of tracepoints",
+            " -e SYSTEM:EVENT",
+        ),
+        Dimension::LocalWeight
+        | Dimension::Weight
+        | Dimension::LocalInsLat
+        | Dimension::InsLat
+        | Dimension::LocalPStageCyc
+        | Dimension::PStageCyc
+        | Dimension::LocalRetireLat
+        | Dimension::RetireLat => (WEIGHTS, "weights", " -W"),
+        Dimension::Transaction => (
+            &[SampleType::TRANSACTION][..],
+            "transactions",
+            " --transaction",
+        ),
+        Dimension::CodePageSize => (
+            &[SampleType::CODE_PAGE_SIZE],
+            "sizes of code pages",
+            " --code-page-size",
+        ),
+        Dimension::DataPageSize => (
+            &[SampleType::DATA_PAGE_SIZE],
+            "sizes of data pages",
+            " --data-page-size",
+        ),
+        Dimension::PhysDaddr => (
+            &[SampleType::PHYS_ADDR][..],
+            "physical addresses",
+            " --phys-data",
+        ),
+        Dimension::DsoFrom
+        | Dimension::DsoTo
+        | Dimension::SymbolFrom
+        | Dimension::SymbolTo
+        | Dimension::SrclineFrom
+        | Dimension::SrclineTo
+        | Dimension::Mispredict
+        | Dimension::InTx
+        | Dimension::Abort
+        | Dimension::Cycles => (&[SampleType::BRANCH_STACK][..], "branch stacks", " -b"),
+        Dimension::Mem
+        | Dimension::Snoop
+        | Dimension::Tlb
+        | Dimension::Locked
+        | Dimension::Blocked => (&[SampleType::DATA_SRC][..], "sources of data", " -d"),
+        Dimension::SymbolDaddr | Dimension::DsoDaddr | Dimension::Dcacheline => {
+            (&[SampleType::ADDR][..], "addresses of data", " -d")
+        }
+        Dimension::Addr | Dimension::SymbolIaddr => {
+            (&[SampleType::IP][..], "addresses of code", "")
+        }
+        // What perf shows without them is an answer, too.
+        Dimension::Pid
+        | Dimension::Tid
+        | Dimension::CommNoDigit
+        | Dimension::Parent
+        | Dimension::Cgroup
+        | Dimension::Parallelism => return Ok(()),
+    };
+    if dimension == Dimension::Socket && sockets(reader).is_empty() {
+        return Err(not_recorded("sockets of CPUs", "socket", ""));
+    }
+    let mut events = reader.events().iter();
+    match events.any(|event| bits.iter().any(|&bit| event.attr.sample_type.has(bit))) {
+        true => Ok(()),
+        false => Err(not_recorded(what, dimension.name(), flag)),
+    }
+}
+
+fn not_recorded(what: &'static str, key: &'static str, flag: &'static str) -> Error {
+    Error::KeyNotRecorded { what, key, flag }
+}

@@ -1,0 +1,99 @@
+//! What a table counts: samples, or their branches.
+
+use crate::usage::usage;
+use anyhow::Result;
+use rprof_abi::{BranchSampleType, SampleType};
+use rprof_analysis::{GroupBy, SortMode};
+use rprof_perfdata::{Reader, RecordedEvent};
+use rprof_profile::view::{Columns, Field, SortKey};
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct ModeArgs {
+    /// Count each branch of the samples' branch stacks (default where record -b or -j recorded them)
+    #[arg(short = 'b', long, overrides_with = "no_branch_stack")]
+    branch_stack: bool,
+
+    /// Count samples, also where branch stacks were recorded
+    #[arg(long, overrides_with = "branch_stack")]
+    no_branch_stack: bool,
+
+    /// Weigh samples by what their access to memory cost, and show what it was (record -d -W)
+    #[arg(long, conflicts_with = "branch_stack")]
+    mem_mode: bool,
+}
+
+impl ModeArgs {
+    /// The mode for a recording.
+    pub(crate) fn mode(self, reader: &Reader) -> Result<SortMode> {
+        let mut events = reader.events().iter();
+        if self.branch_stack && !events.any(has_branches) {
+            return Err(usage(
+                "-b counts branches, and the recording has none: rprof record -b has them",
+            ));
+        }
+        if self.mem_mode {
+            let has_source =
+                |event: &RecordedEvent| event.attr.sample_type.has(SampleType::DATA_SRC);
+            return match reader.events().iter().any(has_source) {
+                true => Ok(SortMode::Memory),
+                false => Err(usage(
+                    "--mem-mode shows accesses to memory, and the recording has none: rprof record -d has them",
+                )),
+            };
+        }
+        Ok(match self.branch_stack || has_branches_only(reader) {
+            true if !self.no_branch_stack => SortMode::Branch,
+            _ => SortMode::Normal,
+        })
+    }
+
+    /// The keys that rows are of by default; what is not recorded is left out.
+    pub(crate) fn default_keys(reader: &Reader, mode: SortMode) -> Vec<SortKey> {
+        let keys = match mode {
+            SortMode::Normal => SortKey::DEFAULT,
+            SortMode::Branch => SortKey::DEFAULT_OF_BRANCHES,
+            SortMode::Memory => SortKey::DEFAULT_OF_MEMORY,
+        };
+        let is_recorded = |key: &SortKey| match *key {
+            SortKey::Dimension(one) => GroupBy::is_recorded(reader, one),
+            _ => true,
+        };
+        keys.iter().copied().filter(is_recorded).collect()
+    }
+
+    /// Refuses columns of branches where samples are counted that have some.
+    pub(crate) fn check(reader: &Reader, mode: SortMode, columns: &Columns) -> Result<()> {
+        let is_of_branches = |field: &&Field| match field {
+            Field::Key(SortKey::Dimension(one)) => one.is_of_branches(),
+            _ => false,
+        };
+        match columns.order.iter().find(is_of_branches) {
+            Some(field) if mode != SortMode::Branch && reader.events().iter().any(has_branches) => {
+                let name = field.name();
+                Err(usage(format_args!(
+                    "{name} is of branches, and samples are counted: -b counts branches"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn has_branches(event: &RecordedEvent) -> bool {
+    event.attr.sample_type.has(SampleType::BRANCH_STACK)
+}
+
+/// Whether branches were asked for by themselves, and not as call stacks or beside stacks that are unwound.
+fn has_branches_only(reader: &Reader) -> bool {
+    let is_plain = |event: &RecordedEvent| {
+        let is_stack = event
+            .attr
+            .branch_sample_type
+            .has(BranchSampleType::CALL_STACK);
+        has_branches(event) && !is_stack
+    };
+    let has_dump = |event: &RecordedEvent| event.attr.sample_type.has(SampleType::STACK_USER);
+    let events = reader.events();
+    events.iter().any(is_plain) && !events.iter().any(has_dump)
+}
