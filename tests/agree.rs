@@ -15,10 +15,16 @@ mod filters;
 mod groups;
 #[path = "agree/keys.rs"]
 mod keys;
+#[path = "agree/levels.rs"]
+mod levels;
 #[path = "agree/made.rs"]
 mod made;
 #[path = "agree/memory.rs"]
 mod memory;
+#[path = "agree/parents.rs"]
+mod parents;
+#[path = "agree/places.rs"]
+mod places;
 #[path = "agree/switches.rs"]
 mod switches;
 #[path = "agree/tasks.rs"]
@@ -39,7 +45,8 @@ const PROGRAM: &str = r#"
     static volatile unsigned long sink;
     /* No call through a stub: perf 6.1 does not always know those by name. */
     static inline void syscall_getppid(void) { long r; __asm__ volatile("syscall" : "=a"(r) : "a"(110) : "rcx", "r11", "memory"); }
-    __attribute__((noinline)) void leaf_a(unsigned long n) { for (unsigned long i = 0; i < n; i++) sink += i; }
+    __attribute__((noinline)) void leaf_a(unsigned long n) { for (unsigned long i = 0; i < n; i++)
+        sink += i; }
     __attribute__((noinline)) void leaf_b(unsigned long n) { for (unsigned long i = 0; i < n; i++) sink ^= i; }
     __attribute__((noinline)) void middle(unsigned long n) { leaf_a(2 * n); leaf_b(n); sink++; }
     int main(void) {

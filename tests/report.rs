@@ -15,6 +15,8 @@ mod folds;
 mod formats;
 #[path = "report/header.rs"]
 mod header;
+#[path = "report/levels.rs"]
+mod levels;
 #[path = "report/quality.rs"]
 mod quality;
 #[path = "report/screen.rs"]

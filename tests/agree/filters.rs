@@ -33,7 +33,7 @@ const PROGRAM: &str = r#"
     }"#;
 
 /// A percentage, and what stands beside it.
-type Row = (String, String);
+pub(super) type Row = (String, String);
 
 /// The rows of a table of 1 % and more. A single sample may be in a stub that perf has no name for.
 fn rows(table: &str) -> Vec<Row> {
@@ -64,7 +64,7 @@ fn ours(file: &Path, args: &[&str]) -> String {
     run(rprof(FLAT).arg("-i").arg(file).args(args)).ok().stdout
 }
 
-fn compare(file: &Path, args: &[&str]) -> Vec<Row> {
+pub(super) fn compare(file: &Path, args: &[&str]) -> Vec<Row> {
     let (theirs, ours) = (perf(file, args), ours(file, args));
     assert_eq!(rows(&ours), rows(&theirs), "{} {args:?}", file.display());
     rows(&ours)

@@ -136,6 +136,7 @@ fn report_by(keys: &[Dimension], reader: &Reader, root: &Path) -> Said {
     };
     let table = TableOptions {
         columns: wanted.columns(SortKey::DEFAULT, weighing),
+        hierarchy: false,
         events: EventTables::default(),
         graph: has_chains.then_some(graph),
         percent_limit: 0.0,

@@ -43,10 +43,63 @@ fn a_row_by_function_does_not_say_it_again() {
 fn what_trees_cannot_be_is_said() {
     for (words, why) in [
         ("sideways", "graph, fractal, flat, folded, none, caller"),
-        ("address", "counted by function, not by 'address'"),
+        ("branch", "rprof script -F +brstack shows them"),
         ("1,x", "'x' is no number of branches"),
     ] {
         let said = read("report", &["-g", words]).fails(2);
         assert!(said.contains(why), "{said}");
     }
+}
+
+#[test]
+fn nodes_may_be_lines() {
+    let table = report(&["--no-children", "-g", "caller,srcline"]);
+    assert!(
+        table.contains(
+            "_start spin.c:23\n               work spin.c:17\n               hot spin.c:9\n"
+        ),
+        "{table}"
+    );
+    assert!(table.contains("helper spin.c:6 (inlined)\n"), "{table}");
+    let whole = report(&["-g", "caller,srcline", "--full-source-path"]);
+    assert!(whole.contains("work ./spin.c:17\n"), "{whole}");
+    let folded = report(&[
+        "-g",
+        "folded,srcline",
+        "--fold",
+        "inlined",
+        "-S",
+        "hot",
+        "--no-children",
+    ]);
+    assert!(folded.contains("hot spin.c:9;work spin.c:17"), "{folded}");
+}
+
+#[test]
+fn nodes_of_addresses_are_more_than_those_of_lines_and_sum_to_as_much() {
+    let nodes = |key: &str| {
+        let words = format!("caller,0,{key}");
+        let json = report(&[
+            "--no-children",
+            "-s",
+            "sym",
+            "--format",
+            "json",
+            "-g",
+            &words,
+        ]);
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let trees = json["events"][0]["rows"].as_array().unwrap().clone();
+        let nodes = trees
+            .iter()
+            .map(|row| row["tree"]["nodes"].as_array().unwrap());
+        nodes.flatten().cloned().collect::<Vec<_>>()
+    };
+    let weight = |nodes: &[serde_json::Value]| -> u64 {
+        let roots = nodes.iter().filter(|node| node.get("parent").is_none());
+        roots.map(|node| node["weight"].as_u64().unwrap()).sum()
+    };
+    let (lines, addresses) = (nodes("srcline"), nodes("address"));
+    assert!(addresses.len() > lines.len());
+    assert_eq!(weight(&lines), weight(&addresses));
 }

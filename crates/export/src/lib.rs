@@ -15,7 +15,7 @@
 //!     let name = Some(profile.strings.intern(name));
 //!     let level = Level::User;
 //!     let (is_inlined, is_jit, is_fde) = (false, false, false);
-//!     profile.frames.intern(FrameInfo { name, image, start: None, level, is_inlined, is_jit, is_fde, position: None })
+//!     profile.frames.intern(FrameInfo { name, image, start: None, level, is_inlined, is_jit, is_fde, position: None, place: None })
 //! };
 //! let stack = [function("main"), function("work")];
 //! let mut tally = Tally::default();

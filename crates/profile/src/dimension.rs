@@ -67,6 +67,7 @@ dimensions! {
     Parallelism = "parallelism", "Parallelism", number, "how many threads of the recording run at the time";
     Cgroup = "cgroup", "Cgroup", text, "control group";
     Time = "time", "Time", time, "time, in steps of --time-quantum";
+    Parent = "parent", "Parent symbol", text, "caller that --parent accepts";
     Trace = "trace", "Trace output", text, "text of tracepoints";
     LocalWeight = "local_weight", "Local Weight", number, "weight";
     Weight = "weight", "Weight", number, "weight, of all samples of the row";
@@ -105,12 +106,20 @@ dimensions! {
 }
 
 impl Dimension {
+    /// The value of samples without a parent.
+    pub(crate) const OTHER: &str = "[other]";
+
     /// Whether a row shows the value times the number of its samples.
     pub const fn is_summed(self) -> bool {
         matches!(
             self,
             Self::Weight | Self::InsLat | Self::PStageCyc | Self::RetireLat
         )
+    }
+
+    /// Whether a value is that of samples without one: no caller was a parent.
+    pub(crate) fn is_other(self, value: StrId, strings: &Strings) -> bool {
+        self == Self::Parent && strings.of(value).raw() == Self::OTHER
     }
 
     /// Whether it is of branches: of each of a sample's, and not of the sample.

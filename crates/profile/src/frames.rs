@@ -60,8 +60,32 @@ pub struct Position {
     pub file: StrId,
     /// The line.
     pub line: u32,
+    /// The frame without its line.
+    pub function: FrameId,
+}
+
+/// Where in its function a frame is, as call trees tell frames apart: by address or by line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NodePlace {
+    /// What stands after the function's name; empty where that is not known.
+    pub text: StrId,
+    /// Tells places of one text apart: the number of the address. 0 where lines alone count.
+    pub number: u32,
     /// The frame without its place.
     pub function: FrameId,
+}
+
+/// By what the nodes of call trees are one: perf's keys of `-g`. It is the reader of a recording who gives frames
+/// their places; trees merge frames of one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum NodeKey {
+    /// Functions, wherever in them they are.
+    #[default]
+    Function,
+    /// Addresses.
+    Address,
+    /// Lines in the source; functions where those are not known.
+    Srcline,
 }
 
 /// A function, or code without a name.
@@ -82,8 +106,10 @@ pub struct FrameInfo {
     pub is_jit: bool,
     /// Whether it is a function without a name: an FDE says where it starts.
     pub is_fde: bool,
-    /// Where in the source, if places are told apart.
+    /// Where in the source, if rows are told apart by that.
     pub position: Option<Position>,
+    /// Where in the function, if call trees are told apart by that.
+    pub place: Option<NodePlace>,
 }
 
 impl FrameInfo {
@@ -117,9 +143,22 @@ impl Frames {
         (0u32..).zip(self.0.values()).map(|(id, _)| FrameId(id))
     }
 
-    /// A frame without its place in the source.
+    /// A frame without its places.
     #[inline]
     pub fn function_of(&self, id: FrameId) -> FrameId {
+        let node = self.node_of(id);
+        let place = self.of(node).place;
+        place.map_or(node, |place| place.function)
+    }
+
+    /// Whether any frame has a place of call trees.
+    pub(crate) fn has_places(&self) -> bool {
+        self.0.values().iter().any(|frame| frame.place.is_some())
+    }
+
+    /// A frame as call trees have it: without what tells only rows apart.
+    #[inline]
+    pub fn node_of(&self, id: FrameId) -> FrameId {
         let position = self.of(id).position;
         position.map_or(id, |position| position.function)
     }

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 /// A frame's label, in parts.
 #[derive(Clone, Debug)]
-pub struct Label<'a>([Cow<'a, str>; 3]);
+pub struct Label<'a>([Cow<'a, str>; 5]);
 
 impl Label<'_> {
     /// Appends it as it is displayed.
@@ -43,29 +43,19 @@ impl Frames {
         self.label_parts(id, strings).raw()
     }
 
-    /// The same in parts: its name, or where it starts, or its address and image.
+    /// The same in parts: its name, or where it starts, or its address and image; then its place, if it has one.
     pub fn label_parts<'a>(&self, id: FrameId, strings: &'a Strings) -> Label<'a> {
         let frame = self.of(id);
-        let borrowed = |parts: [&'a str; 3]| Label(parts.map(Cow::Borrowed));
+        let place = frame.place.map(|place| strings.of(place.text).into_raw());
+        let place = place.unwrap_or_default();
+        let blank = if place.is_empty() { "" } else { " " };
         if let Some(name) = frame.name {
             let name = strings.of(name).into_raw();
             let inlined = if frame.is_inlined { " (inlined)" } else { "" };
-            return borrowed([name, inlined, ""]);
+            return Label([name, blank, place, inlined, ""].map(Cow::Borrowed));
         }
-        if let Some(label) = frame.fde_label(strings) {
-            return label;
-        }
-        let image = strings.of(frame.image).into_raw();
-        match (frame.start, image) {
-            (Some(address), "[unknown]") => {
-                Label([format!("{address:#x}").into(), "".into(), "".into()])
-            }
-            (Some(address), image) => {
-                Label([format!("{address:#x} (").into(), image.into(), ")".into()])
-            }
-            (None, "[unknown]") => borrowed(["[unknown]", "", ""]),
-            (None, image) => borrowed(["[unknown] (", image, ")"]),
-        }
+        let [first, second, third] = frame.nameless_label(strings);
+        Label([first, second, third, blank.into(), place.into()])
     }
 }
 
@@ -78,6 +68,21 @@ pub fn padded_hex(address: u64) -> String {
 }
 
 impl FrameInfo {
+    /// What code without a name is called.
+    fn nameless_label<'a>(&self, strings: &'a Strings) -> [Cow<'a, str>; 3] {
+        if let Some(Label([first, second, third, ..])) = self.fde_label(strings) {
+            return [first, second, third];
+        }
+        let borrowed = |parts: [&'a str; 3]| parts.map(Cow::Borrowed);
+        let image = strings.of(self.image).into_raw();
+        match (self.start, image) {
+            (Some(address), "[unknown]") => [format!("{address:#x}").into(), "".into(), "".into()],
+            (Some(address), image) => [format!("{address:#x} (").into(), image.into(), ")".into()],
+            (None, "[unknown]") => borrowed(["[unknown]", "", ""]),
+            (None, image) => borrowed(["[unknown] (", image, ")"]),
+        }
+    }
+
     /// How it is called in tables: perf's sign of its level, and its name or address.
     pub fn symbol(&self, strings: &Strings) -> String {
         let sign = self.level.sign();
@@ -106,7 +111,14 @@ impl FrameInfo {
         let image = strings.of(self.image).into_raw();
         let image = image.trim_start_matches('[').trim_end_matches(']');
         let end = format!("+{start:#x}]");
-        Some(Label(["[".into(), image.into(), end.into()]))
+        let nothing = || "".into();
+        Some(Label([
+            "[".into(),
+            image.into(),
+            end.into(),
+            nothing(),
+            nothing(),
+        ]))
     }
 }
 
@@ -116,13 +128,14 @@ mod tests {
 
     #[test]
     fn labels_are_in_the_order_of_their_texts() {
-        let label = |parts: [&'static str; 3]| Label(parts.map(Cow::Borrowed));
+        let label = |parts: [&'static str; 5]| Label(parts.map(Cow::Borrowed));
         let parts = [
-            ["a", "", ""],
-            ["a", " (inlined)", ""],
-            ["a ", "b", ""],
-            ["ab", "", ""],
-            ["", "ab", "c"],
+            ["a", "", "", "", ""],
+            ["a", "", "", " (inlined)", ""],
+            ["a", " ", "a.c:7", "", ""],
+            ["a ", "b", "", "", ""],
+            ["ab", "", "", "", ""],
+            ["", "ab", "c", "", ""],
         ];
         for a in parts {
             for b in parts {

@@ -51,6 +51,7 @@ pub fn function(profile: &mut Profile, name: &str, image: &str) -> FrameInfo {
         is_jit: false,
         is_fde: false,
         position: None,
+        place: None,
     }
 }
 

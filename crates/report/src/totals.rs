@@ -117,6 +117,7 @@ mod tests {
         (event.samples, event.weight) = (5, 50);
         let options = TableOptions {
             columns: Columns::of(&[], Weighing::Own),
+            hierarchy: false,
             events: EventTables::default(),
             graph: None,
             percent_limit: 0.0,

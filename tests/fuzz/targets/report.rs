@@ -45,6 +45,7 @@ fuzz_target!(|bytes: &[u8]| {
         };
         let table = TableOptions {
             columns: wanted.columns(SortKey::DEFAULT, weighing),
+            hierarchy: false,
             events: EventTables::default(),
             graph: None,
             percent_limit: 0.0,

@@ -99,10 +99,10 @@ impl<'a> Grouping<'a> {
         let is_text = |one: &Dimension| matches!(one, Dimension::Trace | Dimension::TraceField(_));
         let has_texts = by.dimensions.iter().any(is_text);
         let is_rare = |one: &Dimension| {
-            use Dimension::{CommNoDigit, Cpu, Parallelism, Pid, Socket, Tid, Time};
+            use Dimension::{CommNoDigit, Cpu, Parallelism, Parent, Pid, Socket, Tid, Time};
             let is_usual = matches!(
                 one,
-                Pid | Tid | CommNoDigit | Cpu | Socket | Time | Parallelism
+                Pid | Tid | CommNoDigit | Cpu | Socket | Time | Parallelism | Parent
             );
             !is_usual && !one.is_of_branches()
         };
@@ -178,6 +178,8 @@ impl<'a> Grouping<'a> {
                 sample.head.time_ns.map(|time| time / quantum * quantum)
             }
             Dimension::Cgroup => Some(fields?.cgroup.unwrap_or(NO_CGROUP)),
+            // Stacks have names only when all are counted: the profile finds them.
+            Dimension::Parent => None,
             Dimension::Trace => self.texts.whole(sample.event, fields?.raw?, self.endian()),
             Dimension::TraceField(number) => {
                 let field = self.by.trace_fields.get(usize::from(number))?;

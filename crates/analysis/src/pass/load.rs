@@ -18,7 +18,7 @@ use crate::stacks::First;
 use crate::symbolize::{Positions, Symbols};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::{Filter, Profile};
+use rprof_profile::{Filter, NodeKey, Profile};
 use rprof_symbols::{Demangling, Detail, Request};
 
 /// What to read, and how closely.
@@ -39,22 +39,21 @@ pub struct Options {
     pub mode: SortMode,
     /// Frames by their places in the source, too.
     pub positions: WantedPositions,
+    /// By what nodes of call trees are one.
+    pub nodes: NodeKey,
     /// How names of functions are to read.
     pub demangling: Demangling,
     /// Where to look for binaries.
     pub locator: Locator,
 }
 
-/// Whether frames are told apart by their places in the source.
+/// How frames are told apart by their places in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum WantedPositions {
-    /// By functions alone.
-    #[default]
-    No,
-    /// By line, files by their names.
-    Names,
-    /// By line, files by their whole paths.
-    Paths,
+pub struct WantedPositions {
+    /// Rows are, by line.
+    pub in_rows: bool,
+    /// Files have their whole paths; else their names.
+    pub full_paths: bool,
 }
 
 impl Default for Options {
@@ -67,6 +66,7 @@ impl Default for Options {
             group_by: GroupBy::default(),
             mode: SortMode::default(),
             positions: WantedPositions::default(),
+            nodes: NodeKey::default(),
             demangling: Demangling::default(),
             locator: Locator::default(),
         }
@@ -99,8 +99,18 @@ pub fn load(
         false => WantedFrames::Innermost,
     };
     let mut query = Query::of(&recording, &options.filter, frames, First::Own)?;
-    query.positions = (options.positions != WantedPositions::No).then(|| Positions {
-        full_paths: options.positions == WantedPositions::Paths,
+    let WantedPositions {
+        in_rows,
+        full_paths,
+    } = options.positions;
+    let nodes = match stacks {
+        true => options.nodes,
+        false => NodeKey::Function,
+    };
+    query.positions = (in_rows || nodes != NodeKey::Function).then_some(Positions {
+        in_rows,
+        nodes,
+        full_paths,
         inlines: stacks && options.inlines,
     });
     query.mode = options.mode;

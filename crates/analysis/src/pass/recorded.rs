@@ -80,6 +80,7 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
         Dimension::Pid
         | Dimension::Tid
         | Dimension::CommNoDigit
+        | Dimension::Parent
         | Dimension::Cgroup
         | Dimension::Parallelism => return Ok(()),
     };

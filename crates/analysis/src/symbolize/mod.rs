@@ -5,10 +5,12 @@ mod downloads;
 mod embedded;
 mod jit;
 mod kernel;
+mod places;
 mod symbols;
 
 pub(crate) use batch::symbolize_all;
 pub(crate) use jit::sampled_functions;
 pub use kernel::Kernel;
-pub(crate) use symbols::{Positions, WantedSymbols};
+pub(crate) use places::Positions;
+pub(crate) use symbols::WantedSymbols;
 pub use symbols::{SourceLine, Symbols};

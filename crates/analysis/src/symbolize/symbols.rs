@@ -1,6 +1,7 @@
 //! Code locations and what they are called.
 
 use super::batch::{ImageBatch, SymbolizeResult, is_over_budget, symbolize_all};
+use super::places::Positions;
 use crate::Error;
 use crate::index::EmbeddedSymbols;
 use crate::locations::{Location, TRUNCATED, UNMAPPED_KERNEL, UNMAPPED_OTHER};
@@ -9,7 +10,7 @@ use crate::stacks::StackSources;
 use foldhash::HashMap;
 use rprof_base::Counted;
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
-use rprof_profile::{Filter, FrameId, FrameInfo, Frames, Level, Position, StrId, Strings};
+use rprof_profile::{Filter, FrameId, FrameInfo, Frames, Level, StrId, Strings};
 use rprof_symbols::{Detail, Reason, Request, Symbolized};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -36,18 +37,9 @@ pub struct Symbols {
     lines: Option<Vec<Option<SourceLine>>>,
     /// Whether the filter accepts them, by number; `None` for all.
     shown: Option<Vec<bool>>,
-    positions: Option<Positions>,
+    pub(super) positions: Option<Positions>,
     /// Whether locations without a name have no frames.
     pub(crate) hides_unresolved: bool,
-}
-
-/// How frames are told apart by their places in the source.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Positions {
-    /// Files by their whole paths; else by their names.
-    pub(crate) full_paths: bool,
-    /// Whether inlined functions are frames.
-    pub(crate) inlines: bool,
 }
 
 /// What symbols are to say.
@@ -167,6 +159,11 @@ impl Symbols {
         self.numbers.get(&location).copied().unwrap_or(u32::MAX)
     }
 
+    /// How many locations have their frames: the number of the next one.
+    pub(super) fn n_locations(&self) -> usize {
+        self.entries.len()
+    }
+
     /// All locations, by number.
     pub(crate) fn locations(&self) -> &[Location] {
         &self.locations
@@ -245,7 +242,7 @@ impl Symbols {
         for (idx, location) in locations.iter().enumerate() {
             let level = level_of(location, recorded);
             let named = symbolized.frames(idx);
-            let place = self.place(&symbolized, idx);
+            let row = self.row_line(&symbolized, idx);
             let own_name = own_name(location, recorded);
             let has_inlines = self.positions.is_none_or(|positions| positions.inlines);
             for frame in named
@@ -263,7 +260,9 @@ impl Symbols {
                     is_inlined: frame.is_inlined,
                     ..function
                 });
-                let placed = self.placed(function, place);
+                let place = self.node_place(&symbolized, idx, frame);
+                let node = self.node(function, place);
+                let placed = self.placed(node, row);
                 self.frames.push(placed);
             }
             let is_named = !named.is_empty() || own_name.is_some();
@@ -290,36 +289,6 @@ impl Symbols {
                 is_named,
             });
         }
-    }
-
-    /// Where in the source a location is, if that is asked for: as perf has it, the line of the innermost function
-    /// is that of its callers at the same location, too.
-    fn place(&mut self, symbolized: &Symbolized, idx: usize) -> Option<SourceLine> {
-        let positions = self.positions?;
-        let line = symbolized.frames(idx).first()?.line?;
-        let path = symbolized.name(line.file);
-        let file = match (positions.full_paths, path.rsplit_once('/')) {
-            (false, Some((_, name))) => name,
-            _ => path,
-        };
-        Some((self.strings.intern(file), line.line))
-    }
-
-    /// The frame of a function at a place.
-    fn placed(&mut self, function: FrameId, place: Option<SourceLine>) -> FrameId {
-        let Some((file, line)) = place else {
-            return function;
-        };
-        let position = Position {
-            file,
-            line,
-            function,
-        };
-        let frame = *self.functions.of(function);
-        self.functions.intern(FrameInfo {
-            position: Some(position),
-            ..frame
-        })
     }
 
     /// What an image's files say, with warnings of what was left out.
@@ -380,6 +349,7 @@ impl FrameOfImage {
             is_jit: self.is_jit,
             is_fde: false,
             position: None,
+            place: None,
         }
     }
 }

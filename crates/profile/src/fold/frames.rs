@@ -1,7 +1,7 @@
 //! What each frame becomes.
 
 use super::Fold;
-use crate::{FrameId, FrameInfo, Position, Profile};
+use crate::{FrameId, FrameInfo, NodePlace, Position, Profile};
 use foldhash::HashMap;
 
 impl Profile {
@@ -28,25 +28,40 @@ impl Profile {
                 return Some(id);
             }
             let start = starts.get(&same_name(frame)).copied().flatten();
-            let function = self.frames.intern(FrameInfo {
-                start,
-                position: None,
-                ..frame
-            });
-            let position = frame.position.map(|position| Position {
-                function,
-                ..position
-            });
-            Some(match position {
-                None => function,
-                Some(_) => self.frames.intern(FrameInfo {
-                    start,
-                    position,
-                    ..frame
-                }),
-            })
+            Some(self.moved_to(start, frame))
         };
         ids.into_iter().map(fold).collect()
+    }
+
+    /// A frame whose function begins elsewhere; its places stay.
+    fn moved_to(&mut self, start: Option<u64>, frame: FrameInfo) -> FrameId {
+        let frames = &mut self.frames;
+        let function = FrameInfo {
+            start,
+            position: None,
+            place: None,
+            ..frame
+        };
+        let mut moved = frames.intern(function);
+        let place = frame.place.map(|place| NodePlace {
+            function: moved,
+            ..place
+        });
+        if place.is_some() {
+            moved = frames.intern(FrameInfo { place, ..function });
+        }
+        let position = frame.position.map(|position| Position {
+            function: moved,
+            ..position
+        });
+        match position {
+            None => moved,
+            Some(_) => frames.intern(FrameInfo {
+                position,
+                place,
+                ..function
+            }),
+        }
     }
 
     /// What stands for all code of a frame's image: `[libc.so.6]`.
@@ -68,6 +83,7 @@ impl Profile {
             is_jit: false,
             is_fde: false,
             position: None,
+            place: None,
         }
     }
 }
@@ -77,6 +93,7 @@ fn same_name(frame: FrameInfo) -> FrameInfo {
     FrameInfo {
         start: None,
         position: None,
+        place: None,
         ..frame
     }
 }

@@ -3,9 +3,12 @@
 mod callees;
 mod cycles;
 mod frames;
+mod parents;
 
 use crate::{EventProfile, FrameId, Profile, Tree};
 use cycles::{LONGEST_CYCLE, repeated};
+
+pub use parents::Others;
 
 /// What is made simpler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -36,6 +36,21 @@ impl Asked {
         matches!(self, Self::Only(_))
     }
 
+    /// Beside these keys, one more as the last; `shown` are the fields that are asked for.
+    #[must_use]
+    pub fn with(self, key: Field, shown: &Self) -> Self {
+        let with = |mut fields: Vec<Field>| {
+            add(&mut fields, [key]);
+            fields
+        };
+        match self {
+            Self::Default if shown.is_only() => Self::Only(vec![key]),
+            Self::Default => Self::More(vec![key]),
+            Self::More(fields) => Self::More(with(fields)),
+            Self::Only(fields) => Self::Only(with(fields)),
+        }
+    }
+
     fn fields(&self) -> &[Field] {
         match self {
             Self::Default => &[],

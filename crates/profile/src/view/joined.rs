@@ -31,6 +31,36 @@ impl JoinedRow {
         others.unwrap_or(&self.leader)
     }
 
+    /// A row that counts nothing yet.
+    pub(super) fn empty(key: RowKey, n_others: usize) -> Self {
+        Self {
+            leader: Row::absent(key),
+            others: vec![Row::absent(key); n_others].into_boxed_slice(),
+        }
+    }
+
+    /// Adds what another row counts.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.leader.add(&other.leader);
+        for (sum, other) in self.others.iter_mut().zip(&other.others) {
+            sum.add(other);
+        }
+    }
+
+    /// The order of two rows: see [`join`].
+    pub(super) fn compare(
+        &self,
+        other: &Self,
+        rows: &Rows<'_>,
+        (columns, first): (&Columns, usize),
+    ) -> Ordering {
+        let fields = columns.order.iter();
+        let mut orders = fields.map(|&field| compare(field, (self, other), rows, first));
+        orders
+            .find(|order| order.is_ne())
+            .unwrap_or(Ordering::Equal)
+    }
+
     /// Those of all events.
     fn all(&self) -> impl Iterator<Item = &Row> {
         std::iter::once(&self.leader).chain(&self.others)
@@ -68,14 +98,7 @@ pub fn join(
             joined[number].others[event] = row;
         }
     }
-    let compare = |a: &JoinedRow, b: &JoinedRow| {
-        let fields = columns.order.iter();
-        let mut orders = fields.map(|&field| compare(field, (a, b), leader, first));
-        orders
-            .find(|order| order.is_ne())
-            .unwrap_or(Ordering::Equal)
-    };
-    joined.sort_by(compare);
+    joined.sort_by(|a, b| a.compare(b, leader, (columns, first)));
     joined
 }
 

@@ -5,6 +5,7 @@ mod columns;
 mod event_set;
 mod field;
 mod folded;
+mod hierarchy;
 mod joined;
 mod ranks;
 mod row;
@@ -17,11 +18,14 @@ pub use columns::{Asked, Columns, WantedColumns};
 pub use event_set::{EventSet, EventSets};
 pub use field::Field;
 pub use folded::{Audience, Count, FirstFrame, FoldOptions, FoldedStacks, ThreadNames, fold};
+pub use hierarchy::{LevelRow, levels};
 pub use joined::{JoinedRow, join};
 pub use row::{FieldValue, Row, RowKey, Weighing};
 pub use rows::Rows;
 pub use sort_key::SortKey;
 pub use sum::Sum;
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

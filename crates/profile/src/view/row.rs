@@ -66,6 +66,16 @@ impl Row {
         *at_level = at_level.saturating_add(weight);
     }
 
+    /// Adds what another row counts, as its own.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.self_weight = self.self_weight.saturating_add(other.self_weight);
+        self.self_samples += other.self_samples;
+        self.total_weight = self.self_weight;
+        for (sum, weight) in self.self_weights.iter_mut().zip(other.self_weights) {
+            *sum = sum.saturating_add(weight);
+        }
+    }
+
     /// Weight of the samples in it that were taken at a level.
     pub fn weight_at(&self, level: Level) -> u64 {
         self.self_weights[level as usize]

@@ -98,8 +98,8 @@ impl<'p> Rows<'p> {
 
     /// Whether a row's first column is this function.
     pub fn begins_with(&self, row: &Row, frame: FrameId) -> bool {
-        let function = |id| self.profile.frames.function_of(id);
-        self.is_by_symbol && row.key.frame.map(function) == Some(frame)
+        let function = self.profile.frames.function_of(frame);
+        self.is_by_symbol && row.key.frame == Some(function)
     }
 
     /// The nodes of each row.
@@ -253,6 +253,7 @@ struct Codes<'p> {
     has_symbol: bool,
     has_image: bool,
     has_position: bool,
+    has_places: bool,
     /// Where places in the source are told apart.
     places: Interner<u32, RowKey, RandomState>,
 }
@@ -265,6 +266,7 @@ impl<'p> Codes<'p> {
             profile,
             has_symbol: keys.contains(&SortKey::Symbol),
             has_image: keys.contains(&SortKey::Dso),
+            has_places: profile.frames.has_places(),
             has_position: keys.iter().any(is_position),
             places: Interner::default(),
         }
@@ -279,6 +281,7 @@ impl<'p> Codes<'p> {
         }
         match (self.has_symbol, self.has_image) {
             // A function is in one image.
+            (true, _) if self.has_places => self.profile.frames.function_of(frame).number(),
             (true, _) => frame.number(),
             (false, true) => self.profile.frames.of(frame).image.number(),
             (false, false) => 0,

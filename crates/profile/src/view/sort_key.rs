@@ -128,6 +128,21 @@ impl SortKey {
         }
     }
 
+    /// Puts this key's part of a row's key into another one, in the order of keys.
+    pub(super) fn copy(self, from: &RowKey, to: &mut RowKey) {
+        match self {
+            Self::Comm => to.comm = from.comm,
+            Self::Dimension(one) => to.values.set(one, from.values.get(one)),
+            Self::Dso => to.image = from.image,
+            Self::Symbol => to.frame = from.frame,
+            Self::Srcline => to.position = from.position,
+            Self::Srcfile => {
+                let file = from.position.map(|(file, _)| (file, None));
+                to.position = to.position.or(file);
+            }
+        }
+    }
+
     /// The cell of a row in this key's column, as it is displayed.
     pub fn cell(self, row: &RowKey, profile: &Profile) -> String {
         let text =
@@ -180,7 +195,9 @@ impl SortKey {
                         DimensionValue::Task(id, _) => (id.into(), None),
                         DimensionValue::Text(id) => {
                             let text = profile.strings.of(id);
-                            (i64::from(text.raw() == "[unknown]"), Some(text))
+                            let is_last =
+                                text.raw() == "[unknown]" || one.is_other(id, &profile.strings);
+                            (i64::from(is_last), Some(text))
                         }
                     })
                 };

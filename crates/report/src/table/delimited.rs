@@ -5,12 +5,13 @@ use crate::quality::{quality_advice, quality_line};
 use crate::totals::Totals;
 use rprof_base::{Counted, Share};
 use rprof_profile::Profile;
-use rprof_profile::view::{EventSets, Field, FieldValue};
+use rprof_profile::view::{EventSets, Field, FieldValue, LevelRow};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Writes comma-separated values as RFC 4180 has them: a line of perf's names, then the rows. Shares are percentages. If
-/// there are several tables, the first column says which event a row is of, and groups are taken apart.
+/// there are several tables, the first column says which event a row is of, and groups are taken apart. Rows in levels
+/// have a column `level`, from 1 on, and the keys of the rows that they are below.
 ///
 /// # Errors
 /// The writer's.
@@ -37,23 +38,34 @@ pub fn write_csv(
             let names = cells(&table, |field, event| {
                 csv_cell(&table.name(field, event)).into_owned()
             });
-            let heading: Vec<String> = event.into_iter().chain(names).collect();
+            let level = options.hierarchy.then(|| "level".to_owned());
+            let heading: Vec<String> = event.into_iter().chain(level).chain(names).collect();
             writeln!(out, "{}", heading.join(","))?;
         }
-        for row in &table.shown {
+        for shown in &table.shown {
             let cells = cells(&table, |field, event| {
-                match table.value(field, row, event) {
-                    FieldValue::Share(share) => share.to_string(),
-                    FieldValue::Number(number) => number.to_string(),
-                    FieldValue::Text(text) => csv_cell(&text).into_owned(),
-                    FieldValue::None => String::new(),
-                }
+                csv_value(&table, field, shown, event)
             });
-            let line: Vec<String> = name.clone().into_iter().chain(cells).collect();
+            let level = options.hierarchy.then(|| (shown.depth + 1).to_string());
+            let name = name.clone().into_iter();
+            let line: Vec<String> = name.chain(level).chain(cells).collect();
             writeln!(out, "{}", line.join(","))?;
         }
     }
     Ok(())
+}
+
+/// What a column says of an event's part of a row; of rows in levels, keys further in say nothing.
+fn csv_value(table: &Table<'_>, field: Field, shown: &LevelRow, event: usize) -> String {
+    if table.level(field).is_some_and(|level| level > shown.depth) {
+        return String::new();
+    }
+    match table.value(field, &shown.row, event) {
+        FieldValue::Share(share) => share.to_string(),
+        FieldValue::Number(number) => number.to_string(),
+        FieldValue::Text(text) => csv_cell(&text).into_owned(),
+        FieldValue::None => String::new(),
+    }
 }
 
 /// A line's cells: of each column, of each of its events.
@@ -70,7 +82,8 @@ fn csv_cell(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Writes a table of Markdown for each event, and below it what is left out and what the profile is worth.
+/// Writes a table of Markdown for each event, and below it what is left out and what the profile is worth. Rows in levels
+/// have one key each, in its column.
 ///
 /// # Errors
 /// The writer's.
@@ -97,8 +110,11 @@ pub fn write_markdown(
             false => "---".to_owned(),
         };
         write_line(&cells(&table, rule), out)?;
-        for row in &table.shown {
-            let cell = |field, event| markdown_cell(table.cell(field, row, event).trim());
+        for shown in &table.shown {
+            let cell = |field, event| match table.is_of(field, shown) {
+                true => markdown_cell(table.cell(field, &shown.row, event).trim()),
+                false => String::new(),
+            };
             write_line(&cells(&table, cell), out)?;
         }
         if table.left_out.rows > 0 {

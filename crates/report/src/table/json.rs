@@ -3,7 +3,7 @@
 use super::{Table, TableOptions};
 use crate::quality::{quality_advice, quality_line};
 use crate::tree::Graph;
-use rprof_profile::view::{FieldValue, JoinedRow, Order, Pruning, Row};
+use rprof_profile::view::{FieldValue, LevelRow, Order, Pruning, Row};
 use rprof_profile::{EventProfile, Profile, Quality};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
@@ -105,9 +105,11 @@ fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
         write!(out, "\"{name}\":{value},")?;
     }
     out.write_all(b"\"rows\":[")?;
-    for (number, row) in table.shown.iter().enumerate() {
-        out.write_all(if number > 0 { b",\n" } else { b"\n" })?;
-        serde_json::to_writer(&mut *out, &row_of(table, row))?;
+    let mut at = 0;
+    while at < table.shown.len() {
+        out.write_all(if at > 0 { b",\n" } else { b"\n" })?;
+        let row = nested(table, &mut at);
+        serde_json::to_writer(&mut *out, &row)?;
     }
     out.write_all(b"]}")
 }
@@ -129,10 +131,32 @@ fn event_fields(
     fields.map(|(name, value)| (name.to_owned(), value))
 }
 
+/// The row at a place, with all that are below it; the place is then that after them. As deep as there are keys.
+fn nested(table: &Table<'_>, at: &mut usize) -> Map<String, Value> {
+    let Some(shown) = table.shown.get(*at) else {
+        return Map::new();
+    };
+    *at += 1;
+    let mut row = row_of(table, shown);
+    if !shown.is_innermost {
+        let mut rows: Vec<Value> = Vec::new();
+        let is_below = |at: usize| {
+            let next = table.shown.get(at);
+            next.is_some_and(|next| next.depth > shown.depth)
+        };
+        while is_below(*at) {
+            rows.push(nested(table, at).into());
+        }
+        row.insert("rows".to_owned(), rows.into());
+    }
+    row
+}
+
 /// Fields by name; what was not recorded is left out.
-fn row_of(table: &Table<'_>, row: &JoinedRow) -> Map<String, Value> {
-    let mut cells = Map::new();
-    for (field, event) in table.event_columns() {
+fn row_of(table: &Table<'_>, shown: &LevelRow) -> Map<String, Value> {
+    let (mut cells, row) = (Map::new(), &shown.row);
+    let columns = table.event_columns();
+    for (field, event) in columns.filter(|(field, _)| table.is_of(*field, shown)) {
         let value = match table.value(field, row, event) {
             FieldValue::Share(share) => share.percent().into(),
             FieldValue::Number(number) => match (u64::try_from(number), i64::try_from(number)) {
@@ -145,7 +169,11 @@ fn row_of(table: &Table<'_>, row: &JoinedRow) -> Map<String, Value> {
         };
         cells.insert(table.name(field, event).into_owned(), value);
     }
-    if let Some(graph) = table.options.graph.filter(|_| !row.leader.is_absent()) {
+    if let Some(graph) = table
+        .options
+        .graph
+        .filter(|_| shown.is_innermost && !row.leader.is_absent())
+    {
         cells.insert("tree".to_owned(), tree_of(table, &row.leader, graph));
     }
     cells

@@ -1,6 +1,7 @@
 //! The table of an event: columns, and the rows that are shown. Its forms are files beside this one.
 
 mod delimited;
+mod hierarchy;
 mod json;
 mod separated;
 #[cfg(test)]
@@ -17,7 +18,8 @@ use crate::totals::{Percentage, Totals};
 use crate::tree::Graph;
 use rprof_base::Share;
 use rprof_profile::view::{
-    Columns, EventSet, EventSets, Field, FieldValue, JoinedRow, Row, Rows, SortKey, Weighing, join,
+    Columns, EventSet, EventSets, Field, FieldValue, JoinedRow, LevelRow, Row, Rows, SortKey,
+    Weighing, join, levels,
 };
 use rprof_profile::{Dimension, Profile};
 use std::borrow::Cow;
@@ -28,6 +30,8 @@ use std::ops::Range;
 pub struct TableOptions {
     /// Columns, what rows are grouped by, and their order.
     pub columns: Columns,
+    /// Whether each key is a level of rows, those of the next one below it.
+    pub hierarchy: bool,
     /// Which events share a table.
     pub events: EventTables,
     /// Trees; `None` for the table alone.
@@ -103,14 +107,17 @@ pub(crate) struct Table<'p> {
     /// What shares of the time that passed are of, by event.
     latencies: Vec<u64>,
     /// Those that are shown, in order.
-    pub(crate) shown: Vec<JoinedRow>,
+    pub(crate) shown: Vec<LevelRow>,
     /// What limits leave out.
     pub(crate) left_out: LeftOut,
     /// All rows of the first event, for trees.
     pub(crate) rows: Rows<'p>,
 }
 
-/// Rows that are not shown.
+/// The last column is not padded, and names may have thousands of characters: its dots end here.
+const LAST_COLUMN: usize = 60;
+
+/// Rows that are not shown; of those in levels, the innermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeftOut {
     pub(crate) rows: usize,
@@ -119,12 +126,13 @@ pub(crate) struct LeftOut {
 }
 
 impl LeftOut {
-    fn of(n_rows: usize, rows: &Rows<'_>, shown: &[JoinedRow]) -> Self {
+    fn of(n_rows: usize, rows: &Rows<'_>, shown: &[LevelRow]) -> Self {
+        let shown = || shown.iter().filter(|shown| shown.is_innermost);
         let sum = |weights: &mut dyn Iterator<Item = u64>| weights.fold(0, u64::saturating_add);
         let all = sum(&mut rows.iter().map(|row| row.self_weight));
-        let of_shown = sum(&mut shown.iter().map(|row| row.leader.self_weight));
+        let of_shown = sum(&mut shown().map(|shown| shown.row.leader.self_weight));
         Self {
-            rows: n_rows - shown.len(),
+            rows: n_rows - shown().count(),
             weight: all.saturating_sub(of_shown),
         }
     }
@@ -141,19 +149,25 @@ impl<'p> Table<'p> {
             share.percent() >= options.percent_limit
         };
         let limit = options.layout.limit.unwrap_or(usize::MAX);
+        let is_level_shown = |shown: &LevelRow| is_shown(&shown.row.leader);
         let mut latencies = vec![leader.latency()];
-        let (n_rows, shown): (usize, Vec<JoinedRow>) = match &*set.others {
-            [] => {
+        let (n_rows, shown): (usize, Vec<LevelRow>) = match &*set.others {
+            [] if !options.hierarchy => {
                 let shown = leader.iter().filter(|row| is_shown(row)).take(limit);
-                let shown = shown.copied().map(JoinedRow::single);
+                let shown = shown.copied().map(JoinedRow::single).map(LevelRow::flat);
                 (leader.iter().count(), shown.collect())
             }
             others => {
                 let others: Vec<Rows<'p>> = others.iter().map(|event| rows(event)).collect();
                 latencies.extend(others.iter().map(Rows::latency));
-                let all = join(&leader, &others, &options.columns, options.events.sort_idx);
+                let (columns, first) = (&options.columns, options.events.sort_idx);
+                let all = join(&leader, &others, columns, first);
                 let n_rows = all.len();
-                let shown = all.into_iter().filter(|row| is_shown(&row.leader));
+                let all = match options.hierarchy {
+                    true => levels(&all, &leader, columns, first),
+                    false => all.into_iter().map(LevelRow::flat).collect(),
+                };
+                let shown = all.into_iter().filter(is_level_shown);
                 (n_rows, shown.take(limit).collect())
             }
         };
@@ -179,6 +193,19 @@ impl<'p> Table<'p> {
     /// The heading of a column.
     pub(crate) fn heading(&self, field: Field) -> &'p str {
         field.heading(&self.options.columns)
+    }
+
+    /// Which level a column is the key of, if rows are in levels.
+    pub(crate) fn level(&self, field: Field) -> Option<usize> {
+        let is_key = |field: &&Field| matches!(field, Field::Key(_));
+        let mut keys = self.columns().iter().filter(is_key);
+        let level = keys.position(|&key| key == field);
+        level.filter(|_| self.options.hierarchy)
+    }
+
+    /// Whether a column is of a row: keys are of the rows of their level.
+    pub(crate) fn is_of(&self, field: Field, shown: &LevelRow) -> bool {
+        self.level(field).is_none_or(|level| level == shown.depth)
     }
 
     /// The events that a column says something of: for keys, the first.

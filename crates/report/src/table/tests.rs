@@ -27,6 +27,7 @@ fn options(sets: EventSets) -> TableOptions {
     };
     TableOptions {
         columns: wanted.columns(&[SortKey::Symbol], Weighing::Own),
+        hierarchy: false,
         events: EventTables {
             sets,
             ..EventTables::default()

@@ -1,6 +1,7 @@
 //! Tables as text: what perf users know, trees below its rows.
 
-use super::{Layout, Table, TableOptions, separated};
+use super::hierarchy::Levels;
+use super::{LAST_COLUMN, Layout, Table, TableOptions, separated};
 use crate::quality::{quality_advice, quality_line};
 use crate::text::{Fit, padded, shrunk, split_tree_line, start, width};
 use crate::totals::Totals;
@@ -8,7 +9,7 @@ use crate::tree::write_tree;
 use crate::unnamed::unnamed_lines;
 use rprof_base::{Counted, Share};
 use rprof_profile::Profile;
-use rprof_profile::view::{EventSet, Field, FieldValue, JoinedRow};
+use rprof_profile::view::{EventSet, Field, FieldValue, JoinedRow, Row};
 use rprof_untrusted::printable;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -90,28 +91,25 @@ fn write_losses(profile: &Profile, set: &EventSet<'_>, out: &mut impl Write) -> 
 fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
     let options = table.options;
     let widths = widths_of(table);
+    let levels = options.hierarchy.then(|| Levels::of(table));
     if !options.layout.quiet {
         write_losses(table.profile, &table.set, out)?;
         Totals::write_heading(&table.set, options, out)?;
         writeln!(out, "#")?;
-        write_heading(table, &widths, out)?;
-    }
-    for row in &table.shown {
-        match &options.layout.separator {
-            None => write_row(table, row, &widths, out)?,
-            Some(separator) => separated::write_row(table, row, separator, &widths, out)?,
+        match &levels {
+            Some(levels) => levels.write_heading(out)?,
+            None => write_heading(table, &widths, out)?,
         }
-        if let Some(graph) = options.graph {
-            let row = &row.leader;
-            let weight = options.weight(row);
-            match options.layout.fit {
-                None => write_tree(table, row, graph, weight, out)?,
-                Some(fit) => {
-                    let mut tree = Vec::new();
-                    write_tree(table, row, graph, weight, &mut tree)?;
-                    write_fitted(&tree, fit, out)?;
-                }
-            }
+    }
+    for (at, shown) in table.shown.iter().enumerate() {
+        let row = &shown.row;
+        match (&levels, &options.layout.separator) {
+            (Some(levels), _) => levels.write_row(shown, table.shown.get(at + 1), out)?,
+            (None, None) => write_row(table, row, &widths, out)?,
+            (None, Some(separator)) => separated::write_row(table, row, separator, &widths, out)?,
+        }
+        if shown.is_innermost {
+            write_tree_of(table, &row.leader, out)?;
         }
     }
     if table.left_out.rows > 0 && !options.layout.quiet {
@@ -121,6 +119,22 @@ fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
     }
     writeln!(out)?;
     writeln!(out)
+}
+
+/// Writes the tree below a row, if there are trees.
+fn write_tree_of(table: &Table<'_>, row: &Row, out: &mut impl Write) -> io::Result<()> {
+    let Some(graph) = table.options.graph else {
+        return Ok(());
+    };
+    let weight = table.options.weight(row);
+    match table.options.layout.fit {
+        None => write_tree(table, row, graph, weight, out),
+        Some(fit) => {
+            let mut tree = Vec::new();
+            write_tree(table, row, graph, weight, &mut tree)?;
+            write_fitted(&tree, fit, out)
+        }
+    }
 }
 
 /// Writes a tree whose names are cut to fit.
@@ -133,9 +147,6 @@ fn write_fitted(tree: &[u8], fit: Fit, out: &mut impl Write) -> io::Result<()> {
     }
     Ok(())
 }
-
-/// The last column is not padded, and names may have thousands of characters: its dots end here.
-const LAST_COLUMN: usize = 60;
 
 /// How wide each column is.
 fn widths_of(table: &Table<'_>) -> Vec<usize> {
@@ -158,7 +169,7 @@ fn widths_of(table: &Table<'_>) -> Vec<usize> {
                 let cells = table
                     .shown
                     .iter()
-                    .map(|row| width(&table.cell(field, row, 0)));
+                    .map(|shown| width(&table.cell(field, &shown.row, 0)));
                 cells.max().unwrap_or(0)
             }
         };
@@ -180,7 +191,7 @@ fn widths_of(table: &Table<'_>) -> Vec<usize> {
 }
 
 /// What the sums of a group take beside those of its leader.
-fn others_width(table: &Table<'_>, field: Field) -> usize {
+pub(super) fn others_width(table: &Table<'_>, field: Field) -> usize {
     field.min_width() * table.set.others.len()
 }
 
@@ -231,7 +242,7 @@ fn write_row(
 }
 
 /// Appends what a column says of each event; returns how wide it is.
-fn push_sums(
+pub(super) fn push_sums(
     table: &Table<'_>,
     (field, row): (Field, &JoinedRow),
     columns: usize,
@@ -268,7 +279,7 @@ fn cut<'t>(
 }
 
 /// A text in its column, at the side where its field's cells stand.
-fn placed(text: &str, columns: usize, field: Field) -> String {
+pub(super) fn placed(text: &str, columns: usize, field: Field) -> String {
     match field.is_right() {
         true => format!("{text:>columns$}"),
         false => padded(text, columns),

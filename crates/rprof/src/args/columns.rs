@@ -14,6 +14,10 @@ pub(crate) struct ColumnArgs {
     #[arg(short = 's', long, value_name = "KEYS")]
     sort: Vec<String>,
 
+    /// A level for each key: rows of the first one, below each its rows by the next one. As with --no-children
+    #[arg(long, conflicts_with_all = ["fields", "field_separator", "column_widths"])]
+    pub(crate) hierarchy: bool,
+
     /// Columns to show, in this order; with + before them, beside the usual ones
     #[arg(short = 'F', long, value_name = "FIELDS")]
     fields: Vec<String>,
@@ -39,16 +43,17 @@ pub(crate) struct ColumnArgs {
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = parse_quantum)]
     pub(crate) time_quantum: u64,
 
-    /// Source files by their whole paths (srcline, srcfile)
+    /// Source files by their whole paths (srcline, srcfile, -g srcline)
     #[arg(long)]
     full_source_path: bool,
 }
 
 impl ColumnArgs {
-    /// The columns of a table, by default these keys; `recorded` says which fields a word is that only the recording knows.
+    /// The columns of a table, by default these keys, with one that another option adds; `recorded` says which fields a
+    /// word is that only the recording knows.
     pub(crate) fn columns(
         &self,
-        default: &[SortKey],
+        (default, added): (&[SortKey], Option<SortKey>),
         weighing: Weighing,
         recorded: &mut dyn FnMut(&str) -> Vec<Field>,
     ) -> Result<Columns> {
@@ -59,9 +64,14 @@ impl ColumnArgs {
             (self.show_total_period, Sum::Period),
         ];
         let sums = sums.into_iter().filter(|(is_shown, _)| *is_shown);
+        let fields = asked(&self.fields, "field", recorded)?;
+        let sort = asked(&self.sort, "sort key", recorded)?;
         let wanted = WantedColumns {
-            sort: asked(&self.sort, "sort key", recorded)?,
-            fields: asked(&self.fields, "field", recorded)?,
+            sort: match added {
+                Some(key) => sort.with(Field::Key(key), &fields),
+                None => sort,
+            },
+            fields,
             sums: sums.map(|(_, sum)| sum).collect(),
             latency: self.latency,
         };
@@ -92,11 +102,9 @@ impl ColumnArgs {
     /// Which places in the source columns show.
     pub(crate) fn positions(&self, columns: &Columns) -> WantedPositions {
         let keys = columns.keys();
-        let is_asked = keys.iter().any(|key| key.is_of_lines());
-        match (is_asked, self.full_source_path) {
-            (false, _) => WantedPositions::No,
-            (true, false) => WantedPositions::Names,
-            (true, true) => WantedPositions::Paths,
+        WantedPositions {
+            in_rows: keys.iter().any(|key| key.is_of_lines()),
+            full_paths: self.full_source_path,
         }
     }
 }

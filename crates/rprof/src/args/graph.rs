@@ -1,5 +1,6 @@
 //! `-g` of readers: how the stacks below a row are written.
 
+use rprof_profile::NodeKey;
 use rprof_profile::view::Order;
 use rprof_report::{Graph, NodeValue, PrintType};
 
@@ -12,10 +13,10 @@ const WORDS: &[(&str, Word)] = &[
     ("folded", Word::Print(PrintType::Folded)),
     ("caller", Word::Order(Order::Caller)),
     ("callee", Word::Order(Order::Callee)),
-    ("function", Word::Function),
-    ("address", Word::Missing),
-    ("srcline", Word::Missing),
-    ("branch", Word::Missing),
+    ("function", Word::Key(NodeKey::Function)),
+    ("address", Word::Key(NodeKey::Address)),
+    ("srcline", Word::Key(NodeKey::Srcline)),
+    ("branch", Word::Branch),
     ("percent", Word::Value(NodeValue::Percent)),
     ("period", Word::Value(NodeValue::Period)),
     ("count", Word::Value(NodeValue::Count)),
@@ -26,9 +27,9 @@ enum Word {
     None,
     Print(PrintType),
     Order(Order),
-    Function,
+    Key(NodeKey),
     /// perf has it.
-    Missing,
+    Branch,
     Value(NodeValue),
 }
 
@@ -37,6 +38,7 @@ enum Word {
 pub(crate) struct GraphWords {
     is_none: bool,
     order: Option<Order>,
+    nodes: NodeKey,
     graph: Graph,
 }
 
@@ -45,6 +47,7 @@ impl Default for GraphWords {
         Self {
             is_none: false,
             order: None,
+            nodes: NodeKey::default(),
             graph: Graph::DEFAULT,
         }
     }
@@ -62,11 +65,12 @@ impl GraphWords {
                 Some((_, Word::Print(print))) => words.graph.print = *print,
                 Some((_, Word::Order(order))) => words.order = Some(*order),
                 Some((_, Word::Value(value))) => words.graph.value = *value,
-                Some((_, Word::Function)) => {}
-                Some((known, Word::Missing)) => {
-                    return Err(format!(
-                        "stacks are counted by function, not by '{known}'; rprof script shows addresses"
-                    ));
+                Some((_, Word::Key(key))) => words.nodes = *key,
+                Some((_, Word::Branch)) => {
+                    return Err(
+                        "branches are no part of call trees here: rprof script -F +brstack shows them"
+                            .to_owned(),
+                    );
                 }
                 None if n_numbers == 0 => {
                     words.graph.min_percent = parse_threshold(word)?;
@@ -80,18 +84,30 @@ impl GraphWords {
 
     /// The trees that are asked for; perf's default order follows from what is counted.
     pub(crate) fn graph(self, children: bool, inverted: bool) -> Option<Graph> {
+        (!self.is_none).then_some(Graph {
+            order: self.order(children, inverted),
+            ..self.graph
+        })
+    }
+
+    /// Where trees begin, also if none are asked for.
+    pub(crate) fn order(self, children: bool, inverted: bool) -> Order {
         let default = match children {
             true => Order::Caller,
             false => Order::Callee,
         };
-        let order = match inverted {
+        match inverted {
             true => Order::Caller,
             false => self.order.unwrap_or(default),
-        };
-        (!self.is_none).then_some(Graph {
-            order,
-            ..self.graph
-        })
+        }
+    }
+
+    /// By what nodes are one.
+    pub(crate) fn nodes(self) -> NodeKey {
+        match self.is_none {
+            true => NodeKey::Function,
+            false => self.nodes,
+        }
     }
 }
 
@@ -100,7 +116,7 @@ fn parse_threshold(word: &str) -> Result<f64, String> {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
         _ => Err(format!(
             "'{word}' is neither a threshold in percent nor one of graph, fractal, flat, folded, none, caller, \
-             callee, function, percent, period, count"
+             callee, function, address, srcline, percent, period, count"
         )),
     }
 }
@@ -145,7 +161,7 @@ mod tests {
         };
         assert_eq!(graph("count,1.5,caller,7,fractal", true), Some(all));
         assert_eq!(graph("1,0", true).unwrap().print_limit, None);
-        for bad in ["upwards", "-1", "101", "NaN", "1,x", "address", "branch"] {
+        for bad in ["upwards", "-1", "101", "NaN", "1,x", "branch"] {
             assert!(GraphWords::parse(bad).is_err(), "{bad}");
         }
     }

@@ -24,8 +24,12 @@ pub(crate) struct InputArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
+    /// Inlined functions are frames of their own (default)
+    #[arg(long, overrides_with = "no_inline")]
+    inline: bool,
+
     /// Do not show inlined functions as frames of their own
-    #[arg(long)]
+    #[arg(long, overrides_with = "inline")]
     pub(crate) no_inline: bool,
 
     /// How names are shown: short, full (with parameters), folded (without template arguments) or no

@@ -19,6 +19,7 @@ mod layout;
 mod limits;
 mod list;
 mod mode;
+mod parent;
 mod record;
 mod recording;
 mod report;
@@ -44,6 +45,7 @@ pub(crate) use layout::{LayoutArgs, ReportFormat};
 pub(crate) use limits::LimitArgs;
 pub(crate) use list::ListArgs;
 pub(crate) use mode::ModeArgs;
+pub(crate) use parent::ParentArgs;
 use record::parse_control;
 pub(crate) use record::{CallChainArgs, CallGraph, EventArgs, OutputArgs, RecordArgs, TargetArgs};
 pub(crate) use recording::Recording;
@@ -119,7 +121,7 @@ pub(crate) enum Command {
     #[command(hide = true, name = STAT_REPORT, bin_name = "rprof stat report")]
     StatReport(StatReportArgs),
     /// Show where samples were taken, as a table with call trees
-    Report(ReportArgs),
+    Report(Box<ReportArgs>),
     /// Draw a flame graph (SVG) of a recording, or of a command that is recorded first
     Flame(Box<FlameArgs>),
     /// Write what other viewers read: Firefox Profiler, speedscope, pprof and more

@@ -3,7 +3,7 @@
 use super::graph::GraphWords;
 use super::{
     ColumnArgs, FdeArgs, FoldArgs, GroupArgs, HeaderArgs, InputArgs, LayoutArgs, ModeArgs,
-    StrictArgs, columns, examples,
+    ParentArgs, StrictArgs, columns, examples,
 };
 use crate::screen::PagerArgs;
 use clap::ValueEnum;
@@ -47,7 +47,8 @@ pub(crate) struct ReportArgs {
     pub(crate) mode: ModeArgs,
 
     /// Call trees: graph, fractal (shares of the caller), flat, folded or none; caller or callee; a threshold in
-    /// percent, then how many branches next to each other; percent, period or count. Such as callee,fractal,2
+    /// percent, then how many branches next to each other; function, address or srcline: what nodes stand for; percent,
+    /// period or count. Such as callee,fractal,2
     #[arg(
         short = 'g',
         long = "call-graph",
@@ -68,6 +69,9 @@ pub(crate) struct ReportArgs {
 
     #[command(flatten)]
     pub(crate) columns: ColumnArgs,
+
+    #[command(flatten)]
+    pub(crate) parent: ParentArgs,
 
     /// Leave out rows below this percentage
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = parse_percent)]

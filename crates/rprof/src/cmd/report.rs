@@ -26,11 +26,12 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     check_form(args)?;
     let folded = args.layout.format == ReportFormat::Folded;
-    let weighing = match args.no_children {
+    let weighing = match args.no_children || args.columns.hierarchy {
         true => Weighing::Own,
         false => Weighing::WithChildren,
     };
     let words = args.graph.unwrap_or_default();
+    let order = words.order(!args.no_children, args.inverted);
     let graph = words.graph(!args.no_children, args.inverted);
     let graph = graph.filter(|_| args.layout.format.has_trees());
     let graph = graph.map(|graph| Graph {
@@ -40,9 +41,11 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let reader = open(args.input.recording.path(), args.input.limits);
     let reader = reader.map_err(|error| {
         // Words that no recording could know are said first.
-        let columns = args
-            .columns
-            .columns(SortKey::DEFAULT, weighing, &mut |_| Vec::new());
+        let columns =
+            args.columns
+                .columns((SortKey::DEFAULT, args.parent.key()), weighing, &mut |_| {
+                    Vec::new()
+                });
         columns.err().unwrap_or(error)
     })?;
     let pager = args.paging.or(paging).pager();
@@ -71,10 +74,13 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     };
     let mut trace_fields = TraceFields::of(&reader);
     let table = table_options(args, (mode, weighing), graph, &mut trace_fields)?;
+    let has_parents = args.parent.is_asked(&table.columns.keys());
     let options = Options {
+        nodes: words.nodes(),
         filter: args.input.filter(),
         stacks: table.columns.weighing == Weighing::WithChildren
             || table.graph.is_some()
+            || has_parents
             || args.fold.is_asked()
             || args.stats
             || folded,
@@ -91,8 +97,12 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         },
     };
     let mut profile = read(&reader, &options)?;
-    args.fold.apply(&mut profile);
     warn(&profile, &reader, &args.input);
+    if has_parents {
+        let nothing = args.parent.apply(&mut profile, order);
+        nothing.into_iter().for_each(say::warning);
+    }
+    args.fold.apply(&mut profile);
     pager.write(|mut out| {
         let written = out.write_all(header.as_bytes());
         let written = written.and_then(|()| match args.layout.format {
@@ -133,6 +143,7 @@ fn check_form(args: &ReportArgs) -> Result<()> {
     }
     let of_table = [
         (args.graph.is_some(), "-g"),
+        (args.columns.hierarchy, "--hierarchy"),
         (args.inverted, "-G"),
         (args.children || args.no_children, "--children"),
         (args.percent_limit > 0.0, "--percent-limit"),
@@ -167,7 +178,9 @@ fn table_options(
     let reader = trace_fields.reader();
     let default = ModeArgs::default_keys(reader, mode);
     let recorded = &mut |word: &str| trace_fields.fields(word);
-    let mut columns = args.columns.columns(&default, weighing, recorded)?;
+    let mut columns = args
+        .columns
+        .columns((&default, args.parent.key()), weighing, recorded)?;
     ModeArgs::check(reader, mode, &columns)?;
     columns.trace_fields = match args.layout.format {
         // Headings as perf's.
@@ -180,17 +193,18 @@ fn table_options(
     };
     let filter = args.input.filter();
     let has_children = columns.shown.contains(&Field::Sum(Sum::OverheadChildren));
-    if has_children && args.no_children {
+    if has_children && (args.no_children || args.columns.hierarchy) {
         return Err(usage(
-            "overhead_children needs what --no-children leaves out",
+            "overhead_children needs what --no-children and --hierarchy leave out",
         ));
     }
     Ok(TableOptions {
         columns,
+        hierarchy: args.columns.hierarchy,
         events: args.groups.tables(),
         graph,
         percent_limit: args.percent_limit,
-        is_filtered: !filter.accepts_all(),
+        is_filtered: !filter.accepts_all() || args.parent.is_filter(),
         percentage: match args.percentage {
             PercentageOf::Absolute => Percentage::Absolute,
             PercentageOf::Relative => Percentage::Relative,

@@ -25,8 +25,8 @@ impl Merge<'_, '_, '_> {
             self.path.clear();
             let mut at = Some(node);
             while let Some(here) = at {
-                let function = self.function_of(here);
-                self.path.push(function);
+                let key = self.key_of(here);
+                self.path.push(key);
                 at = here.parent.map(|parent| &nodes[parent as usize]);
             }
             if self.order == Order::Caller {
@@ -67,9 +67,9 @@ impl Merge<'_, '_, '_> {
         false
     }
 
-    /// Nodes merge by function, wherever in it they are.
-    fn function_of(&self, node: &Node) -> FrameId {
-        self.rows.profile.frames.function_of(node.frame)
+    /// What nodes merge by.
+    fn key_of(&self, node: &Node) -> FrameId {
+        self.rows.profile.frames.node_of(node.frame)
     }
 
     fn merge_below(&mut self, top: u32) {
@@ -81,9 +81,9 @@ impl Merge<'_, '_, '_> {
         let mut todo = vec![(top, start)];
         while let Some((idx, parent)) = todo.pop() {
             let node = &nodes[idx as usize];
-            let function = self.function_of(node);
+            let key = self.key_of(node);
             let here = match self.order {
-                Order::Caller => Some(self.merged.child(parent, 0, function)),
+                Order::Caller => Some(self.merged.child(parent, 0, key)),
                 Order::Callee => parent,
             };
             let is_own = self.is_of(self.rows.self_row_of_node[idx as usize]);
@@ -102,8 +102,8 @@ impl Merge<'_, '_, '_> {
         let mut at = Some(from);
         while let Some(idx) = at {
             let node = &nodes[idx as usize];
-            let function = self.function_of(node);
-            to = Some(self.merged.child(to, 0, function));
+            let key = self.key_of(node);
+            to = Some(self.merged.child(to, 0, key));
             at = node.parent;
         }
         to

@@ -81,7 +81,7 @@ impl Counts {
 /// One node of a [`CallTree`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallNode {
-    /// The function.
+    /// The function, or the place in it that its nodes are told apart by.
     pub frame: FrameId,
     /// The node further out, towards the root.
     pub parent: Option<u32>,

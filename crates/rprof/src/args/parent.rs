@@ -1,0 +1,62 @@
+//! `--parent`: samples by a caller of theirs.
+
+use regex_lite::Regex;
+use rprof_profile::view::{Order, SortKey};
+use rprof_profile::{Dimension, Others, Profile};
+
+/// Where `--help` has them.
+const HEADING: &str = "Filters";
+
+/// Which functions are parents.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ParentArgs {
+    /// Tell rows apart by the caller whose name this regular expression accepts: the first one from where trees begin.
+    /// The sort key parent does so, too
+    #[arg(help_heading = HEADING, short = 'p', long, value_name = "REGEX", value_parser = Regex::new)]
+    parent: Option<Regex>,
+
+    /// Only samples that have such a caller
+    #[arg(help_heading = HEADING, short = 'x', long)]
+    exclude_other: bool,
+}
+
+impl ParentArgs {
+    /// perf's expression for the sort key, if there is no other.
+    const DEFAULT: &str = "^sys_|^do_page_fault";
+
+    /// The sort key that `--parent` adds.
+    pub(crate) fn key(&self) -> Option<SortKey> {
+        let key = SortKey::Dimension(Dimension::Parent);
+        self.parent.is_some().then_some(key)
+    }
+
+    /// Whether samples are left out.
+    pub(crate) fn is_filter(&self) -> bool {
+        self.exclude_other
+    }
+
+    /// Whether parents have to be found for rows with these keys.
+    pub(crate) fn is_asked(&self, keys: &[SortKey]) -> bool {
+        self.exclude_other || keys.contains(&SortKey::Dimension(Dimension::Parent))
+    }
+
+    /// Finds the parents of all samples; says if none is left.
+    pub(crate) fn apply(&self, profile: &mut Profile, from: Order) -> Option<String> {
+        let default = Regex::new(Self::DEFAULT).ok();
+        let names = self.parent.as_ref().or(default.as_ref())?;
+        let others = match self.exclude_other {
+            true => Others::LeftOut,
+            false => Others::Kept,
+        };
+        let n_nodes = |profile: &Profile| -> usize {
+            let events = profile.events.iter();
+            events.map(|event| event.tree.nodes().len()).sum()
+        };
+        let had_nodes = n_nodes(profile) > 0;
+        profile.find_parents(|name| names.is_match(name), from, others);
+        (had_nodes && n_nodes(profile) == 0).then(|| {
+            let name = names.as_str();
+            format!("no caller has a name that '{name}' (--parent) accepts: --exclude-other leaves all samples out")
+        })
+    }
+}
