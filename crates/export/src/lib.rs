@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use rprof_export::{Folded, Format, Json};
-//! use rprof_profile::{DimensionValues, EventKind, EventProfile, FrameInfo, Group, Level, Loss, Profile, SampleCount, Sampling, Tally, TallyParts};
+//! use rprof_profile::{EventKind, EventProfile, FrameInfo, Group, Level, Loss, Profile, SampleCount, Sampling, Tally, TallyParts, ValuesId};
 //! use rprof_untrusted::Untrusted;
 //!
 //! let mut profile = Profile::default();
@@ -24,7 +24,7 @@
 //! let count = SampleCount { samples: 3, weight: 3_000_000 };
 //! tally.add_stack(group, stack.into_iter(), count);
 //! let TallyParts { tree, groups: comms, samples, weight } = tally.into_parts();
-//! let group = |comm| Group { comm, values: DimensionValues::default() };
+//! let group = |comm| Group { comm, values: ValuesId::NONE };
 //! profile.events.push(EventProfile {
 //!     name: Untrusted::new("cpu-clock".to_owned()),
 //!     kind: EventKind::CpuTime,

@@ -152,8 +152,8 @@ impl Stacks {
             let group: &Group = &event.groups[idx as usize];
             (
                 profile.strings.of(group.comm).into_raw(),
-                group.values.number(Dimension::Pid),
-                group.values.number(Dimension::Tid),
+                profile.values.of(group.values).number(Dimension::Pid),
+                profile.values.of(group.values).number(Dimension::Tid),
             )
         };
         groups.sort_by(|&a, &b| group(a).cmp(&group(b)));
@@ -212,7 +212,7 @@ impl Stacks {
                 json.key("comm")
                     .text(profile.strings.of(group.comm).into_raw());
                 for id in [Dimension::Pid, Dimension::Tid] {
-                    if let Some(number) = group.values.number(id) {
+                    if let Some(number) = profile.values.of(group.values).number(id) {
                         json.key(id.name()).signed(number);
                     }
                 }

@@ -9,6 +9,10 @@ use cells::{
 };
 
 mod cells;
+mod sets;
+
+pub(crate) use sets::AlikeSets;
+pub use sets::{ValueSets, ValuesId};
 
 macro_rules! dimensions {
     ($($dimension:ident = $name:literal, $heading:literal, $cell:ident, $doc:literal;)*) => {
@@ -186,6 +190,9 @@ pub struct DimensionValues([Option<(Dimension, DimensionValue)>; Self::MOST]);
 impl DimensionValues {
     /// How many dimensions there are at most, at once.
     pub const MOST: usize = 12;
+
+    /// None at all.
+    pub const NONE: Self = Self([None; Self::MOST]);
 
     /// The value in a dimension.
     pub fn get(&self, dimension: Dimension) -> Option<DimensionValue> {

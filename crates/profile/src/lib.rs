@@ -27,7 +27,7 @@ pub mod view;
 
 pub use about::{About, Coverage, EventKind, Sampling, WallClock};
 pub use comm::without_digits;
-pub use dimension::{Dimension, DimensionValue, DimensionValues};
+pub use dimension::{Dimension, DimensionValue, DimensionValues, ValueSets, ValuesId};
 pub use filter::{Ancestor, EventSwitches, Filter, FilterError, NameList, TimeSlices};
 pub use fold::{Fold, Others};
 pub use frames::{FrameId, FrameInfo, Frames, Level, NodeKey, NodePlace, Position};

@@ -1,7 +1,7 @@
 //! A frozen profile.
 
 use crate::{
-    About, DimensionValues, EventKind, Frames, Gaps, Sampling, StrId, Strings, Tree, Unwound,
+    About, EventKind, Frames, Gaps, Sampling, StrId, Strings, Tree, Unwound, ValueSets, ValuesId,
 };
 use rprof_base::Share;
 use rprof_untrusted::Untrusted;
@@ -12,7 +12,7 @@ pub struct Group {
     /// Name of the thread.
     pub comm: StrId,
     /// Process, CPU and the like.
-    pub values: DimensionValues,
+    pub values: ValuesId,
 }
 
 /// Samples that are missing.
@@ -77,6 +77,8 @@ pub struct Profile {
     pub strings: Strings,
     /// Functions.
     pub frames: Frames,
+    /// Values of groups.
+    pub values: ValueSets,
     /// Events, in the recording's order; those that only carry sideband are left out.
     pub events: Vec<EventProfile>,
     /// Groups of them, as far as the recording says; each event is in one at most.
@@ -110,6 +112,7 @@ impl Default for Profile {
             about: About::default(),
             strings: Strings::default(),
             frames: Frames::default(),
+            values: ValueSets::default(),
             events: Vec::new(),
             event_groups: Vec::new(),
             unnamed: Vec::new(),

@@ -4,8 +4,8 @@
 //! `*name` is JIT code.
 
 use crate::{
-    DimensionValues, EventKind, EventProfile, FrameId, FrameInfo, Group, Level, Loss, Profile,
-    SampleCount, Sampling, Tally, TallyParts, Tree,
+    EventKind, EventProfile, FrameId, FrameInfo, Group, Level, Loss, Profile, SampleCount,
+    Sampling, Tally, TallyParts, Tree, ValuesId,
 };
 use rprof_untrusted::Untrusted;
 
@@ -65,7 +65,7 @@ pub fn counted(profile: &mut Profile, tally: Tally<u32>) -> EventProfile {
     } = tally.into_parts();
     let group = Group {
         comm: profile.strings.intern("prog"),
-        values: DimensionValues::default(),
+        values: ValuesId::NONE,
     };
     EventProfile {
         kind: EventKind::Cycles,

@@ -3,6 +3,7 @@
 mod error;
 mod flame;
 mod gaps;
+mod in_order;
 mod quality;
 mod stats;
 mod table;

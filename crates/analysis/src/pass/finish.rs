@@ -105,7 +105,7 @@ fn add_event(
     };
     let groups = groups.into_iter().map(|group: GroupKey| Group {
         comm: naming.strings.intern(comm_text(history, group.name).raw()),
-        values: group.values(grouping, &mut naming),
+        values: profile.values.intern(group.values(grouping, &mut naming)),
     });
     let groups = groups.collect();
     profile.events.push(EventProfile {

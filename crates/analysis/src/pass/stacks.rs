@@ -16,9 +16,9 @@ use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_profile::{SampleCount, Tally, TallyParts};
 
-/// Bytes of stacks that are kept, by all threads together: some 350,000 of 40 frames. Those of the chunks at hand may
+/// Bytes of stacks that are kept, by all threads together: some 700,000 of 40 frames. Those of the chunks at hand may
 /// come on top.
-pub(super) const ROOM: usize = 64 << 20;
+pub(super) const ROOM: usize = 128 << 20;
 
 /// What the stacks pass found.
 pub(super) struct FoundStacks {

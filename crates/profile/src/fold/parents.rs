@@ -1,7 +1,7 @@
 //! Samples told apart by a caller of theirs: perf's `--parent`.
 
 use crate::view::Order;
-use crate::{Dimension, DimensionValue, EventProfile, Group, Profile, StrId, Tree};
+use crate::{Dimension, DimensionValue, EventProfile, Group, Profile, StrId, Tree, ValueSets};
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 
@@ -40,14 +40,14 @@ impl Profile {
             others,
         };
         for event in &mut self.events {
-            event.split(&parents);
+            event.split(&parents, &mut self.values);
         }
     }
 }
 
 impl EventProfile {
     /// Counts its stacks again, each in the group of its parent.
-    fn split(&mut self, parents: &Parents) {
+    fn split(&mut self, parents: &Parents, values: &mut ValueSets) {
         let mut tree = Tree::default();
         let mut groups: Interner<u32, Group, RandomState> = Interner::default();
         let mut found: Vec<Option<StrId>> = Vec::with_capacity(self.tree.nodes().len());
@@ -66,7 +66,9 @@ impl EventProfile {
             }
             let mut group = self.groups[node.group as usize];
             let name = DimensionValue::Text(parent.unwrap_or(parents.other));
-            group.values.set(Dimension::Parent, Some(name));
+            let mut with_parent = *values.of(group.values);
+            with_parent.set(Dimension::Parent, Some(name));
+            group.values = values.intern(with_parent);
             let group = groups.intern(group);
             path.clear();
             let mut at = Some(node);

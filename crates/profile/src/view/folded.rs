@@ -267,7 +267,7 @@ fn safe(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DimensionValues, testing};
+    use crate::{ValuesId, testing};
 
     fn folded(stacks: &[(&str, u64)]) -> FoldedStacks {
         let profile = testing::profile(stacks);
@@ -311,7 +311,7 @@ mod tests {
         let groups: Vec<Group> = groups
             .map(|comm| Group {
                 comm: profile.strings.intern(comm),
-                values: DimensionValues::default(),
+                values: ValuesId::NONE,
             })
             .into();
         let names = |threads| thread_labels(&profile, &groups, threads).join(" ");

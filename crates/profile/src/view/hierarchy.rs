@@ -3,6 +3,7 @@
 use super::joined::JoinedRow;
 use super::row::RowKey;
 use super::{Columns, Rows, SortKey};
+use crate::dimension::AlikeSets;
 use foldhash::HashMap;
 
 /// A row, and where in a hierarchy it is.
@@ -35,11 +36,15 @@ pub fn levels(
     columns: &Columns,
     first: usize,
 ) -> Vec<LevelRow> {
+    let keys = columns.keys();
+    let values = &leader.profile.values;
+    let alike = (1..=keys.len()).map(|n| values.alike_in(&SortKey::dimensions(&keys[..n])));
     let mut levels = Levels {
         leader,
         columns,
         first,
-        keys: columns.keys(),
+        alike: alike.collect(),
+        keys,
         all: Vec::new(),
     };
     let rows: Vec<&JoinedRow> = rows.iter().collect();
@@ -53,6 +58,8 @@ struct Levels<'l, 'p> {
     columns: &'l Columns,
     first: usize,
     keys: Vec<SortKey>,
+    /// By level: of the dimensions down to it.
+    alike: Vec<AlikeSets>,
     all: Vec<LevelRow>,
 }
 
@@ -69,7 +76,8 @@ impl Levels<'_, '_> {
             return;
         };
         let is_innermost = depth + 1 == self.keys.len();
-        for Summed { row, of } in self.summed(rows, outer, key) {
+        let alike = &self.alike[depth];
+        for Summed { row, of } in self.summed(rows, outer, (key, alike)) {
             let key = row.leader.key;
             // The same sums, and what trees need.
             let row = match *of.as_slice() {
@@ -86,12 +94,17 @@ impl Levels<'_, '_> {
     }
 
     /// Sums of rows by one more key, in order.
-    fn summed<'r>(&self, rows: &[&'r JoinedRow], outer: RowKey, key: SortKey) -> Vec<Summed<'r>> {
+    fn summed<'r>(
+        &self,
+        rows: &[&'r JoinedRow],
+        outer: RowKey,
+        (key, alike): (SortKey, &AlikeSets),
+    ) -> Vec<Summed<'r>> {
         let mut numbers: HashMap<RowKey, usize> = HashMap::default();
         let mut sums: Vec<Summed<'r>> = Vec::new();
         for &row in rows {
             let mut own = outer;
-            key.copy(&row.leader.key, &mut own);
+            key.copy(&row.leader.key, &mut own, alike);
             let number = *numbers.entry(own).or_insert_with(|| {
                 sums.push(Summed {
                     row: JoinedRow::empty(own, row.others.len()),

@@ -58,7 +58,7 @@ fn profile_of(stacks: &[Stack]) -> Profile {
             values.set(Dimension::Cpu, Some(DimensionValue::Number(cpu.into())));
             Group {
                 comm: profile.strings.intern(&format!("thread{thread}")),
-                values,
+                values: profile.values.intern(values),
             }
         })
         .collect();

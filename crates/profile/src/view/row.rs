@@ -1,13 +1,14 @@
 //! One row of a table.
 
-use crate::{DimensionValues, FrameId, Level, StrId};
+use crate::{FrameId, Level, StrId, ValuesId};
 use rprof_base::Share;
 
 /// What a row stands for; parts that are no sort key are `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct RowKey {
     pub(crate) comm: Option<StrId>,
-    pub(crate) values: DimensionValues,
+    /// A set with the values in those dimensions that are sort keys: of all that have them, the first one.
+    pub(crate) values: ValuesId,
     pub(crate) image: Option<StrId>,
     pub(crate) frame: Option<FrameId>,
     /// File and line in the source; without the line where only files are told apart.

@@ -133,10 +133,11 @@ impl<'p> Rows<'p> {
     /// The time that passed is the weight divided by the threads that ran then, which a node's group says.
     fn sum_latency(&mut self) {
         let (event, totals) = (self.event, self.event.tree.totals());
+        let values = &self.profile.values;
         let nodes = event.tree.nodes();
         let part = |weight: u64, node: usize| {
             let group = event.groups.get(nodes[node].group as usize);
-            let number = |group: &Group| group.values.number(Dimension::Parallelism);
+            let number = |group: &Group| values.of(group.values).number(Dimension::Parallelism);
             let n_threads = group.and_then(number).unwrap_or(1).max(1);
             let part = i128::from(weight) * LATENCY_PARTS / i128::from(n_threads);
             u64::try_from(part).unwrap_or(u64::MAX)
@@ -221,11 +222,14 @@ impl<'p> Rows<'p> {
 /// Groups are few and nodes many: keys of groups get numbers first, so that a node's is one number to be hashed.
 fn number_rows(profile: &Profile, event: &EventProfile, keys: &[SortKey]) -> (Vec<Row>, Vec<u32>) {
     let mut group_keys: Interner<u32, RowKey, RandomState> = Interner::default();
+    let alike = profile.values.alike_in(&SortKey::dimensions(keys));
+    let has_comm = keys.contains(&SortKey::Comm);
     let groups = event.groups.iter().map(|group| {
-        let mut key = RowKey::default();
-        keys.iter()
-            .for_each(|part| part.fill_group(&mut key, group));
-        group_keys.intern(key)
+        group_keys.intern(RowKey {
+            comm: has_comm.then_some(group.comm),
+            values: alike.first(group.values),
+            ..RowKey::default()
+        })
     });
     let groups: Vec<u32> = groups.collect();
     let mut codes = Codes::of(keys, profile);

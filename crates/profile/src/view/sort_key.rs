@@ -1,7 +1,8 @@
 //! What rows are grouped by: perf's sort keys.
 
 use super::row::{FieldValue, RowKey};
-use crate::{Dimension, DimensionValue, FrameId, Group, Profile, StrId};
+use crate::dimension::AlikeSets;
+use crate::{Dimension, DimensionValue, FrameId, Profile, StrId};
 use std::cmp::Ordering;
 
 /// One column that makes rows differ.
@@ -102,15 +103,6 @@ impl SortKey {
         }
     }
 
-    /// Puts this key's part of a group, if it is of groups, into a row's key.
-    pub(super) fn fill_group(self, row: &mut RowKey, group: &Group) {
-        match self {
-            Self::Comm => row.comm = Some(group.comm),
-            Self::Dimension(one) => row.values.set(one, group.values.get(one)),
-            Self::Dso | Self::Symbol | Self::Srcline | Self::Srcfile => {}
-        }
-    }
-
     /// Puts this key's part of a function, if it is of functions, into a row's key.
     pub(super) fn fill_frame(self, row: &mut RowKey, frame: FrameId, profile: &Profile) {
         match self {
@@ -129,11 +121,11 @@ impl SortKey {
         }
     }
 
-    /// Puts this key's part of a row's key into another one, in the order of keys.
-    pub(super) fn copy(self, from: &RowKey, to: &mut RowKey) {
+    /// Puts this key's part of a row's key into another one, in the order of keys; `alike` is of the dimensions so far.
+    pub(super) fn copy(self, from: &RowKey, to: &mut RowKey, alike: &AlikeSets) {
         match self {
             Self::Comm => to.comm = from.comm,
-            Self::Dimension(one) => to.values.set(one, from.values.get(one)),
+            Self::Dimension(_) => to.values = alike.first(from.values),
             Self::Dso => to.image = from.image,
             Self::Symbol => to.frame = from.frame,
             Self::Srcline => to.position = from.position,
@@ -151,7 +143,7 @@ impl SortKey {
         match self {
             Self::Comm => text(row.comm),
             Self::Dimension(one) => {
-                let value = row.values.get(one);
+                let value = profile.values.of(row.values).get(one);
                 value.map_or_else(String::new, |value| one.cell(value, &profile.strings))
             }
             Self::Dso => text(row.image),
@@ -169,7 +161,7 @@ impl SortKey {
     /// What it says of a row, for other programs.
     pub(super) fn value(self, row: &RowKey, profile: &Profile) -> FieldValue {
         match self {
-            Self::Dimension(one) => match row.values.get(one) {
+            Self::Dimension(one) => match profile.values.of(row.values).get(one) {
                 None => FieldValue::None,
                 Some(DimensionValue::Number(number)) => FieldValue::Number(number.into()),
                 Some(DimensionValue::Text(id)) => {
@@ -190,9 +182,11 @@ impl SortKey {
             // Equal texts have one number.
             Self::Comm if a.comm == b.comm => Ordering::Equal,
             Self::Comm => text(a.comm).cmp(&text(b.comm)),
+            Self::Dimension(_) if a.values == b.values => Ordering::Equal,
             Self::Dimension(one) => {
                 let value = |row: &RowKey| {
-                    row.values.get(one).map(|value| match value {
+                    let value = profile.values.of(row.values).get(one);
+                    value.map(|value| match value {
                         DimensionValue::Number(number) => (number, None),
                         DimensionValue::Task(id, _) => (id.into(), None),
                         DimensionValue::Text(id) => {

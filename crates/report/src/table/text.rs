@@ -2,6 +2,7 @@
 
 use super::hierarchy::Levels;
 use super::{LAST_COLUMN, Layout, Table, TableOptions, separated};
+use crate::in_order::write_in_order;
 use crate::quality::{quality_advice, quality_line};
 use crate::text::{Fit, padded, shrunk, split_tree_line, start, width};
 use crate::totals::Totals;
@@ -13,6 +14,7 @@ use rprof_profile::view::{EventSet, Field, FieldValue, JoinedRow, Row};
 use rprof_untrusted::printable;
 use std::borrow::Cow;
 use std::io::{self, Write};
+use std::ops::Range;
 
 /// Writes a table for each event, then how stacks ended that were unwound, and what could not be
 /// named or used.
@@ -101,17 +103,25 @@ fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
             None => write_heading(table, &widths, out)?,
         }
     }
-    for (at, shown) in table.shown.iter().enumerate() {
+    let write_row = |at: usize, out: &mut Vec<u8>| -> io::Result<()> {
+        let Some(shown) = table.shown.get(at) else {
+            return Ok(());
+        };
         let row = &shown.row;
         match (&levels, &options.layout.separator) {
             (Some(levels), _) => levels.write_row(shown, table.shown.get(at + 1), out)?,
             (None, None) => write_row(table, row, &widths, out)?,
             (None, Some(separator)) => separated::write_row(table, row, separator, &widths, out)?,
         }
-        if shown.is_innermost {
-            write_tree_of(table, &row.leader, out)?;
+        match shown.is_innermost {
+            true => write_tree_of(table, &row.leader, out),
+            false => Ok(()),
         }
-    }
+    };
+    let write_rows = |rows: Range<usize>, out: &mut Vec<u8>| {
+        rows.into_iter().try_for_each(|at| write_row(at, out))
+    };
+    write_in_order(table.shown.len(), write_rows, out)?;
     if table.left_out.rows > 0 && !options.layout.quiet {
         let rows = Counted::new(table.left_out.rows as u64, "row more", "rows more");
         let share = Share::of(table.left_out.weight, table.totals.weight);
