@@ -129,7 +129,10 @@ impl Crossed {
 
     /// Our percentages alone: they sum to what they claim.
     pub(super) fn sums(&mut self) {
-        let comms = self.top("comm").join(",");
+        let comms = self
+            .top("comm")
+            .first()
+            .map_or("*".to_owned(), Clone::clone);
         let report = |args: &[&str]| {
             let mut rprof = rprof(["report", "-s", self.by, "--percentage", "relative", "-i"]);
             run(rprof.arg(&self.file).args(args)).ok().stdout
@@ -140,7 +143,12 @@ impl Crossed {
             &[][..],
             &["--percent-limit", "1"],
             &["--percent-limit", "7"],
-            &["-c", &comms, "--percent-limit", "3"],
+            &[
+                "-c",
+                comms.split(",*").next().unwrap_or("*"),
+                "--percent-limit",
+                "3",
+            ],
             &["--limit", "2"],
         ] {
             wrong.extend(wrong_sums(&report(&[&flat, more].concat())));

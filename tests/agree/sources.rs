@@ -268,7 +268,6 @@ const OF_OTHERS: &[&str] = &[
     "quipper/perf.data.branch-4.14",
     "quipper/perf.data.ctx_switch_namespaces-4.14",
     "quipper/perf.data.group_desc-4.14",
-    "quipper/perf.data.hybrid_topology",
     "quipper/perf.data.piped.header_features-4.16",
     "quipper/perf.data.piped.lost_samples-4.4",
     "quipper/perf.data.remmap-3.2",
