@@ -272,7 +272,6 @@ const OF_OTHERS: &[&str] = &[
     "quipper/perf.data.piped.lost_samples-4.4",
     "quipper/perf.data.remmap-3.2",
     "quipper/perf.data.singleprocess-3.8",
-    "simpleperf/perf_with_jit_symbol.data",
     "simpleperf/perf_with_two_event_types.data",
     "simpleperf/two_process_perf.data",
 ];
