@@ -72,6 +72,8 @@ impl Row {
         self.self_weight = self.self_weight.saturating_add(other.self_weight);
         self.self_samples += other.self_samples;
         self.total_weight = self.self_weight;
+        self.self_latency = self.self_latency.saturating_add(other.self_latency);
+        self.total_latency = self.self_latency;
         for (sum, weight) in self.self_weights.iter_mut().zip(other.self_weights) {
             *sum = sum.saturating_add(weight);
         }

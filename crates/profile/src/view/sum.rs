@@ -119,6 +119,11 @@ impl Sum {
         matches!(self, Self::Latency | Self::LatencyChildren)
     }
 
+    /// Whether it is also of what rows called.
+    pub const fn is_of_children(self) -> bool {
+        matches!(self, Self::OverheadChildren | Self::LatencyChildren)
+    }
+
     pub(super) const fn is_share(self) -> bool {
         !matches!(self, Self::Samples | Self::Period)
     }

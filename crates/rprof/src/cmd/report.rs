@@ -15,7 +15,7 @@ use anyhow::{Context, Result};
 use rprof_analysis::{GroupBy, Options, SortMode};
 use rprof_export::{Folded, Format};
 use rprof_profile::Profile;
-use rprof_profile::view::{Field, SortKey, Sum, Weighing};
+use rprof_profile::view::{Field, SortKey, Weighing};
 use rprof_report::{
     Graph, Layout, Percentage, TableOptions, write_csv, write_json, write_markdown, write_stats,
     write_table,
@@ -169,6 +169,26 @@ fn write_folded(profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
     Folded { event }.write(profile, out)
 }
 
+/// Refuses sums of what rows called where that is not counted.
+fn check_children(args: &ReportArgs, fields: &[Field]) -> Result<()> {
+    let flags = [
+        (args.no_children, "--no-children"),
+        (args.columns.hierarchy, "--hierarchy"),
+    ];
+    let is_of_children = |field: &&Field| matches!(field, Field::Sum(sum) if sum.is_of_children());
+    let sum = fields.iter().find(is_of_children);
+    match (sum, flags.iter().find(|(is_given, _)| *is_given)) {
+        (Some(sum), Some((_, flag))) => {
+            let name = sum.name();
+            Err(usage(format_args!(
+                "{name} is a sum of what rows called, and {flag} counts only their own samples: without {flag}, \
+                 or without {name}"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn table_options(
     args: &ReportArgs,
     (mode, weighing): (SortMode, Weighing),
@@ -192,12 +212,7 @@ fn table_options(
         _ => trace_fields.names(),
     };
     let filter = args.input.filter();
-    let has_children = columns.shown.contains(&Field::Sum(Sum::OverheadChildren));
-    if has_children && (args.no_children || args.columns.hierarchy) {
-        return Err(usage(
-            "overhead_children needs what --no-children and --hierarchy leave out",
-        ));
-    }
+    check_children(args, &columns.order)?;
     Ok(TableOptions {
         columns,
         hierarchy: args.columns.hierarchy,
