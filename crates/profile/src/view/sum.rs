@@ -1,6 +1,6 @@
 //! What columns sum up over the samples of rows.
 
-use super::row::Row;
+use super::row::Sums;
 use crate::Level;
 
 /// What a column sums up over the samples of a row.
@@ -100,7 +100,7 @@ impl Sum {
     }
 
     /// The sum of a row.
-    pub fn of(self, row: &Row) -> u64 {
+    pub fn of(self, row: &Sums) -> u64 {
         match self {
             Self::Overhead | Self::Period => row.self_weight,
             Self::OverheadChildren => row.total_weight,

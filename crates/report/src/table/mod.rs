@@ -262,13 +262,13 @@ impl<'p> Table<'p> {
     /// What a column says of an event's part of a row, as perf shows it.
     pub(crate) fn cell(&self, field: Field, row: &JoinedRow, event: usize) -> String {
         let whole = self.whole(field, event);
-        field.cell(row.of(event), whole, self.profile)
+        field.cell((&row.leader.key, row.of(event)), whole, self.profile)
     }
 
     /// The same for other programs.
     pub(crate) fn value(&self, field: Field, row: &JoinedRow, event: usize) -> FieldValue {
         let whole = self.whole(field, event);
-        field.value(row.of(event), whole, self.profile)
+        field.value((&row.leader.key, row.of(event)), whole, self.profile)
     }
 
     /// A column of an event for other programs: of several, `cycles.overhead`.
