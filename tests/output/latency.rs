@@ -114,6 +114,12 @@ fn a_sample_counts_by_the_threads_that_run() {
         rows(&["--latency", "-s", "parallelism"]),
         ["80.00,66.67,1", "20.00,33.33,2"]
     );
+    // perf's limit, too, is of CPU time.
+    let above = |limit| {
+        let args = ["--latency", "-s", "parallelism", "--percent-limit", limit];
+        rows(&args).len()
+    };
+    assert_eq!((above("30"), above("60"), above("70")), (2, 1, 0));
     assert_eq!(
         rows(&["-F", "latency,sample,parallelism,tid"]).len(),
         4,

@@ -24,7 +24,10 @@ fn a_level_is_indented_below_the_one_before() {
         "80",
     ]);
     assert!(limited.contains("no entry >= 80.00%"), "{limited}");
-    assert!(limited.contains("# 2 rows more, 100.00%"), "{limited}");
+    assert!(
+        limited.contains("# 2 innermost rows more, 100.00%"),
+        "{limited}"
+    );
 }
 
 #[test]
@@ -66,8 +69,59 @@ fn what_levels_do_not_have_is_refused() {
         let said = read("report", &[&["--hierarchy"], other].concat()).fails(2);
         assert!(said.contains("'--hierarchy' cannot be used with"), "{said}");
     }
-    let said = read("report", &["--hierarchy", "-s", "overhead_children"]).fails(2);
-    assert!(said.contains("--hierarchy leave out"), "{said}");
+}
+
+#[test]
+fn sums_of_what_rows_called_are_refused_where_nothing_is_called() {
+    for sum in ["overhead_children", "latency_children"] {
+        for flag in ["--hierarchy", "--no-children"] {
+            let said = read("report", &[flag, "-s", sum]).fails(2);
+            let expected = format!("{sum} is a sum of what rows called, and {flag} ");
+            assert!(said.contains(&expected), "{said}");
+            assert!(said.contains(&format!("without {flag}")), "{said}");
+        }
+    }
+    report(&["-s", "overhead_children"]);
+}
+
+#[test]
+fn headings_of_many_keys_are_whole() {
+    let keys = "comm,dso,sym,pid,tid,cpu,srcfile,srcline";
+    let table = report(&["--hierarchy", "-g", "none", "-s", keys]);
+    let heading = "Command / Shared Object / Symbol / Pid:Command / ";
+    let heading = table.lines().find(|line| line.contains(heading)).unwrap();
+    let dots = table.lines().find(|line| line.starts_with("# ..")).unwrap();
+    assert!(heading.ends_with(" / Source:Line"), "{heading}");
+    assert_eq!(heading.len(), dots.len(), "{table}");
+}
+
+#[test]
+fn rows_that_the_number_of_rows_leaves_out_are_entries() {
+    let args = |limit| {
+        let all = ["--hierarchy", "-g", "none", "-s", "dso,sym", "--limit"];
+        let args = [&all[..], &[limit, "--percent-limit", "20"]].concat();
+        report(&args)
+    };
+    for limit in ["1", "2"] {
+        let table = args(limit);
+        assert!(!table.contains("no entry"), "{table}");
+    }
+    let first = args("1");
+    assert!(
+        first.contains("# 2 innermost rows more, 100.00%"),
+        "{first}"
+    );
+}
+
+#[test]
+fn without_keys_there_are_no_levels() {
+    let rows = |args: &[&str]| {
+        let table = report(&[&["-g", "none", "-q", "-s", "sample"], args].concat());
+        table.trim().to_owned()
+    };
+    let row = rows(&["--no-children"]);
+    assert!(row.starts_with("100.00%"), "{row}");
+    assert_eq!(rows(&["--hierarchy"]), row);
 }
 
 #[test]

@@ -18,6 +18,12 @@ pub(crate) fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(fill))
 }
 
+/// The text at the right end of `columns`. (A width in a format string is of 16 bits.)
+pub(crate) fn at_right(text: &str, columns: usize) -> String {
+    let fill = columns.saturating_sub(width(text));
+    format!("{}{text}", " ".repeat(fill))
+}
+
 /// The first columns of a text.
 pub(crate) fn start(text: &str, columns: usize) -> Cow<'_, str> {
     text.get(..start_of(text.chars(), columns))
@@ -123,6 +129,14 @@ mod tests {
     fn wide_characters_take_two_columns() {
         assert_eq!(padded("é", 3), "é  ");
         assert_eq!(padded("漢", 3), "漢 ");
+        assert_eq!(at_right("漢", 3), " 漢");
+    }
+
+    #[test]
+    fn columns_may_be_wider_than_a_format_string_has_them() {
+        for columns in [0, 8, 70_000] {
+            assert_eq!(width(&at_right("100.00%", columns)), columns.max(7));
+        }
     }
 
     const FIT: Fit = Fit {

@@ -1,6 +1,6 @@
 //! One column of a table: a perf field.
 
-use super::row::{FieldValue, Row};
+use super::row::{FieldValue, Row, RowKey, Sums};
 use super::{Columns, SortKey, Sum};
 use crate::{Dimension, Profile};
 use rprof_base::Share;
@@ -72,13 +72,18 @@ impl Field {
     }
 
     /// What it says of a row, for other programs; shares are of `whole`.
-    pub fn value(self, row: &Row, whole: u64, profile: &Profile) -> FieldValue {
+    pub fn value(
+        self,
+        (row_key, sums): (&RowKey, &Sums),
+        whole: u64,
+        profile: &Profile,
+    ) -> FieldValue {
         match self {
-            Self::Sum(sum) if sum.is_share() => FieldValue::Share(Share::of(sum.of(row), whole)),
-            Self::Sum(sum) => FieldValue::Number(sum.of(row).into()),
-            Self::Key(key) => match (key.value(&row.key, profile), key.is_summed()) {
+            Self::Sum(sum) if sum.is_share() => FieldValue::Share(Share::of(sum.of(sums), whole)),
+            Self::Sum(sum) => FieldValue::Number(sum.of(sums).into()),
+            Self::Key(key) => match (key.value(row_key, profile), key.is_summed()) {
                 (FieldValue::Number(one), true) => {
-                    FieldValue::Number(one * i128::from(row.self_samples))
+                    FieldValue::Number(one * i128::from(sums.self_samples))
                 }
                 (value, _) => value,
             },
@@ -86,17 +91,17 @@ impl Field {
     }
 
     /// What it says of a row, as perf shows it; shares are of `whole`.
-    pub fn cell(self, row: &Row, whole: u64, profile: &Profile) -> String {
+    pub fn cell(self, row: (&RowKey, &Sums), whole: u64, profile: &Profile) -> String {
         match self {
             Self::Sum(sum) if sum.is_share() => {
-                format!("{:.2}%", Share::of(sum.of(row), whole))
+                format!("{:.2}%", Share::of(sum.of(row.1), whole))
             }
-            Self::Sum(sum) => sum.of(row).to_string(),
+            Self::Sum(sum) => sum.of(row.1).to_string(),
             Self::Key(key) if key.is_summed() => match self.value(row, whole, profile) {
                 FieldValue::Number(sum) => sum.to_string(),
                 _ => String::new(),
             },
-            Self::Key(key) => key.cell(&row.key, profile),
+            Self::Key(key) => key.cell(row.0, profile),
         }
     }
 

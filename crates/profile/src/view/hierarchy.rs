@@ -107,7 +107,7 @@ impl Levels<'_, '_> {
             key.copy(&row.leader.key, &mut own, alike);
             let number = *numbers.entry(own).or_insert_with(|| {
                 sums.push(Summed {
-                    row: JoinedRow::empty(own, row.others.len()),
+                    row: JoinedRow::empty(own),
                     of: Vec::new(),
                 });
                 sums.len() - 1

@@ -20,7 +20,7 @@ pub use field::Field;
 pub use folded::{Audience, Count, FirstFrame, FoldOptions, FoldedStacks, ThreadNames, fold};
 pub use hierarchy::{LevelRow, levels};
 pub use joined::{JoinedRow, join};
-pub use row::{FieldValue, Row, RowKey, Weighing};
+pub use row::{FieldValue, Row, RowKey, Sums, Weighing};
 pub use rows::Rows;
 pub use sort_key::SortKey;
 pub use sum::Sum;

@@ -56,6 +56,8 @@ fn profile_of(stacks: &[Stack]) -> Profile {
         .map(|&(thread, cpu)| {
             let mut values = DimensionValues::default();
             values.set(Dimension::Cpu, Some(DimensionValue::Number(cpu.into())));
+            let n_threads = DimensionValue::Number(2 + i64::from(thread));
+            values.set(Dimension::Parallelism, Some(n_threads));
             Group {
                 comm: profile.strings.intern(&format!("thread{thread}")),
                 values: profile.values.intern(values),
@@ -172,7 +174,9 @@ proptest! {
         stacks in stacks(), changes in changes(), keys in keys()
     ) {
         let profile = changed(&stacks, &changes);
-        let columns = Columns::of(&keys, Weighing::Own);
+        let wanted = WantedColumns { latency: true, sums: Sum::ALL.to_vec(), ..WantedColumns::default() };
+        let columns = WantedColumns { sort: Asked::Only(keys.iter().copied().map(Field::Key).collect()), ..wanted };
+        let columns = columns.columns(&[], Weighing::Own);
         let rows = Rows::of(&profile, &profile.events[0], &columns);
         let joined = join(&rows, &[], &columns, 0);
         let levels = super::levels(&joined, &rows, &columns, 0);
@@ -192,8 +196,11 @@ proptest! {
             prop_assert_eq!(level.is_innermost, level.depth + 1 == keys.len());
             if !level.is_innermost {
                 let inner = below(at + 1, level.depth + 1);
-                prop_assert_eq!(own(&inner), level.row.leader.self_weight);
-                prop_assert!(inner.is_sorted_by_key(|row| std::cmp::Reverse(row.self_weight)));
+                for &sum in Sum::ALL.iter().filter(|sum| !sum.is_of_children()) {
+                    let all: u64 = inner.iter().map(|row| sum.of(row)).sum();
+                    prop_assert_eq!(all, sum.of(&level.row.leader), "{:?}", sum);
+                }
+                prop_assert!(inner.is_sorted_by_key(|row| std::cmp::Reverse(row.self_latency)));
             }
         }
     }

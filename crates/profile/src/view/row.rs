@@ -2,6 +2,7 @@
 
 use crate::{FrameId, Level, StrId, ValuesId};
 use rprof_base::Share;
+use std::ops::Deref;
 
 /// What a row stands for; parts that are no sort key are `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -22,6 +23,13 @@ pub struct Row {
     pub key: RowKey,
     /// Its place in the node tables.
     pub(super) number: usize,
+    /// What its samples count.
+    pub sums: Sums,
+}
+
+/// What the samples of a row count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sums {
     /// Weight of the samples in it, in the event's unit.
     pub self_weight: u64,
     /// Number of those samples.
@@ -41,12 +49,7 @@ impl Row {
         Self {
             key,
             number,
-            self_weight: 0,
-            self_samples: 0,
-            total_weight: 0,
-            self_latency: 0,
-            total_latency: 0,
-            self_weights: [0; Level::COUNT],
+            sums: Sums::NONE,
         }
     }
 
@@ -59,6 +62,26 @@ impl Row {
     pub fn is_absent(&self) -> bool {
         self.number == usize::MAX
     }
+}
+
+impl Deref for Row {
+    type Target = Sums;
+
+    fn deref(&self) -> &Sums {
+        &self.sums
+    }
+}
+
+impl Sums {
+    /// Of no sample.
+    pub(super) const NONE: Self = Self {
+        self_weight: 0,
+        self_samples: 0,
+        total_weight: 0,
+        self_latency: 0,
+        total_latency: 0,
+        self_weights: [0; Level::COUNT],
+    };
 
     pub(super) fn add_own(&mut self, level: Level, samples: u64, weight: u64) {
         self.self_weight = self.self_weight.saturating_add(weight);
@@ -72,6 +95,8 @@ impl Row {
         self.self_weight = self.self_weight.saturating_add(other.self_weight);
         self.self_samples += other.self_samples;
         self.total_weight = self.self_weight;
+        self.self_latency = self.self_latency.saturating_add(other.self_latency);
+        self.total_latency = self.self_latency;
         for (sum, weight) in self.self_weights.iter_mut().zip(other.self_weights) {
             *sum = sum.saturating_add(weight);
         }

@@ -119,14 +119,15 @@ impl<'p> Rows<'p> {
         for (node, &row) in self.event.tree.nodes().iter().zip(&self.self_row_of_node) {
             let row = &mut rows[row as usize];
             let level = self.profile.frames.of(node.frame).level;
-            row.add_own(level, node.self_samples, node.self_weight);
+            row.sums.add_own(level, node.self_samples, node.self_weight);
         }
     }
 
     fn sum_totals(&mut self) {
         let totals = self.event.tree.totals();
         self.for_each_first(|row, node| {
-            row.total_weight = row.total_weight.saturating_add(totals[node]);
+            let sum = &mut row.sums.total_weight;
+            *sum = sum.saturating_add(totals[node]);
         });
     }
 
@@ -143,11 +144,12 @@ impl<'p> Rows<'p> {
             u64::try_from(part).unwrap_or(u64::MAX)
         };
         for (node, &row) in self.self_row_of_node.iter().enumerate() {
-            let sum = &mut self.rows[row as usize].self_latency;
+            let sum = &mut self.rows[row as usize].sums.self_latency;
             *sum = sum.saturating_add(part(nodes[node].self_weight, node));
         }
         self.for_each_first(|row, node| {
-            row.total_latency = row.total_latency.saturating_add(part(totals[node], node));
+            let sum = &mut row.sums.total_latency;
+            *sum = sum.saturating_add(part(totals[node], node));
         });
     }
 

@@ -1,6 +1,6 @@
 //! What columns sum up over the samples of rows.
 
-use super::row::Row;
+use super::row::Sums;
 use crate::Level;
 
 /// What a column sums up over the samples of a row.
@@ -100,7 +100,7 @@ impl Sum {
     }
 
     /// The sum of a row.
-    pub fn of(self, row: &Row) -> u64 {
+    pub fn of(self, row: &Sums) -> u64 {
         match self {
             Self::Overhead | Self::Period => row.self_weight,
             Self::OverheadChildren => row.total_weight,
@@ -117,6 +117,11 @@ impl Sum {
     /// Whether it is of the time that passed, not of what samples count.
     pub const fn is_latency(self) -> bool {
         matches!(self, Self::Latency | Self::LatencyChildren)
+    }
+
+    /// Whether it is also of what rows called.
+    pub const fn is_of_children(self) -> bool {
+        matches!(self, Self::OverheadChildren | Self::LatencyChildren)
     }
 
     pub(super) const fn is_share(self) -> bool {

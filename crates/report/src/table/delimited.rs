@@ -38,7 +38,7 @@ pub fn write_csv(
             let names = cells(&table, |field, event| {
                 csv_cell(&table.name(field, event)).into_owned()
             });
-            let level = options.hierarchy.then(|| "level".to_owned());
+            let level = options.has_levels().then(|| "level".to_owned());
             let heading: Vec<String> = event.into_iter().chain(level).chain(names).collect();
             writeln!(out, "{}", heading.join(","))?;
         }
@@ -46,7 +46,7 @@ pub fn write_csv(
             let cells = cells(&table, |field, event| {
                 csv_value(&table, field, shown, event)
             });
-            let level = options.hierarchy.then(|| (shown.depth + 1).to_string());
+            let level = options.has_levels().then(|| (shown.depth + 1).to_string());
             let name = name.clone().into_iter();
             let line: Vec<String> = name.chain(level).chain(cells).collect();
             writeln!(out, "{}", line.join(","))?;
@@ -118,7 +118,7 @@ pub fn write_markdown(
             write_line(&cells(&table, cell), out)?;
         }
         if table.left_out.rows > 0 {
-            let rows = Counted::new(table.left_out.rows as u64, "row more", "rows more");
+            let rows = table.left_out.counted(options);
             let share = Share::of(table.left_out.weight, table.totals.weight);
             writeln!(out, "\n{rows}, {share}%")?;
         }

@@ -2,7 +2,7 @@
 
 use super::text::{others_width, placed, push_sums};
 use super::{LAST_COLUMN, Table};
-use crate::text::width;
+use crate::text::{start, width};
 use rprof_profile::view::{Field, LevelRow};
 use std::io::{self, Write};
 
@@ -55,11 +55,15 @@ impl<'t, 'p> Levels<'t, 'p> {
         let keys = self.keys.iter().map(|&key| heading(key).trim().to_owned());
         let keys = keys.collect::<Vec<_>>().join(" / ");
         let indent = self.deepest();
-        writeln!(out, "# {:indent$}{}  {keys}", "", sums.join("  "))?;
+        let room = self.table.options.layout.fit;
+        let room = room.map_or(usize::MAX, |fit| fit.room(indent + self.sums_width() + 4));
+        let keys = start(&keys, room);
+        let blanks = " ".repeat(indent);
+        writeln!(out, "# {blanks}{}  {keys}", sums.join("  "))?;
         let cells = self.table.shown.iter();
         let widest = cells.map(|shown| shown.depth * INDENT + width(&self.cell(shown)));
         let widest = widest.max().unwrap_or(0).min(LAST_COLUMN);
-        let widest = widest.max(width(&keys));
+        let widest = widest.max(width(&keys)).min(room);
         let dots = |columns: usize| ".".repeat(columns);
         writeln!(
             out,
@@ -77,15 +81,15 @@ impl<'t, 'p> Levels<'t, 'p> {
         cell.unwrap_or_default().trim_start().to_owned()
     }
 
-    /// Writes a row; `next` is the one that comes after it.
+    /// Writes a row; the one that comes after it is `next` rows deep.
     pub(super) fn write_row(
         &self,
         shown: &LevelRow,
-        next: Option<&LevelRow>,
+        next: Option<usize>,
         out: &mut impl Write,
     ) -> io::Result<()> {
         let (table, row) = (self.table, &shown.row);
-        let mut line = format!("  {:1$}", "", shown.depth * INDENT);
+        let mut line = " ".repeat(2 + shown.depth * INDENT);
         for (at, &(field, columns)) in self.sums.iter().enumerate() {
             if at > 0 {
                 line += "  ";
@@ -100,12 +104,12 @@ impl<'t, 'p> Levels<'t, 'p> {
             None => line += &cell,
         }
         writeln!(out, "{line}")?;
-        let has_inner = next.is_some_and(|next| next.depth > shown.depth);
+        let has_inner = next.is_some_and(|next| next > shown.depth);
         if shown.is_innermost || has_inner || table.options.percent_limit <= 0.0 {
             return Ok(());
         }
         let indent = (self.keys.len() + shown.depth) * INDENT + self.sums_width() + 4;
         let limit = table.options.percent_limit;
-        writeln!(out, "{:indent$}no entry >= {limit:.2}%", "")
+        writeln!(out, "{}no entry >= {limit:.2}%", " ".repeat(indent))
     }
 }

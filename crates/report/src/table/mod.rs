@@ -16,7 +16,7 @@ pub use text::write_table;
 use crate::text::Fit;
 use crate::totals::{Percentage, Totals};
 use crate::tree::Graph;
-use rprof_base::Share;
+use rprof_base::{Counted, Share};
 use rprof_profile::view::{
     Columns, EventSet, EventSets, Field, FieldValue, JoinedRow, LevelRow, Row, Rows, SortKey,
     Weighing, join, levels,
@@ -108,6 +108,8 @@ pub(crate) struct Table<'p> {
     latencies: Vec<u64>,
     /// Those that are shown, in order.
     pub(crate) shown: Vec<LevelRow>,
+    /// How deep the first row is that [`Layout::limit`] leaves out.
+    next_depth: Option<usize>,
     /// What limits leave out.
     pub(crate) left_out: LeftOut,
     /// All rows of the first event, for trees.
@@ -138,6 +140,17 @@ impl LeftOut {
     }
 }
 
+impl LeftOut {
+    /// How many rows.
+    pub(crate) fn counted(self, options: &TableOptions) -> Counted<'static> {
+        let (one, several) = match options.has_levels() {
+            true => ("innermost row more", "innermost rows more"),
+            false => ("row more", "rows more"),
+        };
+        Counted::new(self.rows as u64, one, several)
+    }
+}
+
 impl<'p> Table<'p> {
     /// The table of some events.
     pub(crate) fn of(profile: &'p Profile, set: EventSet<'p>, options: &'p TableOptions) -> Self {
@@ -151,8 +164,9 @@ impl<'p> Table<'p> {
         let limit = options.layout.limit.unwrap_or(usize::MAX);
         let is_level_shown = |shown: &LevelRow| is_shown(&shown.row.leader);
         let mut latencies = vec![leader.latency()];
+        let mut next_depth = None;
         let (n_rows, shown): (usize, Vec<LevelRow>) = match &*set.others {
-            [] if !options.hierarchy => {
+            [] if !options.has_levels() => {
                 let shown = leader.iter().filter(|row| is_shown(row)).take(limit);
                 let shown = shown.copied().map(JoinedRow::single).map(LevelRow::flat);
                 (leader.iter().count(), shown.collect())
@@ -163,12 +177,14 @@ impl<'p> Table<'p> {
                 let (columns, first) = (&options.columns, options.events.sort_idx);
                 let all = join(&leader, &others, columns, first);
                 let n_rows = all.len();
-                let all = match options.hierarchy {
+                let all = match options.has_levels() {
                     true => levels(&all, &leader, columns, first),
                     false => all.into_iter().map(LevelRow::flat).collect(),
                 };
-                let shown = all.into_iter().filter(is_level_shown);
-                (n_rows, shown.take(limit).collect())
+                let mut above_limit = all.into_iter().filter(is_level_shown);
+                let shown = above_limit.by_ref().take(limit).collect();
+                next_depth = above_limit.next().map(|next| next.depth);
+                (n_rows, shown)
             }
         };
         let others = set.others.iter().map(|event| Totals::of(event, options));
@@ -181,8 +197,15 @@ impl<'p> Table<'p> {
             options,
             totals,
             shown,
+            next_depth,
             rows: leader,
         }
+    }
+
+    /// How deep the row is that follows one, if it is shown or the number of rows leaves it out.
+    pub(crate) fn depth_after(&self, at: usize) -> Option<usize> {
+        let next = self.shown.get(at + 1);
+        next.map(|next| next.depth).or(self.next_depth)
     }
 
     /// Columns, in order.
@@ -200,7 +223,7 @@ impl<'p> Table<'p> {
         let is_key = |field: &&Field| matches!(field, Field::Key(_));
         let mut keys = self.columns().iter().filter(is_key);
         let level = keys.position(|&key| key == field);
-        level.filter(|_| self.options.hierarchy)
+        level.filter(|_| self.options.has_levels())
     }
 
     /// Whether a column is of a row: keys are of the rows of their level.
@@ -239,13 +262,13 @@ impl<'p> Table<'p> {
     /// What a column says of an event's part of a row, as perf shows it.
     pub(crate) fn cell(&self, field: Field, row: &JoinedRow, event: usize) -> String {
         let whole = self.whole(field, event);
-        field.cell(row.of(event), whole, self.profile)
+        field.cell((&row.leader.key, row.of(event)), whole, self.profile)
     }
 
     /// The same for other programs.
     pub(crate) fn value(&self, field: Field, row: &JoinedRow, event: usize) -> FieldValue {
         let whole = self.whole(field, event);
-        field.value(row.of(event), whole, self.profile)
+        field.value((&row.leader.key, row.of(event)), whole, self.profile)
     }
 
     /// A column of an event for other programs: of several, `cycles.overhead`.
@@ -291,6 +314,11 @@ impl TableOptions {
             }
             _ => field.name(),
         }
+    }
+
+    /// Whether rows are in levels: without keys there is one row.
+    pub(crate) fn has_levels(&self) -> bool {
+        self.hierarchy && !self.columns.keys().is_empty()
     }
 
     /// What limits of rows are held against.

@@ -1,6 +1,7 @@
 //! Tables whose columns have a sign between them: perf's `-t`, blanks and all.
 
 use super::Table;
+use super::text::placed;
 use crate::text::padded;
 use rprof_profile::view::{Field, JoinedRow, SortKey};
 use std::io::{self, Write};
@@ -13,13 +14,7 @@ pub(super) fn write_heading(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let columns = table.columns().iter().zip(widths);
-    let titles = columns.map(|(&field, &columns)| {
-        let title = table.heading(field);
-        match field.is_right() {
-            true => format!("{title:>columns$}"),
-            false => padded(title, columns),
-        }
-    });
+    let titles = columns.map(|(&field, &columns)| placed(table.heading(field), columns, field));
     let titles: Vec<String> = titles.collect();
     writeln!(out, "# {}", titles.join(separator))
 }

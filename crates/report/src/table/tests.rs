@@ -95,3 +95,77 @@ fn data_of_several_tables_have_the_same_columns() {
     let expected = "event,overhead,sample,sym\ncycles,100.00,1,[.] a\ncycles,100.00,2,[.] b\n";
     assert_eq!(csv, expected);
 }
+
+/// What a table of one row says, as text.
+fn line_of(options: &TableOptions) -> String {
+    let mut out = Vec::new();
+    write_table(&profile(), options, &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn without_keys_there_are_no_levels() {
+    let flat = TableOptions {
+        columns: Columns::of(&[], Weighing::Own),
+        graph: None,
+        ..options(EventSets::Single)
+    };
+    let levels = TableOptions {
+        hierarchy: true,
+        ..flat.clone()
+    };
+    assert_eq!(line_of(&flat).trim(), "100.00%");
+    assert_eq!(line_of(&levels), line_of(&flat));
+}
+
+#[test]
+fn the_heading_of_levels_ends_where_the_screen_ends() {
+    use Dimension::{Cpu, Pid, Tid};
+    let keys = [
+        SortKey::DEFAULT,
+        &[Cpu, Pid, Tid].map(SortKey::Dimension)[..],
+    ];
+    let mut options = TableOptions {
+        columns: Columns::of(&keys.concat(), Weighing::Own),
+        hierarchy: true,
+        graph: None,
+        ..options(EventSets::Single)
+    };
+    options.layout.quiet = false;
+    let headings = |options: &TableOptions| {
+        let mut out = Vec::new();
+        write_table(&profile(), options, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let lines = text.lines().filter(|line| line.contains("  "));
+        let lines = lines.filter(|line| line.starts_with("# .") || line.contains("Overhead"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let whole = headings(&options);
+    assert!(whole[0].ends_with("/ Tid:Command"), "{whole:?}");
+    let columns = 60;
+    options.layout.fit = Some(Fit {
+        columns,
+        ellipsis: "..",
+    });
+    let cut = headings(&options);
+    assert_eq!(cut.len(), whole.len());
+    for (line, whole) in cut.iter().zip(&whole) {
+        assert!(line.len() <= columns && whole.starts_with(line), "{line}");
+    }
+}
+
+#[test]
+fn a_table_may_have_thousands_of_events() {
+    let mut profile = profile();
+    let event = profile.events[0].clone();
+    profile.events.resize(9000, event);
+    profile.event_groups[0].members = (0..9000).collect();
+    let mut options = options(EventSets::Recorded);
+    options.layout.quiet = false;
+    let mut out = Vec::new();
+    write_table(&profile, &options, &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let row = text.lines().find(|line| line.ends_with("[.] a")).unwrap();
+    assert_eq!(row.matches("100.00%").count(), 8999);
+}

@@ -4,7 +4,7 @@ use super::hierarchy::Levels;
 use super::{LAST_COLUMN, Layout, Table, TableOptions, separated};
 use crate::in_order::write_in_order;
 use crate::quality::{quality_advice, quality_line};
-use crate::text::{Fit, padded, shrunk, split_tree_line, start, width};
+use crate::text::{Fit, at_right, padded, shrunk, split_tree_line, start, width};
 use crate::totals::Totals;
 use crate::tree::write_tree;
 use crate::unnamed::unnamed_lines;
@@ -93,7 +93,7 @@ fn write_losses(profile: &Profile, set: &EventSet<'_>, out: &mut impl Write) -> 
 fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
     let options = table.options;
     let widths = widths_of(table);
-    let levels = options.hierarchy.then(|| Levels::of(table));
+    let levels = options.has_levels().then(|| Levels::of(table));
     if !options.layout.quiet {
         write_losses(table.profile, &table.set, out)?;
         Totals::write_heading(&table.set, options, out)?;
@@ -109,7 +109,7 @@ fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
         };
         let row = &shown.row;
         match (&levels, &options.layout.separator) {
-            (Some(levels), _) => levels.write_row(shown, table.shown.get(at + 1), out)?,
+            (Some(levels), _) => levels.write_row(shown, table.depth_after(at), out)?,
             (None, None) => write_row(table, row, &widths, out)?,
             (None, Some(separator)) => separated::write_row(table, row, separator, &widths, out)?,
         }
@@ -123,7 +123,7 @@ fn write_events(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
     };
     write_in_order(table.shown.len(), write_rows, out)?;
     if table.left_out.rows > 0 && !options.layout.quiet {
-        let rows = Counted::new(table.left_out.rows as u64, "row more", "rows more");
+        let rows = table.left_out.counted(options);
         let share = Share::of(table.left_out.weight, table.totals.weight);
         writeln!(out, "#\n# {rows}, {share}%")?;
     }
@@ -291,7 +291,7 @@ fn cut<'t>(
 /// A text in its column, at the side where its field's cells stand.
 pub(super) fn placed(text: &str, columns: usize, field: Field) -> String {
     match field.is_right() {
-        true => format!("{text:>columns$}"),
+        true => at_right(text, columns),
         false => padded(text, columns),
     }
 }

@@ -15,7 +15,7 @@ use anyhow::{Context, Result};
 use rprof_analysis::{GroupBy, Options, SortMode};
 use rprof_export::{Folded, Format};
 use rprof_profile::Profile;
-use rprof_profile::view::{Field, SortKey, Sum, Weighing};
+use rprof_profile::view::{Field, SortKey, Weighing};
 use rprof_report::{
     Graph, Layout, Percentage, TableOptions, write_csv, write_json, write_markdown, write_stats,
     write_table,
@@ -171,6 +171,31 @@ fn write_folded(profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
     Folded { event }.write(profile, out)
 }
 
+/// Refuses sums of what rows called where that is not counted.
+fn check_children(args: &ReportArgs, fields: &[Field]) -> Result<()> {
+    let flags = [
+        (args.no_children, "--no-children"),
+        (args.columns.hierarchy, "--hierarchy"),
+    ];
+    let is_of_children = |field: &&Field| matches!(field, Field::Sum(sum) if sum.is_of_children());
+    let sum = fields.iter().find(is_of_children);
+    let flag = flags.iter().find(|(is_given, _)| *is_given);
+    let key = fields.iter().find_map(|field| match field {
+        Field::Key(SortKey::Dimension(one)) if one.is_of_own_code() => Some(one.name()),
+        _ => None,
+    });
+    match (sum, flag.map(|(_, flag)| *flag).or(key)) {
+        (Some(sum), Some(flag)) => {
+            let name = sum.name();
+            Err(usage(format_args!(
+                "{name} is a sum of what rows called, and {flag} counts only their own samples: without {flag}, \
+                 or without {name}"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn table_options(
     args: &ReportArgs,
     (mode, weighing): (SortMode, Weighing),
@@ -194,12 +219,7 @@ fn table_options(
         _ => trace_fields.names(),
     };
     let filter = args.input.filter();
-    let has_children = columns.shown.contains(&Field::Sum(Sum::OverheadChildren));
-    if has_children && (args.no_children || args.columns.are_of_own_samples()) {
-        return Err(usage(
-            "overhead_children needs what --no-children, --hierarchy, dso_size, symbol_size and symoff leave out",
-        ));
-    }
+    check_children(args, &columns.order)?;
     Ok(TableOptions {
         columns,
         hierarchy: args.columns.hierarchy,
