@@ -2,7 +2,7 @@
 
 use super::entry::Entry;
 use super::group_key::GroupKey;
-use super::places::{Naming, Place, Places};
+use super::places::{Naming, Place, PlaceNumbers, Places};
 use super::recorded::check;
 use super::trace_texts::TraceTexts;
 use crate::Error;
@@ -109,7 +109,7 @@ impl<'a> Grouping<'a> {
         Ok(Self {
             needs_all_fields: by.dimensions.iter().any(is_rare),
             texts: TraceTexts::of(recording.reader, has_texts),
-            places: Places::default(),
+            places: Places::new(recording.reader.budget()),
             by,
             recording,
             sockets,
@@ -139,27 +139,31 @@ impl<'a> Grouping<'a> {
     }
 
     /// Finds the places of an entry that is counted later.
-    pub(super) fn find_places(&self, entry: &Entry<'_, '_>) {
+    pub(super) fn find_places(&self, entry: &Entry<'_, '_>, numbers: &mut PlaceNumbers) {
         let is_place = |one: &Dimension| {
             use Dimension::{Dcacheline, DsoDaddr, SymbolDaddr, SymbolIaddr};
             matches!(one, SymbolDaddr | DsoDaddr | Dcacheline | SymbolIaddr)
         };
         if self.by.dimensions.iter().any(is_place) {
-            GroupKey::of(entry, self);
+            GroupKey::of(entry, self, numbers);
         }
     }
 
     /// What was left out, a sentence each.
     pub(super) fn warnings(&self) -> Vec<String> {
-        self.texts.warning().into_iter().collect()
+        self.texts
+            .warning()
+            .into_iter()
+            .chain(self.places.warning())
+            .collect()
     }
 
     /// What an entry's value in a dimension is; `None` where it is not recorded.
     pub(super) fn value(
         &self,
         dimension: Dimension,
-        entry: &Entry<'_, '_>,
-        fields: Option<&Sample<'_>>,
+        (entry, fields): (&Entry<'_, '_>, Option<&Sample<'_>>),
+        numbers: &mut PlaceNumbers,
     ) -> Option<u64> {
         let sample = entry.decoded;
         let cpu = sample.head.cpu;
@@ -203,10 +207,10 @@ impl<'a> Grouping<'a> {
             Dimension::DataPageSize => Some(fields?.data_page_size.unwrap_or(0)),
             Dimension::PhysDaddr => fields?.phys_addr,
             Dimension::DsoFrom | Dimension::SymbolFrom | Dimension::SrclineFrom => {
-                Some(self.place(entry, entry.branch?.from))
+                Some(self.place(entry, entry.branch?.from, numbers))
             }
             Dimension::DsoTo | Dimension::SymbolTo | Dimension::SrclineTo => {
-                Some(self.place(entry, entry.branch?.to))
+                Some(self.place(entry, entry.branch?.to, numbers))
             }
             Dimension::Addr => sample.head.ip,
             Dimension::Mem
@@ -218,9 +222,10 @@ impl<'a> Grouping<'a> {
                 Some(memory_part(dimension, source))
             }
             Dimension::SymbolDaddr | Dimension::DsoDaddr | Dimension::Dcacheline => {
-                Some(self.data(dimension, entry, fields?.addr.unwrap_or(0)))
+                let place = self.data(dimension, entry, fields?.addr.unwrap_or(0));
+                Some(numbers.of(&self.places, place))
             }
-            Dimension::SymbolIaddr => Some(self.place(entry, sample.head.ip?)),
+            Dimension::SymbolIaddr => Some(self.place(entry, sample.head.ip?, numbers)),
             Dimension::Mispredict => Some(prediction(entry.branch?.flags)),
             Dimension::InTx => Some(entry.branch?.flags.is_in_transaction().into()),
             Dimension::Abort => Some(entry.branch?.flags.is_abort().into()),
@@ -229,14 +234,14 @@ impl<'a> Grouping<'a> {
     }
 
     /// The number of the place where a branch began or ended.
-    fn place(&self, entry: &Entry<'_, '_>, avma: u64) -> u64 {
+    fn place(&self, entry: &Entry<'_, '_>, avma: u64, numbers: &mut PlaceNumbers) -> u64 {
         let history = &self.recording.index.history;
         let location = entry.mappings.branch_location(history, Avma(avma));
-        self.places.number(Place::of(location))
+        numbers.of(&self.places, Place::of(location))
     }
 
-    /// The number of the place of data, as far as a dimension tells it apart.
-    fn data(&self, dimension: Dimension, entry: &Entry<'_, '_>, avma: u64) -> u64 {
+    /// The place of data, as far as a dimension tells it apart.
+    fn data(&self, dimension: Dimension, entry: &Entry<'_, '_>, avma: u64) -> Place {
         let history = &self.recording.index.history;
         let location = entry.mappings.branch_location(history, Avma(avma));
         let own = own_address(&entry.decoded.head, entry.decoded.raw.misc);
@@ -247,14 +252,14 @@ impl<'a> Grouping<'a> {
                 ..location
             })
         };
-        self.places.number(match dimension {
+        match dimension {
             Dimension::SymbolDaddr => Place { location, avma, by },
             Dimension::Dcacheline => Place {
                 by,
                 ..at(location.address & !(CACHELINE - 1))
             },
             _ => at(0),
-        })
+        }
     }
 
     fn endian(&self) -> rprof_abi::Endian {
