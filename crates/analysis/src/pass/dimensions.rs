@@ -5,17 +5,18 @@ use super::group_key::GroupKey;
 use super::places::{Naming, Place, PlaceNumbers, Places};
 use super::recorded::check;
 use super::trace_texts::TraceTexts;
+use super::words::{memory_part, memory_words, parts, prediction, word};
 use crate::Error;
 use crate::locations::{Location, TaskName, comm_text};
 use crate::recording::Recording;
 use crate::samples::{Parallelism, sockets};
 use crate::stacks::own_address;
-use rprof_abi::sample::{BranchFlags, DataSource};
-use rprof_abi::{Sample, Weight};
+use rprof_abi::Sample;
+use rprof_abi::sample::DataSource;
 use rprof_base::Avma;
 use rprof_machine::Key;
 use rprof_perfdata::Reader;
-use rprof_profile::{Dimension, DimensionValue, DimensionValues, Strings, without_digits};
+use rprof_profile::{Dimension, DimensionValue, DimensionValues, without_digits};
 
 /// A field of tracepoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -325,55 +326,8 @@ impl<'a> Grouping<'a> {
     }
 }
 
-/// What the processor guessed: nothing known, right, wrong.
-fn prediction(flags: BranchFlags) -> u64 {
-    match (flags.is_predicted(), flags.is_mispredicted()) {
-        (true, _) => 1,
-        (false, true) => 2,
-        (false, false) => 0,
-    }
-}
-
 /// Bytes of a line of the cache. perf asks the machine that reads.
 const CACHELINE: u64 = 64;
-
-/// The part of a data source that a dimension is of, alone.
-fn memory_part(dimension: Dimension, source: DataSource) -> u64 {
-    source.0
-        & match dimension {
-            Dimension::Mem => DataSource::LEVEL,
-            Dimension::Snoop => DataSource::SNOOP,
-            Dimension::Tlb => DataSource::TLB,
-            Dimension::Locked => DataSource::LOCK,
-            _ => DataSource::BLOCKED,
-        }
-}
-
-/// The same in perf's words.
-fn memory_words(dimension: Dimension, part: DataSource, strings: &mut Strings) -> DimensionValue {
-    DimensionValue::Text(match dimension {
-        Dimension::Mem => strings.intern(&part.level_words()),
-        Dimension::Snoop => strings.intern(&part.snoop_words()),
-        Dimension::Tlb => strings.intern(&part.tlb_words()),
-        Dimension::Locked => strings.intern(part.lock_words()),
-        _ => strings.intern(part.blocked_words()),
-    })
-}
-
-/// One of perf's words.
-fn word(value: u64, words: &[&str], strings: &mut Strings) -> DimensionValue {
-    let word = usize::try_from(value).ok().and_then(|at| words.get(at));
-    DimensionValue::Text(strings.intern(word.unwrap_or(&"N/A")))
-}
-
-/// The parts of a weight, as perf has them; 0 without one.
-fn parts(sample: &Sample<'_>) -> (u64, u16, u16) {
-    match sample.weight {
-        Some(Weight::Whole(weight)) => (weight, 0, 0),
-        Some(Weight::Parts { var1, var2, var3 }) => (var1.into(), var2, var3),
-        None => (0, 0, 0),
-    }
-}
 
 /// perf's answer for samples without one; the kernel's ids begin at 1.
 const NO_CGROUP: u64 = 0;
@@ -387,16 +341,4 @@ fn of_ids(pid: i32, id: i32) -> u64 {
 fn ids_of(value: u64) -> (i32, i32) {
     let half = |value: u64| (value as u32).cast_signed();
     (half(value >> 32), half(value))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rprof_abi::Endian;
-
-    #[test]
-    fn what_the_processor_guessed_may_be_unknown() {
-        let said = |word| prediction(BranchFlags::new(word, Endian::Little));
-        assert_eq!([said(0), said(0b10), said(0b01)], [0, 1, 2]);
-    }
 }
