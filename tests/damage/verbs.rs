@@ -1,6 +1,8 @@
 //! What is done with each damaged recording: all that the sub-commands do, without their printing.
 
-use rprof_analysis::{GroupBy, Options, SortMode, TimelineDetail, load, load_tasks, load_timeline};
+use rprof_analysis::{
+    GroupBy, Options, SortMode, TimelineDetail, WantedMappings, load, load_tasks, load_timeline,
+};
 use rprof_export::{Firefox, Folded, Format, Pprof, Speedscope};
 use rprof_inspect::{DumpForm, JsonFields, OutlineFields, visit_info, write_dump};
 use rprof_locate::Locator;
@@ -168,7 +170,7 @@ fn table(keys: &[SortKey], reader: &Reader) -> TableOptions {
 
 /// Branches and accesses to memory, levels, groups, parents, lines and addresses in trees, tasks.
 fn modes(reader: &Reader, root: &Path) -> Said {
-    let (tasks, mut said) = load_tasks(reader)?;
+    let (tasks, mut said) = load_tasks(reader, WantedMappings::All)?;
     write_tasks(&tasks, TaskDetail::Mappings, &mut io::sink())?;
     let modes = [
         (SortMode::Normal, NodeKey::Srcline, SortKey::DEFAULT),

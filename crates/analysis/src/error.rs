@@ -38,4 +38,9 @@ pub enum Error {
     /// Whose descendants are meant is not known.
     #[error("the recording does not say which process its command was: --descendants=PID does")]
     NoCommand,
+    /// All mappings of all tasks do not fit.
+    #[error(
+        "what the recording's processes had mapped takes more memory than its budget: --mem 4G allows more, and --tasks needs none of it"
+    )]
+    MappingsOverBudget,
 }

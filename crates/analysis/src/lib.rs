@@ -47,5 +47,5 @@ pub use samples::{DecodedSample, IgnoredSamples, Samples, check_filter};
 pub use stacks::{ChainOptions, EndInImage, First, StackEndCounts, StackSources};
 pub use symbol_section::{SymbolSection, symbol_section};
 pub use symbolize::{Kernel, SourceLine, Symbols};
-pub use tasks::load_tasks;
+pub use tasks::{WantedMappings, load_tasks};
 pub use tracepoints::TracepointFormats;

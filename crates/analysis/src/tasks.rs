@@ -1,38 +1,51 @@
 //! The tasks of a recording: its records of names, forks and mappings in order of time.
 
+mod mappings;
+
 use crate::Error;
 use crate::index::has_times;
-use foldhash::{HashMap, HashSet};
+use foldhash::HashSet;
+use mappings::Mappings;
 use rprof_abi::record::{FileIdentity, Mmap, Mmap2, Record, Task};
 use rprof_abi::{CpuMode, Misc, RawRecord};
 use rprof_base::{Avma, FileOffset};
 use rprof_machine::Key;
 use rprof_perfdata::{Reader, Step};
 use rprof_profile::{RecordedTask, TaskMapping, Tasks};
-use rprof_untrusted::Untrusted;
+use rprof_untrusted::{Budget, OverBudget, Untrusted};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Reads who made whom, what tasks were called and what they had mapped when the recording ended; and what could not be
-/// used, one sentence each.
+/// Whether tasks are wanted with what they had mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WantedMappings {
+    /// Without, which costs less.
+    None,
+    /// With all of it.
+    All,
+}
+
+/// Reads who made whom, what tasks were called and, if wanted, what they had mapped when the recording ended; and what
+/// could not be used, one sentence each.
 ///
 /// # Errors
-/// [`Error`] if the recording cannot be read.
-pub fn load_tasks(reader: &Reader) -> Result<(Tasks, Vec<String>), Error> {
+/// [`Error`] if the recording cannot be read, or [`Error::MappingsOverBudget`].
+pub fn load_tasks(reader: &Reader, wanted: WantedMappings) -> Result<(Tasks, Vec<String>), Error> {
     let has_times = has_times(reader);
     let mut texts = Texts::default();
     let mut changes: Vec<(Key, Change)> = Vec::new();
     let warnings = reader.walk(reader.data(), |offset, raw| {
-        if let Some((time_ns, change)) = change_of(reader, raw, &mut texts) {
+        if let Some((time_ns, change)) = change_of(reader, raw, wanted, &mut texts) {
             changes.push((Key::new(has_times, time_ns, offset), change));
         }
         Step::On
     })?;
     changes.sort_by_key(|(key, _)| *key);
-    let mut tasks = Running::default();
+    let mut tasks = Running::new(reader.budget());
     tasks.name((0, 0), texts.of(b"swapper"));
     for (_, change) in changes {
-        tasks.take(change);
+        let taken = tasks.take(change);
+        taken.map_err(|OverBudget| Error::MappingsOverBudget)?;
     }
     let all = reader.warnings().iter().chain(&warnings);
     Ok((tasks.end(), all.map(ToString::to_string).collect()))
@@ -67,13 +80,15 @@ enum Change {
     },
     Map {
         id: (i32, i32),
-        mapping: TaskMapping,
+        /// Where it is wanted.
+        mapping: Option<TaskMapping>,
     },
 }
 
 fn change_of(
     reader: &Reader,
     raw: RawRecord<'_>,
+    wanted: WantedMappings,
     texts: &mut Texts,
 ) -> Option<(Option<u64>, Change)> {
     use rprof_abi::RecordKind as Kind;
@@ -84,6 +99,7 @@ fn change_of(
     }
     let layout = &reader.events().get(reader.event_of(raw)?)?.layout;
     let (record, id) = Record::parse(raw, layout).ok()?;
+    let has_mappings = wanted == WantedMappings::All;
     let change = match &record {
         Record::Comm(comm) => Change::Name {
             id: (comm.pid, comm.tid),
@@ -96,11 +112,11 @@ fn change_of(
         },
         Record::Mmap(mmap) if is_user(raw.misc) => Change::Map {
             id: (mmap.pid, mmap.tid),
-            mapping: plain(mmap, raw.misc, texts),
+            mapping: has_mappings.then(|| plain(mmap, raw.misc, texts)),
         },
         Record::Mmap2(mmap) if is_user(raw.misc) => Change::Map {
             id: (mmap.pid, mmap.tid),
-            mapping: whole(mmap, texts),
+            mapping: has_mappings.then(|| whole(mmap, texts)),
         },
         _ => return None,
     };
@@ -138,31 +154,36 @@ fn whole(mmap: &Mmap2<'_>, texts: &mut Texts) -> TaskMapping {
 }
 
 /// Tasks as they are at some time.
-#[derive(Default)]
 struct Running {
     tasks: BTreeMap<i32, RecordedTask>,
-    /// By process. Forks share them until one of them changes.
-    mappings: HashMap<i32, Arc<Vec<TaskMapping>>>,
+    mappings: Mappings,
 }
 
 impl Running {
-    fn take(&mut self, change: Change) {
+    fn new(budget: &Budget) -> Self {
+        Self {
+            tasks: BTreeMap::new(),
+            mappings: Mappings::new(budget),
+        }
+    }
+
+    fn take(&mut self, change: Change) -> Result<(), OverBudget> {
         match change {
             Change::Name { id, comm, is_exec } => {
                 if is_exec {
-                    self.mappings.remove(&id.0);
+                    self.mappings.remove(id.0);
                 }
                 self.name(id, comm);
             }
             Change::Fork { task, inherits } => self.fork(task, inherits),
             Change::Map { id, mapping } => {
                 self.task(id);
-                map(
-                    Arc::make_mut(self.mappings.entry(id.0).or_default()),
-                    mapping,
-                );
+                if let Some(mapping) = mapping {
+                    self.mappings.add(id.0, mapping)?;
+                }
             }
         }
+        Ok(())
     }
 
     fn name(&mut self, id: (i32, i32), comm: Arc<str>) {
@@ -189,9 +210,10 @@ impl Running {
         // Who had the id before is gone.
         self.tasks.remove(&task.tid);
         if task.pid != task.ppid {
-            let inherited = self.mappings.get(&task.ppid).filter(|_| inherits).cloned();
-            self.mappings
-                .insert(task.pid, inherited.unwrap_or_default());
+            self.mappings.remove(task.pid);
+            if inherits {
+                self.mappings.fork(task.ppid, task.pid);
+            }
         }
         let new = self.task((task.pid, task.tid));
         new.comm = comm;
@@ -200,80 +222,15 @@ impl Running {
 
     fn end(mut self) -> Tasks {
         for task in self.tasks.values_mut() {
-            task.mappings = self.mappings.get(&task.pid).cloned().unwrap_or_default();
+            task.mappings = self.mappings.of(task.pid);
         }
         Tasks(self.tasks)
     }
 }
 
-/// Adds a mapping to others, by address: it cuts those that it covers.
-fn map(mappings: &mut Vec<TaskMapping>, new: TaskMapping) {
-    if new.start >= new.end {
-        return;
-    }
-    let first = mappings.partition_point(|one| one.end <= new.start);
-    let after = mappings.partition_point(|one| one.start < new.end);
-    let mut parts = Vec::with_capacity(3);
-    for old in mappings.get(first..after).unwrap_or_default() {
-        if old.start < new.start {
-            let end = new.start;
-            parts.push(TaskMapping { end, ..old.clone() });
-        }
-    }
-    let tail = after.checked_sub(1).filter(|&last| last >= first);
-    let tail = tail.and_then(|last| mappings.get(last));
-    let tail = tail.filter(|old| old.end > new.end).map(|old| TaskMapping {
-        start: new.end,
-        file_offset: FileOffset(old.file_offset.0.wrapping_add(new.end.0 - old.start.0)),
-        ..old.clone()
-    });
-    parts.push(new);
-    parts.extend(tail);
-    mappings.splice(first..after.max(first), parts);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn mapping(start: u64, end: u64) -> TaskMapping {
-        TaskMapping {
-            start: Avma(start),
-            end: Avma(end),
-            protection: 5,
-            is_shared: false,
-            file_offset: FileOffset(start * 0x10),
-            inode: 7,
-            name: Untrusted::new("x".into()),
-        }
-    }
-
-    fn spans(added: &[(u64, u64)]) -> Vec<(u64, u64, u64)> {
-        let mut all = Vec::new();
-        for &(start, end) in added {
-            map(&mut all, mapping(start, end));
-        }
-        let spans = all.iter();
-        spans
-            .map(|one| (one.start.0, one.end.0, one.file_offset.0))
-            .collect()
-    }
-
-    #[test]
-    fn a_mapping_cuts_those_that_it_covers() {
-        assert_eq!(spans(&[(4, 8), (1, 3)]), [(1, 3, 0x10), (4, 8, 0x40)]);
-        assert_eq!(spans(&[(1, 3), (1, 3)]), [(1, 3, 0x10)]);
-        assert_eq!(
-            spans(&[(1, 9), (4, 6)]),
-            [(1, 4, 0x10), (4, 6, 0x40), (6, 9, 0x15)]
-        );
-        assert_eq!(
-            spans(&[(1, 3), (5, 9), (2, 6)]),
-            [(1, 2, 0x10), (2, 6, 0x20), (6, 9, 0x51)]
-        );
-        assert_eq!(spans(&[(1, 3), (5, 9), (0, 10)]), [(0, 10, 0)]);
-        assert_eq!(spans(&[(3, 3)]), []);
-    }
 
     #[test]
     fn forks_inherit_and_ids_that_are_given_anew_are_others() {
@@ -289,7 +246,7 @@ mod tests {
         };
         let map = |pid, start| Change::Map {
             id: (pid, pid),
-            mapping: mapping(start, start + 1),
+            mapping: Some(mappings::tests::mapping(start, start + 1)),
         };
         let name = |pid, comm: &str, is_exec| Change::Name {
             id: (pid, pid),
@@ -306,8 +263,10 @@ mod tests {
             map(3, 3),
             fork(2, 3),
         ];
-        let mut running = Running::default();
-        changes.into_iter().for_each(|change| running.take(change));
+        let mut running = Running::new(&Budget::default());
+        for change in changes {
+            running.take(change).unwrap();
+        }
         let tasks = running.end();
         let said = tasks.0.values().map(|task| {
             let comm = task.comm.as_ref().map_or("", Untrusted::raw);

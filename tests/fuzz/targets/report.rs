@@ -9,7 +9,9 @@ use rprof_perfdata::Reader;
 use rprof_profile::{Dimension, Filter, NodeKey, Others};
 use rprof_profile::view::{EventSets, Order, SortKey, Sum, WantedColumns, Weighing};
 use rprof_export::{Firefox, Folded, Format, Json, Pprof, Speedscope};
-use rprof_analysis::{GroupBy, Options, SortMode, TimelineDetail, load, load_tasks, load_timeline};
+use rprof_analysis::{
+    GroupBy, Options, SortMode, TimelineDetail, WantedMappings, load, load_tasks, load_timeline,
+};
 use rprof_report::{EventTables, Layout, Percentage, TableOptions, TaskDetail, write_table, write_tasks};
 use rprof_script::{FieldSelection, ScriptOptions, write_script};
 use rprof_symbols::Demangling;
@@ -82,7 +84,7 @@ fuzz_target!(|bytes: &[u8]| {
             let _ = Json.write(&profile, &mut std::io::sink());
         }
     }
-    if let Ok((tasks, _)) = load_tasks(&reader) {
+    if let Ok((tasks, _)) = load_tasks(&reader, WantedMappings::All) {
         let _ = write_tasks(&tasks, TaskDetail::Mappings, &mut std::io::sink());
     }
     let detail = TimelineDetail {

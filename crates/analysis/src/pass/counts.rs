@@ -3,6 +3,7 @@
 use super::dimensions::Grouping;
 use super::entry::Entry;
 use super::group_key::GroupKey;
+use super::places::PlaceNumbers;
 use super::query::Query;
 use crate::locations::ShownTasks;
 use crate::samples::IgnoredSamples;
@@ -45,6 +46,7 @@ impl Counts {
 pub(super) struct GroupedTallies {
     tallies: Vec<Tally<GroupKey>>,
     shown: ShownTasks,
+    places: PlaceNumbers,
 }
 
 impl GroupedTallies {
@@ -53,6 +55,7 @@ impl GroupedTallies {
         Self {
             tallies: new_tallies(query.recording.reader.events().len()),
             shown: ShownTasks::default(),
+            places: PlaceNumbers::default(),
         }
     }
 
@@ -79,10 +82,15 @@ impl GroupedTallies {
         if !is_shown && !filter.hide_unresolved {
             return None;
         }
-        let mut group = GroupKey::of(entry, grouping);
+        let mut group = GroupKey::of(entry, grouping, &mut self.places);
         group.is_shown = is_shown;
         let group = tally.group(group);
         Some((decoded.event as u64) << 32 | u64::from(group))
+    }
+
+    /// Finds the places of an entry that is counted later.
+    pub(super) fn find_places(&mut self, grouping: &Grouping<'_>, entry: &Entry<'_, '_>) {
+        grouping.find_places(entry, &mut self.places);
     }
 
     /// The tally of an event.

@@ -2,20 +2,21 @@
 
 use super::entry::Entry;
 use super::group_key::GroupKey;
-use super::places::{Naming, Place, Places};
+use super::places::{Naming, Place, PlaceNumbers, Places};
 use super::recorded::check;
 use super::trace_texts::TraceTexts;
+use super::words::{memory_part, memory_words, parts, prediction, size, word};
 use crate::Error;
 use crate::locations::{Location, TaskName, comm_text};
 use crate::recording::Recording;
 use crate::samples::{Parallelism, sockets};
 use crate::stacks::own_address;
-use rprof_abi::sample::{BranchFlags, DataSource};
-use rprof_abi::{Sample, Weight};
+use rprof_abi::Sample;
+use rprof_abi::sample::DataSource;
 use rprof_base::Avma;
 use rprof_machine::Key;
 use rprof_perfdata::Reader;
-use rprof_profile::{Dimension, DimensionValue, DimensionValues, Strings, without_digits};
+use rprof_profile::{Dimension, DimensionValue, DimensionValues, without_digits};
 
 /// A field of tracepoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +112,7 @@ impl<'a> Grouping<'a> {
         Ok(Self {
             needs_all_fields: by.dimensions.iter().any(is_rare),
             texts: TraceTexts::of(recording.reader, has_texts),
-            places: Places::default(),
+            places: Places::new(recording.reader.budget()),
             by,
             recording,
             sockets,
@@ -141,7 +142,7 @@ impl<'a> Grouping<'a> {
     }
 
     /// Finds the places of an entry that is counted later.
-    pub(super) fn find_places(&self, entry: &Entry<'_, '_>) {
+    pub(super) fn find_places(&self, entry: &Entry<'_, '_>, numbers: &mut PlaceNumbers) {
         let is_place = |one: &Dimension| {
             use Dimension::{Dcacheline, DsoDaddr, SymOff, SymSize, SymbolDaddr, SymbolIaddr};
             matches!(
@@ -150,21 +151,25 @@ impl<'a> Grouping<'a> {
             )
         };
         if self.by.dimensions.iter().any(is_place) {
-            GroupKey::of(entry, self);
+            GroupKey::of(entry, self, numbers);
         }
     }
 
     /// What was left out, a sentence each.
     pub(super) fn warnings(&self) -> Vec<String> {
-        self.texts.warning().into_iter().collect()
+        self.texts
+            .warning()
+            .into_iter()
+            .chain(self.places.warning())
+            .collect()
     }
 
     /// What an entry's value in a dimension is; `None` where it is not recorded.
     pub(super) fn value(
         &self,
         dimension: Dimension,
-        entry: &Entry<'_, '_>,
-        fields: Option<&Sample<'_>>,
+        (entry, fields): (&Entry<'_, '_>, Option<&Sample<'_>>),
+        numbers: &mut PlaceNumbers,
     ) -> Option<u64> {
         let sample = entry.decoded;
         let cpu = sample.head.cpu;
@@ -188,7 +193,7 @@ impl<'a> Grouping<'a> {
                 Some(namespaces.at(sample.tid, sample.key))
             }
             Dimension::DsoSize => Some(self.size_of_mapping(entry).unwrap_or(0)),
-            Dimension::SymOff | Dimension::SymSize => self.own_place(entry),
+            Dimension::SymOff | Dimension::SymSize => self.own_place(entry, numbers),
             // Stacks have names only when all are counted: the profile finds them.
             Dimension::Parent => None,
             Dimension::Trace => self.texts.whole(sample.event, fields?.raw?, self.endian()),
@@ -214,10 +219,10 @@ impl<'a> Grouping<'a> {
             Dimension::DataPageSize => Some(fields?.data_page_size.unwrap_or(0)),
             Dimension::PhysDaddr => fields?.phys_addr,
             Dimension::DsoFrom | Dimension::SymbolFrom | Dimension::SrclineFrom => {
-                Some(self.place(entry, entry.branch?.from))
+                Some(self.place(entry, entry.branch?.from, numbers))
             }
             Dimension::DsoTo | Dimension::SymbolTo | Dimension::SrclineTo => {
-                Some(self.place(entry, entry.branch?.to))
+                Some(self.place(entry, entry.branch?.to, numbers))
             }
             Dimension::Addr => sample.head.ip,
             Dimension::Mem
@@ -229,9 +234,10 @@ impl<'a> Grouping<'a> {
                 Some(memory_part(dimension, source))
             }
             Dimension::SymbolDaddr | Dimension::DsoDaddr | Dimension::Dcacheline => {
-                Some(self.data(dimension, entry, fields?.addr.unwrap_or(0)))
+                let place = self.data(dimension, entry, fields?.addr.unwrap_or(0));
+                Some(numbers.of(&self.places, place))
             }
-            Dimension::SymbolIaddr => Some(self.place(entry, sample.head.ip?)),
+            Dimension::SymbolIaddr => Some(self.place(entry, sample.head.ip?, numbers)),
             Dimension::Mispredict => Some(prediction(entry.branch?.flags)),
             Dimension::InTx => Some(entry.branch?.flags.is_in_transaction().into()),
             Dimension::Abort => Some(entry.branch?.flags.is_abort().into()),
@@ -240,23 +246,24 @@ impl<'a> Grouping<'a> {
     }
 
     /// The number of the place where a branch began or ended.
-    fn place(&self, entry: &Entry<'_, '_>, avma: u64) -> u64 {
+    fn place(&self, entry: &Entry<'_, '_>, avma: u64, numbers: &mut PlaceNumbers) -> u64 {
         let history = &self.recording.index.history;
         let location = entry.mappings.branch_location(history, Avma(avma));
-        self.places.number(Place::of(location))
+        numbers.of(&self.places, Place::of(location))
     }
 
     /// The number of the place where a sample was taken.
-    fn own_place(&self, entry: &Entry<'_, '_>) -> Option<u64> {
+    fn own_place(&self, entry: &Entry<'_, '_>, numbers: &mut PlaceNumbers) -> Option<u64> {
         let address = own_address(&entry.decoded.head, entry.decoded.raw.misc)?;
         let location = entry
             .mappings
             .location(&self.recording.index.history, address);
-        Some(self.places.number(Place {
+        let place = Place {
             location,
             avma: location.address,
             by: address.level,
-        }))
+        };
+        Some(numbers.of(&self.places, place))
     }
 
     /// Bytes of the mapping that a sample was taken in.
@@ -266,8 +273,8 @@ impl<'a> Grouping<'a> {
         entry.mappings.len_of_mapping(history, address)
     }
 
-    /// The number of the place of data, as far as a dimension tells it apart.
-    fn data(&self, dimension: Dimension, entry: &Entry<'_, '_>, avma: u64) -> u64 {
+    /// The place of data, as far as a dimension tells it apart.
+    fn data(&self, dimension: Dimension, entry: &Entry<'_, '_>, avma: u64) -> Place {
         let history = &self.recording.index.history;
         let location = entry.mappings.branch_location(history, Avma(avma));
         let own = own_address(&entry.decoded.head, entry.decoded.raw.misc);
@@ -278,14 +285,14 @@ impl<'a> Grouping<'a> {
                 ..location
             })
         };
-        self.places.number(match dimension {
+        match dimension {
             Dimension::SymbolDaddr => Place { location, avma, by },
             Dimension::Dcacheline => Place {
                 by,
                 ..at(location.address & !(CACHELINE - 1))
             },
             _ => at(0),
-        })
+        }
     }
 
     fn endian(&self) -> rprof_abi::Endian {
@@ -363,63 +370,8 @@ impl<'a> Grouping<'a> {
     }
 }
 
-/// What the processor guessed: nothing known, right, wrong.
-fn prediction(flags: BranchFlags) -> u64 {
-    match (flags.is_predicted(), flags.is_mispredicted()) {
-        (true, _) => 1,
-        (false, true) => 2,
-        (false, false) => 0,
-    }
-}
-
 /// Bytes of a line of the cache. perf asks the machine that reads.
 const CACHELINE: u64 = 64;
-
-/// The part of a data source that a dimension is of, alone.
-fn memory_part(dimension: Dimension, source: DataSource) -> u64 {
-    source.0
-        & match dimension {
-            Dimension::Mem => DataSource::LEVEL,
-            Dimension::Snoop => DataSource::SNOOP,
-            Dimension::Tlb => DataSource::TLB,
-            Dimension::Locked => DataSource::LOCK,
-            _ => DataSource::BLOCKED,
-        }
-}
-
-/// The same in perf's words.
-fn memory_words(dimension: Dimension, part: DataSource, strings: &mut Strings) -> DimensionValue {
-    DimensionValue::Text(match dimension {
-        Dimension::Mem => strings.intern(&part.level_words()),
-        Dimension::Snoop => strings.intern(&part.snoop_words()),
-        Dimension::Tlb => strings.intern(&part.tlb_words()),
-        Dimension::Locked => strings.intern(part.lock_words()),
-        _ => strings.intern(part.blocked_words()),
-    })
-}
-
-/// A number of bytes; 0 is not known.
-fn size(bytes: u64, strings: &mut Strings) -> DimensionValue {
-    match bytes {
-        0 => DimensionValue::Text(strings.intern("unknown")),
-        _ => DimensionValue::Number(bytes.cast_signed()),
-    }
-}
-
-/// One of perf's words.
-fn word(value: u64, words: &[&str], strings: &mut Strings) -> DimensionValue {
-    let word = usize::try_from(value).ok().and_then(|at| words.get(at));
-    DimensionValue::Text(strings.intern(word.unwrap_or(&"N/A")))
-}
-
-/// The parts of a weight, as perf has them; 0 without one.
-fn parts(sample: &Sample<'_>) -> (u64, u16, u16) {
-    match sample.weight {
-        Some(Weight::Whole(weight)) => (weight, 0, 0),
-        Some(Weight::Parts { var1, var2, var3 }) => (var1.into(), var2, var3),
-        None => (0, 0, 0),
-    }
-}
 
 /// perf's answer for samples without one; the kernel's ids begin at 1.
 const NO_CGROUP: u64 = 0;
@@ -433,16 +385,4 @@ fn of_ids(pid: i32, id: i32) -> u64 {
 fn ids_of(value: u64) -> (i32, i32) {
     let half = |value: u64| (value as u32).cast_signed();
     (half(value >> 32), half(value))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rprof_abi::Endian;
-
-    #[test]
-    fn what_the_processor_guessed_may_be_unknown() {
-        let said = |word| prediction(BranchFlags::new(word, Endian::Little));
-        assert_eq!([said(0), said(0b10), said(0b01)], [0, 1, 2]);
-    }
 }

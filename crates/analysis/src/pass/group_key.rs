@@ -2,7 +2,7 @@
 
 use super::dimensions::Grouping;
 use super::entry::Entry;
-use super::places::Naming;
+use super::places::{Naming, PlaceNumbers};
 use crate::locations::TaskName;
 use rprof_profile::DimensionValues;
 use std::hash::{Hash, Hasher};
@@ -42,7 +42,11 @@ impl Hash for GroupKey {
 impl GroupKey {
     /// The group of an entry.
     #[inline]
-    pub(super) fn of(entry: &Entry<'_, '_>, grouping: &Grouping<'_>) -> Self {
+    pub(super) fn of(
+        entry: &Entry<'_, '_>,
+        grouping: &Grouping<'_>,
+        numbers: &mut PlaceNumbers,
+    ) -> Self {
         let mut key = Self {
             name: entry.task,
             is_shown: true,
@@ -51,18 +55,18 @@ impl GroupKey {
             values: [0; DimensionValues::MOST],
         };
         if !grouping.dimensions().is_empty() {
-            key.fill(entry, grouping);
+            key.fill(entry, grouping, numbers);
         }
         key
     }
 
-    fn fill(&mut self, entry: &Entry<'_, '_>, grouping: &Grouping<'_>) {
+    fn fill(&mut self, entry: &Entry<'_, '_>, grouping: &Grouping<'_>, numbers: &mut PlaceNumbers) {
         let fields = match grouping.needs_all_fields() {
             true => entry.decoded.all_fields(grouping.reader()),
             false => None,
         };
         for (place, &dimension) in self.values.iter_mut().zip(grouping.dimensions()) {
-            let value = grouping.value(dimension, entry, fields.as_ref());
+            let value = grouping.value(dimension, (entry, fields.as_ref()), numbers);
             self.missing |= u16::from(value.is_none()) << self.len;
             *place = value.unwrap_or(0);
             self.len += 1;

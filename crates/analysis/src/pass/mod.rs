@@ -21,6 +21,7 @@ mod recorded;
 mod stacks;
 mod timeline;
 mod trace_texts;
+mod words;
 mod written;
 
 pub(crate) use dimensions::Grouping;

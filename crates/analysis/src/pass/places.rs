@@ -3,12 +3,14 @@
 use crate::locations::Location;
 use crate::recording::Recording;
 use crate::symbolize::Symbols;
+use foldhash::HashMap;
 use foldhash::fast::RandomState;
-use rprof_base::Interner;
+use rprof_base::{Counted, Interner};
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_profile::{FrameId, Frames, Level, StrId, Strings, padded_hex};
+use rprof_untrusted::{Budget, Held};
 use std::num::NonZeroU32;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Such a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,28 +33,102 @@ impl Place {
     }
 }
 
-/// Such places by number; threads share them.
-#[derive(Debug, Default)]
-pub(super) struct Places(Mutex<Interner<u32, Place, RandomState>>);
+/// Such places by number, which all threads have in common. They are held against the reader's budget: a recording may
+/// have another address of data in each of its samples.
+#[derive(Debug)]
+pub(super) struct Places(Mutex<Numbered>);
+
+#[derive(Debug)]
+struct Numbered {
+    all: Interner<u32, Place, RandomState>,
+    held: Held,
+    /// How often there was no room for one more.
+    n_refused: u64,
+}
 
 impl Places {
-    /// The number of a place.
-    pub(super) fn number(&self, place: Place) -> u64 {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.intern(place).into()
+    /// Of what does not fit.
+    const NO_ROOM: u64 = u64::MAX;
+    /// Room is taken for this many at once.
+    const STEP: usize = 1024;
+    /// Bytes that one takes: as a value and as a key, and what tables leave empty.
+    const BYTES: usize = 4 * size_of::<Place>();
+
+    /// None, of a budget.
+    pub(super) fn new(budget: &Budget) -> Self {
+        Self(Mutex::new(Numbered {
+            all: Interner::default(),
+            held: budget.hold_nothing(),
+            n_refused: 0,
+        }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Numbered> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of a place, or `None` if there is no room for it.
+    fn number(&self, place: Place) -> Option<u64> {
+        let mut numbered = self.lock();
+        if let Some(known) = numbered.all.find(&place) {
+            return Some(known.into());
+        }
+        let is_full = numbered.all.len().is_multiple_of(Self::STEP);
+        if is_full
+            && numbered
+                .held
+                .grow((Self::STEP * Self::BYTES) as u64)
+                .is_err()
+        {
+            numbered.n_refused += 1;
+            return None;
+        }
+        Some(numbered.all.intern(place).into())
     }
 
     /// The place with a number.
     pub(super) fn of(&self, number: u64) -> Option<Place> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.get(u32::try_from(number).ok()?).copied()
+        self.lock().all.get(u32::try_from(number).ok()?).copied()
     }
 
     /// Where all of them are.
     pub(super) fn locations(&self) -> Vec<Location> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let places = (0..).map_while(|number| all.get(number));
+        let numbered = self.lock();
+        let places = numbered.all.values().iter();
         places.map(|place| place.location).collect()
+    }
+
+    /// What was left out.
+    pub(super) fn warning(&self) -> Option<String> {
+        let n = Some(self.lock().n_refused).filter(|&n| n > 0)?;
+        let values = Counted::new(n, "value is", "values are");
+        Some(format!(
+            "{values} shown as [unknown]: more places than the memory budget allows (--mem 4G allows more)"
+        ))
+    }
+}
+
+/// Numbers that a thread has asked for: asking again would make threads wait for each other.
+#[derive(Debug, Default)]
+pub(super) struct PlaceNumbers(HashMap<Place, u64>);
+
+impl PlaceNumbers {
+    /// At most: threads take little memory. Others are asked for again.
+    const MOST: usize = 1 << 15;
+
+    /// The number of a place.
+    pub(super) fn of(&mut self, places: &Places, place: Place) -> u64 {
+        if let Some(&known) = self.0.get(&place) {
+            return known;
+        }
+        let Some(number) = places.number(place) else {
+            return Places::NO_ROOM;
+        };
+        if self.0.len() >= Self::MOST {
+            self.0.clear();
+        }
+        self.0.insert(place, number);
+        number
     }
 }
 
@@ -146,5 +222,57 @@ impl Naming<'_> {
     fn frame(&self, place: Option<Place>) -> Option<FrameId> {
         let number = self.symbols.number(place?.location);
         self.symbols.frames(number).last().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_untrusted::Limits;
+
+    fn place(address: u64) -> Place {
+        Place::of(Location { image: 0, address })
+    }
+
+    fn places(room: usize) -> Places {
+        let bytes = (room * Places::BYTES) as u64;
+        Places::new(&Budget::new(Limits::of_memory(bytes)))
+    }
+
+    #[test]
+    fn places_beyond_the_budget_are_unknown_and_said_to_be() {
+        let places = places(3 * Places::STEP);
+        let mut numbers = PlaceNumbers::default();
+        let n = 4 * Places::STEP as u64;
+        let last = (0..n).map(|address| numbers.of(&places, place(address)));
+        assert_eq!(last.max(), Some(Places::NO_ROOM));
+        assert_eq!(places.locations().len(), 3 * Places::STEP);
+        assert_eq!(places.of(Places::NO_ROOM), None);
+        let warning = places.warning().unwrap();
+        assert!(warning.starts_with("1024 values are"), "{warning}");
+        // Those that are known still are.
+        let first = numbers.of(&places, place(0));
+        assert_eq!(places.of(first), Some(place(0)));
+    }
+
+    #[test]
+    fn a_thread_asks_once_for_the_number_of_a_place() {
+        let (first, second) = (places(Places::STEP), places(Places::STEP));
+        let mut numbers = PlaceNumbers::default();
+        let number = numbers.of(&first, place(7));
+        assert_eq!(numbers.of(&second, place(7)), number);
+        assert!(second.locations().is_empty());
+        assert_eq!(first.warning(), None);
+    }
+
+    #[test]
+    fn what_threads_remember_is_bounded() {
+        let places = places(4 * PlaceNumbers::MOST);
+        let mut numbers = PlaceNumbers::default();
+        for address in 0..3 * PlaceNumbers::MOST as u64 {
+            assert_eq!(numbers.of(&places, place(address)), address);
+        }
+        assert!(numbers.0.len() <= PlaceNumbers::MOST);
+        assert_eq!(numbers.of(&places, place(1)), 1);
     }
 }

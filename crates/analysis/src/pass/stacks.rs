@@ -262,7 +262,7 @@ impl Pass for StacksPass<'_> {
                 local.tallies.take(self.query, self.grouping, &entry)
             }
             false => {
-                self.grouping.find_places(&sample.into());
+                local.tallies.find_places(self.grouping, &sample.into());
                 Some(u64::MAX)
             }
         }

@@ -3,7 +3,7 @@
 use crate::say;
 use crate::screen::Pager;
 use anyhow::{Context, Result};
-use rprof_analysis::load_tasks;
+use rprof_analysis::{WantedMappings, load_tasks};
 use rprof_perfdata::Reader;
 use rprof_report::{TaskDetail, write_tasks};
 use std::process::ExitCode;
@@ -15,7 +15,11 @@ pub(crate) fn show(
     header: &str,
     pager: &Pager,
 ) -> Result<ExitCode> {
-    let (tasks, warnings) = load_tasks(reader)?;
+    let wanted = match detail {
+        TaskDetail::Names => WantedMappings::None,
+        TaskDetail::Mappings => WantedMappings::All,
+    };
+    let (tasks, warnings) = load_tasks(reader, wanted)?;
     warnings.iter().for_each(say::warning);
     pager.write(|mut out| {
         let written = out.write_all(header.as_bytes());
