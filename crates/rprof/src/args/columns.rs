@@ -89,17 +89,6 @@ impl ColumnArgs {
 }
 
 impl ColumnArgs {
-    /// What rows and columns are asked for by which flag.
-    pub(crate) fn asked(&self) -> [(bool, &'static str); 5] {
-        [
-            (!self.sort.is_empty(), "-s"),
-            (!self.fields.is_empty(), "-F"),
-            (self.show_nr_samples, "-n"),
-            (self.show_total_period, "--show-total-period"),
-            (self.show_cpu_utilization, "--show-cpu-utilization"),
-        ]
-    }
-
     /// Refuses shares of the time that passed where that is not known.
     pub(crate) fn check(&self, reader: &Reader) -> Result<()> {
         if self.latency && !GroupBy::is_recorded(reader, Dimension::Parallelism) {
