@@ -15,7 +15,8 @@ pub(crate) struct ColumnArgs {
     #[arg(short = 's', long, value_name = "KEYS")]
     sort: Vec<String>,
 
-    /// A level for each key: rows of the first one, below each its rows by the next one. As with --no-children
+    /// A level for each key: rows of the first one, below each its rows by the next one. As with --no-children: not with
+    /// --children, -F, -t or -w
     #[arg(long, conflicts_with_all = ["fields", "field_separator", "column_widths"])]
     pub(crate) hierarchy: bool,
 
