@@ -1,9 +1,9 @@
 //! Which flags of `rprof report` a form of output has nothing for: one list of all of them.
 
-use super::{Args, ReportFormat};
+use super::layout::ReportFormat;
 use crate::usage::usage;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory, Error, FromArgMatches};
+use clap::{ArgMatches, Command, Error, FromArgMatches};
 
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,11 +144,11 @@ impl FromArgMatches for Given {
 }
 
 impl clap::Args for Given {
-    fn augment_args(command: clap::Command) -> clap::Command {
+    fn augment_args(command: Command) -> Command {
         command
     }
 
-    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+    fn augment_args_for_update(command: Command) -> Command {
         command
     }
 }
@@ -159,14 +159,18 @@ impl Given {
         self.0.contains(&name)
     }
 
-    /// Refuses what a form has nothing for.
-    pub(crate) fn check(&self, form: Form) -> anyhow::Result<()> {
+    /// Refuses what a form has nothing for; the command line is asked how a flag is typed.
+    pub(crate) fn check(&self, form: Form, command: fn() -> Command) -> anyhow::Result<()> {
         let flags = FLAGS
             .iter()
             .flat_map(|&(of, names)| names.iter().map(move |&name| (of, name)));
         let mut given = flags.filter(|(_, name)| self.has(name));
         match given.find(|(of, _)| !self.is_shown(*of, form)) {
-            Some((of, name)) => Err(usage(format_args!("{} {}", flag(name), why(of, form)))),
+            Some((of, name)) => Err(usage(format_args!(
+                "{} {}",
+                flag(name, &command()),
+                why(of, form)
+            ))),
             None => Ok(()),
         }
     }
@@ -211,8 +215,7 @@ fn why(of: Of, form: Form) -> String {
 }
 
 /// A flag as it is typed most often.
-fn flag(name: &str) -> String {
-    let command = Args::command();
+fn flag(name: &str, command: &Command) -> String {
     let report = command.find_subcommand("report");
     let arg = report.and_then(|report| report.get_arguments().find(|arg| arg.get_id() == name));
     let short = arg.and_then(|arg| arg.get_short());
@@ -226,8 +229,8 @@ fn flag(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::Command;
-    use clap::Parser;
+    use crate::args::{self, Args};
+    use clap::{CommandFactory, Parser};
 
     /// A flag that is not in the list would do nothing where a form has nothing for it, and say nothing.
     #[test]
@@ -249,10 +252,10 @@ mod tests {
 
     fn said(words: &[&str], form: Form) -> String {
         let args = Args::parse_from([&["rprof", "report"], words].concat());
-        let Command::Report(report) = args.command else {
+        let args::Command::Report(report) = args.command else {
             panic!()
         };
-        match report.given.check(form) {
+        match report.given.check(form, Args::command) {
             Ok(()) => String::new(),
             Err(error) => error.to_string(),
         }

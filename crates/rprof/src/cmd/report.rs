@@ -8,11 +8,12 @@ use super::next::{self, Seen};
 use super::reading::{ending, open, read, warn};
 use super::tasks;
 use super::trace_fields::TraceFields;
-use crate::args::{Form, ModeArgs, PercentageOf, ReportArgs, ReportFormat};
+use crate::args::{Args, Form, ModeArgs, PercentageOf, ReportArgs, ReportFormat};
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
+use clap::CommandFactory;
 use rprof_analysis::{GroupBy, Options, SortMode};
 use rprof_export::{Folded, Format};
 use rprof_profile::Profile;
@@ -139,7 +140,7 @@ fn check_form(args: &ReportArgs) -> Result<()> {
         (true, None) => Form::Stats,
         (false, None) => Form::Format(format),
     };
-    args.given.check(form)
+    args.given.check(form, Args::command)
 }
 
 /// The same lines as `rprof flame --folded`.
@@ -177,7 +178,7 @@ fn table_options(
     let has_children = columns.shown.contains(&Field::Sum(Sum::OverheadChildren));
     if has_children && (args.no_children || args.columns.are_of_own_samples()) {
         return Err(usage(
-            "overhead_children needs what --no-children, --hierarchy, addr, dso_size, symbol_size and symoff leave out",
+            "overhead_children needs what --no-children, --hierarchy, dso_size, symbol_size, symoff and addr leave out",
         ));
     }
     Ok(TableOptions {
