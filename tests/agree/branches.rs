@@ -97,6 +97,16 @@ fn a_sample_counts_as_many_times_as_it_has_branches() {
          28.57,4,[.] work,[.] cold,300\n\
          14.29,2,[H] 0x0000000000007000,[.] work,0\n"
     );
+    let table = report(&["-n", "-s", "addr"]).ok().stdout;
+    let targets = table.lines().count() - 1;
+    assert_eq!(targets, 4, "{table}");
+    for words in [&["-p", "main"][..], &["-x"], &["-s", "parent"], &["-g"]] {
+        let said = report(words).fails(2);
+        let expected = format!("{} is of callers", words[..1].join(" "));
+        let is_key = words[0] == "-s" && said.contains("-s parent is of callers");
+        assert!(is_key || said.contains(&expected), "{said}");
+        assert!(said.contains("rprof record -g has them"), "{said}");
+    }
     let table = report(&["--no-branch-stack", "-n", "-s", "sym"])
         .ok()
         .stdout;

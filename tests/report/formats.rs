@@ -241,6 +241,15 @@ fn what_is_for_other_forms_is_refused() {
         ),
         (&["--tasks", "-c", "spin"], "filters are for samples"),
         (&["--tasks", "--stats"], "cannot be used with"),
+        (&["--tasks", "-s", "zzz"], "-s is for samples"),
+        (&["--stats", "-x", "-p", "work"], "-x is for tables"),
+        (
+            &["--format", "folded", "--latency"],
+            "--latency is for tables",
+        ),
+        (&["--show-on-off-events"], "--switch-on"),
+        (&["--children", "--hierarchy"], "cannot be used with"),
+        (&["--children", "-s", "addr"], "count only their own"),
     ] {
         let said = crate::read("report", words).fails(2);
         assert!(said.contains(flag), "{said}");

@@ -150,7 +150,10 @@ impl Dimension {
 
     /// Whether it is of the code that ran, and not of who called it.
     pub const fn is_of_own_code(self) -> bool {
-        matches!(self, Self::DsoSize | Self::SymSize | Self::SymOff)
+        matches!(
+            self,
+            Self::Addr | Self::DsoSize | Self::SymSize | Self::SymOff
+        )
     }
 
     /// Whether rows go from the largest value on, as perf has them.

@@ -224,7 +224,9 @@ impl<'a> Grouping<'a> {
             Dimension::DsoTo | Dimension::SymbolTo | Dimension::SrclineTo => {
                 Some(self.place(entry, entry.branch?.to, numbers))
             }
-            Dimension::Addr => sample.head.ip,
+            Dimension::Addr => entry
+                .branch
+                .map_or(sample.head.ip, |branch| Some(branch.to)),
             Dimension::Mem
             | Dimension::Snoop
             | Dimension::Tlb

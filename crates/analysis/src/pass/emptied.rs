@@ -31,8 +31,8 @@ const STAGES: [(&str, &str); 10] = [
     ("--switch-on or --switch-off", ""),
     ("--descendants", ""),
     ("--no-idle", ""),
-    ("--socket-filter", ""),
-    ("--parallelism", ""),
+    ("--socket-filter", "sockets"),
+    ("--parallelism", "numbers of threads that run"),
     ("--pid", "processes"),
     ("--tid", "threads"),
     ("--comms", "threads"),
@@ -57,13 +57,23 @@ pub fn empty_filter(reader: &Reader, options: &Options) -> Result<Option<EmptyFi
     for (nth, (option, what)) in STAGES.into_iter().enumerate() {
         if left.n_left[nth] == 0 {
             return Ok((left.n_seen > 0).then(|| EmptyFilter {
-                option,
+                option: said(option, &options.filter),
                 what,
                 found: left.found(nth, &query),
             }));
         }
     }
     of_functions(reader, options)
+}
+
+/// The option that was given, where one of two may be meant.
+fn said(option: &'static str, filter: &Filter) -> &'static str {
+    let switches = &filter.switches;
+    match (option, &switches.on, &switches.off) {
+        ("--switch-on or --switch-off", Some(_), None) => "--switch-on",
+        ("--switch-on or --switch-off", None, Some(_)) => "--switch-off",
+        (option, ..) => option,
+    }
 }
 
 /// A value that a filter looks at.
@@ -148,6 +158,7 @@ impl Pass for StagesPass<'_> {
         let cpu = decoded.head.cpu;
         let (pid, tid) = (decoded.pid, decoded.tid);
         let name = comm_text(&self.query.recording.index.history, sample.task);
+        let number = |number: u32| Value::Number(number.into());
         let has = |list: &[i32], id| list.is_empty() || list.contains(&id);
         let stages = [
             (
@@ -158,8 +169,14 @@ impl Pass for StagesPass<'_> {
             (None, self.asked.is_switched_on(decoded)),
             (None, self.asked.descends(decoded)),
             (None, filter.accepts_idle(pid, tid)),
-            (None, self.asked.has_socket(decoded)),
-            (None, self.asked.has_parallelism(decoded)),
+            (
+                self.asked.socket_of(decoded).map(number),
+                self.asked.has_socket(decoded),
+            ),
+            (
+                self.asked.parallelism_of(decoded).map(number),
+                self.asked.has_parallelism(decoded),
+            ),
             (Some(Value::Number(pid.into())), has(&filter.pids, pid)),
             (Some(Value::Number(tid.into())), has(&filter.tids, tid)),
             (

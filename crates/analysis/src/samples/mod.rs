@@ -191,12 +191,23 @@ impl Samples<'_> {
         self.parallelism.as_ref().is_none_or(has)
     }
 
+    /// How many threads run at its time, where a filter asks for it.
+    pub(crate) fn parallelism_of(&self, decoded: &DecodedSample<'_>) -> Option<u32> {
+        Some(self.parallelism.as_ref()?.at(decoded.key))
+    }
+
     /// Whether its CPU is on the socket that is asked for.
     #[inline]
     pub(crate) fn has_socket(&self, decoded: &DecodedSample<'_>) -> bool {
-        let socket = |cpu: u32| self.sockets.get(cpu as usize).copied();
-        let is_on = |asked| decoded.head.cpu.and_then(socket) == Some(asked);
+        let is_on = |asked| self.socket_of(decoded) == Some(asked);
         self.filter.socket.is_none_or(is_on)
+    }
+
+    /// The socket of its CPU, where a filter asks for one.
+    #[inline]
+    pub(crate) fn socket_of(&self, decoded: &DecodedSample<'_>) -> Option<u32> {
+        let cpu = usize::try_from(decoded.head.cpu?).ok()?;
+        self.sockets.get(cpu).copied()
     }
 
     /// Whether it is between events that switch samples on and off.

@@ -15,8 +15,8 @@ pub(crate) struct ColumnArgs {
     #[arg(short = 's', long, value_name = "KEYS")]
     sort: Vec<String>,
 
-    /// A level for each key: rows of the first one, below each its rows by the next one. Rows count their own samples,
-    /// as with --no-children; not with -F, -t, -w, overhead_children and latency_children
+    /// A level for each key: rows of the first one, below each its rows by the next one. As with --no-children: not with
+    /// --children, -F, -t, -w, overhead_children or latency_children
     #[arg(long, conflicts_with_all = ["fields", "field_separator", "column_widths"])]
     pub(crate) hierarchy: bool,
 
@@ -90,17 +90,6 @@ impl ColumnArgs {
 }
 
 impl ColumnArgs {
-    /// What rows and columns are asked for by which flag.
-    pub(crate) fn asked(&self) -> [(bool, &'static str); 5] {
-        [
-            (!self.sort.is_empty(), "-s"),
-            (!self.fields.is_empty(), "-F"),
-            (self.show_nr_samples, "-n"),
-            (self.show_total_period, "--show-total-period"),
-            (self.show_cpu_utilization, "--show-cpu-utilization"),
-        ]
-    }
-
     /// Refuses shares of the time that passed where that is not known.
     pub(crate) fn check(&self, reader: &Reader) -> Result<()> {
         if self.latency && !GroupBy::is_recorded(reader, Dimension::Parallelism) {

@@ -9,6 +9,7 @@ const HEADING: &str = "Filters";
 
 /// Which samples count. `perf report` has the same letters.
 #[derive(Clone, Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("switches").args(["switch_on", "switch_off"]).multiple(true))]
 pub(crate) struct FilterArgs {
     /// Only threads of these names. Names are separated by commas; each may be a pattern such as 'std::*', or a
     /// '/regex/'; with '!' in front it is left out; file:FILE has a name a line
@@ -78,7 +79,7 @@ pub(crate) struct FilterArgs {
     switch_off: Option<String>,
 
     /// Also the samples that switch others on and off
-    #[arg(help_heading = HEADING, long)]
+    #[arg(help_heading = HEADING, long, requires = "switches")]
     show_on_off_events: bool,
 
     /// No samples of idle CPUs (swapper)

@@ -90,6 +90,11 @@ impl GraphWords {
         })
     }
 
+    /// Whether no trees are asked for.
+    pub(crate) fn is_none(self) -> bool {
+        self.is_none
+    }
+
     /// Where trees begin, also if none are asked for.
     pub(crate) fn order(self, children: bool, inverted: bool) -> Order {
         let default = match children {

@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use rprof_base::Counted;
 use rprof_perfdata::Reader;
+use rprof_profile::Profile;
 use rprof_profile::view::EventSets;
 use rprof_report::EventTables;
 
@@ -44,9 +45,14 @@ impl GroupArgs {
         Ok(())
     }
 
-    /// Whether tables are to be others than the usual ones.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.group || self.group_sort_idx > 0 || self.no_skip_empty
+    /// What is to be said of a number that no event of a table has: perf takes the first one, too.
+    pub(crate) fn unused(&self, profile: &Profile) -> Option<String> {
+        let sets = self.tables().sets.of(profile);
+        let most = sets.iter().map(|set| set.events().count()).max()?;
+        let number = self.group_sort_idx;
+        (number >= most).then(|| {
+            format!("no table has an event {number} (--group-sort-idx): they are ordered by their first, number 0")
+        })
     }
 
     pub(crate) fn tables(&self) -> EventTables {

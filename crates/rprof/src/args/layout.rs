@@ -88,15 +88,6 @@ fn parse_separator(text: &str) -> Result<String, String> {
 }
 
 impl LayoutArgs {
-    /// What only text has, if it is asked for.
-    pub(crate) fn of_text(&self) -> [(bool, &'static str); 3] {
-        [
-            (!self.column_widths.is_empty(), "-w"),
-            (self.field_separator.is_some(), "-t"),
-            (self.stdio_color != Colors::Auto, "--stdio-color"),
-        ]
-    }
-
     /// Rows of a ticket.
     const MARKDOWN_ROWS: usize = 20;
 

@@ -2,7 +2,7 @@
 
 use super::graph::GraphWords;
 use super::{
-    ColumnArgs, FdeArgs, FoldArgs, GroupArgs, HeaderArgs, InputArgs, LayoutArgs, ModeArgs,
+    ColumnArgs, FdeArgs, FoldArgs, Given, GroupArgs, HeaderArgs, InputArgs, LayoutArgs, ModeArgs,
     ParentArgs, StrictArgs, columns, examples,
 };
 use crate::screen::PagerArgs;
@@ -12,6 +12,10 @@ use rprof_report::{Graph, TaskDetail};
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{}\n\n{}", columns::help(), examples::of_report()))]
 pub(crate) struct ReportArgs {
+    /// The first: who reads an argument takes it away.
+    #[command(flatten)]
+    pub(crate) given: Given,
+
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
@@ -36,7 +40,7 @@ pub(crate) struct ReportArgs {
     pub(crate) force: bool,
 
     /// A row also counts what it called (default where there are call chains)
-    #[arg(long, overrides_with = "no_children")]
+    #[arg(long, overrides_with = "no_children", conflicts_with = "hierarchy")]
     pub(crate) children: bool,
 
     /// A row counts only its own samples

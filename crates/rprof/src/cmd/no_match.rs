@@ -37,6 +37,8 @@ fn reason(empty: &EmptyFilter, filter: &Filter) -> String {
         "--dsos" => filter.dsos.items().to_vec(),
         "--symbols" => filter.symbols.items().to_vec(),
         "--symbol-filter" => filter.symbol_part.iter().cloned().collect(),
+        "--switch-on" => filter.switches.on.iter().cloned().collect(),
+        "--switch-off" => filter.switches.off.iter().cloned().collect(),
         "--pid" => ids(&filter.pids),
         "--tid" => ids(&filter.tids),
         "--parallelism" => filter.parallelism.iter().map(ToString::to_string).collect(),

@@ -1,5 +1,6 @@
 //! `rprof report`.
 
+use super::answerable;
 use super::event::{choose, say_which};
 use super::header;
 use super::idle;
@@ -7,11 +8,12 @@ use super::next::{self, Seen};
 use super::reading::{ending, open, read, warn};
 use super::tasks;
 use super::trace_fields::TraceFields;
-use crate::args::{ModeArgs, PercentageOf, ReportArgs, ReportFormat};
+use crate::args::{Args, Form, ModeArgs, PercentageOf, ReportArgs, ReportFormat};
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
+use clap::CommandFactory;
 use rprof_analysis::{GroupBy, Options, SortMode};
 use rprof_export::{Folded, Format};
 use rprof_profile::Profile;
@@ -54,11 +56,6 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         return header::only(&header, &pager);
     }
     if let Some(detail) = args.tasks() {
-        if !args.input.filter().accepts_all() {
-            return Err(usage(
-                "filters are for samples: --tasks and --mmaps show all tasks",
-            ));
-        }
         return tasks::show(&reader, detail, &header, &pager);
     }
     args.groups.check(&reader)?;
@@ -76,6 +73,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     };
     let mut trace_fields = TraceFields::of(&reader);
     let table = table_options(args, (mode, weighing), graph, &mut trace_fields)?;
+    answerable::check(args, &reader, mode, &table.columns)?;
     let has_parents = args.parent.is_asked(&table.columns.keys());
     let options = Options {
         nodes: words.nodes(),
@@ -100,6 +98,8 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     };
     let mut profile = read(&reader, &options)?;
     warn(&profile, &reader, &args.input);
+    let unused = args.groups.unused(&profile);
+    unused.into_iter().for_each(say::warning);
     if has_parents {
         let nothing = args.parent.apply(&mut profile, order);
         nothing.into_iter().for_each(say::warning);
@@ -124,42 +124,23 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
 
 /// Refuses what a form does not have.
 fn check_form(args: &ReportArgs) -> Result<()> {
-    let layout = &args.layout;
-    if layout.format == ReportFormat::Text {
-        return Ok(());
-    }
-    let name = layout.format.name();
-    if args.header.is_shown() || args.stats {
-        let what = if args.stats { "--stats" } else { "--header" };
-        let why = format_args!("{what} is text: without --format, or rprof info --json");
-        return Err(usage(why));
-    }
-    let of_text = layout.of_text();
-    if let Some((_, flag)) = of_text.iter().find(|(is_asked, _)| *is_asked) {
-        return Err(usage(format_args!(
-            "{flag} is for text: --format {name} has no columns to be laid out"
-        )));
-    }
-    if layout.format != ReportFormat::Folded {
-        return Ok(());
-    }
-    let of_table = [
-        (args.graph.is_some(), "-g"),
-        (args.columns.hierarchy, "--hierarchy"),
-        (args.inverted, "-G"),
-        (args.children || args.no_children, "--children"),
-        (args.percent_limit > 0.0, "--percent-limit"),
-        (args.percentage == PercentageOf::Relative, "--percentage"),
-        (layout.limit.is_some(), "--limit"),
-        (args.groups.is_asked(), "--group"),
-    ];
-    let mut of_table = args.columns.asked().into_iter().chain(of_table);
-    match of_table.find(|(is_asked, _)| *is_asked) {
-        Some((_, flag)) => Err(usage(format_args!(
-            "{flag} is for tables: --format folded has whole stacks"
-        ))),
-        None => Ok(()),
-    }
+    let format = args.layout.format;
+    let form = match (args.stats, args.tasks()) {
+        (_, Some(_)) if !args.input.filter().accepts_all() => {
+            return Err(usage(
+                "filters are for samples: --tasks and --mmaps show all tasks",
+            ));
+        }
+        (_, Some(_)) => Form::Tasks,
+        (true, None) if format != ReportFormat::Text => {
+            return Err(usage(
+                "--stats is text: without --format, or rprof info --json",
+            ));
+        }
+        (true, None) => Form::Stats,
+        (false, None) => Form::Format(format),
+    };
+    args.given.check(form, Args::command)
 }
 
 /// The same lines as `rprof flame --folded`.
