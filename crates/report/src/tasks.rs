@@ -15,7 +15,10 @@ pub enum TaskDetail {
     Mappings,
 }
 
-/// Writes a line for each task, below the one that made it.
+/// Columns that a task is indented by at most: a recording may say that each of many thousands made the next.
+const MOST_INDENT: usize = 200;
+
+/// Writes a line for each task, below the one that made it; those deeper than 200 stand below each other.
 ///
 /// # Errors
 /// The writer's.
@@ -23,6 +26,7 @@ pub fn write_tasks(tasks: &Tasks, detail: TaskDetail, out: &mut impl Write) -> i
     writeln!(out, "# {:>8} {:>8} {:>8}  comm", "pid", "tid", "ppid")?;
     for (level, task) in tasks.tree() {
         let (pid, tid, parent) = (task.pid, task.tid, task.parent.unwrap_or(-1));
+        let level = level.min(MOST_INDENT);
         let head = format!("  {pid:>8} {tid:>8} {parent:>8} |{:level$}", "");
         match &task.comm {
             Some(comm) => writeln!(out, "{head}{comm}")?,
@@ -54,4 +58,36 @@ fn write_mapping(mapping: &TaskMapping, indent: usize, out: &mut impl Write) -> 
         mapping.inode,
         printable(mapping.name.raw())
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_profile::RecordedTask;
+    use std::sync::Arc;
+
+    /// Each made by the one before.
+    fn chain(n: i32) -> Tasks {
+        let task = |tid: i32| RecordedTask {
+            pid: tid,
+            tid,
+            parent: (tid > 1).then_some(tid - 1),
+            comm: None,
+            mappings: Arc::default(),
+        };
+        Tasks((1..=n).map(|tid| (tid, task(tid))).collect())
+    }
+
+    #[test]
+    fn a_chain_of_forks_of_any_length_has_lines_of_bounded_length() {
+        let mut out = Vec::new();
+        write_tasks(&chain(70_000), TaskDetail::Mappings, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text.lines().count(), 70_001);
+        assert!(text.lines().all(|line| line.len() < 300));
+        let indent = |line: &str| line.matches(' ').count();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(indent(lines[150]) > indent(lines[149]));
+        assert!(lines[70_000].ends_with(":70000"), "{}", lines[70_000]);
+    }
 }

@@ -99,12 +99,14 @@ impl<'a> Grouping<'a> {
         let is_text = |one: &Dimension| matches!(one, Dimension::Trace | Dimension::TraceField(_));
         let has_texts = by.dimensions.iter().any(is_text);
         let is_rare = |one: &Dimension| {
-            use Dimension::{CommNoDigit, Cpu, Parallelism, Parent, Pid, Socket, Tid, Time};
+            use Dimension::{
+                CgroupId, CommNoDigit, Cpu, Parallelism, Parent, Pid, Socket, Tid, Time,
+            };
             let is_usual = matches!(
                 one,
-                Pid | Tid | CommNoDigit | Cpu | Socket | Time | Parallelism | Parent
+                Pid | Tid | CommNoDigit | Cpu | Socket | Time | Parallelism | Parent | CgroupId
             );
-            !is_usual && !one.is_of_branches()
+            !is_usual && !one.is_of_branches() && !one.is_of_own_code()
         };
         Ok(Self {
             needs_all_fields: by.dimensions.iter().any(is_rare),
@@ -141,8 +143,11 @@ impl<'a> Grouping<'a> {
     /// Finds the places of an entry that is counted later.
     pub(super) fn find_places(&self, entry: &Entry<'_, '_>) {
         let is_place = |one: &Dimension| {
-            use Dimension::{Dcacheline, DsoDaddr, SymbolDaddr, SymbolIaddr};
-            matches!(one, SymbolDaddr | DsoDaddr | Dcacheline | SymbolIaddr)
+            use Dimension::{Dcacheline, DsoDaddr, SymOff, SymSize, SymbolDaddr, SymbolIaddr};
+            matches!(
+                one,
+                SymbolDaddr | DsoDaddr | Dcacheline | SymbolIaddr | SymOff | SymSize
+            )
         };
         if self.by.dimensions.iter().any(is_place) {
             GroupKey::of(entry, self);
@@ -178,6 +183,12 @@ impl<'a> Grouping<'a> {
                 sample.head.time_ns.map(|time| time / quantum * quantum)
             }
             Dimension::Cgroup => Some(fields?.cgroup.unwrap_or(NO_CGROUP)),
+            Dimension::CgroupId => {
+                let namespaces = &self.recording.index.cgroup_namespaces;
+                Some(namespaces.at(sample.tid, sample.key))
+            }
+            Dimension::DsoSize => Some(self.size_of_mapping(entry).unwrap_or(0)),
+            Dimension::SymOff | Dimension::SymSize => self.own_place(entry),
             // Stacks have names only when all are counted: the profile finds them.
             Dimension::Parent => None,
             Dimension::Trace => self.texts.whole(sample.event, fields?.raw?, self.endian()),
@@ -233,6 +244,26 @@ impl<'a> Grouping<'a> {
         let history = &self.recording.index.history;
         let location = entry.mappings.branch_location(history, Avma(avma));
         self.places.number(Place::of(location))
+    }
+
+    /// The number of the place where a sample was taken.
+    fn own_place(&self, entry: &Entry<'_, '_>) -> Option<u64> {
+        let address = own_address(&entry.decoded.head, entry.decoded.raw.misc)?;
+        let location = entry
+            .mappings
+            .location(&self.recording.index.history, address);
+        Some(self.places.number(Place {
+            location,
+            avma: location.address,
+            by: address.level,
+        }))
+    }
+
+    /// Bytes of the mapping that a sample was taken in.
+    fn size_of_mapping(&self, entry: &Entry<'_, '_>) -> Option<u64> {
+        let history = &self.recording.index.history;
+        let address = own_address(&entry.decoded.head, entry.decoded.raw.misc)?;
+        entry.mappings.len_of_mapping(history, address)
     }
 
     /// The number of the place of data, as far as a dimension tells it apart.
@@ -301,7 +332,19 @@ impl<'a> Grouping<'a> {
             | Dimension::Tlb
             | Dimension::Locked
             | Dimension::Blocked => memory_words(dimension, DataSource(value), strings),
-            Dimension::SymbolDaddr => DimensionValue::Text(naming.data(self.places.of(value))),
+            Dimension::CgroupId => {
+                let namespace = self.recording.index.cgroup_namespaces.of(value);
+                let text = format!("{}/{:#x}", namespace.dev, namespace.ino);
+                DimensionValue::Text(strings.intern(&text))
+            }
+            Dimension::DsoSize => size(value, strings),
+            Dimension::SymSize => {
+                let bytes = naming.size(self.places.of(value));
+                size(bytes.map_or(0, u64::from), naming.strings)
+            }
+            Dimension::SymOff | Dimension::SymbolDaddr => {
+                DimensionValue::Text(naming.data(self.places.of(value)))
+            }
             Dimension::Dcacheline => DimensionValue::Text(naming.cacheline(self.places.of(value))),
             Dimension::DsoFrom | Dimension::DsoTo | Dimension::DsoDaddr => {
                 DimensionValue::Text(naming.image(self.places.of(value)))
@@ -353,6 +396,14 @@ fn memory_words(dimension: Dimension, part: DataSource, strings: &mut Strings) -
         Dimension::Locked => strings.intern(part.lock_words()),
         _ => strings.intern(part.blocked_words()),
     })
+}
+
+/// A number of bytes; 0 is not known.
+fn size(bytes: u64, strings: &mut Strings) -> DimensionValue {
+    match bytes {
+        0 => DimensionValue::Text(strings.intern("unknown")),
+        _ => DimensionValue::Number(bytes.cast_signed()),
+    }
 }
 
 /// One of perf's words.
