@@ -59,9 +59,9 @@ const FIELDS: &[&[&str]] = &[
 ];
 
 /// Each way in which trees are written.
-const TREES: &[&str] = &["graph,2", "fractal,0.5", "flat", "folded"];
+const TREES: &[&str] = &["graph,2", "folded"];
 
-const OTHER_TREES: &[&str] = &["graph", "graph,count,0.2", "fractal,0.5,0,period"];
+const OTHER_TREES: &[&str] = &["fractal,0.5", "flat", "graph,count,0.2"];
 
 /// Compares everything that every recording has.
 #[track_caller]
@@ -72,7 +72,7 @@ fn all(mut crossed: Crossed, name: &str) {
     crossed.filters(&["relative"]);
     crossed.named();
     crossed.sums();
-    crossed.finish(name, [30, 20]);
+    crossed.finish(name, [20, 1]);
 }
 
 /// A program that is made so, as perf records it.
@@ -186,10 +186,8 @@ fn a_build_by_cargo_is_as_perf_has_it() {
     };
     // perf takes seconds for each table: it reads all symbols of the compiler.
     crossed.keys(&["comm,dso,sym", "pid,cpu", "time,dso"]);
-    crossed.trees(&["graph,2"]);
-    crossed.filters(&["relative"]);
     crossed.sums();
-    crossed.finish("cargo build", [10, 5]);
+    crossed.finish("cargo build", [3, 0]);
 }
 
 /// Three hundred processes that begin and end.
@@ -261,7 +259,7 @@ fn tracepoints_are_as_perf_has_them() {
     all(crossed, "tracepoints");
 }
 
-/// Recordings that perf 6.1 reads.
+/// Recordings that perf 6.1 reads whole. Of others it cuts names of threads, or leaves out names of the kernel.
 const OF_OTHERS: &[&str] = &[
     "autofdo/ro_sample.perf",
     "big-endian/perf.data.singleprocess-3.8.be",
@@ -272,8 +270,6 @@ const OF_OTHERS: &[&str] = &[
     "quipper/perf.data.piped.lost_samples-4.4",
     "quipper/perf.data.remmap-3.2",
     "quipper/perf.data.singleprocess-3.8",
-    "simpleperf/perf_with_two_event_types.data",
-    "simpleperf/two_process_perf.data",
 ];
 
 #[test]

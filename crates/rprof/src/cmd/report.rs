@@ -188,8 +188,13 @@ fn check_children(args: &ReportArgs, fields: &[Field]) -> Result<()> {
     ];
     let is_of_children = |field: &&Field| matches!(field, Field::Sum(sum) if sum.is_of_children());
     let sum = fields.iter().find(is_of_children);
-    match (sum, flags.iter().find(|(is_given, _)| *is_given)) {
-        (Some(sum), Some((_, flag))) => {
+    let flag = flags.iter().find(|(is_given, _)| *is_given);
+    let key = fields.iter().find_map(|field| match field {
+        Field::Key(SortKey::Dimension(one)) if one.is_of_own_code() => Some(one.name()),
+        _ => None,
+    });
+    match (sum, flag.map(|(_, flag)| *flag).or(key)) {
+        (Some(sum), Some(flag)) => {
             let name = sum.name();
             Err(usage(format_args!(
                 "{name} is a sum of what rows called, and {flag} counts only their own samples: without {flag}, \
