@@ -45,7 +45,6 @@ fn levels_are_those_of_perf() {
             &["-s", "dso", "--show-cpu-utilization"],
             &["-s", "comm,sym", "-p", "leaf_b", "--percent-limit", "1"],
             &["-s", "comm,dso,sym"],
-            &["-s", "comm,dso,sym,pid,tid,cpu", "--percent-limit", "1"],
         ] {
             let args = [&["-g", "none"], args].concat();
             let (ours, theirs) = both(file, &args);

@@ -74,8 +74,12 @@ fn what_levels_do_not_have_is_refused() {
 #[test]
 fn sums_of_what_rows_called_are_refused_where_nothing_is_called() {
     for sum in ["overhead_children", "latency_children"] {
-        for flag in ["--hierarchy", "--no-children"] {
-            let said = read("report", &[flag, "-s", sum]).fails(2);
+        for flag in ["--hierarchy", "--no-children", "symoff"] {
+            let asked: &[&str] = match flag {
+                "symoff" => &["-s", "symoff"],
+                _ => &[flag],
+            };
+            let said = read("report", &[asked, &["-s", sum]].concat()).fails(2);
             let expected = format!("{sum} is a sum of what rows called, and {flag} ");
             assert!(said.contains(&expected), "{said}");
             assert!(said.contains(&format!("without {flag}")), "{said}");

@@ -154,9 +154,18 @@ fn write_folded(profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
 
 /// Refuses sums of what rows called where that is not counted.
 fn check_children(args: &ReportArgs, fields: &[Field]) -> Result<()> {
+    let is_of_own_code = |field: &&Field| match field {
+        Field::Key(SortKey::Dimension(one)) => one.is_of_own_code(),
+        _ => false,
+    };
+    let of_own_code = fields.iter().find(is_of_own_code);
     let flags = [
         (args.no_children, "--no-children"),
         (args.columns.hierarchy, "--hierarchy"),
+        (
+            of_own_code.is_some(),
+            of_own_code.map_or("", |key| key.name()),
+        ),
     ];
     let is_of_children = |field: &&Field| matches!(field, Field::Sum(sum) if sum.is_of_children());
     let sum = fields.iter().find(is_of_children);
