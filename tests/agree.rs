@@ -9,6 +9,8 @@
 #[path = "agree/branches.rs"]
 mod branches;
 mod common;
+#[path = "agree/crossed.rs"]
+mod crossed;
 #[path = "agree/filters.rs"]
 mod filters;
 #[path = "agree/groups.rs"]
@@ -19,12 +21,18 @@ mod keys;
 mod levels;
 #[path = "agree/made.rs"]
 mod made;
+#[path = "agree/meant.rs"]
+mod meant;
 #[path = "agree/memory.rs"]
 mod memory;
 #[path = "agree/parents.rs"]
 mod parents;
 #[path = "agree/places.rs"]
 mod places;
+#[path = "agree/sources.rs"]
+mod sources;
+#[path = "agree/sums.rs"]
+mod sums;
 #[path = "agree/switches.rs"]
 mod switches;
 #[path = "agree/tasks.rs"]

@@ -36,7 +36,7 @@ const PROGRAM: &str = r#"
 pub(super) type Row = (String, String);
 
 /// The rows of a table of 1 % and more. A single sample may be in a stub that perf has no name for.
-fn rows(table: &str) -> Vec<Row> {
+pub(super) fn rows(table: &str) -> Vec<Row> {
     let rows = table.lines().filter(|line| line.starts_with(' '));
     let mut rows: Vec<Row> = rows
         .filter_map(|line| {

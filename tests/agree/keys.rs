@@ -1,7 +1,9 @@
 //! Sort keys and fields: rows, their cells and percentages are those of perf.
 
+use super::made::{COLD, HOT, Made};
 use super::{Live, PROGRAM, perf};
 use crate::common::{self, compile_c, fixtures, has, live, rprof, run, scratch};
+use rprof_abi::Sample;
 use std::path::{Path, PathBuf};
 
 /// A table: headings, and the rows' cells, in order.
@@ -155,6 +157,98 @@ fn rows_by_each_key_are_those_of_perf() {
             &["-s", "time,dso"],
         );
     }
+}
+
+#[test]
+fn sizes_of_functions_and_mappings_are_those_of_perf() {
+    let test = "sizes_of_functions_and_mappings_are_those_of_perf";
+    // Of the kernel, perf shows the size of the piece of `/proc/kcore` that it reads.
+    let Some(recorded) = recorded(test, &["-e", "cpu-clock:u", "-F", "1999", "-g"]) else {
+        return;
+    };
+    // With -s and a key whose name begins with symbol, perf adds a column of its own.
+    for keys in [
+        "overhead,symbol_size",
+        "overhead,dso_size",
+        "overhead,sym,symbol_size",
+        "sample,dso,dso_size",
+        "period,symbol_size,dso",
+    ] {
+        assert_same(&recorded.file, &[], &["-F", keys]);
+    }
+}
+
+#[test]
+fn namespaces_of_control_groups_are_those_of_perf() {
+    let test = "namespaces_of_control_groups_are_those_of_perf";
+    let Some(recorded) = recorded(test, &["-e", "cpu-clock", "--namespaces"]) else {
+        return;
+    };
+    for keys in ["cgroup_id", "cgroup_id,comm"] {
+        assert_same(&recorded.file, &[], &["-s", keys]);
+    }
+    let mut without = rprof(["report", "-s", "cgroup_id", "--symfs"]);
+    let dir = fixtures().join("spin");
+    without
+        .arg(dir.join("root"))
+        .arg("-i")
+        .arg(dir.join("perf.data"));
+    let said = run(&mut without).fails(1);
+    assert!(
+        said.contains("rprof record --namespaces has them"),
+        "{said}"
+    );
+}
+
+#[test]
+fn rows_of_offsets_are_the_addresses_of_a_function() {
+    let dir = scratch();
+    let file = dir.path().join("offsets");
+    let at = |ip| Sample {
+        ip: Some(ip),
+        period: Some(1000),
+        ..Sample::default()
+    };
+    let samples = [
+        HOT,
+        HOT + 0x10,
+        HOT + 0x10,
+        COLD,
+        COLD + 4,
+        0x7f00_0000_0000,
+    ];
+    Made::new(&[]).write(&file, &samples.map(at));
+    let report = |keys: &str| {
+        let mut report = rprof(["report", "-q", "--format", "csv", "-F", keys, "-i"]);
+        report
+            .arg(&file)
+            .arg("--symfs")
+            .arg(fixtures().join("spin/root"));
+        let table = run(&mut report).ok().stdout;
+        let mut lines: Vec<_> = table.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(
+        report("sample,symoff"),
+        [
+            "1,[.] 0x00007f0000000000",
+            "1,[.] cold+0x0",
+            "1,[.] cold+0x4",
+            "1,[.] hot+0x0",
+            "2,[.] hot+0x10",
+            "sample,symoff"
+        ]
+    );
+    assert_eq!(
+        report("sample,sym_size,dso_size"),
+        [
+            "1,unknown,unknown",
+            "2,65,4096",
+            "3,73,4096",
+            "sample,symbol_size,dso_size"
+        ]
+    );
 }
 
 /// Lines of an inlined function and of its caller.

@@ -1,7 +1,7 @@
 //! Levels of rows (`--hierarchy`) are perf's, and so are the trees below the innermost.
 
 use super::{common, perf, recordings, trees};
-use common::{rprof, run};
+use common::{fixtures, rprof, run};
 use std::path::Path;
 
 /// Each line with those that it is below. How far right percentages end says how deep they are.
@@ -69,4 +69,17 @@ fn trees_below_levels_are_those_of_perf() {
         let n_same = trees::compare(&ours, &theirs, words);
         assert!(n_same >= 2, "{words}: {theirs}");
     }
+}
+
+#[test]
+fn headings_may_be_wider_than_all_rows() {
+    let dir = fixtures().join("spin");
+    let keys = "comm,pid,comm_nodigit,addr,symbol_iaddr,dso,sym";
+    let mut report = rprof(["report", "--hierarchy", "-g", "none", "-s", keys, "--symfs"]);
+    report.arg(dir.join("root"));
+    let ran = run(report.arg("-i").arg(dir.join("perf.data"))).ok();
+    let mut lines = ran.stdout.lines();
+    let heading = lines.find(|line| line.contains("Shared Object / Symbol"));
+    let dots = lines.next();
+    assert_eq!(heading.map(str::len), dots.map(str::len), "{}", ran.stdout);
 }

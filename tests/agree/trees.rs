@@ -35,25 +35,47 @@ fn trees(report: &str) -> BTreeMap<String, Vec<String>> {
 /// is no return address, but looks like one.
 fn is_comparable(tree: &[String]) -> bool {
     let is_other = |line: &String| {
-        let others = ["0x", "[unknown]", "[truncated]", "asm_", "_dl_"];
+        let others = ["0x", "[unknown]", "[truncated]", "asm_", "_dl_", "@plt"];
         others.iter().any(|other| line.contains(other))
     };
     !tree.iter().any(is_other)
 }
 
+/// Trees of two reports.
+pub(crate) struct Compared {
+    pub(crate) n_same: usize,
+    /// Each that is not the same: its row, our lines and perf's.
+    pub(crate) wrong: Vec<(String, Vec<String>, Vec<String>)>,
+}
+
+/// Compares all trees of two reports that can be.
+pub(crate) fn compared(ours: &str, theirs: &str) -> Compared {
+    let (mut ours, theirs) = (trees(ours), trees(theirs));
+    let mut compared = Compared {
+        n_same: 0,
+        wrong: Vec::new(),
+    };
+    for (row, tree) in theirs {
+        let Some(own) = ours.remove(&row) else {
+            continue;
+        };
+        match is_comparable(&tree) && is_comparable(&own) {
+            true if own == tree => compared.n_same += 1,
+            true => compared.wrong.push((row, own, tree)),
+            false => {}
+        }
+    }
+    compared
+}
+
 /// Compares all trees of two reports; returns how many were the same.
 #[track_caller]
 pub(crate) fn compare(ours: &str, theirs: &str, what: &str) -> usize {
-    let (ours, theirs) = (trees(ours), trees(theirs));
-    let mut n_same = 0;
-    for (row, tree) in &theirs {
-        let Some(own) = ours.get(row) else { continue };
-        if is_comparable(tree) && is_comparable(own) {
-            assert_eq!(own, tree, "{what}: {row}");
-            n_same += 1;
-        }
+    let compared = compared(ours, theirs);
+    if let Some((row, own, tree)) = compared.wrong.first() {
+        assert_eq!(own, tree, "{what}: {row}");
     }
-    n_same
+    compared.n_same
 }
 
 /// Every print type, with thresholds and values.
@@ -79,7 +101,7 @@ const LIMITED: &[&str] = &[
 ];
 
 /// Each of the words, from callers and callees, counted both ways.
-fn ways(words: &[&'static str]) -> impl Iterator<Item = [String; 3]> {
+pub(super) fn ways(words: &[&'static str]) -> impl Iterator<Item = [String; 3]> {
     let orders = ["caller", "callee"].into_iter();
     let ways = orders.flat_map(|order| ["--children", "--no-children"].map(|count| (order, count)));
     ways.flat_map(|(order, count)| {

@@ -1,14 +1,15 @@
 //! What is done with each damaged recording: all that the sub-commands do, without their printing.
 
-use rprof_analysis::{GroupBy, Options, TimelineDetail, load, load_timeline};
+use rprof_analysis::{GroupBy, Options, SortMode, TimelineDetail, load, load_tasks, load_timeline};
 use rprof_export::{Firefox, Folded, Format, Pprof, Speedscope};
 use rprof_inspect::{DumpForm, JsonFields, OutlineFields, visit_info, write_dump};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::view::{Order, SortKey, Sum, WantedColumns, Weighing};
-use rprof_profile::{Dimension, DimensionValues, Filter};
+use rprof_profile::view::{EventSets, Order, SortKey, Sum, WantedColumns, Weighing};
+use rprof_profile::{Dimension, DimensionValues, Filter, NodeKey, Others};
 use rprof_report::{
-    EventTables, Graph, Layout, Percentage, TableOptions, write_stats, write_table,
+    EventTables, Graph, Layout, Percentage, TableOptions, TaskDetail, write_csv, write_json,
+    write_stats, write_table, write_tasks,
 };
 use rprof_script::{FieldSelection, ScriptOptions, ShownRecords, write_script};
 use rprof_symbols::Demangling;
@@ -22,8 +23,9 @@ type Way = (&'static str, fn(&Reader, &Path) -> Said);
 const ALWAYS: [Way; 2] = [("dump --json", dump_json), ("info", info)];
 
 /// These take as long as all the rest: threads are started, tables set up.
-const IN_TURN: [Way; 4] = [
+const IN_TURN: [Way; 5] = [
     ("report", report),
+    ("report in other modes", modes),
     ("script", script),
     ("dump", dump),
     ("export", export),
@@ -120,6 +122,22 @@ fn report_by(keys: &[Dimension], reader: &Reader, root: &Path) -> Said {
         ..Options::default()
     };
     let profile = load(reader, &options, &mut |_| {})?;
+    let table = table(SortKey::DEFAULT, reader);
+    write_table(&profile, &table, &mut io::sink())?;
+    write_stats(&profile, &mut io::sink())?;
+    for event in 0..profile.events.len() {
+        let folded = Folded { event };
+        folded.write(&profile, &mut io::sink())?;
+    }
+    let mut json = Vec::new();
+    rprof_export::Json.write(&profile, &mut json)?;
+    let json: Value = serde_json::from_slice(&json).expect("a profile is JSON");
+    assert!(json["events"].is_array());
+    Ok(profile.warnings)
+}
+
+/// A table of these keys with all sums.
+fn table(keys: &[SortKey], reader: &Reader) -> TableOptions {
     let has_chains = reader.has_call_chains();
     let graph = Graph {
         order: Order::Caller,
@@ -134,8 +152,8 @@ fn report_by(keys: &[Dimension], reader: &Reader, root: &Path) -> Said {
         sums: Sum::ALL.to_vec(),
         ..WantedColumns::default()
     };
-    let table = TableOptions {
-        columns: wanted.columns(SortKey::DEFAULT, weighing),
+    TableOptions {
+        columns: wanted.columns(keys, weighing),
         hierarchy: false,
         events: EventTables::default(),
         graph: has_chains.then_some(graph),
@@ -145,18 +163,62 @@ fn report_by(keys: &[Dimension], reader: &Reader, root: &Path) -> Said {
         time_slices: None,
         colors: false,
         layout: Layout::default(),
-    };
-    write_table(&profile, &table, &mut io::sink())?;
-    write_stats(&profile, &mut io::sink())?;
-    for event in 0..profile.events.len() {
-        let folded = Folded { event };
-        folded.write(&profile, &mut io::sink())?;
     }
-    let mut json = Vec::new();
-    rprof_export::Json.write(&profile, &mut json)?;
-    let json: Value = serde_json::from_slice(&json).expect("a profile is JSON");
-    assert!(json["events"].is_array());
-    Ok(profile.warnings)
+}
+
+/// Branches and accesses to memory, levels, groups, parents, lines and addresses in trees, tasks.
+fn modes(reader: &Reader, root: &Path) -> Said {
+    let (tasks, mut said) = load_tasks(reader)?;
+    write_tasks(&tasks, TaskDetail::Mappings, &mut io::sink())?;
+    let modes = [
+        (SortMode::Normal, NodeKey::Srcline, SortKey::DEFAULT),
+        (SortMode::Normal, NodeKey::Address, SortKey::DEFAULT),
+        (
+            SortMode::Branch,
+            NodeKey::Function,
+            SortKey::DEFAULT_OF_BRANCHES,
+        ),
+        (
+            SortMode::Memory,
+            NodeKey::Function,
+            SortKey::DEFAULT_OF_MEMORY,
+        ),
+    ];
+    for (mode, nodes, keys) in modes {
+        let keys = keys.iter().copied().filter(|&key| match key {
+            SortKey::Dimension(one) => GroupBy::is_recorded(reader, one),
+            _ => true,
+        });
+        let keys: Vec<SortKey> = keys
+            .chain([SortKey::Dimension(Dimension::Parent)])
+            .collect();
+        let options = Options {
+            stacks: mode != SortMode::Branch,
+            mode,
+            nodes,
+            group_by: GroupBy::of(&SortKey::dimensions(&keys)),
+            locator: locator(root),
+            ..Options::default()
+        };
+        let mut profile = load(reader, &options, &mut |_| {})?;
+        profile.find_parents(|name| name.len() > 4, Order::Caller, Others::Kept);
+        let table = TableOptions {
+            hierarchy: true,
+            events: EventTables {
+                sets: EventSets::All,
+                sort_idx: 1,
+                with_empty: true,
+            },
+            ..table(&keys, reader)
+        };
+        write_table(&profile, &table, &mut io::sink())?;
+        write_csv(&profile, &table, &mut io::sink())?;
+        let mut json = Vec::new();
+        write_json(&profile, &table, &mut json)?;
+        serde_json::from_slice::<Value>(&json).expect("a report is JSON");
+        said.extend(profile.warnings);
+    }
+    Ok(said)
 }
 
 fn export(reader: &Reader, root: &Path) -> Said {
@@ -192,7 +254,7 @@ const ALL_RECORDS: ShownRecords = ShownRecords {
     lost: true,
     bpf: true,
     text_pokes: true,
-    rounds: false,
+    rounds: true,
 };
 
 fn script(reader: &Reader, root: &Path) -> Said {

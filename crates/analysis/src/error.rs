@@ -11,15 +11,13 @@ pub enum Error {
     #[error("starting a thread")]
     Thread(#[source] std::io::Error),
     /// A filter asks for what no sample has.
-    #[error(
-        "the recording has no {what}: leave {option} out, or record them (rprof record does, {recorder}, too)"
-    )]
+    #[error("the recording has no {what}: leave {option} out, or record them ({recorder})")]
     NotRecorded {
         /// What is missing.
         what: &'static str,
         /// The option that needs it.
         option: &'static str,
-        /// perf's command that records it, beside ours.
+        /// Commands that record it.
         recorder: &'static str,
     },
     /// Samples are to be told apart by what none of them has.

@@ -197,6 +197,7 @@ mod tests {
                     name,
                     start: 0x10,
                     offset: 1,
+                    size: None,
                     is_inlined: at + 1 < names.len(),
                     line: None,
                 });

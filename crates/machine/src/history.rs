@@ -264,6 +264,12 @@ impl History {
         Some(avma.0 - range.start)
     }
 
+    /// Bytes of the mapping that an address is in; `None` if nothing is mapped there.
+    pub fn len_of_mapping(&self, epoch: Epoch, avma: Avma) -> Option<u64> {
+        let range = self.ranges.find(epoch.0, avma.0)?;
+        Some(range.end - range.start)
+    }
+
     /// A thread's name at a moment; `None` if the recording never names it.
     pub fn comm(&self, tid: i32, key: Key) -> Option<CommId> {
         let comm = self.comms.at(tid, key);

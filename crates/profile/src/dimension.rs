@@ -4,7 +4,8 @@
 
 use crate::{StrId, Strings};
 use cells::{
-    address, cpu, cycles, number, page_size, physical, socket, task, text, time, transaction,
+    address, cpu, cycles, dso_size, number, page_size, physical, socket, symbol_size, task, text,
+    time, transaction,
 };
 
 mod cells;
@@ -70,6 +71,10 @@ dimensions! {
     Socket = "socket", "Socket", socket, "socket of the CPU";
     Parallelism = "parallelism", "Parallelism", number, "how many threads of the recording run at the time";
     Cgroup = "cgroup", "Cgroup", text, "control group";
+    CgroupId = "cgroup_id", "cgroup id (dev/inode)", text, "namespace of the control group, by device and inode";
+    DsoSize = "dso_size", "DSO size", dso_size, "bytes of the mapping that the code is in";
+    SymSize = "symbol_size", "Symbol size", symbol_size, "bytes of the function";
+    SymOff = "symoff", "Symbol Offset", text, "function, and how far into it the code is";
     Time = "time", "Time", time, "time, in steps of --time-quantum";
     Parent = "parent", "Parent symbol", text, "caller that --parent accepts";
     Trace = "trace", "Trace output", text, "text of tracepoints";
@@ -143,6 +148,11 @@ impl Dimension {
         )
     }
 
+    /// Whether it is of the code that ran, and not of who called it.
+    pub const fn is_of_own_code(self) -> bool {
+        matches!(self, Self::DsoSize | Self::SymSize | Self::SymOff)
+    }
+
     /// Whether rows go from the largest value on, as perf has them.
     pub const fn is_descending(self) -> bool {
         self.is_summed()
@@ -153,6 +163,7 @@ impl Dimension {
                     | Self::LocalPStageCyc
                     | Self::LocalRetireLat
                     | Self::Transaction
+                    | Self::CgroupId
                     | Self::DsoFrom
                     | Self::DsoDaddr
                     | Self::DsoTo

@@ -162,6 +162,8 @@ fn sideband_layouts(opened: &Opened) -> (SampleLayout, SampleLayout) {
 fn known(settings: &Settings, opened: &Opened, child: Option<i32>) -> Features {
     let mut known = features::of_machine(&settings.tool, settings.clock);
     known.extend(features::of_tracepoints(&settings.events));
+    let attrs = opened.sampling.events.iter().map(|event| &event.attr);
+    known.extend(features::of_branches(attrs));
     let sampled = opened.sampling.events.iter();
     let groupings: Vec<_> = sampled.map(|event| &event.grouping).collect();
     known.extend(groups::section(&groupings));

@@ -272,6 +272,7 @@ impl Chain {
             name,
             start,
             offset: self.address.0.wrapping_sub(start),
+            size: None,
             is_inlined: false,
             line,
         }

@@ -39,6 +39,7 @@ pub(crate) fn inlined_frames<'a>(
             name: batch.readable(frame.name),
             start,
             offset: address.0.wrapping_sub(start),
+            size: None,
             is_inlined: false,
             line,
         });

@@ -1,6 +1,7 @@
 //! Naming JIT code by the jitdump that its compiler wrote (`jit-PID.dump`).
 
 use crate::symbolized::{Collector, Frame, Line, Symbolized};
+use crate::table::size_between;
 use crate::{Detail, Reason, Request};
 use rprof_base::FileOffset;
 use rprof_images::{JitDump, JitLines, JitLoad, JitRecord};
@@ -80,6 +81,7 @@ fn name_all(
                 // A function that was compiled anew is still the same function.
                 start: 0,
                 offset,
+                size: size_between(0, load.len),
                 is_inlined: false,
                 line: lines.find(offset),
             });

@@ -105,9 +105,15 @@ impl<'k> KernelSymbols<'k> {
 
     /// The name of the function at an address, and bytes from its start to there.
     pub fn name(&self, address: Avma) -> Option<(&'k [u8], u64)> {
+        let (symbol, offset) = self.find(address)?;
+        Some((symbol.name, offset))
+    }
+
+    /// The symbol of the function at an address, and bytes from its start to there.
+    fn find(&self, address: Avma) -> Option<(&Entry<'k>, u64)> {
         let address = address.0.wrapping_sub(self.shift);
         let symbol = self.table.find(address)?;
-        Some((symbol.name, address.wrapping_sub(symbol.start)))
+        Some((symbol, address.wrapping_sub(symbol.start)))
     }
 
     /// Names a batch, with inlined functions and lines by the DWARF of a file if there is one, on
@@ -129,18 +135,19 @@ impl<'k> KernelSymbols<'k> {
             let context = context.and_then(|(dwarf, split)| dwarf::context(dwarf, split));
             let mut batch = Batch::default();
             for &address in addresses {
-                if let Some((name, offset)) = self.name(address) {
+                if let Some((symbol, offset)) = self.find(address) {
                     let mut outermost = Outermost::default();
                     if let Some(context) = &context {
                         let svma = Svma(address.0.wrapping_sub(shift));
                         let start = Some(svma.0.wrapping_sub(offset));
                         outermost = dwarf::inlined_frames(context, svma, start, &mut batch);
                     }
-                    let name = batch.readable(name);
+                    let name = batch.readable(symbol.name);
                     batch.frame(Frame {
                         name,
                         start: address.0.wrapping_sub(offset),
                         offset,
+                        size: symbol.size(),
                         is_inlined: false,
                         line: outermost.line,
                     });

@@ -39,6 +39,7 @@ pub fn symbolize_listed<'a>(
                 name,
                 start: symbol.start,
                 offset: address.0.wrapping_sub(symbol.start),
+                size: symbol.size(),
                 is_inlined: false,
                 line: None,
             });

@@ -2,6 +2,7 @@
 
 use crate::Reason;
 use crate::symbolized::{Collector, Frame, Symbolized};
+use crate::table::size_between;
 use rprof_base::Avma;
 use rprof_images::PerfMap;
 use std::ops::ControlFlow;
@@ -26,6 +27,7 @@ pub fn symbolize_perf_map(map: &PerfMap, addresses: &[Avma]) -> Result<Symbolize
                 name,
                 start: entry.start,
                 offset: address.0 - entry.start,
+                size: size_between(entry.start, end),
                 is_inlined: false,
                 line: None,
             });

@@ -3,6 +3,7 @@
 use foldhash::fast::RandomState;
 use rprof_base::{Interner, Svma};
 use std::fmt;
+use std::num::NonZeroU32;
 
 /// Why an address, or a whole image, has no name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +62,8 @@ pub struct Frame {
     /// Bytes from there to the address; one less than none where nothing calls the function, and the
     /// address is one before a return address.
     pub offset: u64,
+    /// Bytes of the symbol that names it; none if no symbol does.
+    pub size: Option<NonZeroU32>,
     /// Whether the function was inlined into the next frame's.
     pub is_inlined: bool,
     /// Where in the source.

@@ -5,6 +5,7 @@
 //! (`symbols__fixup_duplicate`, `choose_best_symbol`). Doing the same is what makes reports equal.
 
 use rprof_images::ElfSymbol;
+use std::num::NonZeroU32;
 
 /// `STB_LOCAL`, `STB_GLOBAL`, `STB_WEAK`.
 pub(crate) const STB_GLOBAL: u8 = 1;
@@ -26,6 +27,11 @@ pub(crate) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
+    /// Bytes, if there are any.
+    pub(crate) fn size(&self) -> Option<NonZeroU32> {
+        size_between(self.start, self.end)
+    }
+
     /// A symbol of a file.
     pub(crate) fn of(symbol: &ElfSymbol<'a>) -> Self {
         Self {
@@ -40,6 +46,12 @@ impl<'a> Entry<'a> {
             in_module: false,
         }
     }
+}
+
+/// Bytes between two addresses, if there are any.
+pub(crate) fn size_between(start: u64, end: u64) -> Option<NonZeroU32> {
+    let size = end.saturating_sub(start);
+    NonZeroU32::new(u32::try_from(size).unwrap_or(u32::MAX))
 }
 
 /// Sorted, without aliases.

@@ -186,6 +186,7 @@ impl<'a> Sources<'_, 'a> {
             name,
             start: symbol.start,
             offset: address.0.wrapping_sub(symbol.start),
+            size: symbol.size(),
             is_inlined: false,
             line: outermost.line,
         });

@@ -6,11 +6,11 @@
 use libfuzzer_sys::fuzz_target;
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
-use rprof_profile::{Dimension, Filter};
-use rprof_profile::view::{SortKey, Sum, WantedColumns, Weighing};
+use rprof_profile::{Dimension, Filter, NodeKey, Others};
+use rprof_profile::view::{EventSets, Order, SortKey, Sum, WantedColumns, Weighing};
 use rprof_export::{Firefox, Folded, Format, Json, Pprof, Speedscope};
-use rprof_analysis::{GroupBy, Options, TimelineDetail, load, load_timeline};
-use rprof_report::{EventTables, Layout, Percentage, TableOptions, write_table};
+use rprof_analysis::{GroupBy, Options, SortMode, TimelineDetail, load, load_tasks, load_timeline};
+use rprof_report::{EventTables, Layout, Percentage, TableOptions, TaskDetail, write_table, write_tasks};
 use rprof_script::{FieldSelection, ScriptOptions, write_script};
 use rprof_symbols::Demangling;
 use std::path::{Path, PathBuf};
@@ -56,10 +56,34 @@ fuzz_target!(|bytes: &[u8]| {
                 layout: Layout::default(),
         };
         let _ = write_table(&profile, &table, &mut std::io::sink());
+        let levels = TableOptions {
+            hierarchy: true,
+            events: EventTables {
+                sets: EventSets::All,
+                sort_idx: 1,
+                with_empty: true,
+            },
+            ..table
+        };
+        let _ = write_table(&profile, &levels, &mut std::io::sink());
         for event in 0..profile.events.len() {
             let _ = Folded { event }.write(&profile, &mut std::io::sink());
         }
         let _ = Json.write(&profile, &mut std::io::sink());
+    }
+    for (mode, nodes) in [(SortMode::Branch, NodeKey::Srcline), (SortMode::Memory, NodeKey::Address)] {
+        let options = Options {
+            mode,
+            nodes,
+            ..options.clone()
+        };
+        if let Ok(mut profile) = load(&reader, &options, &mut |_| {}) {
+            profile.find_parents(|name| name.len() > 4, Order::Caller, Others::Kept);
+            let _ = Json.write(&profile, &mut std::io::sink());
+        }
+    }
+    if let Ok((tasks, _)) = load_tasks(&reader) {
+        let _ = write_tasks(&tasks, TaskDetail::Mappings, &mut std::io::sink());
     }
     let detail = TimelineDetail {
         lines: true,
@@ -79,7 +103,10 @@ fuzz_target!(|bytes: &[u8]| {
         nanoseconds: false,
         times: Default::default(),
         json: false,
-        records: Default::default(),
+        records: rprof_script::ShownRecords {
+            rounds: true,
+            ..Default::default()
+        },
         locator,
         demangling: Demangling::Short,
     };

@@ -4,7 +4,7 @@ use super::body::PlainBody;
 use crate::{Cursor, Encoder, Fields, Value, WireError};
 
 /// One namespace: the device and inode of its `/proc/PID/ns` link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Namespace {
     /// Device.
     pub dev: u64,

@@ -12,6 +12,7 @@ mod jit_code;
 mod lifetimes;
 mod losses;
 mod machine;
+mod namespaces;
 
 pub(crate) use clock::{SLACK, WallClock, recording_ended};
 pub(crate) use descendants::Descendants;
@@ -29,6 +30,7 @@ use gaps::GapCounts;
 use ignored::IgnoredRecords;
 use jit_code::add_jit_code;
 use losses::{Lost, charge_shared_rings};
+use namespaces::CgroupNamespaces;
 use rprof_abi::record::Record;
 use rprof_abi::{AttrFlags, CpuMode, Misc, RawRecord, RecordKind, SampleType};
 use rprof_base::{Avma, BuildId};
@@ -65,6 +67,7 @@ pub struct RecordingIndex {
     pub(crate) deferred: DeferredChains,
     /// Paths of control groups by id.
     pub cgroups: HashMap<u64, Vec<u8>>,
+    pub(crate) cgroup_namespaces: CgroupNamespaces,
     /// Whose a guest's events are, by the ids of their samples.
     pub guests: HashMap<u64, GuestId>,
     /// Where the kernel's code ended, if the recording says so.
@@ -145,6 +148,7 @@ fn index_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<RecordingInd
         lost: vec![Lost::default(); reader.events().len()],
         deferred: DeferredChains::default(),
         cgroups: HashMap::default(),
+        cgroup_namespaces: CgroupNamespaces::default(),
         guests: HashMap::default(),
         kernel_end: None,
         chunks: Chunks::new(cut, &reader.data()),
@@ -169,6 +173,7 @@ fn index_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<RecordingInd
     notes.extend(jitdumps.notes);
     charge_shared_rings(reader, &mut pass.lost);
     pass.deferred.finish();
+    pass.cgroup_namespaces.finish();
     let (chunks, newest_ns) = pass.chunks.finish();
     Ok(RecordingIndex {
         history: pass.builder.build(),
@@ -182,6 +187,7 @@ fn index_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<RecordingInd
         newest_ns,
         deferred: pass.deferred,
         cgroups: pass.cgroups,
+        cgroup_namespaces: pass.cgroup_namespaces,
         guests: pass.guests,
         kernel_end: pass.kernel_end,
         losses: pass.lost.into_iter().map(Lost::into_loss).collect(),
@@ -283,6 +289,7 @@ struct IndexPass<'r> {
     lost: Vec<Lost>,
     deferred: DeferredChains,
     cgroups: HashMap<u64, Vec<u8>>,
+    cgroup_namespaces: CgroupNamespaces,
     guests: HashMap<u64, GuestId>,
     kernel_end: Option<Avma>,
     chunks: Chunks,
@@ -339,6 +346,10 @@ impl IndexPass<'_> {
             Record::CallchainDeferred(chain) => {
                 let key = self.builder.key(id.time_ns, offset);
                 self.deferred.add(chain.cookie, key);
+            }
+            Record::Namespaces(namespaces) => {
+                let key = self.builder.key(id.time_ns, offset);
+                self.cgroup_namespaces.add(namespaces, key);
             }
             Record::Cgroup(cgroup) => {
                 let path = self.cgroups.entry(cgroup.id);

@@ -46,6 +46,11 @@ impl Mappings {
         }
     }
 
+    /// Bytes of the mapping that an address is in; `None` if nothing is mapped there.
+    pub(crate) fn len_of_mapping(self, history: &History, address: Address) -> Option<u64> {
+        history.len_of_mapping(self.epoch(history, address.level), address.avma)
+    }
+
     /// Equal for equal mappings.
     #[inline]
     pub fn number(self) -> u64 {

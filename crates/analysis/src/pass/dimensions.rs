@@ -5,7 +5,7 @@ use super::group_key::GroupKey;
 use super::places::{Naming, Place, PlaceNumbers, Places};
 use super::recorded::check;
 use super::trace_texts::TraceTexts;
-use super::words::{memory_part, memory_words, parts, prediction, word};
+use super::words::{memory_part, memory_words, parts, prediction, size, word};
 use crate::Error;
 use crate::locations::{Location, TaskName, comm_text};
 use crate::recording::Recording;
@@ -100,12 +100,14 @@ impl<'a> Grouping<'a> {
         let is_text = |one: &Dimension| matches!(one, Dimension::Trace | Dimension::TraceField(_));
         let has_texts = by.dimensions.iter().any(is_text);
         let is_rare = |one: &Dimension| {
-            use Dimension::{CommNoDigit, Cpu, Parallelism, Parent, Pid, Socket, Tid, Time};
+            use Dimension::{
+                CgroupId, CommNoDigit, Cpu, Parallelism, Parent, Pid, Socket, Tid, Time,
+            };
             let is_usual = matches!(
                 one,
-                Pid | Tid | CommNoDigit | Cpu | Socket | Time | Parallelism | Parent
+                Pid | Tid | CommNoDigit | Cpu | Socket | Time | Parallelism | Parent | CgroupId
             );
-            !is_usual && !one.is_of_branches()
+            !is_usual && !one.is_of_branches() && !one.is_of_own_code()
         };
         Ok(Self {
             needs_all_fields: by.dimensions.iter().any(is_rare),
@@ -142,8 +144,11 @@ impl<'a> Grouping<'a> {
     /// Finds the places of an entry that is counted later.
     pub(super) fn find_places(&self, entry: &Entry<'_, '_>, numbers: &mut PlaceNumbers) {
         let is_place = |one: &Dimension| {
-            use Dimension::{Dcacheline, DsoDaddr, SymbolDaddr, SymbolIaddr};
-            matches!(one, SymbolDaddr | DsoDaddr | Dcacheline | SymbolIaddr)
+            use Dimension::{Dcacheline, DsoDaddr, SymOff, SymSize, SymbolDaddr, SymbolIaddr};
+            matches!(
+                one,
+                SymbolDaddr | DsoDaddr | Dcacheline | SymbolIaddr | SymOff | SymSize
+            )
         };
         if self.by.dimensions.iter().any(is_place) {
             GroupKey::of(entry, self, numbers);
@@ -183,6 +188,12 @@ impl<'a> Grouping<'a> {
                 sample.head.time_ns.map(|time| time / quantum * quantum)
             }
             Dimension::Cgroup => Some(fields?.cgroup.unwrap_or(NO_CGROUP)),
+            Dimension::CgroupId => {
+                let namespaces = &self.recording.index.cgroup_namespaces;
+                Some(namespaces.at(sample.tid, sample.key))
+            }
+            Dimension::DsoSize => Some(self.size_of_mapping(entry).unwrap_or(0)),
+            Dimension::SymOff | Dimension::SymSize => self.own_place(entry, numbers),
             // Stacks have names only when all are counted: the profile finds them.
             Dimension::Parent => None,
             Dimension::Trace => self.texts.whole(sample.event, fields?.raw?, self.endian()),
@@ -239,6 +250,29 @@ impl<'a> Grouping<'a> {
         let history = &self.recording.index.history;
         let location = entry.mappings.branch_location(history, Avma(avma));
         numbers.of(&self.places, Place::of(location))
+    }
+
+    /// The number of the place where a sample was taken.
+    fn own_place(&self, entry: &Entry<'_, '_>, numbers: &mut PlaceNumbers) -> Option<u64> {
+        let address = own_address(&entry.decoded.head, entry.decoded.raw.misc)?;
+        let location = entry
+            .mappings
+            .location(&self.recording.index.history, address);
+        Some(numbers.of(
+            &self.places,
+            Place {
+                location,
+                avma: location.address,
+                by: address.level,
+            },
+        ))
+    }
+
+    /// Bytes of the mapping that a sample was taken in.
+    fn size_of_mapping(&self, entry: &Entry<'_, '_>) -> Option<u64> {
+        let history = &self.recording.index.history;
+        let address = own_address(&entry.decoded.head, entry.decoded.raw.misc)?;
+        entry.mappings.len_of_mapping(history, address)
     }
 
     /// The place of data, as far as a dimension tells it apart.
@@ -307,7 +341,19 @@ impl<'a> Grouping<'a> {
             | Dimension::Tlb
             | Dimension::Locked
             | Dimension::Blocked => memory_words(dimension, DataSource(value), strings),
-            Dimension::SymbolDaddr => DimensionValue::Text(naming.data(self.places.of(value))),
+            Dimension::CgroupId => {
+                let namespace = self.recording.index.cgroup_namespaces.of(value);
+                let text = format!("{}/{:#x}", namespace.dev, namespace.ino);
+                DimensionValue::Text(strings.intern(&text))
+            }
+            Dimension::DsoSize => size(value, strings),
+            Dimension::SymSize => {
+                let bytes = naming.size(self.places.of(value));
+                size(bytes.map_or(0, u64::from), naming.strings)
+            }
+            Dimension::SymOff | Dimension::SymbolDaddr => {
+                DimensionValue::Text(naming.data(self.places.of(value)))
+            }
             Dimension::Dcacheline => DimensionValue::Text(naming.cacheline(self.places.of(value))),
             Dimension::DsoFrom | Dimension::DsoTo | Dimension::DsoDaddr => {
                 DimensionValue::Text(naming.image(self.places.of(value)))

@@ -9,6 +9,7 @@ use rprof_base::{Counted, Interner};
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_profile::{FrameId, Frames, Level, StrId, Strings, padded_hex};
 use rprof_untrusted::{Budget, Held};
+use std::num::NonZeroU32;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Such a place.
@@ -173,6 +174,12 @@ impl Naming<'_> {
             (None, _) => "[unknown]".to_owned(),
         };
         self.strings.intern(&text)
+    }
+
+    /// Bytes of the function at a place.
+    pub(super) fn size(&self, place: Option<Place>) -> Option<u32> {
+        let number = self.symbols.number(place?.location);
+        self.symbols.size(number).map(NonZeroU32::get)
     }
 
     /// The line of the cache that data is in.

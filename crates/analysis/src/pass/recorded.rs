@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::samples::{has_switches, sockets};
-use rprof_abi::SampleType;
+use rprof_abi::{AttrFlags, SampleType};
 use rprof_perfdata::Reader;
 use rprof_profile::Dimension;
 
@@ -17,6 +17,13 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
                 "parallelism",
                 " --latency",
             )),
+        };
+    }
+    if dimension == Dimension::CgroupId {
+        let mut events = reader.events().iter();
+        return match events.any(|event| event.attr.flags.has(AttrFlags::NAMESPACES)) {
+            true => Ok(()),
+            false => Err(not_recorded("namespaces", "cgroup_id", " --namespaces")),
         };
     }
     let (bits, what, flag): (&[SampleType], _, _) = match dimension {
@@ -73,15 +80,18 @@ pub(super) fn check(reader: &Reader, dimension: Dimension) -> Result<(), Error> 
         Dimension::SymbolDaddr | Dimension::DsoDaddr | Dimension::Dcacheline => {
             (&[SampleType::ADDR][..], "addresses of data", " -d")
         }
-        Dimension::Addr | Dimension::SymbolIaddr => {
-            (&[SampleType::IP][..], "addresses of code", "")
-        }
+        Dimension::Addr
+        | Dimension::SymbolIaddr
+        | Dimension::DsoSize
+        | Dimension::SymSize
+        | Dimension::SymOff => (&[SampleType::IP][..], "addresses of code", ""),
         // What perf shows without them is an answer, too.
         Dimension::Pid
         | Dimension::Tid
         | Dimension::CommNoDigit
         | Dimension::Parent
         | Dimension::Cgroup
+        | Dimension::CgroupId
         | Dimension::Parallelism => return Ok(()),
     };
     if dimension == Dimension::Socket && sockets(reader).is_empty() {

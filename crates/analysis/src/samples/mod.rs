@@ -296,22 +296,22 @@ pub fn check_filter(reader: &Reader, filter: &Filter) -> Result<(), Error> {
         })
     };
     if !filter.cpus.is_empty() && !has_cpus {
-        return missing("CPUs", "--cpu", "perf record --sample-cpu");
+        return missing("CPUs", "--cpu", "rprof record, perf record --sample-cpu");
     }
     if !filter.parallelism.is_empty() && !has_switches(reader) {
-        let recorder = "perf record --switch-events";
+        let recorder = "rprof record --latency, perf record --switch-events";
         return missing("context switches", "--parallelism", recorder);
     }
     let has_sockets = || has_cpus && !sockets(reader).is_empty();
     if filter.socket.is_some() && !has_sockets() {
-        let recorder = "perf record --sample-cpu";
+        let recorder = "rprof record, perf record --sample-cpu";
         return missing("sockets of CPUs", "--socket-filter", recorder);
     }
     if filter.times.is_some() && !has_times {
-        return missing("times", "--time", "perf record --timestamp");
+        return missing("times", "--time", "rprof record, perf record --timestamp");
     }
     if let Some((_, option)) = ids.iter().find(|(is_asked, _)| *is_asked && !has_tasks) {
-        return missing("processes", option, "perf record");
+        return missing("processes", option, "rprof record, perf record");
     }
     if filter.descendants_of.is_some() && ancestor(reader, filter).is_none() {
         return Err(Error::NoCommand);

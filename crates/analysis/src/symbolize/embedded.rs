@@ -142,6 +142,7 @@ impl EmbeddedSymbols {
                 name,
                 start: named.start,
                 offset: named.offset,
+                size: None,
                 is_inlined,
                 line,
             });

@@ -13,6 +13,7 @@ use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_profile::{Filter, FrameId, FrameInfo, Frames, Level, StrId, Strings};
 use rprof_symbols::{Detail, Reason, Request, Symbolized};
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 use std::ops::Range;
 
 /// Code locations and their frames, with all names.
@@ -62,7 +63,12 @@ struct Entry {
     end: u32,
     /// Bytes from the start of its function.
     offset: u64,
-    is_named: bool,
+    /// Bytes of its function's symbol, 0 if not known; [`Self::NAMELESS`] without a name.
+    symbol_size: u32,
+}
+
+impl Entry {
+    const NAMELESS: u32 = u32::MAX;
 }
 
 impl Symbols {
@@ -149,6 +155,12 @@ impl Symbols {
         self.entry(location).map_or(0, |entry| entry.offset)
     }
 
+    /// Bytes of the symbol of a location's function; none if no symbol names it.
+    pub fn size(&self, location: u32) -> Option<NonZeroU32> {
+        let size = self.entry(location)?.symbol_size;
+        NonZeroU32::new(size).filter(|_| size != Entry::NAMELESS)
+    }
+
     /// The number of a location. All locations that occur were collected before.
     #[inline]
     pub fn number(&self, location: Location) -> u32 {
@@ -183,7 +195,8 @@ impl Symbols {
 
     /// Whether a location has a name.
     pub fn is_named(&self, location: u32) -> bool {
-        self.entry(location).is_some_and(|entry| entry.is_named)
+        self.entry(location)
+            .is_some_and(|entry| entry.symbol_size != Entry::NAMELESS)
     }
 
     /// Whether a location is not shown since it has no name.
@@ -286,7 +299,10 @@ impl Symbols {
             self.entries.push(Entry {
                 end: u32::try_from(self.frames.len()).unwrap_or(u32::MAX),
                 offset: named.last().map_or(0, |frame| frame.offset),
-                is_named,
+                symbol_size: match (is_named, named.last().and_then(|frame| frame.size)) {
+                    (false, _) => Entry::NAMELESS,
+                    (true, size) => size.map_or(0, |size| size.get().min(Entry::NAMELESS - 1)),
+                },
             });
         }
     }

@@ -57,6 +57,16 @@ pub(super) fn page_size(value: DimensionValue, strings: &Strings) -> String {
     })
 }
 
+/// As wide as its heading.
+pub(super) fn dso_size(value: DimensionValue, strings: &Strings) -> String {
+    format!("{:>8}", number(value, strings))
+}
+
+/// As wide as its heading.
+pub(super) fn symbol_size(value: DimensionValue, strings: &Strings) -> String {
+    format!("{:>11}", number(value, strings))
+}
+
 pub(super) fn address(value: DimensionValue, strings: &Strings) -> String {
     of(value, strings, |address| format!("{address:#x}"))
 }
@@ -123,6 +133,8 @@ mod tests {
             (Dimension::CodePageSize, 4096, "4K"),
             (Dimension::DataPageSize, 2 << 20, "2M"),
             (Dimension::DataPageSize, 0, "N/A"),
+            (Dimension::DsoSize, 4096, "    4096"),
+            (Dimension::SymSize, 70, "         70"),
             (Dimension::Cycles, 12, "12"),
             (Dimension::Cycles, 0, "-"),
             (Dimension::PhysDaddr, 0x1000, "0x0000000000001000"),

@@ -62,6 +62,7 @@ impl SortKey {
     pub fn parse(name: &str) -> Option<Self> {
         match name {
             "symbol" => Some(Self::Symbol),
+            "sym_size" => Some(Self::Dimension(Dimension::SymSize)),
             _ => Self::all().find(|key| key.name() == name),
         }
     }
@@ -163,9 +164,10 @@ impl SortKey {
             Self::Dimension(one) => match profile.values.of(row.values).get(one) {
                 None => FieldValue::None,
                 Some(DimensionValue::Number(number)) => FieldValue::Number(number.into()),
-                Some(DimensionValue::Text(_) | DimensionValue::Task(..)) => {
-                    FieldValue::Text(self.cell(row, profile))
+                Some(DimensionValue::Text(id)) => {
+                    FieldValue::Text(profile.strings.of(id).to_string())
                 }
+                Some(DimensionValue::Task(..)) => FieldValue::Text(self.cell(row, profile)),
             },
             Self::Comm | Self::Dso | Self::Symbol | Self::Srcline | Self::Srcfile => {
                 FieldValue::Text(self.cell(row, profile))

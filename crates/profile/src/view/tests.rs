@@ -94,6 +94,15 @@ fn trees_from_callees_go_outwards() {
 }
 
 #[test]
+fn trees_from_callees_grow_from_the_innermost_of_a_recursion() {
+    let profile = profile(&[("main;f;g;f;h", 2), ("main;f;h", 1), ("main;f;g;f", 4)]);
+    assert_eq!(
+        tree(&profile, "f", Order::Callee, WithChildren),
+        "f 7(g 6(f 6(main 6())) main 1())"
+    );
+}
+
+#[test]
 fn light_nodes_are_left_out() {
     let profile = profile(&[("main;f", 98), ("main;g", 2)]);
     let rows = Rows::new(

@@ -2,7 +2,7 @@
 
 use crate::Tool;
 use crate::drain::Counts;
-use rprof_abi::{Encoder, Endian};
+use rprof_abi::{BranchSampleType, Encoder, Endian, PerfEventAttr, SampleType};
 use rprof_events::{Event, Sources, online_cpus, parse_cpu_list};
 use rprof_perfdata::FeatureId;
 use rprof_perfdata::feature::{
@@ -99,6 +99,21 @@ pub(crate) fn of_tracepoints(events: &[Event]) -> Features {
         all.add(FeatureId::TRACING_DATA, |encoder| data.encode(encoder));
     }
     all.0
+}
+
+/// That samples hold branches; nothing if these are how their stacks were found. perf counts branches only in
+/// recordings that say so.
+pub(crate) fn of_branches<'a>(
+    attrs: impl IntoIterator<Item = &'a PerfEventAttr>,
+) -> Option<(FeatureId, Vec<u8>)> {
+    let has_branches = |attr: &PerfEventAttr| {
+        let is_call_stack = attr.branch_sample_type.has(BranchSampleType::CALL_STACK);
+        attr.sample_type.has(SampleType::BRANCH_STACK) && !is_call_stack
+    };
+    let mut attrs = attrs.into_iter();
+    attrs
+        .any(has_branches)
+        .then_some((FeatureId::BRANCH_STACK, Vec::new()))
 }
 
 /// When the samples were taken.
@@ -264,6 +279,28 @@ fn numa_nodes() -> Vec<NumaNode> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn branches_that_are_not_call_stacks_are_announced() {
+        let announced = |kinds: &[BranchSampleType]| {
+            let attrs: Vec<_> = kinds
+                .iter()
+                .map(|&branch_sample_type| PerfEventAttr {
+                    sample_type: SampleType::IP.with(SampleType::BRANCH_STACK),
+                    branch_sample_type,
+                    ..PerfEventAttr::default()
+                })
+                .collect();
+            of_branches(&attrs)
+        };
+        let any = BranchSampleType::USER.with(BranchSampleType::ANY);
+        let call_stack = BranchSampleType::USER.with(BranchSampleType::CALL_STACK);
+        let feature = Some((FeatureId::BRANCH_STACK, Vec::new()));
+        assert_eq!(announced(&[any]), feature);
+        assert_eq!(announced(&[call_stack, any]), feature);
+        assert_eq!(announced(&[call_stack]), None);
+        assert_eq!(of_branches(&[PerfEventAttr::default()]), None);
+    }
 
     #[test]
     fn proc_files_are_read() {

@@ -58,7 +58,8 @@ impl<'t, 'p> Levels<'t, 'p> {
         writeln!(out, "# {:indent$}{}  {keys}", "", sums.join("  "))?;
         let cells = self.table.shown.iter();
         let widest = cells.map(|shown| shown.depth * INDENT + width(&self.cell(shown)));
-        let widest = widest.max().unwrap_or(0).clamp(width(&keys), LAST_COLUMN);
+        let widest = widest.max().unwrap_or(0).min(LAST_COLUMN);
+        let widest = widest.max(width(&keys));
         let dots = |columns: usize| ".".repeat(columns);
         writeln!(
             out,

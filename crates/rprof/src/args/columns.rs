@@ -1,11 +1,12 @@
 //! Which columns a table has, and what its rows are.
 
 use crate::usage::usage;
-use anyhow::Result;
-use rprof_analysis::WantedPositions;
+use anyhow::{Result, bail};
+use rprof_analysis::{GroupBy, WantedPositions};
 use rprof_events::Suggestions;
-use rprof_profile::DimensionValues;
+use rprof_perfdata::Reader;
 use rprof_profile::view::{Asked, Columns, Field, SortKey, Sum, WantedColumns, Weighing};
+use rprof_profile::{Dimension, DimensionValues};
 
 /// Columns, rows and their order.
 #[derive(Debug, clap::Args)]
@@ -97,6 +98,27 @@ impl ColumnArgs {
             (self.show_total_period, "--show-total-period"),
             (self.show_cpu_utilization, "--show-cpu-utilization"),
         ]
+    }
+
+    /// Refuses shares of the time that passed where that is not known.
+    pub(crate) fn check(&self, reader: &Reader) -> Result<()> {
+        if self.latency && !GroupBy::is_recorded(reader, Dimension::Parallelism) {
+            bail!(
+                "--latency needs context switches, and the recording has none: rprof record --latency has them"
+            );
+        }
+        Ok(())
+    }
+
+    /// Whether rows count their own samples, whatever else is asked for: levels do, and keys of the code that ran.
+    pub(crate) fn are_of_own_samples(&self) -> bool {
+        let words = self.sort.iter().chain(&self.fields);
+        let mut names = words.flat_map(|word| word.split(','));
+        let is_of_own_code = |name: &str| {
+            let key = SortKey::parse(name.trim_start_matches('+').trim());
+            matches!(key, Some(SortKey::Dimension(one)) if one.is_of_own_code())
+        };
+        self.hierarchy || names.any(is_of_own_code)
     }
 
     /// Which places in the source columns show.

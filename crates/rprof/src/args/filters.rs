@@ -57,7 +57,7 @@ pub(crate) struct FilterArgs {
 
     /// Only samples of times at which as many threads of the recording run, such as 1,4-8; the
     /// recording must have context switches
-    #[arg(help_heading = HEADING, long, value_name = "LIST", value_parser = parse_cpus)]
+    #[arg(help_heading = HEADING, long, value_name = "LIST", value_parser = parse_parallelism)]
     parallelism: Option<CpuList>,
 
     /// Only samples on CPUs of this socket
@@ -108,6 +108,17 @@ fn parse_names(text: &str) -> Result<NameList, FilterError> {
             _ => Err(why("it is larger than 16 MiB".to_owned())),
         }
     })
+}
+
+/// Numbers of threads that run: a thread that is sampled is one of them.
+fn parse_parallelism(text: &str) -> Result<CpuList, FilterError> {
+    let list = parse_cpus(text).map_err(|error| FilterError(error.to_string()))?;
+    match list.0.contains(&0) {
+        true => Err(FilterError(
+            "a thread that is sampled runs: at least 1".to_owned(),
+        )),
+        false => Ok(list),
+    }
 }
 
 fn parse_cpus(text: &str) -> Result<CpuList, rprof_events::EventError> {

@@ -1,5 +1,8 @@
 //! Which events share a table.
 
+use anyhow::{Result, bail};
+use rprof_base::Counted;
+use rprof_perfdata::Reader;
 use rprof_profile::view::EventSets;
 use rprof_report::EventTables;
 
@@ -31,6 +34,16 @@ pub(crate) struct GroupArgs {
 }
 
 impl GroupArgs {
+    /// Refuses to order rows by an event that there is not.
+    pub(crate) fn check(&self, reader: &Reader) -> Result<()> {
+        let (asked, n_events) = (self.group_sort_idx, reader.events().len());
+        if asked > 0 && asked >= n_events {
+            let events = Counted::new(n_events as u64, "event", "events");
+            bail!("--group-sort-idx {asked}: the recording has {events}, and numbers begin at 0");
+        }
+        Ok(())
+    }
+
     /// Whether tables are to be others than the usual ones.
     pub(crate) fn is_asked(&self) -> bool {
         self.group || self.group_sort_idx > 0 || self.no_skip_empty

@@ -1,7 +1,7 @@
 //! What a table counts: samples, or their branches.
 
 use crate::usage::usage;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use rprof_abi::{BranchSampleType, SampleType};
 use rprof_analysis::{GroupBy, SortMode};
 use rprof_perfdata::{Reader, RecordedEvent};
@@ -28,18 +28,16 @@ impl ModeArgs {
     pub(crate) fn mode(self, reader: &Reader) -> Result<SortMode> {
         let mut events = reader.events().iter();
         if self.branch_stack && !events.any(has_branches) {
-            return Err(usage(
-                "-b counts branches, and the recording has none: rprof record -b has them",
-            ));
+            bail!("-b counts branches, and the recording has none: rprof record -b has them");
         }
         if self.mem_mode {
             let has_source =
                 |event: &RecordedEvent| event.attr.sample_type.has(SampleType::DATA_SRC);
             return match reader.events().iter().any(has_source) {
                 true => Ok(SortMode::Memory),
-                false => Err(usage(
-                    "--mem-mode shows accesses to memory, and the recording has none: rprof record -d has them",
-                )),
+                false => bail!(
+                    "--mem-mode shows accesses to memory, and the recording has none: rprof record -d has them"
+                ),
             };
         }
         Ok(match self.branch_stack || has_branches_only(reader) {

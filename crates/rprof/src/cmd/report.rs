@@ -26,7 +26,7 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     check_form(args)?;
     let folded = args.layout.format == ReportFormat::Folded;
-    let weighing = match args.no_children || args.columns.hierarchy {
+    let weighing = match args.no_children || args.columns.are_of_own_samples() {
         true => Weighing::Own,
         false => Weighing::WithChildren,
     };
@@ -61,6 +61,8 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         }
         return tasks::show(&reader, detail, &header, &pager);
     }
+    args.groups.check(&reader)?;
+    args.columns.check(&reader)?;
     let mode = match folded || args.stats {
         // Stacks are of samples.
         true => SortMode::Normal,
@@ -193,9 +195,9 @@ fn table_options(
     };
     let filter = args.input.filter();
     let has_children = columns.shown.contains(&Field::Sum(Sum::OverheadChildren));
-    if has_children && (args.no_children || args.columns.hierarchy) {
+    if has_children && (args.no_children || args.columns.are_of_own_samples()) {
         return Err(usage(
-            "overhead_children needs what --no-children and --hierarchy leave out",
+            "overhead_children needs what --no-children, --hierarchy, dso_size, symbol_size and symoff leave out",
         ));
     }
     Ok(TableOptions {

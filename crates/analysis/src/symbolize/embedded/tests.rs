@@ -134,6 +134,7 @@ fn files(places: &[Location]) -> Option<SymbolizeResult> {
             name,
             start: 0,
             offset: 0,
+            size: None,
             is_inlined: false,
             line: None,
         });

@@ -43,11 +43,12 @@ impl Merge<'_, '_, '_> {
     }
 
     /// Stacks that pass through the row and end further in: the part from its outermost
-    /// occurrence on (growing from callers), or from there outwards (growing from callees).
+    /// occurrence on (growing from callers), or from its innermost outwards (growing from callees).
     pub(super) fn stacks_below(&mut self) {
         let nodes = self.rows.event.tree.nodes();
         for &number in self.rows.nodes().all.of_list(self.number) {
-            if !self.is_recursive(nodes[number as usize].parent) {
+            let is_callee = self.order == Order::Callee;
+            if is_callee || !self.is_recursive(nodes[number as usize].parent) {
                 self.merge_below(number);
             }
         }
@@ -90,8 +91,12 @@ impl Merge<'_, '_, '_> {
             if !is_own && let Some(here) = here {
                 self.merged.count(here, node.self_weight, node.self_samples);
             }
-            let children = self.rows.children.of(Some(idx));
-            todo.extend(children.iter().map(|&child| (child, here)));
+            let children = self.rows.children.of(Some(idx)).iter().copied();
+            // What is below a further occurrence grows from that one.
+            let is_below = |child: &u32| {
+                self.order == Order::Caller || !self.is_of(self.rows.row_of_node[*child as usize])
+            };
+            todo.extend(children.filter(is_below).map(|child| (child, here)));
         }
     }
 

@@ -1,0 +1,90 @@
+//! Differences from perf that are meant, by what DIFFERENCES.md says of them: rows that may differ.
+
+use super::filters::Row;
+
+/// Rows of one share that are the same, however each tool names them.
+struct Named {
+    says: &'static str,
+    /// Of the cells of our row and of perf's.
+    is_same: fn(&str, &str) -> bool,
+}
+
+const NAMED: &[Named] = &[
+    Named {
+        says: "**PLT stubs** are found by the slot that they jump through.",
+        is_same: |ours, perfs| ours.contains("@plt") && perfs.contains("@plt"),
+    },
+    Named {
+        says: "**Suffixes of Rust functions** (`.warm`, `.llvm.123`) are part of their names.",
+        is_same: |ours, perfs| {
+            let suffix = ours.strip_prefix(perfs);
+            suffix.is_some_and(|suffix| suffix.starts_with('.'))
+        },
+    },
+    Named {
+        says: "**All functions of the symbol table have their names.**",
+        is_same: |ours, perfs| {
+            let (own, perf) = (ours.split_once("] "), perfs.split_once("] "));
+            own.zip(perf)
+                .is_some_and(|(own, perf)| own.0 == perf.0 && perf.1.starts_with("0x"))
+        },
+    },
+    Named {
+        says: "**Of several names of one piece of code, the longest in the file**",
+        is_same: |ours, perfs| {
+            let (own, perf) = (ours.split_once("] "), perfs.split_once("] "));
+            let is_merged = ours.contains(" libLLVM") || ours.contains(" librustc_driver");
+            is_merged && own.zip(perf).is_some_and(|(own, perf)| own.0 == perf.0)
+        },
+    },
+];
+
+/// Rows of callers that perf may have, or be without.
+struct OfCallers {
+    says: &'static str,
+    is_of: fn(&str) -> bool,
+}
+
+const OF_CALLERS: &[OfCallers] = &[
+    OfCallers {
+        says: "**Addresses without a name and FDE count by image in stacks** (`[unknown]`)",
+        is_of: |cells| cells.contains("[unknown]") || cells.contains("] 0"),
+    },
+    OfCallers {
+        says: "**Return addresses are looked up one byte before**",
+        is_of: |cells| cells.ends_with("_start") || cells.ends_with("_dl_start_user"),
+    },
+];
+
+/// Whether a row of callers may differ.
+pub(super) fn is_of_callers(row: &Row) -> bool {
+    OF_CALLERS.iter().any(|meant| (meant.is_of)(&row.1))
+}
+
+/// Takes away the rows that are the same by other names.
+pub(super) fn take_named(ours: &mut Vec<Row>, theirs: &mut Vec<Row>) {
+    ours.retain(|own| {
+        let is_same = |perfs: &Row| {
+            let mut named = NAMED.iter();
+            own.0 == perfs.0 && named.any(|meant| (meant.is_same)(&own.1, &perfs.1))
+        };
+        let equal = theirs.iter().position(|perfs| own == perfs);
+        match equal.or_else(|| theirs.iter().position(is_same)) {
+            Some(at) => {
+                theirs.remove(at);
+                false
+            }
+            None => true,
+        }
+    });
+}
+
+#[test]
+fn differences_that_are_meant_are_listed() {
+    let listed = include_str!("../../crates/DIFFERENCES.md");
+    let listed = listed.split_whitespace().collect::<Vec<_>>().join(" ");
+    let named = NAMED.iter().map(|meant| meant.says);
+    for says in named.chain(OF_CALLERS.iter().map(|meant| meant.says)) {
+        assert!(listed.contains(says), "{says}");
+    }
+}
