@@ -40,18 +40,18 @@ pub(super) fn memory_words(
     })
 }
 
-/// One of perf's words.
-pub(super) fn word(value: u64, words: &[&str], strings: &mut Strings) -> DimensionValue {
-    let word = usize::try_from(value).ok().and_then(|at| words.get(at));
-    DimensionValue::Text(strings.intern(word.unwrap_or(&"N/A")))
-}
-
 /// A number of bytes; 0 is not known.
 pub(super) fn size(bytes: u64, strings: &mut Strings) -> DimensionValue {
     match bytes {
         0 => DimensionValue::Text(strings.intern("unknown")),
         _ => DimensionValue::Number(bytes.cast_signed()),
     }
+}
+
+/// One of perf's words.
+pub(super) fn word(value: u64, words: &[&str], strings: &mut Strings) -> DimensionValue {
+    let word = usize::try_from(value).ok().and_then(|at| words.get(at));
+    DimensionValue::Text(strings.intern(word.unwrap_or(&"N/A")))
 }
 
 /// The parts of a weight, as perf has them; 0 without one.
