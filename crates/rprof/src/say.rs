@@ -87,7 +87,7 @@ impl Progress {
     /// It changes no more often.
     const STEP: Duration = Duration::from_millis(100);
 
-    /// Of something that is done to so many bytes.
+    /// Of something that is done to a number of bytes.
     pub(crate) fn over(what: &'static str, len_bytes: u64) -> Self {
         Self {
             len_bytes: Some(len_bytes),
