@@ -85,6 +85,9 @@ impl Crossed {
 
     /// Tables of callers, and trees that are written in each of these ways.
     pub(super) fn trees(&mut self, words: &[&'static str]) {
+        if !self.has_chains() {
+            return;
+        }
         self.compare(&[&["--children", "-g", "none"][..], &["-s", self.by]].concat());
         for way in trees::ways(words) {
             let way = [&way.each_ref().map(String::as_str)[..], &["-s", self.by]].concat();
@@ -153,12 +156,24 @@ impl Crossed {
         ] {
             wrong.extend(wrong_sums(&report(&[&flat, more].concat())));
         }
-        wrong.extend(wrong_children(&report(&["--children", "-g", "none"])));
-        for order in ["caller", "callee"] {
+        let orders: &[&str] = match self.has_chains() {
+            true => &["caller", "callee"],
+            false => &[],
+        };
+        for order in orders {
+            wrong.extend(wrong_children(&report(&["--children", "-g", "none"])));
             let json = ["--format", "json", "--children", "-g", order];
             wrong.extend(wrong_nodes(&report(&json)));
         }
         self.wrong.extend(wrong);
+    }
+
+    /// Whether there are trees: without chains of callers, asking for them is an error.
+    fn has_chains(&self) -> bool {
+        let report = rprof(["report", "-g", "caller", "-i"])
+            .arg(&self.file)
+            .output();
+        report.unwrap().status.success()
     }
 
     /// Each filter, by names and ids of the recording.

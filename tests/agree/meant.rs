@@ -52,7 +52,10 @@ const OF_CALLERS: &[OfCallers] = &[
     },
     OfCallers {
         says: "**Return addresses are looked up one byte before**",
-        is_of: |cells| cells.ends_with("_start") || cells.ends_with("_dl_start_user"),
+        is_of: |cells| {
+            let is_beginning = cells.ends_with("_start") || cells.ends_with("_dl_start_user");
+            is_beginning || cells.contains(" [vdso] ")
+        },
     },
 ];
 
