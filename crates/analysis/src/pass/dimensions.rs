@@ -32,7 +32,7 @@ pub struct TraceField {
 pub struct GroupBy {
     /// At most [`DimensionValues::MOST`].
     pub dimensions: Vec<Dimension>,
-    /// Times within so many nanoseconds are one.
+    /// Nanoseconds: times within them are one.
     pub time_quantum_ns: u64,
     /// What [`Dimension::TraceField`] means, by number.
     pub trace_fields: Vec<TraceField>,

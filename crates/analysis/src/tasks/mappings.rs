@@ -153,7 +153,7 @@ pub(super) mod tests {
 
     const SIZE: u64 = size_of::<TaskMapping>() as u64;
 
-    /// So many mappings of process 1, and a budget for `room` of them.
+    /// A number of mappings of process 1, and a budget for `room` of them.
     fn process_1(n: u64, room: u64) -> Mappings {
         let mut all = Mappings::new(&Budget::new(Limits::of_memory(room * SIZE)));
         for start in 0..n {
