@@ -6,6 +6,7 @@
 //! processes or symbols.
 
 mod about;
+pub mod code;
 mod comm;
 mod dimension;
 mod filter;
@@ -15,6 +16,7 @@ mod gaps;
 mod label;
 mod profile;
 mod quality;
+pub mod run;
 mod strings;
 mod tally;
 mod tasks;

@@ -12,12 +12,21 @@ use crate::files::File;
 /// The folders under `crates/`, lowest layer first.
 const LAYERS: &[&[&str]] = &[
     &["base", "abi", "untrusted"],
-    &["ringbuf", "events", "process", "perfdata", "images"],
+    &[
+        "ringbuf",
+        "events",
+        "process",
+        "perfdata",
+        "images",
+        "disassembly",
+    ],
     &[
         "machine", "locate", "unwind", "symbols", "profile", "targets",
     ],
     &["analysis"],
-    &["record", "stat", "report", "script", "inspect", "export"],
+    &[
+        "record", "stat", "report", "annotate", "diff", "script", "inspect", "export",
+    ],
     &["rprof"],
 ];
 

@@ -1,0 +1,55 @@
+//! One instruction.
+
+/// How x86 instructions are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Syntax {
+    /// As `objdump` and GCC do: sources first, registers with `%`.
+    #[default]
+    Att,
+    /// As Intel does: destination first.
+    Intel,
+}
+
+/// Where execution goes on after an instruction. Addresses are of the same kind as the code's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Flow {
+    /// At the next one.
+    #[default]
+    Next,
+    /// Elsewhere, always; `None` if a register or memory says where.
+    Jump(Option<u64>),
+    /// Elsewhere, or at the next one.
+    Branch(Option<u64>),
+    /// In a function, then at the next one.
+    Call(Option<u64>),
+    /// At the caller.
+    Return,
+    /// Nowhere: it traps, or its bytes do not decode.
+    Stop,
+}
+
+/// What an instruction refers to by an address that is part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reference {
+    /// The address: where it jumps to, or the data that it names relative to the program counter.
+    pub address: u64,
+    /// Whether it is read from memory there, and what was read is where execution goes on (`call *x(%rip)`).
+    pub is_pointer: bool,
+}
+
+/// One instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// Where it is.
+    pub address: u64,
+    /// How many bytes it has, 1 at least.
+    pub len: u8,
+    /// Mnemonic with operands, as `objdump` has it, without the names of addresses.
+    pub text: String,
+    /// Where execution goes on.
+    pub flow: Flow,
+    /// What it refers to, if anything.
+    pub reference: Option<Reference>,
+    /// Whether its bytes are an instruction; else they are shown as they are.
+    pub is_valid: bool,
+}

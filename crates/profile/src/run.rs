@@ -1,0 +1,75 @@
+//! A recording as one run of what is measured: what each row weighs, in blocks of time. `diff` compares runs.
+
+use crate::{
+    About, EventKind, FrameId, Frames, Group, Loss, SampleCount, Sampling, StrId, Strings, Unwound,
+    ValueSets,
+};
+
+/// A recording, counted in blocks of time.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// Where and how it was recorded.
+    pub about: About,
+    /// Names.
+    pub strings: Strings,
+    /// Functions.
+    pub frames: Frames,
+    /// Values of groups.
+    pub values: ValueSets,
+    /// Events, in the recording's order; those that only carry sideband are left out.
+    pub events: Vec<RunEvent>,
+    /// Images of the recording: the short name that frames have, and the build id as hex where it is known.
+    pub images: Vec<(StrId, Option<String>)>,
+    /// How stacks ended, where they were unwound from stack dumps.
+    pub unwound: Unwound,
+    /// What could not be used, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// One event.
+#[derive(Clone, Debug)]
+pub struct RunEvent {
+    /// Its name.
+    pub name: String,
+    /// What it counts.
+    pub kind: EventKind,
+    /// When samples are taken.
+    pub sampling: Sampling,
+    /// All samples that filters of time and CPU let through: percentages are of these.
+    pub all: SampleCount,
+    /// Samples that are missing.
+    pub loss: Loss,
+    /// Whether the samples have stacks, so that rows have sums with what they called.
+    pub has_stacks: bool,
+    /// The blocks: spans of equal length from the first sample of the recording to the last; one where samples have
+    /// no times. All events of a recording have the same.
+    pub blocks: Vec<Block>,
+    /// The groups that rows name by number.
+    pub groups: Vec<Group>,
+    /// What was counted, in no order.
+    pub rows: Vec<RunRow>,
+}
+
+/// A span of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Its first nanosecond, by the recording's clock.
+    pub start_ns: u64,
+    /// The nanosecond after its last.
+    pub end_ns: u64,
+    /// All samples in it.
+    pub all: SampleCount,
+}
+
+/// What a function counted, in one group of tasks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRow {
+    /// Number of its group.
+    pub group: u32,
+    /// The function.
+    pub frame: FrameId,
+    /// Samples taken in it, by block.
+    pub own: Vec<SampleCount>,
+    /// Samples taken in it or in what it called, by block, each once; empty without stacks.
+    pub with_children: Vec<SampleCount>,
+}
