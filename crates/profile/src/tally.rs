@@ -18,7 +18,7 @@ pub struct Tally<G> {
 }
 
 /// Samples with the same stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SampleCount {
     /// How many.
     pub samples: u64,
