@@ -18,7 +18,9 @@ pub fn write_diff_json(
     let events = comparison.events.iter();
     let events: Vec<Value> = events.map(|one| event(comparison, one, layout)).collect();
     let gates: Vec<Value> = comparison.gates.iter().map(gate).collect();
-    let whole = json!({
+    let mut whole = json!({
+        "schema": "rprof-diff",
+        "version": 1,
         "per": comparison.per.to_string(),
         "alpha": comparison.alpha,
         "runs": { "before": comparison.n_runs.0, "after": comparison.n_runs.1 },
@@ -26,8 +28,21 @@ pub fn write_diff_json(
         "conditions": gates,
         "notes": comparison.notes,
     });
+    leave_out_nulls(&mut whole);
     serde_json::to_writer_pretty(&mut *out, &whole)?;
     writeln!(out)
+}
+
+/// What is not known is left out.
+fn leave_out_nulls(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|_, field| !field.is_null());
+            fields.values_mut().for_each(leave_out_nulls);
+        }
+        Value::Array(values) => values.iter_mut().for_each(leave_out_nulls),
+        _ => {}
+    }
 }
 
 fn event(comparison: &Comparison, event: &ComparedEvent, layout: &DiffLayout) -> Value {
@@ -73,7 +88,7 @@ fn row(comparison: &Comparison, row: &ComparedRow, layout: &DiffLayout) -> Value
     Value::Object(object)
 }
 
-/// Amounts are divided by what `per` says; `change` is null of what was not there before.
+/// Amounts are divided by what `per` says; `change` is left out of what was not there before.
 fn judged(judged: &Judged) -> Value {
     let estimate = &judged.estimate;
     let change = Some(estimate.change()).filter(|change| change.is_finite());
@@ -98,7 +113,8 @@ fn gate(gate: &GateResult) -> Value {
         "condition": gate.condition,
         "outcome": outcome,
         "change": gate.change,
-        "interval": [gate.bounds.0, gate.bounds.1],
+        "low": gate.bounds.0,
+        "high": gate.bounds.1,
         "unit": gate.unit.trim(),
     })
 }

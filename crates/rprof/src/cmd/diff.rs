@@ -8,9 +8,9 @@ use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::{GroupBy, Options, SortMode, WantedPositions, load_run};
 use rprof_diff::{
-    CompareOptions, DiffError, DiffLayout, DiffShare, Matching, NamedRun, NewRows, Outcome,
-    Recordings, RowOrder, compare, workflow_commands, write_diff, write_diff_csv, write_diff_json,
-    write_diff_markdown,
+    CompareOptions, Condition, DiffError, DiffLayout, DiffShare, Matching, NamedRun, NewRows,
+    Outcome, Recordings, RowOrder, Subject, compare, workflow_commands, write_diff, write_diff_csv,
+    write_diff_json, write_diff_markdown,
 };
 use rprof_perfdata::Reader;
 use rprof_profile::NodeKey;
@@ -104,11 +104,16 @@ fn reading(args: &DiffArgs, reader: &Reader) -> Options {
             ..WantedPositions::default()
         },
         group_by: GroupBy {
+            names: keys.contains(&SortKey::Comm) || args.fail_if.iter().any(is_of_comms),
             dimensions: SortKey::dimensions(&keys),
             time_quantum_ns: TIME_QUANTUM_NS,
             trace_fields: Vec::new(),
         },
     }
+}
+
+fn is_of_comms(condition: &Condition) -> bool {
+    matches!(condition.subject, Subject::Row(SortKey::Comm, _))
 }
 
 fn options(args: &DiffArgs) -> CompareOptions {
