@@ -8,6 +8,7 @@
 mod about;
 pub mod code;
 mod comm;
+pub mod difference;
 mod dimension;
 mod filter;
 mod fold;
