@@ -1,7 +1,8 @@
 //! Listings as JSON. The README beside this crate says what is in it.
 
 use crate::flow::CodeLoop;
-use crate::listing::{CodeListing, ListedEvent, ListedInstruction};
+use crate::listed::{CountedEvent, ListedInstruction};
+use crate::listing::CodeListing;
 use rprof_disassembly::Flow;
 use rprof_profile::SampleCount;
 use serde_json::{Map, Value, json};
@@ -91,7 +92,7 @@ fn write_list(name: &str, all: impl Iterator<Item = Value>, out: &mut dyn Write)
     out.write_all(b"]")
 }
 
-fn event(event: &ListedEvent) -> Value {
+fn event(event: &CountedEvent) -> Value {
     let mut all = json!({
         "name": event.name,
         "unit": event.kind.unit().unwrap_or("events"),
@@ -167,7 +168,8 @@ fn code_loop(listing: &CodeListing, it: &CodeLoop) -> Value {
     let ranges: Vec<Value> = ranges.collect();
     let mut all = json!({
         "head": address(it.head),
-        "last": address(it.last),
+        "first": address(it.span.0),
+        "last": address(it.span.1),
         "depth": it.depth,
         "instructions": ranges,
         "counts": counts(listing, &it.counts),

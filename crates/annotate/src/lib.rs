@@ -8,9 +8,11 @@
 
 mod flow;
 mod json;
+mod listed;
 mod listing;
 mod markdown;
 mod operand;
+mod placed;
 mod places;
 mod skid;
 mod source;
@@ -18,9 +20,8 @@ mod text;
 
 pub use flow::{CodeLoop, Jumps, Lane, MAX_LANES};
 pub use json::{ANNOTATE_VERSION, write_json};
-pub use listing::{
-    CodeListing, Disassembled, ListedEvent, ListedInstruction, ListedPart, ListingRow, PercentType,
-};
+pub use listed::{CountedEvent, Disassembled, ListedInstruction, ListedPart};
+pub use listing::{CodeListing, ListingRow, PercentType};
 pub use markdown::{MarkdownOptions, write_markdown};
 pub use places::{FileLine, FileLines, InlinedShare, LineShare, Places};
 pub use source::{FetchSource, SourceFiles, SourceSettings};

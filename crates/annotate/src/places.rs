@@ -1,6 +1,6 @@
 //! What instructions are of: source lines, and functions that were inlined, with counts.
 
-use crate::listing::{Disassembled, ListedInstruction};
+use crate::listed::{Disassembled, ListedInstruction};
 use crate::source::SourceFiles;
 use rprof_profile::SampleCount;
 use rprof_profile::code::{CodeFrame, CodeFrames};

@@ -1,6 +1,6 @@
 //! The flow graph: instructions that are always run together are a block, jumps are edges.
 
-use crate::listing::{ListedInstruction, ListedPart};
+use crate::listed::{ListedInstruction, ListedPart};
 use rprof_disassembly::Flow;
 
 /// Blocks with what they lead to. Block 0 stands for the function's callers, and has no instructions.
@@ -83,10 +83,9 @@ impl FlowGraph {
             if is_reached.get(block) == Some(&true) {
                 continue;
             }
-            if self.is_padding(block, instructions) {
-                if let Some(own) = self.successors.get_mut(block) {
-                    own.clear();
-                }
+            let is_padding = self.is_padding(block, instructions);
+            if let Some(own) = self.successors.get_mut(block).filter(|_| is_padding) {
+                own.clear();
             }
             // A case may be reached only through another one.
             let from = indirect

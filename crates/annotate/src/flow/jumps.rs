@@ -1,6 +1,6 @@
 //! Jumps within a function, in lanes beside its instructions.
 
-use crate::listing::ListedInstruction;
+use crate::listed::ListedInstruction;
 use std::collections::BTreeMap;
 
 /// The most lanes that are drawn.

@@ -2,17 +2,17 @@
 
 use super::dominators::Dominators;
 use super::graph::FlowGraph;
-use crate::listing::{ListedInstruction, ListedPart, sums};
+use crate::listed::{ListedInstruction, ListedPart, sums};
 use rprof_profile::SampleCount;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A loop: what is run again and again, and entered only at its head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeLoop {
-    /// The number of its first instruction: every way into the loop leads there.
+    /// The number of the instruction that it is entered at: every way into the loop leads there.
     pub head: usize,
-    /// The number of the last of the instructions that go back to the head.
-    pub last: usize,
+    /// The numbers of its first and last instruction by place; what is elsewhere (`.cold`) apart.
+    pub span: (usize, usize),
     /// How many loops it is in, itself one of them.
     pub depth: usize,
     /// The number of the innermost loop that it is in.
@@ -23,7 +23,7 @@ pub struct CodeLoop {
     pub counts: Vec<SampleCount>,
 }
 
-/// All loops, by their head's place; of two with one head the outer one is first.
+/// All loops, from top to bottom.
 pub(crate) fn loops(parts: &[ListedPart], instructions: &[ListedInstruction]) -> Vec<CodeLoop> {
     let graph = FlowGraph::of(parts, instructions);
     if graph.starts.is_empty() {
@@ -48,16 +48,30 @@ pub(crate) fn loops(parts: &[ListedPart], instructions: &[ListedInstruction]) ->
         .collect();
     let mut found: Vec<CodeLoop> = bodies
         .iter()
-        .map(|(head, body)| {
-            let latches = latches.get(head).map_or(&[][..], |all| all);
-            found(&graph, instructions, (*head, latches, body))
-        })
+        .map(|(head, body)| found(&graph, (parts, instructions), *head, body))
         .collect();
     let parents: Vec<Option<usize>> = (0..bodies.len())
         .map(|number| parent(number, &bodies))
         .collect();
     nest(&mut found, &parents);
-    found
+    in_order(found)
+}
+
+/// Loops numbered from top to bottom, outer ones before those in them.
+fn in_order(loops: Vec<CodeLoop>) -> Vec<CodeLoop> {
+    let mut order: Vec<(usize, CodeLoop)> = loops.into_iter().enumerate().collect();
+    order.sort_by_key(|(_, found)| (found.span.0, found.depth));
+    let mut numbers = vec![0; order.len()];
+    for (number, &(before, _)) in order.iter().enumerate() {
+        if let Some(known) = numbers.get_mut(before) {
+            *known = number;
+        }
+    }
+    let renumbered = order.into_iter().map(|(_, found)| CodeLoop {
+        parent: found.parent.and_then(|parent| numbers.get(parent).copied()),
+        ..found
+    });
+    renumbered.collect()
 }
 
 /// Blocks from which a latch is reached without the head, and the head.
@@ -74,8 +88,9 @@ fn body(head: usize, latches: &[usize], before: &[Vec<usize>]) -> BTreeSet<usize
 
 fn found(
     graph: &FlowGraph,
-    instructions: &[ListedInstruction],
-    (head, latches, body): (usize, &[usize], &BTreeSet<usize>),
+    (parts, instructions): (&[ListedPart], &[ListedInstruction]),
+    head: usize,
+    body: &BTreeSet<usize>,
 ) -> CodeLoop {
     let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
     for &block in body {
@@ -85,15 +100,21 @@ fn found(
             _ => ranges.push(own),
         }
     }
-    let ends = latches.iter().map(|&latch| graph.end(latch));
     let n_events = instructions.first().map_or(0, |first| first.counts.len());
     let own = ranges.iter().flat_map(|range| {
         let range = instructions.get(range.clone());
         range.unwrap_or_default().iter().map(|it| &it.counts[..])
     });
+    let head = graph.instructions(head).start;
+    let part = parts.iter().find(|part| part.instructions.contains(&head));
+    let is_near = |at: &usize| part.is_some_and(|part| part.instructions.contains(at));
+    let first = ranges.iter().map(|range| range.start).find(is_near);
+    let mut ends = ranges.iter().rev().map(|range| range.end.saturating_sub(1));
+    let last = ends.find(is_near);
+    let span = (first.unwrap_or(head), last.unwrap_or(head));
     CodeLoop {
-        head: graph.instructions(head).start,
-        last: ends.max().map_or(0, |end| end.saturating_sub(1)),
+        head,
+        span,
         depth: 1,
         parent: None,
         counts: sums(n_events, own),

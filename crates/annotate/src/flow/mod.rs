@@ -9,7 +9,7 @@ pub use jumps::{Jumps, Lane, MAX_LANES};
 pub use loops::CodeLoop;
 pub(crate) use loops::loops;
 
-use crate::listing::ListedInstruction;
+use crate::listed::ListedInstruction;
 use rprof_disassembly::Flow;
 
 /// Numbers of instructions, sorted by address.

@@ -65,7 +65,7 @@ impl<'l> Gutter<'l> {
     pub(super) fn width(&self) -> usize {
         match self.lanes.len() {
             0 => 0,
-            n => n + 2,
+            n => n + 3,
         }
     }
 
@@ -98,9 +98,9 @@ impl<'l> Gutter<'l> {
         }
         match (self.lanes.is_empty(), is_joined, is_target) {
             (true, _, _) => {}
-            (_, _, true) => cells.extend([signs.across, '>']),
-            (_, true, _) => cells.extend([signs.across, signs.across]),
-            (_, false, _) => cells += "  ",
+            (_, _, true) => cells.extend([signs.across, '>', ' ']),
+            (_, true, _) => cells.extend([signs.across, signs.across, ' ']),
+            (_, false, _) => cells += "   ",
         }
         cells
     }
@@ -116,7 +116,7 @@ impl<'l> Gutter<'l> {
             cells.push(if passes { self.signs.down } else { ' ' });
         }
         if !self.lanes.is_empty() {
-            cells += "  ";
+            cells += "   ";
         }
         cells
     }

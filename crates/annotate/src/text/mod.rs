@@ -123,11 +123,15 @@ pub(crate) fn write_text_code(
 pub(crate) fn heading(listing: &CodeListing) -> Vec<String> {
     let (name, image) = (printable(&listing.name), printable(&listing.image));
     let mut lines = vec![format!("{name} in {image}")];
-    for event in &listing.events {
+    for (number, event) in listing.events.iter().enumerate() {
+        let column = match listing.events.len() {
+            1 => String::new(),
+            _ => format!("({}) ", number + 1),
+        };
         let samples = Counted::new(event.local.samples, "sample", "samples");
         let share = Share::of(event.local.weight, event.all.weight);
         let name = printable(&event.name);
-        lines.push(format!("{samples} of {name}, {share}% of the event's"));
+        lines.push(format!("{column}{samples} of {name}, {share}% of all"));
     }
     if listing.file != listing.image && !listing.file.is_empty() {
         lines.push(format!("code read from {}", printable(&listing.file)));
@@ -228,10 +232,11 @@ impl<'l> Page<'l> {
 
     /// Names of the columns.
     fn write_columns(&self, what: &str, out: &mut dyn Write) -> io::Result<()> {
-        let cells = self.listing.events.iter().enumerate().map(|(number, _)| {
-            let name = match number {
-                0 => "Percent".to_owned(),
-                _ => format!("({})", number + 1),
+        let n_events = self.listing.events.len();
+        let cells = (1..=n_events).map(|number| {
+            let name = match n_events {
+                1 => "Percent".to_owned(),
+                _ => format!("% ({number})"),
             };
             at_right(&name, Self::PERCENT)
         });

@@ -3,7 +3,8 @@
 use super::folding::folded;
 use super::gutter::Gutter;
 use super::{By, Page};
-use crate::listing::{ListedInstruction, ListingRow};
+use crate::listed::ListedInstruction;
+use crate::listing::ListingRow;
 use rprof_base::Counted;
 use rprof_profile::SampleCount;
 use rprof_profile::text::{at_right, padded, width};
@@ -67,8 +68,8 @@ impl Page<'_> {
     fn place(&self, row: ListingRow, next: usize) -> usize {
         let loops = &self.listing.loops;
         match row {
-            ListingRow::LoopHead(number) => loops.get(number).map_or(next, |it| it.head),
-            ListingRow::LoopEnd(number) => loops.get(number).map_or(next, |it| it.last),
+            ListingRow::LoopStart(number) => loops.get(number).map_or(next, |it| it.span.0),
+            ListingRow::LoopEnd(number) => loops.get(number).map_or(next, |it| it.span.1),
             ListingRow::Instruction(at) => at,
             ListingRow::Part(_) | ListingRow::Chain(_) | ListingRow::Line { .. } => next,
         }
@@ -76,7 +77,7 @@ impl Page<'_> {
 
     /// Whether a row stays though what is around it is left out: of loops with samples, ends are shown, too.
     fn is_kept(&self, row: ListingRow) -> bool {
-        let (ListingRow::LoopHead(number) | ListingRow::LoopEnd(number)) = row else {
+        let (ListingRow::LoopStart(number) | ListingRow::LoopEnd(number)) = row else {
             return false;
         };
         let counts = self.listing.loops.get(number).map(|it| &it.counts[..]);
@@ -152,13 +153,13 @@ impl Page<'_> {
                         place.map(|(file, line)| format!(" at {}", self.names.line(file, *line)));
                     let place = place.unwrap_or_default();
                     match number {
-                        0 => said += &format!("{function}():"),
-                        _ => said += &format!(" inlined into {function}(){place}"),
+                        0 => said += &format!("in {function}"),
+                        _ => said += &format!(", inlined into {function}{place}"),
                     }
                 }
                 Some(said)
             }
-            ListingRow::LoopHead(number) => {
+            ListingRow::LoopStart(number) => {
                 let found = listing.loops.get(number)?;
                 let outer = found.parent.map(|outer| format!(" in loop {}", outer + 1));
                 let outer = outer.unwrap_or_default();
@@ -169,7 +170,15 @@ impl Page<'_> {
                     .sum::<usize>();
                 let n = Counted::new(n as u64, "instruction", "instructions");
                 let shares = self.shares_in_words(&found.counts);
-                Some(format!("loop {}{outer}: {shares} ({n})", number + 1))
+                let head = listing.instructions.get(found.head)?.instruction.address;
+                let entered = match found.head == found.span.0 {
+                    true => String::new(),
+                    false => format!(", entered at {head:x}"),
+                };
+                Some(format!(
+                    "loop {}{outer}: {shares} ({n}{entered})",
+                    number + 1
+                ))
             }
             ListingRow::LoopEnd(number) => Some(format!("end of loop {}", number + 1)),
             ListingRow::Part(_) | ListingRow::Instruction(_) => None,

@@ -116,7 +116,7 @@ impl Page<'_> {
         let rest = rows.get(MOST..).unwrap_or_default();
         if !rest.is_empty() {
             let n_events = self.listing.events.len();
-            let sums = crate::listing::sums(n_events, rest.iter().map(|(counts, _)| &counts[..]));
+            let sums = crate::listed::sums(n_events, rest.iter().map(|(counts, _)| &counts[..]));
             writeln!(out, "{}... {} more", self.shares(&sums), rest.len())?;
         }
         writeln!(out)
