@@ -17,6 +17,8 @@ mod per;
 mod recordings;
 mod rows;
 mod statistics;
+#[cfg(test)]
+mod tests;
 
 pub use comparison::{
     CompareOptions, ComparedEvent, ComparedRow, Comparison, DiffShare, Inlining, Judged, NewRows,

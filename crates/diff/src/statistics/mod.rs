@@ -173,3 +173,5 @@ pub(crate) fn weight(weight: u64) -> f64 {
 
 #[cfg(test)]
 mod simulation;
+#[cfg(test)]
+pub(crate) mod testing;

@@ -1,13 +1,8 @@
 //! What the method says of noise whose truth is known: seeded, so that it is the same each time.
 
 use super::numbers::Numbers;
+use super::testing::normal;
 use super::{Amount, Contrast, Resamples, adjusted};
-
-/// A number from the standard normal distribution: the sum of twelve uniform ones, less six.
-fn normal(numbers: &mut Numbers) -> f64 {
-    let uniform = |numbers: &mut Numbers| f64::from(numbers.below(1 << 30)) / f64::from(1 << 30);
-    (0..12).map(|_| uniform(numbers)).sum::<f64>() - 6.0
-}
 
 /// How runs of a program vary.
 #[derive(Clone, Copy, Debug)]
