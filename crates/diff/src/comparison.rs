@@ -41,8 +41,8 @@ pub struct CompareOptions {
     pub compute: Compute,
     /// Rows go by what is computed, or by the share before.
     pub order: RowOrder,
-    /// Rows of what was not there before.
-    pub new_rows: NewRows,
+    /// Rows that only one side has.
+    pub one_sided: OneSided,
     /// What perf's percentages are of.
     pub share: DiffShare,
     /// When to fail.
@@ -59,9 +59,9 @@ pub enum RowOrder {
     Computed,
 }
 
-/// Whether rows are shown that were not there before.
+/// Whether rows are shown that only one side has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum NewRows {
+pub enum OneSided {
     /// They are.
     #[default]
     Shown,

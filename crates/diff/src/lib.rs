@@ -21,7 +21,7 @@ mod statistics;
 mod tests;
 
 pub use comparison::{
-    CompareOptions, ComparedEvent, ComparedRow, Comparison, DiffShare, Inlining, Judged, NewRows,
+    CompareOptions, ComparedEvent, ComparedRow, Comparison, DiffShare, Inlining, Judged, OneSided,
     RowOrder, compare,
 };
 pub use compute::{Compute, Weights};

@@ -3,7 +3,7 @@
 use crate::statistics::testing::{normal, numbers};
 use crate::{
     CompareOptions, ComparedRow, Comparison, Compute, DiffError, DiffLayout, DiffShare, Inlining,
-    Matching, NamedRun, NewRows, Outcome, Per, Recordings, RowOrder, compare, write_diff,
+    Matching, NamedRun, OneSided, Outcome, Per, Recordings, RowOrder, compare, write_diff,
     write_diff_json,
 };
 use rprof_profile::run::{Block, Run, RunEvent, RunRow};
@@ -93,7 +93,7 @@ fn options() -> CompareOptions {
         matching: Matching::Similar,
         compute: Compute::default(),
         order: RowOrder::default(),
-        new_rows: NewRows::default(),
+        one_sided: OneSided::default(),
         share: DiffShare::default(),
         conditions: Vec::new(),
     }

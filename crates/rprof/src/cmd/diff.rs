@@ -8,7 +8,7 @@ use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::{GroupBy, Options, SortMode, WantedPositions, load_run};
 use rprof_diff::{
-    CompareOptions, Condition, DiffError, DiffLayout, DiffShare, Matching, NamedRun, NewRows,
+    CompareOptions, Condition, DiffError, DiffLayout, DiffShare, Matching, NamedRun, OneSided,
     Outcome, Recordings, RowOrder, Subject, compare, workflow_commands, write_diff, write_diff_csv,
     write_diff_json, write_diff_markdown,
 };
@@ -130,9 +130,9 @@ fn options(args: &DiffArgs) -> CompareOptions {
             0 => RowOrder::Baseline,
             _ => RowOrder::Computed,
         },
-        new_rows: match args.baseline_only {
-            true => NewRows::Hidden,
-            false => NewRows::Shown,
+        one_sided: match args.baseline_only {
+            true => OneSided::Hidden,
+            false => OneSided::Shown,
         },
         share: match args.percentage {
             PercentageOf::Absolute => DiffShare::Absolute,
