@@ -1,9 +1,14 @@
 //! x86, of 64 and of 32 bits.
 
+mod att;
+mod intel;
+mod prefixes;
+mod sib;
 mod text;
 
 use iced_x86::{Code, DecoderOptions, FlowControl, Mnemonic, OpKind, Register};
 
+use self::prefixes::Prefixed;
 use self::text::Writer;
 use crate::{Flow, Instruction, Reference, Syntax};
 
@@ -26,9 +31,14 @@ impl Mode {
 /// What is decoded beside what all processors know: MPX, and `pcommit`, which came and went.
 const OPTIONS: u32 = DecoderOptions::MPX | DecoderOptions::PCOMMIT;
 
+/// What decodes bytes at an address.
+fn decoder(mode: Mode, address: u64, bytes: &[u8]) -> iced_x86::Decoder<'_> {
+    iced_x86::Decoder::with_ip(mode.bits(), bytes, address, OPTIONS)
+}
+
 /// The instructions of `bytes`.
 pub(crate) fn decode(mode: Mode, syntax: Syntax, address: u64, bytes: &[u8]) -> Vec<Instruction> {
-    let mut decoder = iced_x86::Decoder::with_ip(mode.bits(), bytes, address, OPTIONS);
+    let mut decoder = decoder(mode, address, bytes);
     let mut writer = Writer::of(syntax);
     // Four bytes an instruction, as compiled code has them.
     let mut instructions = Vec::with_capacity(bytes.len() / 4);
@@ -54,7 +64,12 @@ pub(crate) fn decode(mode: Mode, syntax: Syntax, address: u64, bytes: &[u8]) -> 
         instructions.push(Instruction {
             address: decoded.ip(),
             len: u8::try_from(decoded.len()).unwrap_or(u8::MAX),
-            text: writer.text(&decoded, written),
+            text: writer.text(&Prefixed {
+                mode,
+                syntax,
+                decoded: &decoded,
+                bytes: written,
+            }),
             flow: flow(&decoded),
             reference: reference(&decoded),
             is_valid: true,
@@ -138,4 +153,53 @@ fn names_an_address(decoded: &iced_x86::Instruction) -> bool {
     decoded.memory_base() == Register::None
         && decoded.memory_index() == Register::None
         && !matches!(decoded.memory_segment(), Register::FS | Register::GS)
+}
+
+/// Whether it is the form of a shift without a number.
+fn shifts_by_one(decoded: &iced_x86::Instruction) -> bool {
+    matches!(
+        decoded.mnemonic(),
+        Mnemonic::Rol
+            | Mnemonic::Ror
+            | Mnemonic::Rcl
+            | Mnemonic::Rcr
+            | Mnemonic::Shl
+            | Mnemonic::Shr
+            | Mnemonic::Sal
+            | Mnemonic::Sar
+    ) && matches!(
+        decoded.code(),
+        Code::Rol_rm8_1
+            | Code::Ror_rm8_1
+            | Code::Rcl_rm8_1
+            | Code::Rcr_rm8_1
+            | Code::Shl_rm8_1
+            | Code::Shr_rm8_1
+            | Code::Sal_rm8_1
+            | Code::Sar_rm8_1
+            | Code::Rol_rm16_1
+            | Code::Ror_rm16_1
+            | Code::Rcl_rm16_1
+            | Code::Rcr_rm16_1
+            | Code::Shl_rm16_1
+            | Code::Shr_rm16_1
+            | Code::Sal_rm16_1
+            | Code::Sar_rm16_1
+            | Code::Rol_rm32_1
+            | Code::Ror_rm32_1
+            | Code::Rcl_rm32_1
+            | Code::Rcr_rm32_1
+            | Code::Shl_rm32_1
+            | Code::Shr_rm32_1
+            | Code::Sal_rm32_1
+            | Code::Sar_rm32_1
+            | Code::Rol_rm64_1
+            | Code::Ror_rm64_1
+            | Code::Rcl_rm64_1
+            | Code::Rcr_rm64_1
+            | Code::Shl_rm64_1
+            | Code::Shr_rm64_1
+            | Code::Sal_rm64_1
+            | Code::Sar_rm64_1
+    )
 }
