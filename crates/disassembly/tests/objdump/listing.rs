@@ -79,7 +79,8 @@ fn parse(line: &str) -> Option<Line> {
 
 /// The text without `<name+0x10>`, and the address of the remark: `# 4018 <name>`.
 fn without_names(text: &str) -> (String, Option<u64>) {
-    let text = text.trim_end();
+    // What ARM's has behind two strokes says the same in other words.
+    let text = text.split_once("//").map_or(text, |(text, _)| text).trim_end();
     let text = match text.rfind(" <") {
         Some(at) if text.ends_with('>') => &text[..at],
         _ => text,
@@ -90,7 +91,7 @@ fn without_names(text: &str) -> (String, Option<u64>) {
         Some((before, u64::from_str_radix(digits, 16).ok()?))
     });
     match remark {
-        Some((before, address)) if before.ends_with(' ') => {
+        Some((before, address)) if before.ends_with("  ") => {
             (before.trim_end().to_owned(), Some(address))
         }
         _ => (text.to_owned(), None),

@@ -40,7 +40,8 @@ impl Tally {
             };
             if usize::from(one.len) != line.bytes.len() {
                 differs = true;
-                self.differ("length", line, Some(one));
+                let kind = if line.bytes[0] == 0x9b { "length fwait" } else { "length" };
+                self.differ(kind, line, Some(one));
             } else if self.instructions % every == 0 {
                 self.text(line, one);
             }
@@ -54,7 +55,7 @@ impl Tally {
         let ours: Vec<&str> = one.text.split_whitespace().collect();
         if theirs != ours {
             self.texts_differ += 1;
-            let kind = format!("text {}", theirs.first().unwrap_or(&""));
+            let kind = format!("text {} {}", if one.is_valid { "" } else { one.text.split_once("; ").map_or("BAD", |(_, why)| why) }, theirs.first().unwrap_or(&""));
             self.differ(&kind, line, Some(one));
         } else if line.remark.is_some() && line.remark != one.reference.map(|to| to.address) {
             self.texts_differ += 1;

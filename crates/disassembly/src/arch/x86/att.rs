@@ -19,11 +19,15 @@ pub(super) fn edit(prefixed: &Prefixed<'_>, parts: &mut Parts) {
         parts.without_first("$0x1,");
     }
     match decoded.mnemonic() {
+        Mnemonic::Call | Mnemonic::Jmp if decoded.is_call_far() || decoded.is_jmp_far() => {
+            parts.operands = parts.operands.replace(",$", ",$0x");
+        }
         Mnemonic::Call | Mnemonic::Jmp | Mnemonic::Push | Mnemonic::Pop
             if decoded.op0_kind() == OpKind::Memory =>
         {
             without_width(prefixed, parts);
         }
+        Mnemonic::Reservednop => reserved_nop(decoded, parts),
         Mnemonic::Retf | Mnemonic::Iret | Mnemonic::Iretd => without_suffix('l', parts),
         Mnemonic::Sal => parts.mnemonic = parts.mnemonic.replace("sal", "shl"),
         Mnemonic::In | Mnemonic::Out => parts.operands = parts.operands.replace("%dx", "(%dx)"),
@@ -41,6 +45,20 @@ pub(super) fn edit(prefixed: &Prefixed<'_>, parts: &mut Parts) {
         Mnemonic::Fneni | Mnemonic::Fndisi => parts.mnemonic.push_str("(8087 only)"),
         Mnemonic::Fnsetpm | Mnemonic::Frstpm => parts.mnemonic.push_str("(287 only)"),
         _ => {}
+    }
+}
+
+/// Of those that do nothing yet, the register is not written.
+fn reserved_nop(decoded: &Instruction, parts: &mut Parts) {
+    let width = match decoded.op1_register().size() {
+        _ if decoded.op0_kind() != OpKind::Memory => "",
+        2 => "w",
+        8 => "q",
+        _ => "l",
+    };
+    parts.mnemonic = format!("nop{width}");
+    if let Some((_, rest)) = parts.operands.split_once(',') {
+        parts.operands = rest.to_owned();
     }
 }
 

@@ -35,10 +35,27 @@ pub(super) fn edit(prefixed: &Prefixed<'_>, parts: &mut Parts) {
                 None => wide,
             };
         }
+        Mnemonic::Reservednop => {
+            parts.rename("nop");
+            if let Some((first, _)) = parts.operands.rsplit_once(',') {
+                parts.operands = first.to_owned();
+            }
+        }
         _ if parts.mnemonic.starts_with("prefetch_") => parts.rename("prefetch"),
         Mnemonic::Lddqu => parts.operands = parts.operands.replace("XMMWORD PTR ", ""),
         Mnemonic::Retf => far_return(prefixed, parts),
         Mnemonic::Iretd => parts.rename("iret"),
+        Mnemonic::Call | Mnemonic::Jmp if decoded.is_call_far() || decoded.is_jmp_far() => {
+            parts.mnemonic = parts.mnemonic.replace(" far", "");
+            let operands = parts.operands.trim_start_matches("far ").split_once(',');
+            if let Some((offset, segment)) = operands {
+                parts.operands = format!("{segment}:0x{offset}");
+            }
+        }
+        Mnemonic::Pushad => parts.rename("pusha"),
+        Mnemonic::Popad => parts.rename("popa"),
+        Mnemonic::Pushfd => parts.rename("pushf"),
+        Mnemonic::Popfd => parts.rename("popf"),
         Mnemonic::Pushfq => parts.rename("pushf"),
         Mnemonic::Popfq => parts.rename("popf"),
         Mnemonic::Call | Mnemonic::Jmp
@@ -89,8 +106,10 @@ fn memory(prefixed: &Prefixed<'_>, parts: &mut Parts) {
     } else if decoded.is_ip_rel_memory_operand() {
         backwards(decoded, parts);
     }
-    if is_offset(decoded) && prefixed.mode == Mode::Bits64 {
-        parts.rename("movabs");
+    if is_offset(decoded) {
+        if prefixed.mode == Mode::Bits64 {
+            parts.rename("movabs");
+        }
         if let Some((before, after)) = parts.operands.split_once(" PTR ") {
             let first = before
                 .rsplit_once(',')

@@ -1,7 +1,7 @@
 //! The text of an x86 instruction, as `objdump` has it.
 
 use iced_x86::{
-    Code, FormatMnemonicOptions, Formatter as _, FormatterOptions, FormatterOutput,
+    Code, CodeSize, FormatMnemonicOptions, Formatter as _, FormatterOptions, FormatterOutput,
     FormatterTextKind, GasFormatter, Instruction, IntelFormatter, MemorySizeOptions, Mnemonic,
     Register,
 };
@@ -118,7 +118,9 @@ impl Parts {
 fn format(formatter: &mut dyn iced_x86::Formatter, decoded: &Instruction, text: &mut Text) {
     let options = formatter.options_mut();
     options.set_always_show_segment_register(
-        decoded.is_string_instruction() || decoded.code() == Code::Xlat_m8,
+        decoded.is_string_instruction()
+            || decoded.code() == Code::Xlat_m8
+            || decoded.code_size() == CodeSize::Code32 && decoded.segment_prefix() != Register::None,
     );
     options.set_always_show_scale(
         decoded.memory_index() != Register::None && decoded.code() != Code::Xlat_m8,
