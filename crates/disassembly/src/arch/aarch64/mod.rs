@@ -36,12 +36,21 @@ pub(crate) fn decode(address: u64, bytes: &[u8]) -> Vec<Instruction> {
 /// The instruction of a word.
 fn instruction(word: Word) -> (Instruction, Option<Decoded>) {
     let decoded = decoded(word);
-    let target = decoded.as_ref().ok().and_then(|decoded| target(word, decoded));
+    let target = decoded
+        .as_ref()
+        .ok()
+        .and_then(|decoded| target(word, decoded));
     let (text, flow) = match &decoded {
         Ok(decoded) => (text::text(word, decoded), flow(decoded, target)),
         // It is an instruction, which is not known here.
-        Err(DecodeError::IncompleteDecoder) => (format!(".inst  0x{:08x} ; not decoded", word.bits), Flow::Next),
-        Err(_) => (format!(".inst  0x{:08x} ; undefined", word.bits), Flow::Stop),
+        Err(DecodeError::IncompleteDecoder) => (
+            format!(".inst  0x{:08x} ; not decoded", word.bits),
+            Flow::Next,
+        ),
+        Err(_) => (
+            format!(".inst  0x{:08x} ; undefined", word.bits),
+            Flow::Stop,
+        ),
     };
     let instruction = Instruction {
         address: word.address,
@@ -66,10 +75,16 @@ fn decoded(word: Word) -> Result<Decoded, DecodeError> {
         return Err(DecodeError::InvalidOpcode);
     }
     let bytes = word.bits.to_le_bytes();
-    let mut decoded = InstDecoder::default().decode(&mut U8Reader::new(&bytes)).map_err(|error| {
-        // Without the newest instructions, the library takes them for undefined.
-        if word.may_be_newer() { DecodeError::IncompleteDecoder } else { error }
-    })?;
+    let mut decoded = InstDecoder::default()
+        .decode(&mut U8Reader::new(&bytes))
+        .map_err(|error| {
+            // Without the newest instructions, the library takes them for undefined.
+            if word.may_be_newer() {
+                DecodeError::IncompleteDecoder
+            } else {
+                error
+            }
+        })?;
     if decoded.opcode == Opcode::Invalid {
         return Err(DecodeError::IncompleteDecoder);
     }
@@ -94,13 +109,25 @@ fn target(word: Word, decoded: &Decoded) -> Option<u64> {
 fn flow(decoded: &Decoded, target: Option<u64>) -> Flow {
     match decoded.opcode {
         Opcode::B => Flow::Jump(target),
-        Opcode::BR | Opcode::BRAA | Opcode::BRAAZ | Opcode::BRAB | Opcode::BRABZ => Flow::Jump(None),
-        Opcode::BL => Flow::Call(target),
-        Opcode::BLR | Opcode::BLRAA | Opcode::BLRAAZ | Opcode::BLRAB | Opcode::BLRABZ => Flow::Call(None),
-        Opcode::Bcc(_) | Opcode::BCcc(_) | Opcode::CBZ | Opcode::CBNZ | Opcode::TBZ | Opcode::TBNZ => {
-            Flow::Branch(target)
+        Opcode::BR | Opcode::BRAA | Opcode::BRAAZ | Opcode::BRAB | Opcode::BRABZ => {
+            Flow::Jump(None)
         }
-        Opcode::RET | Opcode::RETAA | Opcode::RETAB | Opcode::ERET | Opcode::ERETAA | Opcode::ERETAB => Flow::Return,
+        Opcode::BL => Flow::Call(target),
+        Opcode::BLR | Opcode::BLRAA | Opcode::BLRAAZ | Opcode::BLRAB | Opcode::BLRABZ => {
+            Flow::Call(None)
+        }
+        Opcode::Bcc(_)
+        | Opcode::BCcc(_)
+        | Opcode::CBZ
+        | Opcode::CBNZ
+        | Opcode::TBZ
+        | Opcode::TBNZ => Flow::Branch(target),
+        Opcode::RET
+        | Opcode::RETAA
+        | Opcode::RETAB
+        | Opcode::ERET
+        | Opcode::ERETAA
+        | Opcode::ERETAB => Flow::Return,
         Opcode::UDF | Opcode::BRK | Opcode::HLT => Flow::Stop,
         _ => Flow::Next,
     }

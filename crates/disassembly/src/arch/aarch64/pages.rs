@@ -29,10 +29,12 @@ pub(super) struct Pages {
 impl Pages {
     /// For code whose jumps are known.
     pub(super) fn of(instructions: &[Instruction]) -> Self {
-        let targets = instructions.iter().filter_map(|instruction| match instruction.flow {
-            Flow::Jump(target) | Flow::Branch(target) => target,
-            _ => None,
-        });
+        let targets = instructions
+            .iter()
+            .filter_map(|instruction| match instruction.flow {
+                Flow::Jump(target) | Flow::Branch(target) => target,
+                _ => None,
+            });
         Self {
             registers: [None; 31],
             targets: targets.collect(),
@@ -55,8 +57,10 @@ impl Pages {
                 _ => self.registers = [None; 31],
             }
             self.forget_written(decoded);
-            if let (Some(held), Some(Operand::Register(SizeCode::X, to) | Operand::RegisterOrSP(SizeCode::X, to))) =
-                (held, decoded.operands.first())
+            if let (
+                Some(held),
+                Some(Operand::Register(SizeCode::X, to) | Operand::RegisterOrSP(SizeCode::X, to)),
+            ) = (held, decoded.operands.first())
                 && let Some(register) = self.registers.get_mut(usize::from(*to))
             {
                 *register = Some((held, position));
@@ -65,10 +69,25 @@ impl Pages {
     }
 
     /// Completes an instruction; what its first operand holds after it.
-    fn step(&self, position: usize, instruction: &mut Instruction, decoded: &Decoded) -> Option<Held> {
+    fn step(
+        &self,
+        position: usize,
+        instruction: &mut Instruction,
+        decoded: &Decoded,
+    ) -> Option<Held> {
         match (decoded.opcode, decoded.operands) {
-            (Opcode::ADRP | Opcode::ADR, _) => instruction.reference.map(|to| Held::Address(to.address)),
-            (Opcode::ADD, [_, Operand::Register(_, from) | Operand::RegisterOrSP(_, from), by, _]) => {
+            (Opcode::ADRP | Opcode::ADR, _) => {
+                instruction.reference.map(|to| Held::Address(to.address))
+            }
+            (
+                Opcode::ADD,
+                [
+                    _,
+                    Operand::Register(_, from) | Operand::RegisterOrSP(_, from),
+                    by,
+                    _,
+                ],
+            ) => {
                 let address = self.address(position, from)?.wrapping_add(number(&by)?);
                 instruction.reference = Some(data(address));
                 Some(Held::Address(address))
@@ -84,9 +103,10 @@ impl Pages {
             }
             (opcode, operands) => {
                 let address = operands.iter().find_map(|operand| match operand {
-                    Operand::RegPreIndex(from, offset, false) => {
-                        Some(self.address(position, *from)?.wrapping_add_signed(i64::from(*offset)))
-                    }
+                    Operand::RegPreIndex(from, offset, false) => Some(
+                        self.address(position, *from)?
+                            .wrapping_add_signed(i64::from(*offset)),
+                    ),
                     _ => None,
                 })?;
                 instruction.reference = Some(data(address));
@@ -142,7 +162,11 @@ fn may_write(decoded: &Decoded, operand: &Operand) -> bool {
     match operand {
         // Sums and moves write the first only.
         Operand::Register(..) | Operand::RegisterOrSP(..) => {
-            is_first || !matches!(decoded.opcode, Opcode::ADD | Opcode::ORR | Opcode::MOVZ | Opcode::SUB | Opcode::SUBS)
+            is_first
+                || !matches!(
+                    decoded.opcode,
+                    Opcode::ADD | Opcode::ORR | Opcode::MOVZ | Opcode::SUB | Opcode::SUBS
+                )
         }
         _ => true,
     }

@@ -113,7 +113,9 @@ pub(super) fn operation(mnemonic: &mut String, operands: &mut String) {
 
 /// Names a hint.
 pub(super) fn hint(mnemonic: &mut String, operands: &mut String) {
-    let number = operands.strip_prefix("#0x").and_then(|digits| u8::from_str_radix(digits, 16).ok());
+    let number = operands
+        .strip_prefix("#0x")
+        .and_then(|digits| u8::from_str_radix(digits, 16).ok());
     let (name, operand) = match number {
         Some(6) => ("dgh", ""),
         Some(7) => ("xpaclri", ""),

@@ -9,16 +9,79 @@ use super::word::Word;
 
 /// Whose numbers are decimal: positions and counts of bits, and elements.
 const DECIMAL: &[&str] = &[
-    "bfc", "bfi", "bfxil", "cmeq", "cmge", "cmgt", "cmle", "cmlt", "ext", "extr", "fcadd", "fcmla", "fcvtzs", "fcvtzu",
-    "ror", "rshrn", "rshrn2", "sbfiz", "sbfx", "scvtf", "shl", "shll", "shll2", "shrn", "shrn2", "sli", "sqrshrn",
-    "sqrshrn2", "sqrshrun", "sqrshrun2", "sqshl", "sqshlu", "sqshrn", "sqshrn2", "sqshrun", "sqshrun2", "sri", "srshr",
-    "srsra", "sshll", "sshll2", "sshr", "ssra", "sys", "sysl", "tbnz", "tbz", "ubfiz", "ubfx", "ucvtf", "udf", "uqrshrn",
-    "uqrshrn2", "uqshl", "uqshrn", "uqshrn2", "urshr", "ursra", "ushll", "ushll2", "ushr", "usra", "xar", "lsl", "lsr",
+    "bfc",
+    "bfi",
+    "bfxil",
+    "cmeq",
+    "cmge",
+    "cmgt",
+    "cmle",
+    "cmlt",
+    "ext",
+    "extr",
+    "fcadd",
+    "fcmla",
+    "fcvtzs",
+    "fcvtzu",
+    "ror",
+    "rshrn",
+    "rshrn2",
+    "sbfiz",
+    "sbfx",
+    "scvtf",
+    "shl",
+    "shll",
+    "shll2",
+    "shrn",
+    "shrn2",
+    "sli",
+    "sqrshrn",
+    "sqrshrn2",
+    "sqrshrun",
+    "sqrshrun2",
+    "sqshl",
+    "sqshlu",
+    "sqshrn",
+    "sqshrn2",
+    "sqshrun",
+    "sqshrun2",
+    "sri",
+    "srshr",
+    "srsra",
+    "sshll",
+    "sshll2",
+    "sshr",
+    "ssra",
+    "sys",
+    "sysl",
+    "tbnz",
+    "tbz",
+    "ubfiz",
+    "ubfx",
+    "ucvtf",
+    "udf",
+    "uqrshrn",
+    "uqrshrn2",
+    "uqshl",
+    "uqshrn",
+    "uqshrn2",
+    "urshr",
+    "ursra",
+    "ushll",
+    "ushll2",
+    "ushr",
+    "usra",
+    "xar",
+    "lsl",
+    "lsr",
     "asr",
 ];
 
 /// Words before a number that is decimal, too.
-const SHIFTS: &[&str] = &["lsl ", "lsr ", "asr ", "ror ", "msl ", "sxtb ", "sxth ", "sxtw ", "sxtx ", "uxtb ", "uxth ", "uxtw ", "uxtx "];
+const SHIFTS: &[&str] = &[
+    "lsl ", "lsr ", "asr ", "ror ", "msl ", "sxtb ", "sxth ", "sxtw ", "sxtx ", "uxtb ", "uxth ",
+    "uxtw ", "uxtx ",
+];
 
 /// The text of an instruction.
 pub(super) fn text(word: Word, decoded: &Instruction) -> String {
@@ -38,19 +101,33 @@ pub(super) fn text(word: Word, decoded: &Instruction) -> String {
 /// Where `objdump` writes in another way than the library.
 fn edit(word: Word, decoded: &Instruction, mnemonic: &mut String, operands: &mut String) {
     for (theirs, condition) in [("hs", "cs"), ("lo", "cc")] {
-        if let Some(name) = mnemonic.strip_suffix(theirs).filter(|name| name.ends_with('.')) {
+        if let Some(name) = mnemonic
+            .strip_suffix(theirs)
+            .filter(|name| name.ends_with('.'))
+        {
             *mnemonic = format!("{name}{condition}");
         }
-        if let Some(rest) = operands.strip_suffix(theirs).filter(|rest| rest.ends_with(", ")) {
+        if let Some(rest) = operands
+            .strip_suffix(theirs)
+            .filter(|rest| rest.ends_with(", "))
+        {
             *operands = format!("{rest}{condition}");
         }
     }
     if let Some(extended) = word.extended_register() {
-        let kept = if matches!(mnemonic.as_str(), "cmp" | "cmn") { 1 } else { 2 };
+        let kept = if matches!(mnemonic.as_str(), "cmp" | "cmn") {
+            1
+        } else {
+            2
+        };
         let mut parts: Vec<&str> = operands.split(", ").take(kept).collect();
         parts.push(&extended);
         *operands = parts.join(", ");
-    } else if SHIFTS.iter().any(|shift| operands.ends_with(shift.trim_end())) && !operands.ends_with(']') {
+    } else if SHIFTS
+        .iter()
+        .any(|shift| operands.ends_with(shift.trim_end()))
+        && !operands.ends_with(']')
+    {
         operands.push_str(" #0");
     }
     if word.has_idle_extension() {
@@ -66,7 +143,12 @@ fn edit(word: Word, decoded: &Instruction, mnemonic: &mut String, operands: &mut
                 *mnemonic = mnemonic.replace("shll", "xtl");
             }
         }
-        Opcode::DUP if matches!(decoded.operands.first(), Some(Operand::SIMDRegisterElements(..))) => {
+        Opcode::DUP
+            if matches!(
+                decoded.operands.first(),
+                Some(Operand::SIMDRegisterElements(..))
+            ) =>
+        {
             "dup".clone_into(mnemonic);
         }
         Opcode::HINT => registers::hint(mnemonic, operands),
@@ -101,7 +183,8 @@ fn numbers(address: u64, mnemonic: &str, operands: &str) -> String {
         text.push_str(before);
         let end = number.find([',', ']', '}']).unwrap_or(number.len());
         let (number, after) = number.split_at(end);
-        let is_decimal = is_decimal || text.contains('[') || SHIFTS.iter().any(|shift| text.ends_with(shift));
+        let is_decimal =
+            is_decimal || text.contains('[') || SHIFTS.iter().any(|shift| text.ends_with(shift));
         write_number(address, is_decimal, number, &mut text);
         rest = after;
     }
@@ -121,8 +204,15 @@ fn write_number(address: u64, is_decimal: bool, number: &str, text: &mut String)
         write!(text, "#{value}")
     } else if let Some(value) = hex("#-0x").filter(|_| is_decimal) {
         write!(text, "#-{value}")
-    } else if let Some(Ok(value)) = number.strip_prefix('#').filter(|digits| digits.contains('.')).map(str::parse::<f64>) {
-        let (mantissa, exponent) = format!("{value:.18e}").split_once('e').map(|(m, e)| (m.to_owned(), e.parse().unwrap_or(0))).unwrap_or_default();
+    } else if let Some(Ok(value)) = number
+        .strip_prefix('#')
+        .filter(|digits| digits.contains('.'))
+        .map(str::parse::<f64>)
+    {
+        let (mantissa, exponent) = format!("{value:.18e}")
+            .split_once('e')
+            .map(|(m, e)| (m.to_owned(), e.parse().unwrap_or(0)))
+            .unwrap_or_default();
         let exponent: i32 = exponent;
         let sign = if exponent < 0 { '-' } else { '+' };
         write!(text, "#{mantissa}e{sign}{:02}", exponent.abs())
@@ -140,7 +230,9 @@ fn lists(operands: &mut String) {
         return;
     };
     let registers: Vec<&str> = list.split(", ").collect();
-    let number = |register: &str| -> Option<u8> { register.strip_prefix('v')?.split('.').next()?.parse().ok() };
+    let number = |register: &str| -> Option<u8> {
+        register.strip_prefix('v')?.split('.').next()?.parse().ok()
+    };
     if let [first, .., last] = registers.as_slice()
         && registers.len() > 2
         && number(first) < number(last)

@@ -49,7 +49,10 @@ impl Word {
 
     /// Whether it loads or stores at a base and an index.
     fn has_index(self) -> bool {
-        self.field(27, 3) == 0b111 && self.field(24, 2) == 0b00 && self.field(21, 1) == 1 && self.field(10, 2) == 0b10
+        self.field(27, 3) == 0b111
+            && self.field(24, 2) == 0b00
+            && self.field(21, 1) == 1
+            && self.field(10, 2) == 0b10
     }
 
     /// Whether the index is extended, and not shifted.
@@ -76,7 +79,9 @@ impl Word {
         let is_narrow = self.field(31, 1) == 0;
         match self.field(24, 5) {
             // Additions of shifted and of extended registers.
-            0b01011 if self.field(21, 1) == 0 => self.field(22, 2) == 3 || is_narrow && self.field(15, 1) == 1,
+            0b01011 if self.field(21, 1) == 0 => {
+                self.field(22, 2) == 3 || is_narrow && self.field(15, 1) == 1
+            }
             0b01011 => self.field(22, 2) != 0 || self.field(10, 3) > 4,
             // Logic of shifted registers.
             0b01010 => is_narrow && self.field(15, 1) == 1,

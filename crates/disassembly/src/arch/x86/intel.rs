@@ -24,8 +24,7 @@ pub(super) fn edit(prefixed: &Prefixed<'_>, parts: &mut Parts) {
     match decoded.mnemonic() {
         Mnemonic::Mov if decoded.code() == Code::Mov_r64_imm64 => parts.rename("movabs"),
         Mnemonic::Mov
-            if decoded.op0_register().is_segment_register()
-                && decoded.op1_register().is_gpr16() =>
+            if decoded.op0_register().is_segment_register() && decoded.op1_register().is_gpr() =>
         {
             // Of the register, all is read.
             let full = decoded.op1_register().full_register32();

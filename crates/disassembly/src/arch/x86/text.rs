@@ -120,7 +120,8 @@ fn format(formatter: &mut dyn iced_x86::Formatter, decoded: &Instruction, text: 
     options.set_always_show_segment_register(
         decoded.is_string_instruction()
             || decoded.code() == Code::Xlat_m8
-            || decoded.code_size() == CodeSize::Code32 && decoded.segment_prefix() != Register::None,
+            || decoded.code_size() == CodeSize::Code32
+                && decoded.segment_prefix() != Register::None,
     );
     options.set_always_show_scale(
         decoded.memory_index() != Register::None && decoded.code() != Code::Xlat_m8,

@@ -80,7 +80,10 @@ fn parse(line: &str) -> Option<Line> {
 /// The text without `<name+0x10>`, and the address of the remark: `# 4018 <name>`.
 fn without_names(text: &str) -> (String, Option<u64>) {
     // What ARM's has behind two strokes says the same in other words.
-    let text = text.split_once("//").map_or(text, |(text, _)| text).trim_end();
+    let text = text
+        .split_once("//")
+        .map_or(text, |(text, _)| text)
+        .trim_end();
     let text = match text.rfind(" <") {
         Some(at) if text.ends_with('>') => &text[..at],
         _ => text,
