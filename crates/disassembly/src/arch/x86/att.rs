@@ -2,9 +2,10 @@
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
+use super::mode::Mode;
+use super::parts::{Parts, shifts_by_one};
 use super::prefixes::{Prefixed, hint};
-use super::text::Parts;
-use super::{Mode, shifts_by_one, sib};
+use super::sib;
 
 /// Makes it `objdump`'s text.
 pub(super) fn edit(prefixed: &Prefixed<'_>, parts: &mut Parts) {

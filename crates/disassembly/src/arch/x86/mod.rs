@@ -2,39 +2,19 @@
 
 mod att;
 mod intel;
+mod mode;
+mod parts;
 mod prefixes;
 mod sib;
 mod text;
 
-use iced_x86::{Code, DecoderOptions, FlowControl, Mnemonic, OpKind, Register};
+use iced_x86::{Code, FlowControl, Mnemonic, OpKind, Register};
 
+pub(crate) use self::mode::Mode;
+use self::mode::decoder;
 use self::prefixes::Prefixed;
 use self::text::Writer;
 use crate::{Flow, Instruction, Reference, Syntax};
-
-/// How wide addresses are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    Bits64,
-    Bits32,
-}
-
-impl Mode {
-    fn bits(self) -> u32 {
-        match self {
-            Self::Bits64 => 64,
-            Self::Bits32 => 32,
-        }
-    }
-}
-
-/// What is decoded beside what all processors know: MPX, and `pcommit`, which came and went.
-const OPTIONS: u32 = DecoderOptions::MPX | DecoderOptions::PCOMMIT;
-
-/// What decodes bytes at an address.
-fn decoder(mode: Mode, address: u64, bytes: &[u8]) -> iced_x86::Decoder<'_> {
-    iced_x86::Decoder::with_ip(mode.bits(), bytes, address, OPTIONS)
-}
 
 /// The instructions of `bytes`.
 pub(crate) fn decode(mode: Mode, syntax: Syntax, address: u64, bytes: &[u8]) -> Vec<Instruction> {
@@ -153,53 +133,4 @@ fn names_an_address(decoded: &iced_x86::Instruction) -> bool {
     decoded.memory_base() == Register::None
         && decoded.memory_index() == Register::None
         && !matches!(decoded.memory_segment(), Register::FS | Register::GS)
-}
-
-/// Whether it is the form of a shift without a number.
-fn shifts_by_one(decoded: &iced_x86::Instruction) -> bool {
-    matches!(
-        decoded.mnemonic(),
-        Mnemonic::Rol
-            | Mnemonic::Ror
-            | Mnemonic::Rcl
-            | Mnemonic::Rcr
-            | Mnemonic::Shl
-            | Mnemonic::Shr
-            | Mnemonic::Sal
-            | Mnemonic::Sar
-    ) && matches!(
-        decoded.code(),
-        Code::Rol_rm8_1
-            | Code::Ror_rm8_1
-            | Code::Rcl_rm8_1
-            | Code::Rcr_rm8_1
-            | Code::Shl_rm8_1
-            | Code::Shr_rm8_1
-            | Code::Sal_rm8_1
-            | Code::Sar_rm8_1
-            | Code::Rol_rm16_1
-            | Code::Ror_rm16_1
-            | Code::Rcl_rm16_1
-            | Code::Rcr_rm16_1
-            | Code::Shl_rm16_1
-            | Code::Shr_rm16_1
-            | Code::Sal_rm16_1
-            | Code::Sar_rm16_1
-            | Code::Rol_rm32_1
-            | Code::Ror_rm32_1
-            | Code::Rcl_rm32_1
-            | Code::Rcr_rm32_1
-            | Code::Shl_rm32_1
-            | Code::Shr_rm32_1
-            | Code::Sal_rm32_1
-            | Code::Sar_rm32_1
-            | Code::Rol_rm64_1
-            | Code::Ror_rm64_1
-            | Code::Rcl_rm64_1
-            | Code::Rcr_rm64_1
-            | Code::Shl_rm64_1
-            | Code::Shr_rm64_1
-            | Code::Sal_rm64_1
-            | Code::Sar_rm64_1
-    )
 }

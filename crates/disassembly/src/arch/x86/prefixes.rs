@@ -3,7 +3,8 @@
 
 use iced_x86::{Code, Instruction, Mnemonic, OpKind, Register};
 
-use super::{Mode, decoder, sib};
+use super::mode::{Mode, decoder};
+use super::sib;
 use crate::Syntax;
 
 /// An instruction with its bytes, whose prefixes are looked at.

@@ -6,6 +6,7 @@ use iced_x86::{
     Register,
 };
 
+use super::parts::Parts;
 use super::prefixes::{self, Prefixed};
 use super::{att, intel};
 use crate::Syntax;
@@ -91,26 +92,6 @@ impl Writer {
             text.0.push_str(&parts.operands);
         }
         text.0.as_str().to_owned()
-    }
-}
-
-/// The text behind the prefixes.
-pub(super) struct Parts {
-    pub(super) mnemonic: String,
-    pub(super) operands: String,
-}
-
-impl Parts {
-    /// Another name.
-    pub(super) fn rename(&mut self, mnemonic: &str) {
-        mnemonic.clone_into(&mut self.mnemonic);
-    }
-
-    /// Takes off what the operands begin with.
-    pub(super) fn without_first(&mut self, first: &str) {
-        if let Some(rest) = self.operands.strip_prefix(first) {
-            self.operands = rest.to_owned();
-        }
     }
 }
 
