@@ -18,7 +18,7 @@ pub struct Tally<G> {
 }
 
 /// Samples with the same stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SampleCount {
     /// How many.
     pub samples: u64,
@@ -31,6 +31,13 @@ impl SampleCount {
     #[inline]
     pub const fn one(weight: u64) -> Self {
         Self { samples: 1, weight }
+    }
+
+    /// Adds others.
+    #[inline]
+    pub fn add(&mut self, other: Self) {
+        self.samples = self.samples.saturating_add(other.samples);
+        self.weight = self.weight.saturating_add(other.weight);
     }
 }
 
