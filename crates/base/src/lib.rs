@@ -1,5 +1,6 @@
 //! The words that all crates share: kinds of addresses, what identifies a file's contents, how stacks end,
-//! values that go by a number, parts of a whole, dates. It needs nothing but the standard library.
+//! values that go by a number, parts of a whole, dates, names without type arguments. It needs nothing but the
+//! standard library.
 
 mod address;
 mod build_id;
@@ -11,6 +12,7 @@ mod module;
 mod reference_symbol;
 mod share;
 mod stack_end;
+mod type_arguments;
 mod utc;
 
 pub use address::{Avma, FileOffset, Svma};
@@ -23,4 +25,5 @@ pub use module::{is_module_file, module_name};
 pub use reference_symbol::ReferenceSymbol;
 pub use share::Share;
 pub use stack_end::StackEnd;
+pub use type_arguments::without_type_arguments;
 pub use utc::Utc;

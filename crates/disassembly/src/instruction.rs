@@ -1,5 +1,7 @@
 //! One instruction.
 
+use std::ops::Range;
+
 /// How x86 instructions are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Syntax {
@@ -52,4 +54,18 @@ pub struct Instruction {
     pub reference: Option<Reference>,
     /// Whether its bytes are an instruction; else they are shown as they are.
     pub is_valid: bool,
+}
+
+impl Instruction {
+    /// Where in the text the address that is referred to stands as a number, as the targets of jumps do:
+    /// `4016a0` in `jne    4016a0`. `None` where the text has another number in its place, such as
+    /// `0x2ee3(%rip)`.
+    pub fn written_address(&self) -> Option<Range<usize>> {
+        let address = self.reference?.address;
+        let start = self.text.rfind([' ', ',', '\t'])? + 1;
+        let last = self.text.get(start..)?;
+        let digits = last.strip_prefix("0x").unwrap_or(last);
+        let is_it = u64::from_str_radix(digits, 16) == Ok(address);
+        is_it.then_some(start..self.text.len())
+    }
 }

@@ -2,12 +2,13 @@
 //!
 //! A [`Tally`] counts stacks while a recording is read; frozen, its trees become a [`Profile`];
 //! a [`view`] groups one into rows and trees. A [`timeline`] has samples one by one. Stacks are counted by function, not by address, so a
-//! profile is as large as the program, not as the recording. Nothing here knows files,
+//! profile is as large as the program, not as the recording; [`text`] is how tables are set. Nothing here knows files,
 //! processes or symbols.
 
 mod about;
 pub mod code;
 mod comm;
+pub mod difference;
 mod dimension;
 mod filter;
 mod fold;
@@ -22,6 +23,7 @@ mod tally;
 mod tasks;
 #[doc(hidden)]
 pub mod testing;
+pub mod text;
 pub mod timeline;
 mod tree;
 mod unwound;

@@ -16,13 +16,13 @@ mod unnamed;
 pub use error::Error;
 pub use flame::{Drawn, FlameOptions, FlamePalette, write_flame};
 pub use quality::{quality_advice, quality_faults, quality_line};
+pub use rprof_profile::text::Fit;
 pub use stats::write_stats;
 pub use table::{
     EventTables, Layout, REPORT_VERSION, TableOptions, write_csv, write_json, write_markdown,
     write_table,
 };
 pub use tasks::{TaskDetail, write_tasks};
-pub use text::Fit;
 pub use totals::Percentage;
 pub use tree::{Graph, NodeValue, PrintType};
 pub use unnamed::unnamed_lines;

@@ -1,75 +1,6 @@
-//! Columns of text.
+//! Columns of a table and lines of a tree, as a screen has room for them.
 
-use std::borrow::Cow;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
-
-/// Columns that a text takes.
-pub(crate) fn width(text: &str) -> usize {
-    if text.is_ascii() {
-        text.len()
-    } else {
-        text.width()
-    }
-}
-
-/// The text, filled with blanks up to `columns`.
-pub(crate) fn padded(text: &str, columns: usize) -> String {
-    let fill = columns.saturating_sub(width(text));
-    format!("{text}{}", " ".repeat(fill))
-}
-
-/// The text at the right end of `columns`. (A width in a format string is of 16 bits.)
-pub(crate) fn at_right(text: &str, columns: usize) -> String {
-    let fill = columns.saturating_sub(width(text));
-    format!("{}{text}", " ".repeat(fill))
-}
-
-/// The first columns of a text.
-pub(crate) fn start(text: &str, columns: usize) -> Cow<'_, str> {
-    text.get(..start_of(text.chars(), columns))
-        .unwrap_or_default()
-        .into()
-}
-
-/// Where lines end on a screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fit {
-    /// Columns of a line.
-    pub columns: usize,
-    /// What stands for what is cut out.
-    pub ellipsis: &'static str,
-}
-
-impl Fit {
-    /// Fewer columns of a name tell nothing.
-    const MIN_NAME: usize = 16;
-
-    /// A name that begins in this column, cut in the middle if it is too long for the line: its end tells as much as its
-    /// beginning.
-    pub(crate) fn name<'t>(self, name: &'t str, column: usize) -> Cow<'t, str> {
-        self.cut(name, self.room(column))
-    }
-
-    /// Columns from this one on.
-    pub(crate) fn room(self, column: usize) -> usize {
-        let room = self.columns.saturating_sub(column);
-        room.max(Self::MIN_NAME.min(self.columns))
-    }
-
-    /// A text of at most `columns` columns, cut in the middle.
-    pub(crate) fn cut(self, text: &str, columns: usize) -> Cow<'_, str> {
-        if width(text) <= columns {
-            return text.into();
-        }
-        let room = columns.saturating_sub(width(self.ellipsis));
-        let end = room / 2;
-        let start = start_of(text.chars(), room - end);
-        let end = text.len() - start_of(text.chars().rev(), end);
-        let (start, end) = (text.get(..start), text.get(end..));
-        let (start, end) = (start.unwrap_or_default(), end.unwrap_or_default());
-        format!("{start}{}{end}", self.ellipsis).into()
-    }
-}
+use rprof_profile::text::Fit;
 
 /// A line of a tree: what is drawn, and the name behind it.
 pub(crate) fn split_tree_line(line: &str) -> (&str, &str) {
@@ -111,60 +42,9 @@ pub(crate) fn shrunk(widths: &mut [(usize, bool)], columns: usize) {
     }
 }
 
-/// Bytes of the first characters that take at most `columns` columns.
-fn start_of(characters: impl Iterator<Item = char>, columns: usize) -> usize {
-    let mut taken = 0;
-    let fitting = characters.take_while(|character| {
-        taken += character.width().unwrap_or(0);
-        taken <= columns
-    });
-    fitting.map(char::len_utf8).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn wide_characters_take_two_columns() {
-        assert_eq!(padded("é", 3), "é  ");
-        assert_eq!(padded("漢", 3), "漢 ");
-        assert_eq!(at_right("漢", 3), " 漢");
-    }
-
-    #[test]
-    fn columns_may_be_wider_than_a_format_string_has_them() {
-        for columns in [0, 8, 70_000] {
-            assert_eq!(width(&at_right("100.00%", columns)), columns.max(7));
-        }
-    }
-
-    const FIT: Fit = Fit {
-        columns: 40,
-        ellipsis: "\u{2026}",
-    };
-
-    #[test]
-    fn long_names_are_cut_in_the_middle() {
-        assert_eq!(FIT.cut("abcdefgh", 8), "abcdefgh");
-        assert_eq!(FIT.cut("abcdefgh", 7), "abc\u{2026}fgh");
-        assert_eq!(FIT.cut("abcdefgh", 6), "abc\u{2026}gh");
-        let ascii = Fit {
-            ellipsis: "...",
-            ..FIT
-        };
-        assert_eq!(ascii.cut("abcdefgh", 7), "ab...gh");
-        assert_eq!(ascii.cut("abcdefgh", 1), "...");
-    }
-
-    #[test]
-    fn a_wide_character_is_whole_or_not_there() {
-        for columns in 1..9 {
-            let cut = FIT.cut("漢字漢字é", columns).into_owned();
-            assert!(width(&cut) <= columns, "{cut}");
-        }
-        assert_eq!(FIT.cut("漢字漢字é", 6), "漢\u{2026}é");
-    }
 
     #[test]
     fn a_line_of_a_tree_is_a_drawing_and_a_name() {
@@ -200,13 +80,5 @@ mod tests {
         let taken: usize = narrow[..3].iter().map(|width| width + 2).sum();
         assert!(taken <= 78 - Fit::MIN_NAME && narrow[0] == 8, "{narrow:?}");
         assert_eq!(shrunk(&all, 10), [8, 8, 8, 60]);
-    }
-
-    #[test]
-    fn a_name_far_to_the_right_keeps_a_few_columns() {
-        let name = "n".repeat(100);
-        assert_eq!(width(&FIT.name(&name, 20)), 20);
-        assert_eq!(width(&FIT.name(&name, 39)), Fit::MIN_NAME);
-        assert_eq!(width(&FIT.name(&name, 4000)), Fit::MIN_NAME);
     }
 }

@@ -2,11 +2,10 @@
 
 mod bounded;
 mod cpp;
-mod folded;
 
 pub(crate) use bounded::shown;
 use bounded::{Bounded, cut};
-use folded::folded;
+use rprof_base::without_type_arguments;
 use std::fmt::Write;
 
 /// How names are to read.
@@ -48,7 +47,7 @@ impl Demangling {
             None => return text.into_owned(),
         };
         match self {
-            Self::Folded => folded(&name),
+            Self::Folded => without_type_arguments(&name),
             _ => name,
         }
     }

@@ -5,6 +5,7 @@ use crate::quality::{quality_advice, quality_line};
 use crate::totals::Totals;
 use rprof_base::{Counted, Share};
 use rprof_profile::Profile;
+use rprof_profile::text::markdown_cell;
 use rprof_profile::view::{EventSets, Field, FieldValue, LevelRow};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -135,18 +136,6 @@ fn write_line(cells: &[String], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "| {} |", cells.join(" | "))
 }
 
-/// A text without anything that Markdown takes for its own.
-fn markdown_cell(text: &str) -> String {
-    let mut cell = String::with_capacity(text.len());
-    for character in text.chars() {
-        if "\\|`*_[]<>#~&!".contains(character) {
-            cell.push('\\');
-        }
-        cell.push(character);
-    }
-    cell
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,11 +145,5 @@ mod tests {
         assert_eq!(csv_cell("main"), "main");
         assert_eq!(csv_cell("a<b, \"c\">"), "\"a<b, \"\"c\"\">\"");
         assert_eq!(csv_cell("a\nb"), "\"a\nb\"");
-    }
-
-    #[test]
-    fn signs_of_markdown_are_escaped() {
-        assert_eq!(markdown_cell("[.] a|b"), "\\[.\\] a\\|b");
-        assert_eq!(markdown_cell("Vec<u8>"), "Vec\\<u8\\>");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::text::{others_width, placed, push_sums};
 use super::{LAST_COLUMN, Table};
-use crate::text::{start, width};
+use rprof_profile::text::{start, width};
 use rprof_profile::view::{Field, LevelRow};
 use std::io::{self, Write};
 

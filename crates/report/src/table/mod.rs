@@ -13,10 +13,10 @@ pub use json::{REPORT_VERSION, write_json};
 pub(crate) use text::left_out;
 pub use text::write_table;
 
-use crate::text::Fit;
 use crate::totals::{Percentage, Totals};
 use crate::tree::Graph;
 use rprof_base::{Counted, Share};
+use rprof_profile::text::Fit;
 use rprof_profile::view::{
     Columns, EventSet, EventSets, Field, FieldValue, JoinedRow, LevelRow, Row, Rows, SortKey,
     Weighing, join, levels,

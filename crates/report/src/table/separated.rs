@@ -2,7 +2,7 @@
 
 use super::Table;
 use super::text::placed;
-use crate::text::padded;
+use rprof_profile::text::padded;
 use rprof_profile::view::{Field, JoinedRow, SortKey};
 use std::io::{self, Write};
 

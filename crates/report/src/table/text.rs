@@ -4,12 +4,13 @@ use super::hierarchy::Levels;
 use super::{LAST_COLUMN, Layout, Table, TableOptions, separated};
 use crate::in_order::write_in_order;
 use crate::quality::{quality_advice, quality_line};
-use crate::text::{Fit, at_right, padded, shrunk, split_tree_line, start, width};
+use crate::text::{shrunk, split_tree_line};
 use crate::totals::Totals;
 use crate::tree::write_tree;
 use crate::unnamed::unnamed_lines;
 use rprof_base::{Counted, Share};
 use rprof_profile::Profile;
+use rprof_profile::text::{Fit, at_right, colored, padded, start, width};
 use rprof_profile::view::{EventSet, Field, FieldValue, JoinedRow, Row};
 use rprof_untrusted::printable;
 use std::borrow::Cow;
@@ -293,14 +294,5 @@ pub(super) fn placed(text: &str, columns: usize, field: Field) -> String {
     match field.is_right() {
         true => at_right(text, columns),
         false => padded(text, columns),
-    }
-}
-
-/// A percentage: from 5 % on red, from 0.5 % on green.
-fn colored(cell: &str, share: Share) -> String {
-    match share.percent() {
-        5.0.. => format!("\x1b[31m{cell}\x1b[0m"),
-        0.5.. => format!("\x1b[32m{cell}\x1b[0m"),
-        _ => cell.to_owned(),
     }
 }

@@ -1,8 +1,8 @@
-//! Names without their template arguments.
+//! Names of functions without template arguments.
 
 /// Leaves out what stands between `<` and `>`: `foo<int>` is `foo<...>`. What begins with `<`, as
 /// `<Foo as Bar>::method`, keeps its outermost pair.
-pub(super) fn folded(name: &str) -> String {
+pub fn without_type_arguments(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     // For each open `<`, whether it is shown.
     let mut open: Vec<bool> = Vec::new();
@@ -56,4 +56,36 @@ pub(super) fn folded(name: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn template_arguments_are_folded() {
+        for (name, expected) in [
+            (
+                "std::vector<int, std::allocator<int>>::push",
+                "std::vector<...>::push",
+            ),
+            (
+                "<alloc::vec::Vec<u8> as core::fmt::Debug>::fmt",
+                "<alloc::vec::Vec<...> as core::fmt::Debug>::fmt",
+            ),
+            (
+                "a::b<c>::{closure#0}<<d as e>::f>",
+                "a::b<...>::{closure#0}<...>",
+            ),
+            ("operator<< <int>", "operator<< <int>"),
+            ("Foo<A>::operator->", "Foo<...>::operator->"),
+            ("apply<fn() -> u8>::x", "apply<...>::x"),
+            ("std::operator< <char>", "std::operator< <char>"),
+            ("binary_operator<int>::x", "binary_operator<...>::x"),
+            ("a<my_operator>::x", "a<...>::x"),
+            ("odd>name<", "odd>name<..."),
+        ] {
+            assert_eq!(without_type_arguments(name), expected);
+        }
+    }
 }

@@ -1,0 +1,141 @@
+//! x86, of 64 and of 32 bits.
+
+mod text;
+
+use iced_x86::{Code, DecoderOptions, FlowControl, Mnemonic, OpKind, Register};
+
+use self::text::Writer;
+use crate::{Flow, Instruction, Reference, Syntax};
+
+/// How wide addresses are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Bits64,
+    Bits32,
+}
+
+impl Mode {
+    fn bits(self) -> u32 {
+        match self {
+            Self::Bits64 => 64,
+            Self::Bits32 => 32,
+        }
+    }
+}
+
+/// What is decoded beside what all processors know: MPX, and `pcommit`, which came and went.
+const OPTIONS: u32 = DecoderOptions::MPX | DecoderOptions::PCOMMIT;
+
+/// The instructions of `bytes`.
+pub(crate) fn decode(mode: Mode, syntax: Syntax, address: u64, bytes: &[u8]) -> Vec<Instruction> {
+    let mut decoder = iced_x86::Decoder::with_ip(mode.bits(), bytes, address, OPTIONS);
+    let mut writer = Writer::of(syntax);
+    // Four bytes an instruction, as compiled code has them.
+    let mut instructions = Vec::with_capacity(bytes.len() / 4);
+    let mut decoded = iced_x86::Instruction::default();
+    let mut position = 0;
+    while position < bytes.len() {
+        decoder.decode_out(&mut decoded);
+        if decoded.is_invalid() {
+            // The byte may be data: the next one may begin an instruction.
+            position += 1;
+            let next = address.wrapping_add(position as u64);
+            if decoder.try_set_position(position).is_err() {
+                break;
+            }
+            decoder.set_ip(next);
+            instructions.push(invalid(next.wrapping_sub(1)));
+            continue;
+        }
+        position += decoded.len();
+        let written = bytes
+            .get(position - decoded.len()..position)
+            .unwrap_or_default();
+        instructions.push(Instruction {
+            address: decoded.ip(),
+            len: u8::try_from(decoded.len()).unwrap_or(u8::MAX),
+            text: writer.text(&decoded, written),
+            flow: flow(&decoded),
+            reference: reference(&decoded),
+            is_valid: true,
+        });
+    }
+    instructions
+}
+
+/// A byte that begins no instruction, in the words of `objdump`.
+fn invalid(address: u64) -> Instruction {
+    Instruction {
+        address,
+        len: 1,
+        text: "(bad)".to_owned(),
+        flow: Flow::Stop,
+        reference: None,
+        is_valid: false,
+    }
+}
+
+/// Where execution goes on.
+fn flow(decoded: &iced_x86::Instruction) -> Flow {
+    match decoded.flow_control() {
+        FlowControl::UnconditionalBranch | FlowControl::IndirectBranch => {
+            Flow::Jump(target(decoded))
+        }
+        FlowControl::ConditionalBranch => Flow::Branch(target(decoded)),
+        // It goes on at the target where the transaction is given up.
+        FlowControl::XbeginXabortXend if decoded.mnemonic() == Mnemonic::Xbegin => {
+            Flow::Branch(target(decoded))
+        }
+        FlowControl::Return => Flow::Return,
+        // System calls and the like are no calls of functions.
+        FlowControl::Call | FlowControl::IndirectCall if decoded.mnemonic() == Mnemonic::Call => {
+            Flow::Call(target(decoded))
+        }
+        FlowControl::Interrupt if decoded.code() == Code::Int3 => Flow::Stop,
+        FlowControl::Exception => Flow::Stop,
+        _ => Flow::Next,
+    }
+}
+
+/// Where a jump or call that says so itself goes to.
+fn target(decoded: &iced_x86::Instruction) -> Option<u64> {
+    match decoded.op0_kind() {
+        OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64 => {
+            Some(decoded.near_branch_target())
+        }
+        _ => None,
+    }
+}
+
+/// What is referred to: the target, or memory that is named without a register other than the program
+/// counter.
+fn reference(decoded: &iced_x86::Instruction) -> Option<Reference> {
+    if let Some(address) = target(decoded) {
+        return Some(Reference {
+            address,
+            is_pointer: false,
+        });
+    }
+    let has_memory =
+        (0..decoded.op_count()).any(|operand| decoded.op_kind(operand) == OpKind::Memory);
+    if !has_memory || !names_an_address(decoded) {
+        return None;
+    }
+    Some(Reference {
+        address: decoded.memory_displacement64(),
+        is_pointer: matches!(
+            decoded.flow_control(),
+            FlowControl::IndirectBranch | FlowControl::IndirectCall
+        ),
+    })
+}
+
+/// Whether the memory operand is an address, not one to which registers or a segment are added.
+fn names_an_address(decoded: &iced_x86::Instruction) -> bool {
+    if decoded.is_ip_rel_memory_operand() {
+        return true;
+    }
+    decoded.memory_base() == Register::None
+        && decoded.memory_index() == Register::None
+        && !matches!(decoded.memory_segment(), Register::FS | Register::GS)
+}

@@ -1,0 +1,36 @@
+//! What is the same before and after: functions and images of recordings of two builds.
+
+mod classes;
+mod functions;
+mod images;
+mod keys;
+mod names;
+
+use crate::{Frames, StrId, Strings};
+
+pub use classes::Sides;
+pub use functions::{FunctionMatch, MatchedBy, MatchedFunction};
+pub use images::unversioned;
+pub use names::{source_name, stable_name};
+
+/// Before a change, or after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// What others are compared with.
+    Before,
+    /// What is compared.
+    After,
+}
+
+/// What a recording's functions are known by.
+#[derive(Clone, Copy, Debug)]
+pub struct SideFunctions<'a> {
+    /// Which side it is of.
+    pub side: Side,
+    /// Its functions.
+    pub frames: &'a Frames,
+    /// Its names.
+    pub strings: &'a Strings,
+    /// Its images: the short name that frames have, and the build id where it is known.
+    pub images: &'a [(StrId, Option<String>)],
+}
