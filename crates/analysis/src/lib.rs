@@ -34,7 +34,8 @@ mod tracepoints;
 
 pub use about::about;
 pub use code::{
-    ChoiceError, CodeError, CodeOptions, CodeRecording, Description, FoundFunction, OpenCode,
+    AskedCode, ChoiceError, CodeError, CodeOptions, CodeRecording, Description, FoundFunction,
+    OpenCode,
 };
 pub use error::Error;
 pub use image_symbols::{ImageSymbols, RecordingSymbols, load_symbols};

@@ -32,10 +32,10 @@ impl SampleCount {
     pub const fn one(weight: u64) -> Self {
         Self { samples: 1, weight }
     }
+}
 
-    /// Adds others.
-    #[inline]
-    pub fn add(&mut self, other: Self) {
+impl std::ops::AddAssign for SampleCount {
+    fn add_assign(&mut self, other: Self) {
         self.samples = self.samples.saturating_add(other.samples);
         self.weight = self.weight.saturating_add(other.weight);
     }

@@ -3,7 +3,6 @@
 use super::found::FoundFunction;
 use super::parts::named;
 use super::recording::CodeRecording;
-use crate::binaries::locate;
 use rprof_machine::{ImageId, ImageKind};
 use rprof_profile::{Level, NameList, SampleCount};
 use std::num::NonZeroU32;
@@ -41,25 +40,34 @@ impl CodeRecording<'_> {
         if !exact.is_empty() {
             return one_of(exact);
         }
-        let without = self.without_samples(name, &readable);
-        let without: Vec<&FoundFunction> = without.iter().filter(is_start).collect();
-        if !without.is_empty() {
-            return one_of(without);
+        // `name.constprop.0`, `name.isra.0`.
+        let is_clone = |one: &&FoundFunction| {
+            let rest = one.name.strip_prefix(name);
+            rest.is_some_and(|rest| rest.starts_with('.'))
+        };
+        let clones: Vec<&FoundFunction> = all().filter(is_clone).collect();
+        if !clones.is_empty() {
+            return one_of(clones);
         }
         let pattern = NameList::parse(name, |_| Ok(String::new())).unwrap_or_default();
         let matching: Vec<&FoundFunction> = match pattern.is_empty() {
             true => Vec::new(),
             false => all().filter(|one| pattern.accepts(&[&one.name])).collect(),
         };
-        match matching.is_empty() {
-            false => one_of(matching),
-            true => Err(ChoiceError::Unknown(
-                self.functions()
-                    .iter()
-                    .map(|one| one.name.clone())
-                    .collect(),
-            )),
+        if !matching.is_empty() {
+            return one_of(matching);
         }
+        let without = self.without_samples(name, &readable);
+        let without: Vec<&FoundFunction> = without.iter().filter(is_start).collect();
+        if !without.is_empty() {
+            return one_of(without);
+        }
+        Err(ChoiceError::Unknown(
+            self.functions()
+                .iter()
+                .map(|one| one.name.clone())
+                .collect(),
+        ))
     }
 
     /// Functions of this name in images that have samples.
@@ -83,7 +91,7 @@ impl CodeRecording<'_> {
             if image.kind != ImageKind::User || image.is_jit_code() {
                 continue;
             }
-            let Ok(located) = locate(&self.recording, id, image) else {
+            let Ok(located) = self.files(id, image) else {
                 continue;
             };
             let path = String::from_utf8_lossy(image.long_name()).into_owned();

@@ -99,7 +99,7 @@ fn give(image: ImageId, part: u64, (start, size): (u64, u64), functions: &mut Ve
     match position(functions, start).and_then(|base| functions.get_mut(base)) {
         Some(function) => {
             let own = function.own.iter_mut().zip(&cold.own);
-            own.for_each(|(own, one)| own.add(*one));
+            own.for_each(|(own, one)| *own += *one);
             function.locations.extend(cold.locations);
             function.locations.sort_unstable();
         }

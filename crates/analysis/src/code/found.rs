@@ -48,17 +48,13 @@ pub(super) fn functions(
         function.own.resize(events.len(), SampleCount::default());
         for (own, &event) in function.own.iter_mut().zip(events) {
             let counts = counts.at.get(event);
-            own.add(
-                counts
-                    .and_then(|at| at.get(&location))
-                    .copied()
-                    .unwrap_or_default(),
-            );
+            let count = counts.and_then(|at| at.get(&location));
+            *own += count.copied().unwrap_or_default();
         }
         function.locations.push(location);
     }
     let mut functions: Vec<FoundFunction> = by_place.into_values().collect();
-    functions.sort_by(|a, b| (a.image_id, a.start).cmp(&(b.image_id, b.start)));
+    functions.sort_by_key(|one| (one.image_id, one.start));
     join_cold(recording, &mut functions);
     let weights = |function: &FoundFunction| -> Vec<u64> {
         function.own.iter().map(|count| count.weight).collect()

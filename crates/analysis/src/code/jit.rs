@@ -53,11 +53,11 @@ pub(super) fn code(
     });
     Ok(OpenCode {
         function: code,
+        image_id: function.image_id,
         source: CodeSource::Jit {
             path,
             load: (load.start.0, load.code),
         },
-        demangling: recording.options.demangling,
     })
 }
 

@@ -6,6 +6,7 @@ use super::open::{CodeSource, OpenCode};
 use super::recording::CodeRecording;
 use crate::symbolize::Kernel;
 use rprof_machine::{ImageKind, RecordedImage};
+use std::rc::Rc;
 
 /// The code of a kernel function, of its file.
 pub(super) fn code(
@@ -28,8 +29,8 @@ pub(super) fn code(
     recording.count(function, &mut code, &|location| Some(location.address));
     Ok(OpenCode {
         function: code,
-        source: CodeSource::Kernel(located, shift),
-        demangling: recording.options.demangling,
+        image_id: function.image_id,
+        source: CodeSource::Kernel(Rc::new(located), shift),
     })
 }
 

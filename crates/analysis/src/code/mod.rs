@@ -19,7 +19,7 @@ mod parts;
 mod recording;
 
 pub use choose::ChoiceError;
-pub use describe::Description;
+pub use describe::{AskedCode, Description};
 pub use error::CodeError;
 pub use found::FoundFunction;
 pub use open::OpenCode;

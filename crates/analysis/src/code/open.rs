@@ -5,31 +5,31 @@ use super::found::FoundFunction;
 use super::parts::cold_parts;
 use super::recording::CodeRecording;
 use super::{jit, kernel};
-use crate::binaries::locate;
 use crate::locations::Location;
 use rprof_base::{FileOffset, Svma};
 use rprof_images::{Elf, Located};
-use rprof_machine::{ImageKind, RecordedImage};
+use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_profile::SampleCount;
 use rprof_profile::code::{CodePart, FunctionCode};
-use rprof_symbols::{Demangling, Reason, function_range};
+use rprof_symbols::{Reason, function_range};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// A function's code, and the files that say more of it.
 #[derive(Debug)]
 pub struct OpenCode {
     /// The code, with its counts.
     pub function: FunctionCode,
+    pub(super) image_id: ImageId,
     pub(super) source: CodeSource,
-    pub(super) demangling: Demangling,
 }
 
 /// What says more of code.
 #[derive(Debug)]
 pub(super) enum CodeSource {
     /// Files of a program or library; their addresses are those of the code.
-    User(Located),
+    User(Rc<Located>),
     /// A jitdump, and where the code is in it.
     Jit {
         /// The jitdump.
@@ -38,7 +38,7 @@ pub(super) enum CodeSource {
         load: (u64, FileOffset),
     },
     /// A file of the kernel, or of a module, and how far its addresses are from those in memory.
-    Kernel(Located, u64),
+    Kernel(Rc<Located>, u64),
 }
 
 impl CodeRecording<'_> {
@@ -61,7 +61,7 @@ impl CodeRecording<'_> {
             }),
             ImageKind::User if image.is_jitdump() => jit::code(self, function, image),
             ImageKind::User => {
-                let located = locate(&self.recording, function.image_id, image);
+                let located = self.files(function.image_id, image);
                 let located = located.map_err(|reason| no_file(Reason::NoFile(reason)))?;
                 self.user_code(function, located)
             }
@@ -78,15 +78,15 @@ impl CodeRecording<'_> {
         }
     }
 
-    fn user_code(&self, function: &FoundFunction, located: Located) -> Result<OpenCode, CodeError> {
+    fn user_code(&self, function: &FoundFunction, located: Rc<Located>) -> Result<OpenCode, CodeError> {
         let mut code = self.of_file(function, &located, 0)?;
         let svma = |location: Location| located.binary.svma(FileOffset(location.address));
         code.events = self.events();
         self.count(function, &mut code, &|location| Some(svma(location)?.0));
         Ok(OpenCode {
             function: code,
+            image_id: function.image_id,
             source: CodeSource::User(located),
-            demangling: self.options.demangling,
         })
     }
 
@@ -155,7 +155,7 @@ impl CodeRecording<'_> {
             sums.resize(self.events.len(), SampleCount::default());
             sums.iter_mut()
                 .zip(counts)
-                .for_each(|(sum, one)| sum.add(one));
+                .for_each(|(sum, one)| *sum += one);
         }
         for (number, event) in code.events.iter_mut().enumerate() {
             let own = at.iter().filter_map(|(&address, counts)| {

@@ -3,6 +3,7 @@
 use super::found::{FoundFunction, functions};
 use crate::Error;
 use crate::about::kind_of;
+use crate::binaries::locate;
 use crate::index::SampleOrder;
 use crate::locations::Location;
 use crate::pass::{
@@ -12,11 +13,16 @@ use crate::recording::Recording;
 use crate::samples::check_filter;
 use crate::stacks::First;
 use crate::symbolize::Symbols;
+use foldhash::HashMap;
+use rprof_images::{Located, NoFile};
 use rprof_locate::Locator;
+use rprof_machine::{ImageId, RecordedImage};
 use rprof_perfdata::Reader;
 use rprof_profile::code::CodeEvent;
 use rprof_profile::{Filter, NameList, SampleCount};
 use rprof_symbols::{Demangling, Detail, Request};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Which samples count, and how functions are called.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +46,8 @@ pub struct CodeRecording<'r> {
     pub(super) events: Vec<usize>,
     pub(super) counts: CodeCounts,
     functions: Vec<FoundFunction>,
+    /// Files of user images that were asked for.
+    files: RefCell<HashMap<ImageId, Result<Rc<Located>, NoFile>>>,
     /// What could not be used, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -68,6 +76,7 @@ impl<'r> CodeRecording<'r> {
             events,
             counts,
             functions,
+            files: RefCell::default(),
             warnings,
         })
     }
@@ -91,6 +100,13 @@ impl<'r> CodeRecording<'r> {
             })
         };
         self.events.iter().filter_map(event).collect()
+    }
+
+    /// The files of a user image; found once.
+    pub(super) fn files(&self, id: ImageId, image: &RecordedImage) -> Result<Rc<Located>, NoFile> {
+        let mut files = self.files.borrow_mut();
+        let found = || locate(&self.recording, id, image).map(Rc::new);
+        files.entry(id).or_insert_with(found).clone()
     }
 
     /// Samples at a location, by event.

@@ -38,13 +38,13 @@ impl CodeCounts {
 
     fn merge(&mut self, local: Local) {
         for (all, one) in self.all.iter_mut().zip(local.all) {
-            all.add(one);
+            *all += one;
         }
         let locations = local.numbers.into_values();
         for (at, counts) in self.at.iter_mut().zip(local.at) {
             for (number, count) in counts {
                 if let Some(&location) = locations.get(number as usize) {
-                    at.entry(location).or_default().add(count);
+                    *at.entry(location).or_default() += count;
                 }
             }
         }
@@ -127,10 +127,10 @@ impl Pass for CodePass<'_> {
         let count = SampleCount::one(self.query.weight(sample.decoded));
         let is_counted = innermost.0.is_some();
         if let (true, Some(all)) = (is_counted, local.all.get_mut(event)) {
-            all.add(count);
+            *all += count;
         }
         if let (Some(number), Some(at)) = (innermost.0, local.at.get_mut(event)) {
-            at.entry(number).or_default().add(count);
+            *at.entry(number).or_default() += count;
         }
         Some(innermost)
     }

@@ -98,7 +98,7 @@ struct CpuList(Vec<u32>);
 /// Bytes of a file of names.
 const MAX_NAMES: u64 = 16 << 20;
 
-fn parse_names(text: &str) -> Result<NameList, FilterError> {
+pub(super) fn parse_names(text: &str) -> Result<NameList, FilterError> {
     NameList::parse(text, |path| {
         let why = |why| FilterError(format!("reading {path}: {why}"));
         let mut names = String::new();
