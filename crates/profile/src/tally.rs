@@ -48,13 +48,6 @@ impl std::ops::AddAssign for SampleCount {
     }
 }
 
-impl std::ops::AddAssign for SampleCount {
-    fn add_assign(&mut self, other: Self) {
-        self.samples = self.samples.saturating_add(other.samples);
-        self.weight = self.weight.saturating_add(other.weight);
-    }
-}
-
 /// What a tally counted.
 #[derive(Clone, Debug)]
 pub struct TallyParts<G> {

@@ -6,6 +6,7 @@ use super::open::{CodeSource, OpenCode};
 use super::recording::CodeRecording;
 use crate::symbolize::Kernel;
 use rprof_machine::{ImageKind, RecordedImage};
+use rprof_symbols::Reason;
 use std::rc::Rc;
 
 /// The code of a kernel function, of its file.
@@ -18,7 +19,12 @@ pub(super) fn code(
     let files = kernel.code_files(image);
     let (located, shift) = files.map_err(|reason| CodeError::NoFile {
         image: function.image.clone(),
-        reason,
+        reason: match image.kind {
+            ImageKind::Kernel { .. } => Reason::NoKernelSymbols(format!(
+                "{reason}: -k FILE says where the recorded kernel's vmlinux is"
+            )),
+            _ => reason,
+        },
     })?;
     let mut code = recording.of_file(function, &located, shift)?;
     code.events = recording.events();

@@ -78,7 +78,11 @@ impl CodeRecording<'_> {
         }
     }
 
-    fn user_code(&self, function: &FoundFunction, located: Rc<Located>) -> Result<OpenCode, CodeError> {
+    fn user_code(
+        &self,
+        function: &FoundFunction,
+        located: Rc<Located>,
+    ) -> Result<OpenCode, CodeError> {
         let mut code = self.of_file(function, &located, 0)?;
         let svma = |location: Location| located.binary.svma(FileOffset(location.address));
         code.events = self.events();

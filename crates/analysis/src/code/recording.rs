@@ -48,6 +48,8 @@ pub struct CodeRecording<'r> {
     functions: Vec<FoundFunction>,
     /// Files of user images that were asked for.
     files: RefCell<HashMap<ImageId, Result<Rc<Located>, NoFile>>>,
+    /// Images with samples whose functions have no names, and why, one sentence each.
+    pub unnamed: Vec<String>,
     /// What could not be used, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -68,6 +70,7 @@ impl<'r> CodeRecording<'r> {
         let (counts, symbols) = count(&recording, &options, progress)?;
         let events = events(reader, &counts);
         let functions = functions(&recording, &symbols, &counts, &events);
+        let unnamed = unnamed(&recording, &symbols);
         let mut warnings = symbols.warnings;
         warnings.extend(recording.warnings());
         Ok(Self {
@@ -77,6 +80,7 @@ impl<'r> CodeRecording<'r> {
             counts,
             functions,
             files: RefCell::default(),
+            unnamed,
             warnings,
         })
     }
@@ -118,6 +122,15 @@ impl<'r> CodeRecording<'r> {
                 .unwrap_or_default()
         })
     }
+}
+
+fn unnamed(recording: &Recording<'_>, symbols: &Symbols) -> Vec<String> {
+    let images = recording.index.history.images();
+    let sentences = symbols.unnamed.iter().filter_map(|(id, reason)| {
+        let path = String::from_utf8_lossy(images.of(*id)?.long_name());
+        Some(format!("{path}: {reason}"))
+    });
+    sentences.collect()
 }
 
 /// Events that have samples; all but dummies if none has.

@@ -134,7 +134,7 @@ impl ListingArgs {
 pub(crate) enum ListingFormat {
     /// Columns as perf's, jumps drawn
     Text,
-    /// Instructions, lines, loops and jumps (docs: crates/annotate/JSON.md)
+    /// Instructions, lines, functions and loops with counts
     Json,
     /// Tables and code for tickets
     Markdown,

@@ -16,7 +16,6 @@ use rprof_base::Share;
 use rprof_disassembly::{Decoder, Instruction};
 use rprof_events::suggest;
 use rprof_perfdata::Reader;
-use rprof_untrusted::printable;
 use std::process::ExitCode;
 
 /// Functions that are listed where several are meant, or offered where none is.
@@ -47,7 +46,7 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
         None => hottest(args, &recording),
     };
     if shown.is_empty() {
-        say::warning(nothing(args, &reader));
+        say::warning(nothing(args, &reader, &recording.unnamed));
         return Ok(ExitCode::SUCCESS);
     }
     let view = View {
@@ -59,8 +58,9 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
 }
 
 /// Why there is no function.
-fn nothing(args: &AnnotateArgs, reader: &Reader) -> String {
+fn nothing(args: &AnnotateArgs, reader: &Reader, unnamed: &[String]) -> String {
     match args.samples.filter().accepts_all() && args.caller.is_empty() {
+        true if !unnamed.is_empty() => format!("no functions: {}", unnamed.join("; ")),
         true => format!("no samples in functions: {}", args.recording().display()),
         false if args.caller.is_empty() => no_match::sentence(reader, &args.samples),
         false => "no sample has such a caller, and fits the filters".to_owned(),
@@ -93,49 +93,53 @@ fn hottest(args: &AnnotateArgs, recording: &CodeRecording<'_>) -> Vec<FoundFunct
 }
 
 fn not_chosen(name: &str, error: &ChoiceError, recording: &CodeRecording<'_>) -> anyhow::Error {
-    match error {
-        ChoiceError::Unknown(known) => {
-            let mut text = format!("no function '{}' in the recording", printable(name));
-            let close = suggest(name, known.iter().cloned()).to_string();
-            let wanted = name.to_lowercase();
-            let with_part = known
-                .iter()
-                .filter(|one| one.to_lowercase().contains(&wanted));
-            let with_part: Vec<&str> = with_part.take(N_OFFERED).map(String::as_str).collect();
-            if !with_part.is_empty() {
-                text += &format!("; these have it in their names: {}", with_part.join(", "));
-            } else if !close.is_empty() {
-                text += &close;
-            } else {
-                let hottest = known.iter().take(3).map(String::as_str);
-                let hottest: Vec<&str> = hottest.collect();
-                text += &format!("; the hottest are: {}", hottest.join(", "));
-            }
-            anyhow!("{}", printable(&text))
-        }
-        ChoiceError::Several(several) => {
-            let all = recording
-                .events()
-                .first()
-                .map_or(0, |event| event.all.weight);
-            let line = |one: &FoundFunction| {
-                let share = Share::of(one.own.first().map_or(0, |own| own.weight), all);
-                let name = printable(&one.name);
-                let image = printable(&one.image);
-                format!("\n  {share:>6}%  {name}@{:#x}  {image}", one.start)
-            };
-            let lines: String = several.iter().take(N_OFFERED).map(line).collect();
-            let more = several.len().saturating_sub(N_OFFERED);
-            let more = match more {
-                0 => String::new(),
-                more => format!("\n  and {more} more"),
-            };
-            anyhow!(
-                "several functions are meant by '{}': choose one by NAME@0xSTART, or its image by -d{lines}{more}",
-                printable(name)
-            )
-        }
+    let text = match error {
+        ChoiceError::Unknown(known) => unknown(name, known, recording),
+        ChoiceError::Several(several) => ambiguous(name, several, recording),
+    };
+    anyhow!(text)
+}
+
+fn unknown(name: &str, known: &[String], recording: &CodeRecording<'_>) -> String {
+    let mut text = format!("no function '{name}' in the recording");
+    let close = suggest(name, known.iter().cloned()).to_string();
+    let wanted = name.to_lowercase();
+    let has_it = |one: &&String| one.to_lowercase().contains(&wanted);
+    let with_part: Vec<&String> = known.iter().filter(has_it).take(N_OFFERED).collect();
+    let joined = |names: &[&String]| {
+        let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+        names.join(", ")
+    };
+    if !with_part.is_empty() {
+        text += &format!("; these have it in their names: {}", joined(&with_part));
+    } else if !close.is_empty() {
+        text += &close;
+    } else if !known.is_empty() {
+        let hottest: Vec<&String> = known.iter().take(3).collect();
+        text += &format!("; the hottest are: {}", joined(&hottest));
     }
+    for reason in recording.unnamed.iter().take(3) {
+        text += &format!("; {reason}");
+    }
+    text
+}
+
+fn ambiguous(name: &str, several: &[FoundFunction], recording: &CodeRecording<'_>) -> String {
+    let events = recording.events();
+    let all = events.first().map_or(0, |event| event.all.weight);
+    let one = |one: &FoundFunction| {
+        let share = Share::of(one.own.first().map_or(0, |own| own.weight), all);
+        format!("{}@{:#x} ({share}%, {})", one.name, one.start, one.image)
+    };
+    let listed: Vec<String> = several.iter().take(N_OFFERED).map(one).collect();
+    let more = match several.len().saturating_sub(N_OFFERED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "several functions are meant by '{name}': {}{more}; choose one by NAME@0xSTART, or by its image with -d",
+        listed.join(", ")
+    )
 }
 
 /// What functions are shown with.
