@@ -1,5 +1,6 @@
 //! The arguments, with perf's names wherever perf has them.
 
+mod against;
 mod attached;
 mod columns;
 mod command;
@@ -31,6 +32,7 @@ mod strict;
 mod symbols;
 mod unknown;
 
+pub(crate) use against::AgainstArgs;
 pub(crate) use columns::ColumnArgs;
 pub(crate) use command::CommandArgs;
 pub(crate) use doctor::DoctorArgs;

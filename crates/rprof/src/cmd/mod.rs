@@ -1,5 +1,6 @@
 //! One file for each sub-command: arguments to settings, and what to say.
 
+mod against;
 mod answerable;
 pub(crate) mod doctor;
 pub(crate) mod dump;
