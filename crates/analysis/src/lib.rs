@@ -39,7 +39,7 @@ pub use locations::{Address, Location, LocationCache, Mappings, TaskName, comm_t
 pub use pass::{
     EmptyFilter, FoundLocations, GroupBy, Options, OrderedPass, OrderedRecord, OrderedResult,
     Progress, Query, ResolvedSample, SortMode, TaskSample, TimelineDetail, TraceField,
-    WantedFrames, WantedPositions, WrittenSamples, empty_filter, find_locations, load,
+    WantedFrames, WantedPositions, WrittenSamples, empty_filter, find_locations, load, load_run,
     load_timeline, progress_of, run_ordered,
 };
 pub use recording::Recording;

@@ -1,1 +1,31 @@
 //! A function with counts becomes its instructions and source lines, as text, JSON or Markdown.
+//!
+//! In goes what was found out ([`Disassembled`]: code, instructions, frames, names, counts); a
+//! [`CodeListing`] comes out, as plain data; [`write_text`], [`write_json`] and [`write_markdown`] print it.
+//! The README beside it says what the columns mean and how loops are found.
+
+#![forbid(unsafe_code)]
+
+mod flow;
+mod json;
+mod listed;
+mod listing;
+mod markdown;
+mod operand;
+mod placed;
+mod places;
+mod skid;
+mod source;
+mod text;
+
+pub use flow::{CodeLoop, Jumps, Lane, MAX_LANES};
+pub use json::{ANNOTATE_VERSION, write_json};
+pub use listed::{CountedEvent, Disassembled, ListedInstruction, ListedPart};
+pub use listing::{CodeListing, ListingRow, PercentType};
+pub use markdown::{MarkdownOptions, write_markdown};
+pub use places::{FileLine, FileLines, InlinedShare, LineShare, Places};
+pub use source::{FetchSource, SourceFiles, SourceSettings};
+pub use text::{By, Drawing, Folding, TextOptions, write_text};
+
+#[cfg(test)]
+mod tests;

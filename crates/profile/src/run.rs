@@ -1,5 +1,9 @@
 //! A recording as one run of what is measured: what each row weighs, in blocks of time. `diff` compares runs.
 
+mod rows;
+
+pub use rows::CountedBlocks;
+
 use crate::{
     About, EventKind, FrameId, Frames, Group, Loss, SampleCount, Sampling, StrId, Strings, Unwound,
     ValueSets,
@@ -41,8 +45,8 @@ pub struct RunEvent {
     pub loss: Loss,
     /// Whether the samples have stacks, so that rows have sums with what they called.
     pub has_stacks: bool,
-    /// The blocks: spans of equal length from the first sample of the recording to the last; one where samples have
-    /// no times. All events of a recording have the same.
+    /// The blocks: spans of equal length from the first sample of the recording to the last, as far as times are asked
+    /// for; one where samples have no times. All events of a recording have the same.
     pub blocks: Vec<Block>,
     /// The groups that rows name by number.
     pub groups: Vec<Group>,
@@ -68,7 +72,7 @@ pub struct RunRow {
     pub group: u32,
     /// The function.
     pub frame: FrameId,
-    /// Samples taken in it, by block.
+    /// Samples taken in it or in what was inlined into it, by block. Functions that were inlined have none of their own.
     pub own: Vec<SampleCount>,
     /// Samples taken in it or in what it called, by block, each once; empty without stacks.
     pub with_children: Vec<SampleCount>,

@@ -18,7 +18,7 @@ pub struct Tally<G> {
 }
 
 /// Samples with the same stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SampleCount {
     /// How many.
     pub samples: u64,
@@ -31,6 +31,20 @@ impl SampleCount {
     #[inline]
     pub const fn one(weight: u64) -> Self {
         Self { samples: 1, weight }
+    }
+
+    /// Adds others.
+    #[inline]
+    pub fn add(&mut self, other: Self) {
+        self.samples += other.samples;
+        self.weight = self.weight.saturating_add(other.weight);
+    }
+}
+
+impl std::ops::AddAssign for SampleCount {
+    fn add_assign(&mut self, other: Self) {
+        self.samples = self.samples.saturating_add(other.samples);
+        self.weight = self.weight.saturating_add(other.weight);
     }
 }
 
@@ -125,8 +139,8 @@ impl<G: Copy + Eq + Hash> Tally<G> {
         self.groups.get(number)
     }
 
-    /// Adds what another tally counted.
-    pub fn merge(&mut self, other: &Self) {
+    /// Adds what another tally counted. Returns where its nodes are now, by number.
+    pub fn merge(&mut self, other: &Self) -> Vec<u32> {
         self.samples += other.samples;
         self.weight = self.weight.saturating_add(other.weight);
         let mut moved: Vec<u32> = Vec::with_capacity(other.tree.nodes().len());
@@ -137,6 +151,7 @@ impl<G: Copy + Eq + Hash> Tally<G> {
             self.tree.count(here, node.self_weight, node.self_samples);
             moved.push(here);
         }
+        moved
     }
 
     /// What was counted, without what is needed only for counting.

@@ -30,7 +30,8 @@ pub fn tally(profile: &mut Profile, stacks: &[(&str, u64)]) -> Tally<u32> {
     tally
 }
 
-fn frame(profile: &mut Profile, name: &str) -> FrameId {
+/// A function of `prog`.
+pub fn frame(profile: &mut Profile, name: &str) -> FrameId {
     let bare = name.trim_start_matches(['+', '*']);
     let frame = FrameInfo {
         is_inlined: name.starts_with('+'),

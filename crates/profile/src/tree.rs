@@ -1,6 +1,6 @@
 //! A tree of stacks, outermost frame first, with what was counted at each node.
 
-use crate::FrameId;
+use crate::{FrameId, Frames, SampleCount};
 use foldhash::HashMap;
 
 /// One node; its path from the root is a stack.
@@ -71,6 +71,56 @@ impl Tree {
             }
         }
         totals
+    }
+
+    /// Makes counts of nodes' own samples, by number, those with all that they called.
+    pub(crate) fn add_callees(&self, counts: &mut Vec<SampleCount>) {
+        counts.resize(self.nodes.len(), SampleCount::default());
+        for idx in (0..self.nodes.len()).rev() {
+            if let Some(parent) = self.nodes[idx].parent {
+                let count = counts[idx];
+                counts[parent as usize].add(count);
+            }
+        }
+    }
+
+    /// Calls `visit` for each node and its row, unless a node further out is of the same row: recursion counts once.
+    pub(crate) fn for_each_first(
+        &self,
+        children: &ChildLists,
+        (row_of_node, n_rows): (&[u32], usize),
+        mut visit: impl FnMut(usize, usize),
+    ) {
+        let mut on_path = vec![false; n_rows];
+        let mut path: Vec<(u32, bool)> = Vec::new();
+        let mut todo: Vec<u32> = children.of(None).to_vec();
+        while let Some(node) = todo.pop() {
+            let parent = self.nodes[node as usize].parent;
+            while path.last().map(|&(last, _)| last) != parent {
+                if let Some((left, true)) = path.pop() {
+                    on_path[row_of_node[left as usize] as usize] = false;
+                }
+            }
+            let row = row_of_node[node as usize] as usize;
+            let is_first = !on_path[row];
+            if is_first {
+                on_path[row] = true;
+                visit(row, node as usize);
+            }
+            path.push((node, is_first));
+            todo.extend(children.of(Some(node)));
+        }
+    }
+
+    /// For each node, the one that its own samples count for: the innermost that was not inlined.
+    pub(crate) fn hosts(&self, frames: &Frames) -> Vec<u32> {
+        let mut hosts: Vec<u32> = Vec::with_capacity(self.nodes.len());
+        for (number, node) in (0u32..).zip(&self.nodes) {
+            let is_inlined = frames.of(node.frame).is_inlined;
+            let host = node.parent.filter(|_| is_inlined);
+            hosts.push(host.map_or(number, |host| hosts[host as usize]));
+        }
+        hosts
     }
 
     /// Forgets what is needed only for adding.

@@ -42,7 +42,7 @@ use rprof_profile::timeline::TimedLoss;
 use rprof_profile::{Gaps, Loss};
 use rprof_untrusted::Held;
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// What the index pass found.
 #[derive(Debug)]
@@ -58,6 +58,8 @@ pub struct RecordingIndex {
     pub has_times: bool,
     /// Samples in the recording.
     pub n_samples: u64,
+    /// The times of the first sample and of the last, if they were asked for, and there are any.
+    pub(crate) sample_times: Option<RangeInclusive<u64>>,
     /// How many other records there are, by kind.
     pub(crate) other_kinds: BTreeMap<RecordKind, u64>,
     /// Ranges of the file; each starts at a record.
@@ -103,6 +105,8 @@ const MAX_ROUNDS: u64 = 32 << 20;
 pub enum SampleOrder {
     /// Any: each chunk by whichever thread is free.
     Any,
+    /// Any, too, and when the first sample was taken and the last one is asked for.
+    AnyWithTimes,
     /// By time: chunks are whole rounds where the recording has usable ones.
     Time,
 }
@@ -114,15 +118,26 @@ impl RecordingIndex {
         locator: &Locator,
         order: SampleOrder,
     ) -> Result<Self, Error> {
+        let wants_times = order != SampleOrder::Any;
         if order == SampleOrder::Time {
-            let index = index_in(reader, locator, Cut::AfterRounds)?;
+            let walk = IndexWalk {
+                reader,
+                cut: Cut::AfterRounds,
+                wants_times,
+            };
+            let index = index_by(&walk, locator)?;
             let mut sizes = index.chunks.iter().map(|chunk| chunk.end - chunk.start);
             // Rounds of different files of a directory have nothing to do with each other.
             if reader.form() != Form::Directory && sizes.all(|size| size <= MAX_ROUNDS) {
                 return Ok(index);
             }
         }
-        index_in(reader, locator, Cut::Anywhere)
+        let walk = IndexWalk {
+            reader,
+            cut: Cut::Anywhere,
+            wants_times,
+        };
+        index_by(&walk, locator)
     }
 }
 
@@ -134,7 +149,8 @@ pub(crate) fn has_times(reader: &Reader) -> bool {
     })
 }
 
-fn index_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<RecordingIndex, Error> {
+fn index_by(walk: &IndexWalk<'_>, locator: &Locator) -> Result<RecordingIndex, Error> {
+    let reader = walk.reader;
     let has_times = has_times(reader);
     let (entries, bad_build_ids) = reader.build_ids();
     let build_ids: HashMap<Vec<u8>, BuildId> = entries
@@ -151,17 +167,17 @@ fn index_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<RecordingInd
         cgroup_namespaces: CgroupNamespaces::default(),
         guests: HashMap::default(),
         kernel_end: None,
-        chunks: Chunks::new(cut, &reader.data()),
+        chunks: Chunks::new(walk.cut, &reader.data()),
         n_samples: 0,
+        sample_times: None,
         other_kinds: BTreeMap::new(),
         lost_at: Vec::new(),
         gaps: GapCounts::default(),
         ignored: IgnoredRecords::default(),
         n_bad: 0,
     };
-    let walk = IndexWalk { reader, cut };
     let len = chunks::block_len(&reader.data());
-    let walked = reader.walk_blocks(&walk, len, threads::n_cpus(), |walked| pass.take(walked))?;
+    let walked = reader.walk_blocks(walk, len, threads::n_cpus(), |walked| pass.take(walked))?;
     let mut warnings: Vec<Warning> = bad_build_ids.into_iter().chain(walked).collect();
     if pass.n_bad > 0 {
         let records = pass.n_bad;
@@ -182,6 +198,7 @@ fn index_in(reader: &Reader, locator: &Locator, cut: Cut) -> Result<RecordingInd
         _jitdumps_held: jitdumps.held,
         has_times,
         n_samples: pass.n_samples,
+        sample_times: pass.sample_times,
         other_kinds: pass.other_kinds,
         chunks,
         newest_ns,
@@ -208,14 +225,16 @@ pub(crate) const UNKNOWN_KIND: RecordKind = RecordKind(u32::MAX);
 struct IndexWalk<'r> {
     reader: &'r Reader,
     cut: Cut,
+    /// Whether times of samples matter.
+    wants_times: bool,
 }
 
 /// What a thread found in a block.
 #[derive(Default)]
 struct IndexBlock {
     n_samples: u64,
-    /// The newest time of a sample, if rounds matter.
-    newest_ns: u64,
+    /// The times of the first sample and the last, if they matter.
+    times: Option<RangeInclusive<u64>>,
     rounds: Vec<RoundEnd>,
     /// Records that are not samples: where each is in the file, and in `bytes`.
     sideband: Vec<(u64, usize)>,
@@ -224,6 +243,26 @@ struct IndexBlock {
     bytes: Vec<u8>,
     ignored: IgnoredRecords,
     guests: Vec<(u64, GuestId)>,
+}
+
+impl IndexBlock {
+    fn newest_ns(&self) -> u64 {
+        self.times.as_ref().map_or(0, |times| *times.end())
+    }
+}
+
+/// From the first of two spans of time to the last.
+fn joined(
+    one: Option<RangeInclusive<u64>>,
+    other: Option<RangeInclusive<u64>>,
+) -> Option<RangeInclusive<u64>> {
+    match (one, other) {
+        (Some(one), Some(other)) => {
+            let start = *one.start().min(other.start());
+            Some(start..=*one.end().max(other.end()))
+        }
+        (one, other) => one.or(other),
+    }
 }
 
 impl BlockWalk for IndexWalk<'_> {
@@ -237,9 +276,10 @@ impl BlockWalk for IndexWalk<'_> {
     fn take(&self, block: &mut IndexBlock, offset: u64, raw: RawRecord<'_>) {
         if raw.kind == RecordKind::SAMPLE {
             block.n_samples += 1;
-            if self.cut == Cut::AfterRounds {
-                let time_ns = sample_time(self.reader, raw).unwrap_or(0);
-                block.newest_ns = block.newest_ns.max(time_ns);
+            if self.wants_times
+                && let Some(time) = sample_time(self.reader, raw)
+            {
+                block.times = joined(block.times.take(), Some(time..=time));
             }
             return;
         }
@@ -258,7 +298,7 @@ impl BlockWalk for IndexWalk<'_> {
             if raw.kind == file_kind::FINISHED_ROUND && self.cut == Cut::AfterRounds {
                 block.rounds.push(RoundEnd {
                     at: offset + raw.len_bytes() as u64,
-                    newest_ns: block.newest_ns,
+                    newest_ns: block.newest_ns(),
                 });
             }
         }
@@ -294,6 +334,7 @@ struct IndexPass<'r> {
     kernel_end: Option<Avma>,
     chunks: Chunks,
     n_samples: u64,
+    sample_times: Option<RangeInclusive<u64>>,
     other_kinds: BTreeMap<RecordKind, u64>,
     lost_at: Vec<TimedLoss>,
     gaps: GapCounts,
@@ -306,6 +347,8 @@ impl IndexPass<'_> {
     /// Takes the next block.
     fn take(&mut self, walked: WalkedBlock<IndexBlock>) {
         let WalkedBlock { range, block } = walked;
+        let newest_ns = block.newest_ns();
+        self.sample_times = joined(self.sample_times.take(), block.times);
         self.n_samples += block.n_samples;
         for (kind, n) in block.kinds {
             *self.other_kinds.entry(kind).or_default() += n;
@@ -319,7 +362,7 @@ impl IndexPass<'_> {
                 .and_then(|raw| self.take_sideband(offset, raw));
             self.n_bad += u64::from(taken.is_none());
         }
-        self.chunks.take(range, &block.rounds, block.newest_ns);
+        self.chunks.take(range, &block.rounds, newest_ns);
     }
 
     /// Takes one record that is not a sample; `None` if it cannot be decoded.

@@ -1,5 +1,6 @@
 //! What passes count: stacks by event, samples without a name, what could not be used.
 
+use super::blocks::{BlockCounts, BlockCursor};
 use super::dimensions::Grouping;
 use super::entry::Entry;
 use super::group_key::GroupKey;
@@ -18,6 +19,8 @@ use rprof_profile::{SampleCount, Tally};
 pub(super) struct Counts {
     /// By event.
     pub(super) tallies: Vec<Tally<GroupKey>>,
+    /// By event, if there are several blocks.
+    pub(super) blocks: Vec<BlockCounts>,
     pub(super) unnamed: UnnamedWeights,
     pub(super) ignored: IgnoredSamples,
     pub(super) ends: StackEndCounts,
@@ -27,14 +30,19 @@ impl Counts {
     pub(super) fn new(n_events: usize) -> Self {
         Self {
             tallies: new_tallies(n_events),
+            blocks: vec![BlockCounts::default(); n_events],
             ..Self::default()
         }
     }
 
     /// Adds what was counted elsewhere.
     pub(super) fn merge(&mut self, other: Self) {
+        let mut blocks = self.blocks.iter_mut().zip(&other.blocks);
         for (all, one) in self.tallies.iter_mut().zip(&other.tallies) {
-            all.merge(one);
+            let moved = all.merge(one);
+            if let Some((all, one)) = blocks.next() {
+                all.merge(one, &moved);
+            }
         }
         self.unnamed.merge(other.unnamed);
         self.ignored.add(other.ignored);
@@ -45,6 +53,8 @@ impl Counts {
 /// A thread's tallies, by event and group.
 pub(super) struct GroupedTallies {
     tallies: Vec<Tally<GroupKey>>,
+    blocks: Vec<BlockCounts>,
+    cursor: BlockCursor,
     shown: ShownTasks,
     places: PlaceNumbers,
 }
@@ -52,8 +62,11 @@ pub(super) struct GroupedTallies {
 impl GroupedTallies {
     /// Empty ones for the events of a query.
     pub(super) fn of(query: &Query<'_>) -> Self {
+        let n_events = query.recording.reader.events().len();
         Self {
-            tallies: new_tallies(query.recording.reader.events().len()),
+            tallies: new_tallies(n_events),
+            blocks: vec![BlockCounts::default(); n_events],
+            cursor: BlockCursor::default(),
             shown: ShownTasks::default(),
             places: PlaceNumbers::default(),
         }
@@ -75,7 +88,13 @@ impl GroupedTallies {
         let history = &recording.index.history;
         let filter = query.samples.filter;
         if !filter.hide_unresolved {
-            tally.add_samples(1, query.weight(decoded));
+            let weight = query.weight(decoded);
+            tally.add_samples(1, weight);
+            if query.blocks.are_several() {
+                let block = self.cursor.at(&query.blocks, decoded.head.time_ns);
+                let counts = &mut self.blocks[decoded.event];
+                counts.add_samples(block, SampleCount::one(weight));
+            }
         }
         let is_shown =
             self.shown.has(filter, history, id, entry.task) && query.samples.shows(decoded);
@@ -99,9 +118,20 @@ impl GroupedTallies {
         self.tallies.get_mut(event)
     }
 
+    /// What the blocks of an event counted.
+    #[inline]
+    pub(super) fn blocks_of(&mut self, event: usize) -> Option<&mut BlockCounts> {
+        self.blocks.get_mut(event)
+    }
+
     /// All of them, by event.
     pub(super) fn into_tallies(self) -> Vec<Tally<GroupKey>> {
         self.tallies
+    }
+
+    /// The same, with what blocks counted.
+    pub(super) fn into_parts(self) -> (Vec<Tally<GroupKey>>, Vec<BlockCounts>) {
+        (self.tallies, self.blocks)
     }
 }
 
@@ -114,7 +144,7 @@ pub(super) fn is_counted(
     group: &GroupKey,
     count: SampleCount,
 ) -> bool {
-    if symbols.hides_unresolved && symbols.is_named(location) {
+    if symbols.adds_to_totals(location) {
         tally.add_samples(count.samples, count.weight);
     }
     group.is_shown && symbols.accepts(location)

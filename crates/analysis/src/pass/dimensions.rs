@@ -27,9 +27,11 @@ pub struct TraceField {
     pub name: String,
 }
 
-/// What samples are told apart by beside the names of threads.
+/// What samples are told apart by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupBy {
+    /// By the names of their threads.
+    pub names: bool,
     /// At most [`DimensionValues::MOST`].
     pub dimensions: Vec<Dimension>,
     /// Nanoseconds: times within them are one.
@@ -42,9 +44,10 @@ impl GroupBy {
     /// perf's: a tenth of a second.
     pub const TIME_QUANTUM_NS: u64 = 100_000_000;
 
-    /// By these.
+    /// By these, and by the names of threads.
     pub fn of(dimensions: &[Dimension]) -> Self {
         Self {
+            names: true,
             dimensions: dimensions.to_vec(),
             time_quantum_ns: Self::TIME_QUANTUM_NS,
             trace_fields: Vec::new(),
@@ -85,6 +88,8 @@ impl<'a> Grouping<'a> {
     pub(crate) fn of(recording: &'a Recording<'a>, by: &GroupBy) -> Result<Self, Error> {
         let mut by = by.clone();
         by.dimensions.truncate(DimensionValues::MOST);
+        // They are made of the names.
+        by.names |= by.dimensions.contains(&Dimension::CommNoDigit);
         let has = |dimension| by.dimensions.contains(&dimension);
         let sockets = match has(Dimension::Socket) {
             true => sockets(recording.reader),
@@ -124,6 +129,12 @@ impl<'a> Grouping<'a> {
     #[inline]
     pub(super) fn dimensions(&self) -> &[Dimension] {
         &self.by.dimensions
+    }
+
+    /// Whether the name of its thread matters for a sample.
+    #[inline]
+    pub(super) fn has_names(&self) -> bool {
+        self.by.names
     }
 
     /// Of the recording.
@@ -306,7 +317,7 @@ impl<'a> Grouping<'a> {
         &self,
         dimension: Dimension,
         value: u64,
-        name: TaskName,
+        name: Option<TaskName>,
         naming: &mut Naming<'_>,
     ) -> DimensionValue {
         let strings = &mut *naming.strings;
@@ -321,8 +332,9 @@ impl<'a> Grouping<'a> {
                 DimensionValue::Task(id, name)
             }
             Dimension::CommNoDigit => {
-                let name = comm_text(history, name);
-                DimensionValue::Text(strings.intern(&without_digits(name.raw())))
+                let name = name.map(|name| comm_text(history, name));
+                let name = name.as_ref().map_or("", |name| name.raw());
+                DimensionValue::Text(strings.intern(&without_digits(name)))
             }
             Dimension::Cgroup => {
                 let path = self.recording.index.cgroups.get(&value).map(Vec::as_slice);

@@ -9,14 +9,13 @@ use crate::about;
 use crate::event_groups::event_groups;
 use crate::hints::hints;
 use crate::index::{RecordingIndex, UNKNOWN_KIND};
-use crate::locations::comm_text;
 use crate::recording::Recording;
 use crate::symbolize::Symbols;
 use rprof_abi::RecordKind;
 use rprof_base::Counted;
 use rprof_machine::{ImageId, RecordedImage};
 use rprof_perfdata::{RecordedEvent, kind_name};
-use rprof_profile::{EventProfile, Group, Profile, Tally, TallyParts, UnnamedImage};
+use rprof_profile::{EventProfile, Loss, Profile, Tally, TallyParts, UnnamedImage};
 use rprof_symbols::Reason;
 
 /// Makes a profile of all that was counted; names and functions move into it.
@@ -84,29 +83,17 @@ fn add_event(
     } = tally.into_parts();
     let loss = recording.index.losses.get(idx).copied().unwrap_or_default();
     if is_left_out(event, samples) {
-        if loss.samples > 0 {
-            profile.warnings.push(format!(
-                "{} lost while recording: frames may lack names",
-                Counted::new(
-                    loss.samples,
-                    "mapping or name was",
-                    "mappings or names were"
-                )
-            ));
-        }
+        profile.warnings.extend(lost_sideband(loss));
         return;
     }
-    let history = &recording.index.history;
     let mut naming = Naming {
         recording,
         symbols,
         frames: &profile.frames,
         strings: &mut profile.strings,
     };
-    let groups = groups.into_iter().map(|group: GroupKey| Group {
-        comm: naming.strings.intern(comm_text(history, group.name).raw()),
-        values: profile.values.intern(group.values(grouping, &mut naming)),
-    });
+    let groups = groups.into_iter();
+    let groups = groups.map(|key| key.in_profile(grouping, &mut naming, &mut profile.values));
     let groups = groups.collect();
     profile.events.push(EventProfile {
         name: event.name.clone(),
@@ -118,6 +105,17 @@ fn add_event(
         groups,
         tree,
     });
+}
+
+/// What to say of losses of an event that carries sideband only.
+pub(super) fn lost_sideband(loss: Loss) -> Option<String> {
+    let lost = Counted::new(
+        loss.samples,
+        "mapping or name was",
+        "mappings or names were",
+    );
+    let text = || format!("{lost} lost while recording: frames may lack names");
+    (loss.samples > 0).then(text)
 }
 
 /// Whether an event is in no profile: it carries sideband only.

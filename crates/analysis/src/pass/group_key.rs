@@ -3,14 +3,15 @@
 use super::dimensions::Grouping;
 use super::entry::Entry;
 use super::places::{Naming, PlaceNumbers};
-use crate::locations::TaskName;
-use rprof_profile::DimensionValues;
+use crate::locations::{TaskName, comm_text};
+use rprof_profile::{DimensionValues, Group, ValueSets};
 use std::hash::{Hash, Hasher};
 
 /// What samples are counted apart by: the thread's name, and their values in the dimensions that are asked for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GroupKey {
-    pub(super) name: TaskName,
+    /// `None` if it does not matter.
+    pub(super) name: Option<TaskName>,
     /// Whether the filter shows its task.
     pub(super) is_shown: bool,
     /// How many values there are.
@@ -48,7 +49,7 @@ impl GroupKey {
         numbers: &mut PlaceNumbers,
     ) -> Self {
         let mut key = Self {
-            name: entry.task,
+            name: grouping.has_names().then_some(entry.task),
             is_shown: true,
             len: 0,
             missing: 0,
@@ -78,12 +79,23 @@ impl GroupKey {
         self.values.get(..usize::from(self.len)).unwrap_or_default()
     }
 
-    /// Its values as a profile has them.
-    pub(super) fn values(
+    /// As a profile has it.
+    pub(super) fn in_profile(
         &self,
         grouping: &Grouping<'_>,
         naming: &mut Naming<'_>,
-    ) -> DimensionValues {
+        values: &mut ValueSets,
+    ) -> Group {
+        let history = &naming.recording.index.history;
+        let comm = self.name.map(|name| comm_text(history, name));
+        let comm = comm.as_ref().map_or("", |comm| comm.raw());
+        Group {
+            comm: naming.strings.intern(comm),
+            values: values.intern(self.values(grouping, naming)),
+        }
+    }
+
+    fn values(&self, grouping: &Grouping<'_>, naming: &mut Naming<'_>) -> DimensionValues {
         let mut values = DimensionValues::default();
         let dimensions = grouping.dimensions().iter().zip(self.used());
         for (at, (&dimension, &value)) in dimensions.enumerate() {

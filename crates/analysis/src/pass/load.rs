@@ -11,7 +11,7 @@ use super::query::{Query, WantedFrames};
 use super::stacks::{ROOM, find_stacks};
 use crate::Error;
 use crate::index::SampleOrder;
-use crate::locations::{Location, distinct};
+use crate::locations::distinct;
 use crate::recording::Recording;
 use crate::samples::check_filter;
 use crate::stacks::First;
@@ -98,38 +98,49 @@ pub fn load(
         true => WantedFrames::All,
         false => WantedFrames::Innermost,
     };
-    let mut query = Query::of(&recording, &options.filter, frames, First::Own)?;
-    let WantedPositions {
-        in_rows,
-        full_paths,
-    } = options.positions;
     let nodes = match stacks {
         true => options.nodes,
         false => NodeKey::Function,
     };
+    let (query, request) = query_of(&recording, options, (frames, nodes))?;
+    let grouping = Grouping::of(&recording, &options.group_by)?;
+    let (mut symbols, counts) = match frames {
+        WantedFrames::Innermost => count_places(&query, &grouping, request, progress)?,
+        WantedFrames::All => count_stacks(&query, &grouping, request, ROOM, progress)?,
+    };
+    Ok(profile_of(&query, &grouping, &mut symbols, counts))
+}
+
+/// What options ask of a recording, and of its symbols.
+pub(super) fn query_of<'a>(
+    recording: &'a Recording<'a>,
+    options: &'a Options,
+    (frames, nodes): (WantedFrames, NodeKey),
+) -> Result<(Query<'a>, Request), Error> {
+    let inlines = options.inlines && frames == WantedFrames::All;
+    let mut query = Query::of(recording, &options.filter, frames, First::Own)?;
+    let WantedPositions {
+        in_rows,
+        full_paths,
+    } = options.positions;
     query.positions = (in_rows || nodes != NodeKey::Function).then_some(Positions {
         in_rows,
         nodes,
         full_paths,
-        inlines: stacks && options.inlines,
+        inlines,
     });
     query.mode = options.mode;
-    let grouping = Grouping::of(&recording, &options.group_by)?;
     let request = Request {
         demangling: options.demangling,
         fde: options.fde,
-        detail: match (query.positions, stacks && options.inlines) {
+        detail: match (query.positions, inlines) {
             (Some(_), _) => Detail::Lines,
             (None, true) => Detail::Inlines,
             (None, false) => Detail::Functions,
         },
         ..Request::default()
     };
-    let (mut symbols, counts) = match frames {
-        WantedFrames::Innermost => count_places(&query, &grouping, request, progress)?,
-        WantedFrames::All => count_stacks(&query, &grouping, request, ROOM, progress)?,
-    };
-    Ok(profile_of(&query, &grouping, &mut symbols, counts))
+    Ok((query, request))
 }
 
 /// Counts samples by where each was taken, or branches by where each led to, and names these places.
@@ -163,9 +174,13 @@ pub(super) fn count_stacks(
     let n_chunks = query.recording.index.chunks.len();
     let mut first = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
     let found = find_stacks(query, grouping, room, &mut first)?;
-    let places = grouping.places().into_iter().map(Location::in_stacks);
+    let in_stacks = query.stacks.chains.stacks;
+    let places = grouping.places().into_iter();
     let mut locations = found.locations();
-    locations.extend(places);
+    locations.extend(places.map(|place| match in_stacks {
+        true => place.in_stacks(),
+        false => place,
+    }));
     let symbols = query.symbolize(distinct(locations.iter()), request)?;
     let left = found.left.clone();
     let mut counts = found.by_function(query, &symbols)?;

@@ -1,5 +1,7 @@
 //! Passes over samples, and the one driver that runs them.
 
+mod block_log;
+mod blocks;
 mod branches;
 mod counts;
 mod dimensions;
@@ -10,6 +12,7 @@ mod finish;
 mod flat;
 mod group_key;
 mod load;
+mod load_run;
 mod locations;
 mod mode;
 mod ordered;
@@ -30,6 +33,7 @@ pub use driver::{ResolvedSample, TaskSample};
 pub use emptied::{EmptyFilter, empty_filter};
 pub(crate) use flat::count_flat;
 pub use load::{Options, Progress, WantedPositions, load, progress_of};
+pub use load_run::load_run;
 pub use locations::{FoundLocations, find_locations};
 pub use mode::SortMode;
 pub use ordered::OrderedRecord;

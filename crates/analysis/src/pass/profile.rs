@@ -1,5 +1,6 @@
 //! The profile pass: stacks counted by function, of chunks that the stacks pass left.
 
+use super::blocks::BlockCursor;
 use super::counts::{
     Counts, GroupedTallies, OptionalImage, UnnamedWeights, group_number, is_counted,
 };
@@ -29,8 +30,10 @@ pub(super) fn count(
     let result = run_over(query, chunks, &pass, done)?;
     let mut all = Counts::new(query.recording.reader.events().len());
     for local in result.locals {
+        let (tallies, blocks) = local.tallies.into_parts();
         all.merge(Counts {
-            tallies: local.tallies.into_tallies(),
+            tallies,
+            blocks,
             unnamed: local.unnamed,
             ends: local.ends,
             ..Counts::default()
@@ -52,6 +55,7 @@ struct Local {
     ends: StackEndCounts,
     locations: LocationCache,
     frames: Vec<FrameId>,
+    cursor: BlockCursor,
 }
 
 /// Where a stack was counted.
@@ -72,6 +76,7 @@ impl Pass for ProfilePass<'_> {
             ends: StackEndCounts::default(),
             locations: LocationCache::new(),
             frames: Vec::new(),
+            cursor: BlockCursor::default(),
         }
     }
 
@@ -88,18 +93,47 @@ impl Pass for ProfilePass<'_> {
         sample: &ResolvedSample<'_, '_>,
         known: Option<CountedStack>,
     ) -> Option<CountedStack> {
-        let weight = self.query.weight(sample.decoded);
         local.ends.add(sample.end);
-        let tally = local.tallies.of_event(sample.decoded.event)?;
-        let count = SampleCount::one(weight);
+        let count = SampleCount::one(self.query.weight(sample.decoded));
         if let Some(known) = known {
+            let event = sample.decoded.event;
+            let tally = local.tallies.of_event(event)?;
             tally.count(known.node, count);
             if self.symbols.hides_unresolved {
-                tally.add_samples(1, weight);
+                tally.add_samples(1, count.weight);
             }
-            local.unnamed.add(known.unnamed.image(), weight);
+            local.unnamed.add(known.unnamed.image(), count.weight);
+            let in_total = self.symbols.hides_unresolved;
+            self.count_block(local, sample, (in_total, Some(known.node)));
             return None;
         }
+        let innermost = self.find_frames(local, sample)?;
+        let tally = local.tallies.of_event(sample.decoded.event)?;
+        let group = group_number(sample.group);
+        let key = *tally.group_of(group)?;
+        let is_counted = is_counted((self.symbols, innermost), tally, &key, count);
+        let node = match is_counted {
+            true => tally.add_stack(group, local.frames.iter().rev().copied(), count),
+            false => None,
+        };
+        let in_total = self.symbols.adds_to_totals(innermost);
+        self.count_block(local, sample, (in_total, node));
+        if !is_counted {
+            return None;
+        }
+        let unnamed = self.symbols.unnamed_image(innermost);
+        local.unnamed.add(unnamed, count.weight);
+        Some(CountedStack {
+            node: node?,
+            unnamed: OptionalImage::of(unnamed),
+        })
+    }
+}
+
+impl ProfilePass<'_> {
+    /// Finds the frames of a sample, innermost first. Returns its innermost location.
+    #[inline]
+    fn find_frames(&self, local: &mut Local, sample: &ResolvedSample<'_, '_>) -> Option<u32> {
         let (symbols, frames) = (self.symbols, &mut local.frames);
         frames.clear();
         let mut innermost = None;
@@ -111,18 +145,31 @@ impl Pass for ProfilePass<'_> {
             innermost.get_or_insert(location);
             frames.extend_from_slice(symbols.frames(location));
         });
-        let innermost = innermost?;
-        let group = group_number(sample.group);
-        let key = *tally.group_of(group)?;
-        if !is_counted((symbols, innermost), tally, &key, count) {
-            return None;
+        innermost
+    }
+
+    /// Counts a sample in its block, if there are several: for the totals, and at a node.
+    #[inline]
+    fn count_block(
+        &self,
+        local: &mut Local,
+        sample: &ResolvedSample<'_, '_>,
+        (in_total, node): (bool, Option<u32>),
+    ) {
+        if !self.query.blocks.are_several() {
+            return;
         }
-        let unnamed = symbols.unnamed_image(innermost);
-        let node = tally.add_stack(group, frames.iter().rev().copied(), count);
-        local.unnamed.add(unnamed, weight);
-        Some(CountedStack {
-            node: node?,
-            unnamed: OptionalImage::of(unnamed),
-        })
+        let decoded = sample.decoded;
+        let count = SampleCount::one(self.query.weight(decoded));
+        let block = local.cursor.at(&self.query.blocks, decoded.head.time_ns);
+        let Some(blocks) = local.tallies.blocks_of(decoded.event) else {
+            return;
+        };
+        if in_total {
+            blocks.add_samples(block, count);
+        }
+        if let Some(node) = node {
+            blocks.count(block, node, count);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Which samples of a recording are wanted, with which stacks.
 
+use super::blocks::Blocks;
 use super::mode::SortMode;
 use crate::Error;
 use crate::locations::Location;
@@ -23,6 +24,8 @@ pub struct Query<'a> {
     pub(crate) positions: Option<Positions>,
     /// What is counted.
     pub(crate) mode: SortMode,
+    /// By what time samples are counted apart.
+    pub(crate) blocks: Blocks,
 }
 
 impl<'a> Query<'a> {
@@ -47,6 +50,7 @@ impl<'a> Query<'a> {
             stacks: StackSources::of(recording, chains),
             positions: None,
             mode: SortMode::Normal,
+            blocks: Blocks::ONE,
         })
     }
 

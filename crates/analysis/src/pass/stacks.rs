@@ -1,7 +1,11 @@
 //! The stacks pass: samples counted by stacks of code locations, which have no names yet. It finds the locations, too,
 //! so that only chunks whose stacks have no room are read again.
 
-use super::counts::{Counts, GroupedTallies, group_number, is_counted};
+mod by_function;
+
+use super::block_log::BlockLog;
+use super::blocks::{BlockCounts, BlockCursor};
+use super::counts::{Counts, GroupedTallies};
 use super::dimensions::Grouping;
 use super::driver::{Pass, ResolvedSample, TaskSample, run};
 use super::group_key::GroupKey;
@@ -35,6 +39,8 @@ struct ThreadStacks {
     kept: KeptStacks,
     /// Totals and groups by event; their trees are empty.
     events: Vec<TallyParts<GroupKey>>,
+    /// Totals by event and block; empty if there is one block.
+    blocks: Vec<BlockCounts>,
     ends: StackEndCounts,
 }
 
@@ -60,11 +66,15 @@ pub(super) fn find_stacks(
     let mut threads = Vec::with_capacity(result.locals.len());
     for local in result.locals {
         left.extend(local.left);
-        let events = local.tallies.into_tallies().into_iter();
+        let (tallies, mut blocks) = local.tallies.into_parts();
+        if !query.blocks.are_several() {
+            blocks.clear();
+        }
         threads.push(ThreadStacks {
             locations: local.numbers.into_values(),
             kept: local.kept,
-            events: events.map(Tally::into_parts).collect(),
+            events: tallies.into_iter().map(Tally::into_parts).collect(),
+            blocks,
             ends: local.ends,
         });
     }
@@ -104,90 +114,14 @@ impl FoundStacks {
     }
 }
 
-impl ThreadStacks {
-    fn add_to(&self, counts: &mut Counts, symbols: &Symbols) {
-        for (tally, event) in counts.tallies.iter_mut().zip(&self.events) {
-            tally.add_samples(event.samples, event.weight);
-        }
-        let locations = self.locations.iter();
-        let numbers: Vec<u32> = locations.map(|&one| symbols.number(one)).collect();
-        let mut path = Path::default();
-        let mut start = 0;
-        for stack in &self.kept.stacks {
-            let frames = self.kept.locations.get(start..stack.end);
-            start = stack.end;
-            let frames = frames.unwrap_or_default().iter();
-            let mut frames = frames.filter_map(|&one| numbers.get(one as usize).copied());
-            let Some(innermost) = frames.clone().next() else {
-                continue;
-            };
-            let event = usize::try_from(stack.group >> 32).unwrap_or(usize::MAX);
-            let key = self.events.get(event).map(|event| &event.groups);
-            let key = key.and_then(|groups| groups.get(group_number(stack.group) as usize));
-            let (Some(tally), Some(&key)) = (counts.tallies.get_mut(event), key) else {
-                continue;
-            };
-            if !is_counted((symbols, innermost), tally, &key, stack.count) {
-                continue;
-            }
-            let image = symbols.unnamed_image(innermost);
-            counts.unnamed.add(image, stack.count.weight);
-            let group = tally.group(key);
-            path.turn_to(stack.group, frames.by_ref().rev(), |outer, location| {
-                let frames = symbols.frames(location).iter().rev().copied();
-                tally.extend_stack(outer, group, frames)
-            });
-            if let Some(node) = path.innermost() {
-                tally.count(node, stack.count);
-            }
-        }
-    }
-}
-
-/// The stack added last, outermost first: the next one mostly begins with the same frames.
-#[derive(Default)]
-struct Path {
-    group: u64,
-    /// Locations, each with the node of its innermost frame.
-    steps: Vec<(u32, Option<u32>)>,
-}
-
-impl Path {
-    /// Makes it the path of another stack; `step` says the node of a location below another.
-    fn turn_to(
-        &mut self,
-        group: u64,
-        locations: impl Iterator<Item = u32>,
-        mut step: impl FnMut(Option<u32>, u32) -> Option<u32>,
-    ) {
-        if self.group != group {
-            self.steps.clear();
-            self.group = group;
-        }
-        let mut n_same = 0;
-        for location in locations {
-            let known = self.steps.get(n_same).map(|&(known, _)| known);
-            if known != Some(location) {
-                self.steps.truncate(n_same);
-                let node = step(self.innermost(), location);
-                self.steps.push((location, node));
-            }
-            n_same += 1;
-        }
-        self.steps.truncate(n_same);
-    }
-
-    fn innermost(&self) -> Option<u32> {
-        self.steps.last().and_then(|&(_, node)| node)
-    }
-}
-
 /// Stacks that a thread keeps, each with its samples.
 #[derive(Default)]
 struct KeptStacks {
     stacks: Vec<KeptStack>,
     /// Numbers of the locations of all stacks, innermost first.
     locations: Vec<u32>,
+    /// By number of the stack.
+    counts: BlockLog,
 }
 
 struct KeptStack {
@@ -195,21 +129,19 @@ struct KeptStack {
     group: u64,
     /// The end of its locations; they start where those of the stack before end.
     end: usize,
-    count: SampleCount,
 }
 
 impl KeptStacks {
     fn bytes(&self) -> usize {
-        size_of_val(&*self.stacks) + size_of_val(&*self.locations)
+        size_of_val(&*self.stacks) + size_of_val(&*self.locations) + self.counts.bytes()
     }
 
-    /// Ends a stack, whose locations are there, with its first sample. Returns its number.
-    fn end_stack(&mut self, group: u64, weight: u64) -> u32 {
+    /// Ends a stack, whose locations are there. Returns its number.
+    fn end_stack(&mut self, group: u64) -> u32 {
         let number = self.stacks.len();
         self.stacks.push(KeptStack {
             group,
             end: self.locations.len(),
-            count: SampleCount::one(weight),
         });
         u32::try_from(number).unwrap_or(u32::MAX)
     }
@@ -229,6 +161,7 @@ struct Local {
     tallies: GroupedTallies,
     kept: KeptStacks,
     ends: StackEndCounts,
+    cursor: BlockCursor,
     left: Vec<usize>,
 }
 
@@ -244,6 +177,7 @@ impl Pass for StacksPass<'_> {
             tallies: GroupedTallies::of(self.query),
             kept: KeptStacks::default(),
             ends: StackEndCounts::default(),
+            cursor: BlockCursor::default(),
             left: Vec::new(),
         }
     }
@@ -280,10 +214,13 @@ impl Pass for StacksPass<'_> {
         if is_kept {
             local.ends.add(sample.end);
         }
+        let block = local
+            .cursor
+            .at(&self.query.blocks, sample.decoded.head.time_ns);
+        let count = SampleCount::one(weight);
         if let Some(known) = known {
-            if let Some(stack) = local.kept.stacks.get_mut(known as usize) {
-                stack.count.samples += 1;
-                stack.count.weight = stack.count.weight.saturating_add(weight);
+            if is_kept {
+                local.kept.counts.add(known, block, count);
             }
             return None;
         }
@@ -303,7 +240,11 @@ impl Pass for StacksPass<'_> {
             }
         });
         Some(match is_kept {
-            true => kept.end_stack(sample.group, weight),
+            true => {
+                let number = kept.end_stack(sample.group);
+                kept.counts.add(number, block, count);
+                number
+            }
             false => u32::MAX,
         })
     }

@@ -49,6 +49,7 @@ impl WrittenSamples {
             unnamed: self.unnamed,
             ignored: self.ignored,
             ends,
+            ..Counts::default()
         };
         let grouping = Grouping::of(query.recording, &GroupBy::default())?;
         Ok(Profile {

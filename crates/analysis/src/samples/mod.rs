@@ -168,6 +168,19 @@ impl Samples<'_> {
             && self.descends(decoded)
     }
 
+    /// From the first time that is asked for, and that any sample has, to the last; `None` without samples, or where
+    /// the index was not asked for it.
+    pub(crate) fn asked_times(&self) -> Option<RangeInclusive<u64>> {
+        let recorded = self.recording.index.sample_times.clone()?;
+        let Some(asked) = &self.times else {
+            return Some(recorded);
+        };
+        let first = asked.iter().map(|range| *range.start()).min()?;
+        let last = asked.iter().map(|range| *range.end()).max()?;
+        let (first, last) = (first.max(*recorded.start()), last.min(*recorded.end()));
+        (first <= last).then_some(first..=last)
+    }
+
     /// Whether a time is asked for.
     #[inline]
     pub(crate) fn has_time(&self, time: Option<u64>) -> bool {

@@ -199,6 +199,12 @@ impl Symbols {
             .is_some_and(|entry| entry.symbol_size != Entry::NAMELESS)
     }
 
+    /// Whether samples at a location count for totals only now that it is known to have a name.
+    #[inline]
+    pub(crate) fn adds_to_totals(&self, location: u32) -> bool {
+        self.hides_unresolved && self.is_named(location)
+    }
+
     /// Whether a location is not shown since it has no name.
     pub fn is_hidden(&self, location: u32) -> bool {
         self.hides_unresolved && !self.is_named(location)

@@ -58,12 +58,8 @@ impl<'p> Rows<'p> {
     /// Groups an event by the keys of columns, in their order.
     pub fn of(profile: &'p Profile, event: &'p EventProfile, columns: &Columns) -> Self {
         let (rows, row_of_node) = number_rows(profile, event, &columns.keys());
-        let mut self_row_of_node: Vec<u32> = Vec::with_capacity(row_of_node.len());
-        for (node, &row) in event.tree.nodes().iter().zip(&row_of_node) {
-            let is_inlined = profile.frames.of(node.frame).is_inlined;
-            let host = node.parent.filter(|_| is_inlined);
-            self_row_of_node.push(host.map_or(row, |host| self_row_of_node[host as usize]));
-        }
+        let hosts = event.tree.hosts(&profile.frames).into_iter();
+        let self_row_of_node = hosts.map(|host| row_of_node[host as usize]).collect();
         let mut all = Self {
             profile,
             event,
@@ -161,26 +157,11 @@ impl<'p> Rows<'p> {
 
     /// Calls `add` for each node and its row, unless a frame further out has the same row: recursion counts once.
     fn for_each_first(&mut self, mut add: impl FnMut(&mut Row, usize)) {
-        let rows = &mut self.rows;
-        let mut on_path = vec![false; rows.len()];
-        let mut path: Vec<(u32, bool)> = Vec::new();
-        let mut todo: Vec<u32> = self.children.of(None).to_vec();
-        while let Some(node) = todo.pop() {
-            let parent = self.event.tree.nodes()[node as usize].parent;
-            while path.last().map(|&(last, _)| last) != parent {
-                if let Some((left, true)) = path.pop() {
-                    on_path[self.row_of_node[left as usize] as usize] = false;
-                }
-            }
-            let row = self.row_of_node[node as usize] as usize;
-            let is_first = !on_path[row];
-            if is_first {
-                on_path[row] = true;
-                add(&mut rows[row], node as usize);
-            }
-            path.push((node, is_first));
-            todo.extend(self.children.of(Some(node)));
-        }
+        let (rows, tree) = (&mut self.rows, &self.event.tree);
+        let numbers = (&*self.row_of_node, rows.len());
+        tree.for_each_first(&self.children, numbers, |row, node| {
+            add(&mut rows[row], node)
+        });
     }
 
     fn sort(&mut self, columns: &Columns) {

@@ -94,6 +94,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
             dimensions: table.columns.dimensions(),
             time_quantum_ns: args.columns.time_quantum,
             trace_fields: trace_fields.found,
+            ..GroupBy::default()
         },
     };
     let mut profile = read(&reader, &options)?;

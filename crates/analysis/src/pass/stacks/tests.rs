@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::index::SampleOrder;
+use crate::pass::blocks::Blocks;
 use crate::pass::load::count_stacks;
 use crate::pass::query::WantedFrames;
 use crate::pass::{GroupBy, Grouping};
@@ -20,6 +21,7 @@ use std::fs::File;
 use std::path::Path as FilePath;
 
 const SAMPLES: u64 = 9_000;
+const N_BLOCKS: usize = 5;
 const PID: i32 = 1 << 23;
 
 /// Addresses between mapped files.
@@ -31,6 +33,7 @@ fn record(path: &FilePath) {
         SampleType::IDENTIFIER,
         SampleType::IP,
         SampleType::TID,
+        SampleType::TIME,
         SampleType::CALLCHAIN,
         SampleType::PERIOD,
     ];
@@ -77,6 +80,8 @@ fn record(path: &FilePath) {
             ip: Some(image(0)),
             pid: Some(PID),
             tid: Some(PID),
+            // Nearly in order.
+            time_ns: Some(number ^ 7),
             period: Some(1 + number),
             callchain: Some(Callchain::from_encoded(&chain, Endian::NATIVE)),
             ..Sample::default()
@@ -93,18 +98,25 @@ fn record(path: &FilePath) {
     writer.finish(Vec::new()).unwrap();
 }
 
+/// A stack, its samples and their weight, and both by block.
+type CountedByBlock = (String, u64, u64, [SampleCount; N_BLOCKS]);
+
 /// Every stack of a tree with its samples, sorted.
-fn stacks(tree: &Tree, symbols: &Symbols) -> Vec<(String, u64, u64)> {
+fn stacks(tree: &Tree, symbols: &Symbols, blocks: &BlockCounts) -> Vec<CountedByBlock> {
     let nodes = tree.nodes();
-    let counted = nodes.iter().filter(|node| node.self_samples > 0);
-    let stacks = counted.map(|node| {
+    let counted = nodes.iter().enumerate();
+    let counted = counted.filter(|(_, node)| node.self_samples > 0);
+    let stacks = counted.map(|(number, node)| {
         let path = std::iter::successors(Some(node), |node| nodes.get(node.parent? as usize));
         let image = |frame| symbols.strings.of(symbols.functions.of(frame).image);
         let names = path.map(|node| image(node.frame).into_raw().to_owned());
-        (names.collect(), node.self_samples, node.self_weight)
+        let count = |nodes: &Vec<SampleCount>| nodes.get(number).copied().unwrap_or_default();
+        let counts: Vec<SampleCount> = blocks.nodes.iter().map(count).collect();
+        let counts = counts.try_into().unwrap();
+        (names.collect(), node.self_samples, node.self_weight, counts)
     });
-    let mut stacks: Vec<_> = stacks.collect();
-    stacks.sort();
+    let mut stacks: Vec<CountedByBlock> = stacks.collect();
+    stacks.sort_unstable_by(|one, other| one.0.cmp(&other.0));
     stacks
 }
 
@@ -116,7 +128,8 @@ fn the_same_is_counted_however_many_stacks_have_room() {
     let reader = Reader::open(&path).unwrap();
     let (locator, filter) = (Locator::default(), Filter::default());
     let recording = Recording::open(&reader, &locator, SampleOrder::Any).unwrap();
-    let query = Query::of(&recording, &filter, WantedFrames::All, First::Own).unwrap();
+    let mut query = Query::of(&recording, &filter, WantedFrames::All, First::Own).unwrap();
+    query.blocks = Blocks::of(&(0..=SAMPLES), 5);
     let grouping = Grouping::of(&recording, &GroupBy::default()).unwrap();
     let n_chunks = recording.index.chunks.len();
     assert!(n_chunks > 3, "{n_chunks}");
@@ -129,16 +142,27 @@ fn the_same_is_counted_however_many_stacks_have_room() {
         let counted = count_stacks(&query, &grouping, request, room, &mut |_| {});
         let (symbols, mut counts) = counted.unwrap();
         let event = counts.tallies.pop().unwrap().into_parts();
-        let sums = (event.samples, event.weight);
-        (sums, stacks(&event.tree, &symbols))
+        let blocks = counts.blocks.pop().unwrap();
+        let sums = (event.samples, event.weight, blocks.totals.clone());
+        (sums, stacks(&event.tree, &symbols, &blocks))
     };
     assert_eq!((left(0), left(ROOM)), (n_chunks, 0));
     let (sums, all) = counted(ROOM);
-    assert_eq!(sums, (SAMPLES, SAMPLES * (SAMPLES + 1) / 2));
+    let (samples, weight, totals) = &sums;
+    assert_eq!((*samples, *weight), (SAMPLES, SAMPLES * (SAMPLES + 1) / 2));
+    let of_blocks = totals.iter().map(|total| total.samples);
+    assert_eq!(of_blocks.sum::<u64>(), SAMPLES);
     assert_eq!(all.len() as u64, SAMPLES / 3);
-    assert!(all.iter().all(|&(_, samples, _)| samples == 3));
+    for (_, samples, weight, blocks) in &all {
+        assert_eq!(*samples, 3);
+        assert_eq!(blocks.iter().map(|block| block.samples).sum::<u64>(), 3);
+        assert_eq!(
+            blocks.iter().map(|block| block.weight).sum::<u64>(),
+            *weight
+        );
+    }
     // A byte for each thread: one chunk.
     for room in [0, threads::n_cpus(), 300_000] {
-        assert_eq!(counted(room), (sums, all.clone()), "{room}");
+        assert_eq!(counted(room), (sums.clone(), all.clone()), "{room}");
     }
 }

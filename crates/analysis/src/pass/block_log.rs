@@ -1,0 +1,146 @@
+//! Counts of numbered things by block of time, small enough for millions of things.
+//!
+//! Samples come nearly in order of time. So a thread counts one block at a time in place, and what a block counted is
+//! written down, a few bytes for each thing, when samples of another one come.
+
+use rprof_profile::SampleCount;
+use std::borrow::Cow;
+
+/// What numbered things counted, by block.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BlockLog {
+    /// The block at hand.
+    block: u32,
+    /// What was counted in it, by number.
+    current: Vec<SampleCount>,
+    /// The numbers that have something there.
+    touched: Vec<u32>,
+    /// Of other blocks: each with the number of its entries, and then these.
+    finished: Vec<u8>,
+}
+
+impl BlockLog {
+    /// Counts samples of a thing.
+    #[inline]
+    pub(super) fn add(&mut self, number: u32, block: u32, count: SampleCount) {
+        if block != self.block {
+            self.finish_block();
+            self.block = block;
+        }
+        let at = number as usize;
+        if self.current.len() <= at {
+            self.current.resize(at + 1, SampleCount::default());
+        }
+        let sum = &mut self.current[at];
+        if sum.samples == 0 {
+            self.touched.push(number);
+        }
+        sum.add(count);
+    }
+
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.current) + size_of_val(&*self.touched) + self.finished.len()
+    }
+
+    #[cold]
+    fn finish_block(&mut self) {
+        if self.touched.is_empty() {
+            return;
+        }
+        put(&mut self.finished, self.block.into());
+        put(&mut self.finished, self.touched.len() as u64);
+        for number in self.touched.drain(..) {
+            let count = std::mem::take(&mut self.current[number as usize]);
+            put(&mut self.finished, number.into());
+            put(&mut self.finished, count.samples);
+            put(&mut self.finished, count.weight);
+        }
+    }
+
+    /// All of a thing together, by number.
+    pub(super) fn totals(&self) -> Cow<'_, [SampleCount]> {
+        if self.finished.is_empty() {
+            return Cow::Borrowed(&self.current);
+        }
+        let mut totals = self.current.clone();
+        self.for_each_finished(|number, _, count| totals[number as usize].add(count));
+        Cow::Owned(totals)
+    }
+
+    /// Calls `visit` with each number, block and what was counted there: what was counted in one block may come in parts.
+    pub(super) fn for_each(&self, mut visit: impl FnMut(u32, u32, SampleCount)) {
+        self.for_each_finished(&mut visit);
+        for &number in &self.touched {
+            visit(number, self.block, self.current[number as usize]);
+        }
+    }
+
+    fn for_each_finished(&self, mut visit: impl FnMut(u32, u32, SampleCount)) {
+        let mut left = &*self.finished;
+        let number = |left: &mut &[u8]| u32::try_from(take(left)).unwrap_or(u32::MAX);
+        while !left.is_empty() {
+            let block = number(&mut left);
+            for _ in 0..take(&mut left) {
+                let number = number(&mut left);
+                let samples = take(&mut left);
+                let weight = take(&mut left);
+                visit(number, block, SampleCount { samples, weight });
+            }
+        }
+    }
+}
+
+/// Writes a number down, seven bits to a byte; the highest bit says that more follow.
+fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number.to_le_bytes()[0] | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number.to_le_bytes()[0]);
+}
+
+/// Takes the next number.
+fn take(left: &mut &[u8]) -> u64 {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let Some((&byte, rest)) = left.split_first() else {
+            break;
+        };
+        *left = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            break;
+        }
+    }
+    number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn what_is_counted_is_what_was_added(
+            added in proptest::collection::vec((0..20u32, 0..4u32, any::<u64>()), 0..200)
+        ) {
+            let mut log = BlockLog::default();
+            let mut expected: BTreeMap<(u32, u32), SampleCount> = BTreeMap::new();
+            let mut totals: BTreeMap<u32, SampleCount> = BTreeMap::new();
+            for (number, block, weight) in added {
+                log.add(number, block, SampleCount::one(weight));
+                expected.entry((number, block)).or_default().add(SampleCount::one(weight));
+                totals.entry(number).or_default().add(SampleCount::one(weight));
+            }
+            let mut found: BTreeMap<(u32, u32), SampleCount> = BTreeMap::new();
+            log.for_each(|number, block, count| found.entry((number, block)).or_default().add(count));
+            prop_assert_eq!(found, expected);
+            for (number, total) in (0..).zip(&*log.totals()) {
+                prop_assert_eq!(*total, totals.get(&number).copied().unwrap_or_default());
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What a thread kept, counted by function, now that locations have names.
+
+use super::ThreadStacks;
+use crate::pass::counts::{Counts, group_number, is_counted};
+use crate::symbolize::Symbols;
+use rprof_profile::SampleCount;
+
+/// Where a kept stack was counted.
+#[derive(Clone, Copy)]
+struct CountedStack {
+    event: usize,
+    /// `None` if it is not shown.
+    node: Option<u32>,
+    /// Whether it counts for the totals only now.
+    in_total: bool,
+}
+
+impl ThreadStacks {
+    pub(super) fn add_to(&self, counts: &mut Counts, symbols: &Symbols) {
+        for (tally, event) in counts.tallies.iter_mut().zip(&self.events) {
+            tally.add_samples(event.samples, event.weight);
+        }
+        let locations = self.locations.iter();
+        let numbers: Vec<u32> = locations.map(|&one| symbols.number(one)).collect();
+        let mut path = Path::default();
+        let mut start = 0;
+        let totals = self.kept.counts.totals();
+        let mut counted = Vec::new();
+        for (stack, &count) in self.kept.stacks.iter().zip(&*totals) {
+            let frames = self.kept.locations.get(start..stack.end);
+            start = stack.end;
+            let frames = frames.unwrap_or_default().iter();
+            let frames = frames.filter_map(|&one| numbers.get(one as usize).copied());
+            let place = self.add_stack((stack.group, frames, count), (counts, symbols), &mut path);
+            if !self.blocks.is_empty() {
+                counted.push(place);
+            }
+        }
+        self.add_blocks(counts, &counted);
+    }
+
+    /// Counts a stack, given by its group and its locations, with its samples.
+    #[inline]
+    fn add_stack(
+        &self,
+        (group, mut frames, count): (
+            u64,
+            impl DoubleEndedIterator<Item = u32> + Clone,
+            SampleCount,
+        ),
+        (counts, symbols): (&mut Counts, &Symbols),
+        path: &mut Path,
+    ) -> Option<CountedStack> {
+        let innermost = frames.clone().next()?;
+        let event = usize::try_from(group >> 32).unwrap_or(usize::MAX);
+        let key = self.events.get(event).map(|event| &event.groups);
+        let &key = key.and_then(|groups| groups.get(group_number(group) as usize))?;
+        let tally = counts.tallies.get_mut(event)?;
+        let mut counted = CountedStack {
+            event,
+            node: None,
+            in_total: symbols.adds_to_totals(innermost),
+        };
+        if !is_counted((symbols, innermost), tally, &key, count) {
+            return Some(counted);
+        }
+        let image = symbols.unnamed_image(innermost);
+        counts.unnamed.add(image, count.weight);
+        let number = tally.group(key);
+        path.turn_to(group, frames.by_ref().rev(), |outer, location| {
+            let frames = symbols.frames(location).iter().rev().copied();
+            tally.extend_stack(outer, number, frames)
+        });
+        counted.node = path.innermost();
+        if let Some(node) = counted.node {
+            tally.count(node, count);
+        }
+        Some(counted)
+    }
+
+    /// Adds what blocks counted, now that it is known where each stack was.
+    fn add_blocks(&self, counts: &mut Counts, counted: &[Option<CountedStack>]) {
+        for (all, blocks) in counts.blocks.iter_mut().zip(&self.blocks) {
+            for (block, &count) in (0..).zip(&blocks.totals) {
+                all.add_samples(block, count);
+            }
+        }
+        if counted.is_empty() {
+            return;
+        }
+        self.kept.counts.for_each(|stack, block, count| {
+            let Some(&Some(stack)) = counted.get(stack as usize) else {
+                return;
+            };
+            let Some(blocks) = counts.blocks.get_mut(stack.event) else {
+                return;
+            };
+            if stack.in_total {
+                blocks.add_samples(block, count);
+            }
+            if let Some(node) = stack.node {
+                blocks.count(block, node, count);
+            }
+        });
+    }
+}
+
+/// The stack added last, outermost first: the next one mostly begins with the same frames.
+#[derive(Default)]
+struct Path {
+    group: u64,
+    /// Locations, each with the node of its innermost frame.
+    steps: Vec<(u32, Option<u32>)>,
+}
+
+impl Path {
+    /// Makes it the path of another stack; `step` says the node of a location below another.
+    fn turn_to(
+        &mut self,
+        group: u64,
+        locations: impl Iterator<Item = u32>,
+        mut step: impl FnMut(Option<u32>, u32) -> Option<u32>,
+    ) {
+        if self.group != group {
+            self.steps.clear();
+            self.group = group;
+        }
+        let mut n_same = 0;
+        for location in locations {
+            let known = self.steps.get(n_same).map(|&(known, _)| known);
+            if known != Some(location) {
+                self.steps.truncate(n_same);
+                let node = step(self.innermost(), location);
+                self.steps.push((location, node));
+            }
+            n_same += 1;
+        }
+        self.steps.truncate(n_same);
+    }
+
+    fn innermost(&self) -> Option<u32> {
+        self.steps.last().and_then(|&(_, node)| node)
+    }
+}

@@ -1,0 +1,88 @@
+//! Instructions with the samples that are in them.
+
+use crate::listed::{CountedEvent, Disassembled, ListedInstruction, ListedPart};
+use crate::{flow, operand, skid};
+use rprof_profile::SampleCount;
+use rprof_profile::code::CodeEvent;
+
+/// The parts and their instructions, without counts.
+pub(crate) fn listed(function: &Disassembled<'_>) -> (Vec<ListedPart>, Vec<ListedInstruction>) {
+    let (mut parts, mut all) = (Vec::new(), Vec::new());
+    let n_events = function.code.events.len();
+    for (part, instructions) in function.code.parts.iter().zip(function.instructions) {
+        let start = all.len();
+        for instruction in instructions {
+            let offset = instruction.address.wrapping_sub(part.address);
+            let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+            let end = offset.saturating_add(instruction.len.into());
+            let bytes = part.bytes.get(offset..end).unwrap_or_default();
+            all.push(ListedInstruction {
+                instruction: instruction.clone(),
+                text: operand::named(instruction, function.names, &function.code.parts),
+                bytes: bytes.to_vec(),
+                counts: vec![SampleCount::default(); n_events],
+                line: None,
+                chain: None,
+                target: None,
+            });
+        }
+        parts.push(ListedPart {
+            symbol: part.symbol.clone(),
+            address: part.address,
+            instructions: start..all.len(),
+        });
+    }
+    (parts, all)
+}
+
+/// Puts an event's samples at the instructions that they are in.
+pub(crate) fn counted(
+    event: &CodeEvent,
+    number: usize,
+    instructions: &mut [ListedInstruction],
+) -> CountedEvent {
+    let mut listed = CountedEvent {
+        name: event.name.clone(),
+        kind: event.kind,
+        precise_ip: event.precise_ip,
+        skid: skid::of(event),
+        local: SampleCount::default(),
+        all: event.all,
+        outside: SampleCount::default(),
+        within: SampleCount::default(),
+    };
+    let places = flow::by_address(instructions);
+    for &(address, count) in &event.counts {
+        listed.local += count;
+        let at = flow::covering(&places, instructions, address);
+        let found = at.and_then(|at| instructions.get_mut(at));
+        match found {
+            Some(found) => {
+                if found.instruction.address != address {
+                    listed.within += count;
+                }
+                if let Some(own) = found.counts.get_mut(number) {
+                    *own += count;
+                }
+            }
+            None => listed.outside += count,
+        }
+    }
+    listed
+}
+
+/// What is said of samples that are not at an instruction's start.
+pub(crate) fn misplaced(event: &CountedEvent) -> Option<String> {
+    let said = |n: u64, what: &str| match n {
+        0 => None,
+        1 => Some(format!("1 sample of {} is {what}", event.name)),
+        _ => Some(format!("{n} samples of {} are {what}", event.name)),
+    };
+    let within = said(
+        event.within.samples,
+        "within an instruction, not at its start: this may not be the code that ran, or data lies in it",
+    );
+    let outside = said(event.outside.samples, "at no instruction that is shown");
+    let all: Vec<String> = within.into_iter().chain(outside).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}

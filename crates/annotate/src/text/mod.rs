@@ -1,0 +1,253 @@
+//! A listing as text.
+
+mod folding;
+mod gutter;
+mod rows;
+mod summary;
+
+use crate::listing::CodeListing;
+use rprof_base::{Counted, Share};
+use rprof_profile::SampleCount;
+use rprof_profile::text::{Fit, at_right, colored};
+use rprof_untrusted::printable;
+use std::io::{self, Write};
+
+pub(crate) use summary::{ShortNames, hottest};
+
+/// How a listing is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextOptions {
+    /// What has rows.
+    pub by: By,
+    /// What jumps are drawn with.
+    pub drawing: Drawing,
+    /// What is left out of what has no samples.
+    pub folding: Folding,
+    /// Whether instructions have their bytes beside them.
+    pub has_bytes: bool,
+    /// Whether the hottest functions and lines stand above the code.
+    pub has_summary: bool,
+    /// Whether percentages and comments have colours.
+    pub colors: bool,
+    /// Where lines are cut; nowhere if `None`.
+    pub fit: Option<Fit>,
+}
+
+impl Default for TextOptions {
+    fn default() -> Self {
+        Self {
+            by: By::Instructions,
+            drawing: Drawing::Ascii,
+            folding: Folding::Automatic,
+            has_bytes: false,
+            has_summary: true,
+            colors: false,
+            fit: None,
+        }
+    }
+}
+
+/// What has rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum By {
+    /// Instructions, with source lines between them.
+    #[default]
+    Instructions,
+    /// Instructions alone.
+    InstructionsOnly,
+    /// Source lines alone.
+    Lines,
+}
+
+/// What jumps are drawn with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Drawing {
+    /// They are not drawn.
+    None,
+    /// Signs of ASCII.
+    #[default]
+    Ascii,
+    /// Box characters.
+    Boxes,
+}
+
+/// What is left out of instructions without samples; how many are is said in their place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Folding {
+    /// Nothing, but in a function of more than [`Self::MANY`] instructions all but [`Self::AROUND`] around samples.
+    #[default]
+    Automatic,
+    /// Nothing.
+    Off,
+    /// All but this many before and after those with samples.
+    Around(usize),
+}
+
+impl Folding {
+    /// More instructions than this are folded unless asked otherwise.
+    pub const MANY: usize = 2000;
+    /// Instructions around samples that stay then.
+    pub const AROUND: usize = 10;
+}
+
+/// Writes what one function has: what was counted, what is to be known of it, the hottest places, the code.
+///
+/// # Errors
+/// The writer's.
+pub fn write_text(
+    listing: &CodeListing,
+    options: &TextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let page = Page::of(listing, options);
+    for line in heading(listing) {
+        writeln!(out, "{line}")?;
+    }
+    writeln!(out)?;
+    if options.has_summary {
+        page.write_summary(out)?;
+    }
+    page.write_rows(out)
+}
+
+/// Writes the code only.
+pub(crate) fn write_text_code(
+    listing: &CodeListing,
+    options: &TextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    Page::of(listing, options).write_rows(out)
+}
+
+/// What stands above a function: what was counted, and what is to be known of it.
+pub(crate) fn heading(listing: &CodeListing) -> Vec<String> {
+    let (name, image) = (printable(&listing.name), printable(&listing.image));
+    let mut lines = vec![format!("{name} in {image}")];
+    for (number, event) in listing.events.iter().enumerate() {
+        let column = match listing.events.len() {
+            1 => String::new(),
+            _ => format!("({}) ", number + 1),
+        };
+        let samples = Counted::new(event.local.samples, "sample", "samples");
+        let share = Share::of(event.local.weight, event.all.weight);
+        let name = printable(&event.name);
+        lines.push(format!("{column}{samples} of {name}, {share}% of all"));
+    }
+    if listing.file != listing.image && !listing.file.is_empty() {
+        lines.push(format!("code read from {}", printable(&listing.file)));
+    }
+    for note in &listing.notes {
+        lines.push(format!("note: {}", printable(note)));
+    }
+    for event in &listing.events {
+        if let Some(skid) = event.skid {
+            lines.push(format!("note: {}: {skid}", printable(&event.name)));
+        }
+    }
+    if listing.jumps.n_hidden > 0 {
+        let jumps = Counted::new(listing.jumps.n_hidden as u64, "jump is", "jumps are");
+        lines.push(format!("note: {jumps} not drawn: there is no room"));
+    }
+    lines.push(format!("percent: {}", listing.percent_type.word()));
+    lines
+}
+
+/// What all lines of a listing share.
+#[derive(Debug)]
+pub(crate) struct Page<'l> {
+    pub(crate) listing: &'l CodeListing,
+    options: &'l TextOptions,
+    names: ShortNames,
+}
+
+impl<'l> Page<'l> {
+    /// Columns of a percentage, as perf has them.
+    const PERCENT: usize = 8;
+
+    fn of(listing: &'l CodeListing, options: &'l TextOptions) -> Self {
+        Self {
+            listing,
+            options,
+            names: ShortNames::of(&listing.places),
+        }
+    }
+
+    fn write_rows(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self.options.by {
+            By::Instructions | By::InstructionsOnly => self.write_code(out),
+            By::Lines => self.write_lines(out),
+        }
+    }
+
+    /// Columns before a row's text.
+    fn shares_width(&self) -> usize {
+        self.listing.events.len() * Self::PERCENT + 3
+    }
+
+    fn separator(&self) -> &'static str {
+        match self.options.drawing {
+            Drawing::Boxes => " \u{2502} ",
+            Drawing::None | Drawing::Ascii => " : ",
+        }
+    }
+
+    /// Percentages of counts, in their columns; nothing where nothing was counted.
+    fn shares(&self, counts: &[SampleCount]) -> String {
+        let events = 0..self.listing.events.len();
+        let cells = events.map(|event| {
+            let count = counts.get(event).copied().unwrap_or_default();
+            if count == SampleCount::default() {
+                return " ".repeat(Self::PERCENT);
+            }
+            let share = self.listing.share(event, count);
+            let cell = at_right(&share.to_string(), Self::PERCENT);
+            match self.options.colors {
+                true => colored(&cell, share),
+                false => cell,
+            }
+        });
+        cells.collect::<String>() + self.separator()
+    }
+
+    /// The same within a text.
+    fn shares_in_words(&self, counts: &[SampleCount]) -> String {
+        words(self.listing, counts)
+    }
+
+    /// A text that begins in a column, cut to the line's end.
+    fn fitted(&self, text: &str, column: usize) -> String {
+        match self.options.fit {
+            Some(fit) => fit.cut(text, fit.room(column)).into_owned(),
+            None => text.to_owned(),
+        }
+    }
+
+    /// What is not code.
+    fn dim(&self, text: &str) -> String {
+        match self.options.colors && !text.is_empty() {
+            true => format!("\x1b[2m{text}\x1b[0m"),
+            false => text.to_owned(),
+        }
+    }
+
+    /// Names of the columns.
+    fn write_columns(&self, what: &str, out: &mut dyn Write) -> io::Result<()> {
+        let n_events = self.listing.events.len();
+        let cells = (1..=n_events).map(|number| {
+            let name = match n_events {
+                1 => "Percent".to_owned(),
+                _ => format!("% ({number})"),
+            };
+            at_right(&name, Self::PERCENT)
+        });
+        let cells: String = cells.collect();
+        writeln!(out, "{cells}{}{what}", self.separator())
+    }
+}
+
+/// Percentages of counts, by event.
+pub(crate) fn words(listing: &CodeListing, counts: &[SampleCount]) -> String {
+    let shares = counts.iter().enumerate();
+    let shares = shares.map(|(event, &count)| format!("{}%", listing.share(event, count)));
+    shares.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,217 @@
+//! The code, row by row.
+
+use super::folding::folded;
+use super::gutter::Gutter;
+use super::{By, Page};
+use crate::listed::ListedInstruction;
+use crate::listing::ListingRow;
+use rprof_base::Counted;
+use rprof_profile::SampleCount;
+use rprof_profile::text::{at_right, padded, width};
+use rprof_untrusted::printable;
+use std::io::{self, Write};
+use std::ops::Range;
+
+/// Most bytes of an instruction that stand beside it; x86 has up to 15, most of them fewer.
+const BYTES: usize = 10;
+
+/// What rows of code share.
+struct Columns<'l> {
+    gutter: Gutter<'l>,
+    /// Columns of an address.
+    address: usize,
+}
+
+impl Page<'_> {
+    pub(super) fn write_code(&self, out: &mut dyn Write) -> io::Result<()> {
+        let listing = self.listing;
+        let addresses = listing.instructions.iter();
+        let last = addresses.map(|it| it.instruction.address).max();
+        let columns = Columns {
+            gutter: Gutter::of(&listing.jumps, self.options.drawing),
+            address: format!("{:x}", last.unwrap_or(0)).len(),
+        };
+        let folded = folded(listing, self.options.folding);
+        // The instruction that comes next.
+        let mut next = 0;
+        self.write_columns("Instructions", out)?;
+        for &row in &listing.rows {
+            if let ListingRow::Part(part) = row {
+                next = self.write_part(part, out)?;
+                continue;
+            }
+            let range = left_out(&folded, self.place(row, next));
+            let ListingRow::Instruction(at) = row else {
+                if let Some(said) = self
+                    .said(row)
+                    .filter(|_| range.is_none() || self.is_kept(row))
+                {
+                    self.write_between(&said, &columns.gutter.between(next..next), out)?;
+                }
+                continue;
+            };
+            next = at + 1;
+            match (range, listing.instructions.get(at)) {
+                (None, Some(listed)) => self.write_instruction(listed, at, &columns, out)?,
+                (Some(range), _) if range.end == next => {
+                    let n = Counted::new(range.len() as u64, "instruction", "instructions");
+                    let said = format!("... {n} without samples");
+                    self.write_between(&said, &columns.gutter.between(range), out)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The instruction that a row is at.
+    fn place(&self, row: ListingRow, next: usize) -> usize {
+        let loops = &self.listing.loops;
+        match row {
+            ListingRow::LoopStart(number) => loops.get(number).map_or(next, |it| it.span.0),
+            ListingRow::LoopEnd(number) => loops.get(number).map_or(next, |it| it.span.1),
+            ListingRow::Instruction(at) => at,
+            ListingRow::Part(_) | ListingRow::Chain(_) | ListingRow::Line { .. } => next,
+        }
+    }
+
+    /// Whether a row stays though what is around it is left out: of loops with samples, ends are shown, too.
+    fn is_kept(&self, row: ListingRow) -> bool {
+        let (ListingRow::LoopStart(number) | ListingRow::LoopEnd(number)) = row else {
+            return false;
+        };
+        let counts = self.listing.loops.get(number).map(|it| &it.counts[..]);
+        let mut counts = counts.unwrap_or_default().iter();
+        counts.any(|&count| count != SampleCount::default())
+    }
+
+    /// Writes the heading of a part; its first instruction comes next.
+    fn write_part(&self, number: usize, out: &mut dyn Write) -> io::Result<usize> {
+        let Some(part) = self.listing.parts.get(number) else {
+            return Ok(0);
+        };
+        let counts = match self.listing.parts.len() {
+            1 => self.shares(&[]),
+            _ => self.shares(&self.listing.sum(part.instructions.clone())),
+        };
+        let symbol = self.fitted(&printable(&part.symbol), self.shares_width() + 20);
+        writeln!(out, "{counts}{:x} <{symbol}>:", part.address)?;
+        Ok(part.instructions.start)
+    }
+
+    fn write_between(&self, said: &str, gutter: &str, out: &mut dyn Write) -> io::Result<()> {
+        let said = self.fitted(said, self.shares_width() + width(gutter));
+        let line = self.shares(&[]) + gutter + &self.dim(&said);
+        writeln!(out, "{}", line.trim_end())
+    }
+
+    fn write_instruction(
+        &self,
+        listed: &ListedInstruction,
+        at: usize,
+        columns: &Columns<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let address = format!("{:x}", listed.instruction.address);
+        let mut line = self.shares(&listed.counts);
+        line += &columns.gutter.beside(at);
+        line += &at_right(&address, columns.address);
+        line += ":   ";
+        let mut taken =
+            self.shares_width() + columns.gutter.width() + columns.address.max(address.len()) + 4;
+        if self.options.has_bytes {
+            let bytes = listed.bytes.iter().map(|byte| format!("{byte:02x} "));
+            let bytes = padded(&bytes.collect::<String>(), BYTES * 3 + 1);
+            taken += width(&bytes);
+            line += &bytes;
+        }
+        let text = self.fitted(&listed.text, taken);
+        line += &match text.split_once("        # ") {
+            Some((code, comment)) => format!("{code}{}", self.dim(&format!("        # {comment}"))),
+            None => text,
+        };
+        writeln!(out, "{}", line.trim_end())
+    }
+
+    /// What a row says that is not an instruction.
+    fn said(&self, row: ListingRow) -> Option<String> {
+        let listing = self.listing;
+        match row {
+            ListingRow::Line { .. } | ListingRow::Chain(_)
+                if self.options.by != By::Instructions =>
+            {
+                None
+            }
+            ListingRow::Line { line, end } => self.line_in_code(line, end),
+            ListingRow::Chain(chain) => {
+                let frames = &listing.places.chains.get(chain)?.0;
+                let mut said = String::new();
+                for (number, frame) in frames.iter().enumerate() {
+                    let function = printable(&frame.function);
+                    let place = frame.line.as_ref();
+                    let place =
+                        place.map(|(file, line)| format!(" at {}", self.names.line(file, *line)));
+                    let place = place.unwrap_or_default();
+                    match number {
+                        0 => said += &format!("in {function}"),
+                        _ => said += &format!(", inlined into {function}{place}"),
+                    }
+                }
+                Some(said)
+            }
+            ListingRow::LoopStart(number) => {
+                let found = listing.loops.get(number)?;
+                let outer = found.parent.map(|outer| format!(" in loop {}", outer + 1));
+                let outer = outer.unwrap_or_default();
+                let n = found
+                    .ranges
+                    .iter()
+                    .map(ExactSizeIterator::len)
+                    .sum::<usize>();
+                let n = Counted::new(n as u64, "instruction", "instructions");
+                let shares = self.shares_in_words(&found.counts);
+                let head = listing.instructions.get(found.head)?.instruction.address;
+                let entered = match found.head == found.span.0 {
+                    true => String::new(),
+                    false => format!(", entered at {head:x}"),
+                };
+                Some(format!(
+                    "loop {}{outer}: {shares} ({n}{entered})",
+                    number + 1
+                ))
+            }
+            ListingRow::LoopEnd(number) => Some(format!("end of loop {}", number + 1)),
+            ListingRow::Part(_) | ListingRow::Instruction(_) => None,
+        }
+    }
+
+    /// A line above its instructions: the share is of these only.
+    fn line_in_code(&self, line: usize, end: usize) -> Option<String> {
+        let place = self.listing.places.lines.get(line)?;
+        let before = |at: &usize| {
+            let before = self.listing.instructions.get(*at);
+            before.is_some_and(|it| it.line == Some(line))
+        };
+        let mut start = end;
+        while start > 0 && before(&(start - 1)) {
+            start -= 1;
+        }
+        let counts = self.listing.sum(start..end);
+        let shares = match counts.iter().any(|&count| count != SampleCount::default()) {
+            true => format!(" [{}]", self.shares_in_words(&counts)),
+            false => String::new(),
+        };
+        let name = self.names.line(&place.file, place.line);
+        let text = place.text.as_deref().unwrap_or_default();
+        Some(format!("{name}{shares}  {text}"))
+    }
+}
+
+/// The range that an instruction is left out with.
+fn left_out(folded: &[Range<usize>], at: usize) -> Option<Range<usize>> {
+    let after = folded.partition_point(|range| range.end <= at);
+    folded
+        .get(after)
+        .filter(|range| range.contains(&at))
+        .cloned()
+}

@@ -1,0 +1,183 @@
+//! The hottest functions and lines above the code; lines alone.
+
+use super::Page;
+use crate::places::{FileLine, Places};
+use rprof_base::Counted;
+use rprof_profile::SampleCount;
+use rprof_profile::text::at_right;
+use rprof_untrusted::printable;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// Rows of a table above the code.
+const MOST: usize = 10;
+
+/// Files by as many of the last parts of their paths as tell them apart.
+#[derive(Debug, Default)]
+pub(crate) struct ShortNames(BTreeMap<String, String>);
+
+impl ShortNames {
+    pub(crate) fn of(places: &Places) -> Self {
+        let files = places.files.iter().map(|file| file.file.as_str());
+        let mut open: Vec<&str> = files.collect();
+        let mut names = BTreeMap::new();
+        let longest = open.iter().map(|file| file.split('/').count()).max();
+        for n_parts in 1..=longest.unwrap_or(0) {
+            let mut n_with: BTreeMap<&str, usize> = BTreeMap::new();
+            for file in &open {
+                *n_with.entry(end(file, n_parts)).or_default() += 1;
+            }
+            open.retain(|file| {
+                let is_alone = n_with.get(end(file, n_parts)) == Some(&1);
+                if is_alone {
+                    names.insert((*file).to_owned(), end(file, n_parts).to_owned());
+                }
+                !is_alone
+            });
+        }
+        Self(names)
+    }
+
+    /// A file's name.
+    pub(crate) fn file(&self, file: &str) -> String {
+        let known = self.0.get(file).map(String::as_str);
+        // Files of calls only: they have no instruction of their own.
+        let name = known.unwrap_or_else(|| end(file, 1));
+        printable(name).into_owned()
+    }
+
+    /// A line as `file:line`.
+    pub(crate) fn line(&self, file: &str, line: u32) -> String {
+        format!("{}:{line}", self.file(file))
+    }
+}
+
+/// The last parts of a path.
+fn end(path: &str, n_parts: usize) -> &str {
+    let slash = path.rmatch_indices('/').nth(n_parts.saturating_sub(1));
+    slash.map_or(path, |(at, _)| path.get(at + 1..).unwrap_or(path))
+}
+
+/// Numbers of counts that are not zero: those that the first events have most of first.
+pub(crate) fn hottest<'c>(all: impl Iterator<Item = (usize, &'c [SampleCount])>) -> Vec<usize> {
+    let mut found: Vec<(usize, Vec<u64>)> = all
+        .filter(|(_, counts)| counts.iter().any(|&count| count != SampleCount::default()))
+        .map(|(number, counts)| (number, counts.iter().map(|count| count.weight).collect()))
+        .collect();
+    found.sort_by(|(one, left), (other, right)| right.cmp(left).then(one.cmp(other)));
+    found.into_iter().map(|(number, _)| number).collect()
+}
+
+impl Page<'_> {
+    pub(super) fn write_summary(&self, out: &mut dyn Write) -> io::Result<()> {
+        let places = &self.listing.places;
+        if places.has_inlined() {
+            let all = places.inlined.iter().map(|it| &it.counts[..]);
+            let rows = hottest(all.enumerate()).into_iter().filter_map(|number| {
+                let found = places.inlined.get(number)?;
+                let function = printable(&found.function);
+                let inlined = if found.is_inlined { " (inlined)" } else { "" };
+                Some((found.counts.clone(), format!("{function}{inlined}")))
+            });
+            self.write_table("Functions", &rows.collect::<Vec<_>>(), out)?;
+        }
+        let all = places.lines.iter().map(|it| &it.counts[..]);
+        let rows = hottest(all.enumerate()).into_iter().filter_map(|number| {
+            let found = places.lines.get(number)?;
+            let name = self.names.line(&found.file, found.line);
+            let text = found.text.as_deref().unwrap_or_default().trim();
+            Some((found.counts.clone(), format!("{name}  {text}")))
+        });
+        let mut rows: Vec<_> = rows.collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        if places
+            .no_line
+            .iter()
+            .any(|&count| count != SampleCount::default())
+        {
+            rows.push((places.no_line.clone(), "(no line)".to_owned()));
+        }
+        self.write_table("Lines", &rows, out)
+    }
+
+    fn write_table(
+        &self,
+        what: &str,
+        rows: &[(Vec<SampleCount>, String)],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        self.write_columns(what, out)?;
+        for (counts, text) in rows.iter().take(MOST) {
+            let text = self.fitted(text, self.shares_width());
+            writeln!(out, "{}{}", self.shares(counts), text.trim_end())?;
+        }
+        let rest = rows.get(MOST..).unwrap_or_default();
+        if !rest.is_empty() {
+            let n_events = self.listing.events.len();
+            let sums = crate::listed::sums(n_events, rest.iter().map(|(counts, _)| &counts[..]));
+            writeln!(out, "{}... {} more", self.shares(&sums), rest.len())?;
+        }
+        writeln!(out)
+    }
+
+    /// Lines alone, file by file.
+    pub(super) fn write_lines(&self, out: &mut dyn Write) -> io::Result<()> {
+        let places = &self.listing.places;
+        let all = places.lines.iter().map(|it| &it.counts[..]);
+        let hottest = hottest(all.enumerate()).first().copied();
+        let last = places.lines.iter().map(|it| it.line).max();
+        let columns = last.unwrap_or(0).to_string().len();
+        for file in &places.files {
+            self.write_columns(&printable(&file.file), out)?;
+            let mut next = None;
+            for line in &file.lines {
+                if next.is_some_and(|next| next != line.line) {
+                    writeln!(out, "{}...", self.shares(&[]))?;
+                }
+                self.write_line(line, columns, hottest, out)?;
+                next = line.line.checked_add(1);
+            }
+            writeln!(out)?;
+        }
+        if places
+            .no_line
+            .iter()
+            .any(|&count| count != SampleCount::default())
+        {
+            writeln!(out, "{}(no line)", self.shares(&places.no_line))?;
+        }
+        if places.lines.is_empty() {
+            let n = Counted::new(
+                self.listing.instructions.len() as u64,
+                "instruction",
+                "instructions",
+            );
+            writeln!(out, "no lines are known of its {n}")?;
+        }
+        Ok(())
+    }
+
+    fn write_line(
+        &self,
+        line: &FileLine,
+        columns: usize,
+        hottest: Option<usize>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let place = line
+            .place
+            .and_then(|place| self.listing.places.lines.get(place));
+        let counts = place.map_or(&[][..], |place| &place.counts);
+        let mark = match line.place.is_some() && line.place == hottest {
+            true => '>',
+            false => ' ',
+        };
+        let number = at_right(&line.line.to_string(), columns);
+        let text = line.text.as_deref().unwrap_or_default();
+        let text = self.fitted(text, self.shares_width() + columns + 4);
+        let line = format!("{}{mark} {number}  {text}", self.shares(counts));
+        writeln!(out, "{}", line.trim_end())
+    }
+}

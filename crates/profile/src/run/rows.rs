@@ -1,0 +1,135 @@
+//! The rows of a run, of the tree that stacks were counted in.
+
+use super::RunRow;
+use crate::{FrameId, Frames, SampleCount, Tree};
+use foldhash::fast::RandomState;
+use rprof_base::Interner;
+
+/// Stacks of one event that were counted by block of time.
+#[derive(Debug)]
+pub struct CountedBlocks<'a> {
+    /// All stacks.
+    pub tree: &'a Tree,
+    /// By block, what was counted at each node. Those at the end that counted nothing may be left out.
+    pub counts: Vec<Vec<SampleCount>>,
+    /// The group of a run by the number that nodes have.
+    pub groups: &'a [u32],
+    /// Whether sums with what functions called are wanted.
+    pub has_stacks: bool,
+}
+
+impl RunRow {
+    /// A row for each function of each group, with functions that only called others; in order of these.
+    pub fn all(counted: CountedBlocks<'_>, frames: &Frames) -> Vec<Self> {
+        let tree = counted.tree;
+        let n_blocks = counted.counts.len();
+        let mut rows: Interner<u32, Self, RandomState, (u32, FrameId)> = Interner::default();
+        let row_of_node = tree.nodes().iter().map(|node| {
+            let group = counted.groups.get(node.group as usize).copied();
+            let group = group.unwrap_or(u32::MAX);
+            rows.intern_with((group, node.frame), |&(group, frame)| Self {
+                group,
+                frame,
+                own: vec![SampleCount::default(); n_blocks],
+                with_children: match counted.has_stacks {
+                    true => vec![SampleCount::default(); n_blocks],
+                    false => Vec::new(),
+                },
+            })
+        });
+        let row_of_node: Vec<u32> = row_of_node.collect();
+        let mut rows = rows.into_values();
+        let hosts = tree.hosts(frames);
+        let mut firsts = Vec::new();
+        if counted.has_stacks {
+            let numbers = (&*row_of_node, rows.len());
+            tree.for_each_first(&tree.child_lists(), numbers, |row, node| {
+                firsts.push((row, node))
+            });
+        }
+        for (block, mut counts) in counted.counts.into_iter().enumerate() {
+            for (&count, &host) in counts.iter().zip(&hosts) {
+                let row = row_of_node[host as usize];
+                rows[row as usize].own[block].add(count);
+            }
+            if counted.has_stacks {
+                tree.add_callees(&mut counts);
+                for &(row, node) in &firsts {
+                    rows[row].with_children[block].add(counts[node]);
+                }
+            }
+        }
+        rows.sort_unstable_by_key(|row| (row.group, row.frame));
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Profile, Tally, testing};
+
+    /// Stacks, each with the weights of one sample in each block.
+    fn rows(stacks: &[(&str, [u64; 2])]) -> Vec<(String, [u64; 2], [u64; 2])> {
+        let mut profile = Profile::default();
+        let plain: Vec<(&str, u64)> = stacks.iter().map(|&(stack, _)| (stack, 0)).collect();
+        let mut tally: Tally<u32> = testing::tally(&mut profile, &plain);
+        let group = tally.group(0);
+        let mut counts = vec![Vec::new(); 2];
+        for &(stack, weights) in stacks {
+            let frames = stack
+                .split(';')
+                .map(|name| testing::frame(&mut profile, name));
+            let node = tally.extend_stack(None, group, frames).unwrap() as usize;
+            for (counts, weight) in counts.iter_mut().zip(weights) {
+                let len = counts.len().max(node + 1);
+                counts.resize(len, SampleCount::default());
+                counts[node].add(SampleCount::one(weight));
+            }
+        }
+        let tree = tally.into_parts().tree;
+        let counted = CountedBlocks {
+            tree: &tree,
+            counts,
+            groups: &[0],
+            has_stacks: true,
+        };
+        let rows = RunRow::all(counted, &profile.frames);
+        let weights = |counts: &[SampleCount]| [counts[0].weight, counts[1].weight];
+        let rows = rows.iter().map(|row| {
+            let name = profile.frames.of(row.frame).name.unwrap();
+            let name = profile.strings.of(name).raw().to_owned();
+            (name, weights(&row.own), weights(&row.with_children))
+        });
+        rows.collect()
+    }
+
+    #[test]
+    fn a_function_that_calls_itself_counts_once_in_each_block() {
+        let rows = rows(&[
+            ("main", [1, 0]),
+            ("main;walk;walk", [10, 20]),
+            ("main;walk", [100, 0]),
+        ]);
+        assert_eq!(
+            rows,
+            [
+                ("main".to_owned(), [1, 0], [111, 20]),
+                ("walk".to_owned(), [110, 20], [110, 20]),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_was_inlined_counts_for_its_host() {
+        let rows = rows(&[("main;+small;+tiny", [3, 4]), ("main;+small", [5, 0])]);
+        assert_eq!(
+            rows,
+            [
+                ("main".to_owned(), [8, 4], [8, 4]),
+                ("small".to_owned(), [0, 0], [8, 4]),
+                ("tiny".to_owned(), [0, 0], [3, 4]),
+            ]
+        );
+    }
+}
