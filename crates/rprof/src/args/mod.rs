@@ -1,5 +1,6 @@
 //! The arguments, with perf's names wherever perf has them.
 
+mod against;
 mod annotate;
 mod attached;
 mod columns;
@@ -34,6 +35,7 @@ mod strict;
 mod symbols;
 mod unknown;
 
+pub(crate) use against::AgainstArgs;
 pub(crate) use annotate::AnnotateArgs;
 pub(crate) use columns::ColumnArgs;
 pub(crate) use command::CommandArgs;

@@ -1,5 +1,6 @@
 //! One file for each sub-command: arguments to settings, and what to say.
 
+mod against;
 pub(crate) mod annotate;
 mod answerable;
 pub(crate) mod diff;
