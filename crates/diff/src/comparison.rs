@@ -5,7 +5,7 @@ use crate::compute::{Compute, Weights};
 use crate::error::DiffError;
 use crate::gate::{Condition, GateResult, Gates, level};
 use crate::judge::Judge;
-use crate::naming::{Matching, Naming};
+use crate::naming::{NameMatching, Naming};
 use crate::notes;
 use crate::per::{Divisor, Per};
 use crate::recordings::{Recordings, event_of};
@@ -36,7 +36,7 @@ pub struct CompareOptions {
     /// The share of false discoveries among what is marked, at most.
     pub alpha: f64,
     /// How functions are found to be the same.
-    pub matching: Matching,
+    pub matching: NameMatching,
     /// What rows are ordered by.
     pub compute: Compute,
     /// Rows go by what is computed, or by the share before.
