@@ -51,6 +51,7 @@ pub fn main() -> ExitCode {
         Command::StatReport(args) => cmd::stat::report(&args),
         Command::Report(args) => cmd::report::run(&args, paging),
         Command::Flame(args) => cmd::flame::run(&args, rights),
+        Command::Diff(args) => cmd::diff::run(&args, paging),
         Command::Export(args) => cmd::export::run(&args),
         Command::Script(args) => cmd::script::run(&args, paging),
         Command::Dump(args) => cmd::dump::run(&args, paging),

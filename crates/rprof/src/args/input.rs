@@ -49,7 +49,7 @@ pub(crate) struct InputArgs {
     no_demangle: bool,
 }
 
-fn parse_demangling(text: &str) -> Result<Demangling, String> {
+pub(super) fn parse_demangling(text: &str) -> Result<Demangling, String> {
     match text {
         "short" => Ok(Demangling::Short),
         "full" => Ok(Demangling::Full),

@@ -3,6 +3,7 @@
 mod attached;
 mod columns;
 mod command;
+mod diff;
 mod doctor;
 mod documented;
 mod examples;
@@ -33,6 +34,7 @@ mod unknown;
 
 pub(crate) use columns::ColumnArgs;
 pub(crate) use command::CommandArgs;
+pub(crate) use diff::{DiffArgs, DiffFormat};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use documented::documented;
 pub(crate) use export::{ExportArgs, ExportFormat};
@@ -126,6 +128,8 @@ pub(crate) enum Command {
     Report(Box<ReportArgs>),
     /// Draw a flame graph (SVG) of a recording, or of a command that is recorded first
     Flame(Box<FlameArgs>),
+    /// Compare recordings: what changed, and what is noise
+    Diff(Box<DiffArgs>),
     /// Write what other viewers read: Firefox Profiler, speedscope, pprof and more
     Export(ExportArgs),
     /// Print every sample, in order of time, as perf script does

@@ -1,6 +1,7 @@
 //! One file for each sub-command: arguments to settings, and what to say.
 
 mod answerable;
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod dump;
 mod event;
