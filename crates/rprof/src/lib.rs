@@ -50,6 +50,7 @@ pub fn main() -> ExitCode {
         Command::StatRecord(args) => cmd::stat::record(&args),
         Command::StatReport(args) => cmd::stat::report(&args),
         Command::Report(args) => cmd::report::run(&args, paging),
+        Command::Annotate(args) => cmd::annotate::run(&args, paging),
         Command::Flame(args) => cmd::flame::run(&args, rights),
         Command::Diff(args) => cmd::diff::run(&args, paging),
         Command::Export(args) => cmd::export::run(&args),

@@ -41,6 +41,23 @@ const REPORT: &[Example] = &[
     ("rprof report --stats", "samples, losses, ends of stacks"),
 ];
 
+const ANNOTATE: &[Example] = &[
+    (
+        "rprof annotate",
+        "the hottest functions, instruction by instruction",
+    ),
+    ("rprof annotate main", "one function, with its source lines"),
+    (
+        "rprof annotate -M intel --no-source 'Vec<*>::push'",
+        "a pattern, as Intel writes it",
+    ),
+    (
+        "rprof annotate memcpy --caller parse",
+        "only what parse called",
+    ),
+    ("rprof annotate main --by line", "source lines alone"),
+];
+
 const FLAME: &[Example] = &[
     ("rprof flame > flame.svg", "draws perf.data"),
     (
@@ -123,6 +140,10 @@ pub(super) fn of_report() -> String {
     text(REPORT)
 }
 
+pub(super) fn of_annotate() -> String {
+    text(ANNOTATE)
+}
+
 pub(super) fn of_flame() -> String {
     text(FLAME)
 }
@@ -162,7 +183,7 @@ mod tests {
 
     #[test]
     fn examples_can_be_typed() {
-        for examples in [RECORD, REPORT, FLAME, SCRIPT, DIFF, EXPORT] {
+        for examples in [RECORD, REPORT, ANNOTATE, FLAME, SCRIPT, DIFF, EXPORT] {
             for (line, _) in examples {
                 let parsed = Args::try_parse_from(words(line));
                 assert!(parsed.is_ok(), "{line}: {:?}", parsed.err());
@@ -180,6 +201,7 @@ mod tests {
         for (verb, examples) in [
             ("record", RECORD),
             ("report", REPORT),
+            ("annotate", ANNOTATE),
             ("flame", FLAME),
             ("script", SCRIPT),
             ("diff", DIFF),

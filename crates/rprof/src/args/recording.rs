@@ -97,7 +97,8 @@ mod tests {
                 Command::Script(args) => args.input.recording,
                 Command::Dump(args) | Command::Info(args) => args.recording,
                 Command::Symbols(args) => args.recording,
-                Command::Record(_)
+                Command::Annotate(_)
+                | Command::Record(_)
                 | Command::Stat(_)
                 | Command::StatRecord(_)
                 | Command::StatReport(_)

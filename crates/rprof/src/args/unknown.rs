@@ -43,7 +43,7 @@ const OF_REPORT: Tips = &[
             "--prefix",
             "--prefix-strip",
         ],
-        "leave it out: there is no annotation",
+        "rprof annotate has it",
     ),
     (&["--itrace"], "hardware traces are not decoded"),
     (
@@ -52,7 +52,7 @@ const OF_REPORT: Tips = &[
     ),
     (
         &["--percent-type"],
-        "use --percentage for what percentages are of; there is no annotation",
+        "use --percentage for what percentages are of; rprof annotate has --percent-type",
     ),
     (
         &["--pretty"],

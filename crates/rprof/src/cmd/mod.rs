@@ -1,5 +1,7 @@
 //! One file for each sub-command: arguments to settings, and what to say.
 
+mod against;
+pub(crate) mod annotate;
 mod answerable;
 pub(crate) mod diff;
 pub(crate) mod doctor;
