@@ -3,6 +3,13 @@
 //!
 //! `cargo xtask sweep FILE..` adds files (`RPROF_SWEEP`) and shows what was compared.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    unreachable_pub,
+    reason = "a test that cannot go on fails"
+)]
+
 #[path = "../common/mod.rs"]
 mod common;
 mod elf;

@@ -1,7 +1,7 @@
 //! The folder of files that were fetched, laid out as elfutils' client does (debuginfod-client.c,
 //! 0.188): `BUILDID/debuginfo`, `BUILDID/executable`; an empty file for what no server has.
 
-use super::request::Kind;
+use super::request::{Kind, Wanted};
 use rprof_base::BuildId;
 use rprof_images::Elf;
 use rprof_untrusted::Budget;
@@ -20,8 +20,8 @@ pub(super) struct Cache {
 
 /// What the folder says of a file.
 #[derive(Debug)]
-pub(super) enum Cached {
-    File(Box<Elf>),
+pub(super) enum Cached<F> {
+    File(F),
     /// No server had it a short while ago.
     Missing,
     Unknown,
@@ -43,25 +43,34 @@ impl Cache {
         self.dir.join(hex(id))
     }
 
-    fn path(&self, id: &BuildId, kind: Kind) -> PathBuf {
-        self.folder(id).join(kind.word())
+    fn path(&self, id: &BuildId, wanted: &Wanted) -> PathBuf {
+        self.folder(id).join(wanted.file_name())
     }
 
-    pub(super) fn look(&self, id: &BuildId, kind: Kind) -> Cached {
-        let path = self.path(id, kind);
+    pub(super) fn look(&self, id: &BuildId, kind: Kind) -> Cached<Box<Elf>> {
+        match self.look_at(id, &Wanted::Elf(kind)) {
+            Cached::File(path) => match open_checked(&path, id, &self.budget) {
+                Some(elf) => Cached::File(Box::new(elf)),
+                None => Cached::Unknown,
+            },
+            Cached::Missing => Cached::Missing,
+            Cached::Unknown => Cached::Unknown,
+        }
+    }
+
+    /// The same, whatever is in the file.
+    pub(super) fn look_at(&self, id: &BuildId, wanted: &Wanted) -> Cached<PathBuf> {
+        let path = self.path(id, wanted);
         let Ok(meta) = std::fs::symlink_metadata(&path) else {
             return Cached::Unknown;
         };
-        if meta.len() == 0 {
-            let since = meta.modified().map(|then| then.elapsed());
-            return match since {
-                Ok(Ok(since)) if since <= self.missing_for() => Cached::Missing,
-                _ => Cached::Unknown,
-            };
+        if meta.len() > 0 {
+            return Cached::File(path);
         }
-        match open_checked(&path, id, &self.budget) {
-            Some(elf) => Cached::File(Box::new(elf)),
-            None => Cached::Unknown,
+        let since = meta.modified().map(|then| then.elapsed());
+        match since {
+            Ok(Ok(since)) if since <= self.missing_for() => Cached::Missing,
+            _ => Cached::Unknown,
         }
     }
 
@@ -72,35 +81,39 @@ impl Cache {
     }
 
     /// A file to download into, beside its place.
-    pub(super) fn create(&self, id: &BuildId, kind: Kind) -> io::Result<NamedTempFile> {
+    pub(super) fn create(&self, id: &BuildId, wanted: &Wanted) -> io::Result<NamedTempFile> {
         let folder = self.folder(id);
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(&folder)?;
         tempfile::Builder::new()
-            .prefix(&format!("{}.", kind.word()))
+            .prefix(&format!("{}.", wanted.file_name()))
             .tempfile_in(&folder)
     }
 
-    /// Puts a download into its place, if it is what was asked for.
-    pub(super) fn keep(&self, partial: TempPath, id: &BuildId, kind: Kind) -> io::Result<()> {
-        if open_checked(&partial, id, &self.budget).is_none() {
+    /// Puts a download into its place, if it is what was asked for: nothing tells a source file.
+    pub(super) fn keep(&self, partial: TempPath, id: &BuildId, wanted: &Wanted) -> io::Result<()> {
+        let is_it = match wanted {
+            Wanted::Elf(_) => open_checked(&partial, id, &self.budget).is_some(),
+            Wanted::Source(_) => std::fs::metadata(&partial)?.len() > 0,
+        };
+        if !is_it {
             let why = "it sent something else than was asked for";
             return Err(io::Error::new(io::ErrorKind::InvalidData, why));
         }
         std::fs::set_permissions(&partial, Permissions::from_mode(0o400))?;
-        partial.persist(self.path(id, kind))?;
+        partial.persist(self.path(id, wanted))?;
         Ok(())
     }
 
     /// Remembers that no server has a file.
-    pub(super) fn note_missing(&self, id: &BuildId, kind: Kind) -> io::Result<()> {
+    pub(super) fn note_missing(&self, id: &BuildId, wanted: &Wanted) -> io::Result<()> {
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(self.folder(id))?;
-        let path = self.path(id, kind);
+        let path = self.path(id, wanted);
         // An old note would keep its time.
         let _ = std::fs::remove_file(&path);
         let mut options = OpenOptions::new();
@@ -141,8 +154,9 @@ mod tests {
         let cache = Cache::new(dir.path().join("new"), Budget::default());
         let id = BuildId::new(&[0xab; 20]).unwrap();
         assert!(matches!(cache.look(&id, Kind::Debuginfo), Cached::Unknown));
-        cache.note_missing(&id, Kind::Debuginfo).unwrap();
-        cache.note_missing(&id, Kind::Debuginfo).unwrap();
+        let wanted = Wanted::Elf(Kind::Debuginfo);
+        cache.note_missing(&id, &wanted).unwrap();
+        cache.note_missing(&id, &wanted).unwrap();
         assert!(matches!(cache.look(&id, Kind::Debuginfo), Cached::Missing));
         assert!(matches!(cache.look(&id, Kind::Executable), Cached::Unknown));
         let path = dir
@@ -169,9 +183,10 @@ mod tests {
         let cache = Cache::new(dir.path().to_owned(), Budget::default());
         let other = BuildId::new(&[1; 20]).unwrap();
         for (id, is_right) in [(&other, false), (&id, true)] {
-            let partial = cache.create(id, Kind::Executable).unwrap();
+            let wanted = Wanted::Elf(Kind::Executable);
+            let partial = cache.create(id, &wanted).unwrap();
             std::fs::copy("/bin/sh", partial.path()).unwrap();
-            let kept = cache.keep(partial.into_temp_path(), id, Kind::Executable);
+            let kept = cache.keep(partial.into_temp_path(), id, &wanted);
             assert_eq!(kept.is_ok(), is_right);
             let found = cache.look(id, Kind::Executable);
             assert_eq!(matches!(found, Cached::File(_)), is_right);

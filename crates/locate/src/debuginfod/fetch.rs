@@ -65,7 +65,11 @@ impl Client {
         cache: &Cache,
         watcher: &dyn Watcher,
     ) -> Answer {
-        let path = format!("{url}/buildid/{}/{}", hex(&request.id), request.kind.word());
+        let path = format!(
+            "{url}/buildid/{}/{}",
+            hex(&request.id),
+            request.wanted.url()
+        );
         let response = match self.agent.get(&path).call() {
             Ok(response) => response,
             Err(error) => return Answer::Failed(error.to_string()),
@@ -98,7 +102,7 @@ impl Client {
         cache: &Cache,
         watcher: &dyn Watcher,
     ) -> io::Result<TempPath> {
-        let created = cache.create(&request.id, request.kind);
+        let created = cache.create(&request.id, &request.wanted);
         let mut file = created.map_err(|error| {
             let dir = cache.dir().display();
             io::Error::other(format!("nothing can be kept in {dir}: {error}"))

@@ -26,6 +26,7 @@ pub use state::Downloads;
 use cache::{Cache, Cached};
 #[cfg(feature = "debuginfod")]
 use request::Request;
+use request::Wanted;
 use rprof_base::BuildId;
 use rprof_images::Elf;
 use rprof_untrusted::Budget;
@@ -85,9 +86,25 @@ impl Debuginfod {
         match self.shared.cache.look(id, kind) {
             Cached::File(elf) => return Some(*elf),
             Cached::Missing => {}
-            Cached::Unknown => self.ask(id, kind),
+            Cached::Unknown => self.ask(id, Wanted::Elf(kind)),
         }
         None
+    }
+
+    /// A source file of the program or library with this build id, by its absolute path in DWARF. Servers are asked, and
+    /// waited for: as long as all waiting may take.
+    pub fn find_source(&self, id: &BuildId, path: &str) -> Option<PathBuf> {
+        let wanted = Wanted::source(path)?;
+        match self.shared.cache.look_at(id, &wanted) {
+            Cached::File(path) => return Some(path),
+            Cached::Missing => return None,
+            Cached::Unknown => self.ask(id, wanted.clone()),
+        }
+        self.wait_for(id);
+        match self.shared.cache.look_at(id, &wanted) {
+            Cached::File(path) => Some(path),
+            Cached::Missing | Cached::Unknown => None,
+        }
     }
 
     /// The file, if it is here already; nobody is asked.
@@ -105,19 +122,19 @@ impl Debuginfod {
 
     /// Whether servers were asked for a file of this build id, by this run.
     pub fn is_asked(&self, id: &BuildId) -> bool {
-        self.shared.lock().of(id).next().is_some()
+        self.shared.lock().code_of(id).next().is_some()
     }
 
     /// Whether a file of this build id came.
     pub fn has_come(&self, id: &BuildId) -> bool {
         let state = self.shared.lock();
-        state.of(id).any(|asked| asked.is_found)
+        state.code_of(id).any(|asked| asked.is_found)
     }
 
     /// Whether a file of this build id is still under way.
     pub fn is_open(&self, id: &BuildId) -> bool {
         let state = self.shared.lock();
-        state.of(id).any(|asked| !asked.is_settled())
+        state.code_of(id).any(|asked| !asked.is_settled())
     }
 
     /// Waits until all that was asked is answered, or the time for waiting is over.
@@ -178,14 +195,14 @@ impl Debuginfod {
     }
 
     #[cfg(feature = "debuginfod")]
-    fn ask(&self, id: &BuildId, kind: Kind) {
+    fn ask(&self, id: &BuildId, wanted: Wanted) {
         let id = id.clone();
-        work::ask(&self.shared, Request { id, kind });
+        work::ask(&self.shared, Request { id, wanted });
     }
 
     #[cfg(not(feature = "debuginfod"))]
     #[expect(clippy::unused_self, reason = "the same call with and without servers")]
-    fn ask(&self, _id: &BuildId, _kind: Kind) {}
+    fn ask(&self, _id: &BuildId, _wanted: Wanted) {}
 }
 
 impl Drop for Debuginfod {

@@ -3,7 +3,7 @@
 use super::cache::Cache;
 #[cfg(feature = "debuginfod")]
 use super::fetch::Client;
-use super::request::Request;
+use super::request::{Request, Wanted};
 use super::settings::DebuginfodSettings;
 use rprof_base::BuildId;
 use std::collections::{BTreeMap, VecDeque};
@@ -109,6 +109,14 @@ impl State {
         let all = self.asked.iter();
         // Recorded ids may be cut.
         all.filter(move |(request, _)| request.id.matches(id))
+            .map(|(_, asked)| asked)
+    }
+
+    /// The same, without source files.
+    pub(super) fn code_of<'s>(&'s self, id: &'s BuildId) -> impl Iterator<Item = &'s Asked> {
+        let is_code = |request: &Request| matches!(request.wanted, Wanted::Elf(_));
+        let all = self.asked.iter();
+        all.filter(move |(request, _)| is_code(request) && request.id.matches(id))
             .map(|(_, asked)| asked)
     }
 

@@ -69,7 +69,7 @@ enum Settled {
 }
 
 fn settle(shared: &Shared, idx: usize, request: &Request, answer: Answer) {
-    let Request { id, kind } = request;
+    let Request { id, wanted } = request;
     let mut state = shared.lock();
     if state.is_stopped {
         return;
@@ -77,7 +77,7 @@ fn settle(shared: &Shared, idx: usize, request: &Request, answer: Answer) {
     let answer = match answer {
         Answer::File(partial) => {
             state.partial.retain(|path| path != &*partial);
-            match shared.cache.keep(partial, id, *kind) {
+            match shared.cache.keep(partial, id, wanted) {
                 Ok(()) => Settled::Found,
                 Err(error) => Settled::Failed(error.to_string()),
             }
@@ -100,7 +100,7 @@ fn settle(shared: &Shared, idx: usize, request: &Request, answer: Answer) {
     }
     if asked.n_open == 0 && !asked.is_found && !asked.has_failed {
         // Without the note they are asked again: no harm.
-        let _ = shared.cache.note_missing(id, *kind);
+        let _ = shared.cache.note_missing(id, wanted);
     }
     if let Some(server) = state.servers.get_mut(idx) {
         server.failure = server.failure.take().or(failure);
