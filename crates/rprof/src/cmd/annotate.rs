@@ -10,11 +10,12 @@ use rprof_analysis::{
     AskedCode, ChoiceError, CodeOptions, CodeRecording, Description, FoundFunction, OpenCode,
 };
 use rprof_annotate::{
-    CodeListing, Disassembled, SourceFiles, write_json, write_markdown, write_text,
+    CodeListing, Disassembled, FetchSource, SourceFiles, write_json, write_markdown, write_text,
 };
 use rprof_base::Share;
 use rprof_disassembly::{Decoder, Instruction};
 use rprof_events::suggest;
+use rprof_locate::Debuginfod;
 use rprof_perfdata::Reader;
 use std::process::ExitCode;
 
@@ -53,6 +54,7 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
         args,
         reader: &reader,
         recording: &recording,
+        servers: locator.debuginfod.as_deref(),
     };
     view.show(&shown, paging)
 }
@@ -147,6 +149,8 @@ struct View<'a> {
     args: &'a AnnotateArgs,
     reader: &'a Reader,
     recording: &'a CodeRecording<'a>,
+    /// Asked for source files that are not here.
+    servers: Option<&'a Debuginfod>,
 }
 
 /// A function with its code, as it was decoded.
@@ -178,6 +182,10 @@ impl View<'_> {
                 frames: &description.frames,
                 names: &description.names,
             };
+            let servers = self.servers.zip(decoded.code.build_id());
+            sources.fetch_with(servers.map(|(servers, id)| -> Box<FetchSource<'_>> {
+                Box::new(move |path| servers.find_source(id, path))
+            }));
             CodeListing::of(&function, args.percent_type.into(), &mut sources)
         });
         let pager = args.paging.or(paging).pager();
