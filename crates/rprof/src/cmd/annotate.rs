@@ -48,7 +48,6 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
     };
     if shown.is_empty() {
         say::warning(nothing(args, &reader, &recording.unnamed));
-        return Ok(ExitCode::SUCCESS);
     }
     let view = View {
         args,
@@ -208,7 +207,7 @@ impl View<'_> {
             };
             written.context("writing the code")
         })?;
-        Ok(match all.is_empty() {
+        Ok(match all.is_empty() && !functions.is_empty() {
             true => ExitCode::FAILURE,
             false => ExitCode::SUCCESS,
         })
