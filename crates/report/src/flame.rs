@@ -112,33 +112,41 @@ pub fn write_flame(
         Palette::Multi(MultiPalette::Java) => own_colors(folded.labels()),
         _ => PaletteMap::default(),
     };
-    let mut drawing = Options::default();
-    drawing.title = title(event, options);
-    drawing.flame_chart = true;
+    let title = format!(
+        "{}, {}",
+        event.name,
+        Counted::new(event.samples, "sample", "samples")
+    );
+    let mut drawing = drawing_of(options, title);
     drawing.colors = palette;
-    drawing.hash = true;
     drawing.palette_map = Some(&mut colors);
-    drawing.text_truncate_direction = TextTruncateDirection::Right;
     drawing.count_name = unit(&event.name.shown()).to_owned();
     drawing.subtitle = subtitle(profile, event, options.subtitle.as_deref());
-    drawing.image_width = options.width;
-    drawing.min_width = options.min_width.percent();
-    if options.inverted {
-        drawing.direction = Direction::Inverted;
-    }
     let lines = lines.iter().map(String::as_str);
     from_lines(&mut drawing, lines, out).map_err(Error::Draw)?;
     Ok(Drawn { left_out })
 }
 
+/// What all pictures have; `title` is for one that was given none.
+pub(crate) fn drawing_of(options: &FlameOptions, title: String) -> Options<'static> {
+    let mut drawing = Options::default();
+    drawing.title = shown_title(options, title);
+    drawing.flame_chart = true;
+    drawing.hash = true;
+    drawing.text_truncate_direction = TextTruncateDirection::Right;
+    drawing.image_width = options.width;
+    drawing.min_width = options.min_width.percent();
+    if options.inverted {
+        drawing.direction = Direction::Inverted;
+    }
+    drawing
+}
+
 /// The title, cut to what the picture's width has room for beside its buttons.
-fn title(event: &EventProfile, options: &FlameOptions) -> String {
+fn shown_title(options: &FlameOptions, title: String) -> String {
     let title = match &options.title {
         Some(title) => printable(title).into_owned(),
-        None => {
-            let samples = Counted::new(event.samples, "sample", "samples");
-            format!("{}, {samples}", event.name)
-        }
+        None => title,
     };
     let width = options.width.unwrap_or(FlameOptions::USUAL_WIDTH);
     let room = (width.saturating_sub(TITLE_MARGINS) / TITLE_LETTER).max(8);
@@ -200,7 +208,7 @@ fn red(name: &str) -> Color {
 }
 
 /// What an event's weight counts.
-fn unit(event: &str) -> &str {
+pub(crate) fn unit(event: &str) -> &str {
     let name = event.split([':', '/']).next().unwrap_or(event);
     match name {
         "cpu-clock" | "task-clock" => "ns",
@@ -265,14 +273,13 @@ mod tests {
 
     #[test]
     fn a_long_title_is_cut_to_the_width() {
-        let profile = profile(&["main"]);
         let of = |width| {
             let options = FlameOptions {
                 title: Some("\u{e4}".repeat(200)),
                 width,
                 ..FlameOptions::default()
             };
-            title(&profile.events[0], &options)
+            shown_title(&options, String::new())
         };
         assert_eq!(of(Some(600)).chars().count(), 40);
         assert_eq!(of(None).chars().count(), 100);

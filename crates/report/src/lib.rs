@@ -1,5 +1,6 @@
 //! A profile as people read it: tables, call trees, flame graphs.
 
+mod differential;
 mod error;
 mod flame;
 mod gaps;
@@ -13,6 +14,7 @@ mod totals;
 mod tree;
 mod unnamed;
 
+pub use differential::{DifferentialOptions, WidthBy, write_differential};
 pub use error::Error;
 pub use flame::{Drawn, FlameOptions, FlamePalette, write_flame};
 pub use quality::{quality_advice, quality_faults, quality_line};

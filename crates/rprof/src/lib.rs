@@ -52,6 +52,7 @@ pub fn main() -> ExitCode {
         Command::Report(args) => cmd::report::run(&args, paging),
         Command::Annotate(args) => cmd::annotate::run(&args, paging),
         Command::Flame(args) => cmd::flame::run(&args, rights),
+        Command::Diff(args) => cmd::diff::run(&args, paging),
         Command::Export(args) => cmd::export::run(&args),
         Command::Script(args) => cmd::script::run(&args, paging),
         Command::Dump(args) => cmd::dump::run(&args, paging),

@@ -29,6 +29,8 @@ pub struct MatchedFunction {
     pub image: Untrusted<String>,
     /// Who runs it.
     pub level: Level,
+    /// Whether it is a function, with a name or without; else all code of an image that has none.
+    pub is_function: bool,
     /// Whether it is inlined wherever it is.
     pub is_inlined: bool,
     /// Whether its code was made while the program ran.
@@ -91,6 +93,7 @@ impl FunctionMatch {
                     label: names.label(class, &images),
                     image: Untrusted::new(images.name(class.image).to_owned()),
                     level: class.level,
+                    is_function: class.is_function(),
                     is_inlined: true,
                     is_jit: false,
                     sides: Sides::default(),

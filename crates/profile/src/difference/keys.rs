@@ -45,6 +45,12 @@ pub(super) struct ClassKey {
     name: ClassName,
 }
 
+impl ClassKey {
+    pub(super) fn is_function(&self) -> bool {
+        self.name != ClassName::Image
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum ClassName {
     Name(StrId),

@@ -1,10 +1,12 @@
-//! What is the same before and after: functions and images of recordings of two builds.
+//! What is the same before and after: functions, images and trees of recordings of two builds.
 
 mod classes;
 mod functions;
 mod images;
 mod keys;
 mod names;
+mod scaled;
+mod tree;
 
 use crate::{Frames, StrId, Strings};
 
@@ -12,6 +14,8 @@ pub use classes::Sides;
 pub use functions::{FunctionMatch, MatchedBy, MatchedFunction};
 pub use images::unversioned;
 pub use names::{source_name, stable_name};
+pub use scaled::{ScaledPair, Scaling};
+pub use tree::{BothCounts, DifferentialNode, DifferentialTree, SideStacks};
 
 /// Before a change, or after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

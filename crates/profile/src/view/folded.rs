@@ -1,6 +1,6 @@
 //! FoldedStacks stacks: one line each, `comm;outer;inner 42`, what FlameGraph tools read.
 
-use crate::{EventProfile, FrameId, Group, Level, Profile, without_digits};
+use crate::{EventProfile, FrameId, Level, Profile, without_digits};
 use foldhash::{HashMap, HashSet};
 use rprof_base::Share;
 use rprof_untrusted::{Untrusted, printable};
@@ -157,7 +157,7 @@ pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Fo
             .entry(node.frame)
             .or_insert_with(|| label(profile, node.frame, audience));
     }
-    let comms = thread_labels(profile, &event.groups, threads);
+    let comms = thread_labels(&thread_names(profile, event), threads);
     let mut labels: Vec<String> = frames.values().cloned().collect();
     labels.extend(comms.iter().cloned());
     labels.sort_unstable();
@@ -205,19 +205,24 @@ pub fn fold(profile: &Profile, event: &EventProfile, options: FoldOptions) -> Fo
     folded
 }
 
-/// What the threads of each group are called.
-fn thread_labels(profile: &Profile, groups: &[Group], threads: ThreadNames) -> Vec<String> {
-    let names = groups.iter().map(|group| profile.strings.of(group.comm));
-    let names: Vec<&str> = names.map(Untrusted::into_raw).collect();
+/// The names of the threads of each group.
+pub(crate) fn thread_names<'p>(profile: &'p Profile, event: &EventProfile) -> Vec<&'p str> {
+    let groups = event.groups.iter();
+    let names = groups.map(|group| profile.strings.of(group.comm));
+    names.map(Untrusted::into_raw).collect()
+}
+
+/// What threads are called in folded stacks.
+pub(crate) fn thread_labels(names: &[&str], threads: ThreadNames) -> Vec<String> {
     // Who is alone with the name keeps it: python3.11 is no pool.
     let mut pools: HashMap<Cow<'_, str>, (&str, bool)> = HashMap::default();
     if threads == ThreadNames::Pooled {
-        for &name in &names {
+        for &name in names {
             let (first, is_pool) = pools.entry(without_digits(name)).or_insert((name, false));
             *is_pool |= *first != name;
         }
     }
-    let label = |name: &&str| {
+    let label = |name: &&str| -> String {
         let pool = without_digits(name);
         match pools.get(&pool) {
             Some((_, true)) => safe(&pool),
@@ -237,8 +242,7 @@ fn label(profile: &Profile, id: FrameId, audience: Audience) -> String {
     let name = match frame.name {
         Some(name) => safe(profile.strings.of(name).into_raw()),
         None if frame.is_fde => safe(profile.frames.label(id, &profile.strings).raw()),
-        None if image.starts_with('[') => safe(image),
-        None => format!("[{}]", safe(image)),
+        None => nameless_label(image),
     };
     let suffix = match audience {
         Audience::Picture if frame.level == Level::Kernel => "_[k]",
@@ -249,9 +253,17 @@ fn label(profile: &Profile, id: FrameId, audience: Audience) -> String {
     name + suffix
 }
 
+/// What code without a name is called: by its image.
+pub(crate) fn nameless_label(image: &str) -> String {
+    match image.starts_with('[') {
+        true => safe(image),
+        false => format!("[{}]", safe(image)),
+    }
+}
+
 /// A name that cannot be taken for anything else in a folded line: no separator, no control
 /// characters, no number at its end.
-fn safe(name: &str) -> String {
+pub(crate) fn safe(name: &str) -> String {
     let mut name = printable(name).replace(';', ":");
     let last = name.rsplit(' ').next().unwrap_or("");
     let is_number = !last.is_empty()
@@ -267,7 +279,7 @@ fn safe(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ValuesId, testing};
+    use crate::testing;
 
     fn folded(stacks: &[(&str, u64)]) -> FoldedStacks {
         let profile = testing::profile(stacks);
@@ -306,15 +318,8 @@ mod tests {
 
     #[test]
     fn the_threads_of_a_pool_have_one_name_if_asked() {
-        let mut profile = testing::profile(&[("main", 1)]);
-        let groups = ["cgu.1", "cgu.15", "python3.11", "main"];
-        let groups: Vec<Group> = groups
-            .map(|comm| Group {
-                comm: profile.strings.intern(comm),
-                values: ValuesId::NONE,
-            })
-            .into();
-        let names = |threads| thread_labels(&profile, &groups, threads).join(" ");
+        let threads = ["cgu.1", "cgu.15", "python3.11", "main"];
+        let names = |form| thread_labels(&threads, form).join(" ");
         let pooled = "cgu.<N> cgu.<N> python3.11 main";
         assert_eq!(names(ThreadNames::Pooled), pooled);
         let whole = "cgu.1 cgu.15 python3.11 main";

@@ -18,6 +18,7 @@ pub use columns::{Asked, Columns, WantedColumns};
 pub use event_set::{EventSet, EventSets};
 pub use field::Field;
 pub use folded::{Audience, Count, FirstFrame, FoldOptions, FoldedStacks, ThreadNames, fold};
+pub(crate) use folded::{nameless_label, safe, thread_labels, thread_names};
 pub use hierarchy::{LevelRow, levels};
 pub use joined::{JoinedRow, join};
 pub use row::{FieldValue, Row, RowKey, Sums, Weighing};

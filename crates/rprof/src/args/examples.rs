@@ -115,6 +115,23 @@ const EXPORT: &[Example] = &[
     ),
 ];
 
+const DIFF: &[Example] = &[
+    ("rprof diff", "perf.data.old with perf.data"),
+    (
+        "rprof diff a1 a2 a3 a4 a5 -- b1 b2 b3 b4 b5",
+        "five runs a side",
+    ),
+    (
+        "rprof diff old new --per syscalls:sys_enter_read",
+        "for each read",
+    ),
+    ("rprof diff old new --per event -s dso", "shares, by binary"),
+    (
+        "rprof diff a1 a2 --fail-if total>+3% -- b1 b2",
+        "a gate: exit code 1",
+    ),
+];
+
 pub(super) fn of_record() -> String {
     text(RECORD)
 }
@@ -133,6 +150,10 @@ pub(super) fn of_flame() -> String {
 
 pub(super) fn of_script() -> String {
     text(SCRIPT)
+}
+
+pub(super) fn of_diff() -> String {
+    text(DIFF)
 }
 
 pub(super) fn of_export() -> String {
@@ -162,7 +183,7 @@ mod tests {
 
     #[test]
     fn examples_can_be_typed() {
-        for examples in [RECORD, REPORT, ANNOTATE, FLAME, SCRIPT, EXPORT] {
+        for examples in [RECORD, REPORT, ANNOTATE, FLAME, SCRIPT, DIFF, EXPORT] {
             for (line, _) in examples {
                 let parsed = Args::try_parse_from(words(line));
                 assert!(parsed.is_ok(), "{line}: {:?}", parsed.err());
@@ -183,6 +204,7 @@ mod tests {
             ("annotate", ANNOTATE),
             ("flame", FLAME),
             ("script", SCRIPT),
+            ("diff", DIFF),
             ("export", EXPORT),
         ] {
             let own = format!("rprof {verb}");

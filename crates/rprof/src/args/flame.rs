@@ -1,6 +1,6 @@
 //! The arguments of `rprof flame`.
 
-use super::{CommandArgs, FdeArgs, FoldArgs, InputArgs, StrictArgs, examples};
+use super::{AgainstArgs, CommandArgs, FdeArgs, FoldArgs, InputArgs, StrictArgs, examples};
 use rprof_base::Share;
 use rprof_report::{FlameOptions, FlamePalette};
 use std::path::PathBuf;
@@ -76,6 +76,9 @@ pub(crate) struct FlameArgs {
     /// Event to draw, of a recording with several [default: the first]; of a command: to record
     #[arg(short = 'e', long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) against: AgainstArgs,
 
     // Its heading would be that of all that follows.
     #[command(flatten)]

@@ -57,7 +57,7 @@ pub(crate) struct SampleArgs {
     no_demangle: bool,
 }
 
-fn parse_demangling(text: &str) -> Result<Demangling, String> {
+pub(super) fn parse_demangling(text: &str) -> Result<Demangling, String> {
     match text {
         "short" => Ok(Demangling::Short),
         "full" => Ok(Demangling::Full),

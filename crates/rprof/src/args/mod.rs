@@ -1,9 +1,11 @@
 //! The arguments, with perf's names wherever perf has them.
 
+mod against;
 mod annotate;
 mod attached;
 mod columns;
 mod command;
+mod diff;
 mod doctor;
 mod documented;
 mod examples;
@@ -33,9 +35,11 @@ mod strict;
 mod symbols;
 mod unknown;
 
+pub(crate) use against::AgainstArgs;
 pub(crate) use annotate::AnnotateArgs;
 pub(crate) use columns::ColumnArgs;
 pub(crate) use command::CommandArgs;
+pub(crate) use diff::{DiffArgs, DiffFormat};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use documented::documented;
 pub(crate) use export::{ExportArgs, ExportFormat};
@@ -132,6 +136,8 @@ pub(crate) enum Command {
     Annotate(Box<AnnotateArgs>),
     /// Draw a flame graph (SVG) of a recording, or of a command that is recorded first
     Flame(Box<FlameArgs>),
+    /// Compare recordings: what changed, and what is noise
+    Diff(Box<DiffArgs>),
     /// Write what other viewers read: Firefox Profiler, speedscope, pprof and more
     Export(ExportArgs),
     /// Print every sample, in order of time, as perf script does

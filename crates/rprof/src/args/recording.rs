@@ -102,6 +102,7 @@ mod tests {
                 | Command::Stat(_)
                 | Command::StatRecord(_)
                 | Command::StatReport(_)
+                | Command::Diff(_)
                 | Command::List(_)
                 | Command::Doctor(_) => {
                     panic!()

@@ -1,5 +1,6 @@
 //! `rprof flame`.
 
+use super::against::Before;
 use super::event::{choose, say_which};
 use super::next::{self, Seen};
 use super::reading::{ending, is_shown, open, read, warn};
@@ -53,13 +54,24 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     warn(&profile, &reader, &args.input);
     // What a command's event is called may be more than what was asked for.
     let asked = args.event.as_deref().filter(|_| !args.command.is_given());
-    let number = choose(&profile, asked)?;
+    let before = Before::load(args, &options)?;
+    let common = before
+        .as_ref()
+        .and_then(|before| before.first_common(&profile));
+    let number = match common.filter(|_| asked.is_none()) {
+        Some(number) => Some(number),
+        None => choose(&profile, asked)?,
+    };
     let event = number.and_then(|number| profile.events.get(number));
     let event = event.context("the recording has no events to draw")?;
     if asked.is_none() {
         say_which(&profile, event, "-e draws another");
     }
-    if args.folded {
+    if let Some(before) = before {
+        let flame = flame_options(args);
+        let drawn = before.write((&profile, event), (args, flame), output)?;
+        say_left_out(drawn.left_out, args);
+    } else if args.folded {
         let folded = Folded {
             event: number.unwrap_or(0),
         };
@@ -113,13 +125,8 @@ fn output_of(args: &FlameArgs) -> Result<Option<&Path>> {
     }
 }
 
-fn draw(
-    profile: &Profile,
-    event: &EventProfile,
-    args: &FlameArgs,
-    output: Option<&Path>,
-) -> Result<()> {
-    let options = FlameOptions {
+fn flame_options(args: &FlameArgs) -> FlameOptions {
+    FlameOptions {
         title: args.title.clone(),
         subtitle: args.subtitle.clone(),
         reverse: args.reverse,
@@ -131,7 +138,16 @@ fn draw(
         width: args.width.and_then(|width| usize::try_from(width).ok()),
         min_width: args.min_width.of(args.width),
         palette: args.palette,
-    };
+    }
+}
+
+fn draw(
+    profile: &Profile,
+    event: &EventProfile,
+    args: &FlameArgs,
+    output: Option<&Path>,
+) -> Result<()> {
+    let options = flame_options(args);
     // Before a file is made.
     if event.tree.nodes().iter().all(|node| node.self_samples == 0) {
         return Err(Error::NothingToDraw.into());
@@ -147,12 +163,16 @@ fn draw(
             Err(error) => Err(io::Error::other(error)),
         }
     })?;
+    say_left_out(left_out, args);
+    Ok(())
+}
+
+fn say_left_out(left_out: u64, args: &FlameArgs) {
     if left_out > 0 {
         say::line(format_args!(
             "not drawn: {} narrower than {} % (--min-width 0 draws all)",
             Counted::new(left_out, "frame", "frames"),
-            options.min_width.percent(),
+            args.min_width.of(args.width).percent(),
         ));
     }
-    Ok(())
 }

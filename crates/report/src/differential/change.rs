@@ -1,0 +1,213 @@
+//! How much a frame changed: as a colour, and in words.
+
+use inferno::flamegraph::color::Color;
+use rprof_base::Share;
+use rprof_profile::difference::{BothCounts, Scaling};
+
+/// What shares are of, before and after.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TotalPair {
+    before: (u64, u64),
+    after: (u64, u64),
+}
+
+impl TotalPair {
+    pub(super) fn of(sum: &BothCounts, scaling: Scaling) -> Self {
+        match scaling {
+            Scaling::Shares => Self {
+                before: (sum.before.samples, sum.before.weight),
+                after: (sum.after.samples, sum.after.weight),
+            },
+            Scaling::Recorded => Self {
+                before: (1, 1),
+                after: (1, 1),
+            },
+        }
+    }
+}
+
+/// What a frame counts on both sides.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    pub(super) counts: BothCounts,
+    pub(super) whole: TotalPair,
+    pub(super) scaling: Scaling,
+}
+
+impl Change {
+    /// The colour of what did not change, or by no more than counting samples is wrong by.
+    pub(super) const ALIKE: Color = Color {
+        r: 225,
+        g: 225,
+        b: 225,
+    };
+
+    /// More of it: told from blue by whoever sees no red or no green, too.
+    const MORE: [f64; 3] = [240.0, 140.0, 20.0];
+
+    /// Less of it.
+    const LESS: [f64; 3] = [70.0, 160.0, 230.0];
+
+    /// Differences of fewer standard deviations are noise.
+    const NOISE: f64 = 2.0;
+
+    /// From -1 (vanished) to 1 (new); 0 where samples are too few to say.
+    fn degree(&self) -> f64 {
+        let BothCounts { before, after } = self.counts;
+        let deviation = |samples: u64, whole: u64| ratio(samples, whole) * ratio(1, whole);
+        let noise = deviation(before.samples, self.whole.before.0)
+            + deviation(after.samples, self.whole.after.0);
+        let by_samples =
+            ratio(after.samples, self.whole.after.0) - ratio(before.samples, self.whole.before.0);
+        if by_samples.abs() < Self::NOISE * noise.sqrt() {
+            return 0.0;
+        }
+        let (before, after) = self.weights();
+        match before.max(after) {
+            0.0 => 0.0,
+            larger => (after - before) / larger,
+        }
+    }
+
+    /// Weights, as shares of the whole where shares are compared.
+    fn weights(&self) -> (f64, f64) {
+        let BothCounts { before, after } = self.counts;
+        (
+            ratio(before.weight, self.whole.before.1),
+            ratio(after.weight, self.whole.after.1),
+        )
+    }
+
+    /// Its colour: the stronger the more it changed.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "parts of a colour are from 0 to 255"
+    )]
+    pub(super) fn color(&self) -> Color {
+        let degree = self.degree();
+        let Color { r, g, b } = Self::ALIKE;
+        let end = match degree > 0.0 {
+            true => Self::MORE,
+            false => Self::LESS,
+        };
+        // Small changes are to be seen, too.
+        let strength = degree.abs().sqrt();
+        let part = |from: u8, to: f64| {
+            let from = f64::from(from);
+            (from + strength * (to - from)).round().clamp(0.0, 255.0) as u8
+        };
+        Color {
+            r: part(r, end[0]),
+            g: part(g, end[1]),
+            b: part(b, end[2]),
+        }
+    }
+
+    /// Both numbers, and what lies between them: `12.30 % -> 15.10 %, +2.80 points, +22.8 %`.
+    pub(super) fn text(&self, unit: &str) -> String {
+        let (before, after) = self.weights();
+        let relative = match (self.counts.before.samples, self.counts.after.samples) {
+            (0, 0) => String::new(),
+            (0, _) => ", new".to_owned(),
+            (_, 0) => ", vanished".to_owned(),
+            _ if before > 0.0 => format!(", {:+.1} %", 100.0 * (after - before) / before),
+            _ => String::new(),
+        };
+        match self.scaling {
+            Scaling::Shares => {
+                let share = |part, (_, whole)| Share::of(part, whole);
+                let from = share(self.counts.before.weight, self.whole.before);
+                let to = share(self.counts.after.weight, self.whole.after);
+                let points = to.percent() - from.percent();
+                format!("{from} % -> {to} %, {points:+.2} points{relative}")
+            }
+            Scaling::Recorded => format!(
+                "{} -> {} {unit}{relative}",
+                self.counts.before.weight, self.counts.after.weight
+            ),
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for a colour and few digits")]
+fn ratio(part: u64, whole: u64) -> f64 {
+    match whole {
+        0 => 0.0,
+        _ => part as f64 / whole as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rprof_profile::SampleCount;
+
+    fn change(before: u64, after: u64, scaling: Scaling) -> Change {
+        let count = |samples| SampleCount {
+            samples,
+            weight: samples * 10,
+        };
+        let both = |before, after| BothCounts {
+            before: count(before),
+            after: count(after),
+        };
+        Change {
+            counts: both(before, after),
+            whole: TotalPair::of(&both(1000, 2000), scaling),
+            scaling,
+        }
+    }
+
+    #[test]
+    fn both_numbers_are_said_and_what_lies_between() {
+        for (before, after, shares, recorded) in [
+            (
+                100,
+                300,
+                "10.00 % -> 15.00 %, +5.00 points, +50.0 %",
+                "1000 -> 3000 ns, +200.0 %",
+            ),
+            (
+                0,
+                300,
+                "0.00 % -> 15.00 %, +15.00 points, new",
+                "0 -> 3000 ns, new",
+            ),
+            (
+                100,
+                0,
+                "10.00 % -> 0.00 %, -10.00 points, vanished",
+                "1000 -> 0 ns, vanished",
+            ),
+            (
+                100,
+                200,
+                "10.00 % -> 10.00 %, +0.00 points, +0.0 %",
+                "1000 -> 2000 ns, +100.0 %",
+            ),
+            (0, 0, "0.00 % -> 0.00 %, +0.00 points", "0 -> 0 ns"),
+        ] {
+            assert_eq!(change(before, after, Scaling::Shares).text("ns"), shares);
+            assert_eq!(
+                change(before, after, Scaling::Recorded).text("ns"),
+                recorded
+            );
+        }
+    }
+
+    #[test]
+    fn more_is_orange_less_is_blue_and_noise_is_grey() {
+        let is_blue = |color: Color| color.b > color.r + 20;
+        let is_orange = |color: Color| color.r > color.b + 20;
+        let of = |before, after| change(before, after, Scaling::Shares).color();
+        for (before, after) in [(100, 200), (100, 215), (1, 0), (0, 1), (0, 0)] {
+            assert_eq!(of(before, after), Change::ALIKE, "{before} {after}");
+        }
+        assert!(is_orange(of(100, 400)) && is_orange(of(0, 100)));
+        assert!(is_blue(of(400, 400)) && is_blue(of(100, 0)));
+        // The more it changed the stronger.
+        assert!(of(100, 800).b < of(100, 400).b);
+        assert!(is_orange(change(100, 200, Scaling::Recorded).color()));
+    }
+}

@@ -1,0 +1,187 @@
+//! A flame graph of what changed, drawn by inferno.
+//!
+//! inferno colours a difference by its own weight and says one number of it. So each box gets a name of its own (its
+//! label and a mark with its number) and a colour by that name; in what inferno drew, the marks then become what is
+//! said of each box.
+
+mod change;
+mod marks;
+
+use crate::Error;
+use crate::flame::{Drawn, FlameOptions, drawing_of, unit};
+use change::{Change, TotalPair};
+use inferno::flamegraph::color::{BackgroundColor, Color, PaletteMap};
+use inferno::flamegraph::from_lines;
+use marks::{mark, without_marks};
+use rprof_base::{Counted, Share};
+use rprof_profile::difference::{BothCounts, DifferentialTree, ScaledPair, Scaling};
+use rprof_profile::view::Count;
+use rprof_untrusted::printable;
+use std::borrow::Cow;
+use std::io::Write;
+
+/// What a frame's width is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum WidthBy {
+    /// What it counts after; what has vanished is as wide as it was.
+    #[default]
+    After,
+    /// What it counted before; what is new is as wide as it is.
+    Before,
+    /// By how much it changed, more or less: what is alike on both sides is not there.
+    Change,
+}
+
+/// How a differential flame graph looks.
+#[derive(Clone, Debug)]
+pub struct DifferentialOptions {
+    /// What all flame graphs have; the palette is another.
+    pub flame: FlameOptions,
+    /// Widths.
+    pub width_by: WidthBy,
+    /// What is compared.
+    pub scaling: Scaling,
+}
+
+/// What no box has.
+const BACKGROUND: Color = Color {
+    r: 250,
+    g: 250,
+    b: 250,
+};
+
+/// Draws what changed in an event, which has a name, as SVG.
+///
+/// # Errors
+/// [`Error::NothingToDraw`], or [`Error::Draw`] with the writer's error.
+pub fn write_differential(
+    tree: &DifferentialTree,
+    event: &str,
+    options: &DifferentialOptions,
+    out: &mut impl Write,
+) -> Result<Drawn, Error> {
+    let scaled = tree.scaled(Count::Weight, options.scaling);
+    let mut widths = own_widths(tree, &scaled, options.width_by);
+    let left_out = leave_out_narrow(tree, &mut widths, options.flame.min_width);
+    if widths.iter().all(|width| width.unwrap_or(0) == 0) {
+        return Err(Error::NothingToDraw);
+    }
+    let unit = unit(event);
+    let sum = tree.sum();
+    let whole = TotalPair::of(&sum, options.scaling);
+    let totals = tree.totals();
+    let change = |at: u32| Change {
+        counts: totals[at as usize],
+        whole,
+        scaling: options.scaling,
+    };
+    let all = Change {
+        counts: sum,
+        whole,
+        scaling: options.scaling,
+    };
+    let mut colors = PaletteMap::default();
+    colors.insert("", all.color());
+    let shown = (0u32..).zip(&widths).filter(|(_, width)| width.is_some());
+    for (at, _) in shown.clone() {
+        colors.insert(marked(tree, at), change(at).color());
+    }
+    let lines = shown.filter_map(|(at, width)| {
+        let width = width.filter(|&width| width > 0)?;
+        let path = tree.path(at).into_iter().map(|node| marked(tree, node));
+        Some(format!("{} {width}", path.collect::<Vec<_>>().join(";")))
+    });
+    let lines: Vec<String> = lines.collect();
+    let compared = compared(event, &sum);
+    let mut drawing = drawing_of(&options.flame, compared.clone());
+    drawing.bgcolors = Some(BackgroundColor::Flat(BACKGROUND));
+    drawing.palette_map = Some(&mut colors);
+    drawing.count_name = unit.to_owned();
+    drawing.subtitle = Some(subtitle(options, &compared));
+    let mut svg = Vec::new();
+    let lines = lines.iter().rev().map(String::as_str);
+    from_lines(&mut drawing, lines, &mut svg).map_err(Error::Draw)?;
+    let svg = String::from_utf8_lossy(&svg);
+    let said = |at: Option<u32>| at.map_or(all, change).text(unit);
+    without_marks(&svg, said, out).map_err(Error::Draw)?;
+    Ok(Drawn { left_out })
+}
+
+fn marked(tree: &DifferentialTree, node: u32) -> String {
+    let label = tree
+        .nodes()
+        .get(node as usize)
+        .map_or("", |found| tree.label(found));
+    format!("{label}{}", mark(node))
+}
+
+/// How wide each node is without those below it.
+fn own_widths(
+    tree: &DifferentialTree,
+    scaled: &[ScaledPair],
+    width_by: WidthBy,
+) -> Vec<Option<u64>> {
+    // Of each node, whether anything in or below it is on a side.
+    let totals = tree.totals();
+    let width = |(pair, total): (&ScaledPair, &BothCounts)| match width_by {
+        WidthBy::After if total.after.samples == 0 => pair.before,
+        WidthBy::After => pair.after,
+        WidthBy::Before if total.before.samples == 0 => pair.after,
+        WidthBy::Before => pair.before,
+        WidthBy::Change => pair.before.abs_diff(pair.after),
+    };
+    scaled.iter().zip(&totals).map(width).map(Some).collect()
+}
+
+/// Makes frames narrower than a share `None`: their width is their callers'. Returns how many these are.
+fn leave_out_narrow(tree: &DifferentialTree, widths: &mut [Option<u64>], share: Share) -> u64 {
+    let mut totals: Vec<u64> = widths.iter().map(|width| width.unwrap_or(0)).collect();
+    let all = totals.iter().copied().fold(0, u64::saturating_add);
+    let mut left_out = 0;
+    for (at, node) in tree.nodes().iter().enumerate().rev() {
+        // Threads stay: what they count has no other place.
+        let Some(parent) = node.parent.map(|parent| parent as usize) else {
+            continue;
+        };
+        totals[parent] = totals[parent].saturating_add(totals[at]);
+        if totals[at] == 0 || Share::of(totals[at], all) < share {
+            left_out += u64::from(totals[at] > 0);
+            let own = widths[at].take().unwrap_or(0);
+            widths[parent] = widths[parent].map(|width| width.saturating_add(own));
+        }
+    }
+    left_out
+}
+
+/// Event and samples.
+fn compared(event: &str, sum: &BothCounts) -> String {
+    let samples = Counted::new(sum.before.samples, "sample", "samples");
+    format!(
+        "{}, {samples} before, {} after",
+        printable(event),
+        sum.after.samples
+    )
+}
+
+/// What was asked for, and how the picture is to be read.
+fn subtitle(options: &DifferentialOptions, compared: &str) -> String {
+    // A title of one's own leaves out what is compared.
+    let samples = options.flame.title.as_ref().map(|_| compared.into());
+    let asked = options.flame.subtitle.as_deref().map(printable);
+    let scaling = match options.scaling {
+        Scaling::Shares => "shares of each side",
+        Scaling::Recorded => "as recorded",
+    };
+    let width = match options.width_by {
+        WidthBy::After => "widths are after, of vanished paths before",
+        WidthBy::Before => "widths are before, of new paths after",
+        WidthBy::Change => "widths are changes",
+    };
+    let colors = "orange: more, blue: less, grey: alike";
+    let parts = [asked, samples].into_iter().flatten();
+    let parts = parts.chain([scaling, width, colors].map(Cow::Borrowed));
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests;

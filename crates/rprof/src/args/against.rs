@@ -1,0 +1,64 @@
+//! `--against`: what a recording is compared with.
+
+use clap::ValueEnum;
+use rprof_profile::difference::Scaling;
+use rprof_report::WidthBy;
+use std::path::PathBuf;
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct AgainstArgs {
+    /// Draw what changed since the recording BEFORE: more is orange, less is blue; with --folded, print each stack
+    /// with its samples before and after
+    #[arg(long, value_name = "BEFORE", conflicts_with = "palette")]
+    pub(crate) against: Option<PathBuf>,
+
+    /// With --against, the width of a frame: what it counts after (vanished frames are as wide as they were), what it
+    /// counted before (new frames are as wide as they are), or by how much it changed
+    #[arg(
+        long,
+        value_name = "SIDE",
+        default_value = "after",
+        requires = "against",
+        conflicts_with = "folded"
+    )]
+    width_by: WidthByName,
+
+    /// With --against, what is compared: shares of each side's event, or the amounts of each run
+    #[arg(
+        long,
+        value_name = "MEASURE",
+        default_value = "event",
+        requires = "against"
+    )]
+    per: Measure,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum WidthByName {
+    After,
+    Before,
+    Change,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Measure {
+    Event,
+    Run,
+}
+
+impl AgainstArgs {
+    pub(crate) fn width_by(&self) -> WidthBy {
+        match self.width_by {
+            WidthByName::After => WidthBy::After,
+            WidthByName::Before => WidthBy::Before,
+            WidthByName::Change => WidthBy::Change,
+        }
+    }
+
+    pub(crate) fn scaling(&self) -> Scaling {
+        match self.per {
+            Measure::Event => Scaling::Shares,
+            Measure::Run => Scaling::Recorded,
+        }
+    }
+}
