@@ -41,6 +41,12 @@ impl SampleCount {
     }
 }
 
+impl std::ops::AddAssign for SampleCount {
+    fn add_assign(&mut self, other: Self) {
+        self.add(other);
+    }
+}
+
 /// What a tally counted.
 #[derive(Clone, Debug)]
 pub struct TallyParts<G> {
