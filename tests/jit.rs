@@ -246,6 +246,10 @@ fn an_address_is_called_what_was_there_at_the_time() {
     };
     assert!(follows("wanderer", "made.c:11"), "{lines}");
     assert!(follows("successor", "made.c:22"), "{lines}");
+    let mut annotate = rprof(["annotate", "-q", "wanderer", "-i"]);
+    let code = run(annotate.arg(&file)).ok().stdout;
+    let rows = ["sub    $0x1,%rdi", "jne    ", "ret", "made.c:11"];
+    assert!(rows.iter().all(|row| code.contains(row)), "{code}");
     // Without the log there are no names, and never those of another file under its name.
     let log = std::fs::read_dir(dir.path()).unwrap().flatten();
     let log = log

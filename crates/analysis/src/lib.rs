@@ -15,6 +15,7 @@
 
 mod about;
 mod binaries;
+mod code;
 mod error;
 mod event_groups;
 mod hints;
@@ -32,6 +33,10 @@ mod threads;
 mod tracepoints;
 
 pub use about::about;
+pub use code::{
+    AskedCode, ChoiceError, CodeError, CodeOptions, CodeRecording, Description, FoundFunction,
+    OpenCode,
+};
 pub use error::Error;
 pub use image_symbols::{ImageSymbols, RecordingSymbols, load_symbols};
 pub use index::{RecordingIndex, SampleOrder};

@@ -1,1 +1,36 @@
 //! Recordings before and after: what changed, how sure that is, and what is noise.
+//!
+//! [`compare`] counts the rows of all [`Recordings`], divides them by what makes them comparable ([`Per`]), and estimates
+//! how much each changed and how sure that is. The writers show that as text, Markdown, JSON and CSV; [`GateResult`] says
+//! what became of conditions.
+
+mod assemble;
+mod comparison;
+mod compute;
+mod error;
+mod format;
+mod gate;
+mod judge;
+mod naming;
+mod notes;
+mod per;
+mod recordings;
+mod rows;
+mod statistics;
+#[cfg(test)]
+mod tests;
+
+pub use comparison::{
+    CompareOptions, ComparedEvent, ComparedRow, Comparison, DiffShare, Inlining, Judged, NewRows,
+    RowOrder, compare,
+};
+pub use compute::{Compute, Weights};
+pub use error::DiffError;
+pub use format::{
+    DiffLayout, workflow_commands, write_diff, write_diff_csv, write_diff_json, write_diff_markdown,
+};
+pub use gate::{Comparator, Condition, ConditionError, GateResult, Limit, Outcome, Subject};
+pub use naming::Matching;
+pub use per::Per;
+pub use recordings::{NamedRun, Recordings};
+pub use statistics::Estimate;

@@ -201,6 +201,11 @@ impl JitDump {
         self.damage
     }
 
+    /// The machine that its code is for (`e_machine`); 0 if it does not say.
+    pub fn machine_number(&self) -> u32 {
+        self.machine
+    }
+
     /// The next record that says something of code, and `None` at the end. Code without a name or
     /// without its bytes in the file is passed over.
     ///
@@ -359,6 +364,21 @@ impl JitDump {
             Ok(len) if len <= WINDOW => self.bytes(load.code.0, len).map(Some),
             _ => Ok(None),
         }
+    }
+
+    /// A piece of code of any length.
+    ///
+    /// # Errors
+    /// If the file cannot be read any more, or the code does not fit into the budget.
+    pub fn whole_code(&self, load: &JitLoad) -> io::Result<Vec<u8>> {
+        let end = load.code.0.checked_add(load.len);
+        if end.is_none_or(|end| end > self.len) {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
+        }
+        self.budget.read(load.len).map_err(io::Error::other)?;
+        let mut code = vec![0; usize::try_from(load.len).unwrap_or(usize::MAX)];
+        self.source.read_exact_at(&mut code, load.code.0)?;
+        Ok(code)
     }
 
     /// Shows lines in the file's order.

@@ -5,6 +5,7 @@
 //! are is another crate's matter. Nothing is mapped: sections are read with `pread`.
 
 mod arch;
+mod code;
 mod contents;
 mod elf;
 mod fde_index;
@@ -25,6 +26,7 @@ mod raw_section;
 mod segments;
 mod source;
 
+pub use code::PointerTarget;
 pub use elf::{AlternateLink, DebugLink, Elf, ElfError, ElfSymbol, SymbolTable};
 pub use fde_index::{FdeEntry, FdeIndex, cie_of};
 pub use files::{LinkedFiles, Located, SplitFiles};

@@ -25,6 +25,7 @@ pub use demangle::Demangling;
 pub use jitdump::symbolize_jitdump;
 pub use kernel::{KernelCode, KernelSymbols};
 pub use listed::{Listed, symbolize_listed};
+pub use nameless::function_range;
 pub use perf_map::symbolize_perf_map;
 pub use symbolized::{Collector, Frame, Line, Reason, Symbolized};
-pub use user::{Detail, Request, symbolize_user};
+pub use user::{Detail, Request, name_addresses, symbolize_user};

@@ -3,6 +3,7 @@
 use crate::symbolized::Symbolized;
 use rprof_base::{FileOffset, Svma};
 use rprof_images::{Elf, FrameSection, Located};
+use std::ops::Range;
 
 /// Finds where the functions begin that addresses without a name are in: by `.eh_frame`, else by
 /// `.debug_frame`, of the debug file, too, or of what the program has inside.
@@ -16,7 +17,23 @@ pub(crate) fn add_function_starts(
         let is_nameless = symbolized.frames(idx as usize).is_empty();
         Some((idx, binary.svma(offset).filter(|_| is_nameless)?))
     });
-    let mut left: Vec<(u32, Svma)> = addresses.collect();
+    let left: Vec<(u32, Svma)> = addresses.collect();
+    let found = functions_at(located, left).into_iter();
+    let mut found: Vec<(u32, Svma)> = found.map(|(idx, range)| (idx, range.start)).collect();
+    found.sort_unstable();
+    symbolized.set_function_starts(found);
+    symbolized.note_over_budget(located.is_over_budget());
+}
+
+/// The code of the function that an address is in, as unwind tables have it.
+pub fn function_range(located: &Located, address: Svma) -> Option<Range<Svma>> {
+    let found = functions_at(located, vec![(0, address)]);
+    found.into_iter().next().map(|(_, range)| range)
+}
+
+/// The functions that addresses are in, each with its number.
+fn functions_at(located: &Located, mut left: Vec<(u32, Svma)>) -> Vec<(u32, Range<Svma>)> {
+    let binary = &located.binary;
     let base = binary.base();
     let of_debug = || located.debug.as_ref()?.debug_frame(base);
     let of_mini = || {
@@ -39,13 +56,12 @@ pub(crate) fn add_function_starts(
         };
         left.retain(|&(idx, address)| {
             let function = section.function(base, address);
-            found.extend(function.as_ref().map(|range| (idx, range.start)));
-            function.is_none()
+            let is_left = function.is_none();
+            found.extend(function.map(|range| (idx, range)));
+            is_left
         });
     }
-    found.sort_unstable();
-    symbolized.set_function_starts(found);
-    symbolized.note_over_budget(located.is_over_budget());
+    found
 }
 
 #[cfg(test)]

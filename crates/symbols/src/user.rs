@@ -72,6 +72,26 @@ pub fn symbolize_user(
     Ok(symbolized)
 }
 
+/// Names addresses of a file, code or data, by symbols and stubs alone; they need not be in the file (`.bss`).
+pub fn name_addresses(located: &Located, addresses: &[Svma], demangling: Demangling) -> Symbolized {
+    let mini = located.mini();
+    let stubs = stubs_of(&located.binary);
+    let addresses: Vec<Option<Svma>> = addresses.iter().copied().map(Some).collect();
+    let table = table_of(located, mini.as_ref(), &stubs, &addresses).unwrap_or_default();
+    let sources = Sources {
+        table: &table,
+        dwarf: None,
+        go: None,
+        detail: Detail::Functions,
+    };
+    let mut batch = Batch::default();
+    for address in addresses.into_iter().flatten() {
+        sources.name(address, &mut batch);
+        batch.end_address();
+    }
+    Batch::join(vec![batch], demangling, 1)
+}
+
 /// Names what has a name.
 fn name(located: &Located, offsets: &[FileOffset], request: Request) -> Result<Symbolized, Reason> {
     let dwarf = located.dwarf();

@@ -1,8 +1,9 @@
-//! `cargo xtask bench [record|stacks|read|symbols [FILE]|all|--repeat [N]]`: makes the recordings, runs rprof and perf side by side,
+//! `cargo xtask bench [record|stacks|read|symbols [FILE]|diff [RUNS [SECONDS]]|all|--repeat [N]]`: makes the recordings, runs rprof and perf side by side,
 //! and prints the table with ratios.
 //!
 //! Times are medians of several runs, memory is the peak of the whole process. Recordings are kept in `target/bench` and made anew only if they are gone.
 
+mod diff;
 mod measure;
 mod read;
 mod recorder;
@@ -34,13 +35,15 @@ const NEEDS: &[(&str, &str)] = &[
 ];
 
 /// What is measured.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 enum Part<'a> {
     Record,
     Stacks,
     Read,
     /// Of this recording, or of rprof's own.
     Symbols(Option<&'a str>),
+    /// Planted slowdowns; not part of all: it takes long.
+    Diff(diff::Size),
     All,
     /// A recording, this number of times over.
     Repeat(u64),
@@ -62,6 +65,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         Part::Stacks => stacks::run(&bench),
         Part::Read => read::run(&bench),
         Part::Symbols(recording) => symbols::run(&bench, recording),
+        Part::Diff(size) => diff::run(&bench, size),
         Part::All => {
             recorder::run(&bench)?;
             stacks::run(&bench)?;
@@ -81,15 +85,31 @@ fn asked(args: &[String]) -> Result<Part<'_>> {
         ["read"] => Part::Read,
         ["symbols"] => Part::Symbols(None),
         ["symbols", recording] => Part::Symbols(Some(recording)),
+        ["diff", words @ ..] if words.len() <= 2 => Part::Diff(size(words)?),
         ["--repeat"] => Part::Repeat(COPIES),
         ["--repeat", copies] => {
             Part::Repeat(copies.parse().with_context(|| format!("{copies} copies"))?)
         }
         other => bail!(
-            "no part is called '{}': record, stacks, read, symbols with or without a recording, all, or --repeat with or without a number of copies",
+            "no part is called '{}': record, stacks, read, symbols with or without a recording, diff with or without numbers of runs and seconds, all, or --repeat with or without a number of copies",
             other.join(" ")
         ),
     })
+}
+
+/// How much of diff is measured.
+fn size(words: &[&str]) -> Result<diff::Size> {
+    let mut size = diff::Size::default();
+    if let [runs, ..] = words {
+        size.runs = runs.parse().with_context(|| format!("{runs} runs"))?;
+    }
+    if let [_, seconds] = words {
+        size.seconds = seconds
+            .parse()
+            .with_context(|| format!("{seconds} seconds"))?;
+    }
+    ensure!(size.runs >= 2, "at least 2 runs");
+    Ok(size)
 }
 
 /// Without them there would be numbers all the same: of a shell that finds nothing.
@@ -114,7 +134,13 @@ mod tests {
             let args: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
             asked(&args).is_ok()
         };
-        for good in [&[][..], &["stacks"], &["symbols", "x"], &["--repeat", "3"]] {
+        for good in [
+            &[][..],
+            &["stacks"],
+            &["symbols", "x"],
+            &["diff", "20", "0.5"],
+            &["--repeat", "3"],
+        ] {
             assert!(asked(good), "{good:?}");
         }
         for bad in [&["write"][..], &["read", "x"], &["--repeat", "many"]] {

@@ -8,7 +8,7 @@ use crate::binaries::kernel_id;
 use crate::recording::Recording;
 use foldhash::HashMap;
 use rprof_base::{Avma, BuildId, ReferenceSymbol, module_name};
-use rprof_images::{Elf, Kallsyms, MODULE_BASE};
+use rprof_images::{Elf, Kallsyms, Located, MODULE_BASE};
 use rprof_locate::{
     KernelFiles, ModuleDetail, ModuleRequest, Servers, kallsyms_of_kernel, running_kallsyms,
 };
@@ -149,6 +149,28 @@ impl<'c> Kernel<'c> {
             }
             _ => self.name_kernel(image, addresses, request),
         }
+    }
+
+    /// The files that the code of the kernel or a module is in, and what is added to their addresses.
+    pub(crate) fn code_files(&self, image: &RecordedImage) -> Result<(Located, u64), Reason> {
+        if let ImageKind::Module { start_avma } = image.kind {
+            let files = self.files.module(ModuleRequest {
+                path: &image.path,
+                build_id: image.build_id.as_ref(),
+                detail: ModuleDetail::Names,
+                servers: Servers::NotAsked,
+            });
+            let shift = start_avma.wrapping_sub(MODULE_BASE.0);
+            return Ok((files.map_err(Reason::NoFile)?, shift));
+        }
+        let vmlinux = self.files.vmlinux(self.id.as_ref(), Servers::NotAsked);
+        let elf = vmlinux.map_err(Reason::NoFile)?;
+        let reference = image.reference_symbol();
+        let code = reference.and_then(|reference| KernelCode::at(&elf, reference));
+        let Some(shift) = code.map(|code| code.shift) else {
+            return Err(no_symbols("where the kernel was in memory is not known"));
+        };
+        Ok((Located::from(elf), shift))
     }
 
     fn name_kernel(

@@ -1,5 +1,7 @@
 //! Facts about the whole: what goes in comes out, in every syntax and for every machine.
 
+mod aarch64;
+mod any;
 mod x86;
 
 use super::*;

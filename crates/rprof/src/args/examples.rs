@@ -41,6 +41,23 @@ const REPORT: &[Example] = &[
     ("rprof report --stats", "samples, losses, ends of stacks"),
 ];
 
+const ANNOTATE: &[Example] = &[
+    (
+        "rprof annotate",
+        "the hottest functions, instruction by instruction",
+    ),
+    ("rprof annotate main", "one function, with its source lines"),
+    (
+        "rprof annotate -M intel --no-source 'Vec<*>::push'",
+        "a pattern, as Intel writes it",
+    ),
+    (
+        "rprof annotate memcpy --caller parse",
+        "only what parse called",
+    ),
+    ("rprof annotate main --by line", "source lines alone"),
+];
+
 const FLAME: &[Example] = &[
     ("rprof flame > flame.svg", "draws perf.data"),
     (
@@ -99,6 +116,23 @@ const EXPORT: &[Example] = &[
     ),
 ];
 
+const DIFF: &[Example] = &[
+    ("rprof diff", "perf.data.old with perf.data"),
+    (
+        "rprof diff a1 a2 a3 a4 a5 -- b1 b2 b3 b4 b5",
+        "five runs a side",
+    ),
+    (
+        "rprof diff old new --per syscalls:sys_enter_read",
+        "for each read",
+    ),
+    ("rprof diff old new --per event -s dso", "shares, by binary"),
+    (
+        "rprof diff a1 a2 --fail-if total>+3% -- b1 b2",
+        "a gate: exit code 1",
+    ),
+];
+
 pub(super) fn of_record() -> String {
     text(RECORD)
 }
@@ -107,12 +141,20 @@ pub(super) fn of_report() -> String {
     text(REPORT)
 }
 
+pub(super) fn of_annotate() -> String {
+    text(ANNOTATE)
+}
+
 pub(super) fn of_flame() -> String {
     text(FLAME)
 }
 
 pub(super) fn of_script() -> String {
     text(SCRIPT)
+}
+
+pub(super) fn of_diff() -> String {
+    text(DIFF)
 }
 
 pub(super) fn of_export() -> String {
@@ -142,7 +184,7 @@ mod tests {
 
     #[test]
     fn examples_can_be_typed() {
-        for examples in [RECORD, REPORT, FLAME, SCRIPT, EXPORT] {
+        for examples in [RECORD, REPORT, ANNOTATE, FLAME, SCRIPT, DIFF, EXPORT] {
             for (line, _) in examples {
                 let parsed = Args::try_parse_from(words(line));
                 assert!(parsed.is_ok(), "{line}: {:?}", parsed.err());
@@ -160,8 +202,10 @@ mod tests {
         for (verb, examples) in [
             ("record", RECORD),
             ("report", REPORT),
+            ("annotate", ANNOTATE),
             ("flame", FLAME),
             ("script", SCRIPT),
+            ("diff", DIFF),
             ("export", EXPORT),
         ] {
             let own = format!("rprof {verb}");

@@ -93,12 +93,12 @@ pub(crate) struct FilterArgs {
 
 /// CPUs as one value, for clap.
 #[derive(Clone, Debug)]
-struct CpuList(Vec<u32>);
+pub(super) struct CpuList(pub(super) Vec<u32>);
 
 /// Bytes of a file of names.
 const MAX_NAMES: u64 = 16 << 20;
 
-fn parse_names(text: &str) -> Result<NameList, FilterError> {
+pub(super) fn parse_names(text: &str) -> Result<NameList, FilterError> {
     NameList::parse(text, |path| {
         let why = |why| FilterError(format!("reading {path}: {why}"));
         let mut names = String::new();
@@ -122,7 +122,7 @@ fn parse_parallelism(text: &str) -> Result<CpuList, FilterError> {
     }
 }
 
-fn parse_cpus(text: &str) -> Result<CpuList, rprof_events::EventError> {
+pub(super) fn parse_cpus(text: &str) -> Result<CpuList, rprof_events::EventError> {
     rprof_events::parse_cpu_list(text).map(CpuList)
 }
 
@@ -136,11 +136,11 @@ fn parse_ancestor(text: &str) -> Result<Ancestor, String> {
     }
 }
 
-fn parse_pid(text: &str) -> Result<i32, String> {
+pub(super) fn parse_pid(text: &str) -> Result<i32, String> {
     parse_id(text).ok_or_else(|| "a process id, or several separated by commas".to_owned())
 }
 
-fn parse_tid(text: &str) -> Result<i32, String> {
+pub(super) fn parse_tid(text: &str) -> Result<i32, String> {
     parse_id(text).ok_or_else(|| "a thread id, or several separated by commas".to_owned())
 }
 

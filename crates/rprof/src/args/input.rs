@@ -8,6 +8,7 @@ use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::Filter;
 use rprof_symbols::Demangling;
+use std::path::PathBuf;
 
 /// Which recording, and what of it: the same for all readers.
 #[derive(Debug, clap::Args)]
@@ -15,6 +16,13 @@ pub(crate) struct InputArgs {
     #[command(flatten)]
     pub(crate) recording: Recording,
 
+    #[command(flatten)]
+    pub(crate) samples: SampleArgs,
+}
+
+/// Which samples of a recording, and how code is called.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SampleArgs {
     #[command(flatten)]
     filters: FilterArgs,
 
@@ -49,7 +57,7 @@ pub(crate) struct InputArgs {
     no_demangle: bool,
 }
 
-fn parse_demangling(text: &str) -> Result<Demangling, String> {
+pub(super) fn parse_demangling(text: &str) -> Result<Demangling, String> {
     match text {
         "short" => Ok(Demangling::Short),
         "full" => Ok(Demangling::Full),
@@ -60,6 +68,33 @@ fn parse_demangling(text: &str) -> Result<Demangling, String> {
 }
 
 impl InputArgs {
+    pub(crate) fn limits(&self) -> LimitArgs {
+        self.samples.limits
+    }
+
+    pub(crate) fn no_inline(&self) -> bool {
+        self.samples.no_inline
+    }
+
+    pub(crate) fn locator(&self, reader: &Reader) -> Locator {
+        self.samples.locator(reader)
+    }
+
+    pub(crate) fn demangling(&self) -> Demangling {
+        self.samples.demangling()
+    }
+
+    pub(crate) fn filter(&self) -> Filter {
+        self.samples.filter()
+    }
+}
+
+impl SampleArgs {
+    /// The folder with the files of the recorded machine.
+    pub(crate) fn symfs(&self) -> Option<PathBuf> {
+        self.sources.symfs()
+    }
+
     pub(crate) fn locator(&self, reader: &Reader) -> Locator {
         self.sources.locator(reader.budget())
     }

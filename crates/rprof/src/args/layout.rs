@@ -80,7 +80,7 @@ fn parse_width(text: &str) -> Result<usize, String> {
     width.ok_or_else(|| "a number of columns, at most 4096".to_owned())
 }
 
-fn parse_separator(text: &str) -> Result<String, String> {
+pub(super) fn parse_separator(text: &str) -> Result<String, String> {
     match text {
         "" | "." => Err("a text that is not empty, and no dot".to_owned()),
         text => Ok(text.to_owned()),

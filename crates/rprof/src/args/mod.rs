@@ -1,9 +1,11 @@
 //! The arguments, with perf's names wherever perf has them.
 
 mod against;
+mod annotate;
 mod attached;
 mod columns;
 mod command;
+mod diff;
 mod doctor;
 mod documented;
 mod examples;
@@ -20,6 +22,7 @@ mod input;
 mod layout;
 mod limits;
 mod list;
+mod listing;
 mod mode;
 mod parent;
 mod record;
@@ -33,8 +36,10 @@ mod symbols;
 mod unknown;
 
 pub(crate) use against::AgainstArgs;
+pub(crate) use annotate::AnnotateArgs;
 pub(crate) use columns::ColumnArgs;
 pub(crate) use command::CommandArgs;
+pub(crate) use diff::{DiffArgs, DiffFormat};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use documented::documented;
 pub(crate) use export::{ExportArgs, ExportFormat};
@@ -44,10 +49,11 @@ pub(crate) use fold::FoldArgs;
 pub(crate) use forms::{Form, Given};
 use groups::GroupArgs;
 pub(crate) use header::HeaderArgs;
-pub(crate) use input::InputArgs;
+pub(crate) use input::{InputArgs, SampleArgs};
 pub(crate) use layout::{LayoutArgs, ReportFormat};
 pub(crate) use limits::LimitArgs;
 pub(crate) use list::ListArgs;
+pub(crate) use listing::{ListingArgs, ListingFormat};
 pub(crate) use mode::ModeArgs;
 pub(crate) use parent::ParentArgs;
 use record::parse_control;
@@ -126,8 +132,12 @@ pub(crate) enum Command {
     StatReport(StatReportArgs),
     /// Show where samples were taken, as a table with call trees
     Report(Box<ReportArgs>),
+    /// Show the instructions and source lines of functions, with what was sampled at each
+    Annotate(Box<AnnotateArgs>),
     /// Draw a flame graph (SVG) of a recording, or of a command that is recorded first
     Flame(Box<FlameArgs>),
+    /// Compare recordings: what changed, and what is noise
+    Diff(Box<DiffArgs>),
     /// Write what other viewers read: Firefox Profiler, speedscope, pprof and more
     Export(ExportArgs),
     /// Print every sample, in order of time, as perf script does

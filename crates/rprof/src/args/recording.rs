@@ -97,10 +97,12 @@ mod tests {
                 Command::Script(args) => args.input.recording,
                 Command::Dump(args) | Command::Info(args) => args.recording,
                 Command::Symbols(args) => args.recording,
-                Command::Record(_)
+                Command::Annotate(_)
+                | Command::Record(_)
                 | Command::Stat(_)
                 | Command::StatRecord(_)
                 | Command::StatReport(_)
+                | Command::Diff(_)
                 | Command::List(_)
                 | Command::Doctor(_) => {
                     panic!()

@@ -124,7 +124,7 @@ impl ReportArgs {
     }
 }
 
-fn parse_percent(text: &str) -> Result<f64, String> {
+pub(super) fn parse_percent(text: &str) -> Result<f64, String> {
     let percent = text.strip_suffix('%').unwrap_or(text).parse().ok();
     let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
     percent.ok_or_else(|| "a percentage from 0 to 100".to_owned())

@@ -48,6 +48,11 @@ impl SourceArgs {
         }
     }
 
+    /// The folder with the files of the recorded machine.
+    pub(crate) fn symfs(&self) -> Option<PathBuf> {
+        self.symfs.clone()
+    }
+
     fn debuginfod(&self, budget: &Budget) -> Option<Debuginfod> {
         if self.no_debuginfod {
             return None;

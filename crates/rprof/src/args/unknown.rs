@@ -43,7 +43,7 @@ const OF_REPORT: Tips = &[
             "--prefix",
             "--prefix-strip",
         ],
-        "leave it out: there is no annotation",
+        "rprof annotate has it",
     ),
     (&["--itrace"], "hardware traces are not decoded"),
     (
@@ -52,11 +52,31 @@ const OF_REPORT: Tips = &[
     ),
     (
         &["--percent-type"],
-        "use --percentage for what percentages are of; there is no annotation",
+        "use --percentage for what percentages are of; rprof annotate has --percent-type",
     ),
     (
         &["--pretty"],
         "use --format csv or json: numbers as they are",
+    ),
+];
+
+/// The same of `perf diff`.
+const OF_DIFF: Tips = &[
+    (
+        &["-D", "--dump-raw-trace"],
+        "use rprof dump: it prints every record",
+    ),
+    (
+        &["-v", "--verbose"],
+        "leave it out: rprof symbols says where names come from",
+    ),
+    (
+        &["-m", "--modules"],
+        "leave it out: names are found without it",
+    ),
+    (
+        &["--stream", "--cycles-hist"],
+        "branches are not compared: rprof report -b counts them",
     ),
 ];
 
@@ -116,6 +136,7 @@ const OF_RECORD: Tips = &[
 pub(crate) fn explained(mut error: clap::Error, command: Option<&str>) -> clap::Error {
     let tips = match command {
         Some("report") => OF_REPORT,
+        Some("diff") => OF_DIFF,
         _ => OF_RECORD,
     };
     if error.kind() != ErrorKind::UnknownArgument {
@@ -187,7 +208,11 @@ mod tests {
             let long = arg.get_long().map(|long| format!("--{long}"));
             short.into_iter().chain(long)
         };
-        for (command_name, tips) in [("record", OF_RECORD), ("report", OF_REPORT)] {
+        for (command_name, tips) in [
+            ("record", OF_RECORD),
+            ("report", OF_REPORT),
+            ("diff", OF_DIFF),
+        ] {
             let command = command.find_subcommand(command_name).unwrap();
             let ours: Vec<String> = command.get_arguments().flat_map(names).collect();
             for (names, _) in tips {

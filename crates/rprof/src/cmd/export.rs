@@ -39,10 +39,10 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         let why = "compressed output is not for a terminal: give a file with -o";
         return Err(usage(why));
     }
-    let reader = open(args.input.recording.path(), args.input.limits)?;
+    let reader = open(args.input.recording.path(), args.input.limits())?;
     let options = Options {
         filter: args.input.filter(),
-        inlines: !args.input.no_inline,
+        inlines: !args.input.no_inline(),
         fde: !args.fde.no_fde,
         demangling: args.fold.demangling(args.input.demangling()),
         locator: args.input.locator(&reader),

@@ -25,7 +25,7 @@ const DEFAULT: &str = "flame.svg";
 
 pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     let output = output_of(args)?;
-    let limits = args.input.limits;
+    let limits = args.input.limits();
     let (reader, code) = match args.command.is_given() {
         true => {
             let recorded = record_first(&args.command, args.event.as_deref(), limits, rights)?;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
     };
     let options = Options {
         filter: args.input.filter(),
-        inlines: !args.input.no_inline,
+        inlines: !args.input.no_inline(),
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
         demangling: args.fold.demangling(args.input.demangling()),

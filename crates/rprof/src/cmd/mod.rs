@@ -1,7 +1,9 @@
 //! One file for each sub-command: arguments to settings, and what to say.
 
 mod against;
+pub(crate) mod annotate;
 mod answerable;
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod dump;
 mod event;

@@ -1,6 +1,6 @@
 //! Why nothing is shown: the filter that no sample fits, and what it could be.
 
-use crate::args::InputArgs;
+use crate::args::SampleArgs;
 use rprof_analysis::{EmptyFilter, Options, empty_filter};
 use rprof_events::suggest;
 use rprof_perfdata::Reader;
@@ -10,11 +10,11 @@ use rprof_profile::Filter;
 const N_EXAMPLES: usize = 5;
 
 /// The sentence that says it.
-pub(crate) fn sentence(reader: &Reader, input: &InputArgs) -> String {
+pub(crate) fn sentence(reader: &Reader, samples: &SampleArgs) -> String {
     let options = Options {
-        filter: input.filter(),
-        locator: input.locator(reader),
-        demangling: input.demangling(),
+        filter: samples.filter(),
+        locator: samples.locator(reader),
+        demangling: samples.demangling(),
         ..Options::default()
     };
     let why = match empty_filter(reader, &options) {

@@ -54,7 +54,7 @@ pub(crate) fn warn_of(profile: &Profile, reader: &Reader, input: &InputArgs, sho
         let path = input.recording.path().display();
         say::warning(format_args!("no samples in {path}"));
     } else if !shown {
-        say::warning(no_match::sentence(reader, input));
+        say::warning(no_match::sentence(reader, &input.samples));
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         max_lines: args.max_tree_lines,
         ..graph
     });
-    let reader = open(args.input.recording.path(), args.input.limits);
+    let reader = open(args.input.recording.path(), args.input.limits());
     let reader = reader.map_err(|error| {
         // Words that no recording could know are said first.
         let columns =
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
             || args.fold.is_asked()
             || args.stats
             || folded,
-        inlines: !args.input.no_inline,
+        inlines: !args.input.no_inline(),
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
         demangling: args.fold.demangling(args.input.demangling()),

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
     let mut fields = FieldSelection::default();
     let added = args.fields.iter().try_for_each(|text| fields.add(text));
     added.map_err(usage)?;
-    let reader = open(args.input.recording.path(), args.input.limits)?;
+    let reader = open(args.input.recording.path(), args.input.limits())?;
     let pager = args.paging.or(paging).pager();
     let header = header::text(&args.header, &reader);
     if args.header.header_only {
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
         filter: args.input.filter(),
         fields,
         chains: !args.hide_call_graph,
-        inlines: !args.input.no_inline,
+        inlines: !args.input.no_inline(),
         stop_at: args.stop_bt.clone(),
         nanoseconds: args.ns,
         times: args.times(),
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &ScriptArgs, paging: PagerArgs) -> Result<ExitCode> {
     let profile = &printed.profile;
     profile.warnings.iter().for_each(say::warning);
     if printed.none_match {
-        say::warning(no_match::sentence(&reader, &args.input));
+        say::warning(no_match::sentence(&reader, &args.input.samples));
     }
     profile.events.iter().for_each(say::loss);
     say::stacks(&profile.unwound);

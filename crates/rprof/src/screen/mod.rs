@@ -48,6 +48,12 @@ impl Colors {
     }
 }
 
+/// Whether lines are drawn with box characters: on a terminal that has them.
+pub(crate) fn has_boxes() -> bool {
+    let is_terminal = std::io::stdout().is_terminal();
+    is_terminal && !is_dumb() && is_utf8(|name| env::var_os(name))
+}
+
 /// A terminal that only prints.
 fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb")

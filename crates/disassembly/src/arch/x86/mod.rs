@@ -1,34 +1,24 @@
 //! x86, of 64 and of 32 bits.
 
+mod att;
+mod intel;
+mod mode;
+mod parts;
+mod prefixes;
+mod sib;
 mod text;
 
-use iced_x86::{Code, DecoderOptions, FlowControl, Mnemonic, OpKind, Register};
+use iced_x86::{Code, FlowControl, Mnemonic, OpKind, Register};
 
+pub(crate) use self::mode::Mode;
+use self::mode::decoder;
+use self::prefixes::Prefixed;
 use self::text::Writer;
 use crate::{Flow, Instruction, Reference, Syntax};
 
-/// How wide addresses are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    Bits64,
-    Bits32,
-}
-
-impl Mode {
-    fn bits(self) -> u32 {
-        match self {
-            Self::Bits64 => 64,
-            Self::Bits32 => 32,
-        }
-    }
-}
-
-/// What is decoded beside what all processors know: MPX, and `pcommit`, which came and went.
-const OPTIONS: u32 = DecoderOptions::MPX | DecoderOptions::PCOMMIT;
-
 /// The instructions of `bytes`.
 pub(crate) fn decode(mode: Mode, syntax: Syntax, address: u64, bytes: &[u8]) -> Vec<Instruction> {
-    let mut decoder = iced_x86::Decoder::with_ip(mode.bits(), bytes, address, OPTIONS);
+    let mut decoder = decoder(mode, address, bytes);
     let mut writer = Writer::of(syntax);
     // Four bytes an instruction, as compiled code has them.
     let mut instructions = Vec::with_capacity(bytes.len() / 4);
@@ -54,7 +44,12 @@ pub(crate) fn decode(mode: Mode, syntax: Syntax, address: u64, bytes: &[u8]) -> 
         instructions.push(Instruction {
             address: decoded.ip(),
             len: u8::try_from(decoded.len()).unwrap_or(u8::MAX),
-            text: writer.text(&decoded, written),
+            text: writer.text(&Prefixed {
+                mode,
+                syntax,
+                decoded: &decoded,
+                bytes: written,
+            }),
             flow: flow(&decoded),
             reference: reference(&decoded),
             is_valid: true,

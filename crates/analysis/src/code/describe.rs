@@ -1,0 +1,188 @@
+//! What instructions are part of, and what they refer to.
+
+use super::open::{CodeSource, OpenCode};
+use super::recording::CodeRecording;
+use rprof_base::{FileOffset, Svma};
+use rprof_images::{JitDump, Located, PointerTarget};
+use rprof_machine::ImageId;
+use rprof_profile::code::{CodeFrame, CodeFrames, ReferenceName};
+use rprof_symbols::{
+    Demangling, Detail, Frame, Request, Symbolized, name_addresses, symbolize_jitdump,
+    symbolize_user,
+};
+use std::collections::BTreeMap;
+
+/// What is asked of a function's code.
+#[derive(Clone, Debug)]
+pub struct AskedCode<'a> {
+    /// The code.
+    pub code: &'a OpenCode,
+    /// Addresses of its instructions.
+    pub addresses: Vec<u64>,
+    /// Addresses that instructions refer to, each with whether a pointer is read there.
+    pub references: Vec<(u64, bool)>,
+}
+
+/// What is said of instructions.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Description {
+    /// What each address is part of; those of which nothing is known are left out.
+    pub frames: BTreeMap<u64, CodeFrames>,
+    /// Of what is referred to, by address; nothing where it has no name.
+    pub names: BTreeMap<u64, ReferenceName>,
+}
+
+impl CodeRecording<'_> {
+    /// Says of addresses in code which functions and lines they are part of, and how the addresses are called that
+    /// instructions refer to. Each file is read once for all that are of it.
+    pub fn describe(&self, asked: &[AskedCode<'_>]) -> Vec<Description> {
+        let mut by_image: BTreeMap<ImageId, Vec<usize>> = BTreeMap::new();
+        let mut all = vec![Description::default(); asked.len()];
+        for (number, one) in asked.iter().enumerate() {
+            if let CodeSource::Jit { .. } = one.code.source {
+                all[number] = self.of_jit_code(one);
+            } else {
+                by_image.entry(one.code.image_id).or_default().push(number);
+            }
+        }
+        for numbers in by_image.into_values() {
+            let mut together = AskedOfImage::default();
+            for one in numbers.iter().filter_map(|&number| asked.get(number)) {
+                together.addresses.extend(&one.addresses);
+                together.references.extend(&one.references);
+                together.code = Some(one.code);
+            }
+            let found = self.of_image(together);
+            for number in numbers {
+                if let (Some(one), Some(own)) = (asked.get(number), all.get_mut(number)) {
+                    *own = found.part(one);
+                }
+            }
+        }
+        all
+    }
+
+    fn request(&self) -> Request {
+        Request {
+            detail: Detail::Lines,
+            demangling: self.options.demangling,
+            ..Request::default()
+        }
+    }
+
+    fn of_jit_code(&self, asked: &AskedCode<'_>) -> Description {
+        let CodeSource::Jit { path, load } = &asked.code.source else {
+            return Description::default();
+        };
+        let &(start, code) = load;
+        let offset = |&address: &u64| FileOffset(code.0.wrapping_add(address.wrapping_sub(start)));
+        let offsets: Vec<FileOffset> = asked.addresses.iter().map(offset).collect();
+        let dump = JitDump::open(path, self.recording.reader.budget());
+        let symbolized = dump
+            .ok()
+            .and_then(|mut dump| symbolize_jitdump(&mut dump, &offsets, self.request()).ok());
+        Description {
+            frames: frames(&symbolized.unwrap_or_default(), &asked.addresses),
+            names: BTreeMap::new(),
+        }
+    }
+
+    fn of_image(&self, mut asked: AskedOfImage<'_>) -> Description {
+        let (located, shift) = match asked.code.map(|code| &code.source) {
+            Some(CodeSource::User(located)) => (located, 0),
+            Some(CodeSource::Kernel(located, shift)) => (located, *shift),
+            Some(CodeSource::Jit { .. }) | None => return Description::default(),
+        };
+        asked.addresses.sort_unstable();
+        asked.addresses.dedup();
+        let offset = |&address: &u64| {
+            let offset = located
+                .binary
+                .file_offset(Svma(address.wrapping_sub(shift)));
+            offset.unwrap_or(FileOffset(u64::MAX))
+        };
+        let offsets: Vec<FileOffset> = asked.addresses.iter().map(offset).collect();
+        let symbolized = symbolize_user(located, &offsets, self.request());
+        Description {
+            frames: frames(&symbolized.unwrap_or_default(), &asked.addresses),
+            names: names((located, shift), asked.references, self.options.demangling),
+        }
+    }
+}
+
+/// What is asked of all code of an image.
+#[derive(Default)]
+struct AskedOfImage<'a> {
+    code: Option<&'a OpenCode>,
+    addresses: Vec<u64>,
+    references: Vec<(u64, bool)>,
+}
+
+impl Description {
+    /// What is said of one of several functions.
+    fn part(&self, asked: &AskedCode<'_>) -> Self {
+        let frames = asked.addresses.iter();
+        let frames = frames.filter_map(|one| Some((*one, self.frames.get(one)?.clone())));
+        let names = asked.references.iter();
+        let names = names.filter_map(|(one, _)| Some((*one, self.names.get(one)?.clone())));
+        Self {
+            frames: frames.collect(),
+            names: names.collect(),
+        }
+    }
+}
+
+fn names(
+    (located, shift): (&Located, u64),
+    mut references: Vec<(u64, bool)>,
+    demangling: Demangling,
+) -> BTreeMap<u64, ReferenceName> {
+    references.sort_unstable();
+    references.dedup();
+    let svma = |address: u64| Svma(address.wrapping_sub(shift));
+    let (slots, direct): (Vec<_>, Vec<_>) = references
+        .into_iter()
+        .partition(|&(_, is_pointer)| is_pointer);
+    let places: Vec<Svma> = slots.iter().map(|&(slot, _)| svma(slot)).collect();
+    let targets = located.binary.pointers(&places);
+    let mut names = BTreeMap::new();
+    // Each address that is referred to, and the one whose name it gets.
+    let mut asked: Vec<(u64, Svma)> = Vec::new();
+    for ((slot, _), target) in slots.into_iter().zip(targets) {
+        match target {
+            Some(PointerTarget::Named(name)) => {
+                let symbol = demangling.of(&name);
+                names.insert(slot, ReferenceName { symbol, offset: 0 });
+            }
+            Some(PointerTarget::At(target)) => asked.push((slot, target)),
+            None => {}
+        }
+    }
+    asked.extend(direct.iter().map(|&(address, _)| (address, svma(address))));
+    let targets: Vec<Svma> = asked.iter().map(|&(_, target)| target).collect();
+    let named = name_addresses(located, &targets, demangling);
+    for (at, (address, _)) in asked.into_iter().enumerate() {
+        if let Some(frame) = named.frames(at).last() {
+            names.entry(address).or_insert_with(|| ReferenceName {
+                symbol: named.name(frame.name).to_owned(),
+                offset: frame.offset,
+            });
+        }
+    }
+    names
+}
+
+fn frames(symbolized: &Symbolized, addresses: &[u64]) -> BTreeMap<u64, CodeFrames> {
+    let frame = |frame: &Frame| CodeFrame {
+        function: symbolized.name(frame.name).to_owned(),
+        line: frame
+            .line
+            .filter(|line| line.line > 0)
+            .map(|line| (symbolized.name(line.file).to_owned(), line.line)),
+    };
+    let all = addresses.iter().enumerate();
+    let all = all.map(|(at, &address)| (address, symbolized.frames(at)));
+    all.filter(|(_, frames)| !frames.is_empty())
+        .map(|(address, frames)| (address, CodeFrames(frames.iter().map(frame).collect())))
+        .collect()
+}

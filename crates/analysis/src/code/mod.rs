@@ -1,0 +1,26 @@
+//! The code of functions, and what was counted in it: what `annotate` shows.
+//!
+//! ```text
+//! recording   samples counted by location, functions found
+//! choose      one of them by its name
+//! code        its bytes, of the file that was recorded
+//! describe    inlined functions and lines of its instructions, names of what they refer to
+//! ```
+
+mod choose;
+mod cold;
+mod describe;
+mod error;
+mod found;
+mod jit;
+mod kernel;
+mod open;
+mod parts;
+mod recording;
+
+pub use choose::ChoiceError;
+pub use describe::{AskedCode, Description};
+pub use error::CodeError;
+pub use found::FoundFunction;
+pub use open::OpenCode;
+pub use recording::{CodeOptions, CodeRecording};

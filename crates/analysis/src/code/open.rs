@@ -1,0 +1,216 @@
+//! A function's code, of the file that was recorded.
+
+use super::error::CodeError;
+use super::found::FoundFunction;
+use super::parts::cold_parts;
+use super::recording::CodeRecording;
+use super::{jit, kernel};
+use crate::locations::Location;
+use rprof_base::{FileOffset, Svma};
+use rprof_images::{Elf, Located};
+use rprof_machine::{ImageId, ImageKind, RecordedImage};
+use rprof_profile::SampleCount;
+use rprof_profile::code::{CodePart, FunctionCode};
+use rprof_symbols::{Reason, function_range};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+/// A function's code, and the files that say more of it.
+#[derive(Debug)]
+pub struct OpenCode {
+    /// The code, with its counts.
+    pub function: FunctionCode,
+    pub(super) image_id: ImageId,
+    pub(super) source: CodeSource,
+}
+
+/// What says more of code.
+#[derive(Debug)]
+pub(super) enum CodeSource {
+    /// Files of a program or library; their addresses are those of the code.
+    User(Rc<Located>),
+    /// A jitdump, and where the code is in it.
+    Jit {
+        /// The jitdump.
+        path: PathBuf,
+        /// Where its code begins, in memory and in the file.
+        load: (u64, FileOffset),
+    },
+    /// A file of the kernel, or of a module, and how far its addresses are from those in memory.
+    Kernel(Rc<Located>, u64),
+}
+
+impl CodeRecording<'_> {
+    /// The code of a function, with what was counted in it.
+    ///
+    /// # Errors
+    /// [`CodeError`].
+    pub fn code(&self, function: &FoundFunction) -> Result<OpenCode, CodeError> {
+        let images = self.recording.index.history.images();
+        let no_file = |reason: Reason| CodeError::NoFile {
+            image: function.image.clone(),
+            reason,
+        };
+        let Some(image) = images.of(function.image_id) else {
+            return Err(no_file(Reason::NoFile(rprof_images::NoFile::Missing)));
+        };
+        match image.kind {
+            ImageKind::User if image.process_of_map().is_some() => Err(CodeError::PerfMap {
+                image: function.image.clone(),
+            }),
+            ImageKind::User if image.is_jitdump() => jit::code(self, function, image),
+            ImageKind::User => {
+                let located = self.files(function.image_id, image);
+                let located = located.map_err(|reason| no_file(Reason::NoFile(reason)))?;
+                self.user_code(function, located)
+            }
+            ImageKind::Kernel { .. } | ImageKind::Module { .. } => {
+                kernel::code(self, function, image)
+            }
+            ImageKind::KernelSymbol | ImageKind::OutOfLine => Err(no_code(
+                function,
+                "made by the kernel while it ran (BPF, a trampoline)",
+            )),
+            ImageKind::GuestKernel | ImageKind::GuestUser => {
+                Err(no_code(function, "a guest's code"))
+            }
+        }
+    }
+
+    fn user_code(
+        &self,
+        function: &FoundFunction,
+        located: Rc<Located>,
+    ) -> Result<OpenCode, CodeError> {
+        let mut code = self.of_file(function, &located, 0)?;
+        let svma = |location: Location| located.binary.svma(FileOffset(location.address));
+        code.events = self.events();
+        self.count(function, &mut code, &|location| Some(svma(location)?.0));
+        Ok(OpenCode {
+            function: code,
+            image_id: function.image_id,
+            source: CodeSource::User(located),
+        })
+    }
+
+    /// The code that a file has, its addresses `shift`ed; without counts.
+    pub(super) fn of_file(
+        &self,
+        function: &FoundFunction,
+        located: &Located,
+        shift: u64,
+    ) -> Result<FunctionCode, CodeError> {
+        let image = || function.image.clone();
+        let binary = &located.binary;
+        if located.is_debug_only() {
+            return Err(CodeError::DebugOnly {
+                image: image(),
+                file: binary.path().display().to_string(),
+            });
+        }
+        let machine = binary.machine_name();
+        let machine = machine.ok_or_else(|| CodeError::UnknownMachine { image: image() })?;
+        let start = function.start.wrapping_sub(shift);
+        let end = end_of(function, located, Svma(start)).ok_or_else(|| CodeError::NoEnd {
+            name: function.name.clone(),
+            image: image(),
+        })?;
+        let mut parts = vec![part(function, binary, &function.name, start..end)?];
+        let mut notes = Vec::new();
+        for cold in cold_parts(located, start) {
+            let end = cold.address.saturating_add(cold.size);
+            let name = self.options.demangling.of(cold.symbol.as_bytes());
+            notes.push(format!(
+                "{name} at {:#x} is its part that is seldom run: the compiler put it elsewhere",
+                cold.address.wrapping_add(shift)
+            ));
+            parts.push(part(function, binary, &name, cold.address..end)?);
+        }
+        for part in &mut parts {
+            part.address = part.address.wrapping_add(shift);
+        }
+        Ok(FunctionCode {
+            name: function.name.clone(),
+            image: image(),
+            file: binary.path().display().to_string(),
+            machine: machine.to_owned(),
+            level: function.level,
+            parts,
+            events: Vec::new(),
+            notes,
+        })
+    }
+
+    /// Counts samples by address.
+    pub(super) fn count(
+        &self,
+        function: &FoundFunction,
+        code: &mut FunctionCode,
+        address_of: &dyn Fn(Location) -> Option<u64>,
+    ) {
+        let mut at: BTreeMap<u64, Vec<SampleCount>> = BTreeMap::new();
+        for &location in &function.locations {
+            let Some(address) = address_of(location) else {
+                continue;
+            };
+            let counts = self.counts_at(location);
+            let sums = at.entry(address).or_default();
+            sums.resize(self.events.len(), SampleCount::default());
+            sums.iter_mut()
+                .zip(counts)
+                .for_each(|(sum, one)| *sum += one);
+        }
+        for (number, event) in code.events.iter_mut().enumerate() {
+            let own = at.iter().filter_map(|(&address, counts)| {
+                let count = counts.get(number).copied()?;
+                (count.samples > 0).then_some((address, count))
+            });
+            event.counts = own.collect();
+        }
+    }
+}
+
+/// A function that an image has no code of.
+fn no_code(function: &FoundFunction, what: &'static str) -> CodeError {
+    CodeError::NoCode {
+        image: function.image.clone(),
+        what,
+    }
+}
+
+/// Where a function ends: as its symbol says, else as unwind tables do.
+fn end_of(function: &FoundFunction, located: &Located, start: Svma) -> Option<u64> {
+    let size = function.size.map(|size| u64::from(size.get()));
+    let by_symbol = size.filter(|_| function.is_named);
+    if let Some(size) = by_symbol {
+        return start.0.checked_add(size);
+    }
+    let range = function_range(located, start)?;
+    (range.start == start).then_some(range.end.0)
+}
+
+fn part(
+    function: &FoundFunction,
+    binary: &Elf,
+    symbol: &str,
+    range: std::ops::Range<u64>,
+) -> Result<CodePart, CodeError> {
+    let bytes = binary.bytes_at(&(Svma(range.start)..Svma(range.end)));
+    let bytes = bytes.ok_or_else(|| CodeError::NotInFile {
+        name: function.name.clone(),
+        image: function.image.clone(),
+        start: range.start,
+        end: range.end,
+    })?;
+    Ok(CodePart {
+        symbol: symbol.to_owned(),
+        address: range.start,
+        bytes,
+    })
+}
+
+/// The path of an image, as it was recorded.
+pub(super) fn path_of(image: &RecordedImage) -> String {
+    String::from_utf8_lossy(&image.path).into_owned()
+}

@@ -1,0 +1,185 @@
+//! A recording whose functions are to be shown with their code.
+
+use super::found::{FoundFunction, functions};
+use crate::Error;
+use crate::about::kind_of;
+use crate::binaries::locate;
+use crate::index::SampleOrder;
+use crate::locations::Location;
+use crate::pass::{
+    CodeCounts, Progress, Query, WantedFrames, count_code, find_locations, progress_of,
+};
+use crate::recording::Recording;
+use crate::samples::check_filter;
+use crate::stacks::First;
+use crate::symbolize::Symbols;
+use foldhash::HashMap;
+use rprof_images::{Located, NoFile};
+use rprof_locate::Locator;
+use rprof_machine::{ImageId, RecordedImage};
+use rprof_perfdata::Reader;
+use rprof_profile::code::CodeEvent;
+use rprof_profile::{Filter, NameList, SampleCount};
+use rprof_symbols::{Demangling, Detail, Request};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Which samples count, and how functions are called.
+#[derive(Clone, Debug, Default)]
+pub struct CodeOptions {
+    /// Which samples. Its images and functions choose what is shown; what shares are of does not depend on them.
+    pub filter: Filter,
+    /// Only samples whose stack has one of these functions further out; empty for all.
+    pub callers: NameList,
+    /// Functions without names, too, as FDEs have them.
+    pub fde: bool,
+    /// How names of functions are to read.
+    pub demangling: Demangling,
+}
+
+/// A recording, its samples counted by where they were taken.
+#[derive(Debug)]
+pub struct CodeRecording<'r> {
+    pub(super) recording: Recording<'r>,
+    pub(super) options: CodeOptions,
+    /// Events that have samples, by number in the recording; all if none has.
+    pub(super) events: Vec<usize>,
+    pub(super) counts: CodeCounts,
+    functions: Vec<FoundFunction>,
+    /// Files of user images that were asked for.
+    files: RefCell<HashMap<ImageId, Result<Rc<Located>, NoFile>>>,
+    /// Images with samples whose functions have no names, and why, one sentence each.
+    pub unnamed: Vec<String>,
+    /// What could not be used, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl<'r> CodeRecording<'r> {
+    /// Counts the samples of a recording, and finds their functions; `progress` is told how far it is.
+    ///
+    /// # Errors
+    /// [`Error`] if it cannot be read at all.
+    pub fn open(
+        reader: &'r Reader,
+        locator: &'r Locator,
+        options: CodeOptions,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
+        check_filter(reader, &options.filter)?;
+        let recording = Recording::open(reader, locator, SampleOrder::Any)?;
+        let (counts, symbols) = count(&recording, &options, progress)?;
+        let events = events(reader, &counts);
+        let functions = functions(&recording, &symbols, &counts, &events);
+        let unnamed = unnamed(&recording, &symbols);
+        let mut warnings = symbols.warnings;
+        warnings.extend(recording.warnings());
+        Ok(Self {
+            recording,
+            options,
+            events,
+            counts,
+            functions,
+            files: RefCell::default(),
+            unnamed,
+            warnings,
+        })
+    }
+
+    /// Functions that have samples, the heaviest first: by the first event, then by the next.
+    pub fn functions(&self) -> &[FoundFunction] {
+        &self.functions
+    }
+
+    /// What was counted of each event, in functions or not; without counts by address.
+    pub fn events(&self) -> Vec<CodeEvent> {
+        let recorded = self.recording.reader.events();
+        let event = |&number: &usize| {
+            let event = recorded.get(number)?;
+            Some(CodeEvent {
+                name: event.name.raw().to_owned(),
+                kind: kind_of(&event.attr),
+                precise_ip: event.attr.flags.precise_ip(),
+                all: self.counts.all.get(number).copied().unwrap_or_default(),
+                counts: Vec::new(),
+            })
+        };
+        self.events.iter().filter_map(event).collect()
+    }
+
+    /// The files of a user image; found once.
+    pub(super) fn files(&self, id: ImageId, image: &RecordedImage) -> Result<Rc<Located>, NoFile> {
+        let mut files = self.files.borrow_mut();
+        let found = || locate(&self.recording, id, image).map(Rc::new);
+        files.entry(id).or_insert_with(found).clone()
+    }
+
+    /// Samples at a location, by event.
+    pub(super) fn counts_at(&self, location: Location) -> impl Iterator<Item = SampleCount> {
+        self.events.iter().map(move |&event| {
+            let at = self.counts.at.get(event);
+            at.and_then(|at| at.get(&location))
+                .copied()
+                .unwrap_or_default()
+        })
+    }
+}
+
+fn unnamed(recording: &Recording<'_>, symbols: &Symbols) -> Vec<String> {
+    let images = recording.index.history.images();
+    let sentences = symbols.unnamed.iter().filter_map(|(id, reason)| {
+        let path = String::from_utf8_lossy(images.of(*id)?.long_name());
+        Some(format!("{path}: {reason}"))
+    });
+    sentences.collect()
+}
+
+/// Events that have samples; all but dummies if none has.
+fn events(reader: &Reader, counts: &CodeCounts) -> Vec<usize> {
+    let all = reader.events().iter().enumerate();
+    let all = all.filter(|(_, event)| !event.is_dummy()).map(|(at, _)| at);
+    let has_samples = |&at: &usize| counts.all.get(at).is_some_and(|count| count.samples > 0);
+    let events: Vec<usize> = (0..reader.events().len()).filter(has_samples).collect();
+    match events.is_empty() {
+        true => all.collect(),
+        false => events,
+    }
+}
+
+fn count(
+    recording: &Recording<'_>,
+    options: &CodeOptions,
+    progress: &mut Progress<'_>,
+) -> Result<(CodeCounts, Symbols), Error> {
+    let request = Request {
+        detail: Detail::Functions,
+        demangling: options.demangling,
+        fde: options.fde,
+        ..Request::default()
+    };
+    let n_chunks = recording.n_chunks();
+    let mut first = |done| progress(progress_of(0.1, 0.4, done, n_chunks));
+    if options.callers.is_empty() {
+        let frames = WantedFrames::Innermost;
+        let query = Query::of(recording, &options.filter, frames, First::Own)?;
+        let counts = count_code(&query, None, &mut first)?;
+        let symbols = query.symbolize(counts.locations(), request)?;
+        return Ok((counts, symbols));
+    }
+    let query = Query::of(recording, &options.filter, WantedFrames::All, First::Own)?;
+    let locations = find_locations(&query, |_, _| {}, &mut first)?.locations;
+    // Callers may have been inlined.
+    let inlines = Request {
+        detail: Detail::Inlines,
+        ..request
+    };
+    let all = query.symbolize(locations, inlines)?;
+    let is_caller = |location: Location| {
+        let frames = all.frames(all.number(location)).iter();
+        let mut names = frames.filter_map(|&frame| all.functions.of(frame).name);
+        names.any(|name| options.callers.accepts(&[all.strings.of(name).into_raw()]))
+    };
+    let mut second = |done| progress(progress_of(0.5, 0.4, done, n_chunks));
+    let counts = count_code(&query, Some(&is_caller), &mut second)?;
+    let symbols = query.symbolize(counts.locations(), request)?;
+    Ok((counts, symbols))
+}

@@ -1,0 +1,144 @@
+//! Rows of a comparison, and which of them are beyond noise.
+
+use crate::comparison::{
+    CompareOptions, ComparedEvent, ComparedRow, DiffShare, Inlining, Judged, NewRows, RowOrder,
+};
+use crate::compute::Weights;
+use crate::judge::{FEWEST_SAMPLES, Judge};
+use crate::naming::Naming;
+use crate::rows::{CountedEvent, CountedRow, Counts};
+use crate::statistics::adjusted;
+use rprof_profile::difference::Side;
+use rprof_profile::view::SortKey;
+use rprof_profile::{EventKind, SampleCount};
+
+/// The rows of an event.
+pub(crate) fn event(
+    options: &CompareOptions,
+    name: String,
+    counted: CountedEvent,
+    judge: &Judge<'_>,
+    naming: &Naming,
+) -> ComparedEvent {
+    let all = sides(&counted.total, judge);
+    let whole = match options.share {
+        DiffShare::Absolute => (all.0.weight, all.1.weight),
+        DiffShare::Relative => {
+            let rows = counted.rows.iter().map(|row| sides(&row.own, judge));
+            rows.fold((0, 0), |sum: (u64, u64), (before, after)| {
+                let before = sum.0.saturating_add(before.weight);
+                (before, sum.1.saturating_add(after.weight))
+            })
+        }
+    };
+    let rows = counted.rows.iter().map(|row| {
+        let (before, after) = sides(&row.own, judge);
+        let weights = Weights {
+            before,
+            after,
+            all_before: whole.0,
+            all_after: whole.1,
+        };
+        let children = counted.has_stacks.then(|| judged(&row.children, judge));
+        ComparedRow {
+            cells: texts(&row.cells, naming),
+            weights,
+            own: judged(&row.own, judge),
+            children,
+            inlining: inlining(row, &options.keys),
+            is_renamed: row.cells.iter().any(|&cell| naming.is_renamed(cell)),
+        }
+    });
+    ComparedEvent {
+        name,
+        kind: EventKind::default(),
+        all,
+        total: None,
+        has_children: counted.has_stacks,
+        rows: rows.collect(),
+    }
+}
+
+fn sides(counts: &Counts, judge: &Judge<'_>) -> (SampleCount, SampleCount) {
+    let n_before = judge.n_before();
+    (
+        counts.side(Side::Before, n_before),
+        counts.side(Side::After, n_before),
+    )
+}
+
+fn texts(cells: &[u32], naming: &Naming) -> Vec<String> {
+    let texts = cells.iter().map(|&cell| naming.text(cell).to_owned());
+    texts.collect()
+}
+
+/// What is said of counts; with few samples nothing is sure.
+fn judged(counts: &Counts, judge: &Judge<'_>) -> Judged {
+    let estimate = judge.estimate(counts);
+    Judged {
+        q_value: match counts.samples() >= FEWEST_SAMPLES {
+            true => 0.0,
+            false => 1.0,
+        },
+        ..Judged::unsure(estimate)
+    }
+}
+
+/// What a compiler does otherwise: of rows that are functions.
+fn inlining(row: &CountedRow, keys: &[SortKey]) -> Option<Inlining> {
+    if !keys.contains(&SortKey::Symbol) {
+        return None;
+    }
+    let mostly = |[others, inlined]: [u64; 2]| match others.saturating_add(inlined) {
+        0 => None,
+        all if inlined > all / 2 => Some(true),
+        all if inlined <= all / 20 => Some(false),
+        _ => None,
+    };
+    match row.inlined.map(mostly) {
+        [Some(false), Some(true)] => Some(Inlining::Begun),
+        [Some(true), Some(false)] => Some(Inlining::Ended),
+        _ => None,
+    }
+}
+
+/// Marks what is beyond noise, bounding false discoveries over all rows of all events, and their totals; leaves out rows
+/// that have nothing to say, and orders the others.
+///
+/// Rows with few samples are no tests: that depends on both sides together, and not on their difference (Bourgon,
+/// Gentleman, Huber, PNAS 107, 2010).
+pub(crate) fn mark(events: &mut [ComparedEvent], options: &CompareOptions) {
+    let mut tests: Vec<&mut Judged> = Vec::new();
+    for event in events.iter_mut() {
+        for row in &mut event.rows {
+            tests.extend([&mut row.own].into_iter().chain(&mut row.children));
+        }
+        tests.retain(|judged| judged.q_value < 1.0);
+        tests.extend(&mut event.total);
+    }
+    let p_values: Vec<f64> = tests.iter().map(|one| one.estimate.p_value).collect();
+    for (test, q_value) in tests.into_iter().zip(adjusted(&p_values)) {
+        test.q_value = q_value;
+        test.is_sure = q_value <= options.alpha;
+    }
+    for event in events {
+        event.rows.retain(|row| is_shown(row, options));
+        event.rows.sort_by(|a, b| {
+            let order = match options.order {
+                RowOrder::Computed => a.weights.order(&b.weights, options.compute),
+                RowOrder::Baseline => a.weights.order_of_baseline(&b.weights),
+            };
+            order
+                .then_with(|| b.weights.before.weight.cmp(&a.weights.before.weight))
+                .then_with(|| a.cells.cmp(&b.cells))
+        });
+    }
+}
+
+/// Rows without samples of their own are shown if they changed with what they called.
+fn is_shown(row: &ComparedRow, options: &CompareOptions) -> bool {
+    let is_there = row.weights.is_before() || row.weights.is_after();
+    let has_changed = row.children.is_some_and(|children| children.is_sure);
+    let is_new = !row.weights.is_before();
+    (is_there || has_changed) && (options.new_rows == NewRows::Shown || !is_new)
+}

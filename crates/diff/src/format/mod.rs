@@ -1,0 +1,239 @@
+//! Comparisons as text, Markdown, CSV and JSON: their columns and cells.
+
+mod csv;
+mod github;
+mod json;
+mod markdown;
+mod text;
+
+pub use csv::write_diff_csv;
+pub use github::workflow_commands;
+pub use json::write_diff_json;
+pub use markdown::write_diff_markdown;
+pub use text::write_diff;
+
+use crate::comparison::{ComparedEvent, ComparedRow, Comparison, Inlining, Judged};
+use crate::compute::Compute;
+use crate::per::Per;
+use rprof_base::{Counted, Share};
+use rprof_profile::EventKind;
+use rprof_profile::text::Fit;
+
+/// What is shown of rows, and how.
+#[derive(Clone, Debug, Default)]
+pub struct DiffLayout {
+    /// What is computed as perf does.
+    pub compute: Compute,
+    /// perf's `-p`: weights.
+    pub periods: bool,
+    /// perf's `-F`: how it is computed.
+    pub formula: bool,
+    /// What stands between columns, instead of blanks.
+    pub separator: Option<String>,
+    /// Only rows.
+    pub quiet: bool,
+    /// Whether marked rows are in colour.
+    pub colors: bool,
+    /// Where lines end.
+    pub fit: Option<Fit>,
+    /// The most rows of an event.
+    pub limit: Option<usize>,
+}
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DiffColumn {
+    Baseline,
+    BasePeriod,
+    Computed,
+    Formula,
+    Period,
+    Change,
+    Interval,
+    Children,
+    Key(usize),
+    Remark,
+}
+
+impl DiffLayout {
+    /// The columns of an event.
+    fn columns(&self, comparison: &Comparison, event: &ComparedEvent) -> Vec<DiffColumn> {
+        use DiffColumn::{
+            BasePeriod, Baseline, Change, Children, Computed, Formula, Interval, Key, Period,
+            Remark,
+        };
+        let columns = [
+            (true, Baseline),
+            (self.periods, BasePeriod),
+            (true, Computed),
+            (self.formula, Formula),
+            (self.periods, Period),
+            (true, Change),
+            (true, Interval),
+            (event.has_children, Children),
+        ];
+        let columns = columns.into_iter().filter(|(is_shown, _)| *is_shown);
+        let columns = columns.map(|(_, column)| column);
+        let keys = (0..comparison.keys.len()).map(Key);
+        let has_remarks = event.rows.iter().any(|row| !remarks(row).is_empty());
+        let remarks = has_remarks.then_some(Remark);
+        columns.chain(keys).chain(remarks).collect()
+    }
+
+    fn rows<'e>(&self, event: &'e ComparedEvent) -> &'e [ComparedRow] {
+        let n = self.limit.unwrap_or(usize::MAX).min(event.rows.len());
+        event.rows.get(..n).unwrap_or_default()
+    }
+}
+
+impl DiffColumn {
+    fn heading(self, comparison: &Comparison, layout: &DiffLayout) -> String {
+        match self {
+            Self::Baseline => "Baseline".to_owned(),
+            Self::BasePeriod => "Base period".to_owned(),
+            Self::Computed => layout.compute.heading().to_owned(),
+            Self::Formula => "Formula".to_owned(),
+            Self::Period => "Period".to_owned(),
+            Self::Change => "Change".to_owned(),
+            Self::Interval => interval_heading(comparison),
+            Self::Children => "Children".to_owned(),
+            Self::Key(at) => {
+                let key = comparison.keys.get(at);
+                key.map_or("", |key| key.heading()).to_owned()
+            }
+            Self::Remark => "Remark".to_owned(),
+        }
+    }
+
+    /// Whether it is numbers.
+    fn is_at_right(self) -> bool {
+        !matches!(self, Self::Key(_) | Self::Remark)
+    }
+
+    fn cell(self, row: &ComparedRow, layout: &DiffLayout) -> String {
+        let weights = &row.weights;
+        match self {
+            Self::Baseline => weights.baseline().map_or_else(String::new, |share| {
+                format!("{}%", Share::from_percent(share))
+            }),
+            Self::BasePeriod => weights.before.weight.to_string(),
+            Self::Computed => weights.cell(layout.compute),
+            Self::Formula => weights.formula(layout.compute),
+            Self::Period if weights.is_after() => weights.after.weight.to_string(),
+            Self::Period => String::new(),
+            Self::Change => marked(&row.own),
+            Self::Interval => interval(&row.own),
+            Self::Children => row.children.as_ref().map_or_else(String::new, marked),
+            Self::Key(at) => row.cells.get(at).cloned().unwrap_or_default(),
+            Self::Remark => remarks(row).join(", "),
+        }
+    }
+}
+
+fn interval_heading(comparison: &Comparison) -> String {
+    format!("{} % interval", trimmed(100.0 * (1.0 - comparison.alpha)))
+}
+
+/// A number with as many decimals as it has, two at most.
+fn trimmed(number: f64) -> String {
+    let text = format!("{number:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// How much something changed, in percent.
+fn change(judged: &Judged) -> String {
+    let estimate = &judged.estimate;
+    match (estimate.before > 0.0, estimate.after > 0.0) {
+        (false, false) => String::new(),
+        (false, true) => "new".to_owned(),
+        (true, false) => "vanished".to_owned(),
+        (true, true) => format!("{:+.1}%", 100.0 * estimate.change()),
+    }
+}
+
+/// The same, with a mark if it is beyond noise.
+fn marked(judged: &Judged) -> String {
+    let change = change(judged);
+    match (change.is_empty(), judged.is_sure) {
+        (true, _) => change,
+        (false, true) => format!("{change} *"),
+        (false, false) => format!("{change}  "),
+    }
+}
+
+fn interval(judged: &Judged) -> String {
+    match judged.estimate.interval {
+        // Nothing is known.
+        Some((low, high)) if high - low > 100.0 || !high.is_finite() => {
+            format!("[{:+.1}, ...]", 100.0 * low)
+        }
+        Some((low, high)) => format!("[{:+.1}, {:+.1}]", 100.0 * low, 100.0 * high),
+        None => String::new(),
+    }
+}
+
+/// What is otherwise than before.
+fn remarks(row: &ComparedRow) -> Vec<&'static str> {
+    let inlining = row.inlining.map(|inlining| match inlining {
+        Inlining::Begun => "inlined",
+        Inlining::Ended => "no longer inlined",
+    });
+    let renamed = row.is_renamed.then_some("renamed");
+    inlining.into_iter().chain(renamed).collect()
+}
+
+/// How many recordings and samples a side has.
+fn side_line(n_runs: usize, samples: u64) -> String {
+    let recordings = Counted::new(n_runs as u64, "recording", "recordings");
+    let samples = Counted::new(samples, "sample", "samples");
+    format!("{recordings}, {samples}")
+}
+
+/// What all of an event became.
+fn total_line(comparison: &Comparison, event: &ComparedEvent) -> String {
+    let per = &comparison.per;
+    let measure = format!("{} (--per {per})", per.about());
+    let Some(total) = &event.total else {
+        return format!("{measure}: the total is always 100 %");
+    };
+    let estimate = &total.estimate;
+    let before = amount(estimate.before, event.kind, per);
+    let after = amount(estimate.after, event.kind, per);
+    let parts = [
+        format!("{measure}: {before} -> {after}"),
+        change(total),
+        interval(total),
+    ];
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    let line = parts.collect::<Vec<_>>().join("  ");
+    match total.is_sure {
+        true => line + " *",
+        false => line,
+    }
+}
+
+/// An amount with its unit.
+fn amount(value: f64, kind: EventKind, per: &Per) -> String {
+    match (kind, per) {
+        (EventKind::CpuTime, Per::Run) => format!("{:.3} s", value / 1e9),
+        (EventKind::CpuTime, Per::Time | Per::CpuTime) => format!("{:.3} s", value / 1e9),
+        (EventKind::CpuTime, Per::Count(_)) => format!("{:.3} us", value / 1e3),
+        _ if value >= 1000.0 => format!("{value:.0}"),
+        _ => trimmed_amount(value),
+    }
+}
+
+fn trimmed_amount(value: f64) -> String {
+    match value >= 1.0 || value == 0.0 {
+        true => trimmed(value),
+        false => format!("{value:.3e}"),
+    }
+}
+
+/// What marks mean.
+fn mark_line(comparison: &Comparison) -> String {
+    format!(
+        "* is beyond noise: of all that is marked, at most {} % by chance (Benjamini-Hochberg)",
+        trimmed(100.0 * comparison.alpha)
+    )
+}

@@ -1,0 +1,179 @@
+//! What rows are called: the same on both sides for what is the same.
+
+use crate::recordings::Recordings;
+use foldhash::HashMap;
+use rprof_profile::difference::{FunctionMatch, MatchedBy, SideFunctions};
+use rprof_profile::run::{Run, RunEvent};
+use rprof_profile::view::SortKey;
+use rprof_profile::{FrameId, FrameInfo, Group};
+
+/// How functions and images of two sides are found to be the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Matching {
+    /// By names without what compilers add, images by build id or name.
+    #[default]
+    Similar,
+    /// By their very names, as perf has it.
+    Exact,
+}
+
+/// What a frame is called.
+#[derive(Clone, Copy, Debug)]
+struct FrameCells {
+    image: u32,
+    symbol: u32,
+    line: u32,
+}
+
+/// What frames of all recordings are called.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Naming {
+    texts: Vec<String>,
+    numbers: HashMap<String, u32>,
+    /// By recording and number of the frame.
+    frames: Vec<Vec<FrameCells>>,
+    /// Symbols that have other names on the sides.
+    renamed: Vec<u32>,
+}
+
+impl Naming {
+    /// Names all frames.
+    pub(crate) fn of(recordings: &Recordings, matching: Matching) -> Self {
+        let mut naming = Self::default();
+        naming.number(String::new());
+        match matching {
+            Matching::Exact => naming.name_exactly(recordings),
+            Matching::Similar => naming.name_matched(recordings),
+        }
+        naming
+    }
+
+    fn name_exactly(&mut self, recordings: &Recordings) {
+        for (_, one) in recordings.all() {
+            let run = &one.run;
+            let cells = run.frames.ids().map(|id| {
+                let frame = run.frames.of(run.frames.function_of(id));
+                let symbol = FrameInfo {
+                    is_inlined: false,
+                    // Code without names is one row of an image.
+                    start: frame.start.filter(|_| frame.is_fde),
+                    ..*frame
+                };
+                FrameCells {
+                    image: self.number(run.strings.of(frame.image).to_string()),
+                    symbol: self.number(symbol.symbol(&run.strings)),
+                    line: self.line_of(run, id),
+                }
+            });
+            let cells = cells.collect();
+            self.frames.push(cells);
+        }
+    }
+
+    fn name_matched(&mut self, recordings: &Recordings) {
+        let sides = recordings.all().map(|(side, one)| SideFunctions {
+            side,
+            frames: &one.run.frames,
+            strings: &one.run.strings,
+            images: &one.run.images,
+        });
+        let sides: Vec<SideFunctions<'_>> = sides.collect();
+        let matched = FunctionMatch::of(&sides);
+        let functions = matched.functions().iter().map(|function| {
+            let symbol = format!("[{}] {}", function.level.sign(), function.label);
+            let symbol = self.number(symbol);
+            if function.by != MatchedBy::Name && function.sides.are_both() {
+                self.renamed.push(symbol);
+            }
+            (self.number(function.image.to_string()), symbol)
+        });
+        let functions: Vec<(u32, u32)> = functions.collect();
+        for (at, (_, one)) in recordings.all().enumerate() {
+            let cells = one.run.frames.ids().map(|id| {
+                let function = one.run.frames.function_of(id);
+                let number = matched.number(at, function).unwrap_or(u32::MAX);
+                let (image, symbol) = functions.get(number as usize).copied().unwrap_or((0, 0));
+                FrameCells {
+                    image,
+                    symbol,
+                    line: self.line_of(&one.run, id),
+                }
+            });
+            let cells = cells.collect();
+            self.frames.push(cells);
+        }
+        self.renamed.sort_unstable();
+    }
+
+    fn line_of(&mut self, run: &Run, id: FrameId) -> u32 {
+        match run.frames.of(id).position {
+            None => 0,
+            Some(position) => {
+                let file = run.strings.of(position.file);
+                let text = match position.line {
+                    0 => file.to_string(),
+                    line => format!("{file}:{line}"),
+                };
+                self.number(text)
+            }
+        }
+    }
+
+    fn number(&mut self, text: String) -> u32 {
+        if let Some(&number) = self.numbers.get(&text) {
+            return number;
+        }
+        let number = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
+        self.texts.push(text.clone());
+        self.numbers.insert(text, number);
+        number
+    }
+
+    /// The text with a number.
+    pub(crate) fn text(&self, number: u32) -> &str {
+        self.texts.get(number as usize).map_or("", String::as_str)
+    }
+
+    fn cells(&self, run: usize, frame: FrameId) -> Option<&FrameCells> {
+        self.frames.get(run)?.get(frame.number() as usize)
+    }
+
+    pub(crate) fn image(&self, run: usize, frame: FrameId) -> u32 {
+        self.cells(run, frame).map_or(0, |cells| cells.image)
+    }
+
+    pub(crate) fn symbol(&self, run: usize, frame: FrameId) -> u32 {
+        self.cells(run, frame).map_or(0, |cells| cells.symbol)
+    }
+
+    pub(crate) fn line(&self, run: usize, frame: FrameId) -> u32 {
+        self.cells(run, frame).map_or(0, |cells| cells.line)
+    }
+
+    /// Whether a symbol has other names on the sides.
+    pub(crate) fn is_renamed(&self, symbol: u32) -> bool {
+        self.renamed.binary_search(&symbol).is_ok()
+    }
+
+    /// The cells of each group of an event, by sort key; of keys of functions nothing.
+    pub(crate) fn groups(
+        &mut self,
+        run: &Run,
+        event: &RunEvent,
+        keys: &[SortKey],
+    ) -> Vec<Vec<u32>> {
+        let groups = event.groups.iter();
+        let mut cells = |group: &Group| {
+            let cells = keys.iter().map(|key| match key {
+                SortKey::Comm => self.number(run.strings.of(group.comm).to_string()),
+                SortKey::Dimension(one) => match run.values.of(group.values).get(*one) {
+                    Some(value) => self.number(one.cell(value, &run.strings)),
+                    None => 0,
+                },
+                SortKey::Dso | SortKey::Symbol | SortKey::Srcline | SortKey::Srcfile => 0,
+            });
+            cells.collect()
+        };
+        groups.map(&mut cells).collect()
+    }
+}

@@ -1,0 +1,178 @@
+//! What a reader must know of the recordings: what differs beside the program, and what is missing.
+
+use crate::judge::UNSEEN;
+use crate::per::Per;
+use crate::recordings::{NamedRun, Recordings, event_of, without_modifier};
+use rprof_base::{Counted, Share, StackEnd};
+use rprof_profile::difference::Side;
+use rprof_profile::{Quality, Sampling};
+
+/// The sentences.
+pub(crate) fn of(recordings: &Recordings, per: &Per) -> Vec<String> {
+    let mut notes = Vec::new();
+    notes.extend(differing(recordings));
+    notes.extend(commands(recordings));
+    notes.extend(events(recordings));
+    notes.extend(sampling(recordings));
+    notes.extend(recordings.all().filter_map(|(_, one)| missing(one)));
+    notes.extend(few(recordings, per));
+    notes
+}
+
+/// Machines, kernels, processors.
+fn differing(recordings: &Recordings) -> Vec<String> {
+    type Texts = Vec<(&'static str, String)>;
+    let texts = |one: &NamedRun| -> Texts {
+        let about = &one.run.about;
+        let n_cpus = about.n_cpus.map(|n| ("n_cpus", n.to_string()));
+        let texts = about.texts().map(|(name, text)| (name, text.to_owned()));
+        texts.chain(n_cpus).collect()
+    };
+    let all: Vec<Texts> = recordings.all().map(|(_, one)| texts(one)).collect();
+    let kinds = [
+        ("host", "machines"),
+        ("arch", "architectures"),
+        ("cpu", "processors"),
+        ("n_cpus", "numbers of CPUs"),
+        ("os_release", "kernels"),
+    ];
+    let kinds = kinds.into_iter().filter_map(|(kind, words)| {
+        let values = all.iter().flatten().filter(|(name, _)| *name == kind);
+        let mut values: Vec<&str> = values.map(|(_, text)| text.as_str()).collect();
+        values.sort_unstable();
+        values.dedup();
+        (values.len() > 1).then(|| format!("{words} differ: {}", values.join(", ")))
+    });
+    kinds.collect()
+}
+
+/// The recorded commands, without where files are.
+fn commands(recordings: &Recordings) -> Option<String> {
+    let commands = |side: Side| {
+        let runs = recordings.of(side).iter();
+        let mut commands: Vec<String> = runs.map(|one| workload(&one.run.about.command)).collect();
+        commands.sort_unstable();
+        commands.dedup();
+        commands
+    };
+    let (before, after) = (commands(Side::Before), commands(Side::After));
+    let most = before.len().max(after.len());
+    match most > 1 {
+        true => Some(format!(
+            "runs of one side are of different commands: before {}; after {}",
+            before.join(" | "),
+            after.join(" | ")
+        )),
+        false => None,
+    }
+}
+
+/// What was recorded: the words after the recorder's flags.
+fn workload(command: &[String]) -> String {
+    let dashes = command.iter().position(|word| word == "--");
+    let words = dashes.map_or(command, |at| command.get(at + 1..).unwrap_or_default());
+    // Where the recorder writes is of each run.
+    let mut kept = Vec::new();
+    let mut is_output = false;
+    for word in words {
+        let was_output = std::mem::replace(&mut is_output, word == "-o" || word == "--output");
+        let is_attached =
+            word.starts_with("--output=") || (dashes.is_none() && word.starts_with("-o"));
+        if !was_output && !is_output && !is_attached {
+            kept.push(word.as_str());
+        }
+    }
+    kept.join(" ")
+}
+
+/// Events that some recordings lack, or have by other names.
+fn events(recordings: &Recordings) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    let mut say = |note: String| {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    };
+    for (_, one) in recordings.all() {
+        for event in &one.run.events {
+            for (_, other) in recordings.all() {
+                let found = event_of(&other.run, &event.name);
+                match found.and_then(|at| other.run.events.get(at)) {
+                    None => say(format!("{} is not in all recordings: left out", event.name)),
+                    Some(found) if found.name != event.name => say(format!(
+                        "{} is compared with others of its name without modifier: they count other levels of code",
+                        without_modifier(&event.name)
+                    )),
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+    notes
+}
+
+/// How often samples are taken.
+fn sampling(recordings: &Recordings) -> Option<String> {
+    let all = recordings.all().flat_map(|(_, one)| &one.run.events);
+    let mut all: Vec<(&str, Sampling)> = all
+        .map(|event| (without_modifier(&event.name), event.sampling))
+        .collect();
+    let words = |one: Sampling| match one {
+        Sampling::PerSecond(n) => format!("{n} a second"),
+        Sampling::Every(n) => format!("every {n}"),
+    };
+    all.sort_by_key(|(name, _)| *name);
+    let pair = all.windows(2).find(|pair| match pair {
+        [one, other] => one.0 == other.0 && one.1 != other.1,
+        _ => false,
+    })?;
+    let [one, other] = pair else { return None };
+    Some(format!(
+        "{} was sampled {} and {}: weights are compared, not numbers of samples",
+        one.0,
+        words(one.1),
+        words(other.1)
+    ))
+}
+
+/// What is missing of a recording.
+fn missing(one: &NamedRun) -> Option<String> {
+    let events = &one.run.events;
+    let samples = events.iter().map(|event| event.all.samples).sum::<u64>();
+    let lost: u64 = events.iter().map(|event| event.loss.samples).sum();
+    let mut said = Vec::new();
+    if samples == 0 {
+        said.push("no samples".to_owned());
+    }
+    if lost > 0 {
+        let share = Share::of(lost, samples.saturating_add(lost));
+        let lost = Counted::new(lost, "sample", "samples");
+        said.push(format!("{lost} lost ({share:.1} %)"));
+    }
+    let unwound = &one.run.unwound;
+    let truncated = Share::of(unwound.ended(StackEnd::Truncated), unwound.samples());
+    if truncated > Quality::MAX_TRUNCATED {
+        said.push(format!("{truncated:.1} % of the stacks truncated"));
+    }
+    (!said.is_empty()).then(|| format!("{}: {}", one.name, said.join(", ")))
+}
+
+/// How weak the answer is.
+fn few(recordings: &Recordings, per: &Per) -> Option<String> {
+    let few = match recordings.counts() {
+        (1, 1) => format!(
+            "one recording a side: noise is that of blocks of time, and {} % that runs are taken to vary at least; how \
+             much they do is not seen (several a side: rprof diff BEFORE.. -- AFTER..)",
+            100.0 * UNSEEN
+        ),
+        (1, _) | (_, 1) => {
+            "one recording on one side: it is taken to vary as those of the other".to_owned()
+        }
+        _ => return None,
+    };
+    let shares = match per {
+        Per::Event => "; of shares, one that grows makes others shrink",
+        _ => "",
+    };
+    Some(few + shares)
+}

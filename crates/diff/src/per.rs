@@ -1,0 +1,221 @@
+//! What amounts are divided by, so that recordings can be compared.
+
+use crate::error::DiffError;
+use crate::recordings::{NamedRun, Recordings, event_of};
+use crate::statistics::weight;
+use rprof_profile::EventKind;
+use rprof_profile::run::{Block, RunEvent};
+use std::fmt;
+
+/// What amounts are divided by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Per {
+    /// All of the event: shares, as perf has them.
+    Event,
+    /// Nothing: a recording is one run, as it was counted.
+    Run,
+    /// The time from the first sample to the last.
+    Time,
+    /// The time on CPUs, by an event of the same recordings.
+    CpuTime,
+    /// How often something happened: an event of the same recordings.
+    Count(String),
+}
+
+impl Per {
+    /// The measure with a name.
+    pub fn parse(text: &str) -> Self {
+        match text {
+            "event" => Self::Event,
+            "run" => Self::Run,
+            "time" => Self::Time,
+            "cpu-time" => Self::CpuTime,
+            event => Self::Count(event.to_owned()),
+        }
+    }
+
+    /// What is used where nobody says: what a command that ran to its end took; of recordings that somebody
+    /// ended, what each second took. Not shares: if one function takes more, all others have less of them.
+    pub fn default_of(recordings: &Recordings) -> Self {
+        let ran = |one: &NamedRun| ran_to_its_end(&one.run.about.command);
+        match recordings.all().all(|(_, one)| ran(one)) {
+            true => Self::Run,
+            false => Self::Time,
+        }
+    }
+
+    /// In words.
+    pub fn about(&self) -> String {
+        match self {
+            Self::Event => "share of the event".to_owned(),
+            Self::Run => "amount of a run".to_owned(),
+            Self::Time => "amount per second recorded".to_owned(),
+            Self::CpuTime => "amount per second on a CPU".to_owned(),
+            Self::Count(event) => format!("amount per {event}"),
+        }
+    }
+
+    /// The number of the event of a run that amounts are divided by, if it is one.
+    fn event(&self, run: &NamedRun) -> Result<Option<usize>, DiffError> {
+        let events = &run.run.events;
+        let missing = |what: String| DiffError::NothingToDivideBy {
+            per: self.to_string(),
+            run: run.name.clone(),
+            what,
+        };
+        match self {
+            Self::Event | Self::Run | Self::Time => Ok(None),
+            Self::CpuTime => {
+                let of_time = |event: &RunEvent| event.kind == EventKind::CpuTime;
+                let found = events.iter().position(of_time).map(Some);
+                found.ok_or_else(|| {
+                    missing(
+                        "cpu-clock or task-clock: record with one (-e task-clock), or --per run"
+                            .to_owned(),
+                    )
+                })
+            }
+            Self::Count(name) => event_of(&run.run, name).map(Some).ok_or_else(|| {
+                let names: Vec<&str> = events.iter().map(|event| event.name.as_str()).collect();
+                missing(format!(
+                    "such event (it has {}); or event, run, time, cpu-time",
+                    names.join(", ")
+                ))
+            }),
+        }
+    }
+
+    /// What the amounts of an event are divided by in a run.
+    pub(crate) fn divisor(&self, run: &NamedRun, event: &RunEvent) -> Result<Divisor, DiffError> {
+        let of_blocks = |blocks: &[Block]| Divisor {
+            whole: blocks.iter().map(|block| weight(block.all.weight)).sum(),
+            blocks: blocks
+                .iter()
+                .map(|block| weight(block.all.weight))
+                .collect(),
+        };
+        let divisor = match self {
+            Self::Event => of_blocks(&event.blocks),
+            Self::Run => Divisor::one(1.0),
+            Self::Time => Divisor::one(seconds(event)),
+            Self::CpuTime | Self::Count(_) => {
+                let of = self.event(run)?.and_then(|at| run.run.events.get(at));
+                let scale = match self {
+                    Self::CpuTime => 1e-9,
+                    _ => 1.0,
+                };
+                of.map_or(Divisor::one(0.0), |of| of_blocks(&of.blocks).scaled(scale))
+            }
+        };
+        let is_needed = event.all.weight > 0;
+        match divisor.whole > 0.0 || !is_needed {
+            true => Ok(divisor),
+            false => Err(DiffError::NothingToDivideBy {
+                per: self.to_string(),
+                run: run.name.clone(),
+                what: match self {
+                    Self::Time => "times: --per run, or event".to_owned(),
+                    _ => "sample of it: --per run, or event".to_owned(),
+                },
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Per {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Event => "event",
+            Self::Run => "run",
+            Self::Time => "time",
+            Self::CpuTime => "cpu-time",
+            Self::Count(event) => event,
+        })
+    }
+}
+
+/// What amounts of one event are divided by.
+#[derive(Clone, Debug)]
+pub(crate) struct Divisor {
+    pub(crate) whole: f64,
+    /// By block, if it is not the same in each.
+    pub(crate) blocks: Vec<f64>,
+}
+
+impl Divisor {
+    fn one(whole: f64) -> Self {
+        Self {
+            whole,
+            blocks: Vec::new(),
+        }
+    }
+
+    fn scaled(mut self, factor: f64) -> Self {
+        self.whole *= factor;
+        self.blocks.iter_mut().for_each(|block| *block *= factor);
+        self
+    }
+
+    /// An amount, divided.
+    pub(crate) fn of(&self, amount: f64) -> f64 {
+        match self.whole > 0.0 {
+            true => amount / self.whole,
+            false => 0.0,
+        }
+    }
+}
+
+/// How long was recorded.
+fn seconds(event: &RunEvent) -> f64 {
+    let start = event.blocks.first().map_or(0, |block| block.start_ns);
+    let end = event.blocks.last().map_or(0, |block| block.end_ns);
+    weight(end.saturating_sub(start)) / 1e9
+}
+
+/// Whether a recorder's command line has a command to run and to sample, and nobody else.
+fn ran_to_its_end(command: &[String]) -> bool {
+    let words = command.iter().skip_while(|word| *word != "record").skip(1);
+    let mut was_flag = false;
+    for word in words {
+        let others = ["--all-cpus", "--pid", "--tid", "--uid", "--cpu"];
+        let short = ["-a", "-p", "-t", "-u", "-C"];
+        let is_long = others.iter().any(|flag| word.starts_with(flag));
+        let is_short = short.iter().any(|flag| word.starts_with(flag));
+        match word.starts_with('-') {
+            _ if word == "--" => return true,
+            true if is_long || (is_short && !word.starts_with("--")) => return false,
+            true => was_flag = true,
+            false if was_flag => was_flag = false,
+            false => return true,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_was_sampled_is_said_by_the_recorder() {
+        for (line, expected) in [
+            ("perf record -F 999 -g ./prog -a", true),
+            ("rprof record -F 999 -- ./prog -p 4", true),
+            ("perf record -a sleep 10", false),
+            ("rprof record -p 17", false),
+            ("perf record -p17 -g", false),
+            ("rprof record --all-cpus -- sleep 1", false),
+            ("", true),
+        ] {
+            let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(ran_to_its_end(&words), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn measures_are_called_as_they_are_typed() {
+        for name in ["event", "run", "time", "cpu-time", "probe:request"] {
+            assert_eq!(Per::parse(name).to_string(), name);
+        }
+    }
+}

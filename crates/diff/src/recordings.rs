@@ -1,0 +1,78 @@
+//! What is compared: recordings before and after.
+
+use rprof_profile::difference::Side;
+use rprof_profile::run::{Run, RunEvent};
+
+/// A recording, and what it is called.
+#[derive(Clone, Debug)]
+pub struct NamedRun {
+    /// As it was typed.
+    pub name: String,
+    /// What was counted.
+    pub run: Run,
+}
+
+/// The recordings of both sides.
+#[derive(Clone, Debug, Default)]
+pub struct Recordings {
+    /// What others are compared with.
+    pub before: Vec<NamedRun>,
+    /// What is compared.
+    pub after: Vec<NamedRun>,
+}
+
+impl Recordings {
+    /// Those of a side.
+    pub fn of(&self, side: Side) -> &[NamedRun] {
+        match side {
+            Side::Before => &self.before,
+            Side::After => &self.after,
+        }
+    }
+
+    /// All of them, those before first.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (Side, &NamedRun)> + Clone {
+        let before = self.before.iter().map(|one| (Side::Before, one));
+        let after = self.after.iter().map(|one| (Side::After, one));
+        before.chain(after)
+    }
+
+    /// How many there are before and after.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        (self.before.len(), self.after.len())
+    }
+
+    /// Whether there is one a side: then noise is seen by blocks of time only.
+    pub fn are_single(&self) -> bool {
+        self.counts() == (1, 1)
+    }
+}
+
+/// A name of an event without who is counted (`:u`).
+pub(crate) fn without_modifier(name: &str) -> &str {
+    match name.rsplit_once(':') {
+        // Tracepoints have a colon, too.
+        Some((event, modifier)) if modifier.bytes().all(|byte| b"ukhGHpPSDIWe".contains(&byte)) => {
+            event
+        }
+        _ => name,
+    }
+}
+
+/// The number of an event in a run: by its name, or by its name without modifier where that is one only.
+pub(crate) fn event_of(run: &Run, name: &str) -> Option<usize> {
+    let exact = run.events.iter().position(|event| event.name == name);
+    exact.or_else(|| {
+        let wanted = without_modifier(name);
+        let is_it = |event: &RunEvent| without_modifier(&event.name) == wanted;
+        let mut found = run
+            .events
+            .iter()
+            .enumerate()
+            .filter(|(_, event)| is_it(event));
+        match (found.next(), found.next()) {
+            (Some((at, _)), None) => Some(at),
+            _ => None,
+        }
+    })
+}

@@ -1,0 +1,202 @@
+//! What each row counts in each recording.
+
+use crate::naming::Naming;
+use crate::recordings::Recordings;
+use crate::statistics::weight;
+use foldhash::HashMap;
+use rprof_profile::SampleCount;
+use rprof_profile::difference::Side;
+use rprof_profile::run::RunRow;
+use rprof_profile::view::SortKey;
+
+/// What something counts: by recording, those before first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) runs: Vec<SampleCount>,
+    /// By recording and block of time, where there is one recording a side.
+    pub(crate) blocks: Vec<Vec<f64>>,
+}
+
+impl Counts {
+    pub(crate) fn of(n_runs: usize) -> Self {
+        Self {
+            runs: vec![SampleCount::default(); n_runs],
+            blocks: Vec::new(),
+        }
+    }
+
+    /// Adds blocks of a recording.
+    pub(crate) fn add(&mut self, run: usize, blocks: &[SampleCount], has_blocks: HasBlocks) {
+        let Some(sum) = self.runs.get_mut(run) else {
+            return;
+        };
+        for block in blocks {
+            sum.samples = sum.samples.saturating_add(block.samples);
+            sum.weight = sum.weight.saturating_add(block.weight);
+        }
+        if has_blocks == HasBlocks::No {
+            return;
+        }
+        self.blocks.resize(self.runs.len(), Vec::new());
+        let Some(sums) = self.blocks.get_mut(run) else {
+            return;
+        };
+        sums.resize(sums.len().max(blocks.len()), 0.0);
+        for (sum, block) in sums.iter_mut().zip(blocks) {
+            *sum += weight(block.weight);
+        }
+    }
+
+    /// Adds what something else counts.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for (sum, one) in self.runs.iter_mut().zip(&other.runs) {
+            sum.samples = sum.samples.saturating_add(one.samples);
+            sum.weight = sum.weight.saturating_add(one.weight);
+        }
+        self.blocks
+            .resize(self.blocks.len().max(other.blocks.len()), Vec::new());
+        for (sums, blocks) in self.blocks.iter_mut().zip(&other.blocks) {
+            sums.resize(sums.len().max(blocks.len()), 0.0);
+            for (sum, block) in sums.iter_mut().zip(blocks) {
+                *sum += block;
+            }
+        }
+    }
+
+    /// All of a side.
+    pub(crate) fn side(&self, side: Side, n_before: usize) -> SampleCount {
+        let runs = match side {
+            Side::Before => self.runs.get(..n_before),
+            Side::After => self.runs.get(n_before..),
+        };
+        let runs = runs.unwrap_or_default();
+        runs.iter()
+            .fold(SampleCount::default(), |sum, one| SampleCount {
+                samples: sum.samples.saturating_add(one.samples),
+                weight: sum.weight.saturating_add(one.weight),
+            })
+    }
+
+    /// Samples of both sides.
+    pub(crate) fn samples(&self) -> u64 {
+        let samples = self.runs.iter().map(|run| run.samples);
+        samples.fold(0, u64::saturating_add)
+    }
+}
+
+/// Whether blocks of time are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HasBlocks {
+    Yes,
+    No,
+}
+
+/// What a row is, and what it counts.
+#[derive(Clone, Debug)]
+pub(crate) struct CountedRow {
+    /// What it is, by sort key.
+    pub(crate) cells: Vec<u32>,
+    pub(crate) own: Counts,
+    /// With what it called; empty where samples have no stacks.
+    pub(crate) children: Counts,
+    /// Weight of inlined functions and of others, before and after.
+    pub(crate) inlined: [[u64; 2]; 2],
+}
+
+/// The rows of an event, and all of it.
+#[derive(Clone, Debug)]
+pub(crate) struct CountedEvent {
+    pub(crate) rows: Vec<CountedRow>,
+    pub(crate) total: Counts,
+    pub(crate) has_stacks: bool,
+}
+
+/// Counts the rows of an event; `numbers` has the event's number in each recording.
+pub(crate) fn count(
+    recordings: &Recordings,
+    numbers: &[usize],
+    keys: &[SortKey],
+    naming: &mut Naming,
+) -> CountedEvent {
+    let n_runs = numbers.len();
+    let has_blocks = match recordings.are_single() {
+        true => HasBlocks::Yes,
+        false => HasBlocks::No,
+    };
+    let mut counted = CountedEvent {
+        rows: Vec::new(),
+        total: Counts::of(n_runs),
+        has_stacks: true,
+    };
+    let mut by_cells: HashMap<Vec<u32>, usize> = HashMap::default();
+    for (at, ((side, one), &number)) in recordings.all().zip(numbers).enumerate() {
+        let Some(event) = one.run.events.get(number) else {
+            continue;
+        };
+        counted.has_stacks &= event.has_stacks;
+        let all: Vec<SampleCount> = event.blocks.iter().map(|block| block.all).collect();
+        counted.total.add(at, &all, has_blocks);
+        let groups = naming.groups(&one.run, event, keys);
+        for row in &event.rows {
+            let cells = cells_of(row, &groups, keys, naming, at);
+            let place = *by_cells.entry(cells).or_insert_with_key(|cells| {
+                counted.rows.push(CountedRow::new(cells, n_runs));
+                counted.rows.len() - 1
+            });
+            if let Some(counted) = counted.rows.get_mut(place) {
+                let is_inlined = one.run.frames.of(row.frame).is_inlined;
+                counted.add(row, (at, side), is_inlined, has_blocks);
+            }
+        }
+    }
+    counted
+}
+
+fn cells_of(
+    row: &RunRow,
+    groups: &[Vec<u32>],
+    keys: &[SortKey],
+    naming: &Naming,
+    run: usize,
+) -> Vec<u32> {
+    let group = groups.get(row.group as usize);
+    let cells = keys.iter().enumerate().map(|(at, key)| match key {
+        SortKey::Dso => naming.image(run, row.frame),
+        SortKey::Symbol => naming.symbol(run, row.frame),
+        SortKey::Srcline | SortKey::Srcfile => naming.line(run, row.frame),
+        SortKey::Comm | SortKey::Dimension(_) => {
+            group.and_then(|cells| cells.get(at)).copied().unwrap_or(0)
+        }
+    });
+    cells.collect()
+}
+
+impl CountedRow {
+    fn new(cells: &[u32], n_runs: usize) -> Self {
+        Self {
+            cells: cells.to_vec(),
+            own: Counts::of(n_runs),
+            children: Counts::of(n_runs),
+            inlined: [[0; 2]; 2],
+        }
+    }
+
+    fn add(
+        &mut self,
+        row: &RunRow,
+        (run, side): (usize, Side),
+        is_inlined: bool,
+        blocks: HasBlocks,
+    ) {
+        self.own.add(run, &row.own, blocks);
+        self.children.add(run, &row.with_children, blocks);
+        let both = match row.with_children.is_empty() {
+            true => &row.own,
+            false => &row.with_children,
+        };
+        let sum = &mut self.inlined[usize::from(side == Side::After)][usize::from(is_inlined)];
+        for block in both {
+            *sum = sum.saturating_add(block.weight);
+        }
+    }
+}

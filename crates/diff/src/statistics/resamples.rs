@@ -1,0 +1,139 @@
+//! The studentized bootstrap: Efron, Tibshirani: An Introduction to the Bootstrap, 1993, chapters 12.5 and 16.2.
+//!
+//! Runs are drawn again from the runs of each side, the same draws for all rows. What a draw says, it says in standard
+//! errors of its own: how far it is from the runs that it was drawn from is how far these may be from the truth.
+
+use super::numbers::Numbers;
+use super::{Amount, Contrast, moments};
+
+/// Runs drawn again, for both sides.
+#[derive(Clone, Debug)]
+pub(crate) struct Resamples {
+    before: Vec<u32>,
+    after: Vec<u32>,
+}
+
+impl Resamples {
+    /// How many draws.
+    const N: usize = 9_999;
+    /// Fewer runs have too few different draws: 5 have 126.
+    pub(crate) const FEWEST_RUNS: usize = 6;
+    /// Beyond so many draws from an end, their number says little, and t goes on.
+    const TAIL: usize = 10;
+    /// The same recordings give the same answer.
+    const SEED: u64 = 19_930_501;
+
+    /// Draws for as many runs; none where there are too few.
+    pub(crate) fn of(n_before: usize, n_after: usize) -> Option<Self> {
+        if n_before.min(n_after) < Self::FEWEST_RUNS {
+            return None;
+        }
+        let mut numbers = Numbers::of(Self::SEED);
+        let mut draws = |n: usize| {
+            let bound = u32::try_from(n).unwrap_or(u32::MAX);
+            let all = (0..n * Self::N).map(|_| numbers.below(bound));
+            all.collect()
+        };
+        Some(Self {
+            before: draws(n_before),
+            after: draws(n_after),
+        })
+    }
+
+    /// The p-value and the bounds of a contrast of runs.
+    pub(crate) fn ask(
+        &self,
+        (before, after): (&[f64], &[f64]),
+        floors: (f64, f64),
+        alpha: f64,
+    ) -> (f64, (f64, f64)) {
+        let found = Contrast::of(
+            &Amount::of_runs(before, floors.0),
+            &Amount::of_runs(after, floors.1),
+        );
+        let mut drawn = self.drawn((before, after), floors, &found);
+        drawn.sort_unstable_by(f64::total_cmp);
+        let t = found.t();
+        let below = drawn.partition_point(|&one| one <= t);
+        let above = drawn.len() - drawn.partition_point(|&one| one < t);
+        let beyond = below.min(above);
+        let p_of = |n: usize| {
+            let p = 2.0 * super::float(n + 1) / super::float(Self::N + 1);
+            p.min(1.0)
+        };
+        let p_value = match beyond < Self::TAIL {
+            true => p_of(Self::TAIL).min(found.p_value()),
+            false => p_of(beyond),
+        };
+        let bounds = self.bounds(&drawn, &found, alpha);
+        (p_value, bounds)
+    }
+
+    fn bounds(&self, drawn: &[f64], found: &Contrast, alpha: f64) -> (f64, f64) {
+        let quantile = |share: f64| {
+            let wanted = share * super::float(Self::N + 1);
+            (1..=drawn.len())
+                .rfind(|&rank| super::float(rank) <= wanted)
+                .and_then(|rank| drawn.get(rank - 1))
+        };
+        let tail = alpha / 2.0 * super::float(Self::N + 1);
+        match (quantile(alpha / 2.0), quantile(1.0 - alpha / 2.0)) {
+            (Some(low), Some(high)) if tail >= super::float(Self::TAIL) => (
+                found.value - high * found.error,
+                found.value - low * found.error,
+            ),
+            _ => found.bounds(alpha),
+        }
+    }
+
+    /// What the draws say: t around what was found, on its scale.
+    fn drawn(
+        &self,
+        (before, after): (&[f64], &[f64]),
+        floors: (f64, f64),
+        found: &Contrast,
+    ) -> Vec<f64> {
+        let of_before = self.before.chunks_exact(before.len().max(1));
+        let of_after = self.after.chunks_exact(after.len().max(1));
+        let mut runs = Vec::with_capacity(before.len().max(after.len()));
+        let mut amount = |values: &[f64], draw: &[u32], floor: f64| {
+            runs.clear();
+            let picked = draw.iter().filter_map(|&at| values.get(at as usize));
+            runs.extend(picked.copied());
+            let (mean, variance) = moments(&runs);
+            Amount {
+                mean,
+                variance: variance.max(floor) / super::float(runs.len().max(1)),
+                degrees: 1.0,
+            }
+        };
+        let drawn = of_before.zip(of_after).map(|(first, second)| {
+            let before = amount(before, first, floors.0);
+            let after = amount(after, second, floors.1);
+            found.away(&before, &after)
+        });
+        drawn.collect()
+    }
+}
+
+impl Contrast {
+    /// How far two other amounts are from this, in standard errors of their own.
+    fn away(&self, before: &Amount, after: &Amount) -> f64 {
+        let other = match self.is_log {
+            true => Self::of(before, after),
+            false => Self::difference(before, after),
+        };
+        let infinite = match (before.mean > 0.0, after.mean > 0.0) {
+            _ if !self.is_log => None,
+            (true, false) => Some(f64::NEG_INFINITY),
+            (false, true) => Some(f64::INFINITY),
+            (false, false) => Some(0.0),
+            (true, true) => None,
+        };
+        let own = Self {
+            value: other.value - self.value,
+            ..other
+        };
+        infinite.unwrap_or_else(|| own.t())
+    }
+}

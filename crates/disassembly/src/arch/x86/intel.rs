@@ -1,0 +1,216 @@
+//! Where `objdump` writes Intel's syntax in another way than the library.
+
+use iced_x86::{Code, Instruction, Mnemonic, OpKind, Register};
+
+use super::mode::Mode;
+use super::parts::{Parts, shifts_by_one};
+use super::prefixes::{Prefixed, is_offset};
+use super::sib;
+
+/// Makes it `objdump`'s text.
+pub(super) fn edit(prefixed: &Prefixed<'_>, parts: &mut Parts) {
+    let decoded = prefixed.decoded;
+    memory(prefixed, parts);
+    if decoded.code().is_string_instruction() {
+        string(decoded, parts);
+    }
+    if parts.mnemonic.starts_with('f') {
+        stack(decoded, parts);
+    }
+    if shifts_by_one(decoded)
+        && let Some(rest) = parts.operands.strip_suffix("0x1")
+    {
+        parts.operands = format!("{rest}1");
+    }
+    match decoded.mnemonic() {
+        Mnemonic::Mov if decoded.code() == Code::Mov_r64_imm64 => parts.rename("movabs"),
+        Mnemonic::Mov
+            if decoded.op0_register().is_segment_register() && decoded.op1_register().is_gpr() =>
+        {
+            // Of the register, all is read.
+            let full = decoded.op1_register().full_register32();
+            let wide = format!("{full:?}").to_lowercase();
+            parts.operands = match parts.operands.split_once(',') {
+                Some((segment, _)) => format!("{segment},{wide}"),
+                None => wide,
+            };
+        }
+        Mnemonic::Reservednop => {
+            parts.rename("nop");
+            if let Some((first, _)) = parts.operands.rsplit_once(',') {
+                parts.operands = first.to_owned();
+            }
+        }
+        _ if parts.mnemonic.starts_with("prefetch_") => parts.rename("prefetch"),
+        Mnemonic::Lddqu => parts.operands = parts.operands.replace("XMMWORD PTR ", ""),
+        Mnemonic::Retf => far_return(prefixed, parts),
+        Mnemonic::Iretd => parts.rename("iret"),
+        Mnemonic::Call | Mnemonic::Jmp if decoded.is_call_far() || decoded.is_jmp_far() => {
+            parts.mnemonic = parts.mnemonic.replace(" far", "");
+            let operands = parts.operands.trim_start_matches("far ").split_once(',');
+            if let Some((offset, segment)) = operands {
+                parts.operands = format!("{segment}:0x{offset}");
+            }
+        }
+        Mnemonic::Pushad => parts.rename("pusha"),
+        Mnemonic::Popad => parts.rename("popa"),
+        Mnemonic::Pushfd => parts.rename("pushf"),
+        Mnemonic::Popfd => parts.rename("popf"),
+        Mnemonic::Pushfq => parts.rename("pushf"),
+        Mnemonic::Popfq => parts.rename("popf"),
+        Mnemonic::Call | Mnemonic::Jmp
+            if decoded.is_call_far_indirect() || decoded.is_jmp_far_indirect() =>
+        {
+            parts.mnemonic = parts.mnemonic.replace(" far", "");
+            parts.without_first("far ");
+        }
+        Mnemonic::Sal => parts.rename("shl"),
+        Mnemonic::Sha256rnds2 | Mnemonic::Pblendvb | Mnemonic::Blendvps | Mnemonic::Blendvpd
+            if decoded.op_count() == 2 && !parts.operands.ends_with(",xmm0") =>
+        {
+            parts.operands.push_str(",xmm0");
+        }
+        Mnemonic::Fneni | Mnemonic::Fndisi => parts.mnemonic.push_str("(8087 only)"),
+        Mnemonic::Fnsetpm | Mnemonic::Frstpm => parts.mnemonic.push_str("(287 only)"),
+        _ => {}
+    }
+}
+
+/// Returns to another segment have a name of their own.
+fn far_return(prefixed: &Prefixed<'_>, parts: &mut Parts) {
+    let name = match prefixed.decoded.code() {
+        Code::Retfq | Code::Retfq_imm16 => "retfq",
+        Code::Retfw | Code::Retfw_imm16 => "retfw",
+        _ => "retf",
+    };
+    parts.rename(name);
+    parts.without_first("far ");
+}
+
+/// The memory operand.
+fn memory(prefixed: &Prefixed<'_>, parts: &mut Parts) {
+    let decoded = prefixed.decoded;
+    if let Some(scale) = sib::idle_index(prefixed) {
+        let name = if prefixed.mode == Mode::Bits64 {
+            "riz"
+        } else {
+            "eiz"
+        };
+        let base = format!("{:?}", decoded.memory_base()).to_lowercase();
+        parts.operands =
+            parts
+                .operands
+                .replacen(&format!("[{base}"), &format!("[{base}+{name}*{scale}"), 1);
+    } else if decoded.memory_base() == Register::None && decoded.memory_index() == Register::None {
+        absolute(parts);
+    } else if decoded.is_ip_rel_memory_operand() {
+        backwards(decoded, parts);
+    }
+    if is_offset(decoded) {
+        if prefixed.mode == Mode::Bits64 {
+            parts.rename("movabs");
+        }
+        if let Some((before, after)) = parts.operands.split_once(" PTR ") {
+            let first = before
+                .rsplit_once(',')
+                .map(|(first, _)| format!("{first},"))
+                .unwrap_or_default();
+            parts.operands = format!("{first}{after}");
+        }
+    }
+    if decoded.is_broadcast() {
+        parts.operands = parts.operands.replace(" PTR ", " BCST ");
+        if let Some((before, rest)) = parts.operands.split_once("{1to")
+            && let Some((_, after)) = rest.split_once('}')
+        {
+            parts.operands = format!("{before}{after}");
+        }
+    }
+    // Elements chosen by a mask of their own.
+    if decoded.is_vsib() && decoded.has_op_mask() {
+        let mask = format!("{:?}", decoded.op_mask()).to_lowercase();
+        parts.operands = parts
+            .operands
+            .replacen(&format!(",{mask},"), &format!("{{{mask}}},"), 1);
+        if let Some(rest) = parts.operands.strip_suffix(&format!(",{mask}")) {
+            parts.operands = format!("{rest}{{{mask}}}");
+        }
+    }
+}
+
+/// An address without registers: `ds:0x10` and not `[0x10]`, `fs:0x28` and not `fs:[0x28]`.
+fn absolute(parts: &mut Parts) {
+    let Some((before, rest)) = parts.operands.split_once("[0x") else {
+        return;
+    };
+    let Some((digits, after)) = rest.split_once(']') else {
+        return;
+    };
+    let segment = if before.ends_with(':') { "" } else { "ds:" };
+    parts.operands = format!("{before}{segment}0x{digits}{after}");
+}
+
+/// Memory before the program counter is as far away as it is, without sign.
+fn backwards(decoded: &Instruction, parts: &mut Parts) {
+    let distance = decoded
+        .memory_displacement64()
+        .wrapping_sub(decoded.next_ip());
+    let Some((before, rest)) = parts.operands.split_once("[rip-0x") else {
+        return;
+    };
+    let Some((_, after)) = rest.split_once(']') else {
+        return;
+    };
+    parts.operands = format!("{before}[rip+{distance:#x}]{after}");
+}
+
+/// The width of strings is in their operands, all of which are written.
+fn string(decoded: &Instruction, parts: &mut Parts) {
+    use Mnemonic as M;
+    let name = match decoded.mnemonic() {
+        M::Stosb | M::Stosw | M::Stosd | M::Stosq => "stos",
+        M::Scasb | M::Scasw | M::Scasd | M::Scasq => "scas",
+        M::Lodsb | M::Lodsw | M::Lodsd | M::Lodsq => "lods",
+        M::Movsb | M::Movsw | M::Movsd | M::Movsq => "movs",
+        M::Cmpsb | M::Cmpsw | M::Cmpsd | M::Cmpsq => "cmps",
+        M::Insb | M::Insw | M::Insd => "ins",
+        M::Outsb | M::Outsw | M::Outsd => "outs",
+        _ => return,
+    };
+    parts.rename(name);
+    let accumulator = match parts.operands.as_bytes().first() {
+        Some(b'B') => "al",
+        Some(b'W') => "ax",
+        Some(b'D') => "eax",
+        _ => "rax",
+    };
+    match name {
+        "stos" => parts.operands = format!("{},{accumulator}", parts.operands),
+        "scas" | "lods" => parts.operands = format!("{accumulator},{}", parts.operands),
+        _ => {}
+    }
+}
+
+/// The top of the stack is not written where it is the only one that can be meant.
+fn stack(decoded: &Instruction, parts: &mut Parts) {
+    let has_memory =
+        (0..decoded.op_count()).any(|operand| decoded.op_kind(operand) == OpKind::Memory);
+    let has_one = matches!(
+        decoded.mnemonic(),
+        Mnemonic::Fld
+            | Mnemonic::Fst
+            | Mnemonic::Fstp
+            | Mnemonic::Fxch
+            | Mnemonic::Fucom
+            | Mnemonic::Fucomp
+            | Mnemonic::Fcom
+            | Mnemonic::Fcomp
+    );
+    if has_memory || has_one {
+        let operands = parts
+            .operands
+            .strip_prefix("st,")
+            .unwrap_or(&parts.operands);
+        parts.operands = operands.strip_suffix(",st").unwrap_or(operands).to_owned();
+    }
+}

@@ -1,0 +1,316 @@
+//! The arguments of `rprof diff`.
+
+use super::examples;
+use super::fde::FdeArgs;
+use super::filters::{CpuList, parse_cpus, parse_names, parse_pid, parse_tid};
+use super::input::parse_demangling;
+use super::layout::parse_separator;
+use super::limits::LimitArgs;
+use super::report::PercentageOf;
+use super::sources::SourceArgs;
+use crate::screen::{Colors, PagerArgs};
+use clap::ValueEnum;
+use rprof_diff::{Compute, Condition, Per};
+use rprof_profile::view::SortKey;
+use rprof_profile::{Filter, NameList, TimeSlices};
+use rprof_symbols::Demangling;
+use std::path::PathBuf;
+
+/// Where `--help` has filters, as other readers do.
+const FILTERS: &str = "Filters";
+/// Where `--help` has what is written, and how.
+const OUTPUT: &str = "Output";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = examples::of_diff())]
+pub(crate) struct DiffArgs {
+    /// Recordings before; without --, as perf has it: OLD and NEW, or NEW alone [default: perf.data.old perf.data]
+    #[arg(value_name = "BEFORE")]
+    before: Vec<PathBuf>,
+
+    /// Recordings after
+    #[arg(value_name = "AFTER", last = true)]
+    after: Vec<PathBuf>,
+
+    /// What amounts are divided by: event (shares, as perf has them), run, time, cpu-time, or the name of another
+    /// recorded event, such as a probe that is hit once for each request [default: run for commands that ran to their
+    /// end, time for recordings of processes and CPUs]
+    #[arg(long, value_name = "WHAT", value_parser = parse_per)]
+    pub(crate) per: Option<Per>,
+
+    /// Of all that is marked, the share that may be so by chance
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05, value_parser = parse_alpha)]
+    pub(crate) alpha: f64,
+
+    /// Exit with code 1 if this is so beyond noise: total, sym:NAME, children:NAME (with what it called), dso:NAME or
+    /// comm:NAME; > >= < or <=; percent (+3%), points of the share (+0.5pp) or an amount. Of the first event
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) fail_if: Vec<Condition>,
+
+    /// Columns to group rows by, separated by commas: rprof report --help lists them [default: dso,sym]
+    #[arg(short = 's', long, value_name = "KEYS", value_parser = parse_keys)]
+    sort: Option<Keys>,
+
+    /// What is computed: delta, delta-abs, ratio, or wdiff:W1,W2 (weighted difference)
+    #[arg(short = 'c', long, value_name = "WHAT", default_value = "delta-abs", value_parser = Compute::parse)]
+    pub(crate) compute: Compute,
+
+    /// Order rows by the baseline (0) or by what is computed (1)
+    #[arg(short = 'o', long, value_name = "COLUMN", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub(crate) order: u8,
+
+    /// Show the weights of rows
+    #[arg(short = 'p', long)]
+    pub(crate) period: bool,
+
+    /// Show how values are computed
+    #[arg(short = 'F', long)]
+    pub(crate) formula: bool,
+
+    /// Only rows that were there before
+    #[arg(short = 'b', long)]
+    pub(crate) baseline_only: bool,
+
+    /// Functions and binaries are the same only by their very names, as perf has it: not by names without hashes,
+    /// generics and the suffixes that compilers add
+    #[arg(long)]
+    pub(crate) exact_names: bool,
+
+    /// For compatibility with perf: whose file it is does not matter
+    #[arg(short = 'f', long, hide = true)]
+    force: bool,
+
+    /// Only threads of these names
+    #[arg(help_heading = FILTERS, short = 'C', long, value_name = "NAMES", value_parser = parse_names)]
+    comms: Vec<NameList>,
+
+    /// Only samples in these binaries and libraries
+    #[arg(help_heading = FILTERS, short = 'd', long, value_name = "NAMES", value_parser = parse_names)]
+    dsos: Vec<NameList>,
+
+    /// Only samples in these functions
+    #[arg(help_heading = FILTERS, short = 'S', long, value_name = "NAMES", value_parser = parse_names)]
+    symbols: Vec<NameList>,
+
+    /// Only samples on these CPUs, such as 0-3,8
+    #[arg(help_heading = FILTERS, long, value_name = "CPUS", value_parser = parse_cpus)]
+    cpu: Option<CpuList>,
+
+    /// Only these processes
+    #[arg(help_heading = FILTERS, long, value_name = "PID", value_delimiter = ',', value_parser = parse_pid)]
+    pid: Vec<i32>,
+
+    /// Only these threads
+    #[arg(help_heading = FILTERS, long, value_name = "TID", value_delimiter = ',', value_parser = parse_tid)]
+    tid: Vec<i32>,
+
+    /// Only samples of this time of each recording, such as +1,+3 or 10%-20%
+    #[arg(help_heading = FILTERS, long, value_name = "TIMES", value_parser = TimeSlices::parse, allow_hyphen_values = true)]
+    time: Option<TimeSlices>,
+
+    /// What percentages are of, with filters
+    #[arg(
+        help_heading = FILTERS,
+        long,
+        value_enum,
+        value_name = "OF",
+        default_value = "absolute"
+    )]
+    pub(crate) percentage: PercentageOf,
+
+    #[command(flatten)]
+    pub(crate) sources: SourceArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) fde: FdeArgs,
+
+    /// Inlined functions are no rows of their own
+    #[arg(long)]
+    pub(crate) no_inline: bool,
+
+    /// How names are shown: short, full (with parameters), folded (without template arguments) or no
+    #[arg(long, value_name = "FORM", default_value = "short", value_parser = parse_demangling)]
+    pub(crate) demangle: Demangling,
+
+    /// What to write [default: text]
+    #[arg(help_heading = OUTPUT, long, value_enum, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
+    pub(crate) format: DiffFormat,
+
+    /// Show at most this many rows of each event
+    #[arg(help_heading = OUTPUT, long, value_name = "ROWS")]
+    pub(crate) limit: Option<usize>,
+
+    /// What stands between columns, instead of blanks; a dot stands for it in cells
+    #[arg(help_heading = OUTPUT, short = 't', long, value_name = "TEXT", value_parser = parse_separator)]
+    pub(crate) field_separator: Option<String>,
+
+    /// Only rows: no lines about them
+    #[arg(help_heading = OUTPUT, short = 'q', long)]
+    pub(crate) quiet: bool,
+
+    /// Do not cut names that are too long for the terminal
+    #[arg(help_heading = OUTPUT, long)]
+    pub(crate) full_names: bool,
+
+    /// Colours of rows that are marked: always, never, or auto: on a terminal
+    #[arg(
+        help_heading = OUTPUT,
+        long,
+        value_enum,
+        value_name = "WHEN",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "auto",
+        default_missing_value = "always",
+        hide_possible_values = true
+    )]
+    pub(crate) stdio_color: Colors,
+
+    #[command(flatten)]
+    pub(crate) paging: PagerArgs,
+}
+
+/// The forms of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    /// Columns as perf's, and what is known of the change
+    Text,
+    /// Comma-separated values: all numbers of each row
+    Csv,
+    /// All numbers, conditions and notes (docs: crates/diff/JSON.md)
+    Json,
+    /// A table for tickets; 20 rows, unless --limit says how many
+    Markdown,
+    /// The same for $GITHUB_STEP_SUMMARY, and ::error and ::warning lines on standard error
+    Github,
+}
+
+/// Sort keys as one value, for clap.
+#[derive(Clone, Debug)]
+struct Keys(Vec<SortKey>);
+
+/// Recordings before and after, or what to type instead.
+type BeforeAndAfter = Result<(Vec<PathBuf>, Vec<PathBuf>), String>;
+
+impl DiffArgs {
+    /// The recordings of both sides; why words mean none.
+    pub(crate) fn sides(&self) -> BeforeAndAfter {
+        let (old, new) = (PathBuf::from("perf.data.old"), PathBuf::from("perf.data"));
+        match (&self.before[..], &self.after[..]) {
+            ([], []) => Ok((vec![old], vec![new])),
+            ([one], []) => Ok((vec![old], vec![one.clone()])),
+            ([one, other], []) => Ok((vec![one.clone()], vec![other.clone()])),
+            (all, []) => Err(format!(
+                "{} recordings: put -- before those after the change, as in rprof diff a1 a2 -- b1 b2",
+                all.len()
+            )),
+            ([], _) => Err("no recording before --".to_owned()),
+            (before, after) => Ok((before.to_vec(), after.to_vec())),
+        }
+    }
+
+    pub(crate) fn keys(&self) -> Vec<SortKey> {
+        match &self.sort {
+            Some(Keys(keys)) => keys.clone(),
+            None => vec![SortKey::Dso, SortKey::Symbol],
+        }
+    }
+
+    pub(crate) fn filter(&self) -> Filter {
+        let all = |lists: &[NameList]| {
+            let mut all = NameList::default();
+            lists.iter().cloned().for_each(|list| all.extend(list));
+            all
+        };
+        Filter {
+            comms: all(&self.comms),
+            dsos: all(&self.dsos),
+            symbols: all(&self.symbols),
+            pids: self.pid.clone(),
+            tids: self.tid.clone(),
+            cpus: self.cpu.clone().map(|list| list.0).unwrap_or_default(),
+            times: self.time.clone(),
+            ..Filter::default()
+        }
+    }
+}
+
+fn parse_per(text: &str) -> Result<Per, String> {
+    match text.trim() {
+        "" => Err("event, run, time, cpu-time, or the name of a recorded event".to_owned()),
+        text => Ok(Per::parse(text)),
+    }
+}
+
+fn parse_alpha(text: &str) -> Result<f64, String> {
+    let alpha = text.parse().ok();
+    let alpha = alpha.filter(|alpha| (1e-6..=0.5).contains(alpha));
+    alpha.ok_or_else(|| "a share from 0.000001 to 0.5, such as 0.01".to_owned())
+}
+
+fn parse_keys(text: &str) -> Result<Keys, String> {
+    let names = text
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
+    let keys = names.map(|name| match SortKey::parse(name) {
+        Some(key) => Ok(key),
+        None => Err(format!(
+            "'{name}' is no sort key (rprof report --help lists them)"
+        )),
+    });
+    let keys = keys.collect::<Result<Vec<_>, _>>()?;
+    match keys.is_empty() {
+        true => Err("sort keys, such as dso,sym".to_owned()),
+        false => Ok(Keys(keys)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::args::{Args, Command};
+    use clap::Parser;
+
+    fn sides(words: &[&str]) -> Result<(Vec<String>, Vec<String>), String> {
+        let args = Args::try_parse_from([&["rprof", "diff"], words].concat());
+        let Command::Diff(args) = args.map_err(|error| error.to_string())?.command else {
+            return Err(String::new());
+        };
+        let names = |paths: Vec<std::path::PathBuf>| {
+            let names = paths.iter().map(|path| path.display().to_string());
+            names.collect()
+        };
+        let (before, after) = args.sides()?;
+        Ok((names(before), names(after)))
+    }
+
+    #[test]
+    fn recordings_are_named_as_perf_has_it_or_around_dashes() {
+        let both = |before: &[&str], after: &[&str]| {
+            let owned = |all: &[&str]| all.iter().map(|&one| one.to_owned()).collect();
+            Ok((owned(before), owned(after)))
+        };
+        assert_eq!(sides(&[]), both(&["perf.data.old"], &["perf.data"]));
+        assert_eq!(sides(&["b"]), both(&["perf.data.old"], &["b"]));
+        assert_eq!(sides(&["a", "b"]), both(&["a"], &["b"]));
+        assert_eq!(
+            sides(&["a", "b", "--", "c", "-d"]),
+            both(&["a", "b"], &["c", "-d"])
+        );
+        assert!(
+            sides(&["a", "b", "c"])
+                .unwrap_err()
+                .contains("a1 a2 -- b1 b2")
+        );
+        assert!(sides(&["--", "c"]).is_err());
+    }
+
+    #[test]
+    fn conditions_that_are_not_understood_are_of_usage() {
+        let error = sides(&["--fail-if", "total>x", "a", "b"]).unwrap_err();
+        assert!(error.contains("  total>x\n        ^"), "{error}");
+    }
+}

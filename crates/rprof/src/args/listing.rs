@@ -1,0 +1,155 @@
+//! How code is listed.
+
+use crate::screen::{Colors, fit, has_boxes};
+use clap::ValueEnum;
+use rprof_annotate::{By, Drawing, Folding, MarkdownOptions, SourceSettings, TextOptions};
+use std::path::PathBuf;
+
+/// Where `--help` has them.
+const OUTPUT: &str = "Output";
+const SOURCES: &str = "Source files";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListingArgs {
+    /// What to write [default: text]
+    #[arg(help_heading = OUTPUT, long, value_enum, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
+    pub(crate) format: ListingFormat,
+
+    /// What has rows: instructions, with source lines between them, or lines
+    #[arg(help_heading = OUTPUT, long, value_enum, value_name = "ROWS", default_value = "instruction", hide_possible_values = true)]
+    by: Rows,
+
+    /// Source lines between instructions (default)
+    #[arg(help_heading = OUTPUT, long, overrides_with = "no_source")]
+    source: bool,
+
+    /// Instructions alone
+    #[arg(help_heading = OUTPUT, long, overrides_with = "source")]
+    no_source: bool,
+
+    /// The bytes of instructions, too
+    #[arg(help_heading = OUTPUT, long, overrides_with = "no_asm_raw")]
+    asm_raw: bool,
+
+    /// No bytes of instructions (default)
+    #[arg(help_heading = OUTPUT, long, overrides_with = "asm_raw")]
+    no_asm_raw: bool,
+
+    /// Instructions without samples: only so many before and after those that have some [default: all, in functions of
+    /// more than 2000 instructions 10]
+    #[arg(help_heading = OUTPUT, long, value_name = "N", conflicts_with = "full")]
+    context: Option<usize>,
+
+    /// All instructions, however many there are
+    #[arg(help_heading = OUTPUT, long)]
+    full: bool,
+
+    /// No hottest lines and inlined functions above the code
+    #[arg(help_heading = OUTPUT, long)]
+    no_summary: bool,
+
+    /// Do not cut lines that are too long for the terminal
+    #[arg(help_heading = OUTPUT, long)]
+    full_names: bool,
+
+    /// Colours of percentages: always, never, or auto: on a terminal
+    #[arg(
+        help_heading = OUTPUT,
+        long,
+        value_enum,
+        value_name = "WHEN",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "auto",
+        default_missing_value = "always",
+        hide_possible_values = true
+    )]
+    stdio_color: Colors,
+
+    /// Look for source files at B instead of A, which their paths begin with
+    #[arg(help_heading = SOURCES, long, value_name = "A=B", value_parser = parse_prefix)]
+    source_prefix: Vec<(String, String)>,
+
+    /// Look for source files below this folder: put it before their absolute paths
+    #[arg(help_heading = SOURCES, long, value_name = "FOLDER")]
+    prefix: Option<String>,
+
+    /// Take so many folders off before that
+    #[arg(help_heading = SOURCES, long, value_name = "N", default_value_t = 0, requires = "prefix")]
+    prefix_strip: usize,
+}
+
+impl ListingArgs {
+    fn by(&self) -> By {
+        match (self.by, self.no_source) {
+            (Rows::Line, _) => By::Lines,
+            (Rows::Instruction, false) => By::Instructions,
+            (Rows::Instruction, true) => By::InstructionsOnly,
+        }
+    }
+
+    fn folding(&self) -> Folding {
+        match (self.full, self.context) {
+            (true, _) => Folding::Off,
+            (false, Some(n)) => Folding::Around(n),
+            (false, None) => Folding::Automatic,
+        }
+    }
+
+    pub(crate) fn text(&self) -> TextOptions {
+        TextOptions {
+            by: self.by(),
+            drawing: match has_boxes() {
+                true => Drawing::Boxes,
+                false => Drawing::Ascii,
+            },
+            folding: self.folding(),
+            has_bytes: self.asm_raw,
+            has_summary: !self.no_summary,
+            colors: self.stdio_color.is_on(),
+            fit: (!self.full_names).then(fit).flatten(),
+        }
+    }
+
+    pub(crate) fn markdown(&self) -> MarkdownOptions {
+        MarkdownOptions {
+            by: self.by(),
+            folding: self.folding(),
+        }
+    }
+
+    /// Where source files are looked for.
+    pub(crate) fn sources(&self, symfs: Option<PathBuf>) -> SourceSettings {
+        SourceSettings {
+            symfs,
+            replaced: self.source_prefix.clone(),
+            prefix: self.prefix.clone(),
+            strip: self.prefix_strip,
+        }
+    }
+}
+
+/// The forms of a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListingFormat {
+    /// Columns as perf's, jumps drawn
+    Text,
+    /// Instructions, lines, functions and loops with counts
+    Json,
+    /// Tables and code for tickets
+    Markdown,
+}
+
+/// What has rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Rows {
+    Instruction,
+    Line,
+}
+
+fn parse_prefix(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((from, to)) if !from.is_empty() => Ok((from.to_owned(), to.to_owned())),
+        _ => Err("two paths, A=B".to_owned()),
+    }
+}

@@ -1,0 +1,233 @@
+//! `rprof annotate`.
+
+use super::no_match;
+use super::reading::{open, progress};
+use crate::args::{AnnotateArgs, ListingFormat};
+use crate::say;
+use crate::screen::PagerArgs;
+use anyhow::{Context, Result, anyhow};
+use rprof_analysis::{
+    AskedCode, ChoiceError, CodeOptions, CodeRecording, Description, FoundFunction, OpenCode,
+};
+use rprof_annotate::{
+    CodeListing, Disassembled, SourceFiles, write_json, write_markdown, write_text,
+};
+use rprof_base::Share;
+use rprof_disassembly::{Decoder, Instruction};
+use rprof_events::suggest;
+use rprof_perfdata::Reader;
+use std::process::ExitCode;
+
+/// Functions that are listed where several are meant, or offered where none is.
+const N_OFFERED: usize = 12;
+
+pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
+    let reader = open(args.recording(), args.samples.limits)?;
+    let locator = args.samples.locator(&reader);
+    let options = CodeOptions {
+        filter: args.samples.filter(),
+        callers: args.callers(),
+        fde: !args.fde.no_fde,
+        demangling: args.samples.demangling(),
+    };
+    let mut progress = progress(&reader);
+    let recording = CodeRecording::open(&reader, &locator, options, &mut |share| {
+        progress.show(share);
+    })?;
+    drop(progress);
+    if !args.quiet {
+        recording.warnings.iter().for_each(say::warning);
+    }
+    let shown = match args.function() {
+        Some(name) => {
+            let chosen = recording.choose(name);
+            vec![chosen.map_err(|error| not_chosen(name, &error, &recording))?]
+        }
+        None => hottest(args, &recording),
+    };
+    if shown.is_empty() {
+        say::warning(nothing(args, &reader, &recording.unnamed));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let view = View {
+        args,
+        reader: &reader,
+        recording: &recording,
+    };
+    view.show(&shown, paging)
+}
+
+/// Why there is no function.
+fn nothing(args: &AnnotateArgs, reader: &Reader, unnamed: &[String]) -> String {
+    match args.samples.filter().accepts_all() && args.caller.is_empty() {
+        true if !unnamed.is_empty() => format!("no functions: {}", unnamed.join("; ")),
+        true => format!("no samples in functions: {}", args.recording().display()),
+        false if args.caller.is_empty() => no_match::sentence(reader, &args.samples),
+        false => "no sample has such a caller, and fits the filters".to_owned(),
+    }
+}
+
+/// The functions that are shown without being asked for.
+fn hottest(args: &AnnotateArgs, recording: &CodeRecording<'_>) -> Vec<FoundFunction> {
+    let weight = |function: &FoundFunction| function.own.first().map_or(0, |own| own.weight);
+    let all = recording
+        .events()
+        .first()
+        .map_or(0, |event| event.all.weight);
+    let in_functions = recording.functions().iter().map(weight);
+    let in_functions = in_functions.fold(0, u64::saturating_add);
+    let mut before = 0;
+    let mut shown = Vec::new();
+    for function in recording.functions() {
+        let own = weight(function);
+        let is_enough = Share::of(before, in_functions).percent() >= args.share;
+        let is_small = Share::of(own, all).percent() < args.percent_limit;
+        // One is shown whatever its share is.
+        if own == 0 || !shown.is_empty() && (is_enough || is_small) {
+            break;
+        }
+        before = before.saturating_add(own);
+        shown.push(function.clone());
+    }
+    shown
+}
+
+fn not_chosen(name: &str, error: &ChoiceError, recording: &CodeRecording<'_>) -> anyhow::Error {
+    let text = match error {
+        ChoiceError::Unknown(known) => unknown(name, known, recording),
+        ChoiceError::Several(several) => ambiguous(name, several, recording),
+    };
+    anyhow!(text)
+}
+
+fn unknown(name: &str, known: &[String], recording: &CodeRecording<'_>) -> String {
+    let mut text = format!("no function '{name}' in the recording");
+    let close = suggest(name, known.iter().cloned()).to_string();
+    let wanted = name.to_lowercase();
+    let has_it = |one: &&String| one.to_lowercase().contains(&wanted);
+    let with_part: Vec<&String> = known.iter().filter(has_it).take(N_OFFERED).collect();
+    let joined = |names: &[&String]| {
+        let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+        names.join(", ")
+    };
+    if !with_part.is_empty() {
+        text += &format!("; these have it in their names: {}", joined(&with_part));
+    } else if !close.is_empty() {
+        text += &close;
+    } else if !known.is_empty() {
+        let hottest: Vec<&String> = known.iter().take(3).collect();
+        text += &format!("; the hottest are: {}", joined(&hottest));
+    }
+    for reason in recording.unnamed.iter().take(3) {
+        text += &format!("; {reason}");
+    }
+    text
+}
+
+fn ambiguous(name: &str, several: &[FoundFunction], recording: &CodeRecording<'_>) -> String {
+    let events = recording.events();
+    let all = events.first().map_or(0, |event| event.all.weight);
+    let one = |one: &FoundFunction| {
+        let share = Share::of(one.own.first().map_or(0, |own| own.weight), all);
+        format!("{}@{:#x} ({share}%, {})", one.name, one.start, one.image)
+    };
+    let listed: Vec<String> = several.iter().take(N_OFFERED).map(one).collect();
+    let more = match several.len().saturating_sub(N_OFFERED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "several functions are meant by '{name}': {}{more}; choose one by NAME@0xSTART, or by its image with -d",
+        listed.join(", ")
+    )
+}
+
+/// What functions are shown with.
+struct View<'a> {
+    args: &'a AnnotateArgs,
+    reader: &'a Reader,
+    recording: &'a CodeRecording<'a>,
+}
+
+/// A function with its code, as it was decoded.
+struct Decoded {
+    code: OpenCode,
+    instructions: Vec<Vec<Instruction>>,
+}
+
+impl View<'_> {
+    fn show(&self, functions: &[FoundFunction], paging: PagerArgs) -> Result<ExitCode> {
+        let args = self.args;
+        let mut all: Vec<Decoded> = Vec::new();
+        for function in functions {
+            match self.decode(function) {
+                Ok(decoded) => all.push(decoded),
+                Err(error) if args.function().is_some() => return Err(error),
+                Err(error) if args.quiet => drop(error),
+                Err(error) => say::warning(error),
+            }
+        }
+        let descriptions = self.describe(&all);
+        let settings = args.listing.sources(args.samples.symfs());
+        let mut sources = SourceFiles::new(settings, self.reader.budget());
+        let listings = all.iter().zip(&descriptions);
+        let mut listings = listings.map(|(decoded, description)| {
+            let function = Disassembled {
+                code: &decoded.code.function,
+                instructions: &decoded.instructions,
+                frames: &description.frames,
+                names: &description.names,
+            };
+            CodeListing::of(&function, args.percent_type.into(), &mut sources)
+        });
+        let pager = args.paging.or(paging).pager();
+        pager.write(|mut out| {
+            let written = match args.listing.format {
+                ListingFormat::Json => write_json(listings, &mut out),
+                ListingFormat::Markdown => listings.try_for_each(|listing| {
+                    write_markdown(&listing, &args.listing.markdown(), &mut out)
+                }),
+                ListingFormat::Text => {
+                    let options = args.listing.text();
+                    let mut is_first = true;
+                    listings.try_for_each(|listing| {
+                        if !std::mem::take(&mut is_first) {
+                            writeln!(out)?;
+                        }
+                        write_text(&listing, &options, &mut out)
+                    })
+                }
+            };
+            written.context("writing the code")
+        })?;
+        Ok(match all.is_empty() {
+            true => ExitCode::FAILURE,
+            false => ExitCode::SUCCESS,
+        })
+    }
+
+    fn decode(&self, function: &FoundFunction) -> Result<Decoded> {
+        let code = self.recording.code(function)?;
+        let syntax = self.args.disassembler_style.into();
+        let decoder = Decoder::of(&code.function.machine, syntax)?;
+        let parts = code.function.parts.iter();
+        let instructions = parts.map(|part| decoder.decode(part.address, &part.bytes));
+        let instructions = instructions.collect();
+        Ok(Decoded { code, instructions })
+    }
+
+    fn describe(&self, all: &[Decoded]) -> Vec<Description> {
+        let asked = all.iter().map(|decoded| {
+            let instructions = || decoded.instructions.iter().flatten();
+            let references = instructions().filter_map(|one| one.reference);
+            AskedCode {
+                code: &decoded.code,
+                addresses: instructions().map(|one| one.address).collect(),
+                references: references
+                    .map(|reference| (reference.address, reference.is_pointer))
+                    .collect(),
+            }
+        });
+        self.recording.describe(&asked.collect::<Vec<_>>())
+    }
+}

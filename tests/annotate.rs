@@ -1,0 +1,286 @@
+//! `rprof annotate` shows the instructions and percentages that `perf annotate` shows, and what perf does not.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails"
+)]
+
+mod common;
+
+use common::{Program, has, is_x86_64, live, perf, rprof, run, scratch, tool};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// `work` runs its cold part every second time; it is called by `odd` and `even`.
+const PROGRAM: &str = r#"
+    static volatile long sink;
+    __attribute__((cold, noinline)) void rare(long n) { sink += n; }
+    __attribute__((noinline)) void work(long n) {
+        for (long i = 0; i < 2000; i++) sink += i * n;
+        if (n & 1) { rare(n); for (long i = 0; i < 2000; i++) sink ^= i * n; rare(n); }
+    }
+    __attribute__((noinline)) void odd(void) { work(sink | 1); sink++; }
+    __attribute__((noinline)) void even(void) { work(sink & ~1); sink++; }
+    int main(void) { for (long end = CPU_US() + 400000; CPU_US() < end;) { odd(); even(); } return 0; }"#;
+
+const OPTIONS: &[&str] = &["-O2", "-g", "-fno-omit-frame-pointer", "-Wl,--build-id"];
+
+/// The functions that are shown, as JSON.
+fn functions(file: &Path, args: &[&str]) -> Vec<Value> {
+    let mut annotate = rprof(["annotate", "-q", "--format", "json", "-i"]);
+    let out = run(annotate.arg(file).args(args)).ok().stdout;
+    let json: Value = serde_json::from_str(&out).unwrap();
+    json["functions"].as_array().unwrap().clone()
+}
+
+fn only(file: &Path, args: &[&str]) -> Value {
+    let functions = functions(file, args);
+    assert_eq!(functions.len(), 1, "{args:?}");
+    functions[0].clone()
+}
+
+fn refused(file: &Path, args: &[&str]) -> String {
+    let mut annotate = rprof(["annotate", "-i"]);
+    run(annotate.arg(file).args(args)).fails(1)
+}
+
+fn samples(function: &Value) -> u64 {
+    function["events"][0]["samples"].as_u64().unwrap()
+}
+
+/// Each instruction's address and percentage, as perf prints it.
+fn ours(function: &Value) -> BTreeMap<u64, String> {
+    let rows = function["instructions"].as_array().unwrap().iter();
+    rows.map(|row| {
+        let percent = row["counts"][0]["percent"].as_f64().unwrap_or(0.0);
+        (row["address"].as_u64().unwrap(), format!("{percent:.2}"))
+    })
+    .collect()
+}
+
+/// The same of perf's text.
+fn perfs(text: &str) -> BTreeMap<u64, String> {
+    let rows = text.lines().filter_map(|line| {
+        let (percent, rest) = line.trim().split_once(" :")?;
+        let (address, _) = rest.trim_start().split_once(':')?;
+        let percent: f64 = percent.trim().parse().ok()?;
+        let address = u64::from_str_radix(address, 16).ok()?;
+        Some((address, format!("{percent:.2}")))
+    });
+    rows.collect()
+}
+
+#[test]
+fn ten_functions_of_a_compiler_have_perfs_instructions_and_percentages() {
+    let test = "ten_functions_of_a_compiler_have_perfs_instructions_and_percentages";
+    let tools = [
+        ("perf", "linux-perf"),
+        ("g++", "g++"),
+        ("objdump", "binutils"),
+    ];
+    if !tools.iter().all(|(tool, package)| has(test, tool, package)) {
+        return;
+    }
+    let dir = scratch();
+    let (file, source) = (dir.path().join("perf.data"), dir.path().join("a.cc"));
+    let text = "#include <regex>\n#include <map>\nint main() { return std::regex_match(\"a\", std::regex(\"a+\")); }\n";
+    std::fs::write(&source, text).unwrap();
+    {
+        let Some(_live) = live(test) else {
+            return;
+        };
+        let mut record = perf(["record", "-q", "-e", "cpu-clock:u", "-F", "3999", "-o"]);
+        record
+            .arg(&file)
+            .args(["--", "g++", "-O2", "-S", "-o", "/dev/null"]);
+        run(record.arg(&source)).ok();
+    }
+    let found = functions(&file, &["--share", "100", "--percent-limit", "0.1"]);
+    let is_comparable = |function: &&Value| {
+        let name = function["name"].as_str().unwrap();
+        // perf has no names for what only unwind tables know, and knows nothing of cold parts.
+        let is_plain = name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        is_plain && function["parts"].as_array().unwrap().len() == 1
+    };
+    let mut n_compared = 0;
+    for function in found.iter().filter(is_comparable).take(10) {
+        let name = function["name"].as_str().unwrap();
+        let image = function["image"].as_str().unwrap();
+        let image = image.rsplit('/').next().unwrap();
+        let mut annotate = perf(["annotate", "--stdio", "--stdio-color", "never", "-s", name]);
+        let text = run(annotate.args(["-d", image, "-i"]).arg(&file)).stdout;
+        assert_eq!(ours(function), perfs(&text), "{name}\n{text}");
+        n_compared += 1;
+    }
+    assert!(n_compared > 0, "{found:?}");
+}
+
+#[test]
+fn callers_cold_parts_and_filters_count_every_sample_once() {
+    let test = "callers_cold_parts_and_filters_count_every_sample_once";
+    if !is_x86_64(test) {
+        return;
+    }
+    let Some(program) = Program::new(test, PROGRAM, OPTIONS) else {
+        return;
+    };
+    let args = [
+        "-q",
+        "-e",
+        "cpu-clock:u",
+        "-F",
+        "1999",
+        "--call-graph",
+        "fp",
+    ];
+    let file = program.record(&args, &[]).file;
+    let all = only(&file, &["work"]);
+    let parts = all["parts"].as_array().unwrap();
+    let symbols: Vec<&str> = parts
+        .iter()
+        .map(|part| part["symbol"].as_str().unwrap())
+        .collect();
+    assert_eq!(symbols[0], "work");
+    if symbols.len() > 1 {
+        assert_eq!(symbols, ["work", "work.cold"]);
+        assert!(
+            parts[1]["counts"][0]["samples"].as_u64().unwrap() > 0,
+            "{parts:?}"
+        );
+    }
+    let sum = |function: &Value| -> u64 {
+        let rows = function["instructions"].as_array().unwrap().iter();
+        rows.map(|row| row["counts"][0]["samples"].as_u64().unwrap_or(0))
+            .sum()
+    };
+    assert_eq!(sum(&all), samples(&all));
+    let by = |caller: &str| samples(&only(&file, &["work", "--caller", caller]));
+    let (odd, even) = (by("odd"), by("even"));
+    assert!(odd > 0 && even > 0);
+    assert!(odd + even <= samples(&all));
+    assert_eq!(by("odd,even"), odd + even);
+    // A caller of nobody.
+    assert!(refused(&file, &["work", "--caller", "rare"]).contains("no function 'work'"));
+    let halves =
+        ["0%-50%", "50%-100%"].map(|time| samples(&only(&file, &["work", "--time", time])));
+    assert!(halves.iter().sum::<u64>() >= samples(&all), "{halves:?}");
+    assert!(functions(&file, &["-d", "nothing"]).is_empty());
+    let line = only(&file, &["work"]);
+    assert!(line["lines"].as_array().unwrap().len() > 3);
+}
+
+#[test]
+fn names_that_are_not_there_or_there_twice_are_explained() {
+    let test = "names_that_are_not_there_or_there_twice_are_explained";
+    if !has(test, "cc", "gcc") {
+        return;
+    }
+    let twin = |name: &str| {
+        format!(
+            "extern volatile long sink;
+            __attribute__((noinline)) static void twin(void) {{ for (long i = 0; i < 100000; i++) sink += i; }}
+            void {name}(void) {{ twin(); sink++; }}"
+        )
+    };
+    let make = |path: &Path| {
+        let dir = path.parent().unwrap();
+        let mut others = Vec::new();
+        for name in ["one", "two"] {
+            let source = dir.join(name).with_extension("other.c");
+            std::fs::write(&source, twin(name)).unwrap();
+            others.push(source);
+        }
+        let main = "volatile long sink; void one(void); void two(void); void unused(void) { sink = 7; }
+            int main(void) { for (long end = CPU_US() + 300000; CPU_US() < end;) { one(); two(); } return 0; }";
+        let mut options = vec!["-O1", "-g", "-Wl,--build-id"];
+        options.extend(others.iter().map(|source| source.to_str().unwrap()));
+        common::compile(path, main, &options);
+    };
+    let Some(program) = Program::made(test, make) else {
+        return;
+    };
+    let file = program
+        .record(&["-q", "-e", "cpu-clock:u", "-F", "1999"], &[])
+        .file;
+    let said = refused(&file, &["twin"]);
+    assert!(
+        said.contains("several functions are meant by 'twin'"),
+        "{said}"
+    );
+    let words = said
+        .split([' ', ','])
+        .filter(|word| word.starts_with("twin@0x"));
+    let choices: Vec<&str> = words.collect();
+    assert_eq!(choices.len(), 2, "{said}");
+    for choice in choices {
+        let start = only(&file, &[choice])["parts"][0]["address"].as_u64();
+        assert_eq!(format!("twin@{:#x}", start.unwrap()), choice);
+    }
+    let said = refused(&file, &["twim"]);
+    assert!(said.contains("did you mean 'twin'?"), "{said}");
+    let said = refused(&file, &["wi"]);
+    assert!(
+        said.contains("these have it in their names: twin"),
+        "{said}"
+    );
+    // Without samples it has code all the same.
+    let unused = only(&file, &["unused"]);
+    assert_eq!(
+        (
+            samples(&unused),
+            unused["instructions"].as_array().unwrap().is_empty()
+        ),
+        (0, false)
+    );
+}
+
+#[test]
+fn a_stripped_function_is_as_long_as_its_symbol_was() {
+    let test = "a_stripped_function_is_as_long_as_its_symbol_was";
+    if !has(test, "strip", "binutils") {
+        return;
+    }
+    let Some(program) = Program::new(test, PROGRAM, OPTIONS) else {
+        return;
+    };
+    let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
+    let named = only(&program.record(&args, &[]).file, &["work"]);
+    run(tool("strip").arg(program.path())).ok();
+    let stripped = functions(&program.record(&args, &[]).file, &["--share", "100"]);
+    let address = named["parts"][0]["address"].as_u64().unwrap();
+    let name = format!("+{address:#x}]");
+    let found = stripped
+        .iter()
+        .find(|one| one["name"].as_str().unwrap().ends_with(&name));
+    let found = found.unwrap_or_else(|| panic!("{name} {stripped:?}"));
+    let first = &named["parts"][0];
+    assert_eq!(found["parts"][0]["n_instructions"], first["n_instructions"]);
+}
+
+#[test]
+fn code_of_another_build_is_refused() {
+    let test = "code_of_another_build_is_refused";
+    let Some(program) = Program::new(test, PROGRAM, OPTIONS) else {
+        return;
+    };
+    let file = program
+        .record(&["-q", "-e", "cpu-clock:u", "-F", "1999"], &[])
+        .file;
+    assert!(samples(&only(&file, &["work"])) > 0);
+    let path: PathBuf = program.path();
+    std::fs::remove_file(&path).unwrap();
+    common::compile(&path, &PROGRAM.replace("2000", "3000"), OPTIONS);
+    let said = refused(&file, &["work"]);
+    assert!(
+        said.contains("changed since the recording: build id"),
+        "{said}"
+    );
+    assert!(
+        said.contains(" wanted, ") && said.contains(" found"),
+        "{said}"
+    );
+}

@@ -1,0 +1,239 @@
+//! `rprof diff`: perf's numbers where perf has them, and beside them what is noise.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails"
+)]
+
+mod common;
+
+use common::{Recording, compile_c, has, live, perf, rprof, run, scratch};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Four functions; arguments say how much the second one does, and how often the fourth.
+const PROGRAM: &str = r#"
+    #include <stdlib.h>
+    static volatile unsigned long sink;
+    #define WORK(name) __attribute__((noinline)) void name(unsigned long n) \
+        { for (unsigned long i = 0; i < n; i++) sink += i; }
+    WORK(alpha) WORK(beta) WORK(gamma_) WORK(delta)
+    int main(int n, char **words) {
+        unsigned long more = n > 1 ? atol(words[1]) : 100, extra = n > 2 ? atol(words[2]) : 0;
+        for (int i = 0; i < 40; i++) {
+            alpha(900000); beta(6000 * more); gamma_(300000);
+            if (extra) delta(3000 * extra);
+        }
+    }
+"#;
+
+/// Recordings before and after; rows are of the program alone, since perf and rprof name other code by other means.
+struct Pair {
+    _dir: tempfile::TempDir,
+    before: PathBuf,
+    after: PathBuf,
+}
+
+impl Pair {
+    fn made(test: &str) -> Option<Self> {
+        if !has(test, "cc", "gcc") || !has(test, "perf", "linux-perf") {
+            return None;
+        }
+        let live = live(test)?;
+        let dir = scratch();
+        let program = compile_c(dir.path(), "work", PROGRAM);
+        let record = |name: &str, words: &[&str]| {
+            let file = dir.path().join(name);
+            let mut command = rprof(["record", "-q", "-e", "cpu-clock:u", "-F", "2000", "-o"]);
+            command.arg(&file).arg("--").arg(&program).args(words);
+            run(&mut command).ok();
+            file
+        };
+        let before = record("before.data", &[]);
+        let after = record("after.data", &["140", "100"]);
+        drop(live);
+        Some(Self {
+            before,
+            after,
+            _dir: dir,
+        })
+    }
+
+    fn rprof(&self, words: &[&str]) -> String {
+        let mut command = rprof(["diff", "--exact-names", "--no-fde", "--no-inline"]);
+        run(command.args(words).args([&self.before, &self.after]))
+            .ok()
+            .stdout
+    }
+
+    fn perf(&self, words: &[&str]) -> String {
+        let mut command = perf(["diff", "-f"]);
+        run(command.args(words).args([&self.before, &self.after]))
+            .ok()
+            .stdout
+    }
+}
+
+/// Rows of a table with `|` between columns; of the first columns, as many as there are in `columns`, and of those named.
+fn rows(table: &str, columns: &[&str]) -> BTreeSet<Vec<String>> {
+    let heading = table.lines().rfind(|line| line.starts_with("# Baseline"));
+    let heading = heading.unwrap().trim_start_matches("# ");
+    let cells = |line: &str| -> Vec<String> {
+        let cells = line
+            .split('|')
+            .map(|cell| cell.trim().trim_end_matches('%'));
+        cells.map(str::to_owned).collect()
+    };
+    let names = cells(heading);
+    let places: Vec<usize> = columns
+        .iter()
+        .map(|column| names.iter().position(|name| name == column).unwrap())
+        .collect();
+    let lines = table
+        .lines()
+        .filter(|line| line.contains('|') && !line.starts_with('#'));
+    let picked = |line: &str| {
+        let cells = cells(line);
+        places.iter().map(|&at| cells[at].clone()).collect()
+    };
+    lines.map(picked).collect()
+}
+
+#[test]
+fn rows_are_those_of_perf_diff() {
+    let Some(pair) = Pair::made("rows_are_those_of_perf_diff") else {
+        return;
+    };
+    let both = ["Shared Object", "Symbol"];
+    for (words, column, keys) in [
+        (&["-d", "work"][..], "Delta Abs", &both[..]),
+        (&["-d", "work", "-c", "delta"], "Delta", &both),
+        (&["-d", "work", "-c", "ratio"], "Ratio", &both),
+        (&["-d", "work", "-c", "wdiff:2,-3"], "Weighted diff", &both),
+        (&["-d", "work", "-b"], "Delta Abs", &both),
+        (
+            &["-d", "work", "--percentage", "relative"],
+            "Delta Abs",
+            &both,
+        ),
+        (&["-S", "beta,delta"], "Delta Abs", &both),
+        (&["-d", "work", "-s", "symbol"], "Delta Abs", &["Symbol"]),
+        (
+            &["-d", "work", "-s", "comm,dso"],
+            "Delta Abs",
+            &["Command", "Shared Object"],
+        ),
+    ] {
+        let words = [words, &["-t", "|"]].concat();
+        let columns = [&["Baseline", column], keys].concat();
+        let own = rows(&pair.rprof(&words), &columns);
+        assert_eq!(own, rows(&pair.perf(&words), &columns), "{words:?}");
+        assert!(!own.is_empty(), "{words:?}");
+    }
+    let words = ["-d", "work", "-t", "|", "-p", "-F"];
+    let columns = [
+        "Baseline",
+        "Base period",
+        "Delta Abs",
+        "Formula",
+        "Period",
+        "Symbol",
+    ];
+    let own = rows(&pair.rprof(&words), &columns);
+    assert_eq!(own, rows(&pair.perf(&words), &columns));
+}
+
+#[test]
+fn changes_beyond_noise_are_marked_and_conditions_fail_on_them() {
+    let Some(pair) = Pair::made("changes_beyond_noise_are_marked_and_conditions_fail_on_them")
+    else {
+        return;
+    };
+    let asked = |words: &[&str]| {
+        let mut command = rprof(["diff", "--no-inline"]);
+        run(command.args(words).args([&pair.before, &pair.after]))
+    };
+    let json: Value = serde_json::from_str(&asked(&["--format", "json"]).ok().stdout).unwrap();
+    let rows = json["events"][0]["rows"].as_array().unwrap();
+    let row = |symbol: &str| {
+        let found = rows
+            .iter()
+            .find(|row| row["sym"] == format!("[.] {symbol}"));
+        found.unwrap()
+    };
+    // Twice as much as before would be noise on no machine; what was not there is new.
+    assert!(row("delta")["own"]["is_sure"] == true, "{}", row("delta"));
+    assert!(row("delta")["own"].get("change").is_none());
+    let code = |words: &[&str]| asked(words).status.code();
+    assert_eq!(code(&["--fail-if", "sym:delta>+5%"]), Some(1));
+    assert_eq!(code(&["--fail-if", "sym:alpha>+500%"]), Some(0));
+    assert_eq!(
+        code(&["--fail-if", "dso:work>+5pp", "--fail-if", "sym:delta>+5pp"]),
+        Some(1)
+    );
+    let said = asked(&["--format", "github", "--fail-if", "sym:delta>+5%"]).fails(1);
+    assert!(
+        said.contains("::error title=rprof diff sym%3Adelta>+5%25::"),
+        "{said}"
+    );
+    let said = asked(&["--fail-if", "sym:epsilon>+5%"]).fails(2);
+    assert!(said.contains("'epsilon' is in no recording"), "{said}");
+    let said = asked(&["--per", "event", "--fail-if", "total>+5%"]).fails(2);
+    assert!(said.contains("--per run"), "{said}");
+}
+
+fn fixture(name: &str) -> PathBuf {
+    Recording::fixture(name).file
+}
+
+fn diff_of(files: &[&Path], words: &[&str]) -> common::Ran {
+    run(rprof(["diff"]).args(words).args(files))
+}
+
+#[test]
+fn a_recording_does_not_differ_from_itself() {
+    let file = fixture("spin");
+    for words in [
+        &[][..],
+        &["--per", "time"],
+        &["--per", "event"],
+        &["--exact-names"],
+    ] {
+        let ran = diff_of(&[&file, &file], words).ok();
+        assert!(ran.stdout.contains("# Event '"), "{}", ran.stdout);
+        let marked = ran
+            .stdout
+            .lines()
+            .find(|line| !line.starts_with('#') && line.contains('*'));
+        assert_eq!(marked, None, "{words:?}");
+        assert_eq!(diff_of(&[&file, &file], words).stdout, ran.stdout);
+    }
+    let several = diff_of(&[&file, &file, Path::new("--"), &file, &file], &[]).ok();
+    assert!(
+        several.stdout.contains("# Before: 2 recordings"),
+        "{}",
+        several.stdout
+    );
+}
+
+#[test]
+fn what_cannot_be_compared_is_said() {
+    let file = fixture("spin");
+    let said = diff_of(&[&file, &file, &file], &[]).fails(2);
+    assert!(said.contains("rprof diff a1 a2 -- b1 b2"), "{said}");
+    let said = diff_of(&[&file, &file], &["--fail-if", "total>+x"]).fails(2);
+    assert!(said.contains("  total>+x\n        ^"), "{said}");
+    let said = diff_of(&[&file, &file], &["--per", "no-such-event"]).fails(1);
+    assert!(
+        said.contains("--per no-such-event") && said.contains("cpu-time"),
+        "{said}"
+    );
+    let said = diff_of(&[&file, Path::new("/nowhere/perf.data")], &[]).fails(1);
+    assert!(said.contains("/nowhere/perf.data"), "{said}");
+    let said = diff_of(&[&file, &file], &["-s", "dso,nonsense"]).fails(2);
+    assert!(said.contains("'nonsense' is no sort key"), "{said}");
+    let said = diff_of(&[&file, &file], &["-c", "cycles"]).fails(2);
+    assert!(said.contains("wdiff:W1,W2"), "{said}");
+}
