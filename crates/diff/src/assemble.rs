@@ -1,7 +1,7 @@
 //! Rows of a comparison, and which of them are beyond noise.
 
 use crate::comparison::{
-    CompareOptions, ComparedEvent, ComparedRow, DiffShare, Inlining, Judged, NewRows, RowOrder,
+    CompareOptions, ComparedEvent, ComparedRow, DiffShare, Inlining, Judged, OneSided, RowOrder,
 };
 use crate::compute::Weights;
 use crate::judge::{FEWEST_SAMPLES, Judge};
@@ -139,6 +139,6 @@ pub(crate) fn mark(events: &mut [ComparedEvent], options: &CompareOptions) {
 fn is_shown(row: &ComparedRow, options: &CompareOptions) -> bool {
     let is_there = row.weights.is_before() || row.weights.is_after();
     let has_changed = row.children.is_some_and(|children| children.is_sure);
-    let is_new = !row.weights.is_before();
-    (is_there || has_changed) && (options.new_rows == NewRows::Shown || !is_new)
+    let is_of_both = row.weights.is_before() && row.weights.is_after();
+    (is_there || has_changed) && (options.one_sided == OneSided::Shown || is_of_both)
 }

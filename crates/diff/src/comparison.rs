@@ -5,7 +5,7 @@ use crate::compute::{Compute, Weights};
 use crate::error::DiffError;
 use crate::gate::{Condition, GateResult, Gates, level};
 use crate::judge::Judge;
-use crate::naming::{Matching, Naming};
+use crate::naming::{NameMatching, Naming};
 use crate::notes;
 use crate::per::{Divisor, Per};
 use crate::recordings::{Recordings, event_of};
@@ -36,13 +36,13 @@ pub struct CompareOptions {
     /// The share of false discoveries among what is marked, at most.
     pub alpha: f64,
     /// How functions are found to be the same.
-    pub matching: Matching,
+    pub matching: NameMatching,
     /// What rows are ordered by.
     pub compute: Compute,
     /// Rows go by what is computed, or by the share before.
     pub order: RowOrder,
-    /// Rows of what was not there before.
-    pub new_rows: NewRows,
+    /// Rows that only one side has.
+    pub one_sided: OneSided,
     /// What perf's percentages are of.
     pub share: DiffShare,
     /// When to fail.
@@ -59,9 +59,9 @@ pub enum RowOrder {
     Computed,
 }
 
-/// Whether rows are shown that were not there before.
+/// Whether rows are shown that only one side has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum NewRows {
+pub enum OneSided {
     /// They are.
     #[default]
     Shown,

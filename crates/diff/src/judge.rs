@@ -20,7 +20,7 @@ pub(crate) struct Judge<'a> {
 }
 
 /// What nobody has to look at twice: with a p-value above, runs are not drawn again.
-const NOT_NEAR: f64 = 0.25;
+const NOT_NEAR: f64 = 0.1;
 
 /// With fewer runs, their own variance may be small by chance, and samples are noise at least.
 const FEW_RUNS: usize = 5;
@@ -77,7 +77,7 @@ impl<'a> Judge<'a> {
         let contrast = self.contrast(counts);
         let p_value = contrast.p_value();
         let (p_value, bounds) = match &self.draws {
-            Some(draws) if p_value < NOT_NEAR => {
+            Some(draws) if p_value < NOT_NEAR && counts.samples() >= FEWEST_SAMPLES => {
                 draws.ask((&before, &after), self.floors(counts), self.alpha)
             }
             _ => (p_value, contrast.bounds(self.alpha)),

@@ -22,7 +22,7 @@ mod tests;
 mod tree;
 
 pub use comparison::{
-    CompareOptions, ComparedEvent, ComparedRow, Comparison, DiffShare, Inlining, Judged, NewRows,
+    CompareOptions, ComparedEvent, ComparedRow, Comparison, DiffShare, Inlining, Judged, OneSided,
     RowOrder, compare,
 };
 pub use compute::{Compute, Weights};
@@ -30,8 +30,8 @@ pub use error::DiffError;
 pub use format::{
     DiffLayout, workflow_commands, write_diff, write_diff_csv, write_diff_json, write_diff_markdown,
 };
-pub use gate::{Comparator, Condition, ConditionError, GateResult, Limit, Outcome, Subject};
-pub use naming::Matching;
+pub use gate::{Comparator, Condition, ConditionError, GateOutcome, GateResult, Limit, Subject};
+pub use naming::NameMatching;
 pub use per::Per;
 pub use recordings::{NamedRun, Recordings};
 pub use statistics::Estimate;

@@ -9,7 +9,7 @@ use rprof_profile::{FrameId, FrameInfo, Group};
 
 /// How functions and images of two sides are found to be the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Matching {
+pub enum NameMatching {
     /// By names without what compilers add, images by build id or name.
     #[default]
     Similar,
@@ -38,12 +38,12 @@ pub(crate) struct Naming {
 
 impl Naming {
     /// Names all frames.
-    pub(crate) fn of(recordings: &Recordings, matching: Matching) -> Self {
+    pub(crate) fn of(recordings: &Recordings, matching: NameMatching) -> Self {
         let mut naming = Self::default();
         naming.number(String::new());
         match matching {
-            Matching::Exact => naming.name_exactly(recordings),
-            Matching::Similar => naming.name_matched(recordings),
+            NameMatching::Exact => naming.name_exactly(recordings),
+            NameMatching::Similar => naming.name_matched(recordings),
         }
         naming
     }

@@ -2,9 +2,9 @@
 
 use crate::statistics::testing::{normal, numbers};
 use crate::{
-    CompareOptions, ComparedRow, Comparison, Compute, DiffError, DiffLayout, DiffShare, Inlining,
-    Matching, NamedRun, NewRows, Outcome, Per, Recordings, RowOrder, compare, write_diff,
-    write_diff_json,
+    CompareOptions, ComparedRow, Comparison, Compute, DiffError, DiffLayout, DiffShare,
+    GateOutcome, Inlining, NameMatching, NamedRun, OneSided, Per, Recordings, RowOrder, compare,
+    write_diff, write_diff_json,
 };
 use rprof_profile::run::{Block, Run, RunEvent, RunRow};
 use rprof_profile::view::SortKey;
@@ -90,10 +90,10 @@ fn options() -> CompareOptions {
         keys: vec![SortKey::Dso, SortKey::Symbol],
         per: None,
         alpha: 0.05,
-        matching: Matching::Similar,
+        matching: NameMatching::Similar,
         compute: Compute::default(),
         order: RowOrder::default(),
-        new_rows: NewRows::default(),
+        one_sided: OneSided::default(),
         share: DiffShare::default(),
         conditions: Vec::new(),
     }
@@ -219,7 +219,7 @@ fn functions_of_two_builds_are_one_row() {
     assert!(row(&comparison, "parse").is_renamed);
     assert_eq!(row(&comparison, "leaf").inlining, Some(Inlining::Begun));
     let exact = CompareOptions {
-        matching: Matching::Exact,
+        matching: NameMatching::Exact,
         ..options()
     };
     let comparison = pair(&exact);
@@ -268,8 +268,8 @@ fn conditions_are_true_only_beyond_noise() {
         ..options()
     };
     let comparison = compared(runs(1), runs(2), &options);
-    let outcomes: Vec<Outcome> = comparison.gates.iter().map(|gate| gate.outcome).collect();
-    use Outcome::{Fired, Held};
+    let outcomes: Vec<GateOutcome> = comparison.gates.iter().map(|gate| gate.outcome).collect();
+    use GateOutcome::{Fired, Held};
     assert_eq!(outcomes, [Fired, Fired, Held, Held, Held, Fired, Fired]);
     let bad = |text: &str, per: Option<Per>| {
         let options = CompareOptions {

@@ -4,7 +4,7 @@
 //! escaped in messages, `:` and `,` in properties, too.
 
 use crate::comparison::Comparison;
-use crate::gate::Outcome;
+use crate::gate::GateOutcome;
 use rprof_untrusted::printable;
 
 /// The lines. Runners read them from standard error as from standard output.
@@ -12,9 +12,9 @@ pub fn workflow_commands(comparison: &Comparison) -> Vec<String> {
     let gates = comparison.gates.iter();
     let lines = gates.filter_map(|gate| {
         let command = match gate.outcome {
-            Outcome::Fired => "error",
-            Outcome::Undecided => "warning",
-            Outcome::Held => return None,
+            GateOutcome::Fired => "error",
+            GateOutcome::Undecided => "warning",
+            GateOutcome::Held => return None,
         };
         let title = property(&format!("rprof diff {}", gate.condition));
         let message = message(&gate.sentence());

@@ -2,7 +2,7 @@
 
 use super::{DiffLayout, remarks};
 use crate::comparison::{ComparedEvent, ComparedRow, Comparison, Judged};
-use crate::gate::{GateResult, Outcome};
+use crate::gate::{GateOutcome, GateResult};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
@@ -105,9 +105,9 @@ fn judged(judged: &Judged) -> Value {
 
 fn gate(gate: &GateResult) -> Value {
     let outcome = match gate.outcome {
-        Outcome::Fired => "fired",
-        Outcome::Undecided => "undecided",
-        Outcome::Held => "held",
+        GateOutcome::Fired => "fired",
+        GateOutcome::Undecided => "undecided",
+        GateOutcome::Held => "held",
     };
     json!({
         "condition": gate.condition,

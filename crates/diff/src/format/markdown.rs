@@ -2,7 +2,7 @@
 
 use super::{DiffColumn, DiffLayout, mark_line, side_line, total_line};
 use crate::comparison::{ComparedEvent, Comparison};
-use crate::gate::Outcome;
+use crate::gate::GateOutcome;
 use rprof_profile::text::markdown_cell;
 use rprof_untrusted::printable;
 use std::io::{self, Write};
@@ -21,9 +21,9 @@ pub fn write_diff_markdown(
 ) -> io::Result<()> {
     for gate in &comparison.gates {
         let word = match gate.outcome {
-            Outcome::Fired => "**Failed**",
-            Outcome::Undecided => "Undecided",
-            Outcome::Held => "Passed",
+            GateOutcome::Fired => "**Failed**",
+            GateOutcome::Undecided => "Undecided",
+            GateOutcome::Held => "Passed",
         };
         writeln!(out, "- {word}: {}", cell(&gate.sentence()))?;
     }

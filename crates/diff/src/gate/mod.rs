@@ -69,7 +69,7 @@ pub struct GateResult {
     /// As it was typed.
     pub condition: String,
     /// Whether it is true.
-    pub outcome: Outcome,
+    pub outcome: GateOutcome,
     /// The change, as its limit is: percent, percentage points, an amount.
     pub change: f64,
     /// Where it lies.
@@ -80,7 +80,7 @@ pub struct GateResult {
 
 /// Whether a condition is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum GateOutcome {
     /// It is, beyond noise.
     Fired,
     /// It may be: more runs tell.
@@ -104,9 +104,9 @@ impl GateResult {
             false => 2,
         };
         let what = match self.outcome {
-            Outcome::Fired => "beyond the limit",
-            Outcome::Undecided => "may be beyond the limit, or noise: more runs tell",
-            Outcome::Held => "not beyond the limit",
+            GateOutcome::Fired => "beyond the limit",
+            GateOutcome::Undecided => "may be beyond the limit, or noise: more runs tell",
+            GateOutcome::Held => "not beyond the limit",
         };
         format!(
             "{condition}: {change:+.decimals$}{unit} [{low:+.decimals$}, {high:+.decimals$}], {what}"
@@ -192,7 +192,7 @@ impl Gates<'_> {
 }
 
 impl Comparator {
-    fn outcome(self, change: f64, (low, high): (f64, f64), limit: f64) -> Outcome {
+    fn outcome(self, change: f64, (low, high): (f64, f64), limit: f64) -> GateOutcome {
         let is_true = |value: f64| match self {
             Self::Above => value > limit,
             Self::AtLeast => value >= limit,
@@ -204,9 +204,9 @@ impl Comparator {
             Self::Below | Self::AtMost => high,
         };
         match (is_true(nearest), is_true(change)) {
-            (true, _) => Outcome::Fired,
-            (false, true) => Outcome::Undecided,
-            (false, false) => Outcome::Held,
+            (true, _) => GateOutcome::Fired,
+            (false, true) => GateOutcome::Undecided,
+            (false, false) => GateOutcome::Held,
         }
     }
 }
@@ -281,12 +281,12 @@ mod tests {
     fn only_what_is_wholly_beyond_the_limit_fires() {
         use Comparator::{Above, AtLeast, Below};
         for (comparator, change, bounds, outcome) in [
-            (Above, 5.0, (3.5, 6.5), Outcome::Fired),
-            (Above, 5.0, (2.5, 7.5), Outcome::Undecided),
-            (Above, 2.0, (-1.0, 5.0), Outcome::Held),
-            (Above, 3.0, (3.0, 3.0), Outcome::Held),
-            (AtLeast, 3.0, (3.0, 3.0), Outcome::Fired),
-            (Below, -5.0, (-6.0, -4.0), Outcome::Held),
+            (Above, 5.0, (3.5, 6.5), GateOutcome::Fired),
+            (Above, 5.0, (2.5, 7.5), GateOutcome::Undecided),
+            (Above, 2.0, (-1.0, 5.0), GateOutcome::Held),
+            (Above, 3.0, (3.0, 3.0), GateOutcome::Held),
+            (AtLeast, 3.0, (3.0, 3.0), GateOutcome::Fired),
+            (Below, -5.0, (-6.0, -4.0), GateOutcome::Held),
         ] {
             let limit = if comparator == Below { -5.0 } else { 3.0 };
             assert_eq!(
@@ -295,7 +295,7 @@ mod tests {
                 "{change}"
             );
         }
-        assert_eq!(Below.outcome(-8.0, (-9.0, -6.0), -5.0), Outcome::Fired);
+        assert_eq!(Below.outcome(-8.0, (-9.0, -6.0), -5.0), GateOutcome::Fired);
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub(crate) struct DiffArgs {
     #[arg(short = 'F', long)]
     pub(crate) formula: bool,
 
-    /// Only rows that were there before
+    /// Only rows that both sides have
     #[arg(short = 'b', long)]
     pub(crate) baseline_only: bool,
 

@@ -8,9 +8,9 @@ use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::{GroupBy, Options, SortMode, WantedPositions, load_run};
 use rprof_diff::{
-    CompareOptions, Condition, DiffError, DiffLayout, DiffShare, Matching, NamedRun, NewRows,
-    Outcome, Recordings, RowOrder, Subject, compare, workflow_commands, write_diff, write_diff_csv,
-    write_diff_json, write_diff_markdown,
+    CompareOptions, Condition, DiffError, DiffLayout, DiffShare, GateOutcome, NameMatching,
+    NamedRun, OneSided, Recordings, RowOrder, Subject, compare, workflow_commands, write_diff,
+    write_diff_csv, write_diff_json, write_diff_markdown,
 };
 use rprof_perfdata::Reader;
 use rprof_profile::NodeKey;
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &DiffArgs, paging: PagerArgs) -> Result<ExitCode> {
     }
     let fired = comparison.gates.iter();
     let mut fired = fired
-        .filter(|gate| gate.outcome == Outcome::Fired)
+        .filter(|gate| gate.outcome == GateOutcome::Fired)
         .peekable();
     let code = match fired.peek().is_some() {
         true => ExitCode::FAILURE,
@@ -122,17 +122,17 @@ fn options(args: &DiffArgs) -> CompareOptions {
         per: args.per.clone(),
         alpha: args.alpha,
         matching: match args.exact_names {
-            true => Matching::Exact,
-            false => Matching::Similar,
+            true => NameMatching::Exact,
+            false => NameMatching::Similar,
         },
         compute: args.compute,
         order: match args.order {
             0 => RowOrder::Baseline,
             _ => RowOrder::Computed,
         },
-        new_rows: match args.baseline_only {
-            true => NewRows::Hidden,
-            false => NewRows::Shown,
+        one_sided: match args.baseline_only {
+            true => OneSided::Hidden,
+            false => OneSided::Shown,
         },
         share: match args.percentage {
             PercentageOf::Absolute => DiffShare::Absolute,
