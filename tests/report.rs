@@ -6,6 +6,8 @@
     reason = "a test that cannot go on fails"
 )]
 
+#[path = "report/against.rs"]
+mod against;
 mod common;
 #[path = "report/flame.rs"]
 mod flame;

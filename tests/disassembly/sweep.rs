@@ -113,11 +113,8 @@ impl Sweep {
 
 /// Whether `objdump` has two instructions as one, the first of which is `fwait`.
 fn is_waiting(line: &Line, one: &Instruction, next: &mut Peekable<Iter<'_, Instruction>>) -> bool {
-    let rest = line.bytes.len() - usize::from(one.len);
-    one.text == "fwait"
-        && next
-            .peek()
-            .is_some_and(|next| usize::from(next.len) == rest)
+    let rest = line.bytes.len().checked_sub(usize::from(one.len));
+    one.text == "fwait" && next.peek().map(|next| usize::from(next.len)) == rest
 }
 
 impl fmt::Display for Sweep {

@@ -20,6 +20,7 @@ mod files;
 mod fixtures;
 mod fuzz;
 mod kill;
+mod sweep;
 mod tidy;
 
 use std::process::ExitCode;
@@ -55,6 +56,11 @@ const TASKS: &[Task] = &[
         "kill",
         kill::run,
         "[runs]: kill recorders at random moments, read what they leave (by perf, too)",
+    ),
+    (
+        "sweep",
+        sweep::run,
+        "FILE..: decode all code of ELF files, show where objdump has another length or text",
     ),
     (
         "bench",

@@ -77,7 +77,7 @@ pub(crate) fn sums<'a>(
     let mut sums = vec![SampleCount::default(); n_events];
     for counts in all {
         for (sum, &count) in sums.iter_mut().zip(counts) {
-            *sum += count;
+            sum.add(count);
         }
     }
     sums

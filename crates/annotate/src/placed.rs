@@ -53,19 +53,19 @@ pub(crate) fn counted(
     };
     let places = flow::by_address(instructions);
     for &(address, count) in &event.counts {
-        listed.local += count;
+        listed.local.add(count);
         let at = flow::covering(&places, instructions, address);
         let found = at.and_then(|at| instructions.get_mut(at));
         match found {
             Some(found) => {
                 if found.instruction.address != address {
-                    listed.within += count;
+                    listed.within.add(count);
                 }
                 if let Some(own) = found.counts.get_mut(number) {
-                    *own += count;
+                    own.add(count);
                 }
             }
-            None => listed.outside += count,
+            None => listed.outside.add(count),
         }
     }
     listed

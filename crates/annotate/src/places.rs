@@ -232,6 +232,6 @@ fn file_lines(
 
 fn add(sums: &mut [SampleCount], counts: &[SampleCount]) {
     for (sum, &count) in sums.iter_mut().zip(counts) {
-        *sum += count;
+        sum.add(count);
     }
 }

@@ -19,6 +19,7 @@ mod rows;
 mod statistics;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 pub use comparison::{
     CompareOptions, ComparedEvent, ComparedRow, Comparison, DiffShare, Inlining, Judged, OneSided,
@@ -34,3 +35,4 @@ pub use naming::NameMatching;
 pub use per::Per;
 pub use recordings::{NamedRun, Recordings};
 pub use statistics::Estimate;
+pub use tree::tree_lines;

@@ -36,15 +36,14 @@ impl SampleCount {
     /// Adds others.
     #[inline]
     pub fn add(&mut self, other: Self) {
-        self.samples += other.samples;
+        self.samples = self.samples.saturating_add(other.samples);
         self.weight = self.weight.saturating_add(other.weight);
     }
 }
 
 impl std::ops::AddAssign for SampleCount {
     fn add_assign(&mut self, other: Self) {
-        self.samples = self.samples.saturating_add(other.samples);
-        self.weight = self.weight.saturating_add(other.weight);
+        self.add(other);
     }
 }
 

@@ -7,6 +7,9 @@ pub enum Error {
     /// It could not be drawn.
     #[error("drawing the flame graph")]
     Draw(#[source] std::io::Error),
+    /// Both sides are alike, and widths are changes.
+    #[error("nothing changed: no frame has a width (--width-by after)")]
+    NothingChanged,
     /// There is nothing to draw.
     #[error("no samples to draw")]
     NothingToDraw,

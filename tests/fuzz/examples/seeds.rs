@@ -36,6 +36,10 @@ const NAMES: [&str; 4] = [
     "_ZNK3FoocvT_IPFvRKS_EEEv.part.0",
 ];
 
+/// Instructions with prefixes, VEX, EVEX and an index that is none; and words of 64-bit ARM.
+const CODE: &[u8] = b"\x66\x66\x2e\x0f\x1f\x84\0\0\0\0\0\x3e\xff\xe0\xc5\xfe\x6f\x0e\x62\xf2\x7d\x18\xb8\x09\x8d\xb4\x26\0\0\0\0\
+    \xfd\x7b\xbf\xa9\xd0\x0b\0\xb0\x11\x06\x40\xf9\x20\x02\x1f\xd6";
+
 /// Images larger than this are, too.
 const MAX_IMAGE: usize = 32 << 10;
 
@@ -46,11 +50,12 @@ fn main() -> io::Result<()> {
     let mut args = std::env::args_os().skip(1).map(PathBuf::from);
     let out = args.next().expect("seeds OUT FILE...");
     for target in [
-        "reader", "report", "sample", "features", "module", "unwind", "symbols",
+        "reader", "report", "sample", "features", "module", "unwind", "symbols", "instructions",
     ] {
         fs::create_dir_all(out.join(target))?;
     }
     fs::write(out.join("module/example"), module::example())?;
+    fs::write(out.join("instructions/each"), CODE)?;
     write_walks(&out.join("unwind"))?;
     write_hostile(&out)?;
     for (n, name) in NAMES.iter().enumerate() {

@@ -28,6 +28,7 @@ const TARGETS: &[Target] = &[
     ("sample", 4 << 10),
     ("features", 16 << 10),
     ("module", 64 << 10),
+    ("instructions", 4 << 10),
     ("unwind", 4 << 10),
     ("symbols", 32 << 10),
 ];

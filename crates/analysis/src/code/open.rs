@@ -6,7 +6,7 @@ use super::parts::cold_parts;
 use super::recording::CodeRecording;
 use super::{jit, kernel};
 use crate::locations::Location;
-use rprof_base::{FileOffset, Svma};
+use rprof_base::{BuildId, FileOffset, Svma};
 use rprof_images::{Elf, Located};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_profile::SampleCount;
@@ -39,6 +39,16 @@ pub(super) enum CodeSource {
     },
     /// A file of the kernel, or of a module, and how far its addresses are from those in memory.
     Kernel(Rc<Located>, u64),
+}
+
+impl OpenCode {
+    /// The build id of the file that the code is of, if it has one.
+    pub fn build_id(&self) -> Option<&BuildId> {
+        match &self.source {
+            CodeSource::User(located) | CodeSource::Kernel(located, _) => located.binary.build_id(),
+            CodeSource::Jit { .. } => None,
+        }
+    }
 }
 
 impl CodeRecording<'_> {

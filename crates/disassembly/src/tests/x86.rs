@@ -17,6 +17,11 @@ fn text_is_as_objdump_has_it() {
         (&[0x3e, 0x75, 0x10], "jne,pt 401013", "ds jne 401013"),
         (&[0xf3, 0x0f, 0x1e, 0xfa], "endbr64", "endbr64"),
         (&[0xc3], "ret", "ret"),
+        (
+            &[0x49, 0x0f, 0x50, 0xc7],
+            "movmskps %xmm15,%rax",
+            "movmskps rax,xmm15",
+        ),
         (&[0xf3, 0xc3], "repz ret", "repz ret"),
         (&[0xd1, 0xe8], "shr    %eax", "shr    eax,1"),
         (

@@ -215,3 +215,59 @@ impl Drop for Debuginfod {
         }
     }
 }
+
+#[cfg(all(test, feature = "debuginfod"))]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+
+    /// Answers one request with a text; returns its first line.
+    fn answer_one(listener: &TcpListener, text: &str) -> String {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        let first = lines.next().unwrap().unwrap();
+        while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
+        let len = text.len();
+        write!(
+            stream,
+            "HTTP/1.1 200 x\r\nContent-Length: {len}\r\n\r\n{text}"
+        )
+        .unwrap();
+        first
+    }
+
+    #[test]
+    fn a_source_file_comes_by_build_id_and_path_and_is_kept() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || answer_one(&listener, "int main;\n"));
+        let dir = tempfile::tempdir().unwrap();
+        let minute = Duration::from_secs(60);
+        let settings = DebuginfodSettings {
+            urls: vec![url],
+            cache: dir.path().to_owned(),
+            timeout: minute,
+            max_time: None,
+            max_size: 1 << 20,
+            wait: minute,
+        };
+        let servers = Debuginfod::new(settings, &Budget::default(), Box::new(|_| {}));
+        let id = BuildId::new(&[0xab; 20]).unwrap();
+        for _ in 0..2 {
+            // The second one is not asked for: nobody would answer.
+            let found = servers.find_source(&id, "/src/a b.c").unwrap();
+            assert_eq!(std::fs::read_to_string(found).unwrap(), "int main;\n");
+        }
+        let asked = server.join().unwrap();
+        let id = "ab".repeat(20);
+        assert_eq!(
+            asked,
+            format!("GET /buildid/{id}/source/src/a%20b.c HTTP/1.1")
+        );
+        assert_eq!(
+            servers.find_source(&BuildId::new(&[1; 20]).unwrap(), "src/a.c"),
+            None
+        );
+    }
+}

@@ -18,7 +18,7 @@ use rprof_profile::difference::{BothCounts, DifferentialTree, ScaledPair, Scalin
 use rprof_profile::view::Count;
 use rprof_untrusted::printable;
 use std::borrow::Cow;
-use std::io::Write;
+use std::io::{self, Write};
 
 /// What a frame's width is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -53,7 +53,7 @@ const BACKGROUND: Color = Color {
 /// Draws what changed in an event, which has a name, as SVG.
 ///
 /// # Errors
-/// [`Error::NothingToDraw`], or [`Error::Draw`] with the writer's error.
+/// [`Error::NothingToDraw`], [`Error::NothingChanged`], or [`Error::Draw`] with the writer's error.
 pub fn write_differential(
     tree: &DifferentialTree,
     event: &str,
@@ -64,7 +64,10 @@ pub fn write_differential(
     let mut widths = own_widths(tree, &scaled, options.width_by);
     let left_out = leave_out_narrow(tree, &mut widths, options.flame.min_width);
     if widths.iter().all(|width| width.unwrap_or(0) == 0) {
-        return Err(Error::NothingToDraw);
+        return Err(match options.width_by {
+            WidthBy::Change => Error::NothingChanged,
+            WidthBy::After | WidthBy::Before => Error::NothingToDraw,
+        });
     }
     let unit = unit(event);
     let sum = tree.sum();
@@ -101,7 +104,7 @@ pub fn write_differential(
     let mut svg = Vec::new();
     let lines = lines.iter().rev().map(String::as_str);
     from_lines(&mut drawing, lines, &mut svg).map_err(Error::Draw)?;
-    let svg = String::from_utf8_lossy(&svg);
+    let svg = String::from_utf8(svg).map_err(|error| Error::Draw(io::Error::other(error)))?;
     let said = |at: Option<u32>| at.map_or(all, change).text(unit);
     without_marks(&svg, said, out).map_err(Error::Draw)?;
     Ok(Drawn { left_out })

@@ -101,7 +101,7 @@ fn a_side_against_itself_is_grey() {
         scaling: Scaling::Shares,
     };
     let error = write_differential(&same, "cycles", &options, &mut Vec::new());
-    assert!(matches!(error, Err(Error::NothingToDraw)));
+    assert!(matches!(error, Err(Error::NothingChanged)));
 }
 
 #[test]

@@ -102,7 +102,6 @@ impl AnnotateArgs {
 
 /// perf's words of what percentages are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[expect(clippy::enum_variant_names, reason = "perf's words")]
 pub(crate) enum PercentOf {
     LocalPeriod,
     LocalHits,

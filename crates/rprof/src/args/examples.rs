@@ -69,6 +69,7 @@ const FLAME: &[Example] = &[
         "innermost functions of these threads",
     ),
     ("rprof flame --folded | sort -k2 -n", "stacks as text"),
+    ("rprof flame --against old.data > new.svg", "what changed"),
 ];
 
 const SCRIPT: &[Example] = &[

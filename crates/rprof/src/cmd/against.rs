@@ -24,7 +24,7 @@ impl Before {
         let Some(path) = &args.against.against else {
             return Ok(None);
         };
-        let reader = open(path, args.input.limits)?;
+        let reader = open(path, args.input.limits())?;
         let options = Options {
             locator: args.input.locator(&reader),
             ..options.clone()

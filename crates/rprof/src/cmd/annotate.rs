@@ -10,11 +10,12 @@ use rprof_analysis::{
     AskedCode, ChoiceError, CodeOptions, CodeRecording, Description, FoundFunction, OpenCode,
 };
 use rprof_annotate::{
-    CodeListing, Disassembled, SourceFiles, write_json, write_markdown, write_text,
+    CodeListing, Disassembled, FetchSource, SourceFiles, write_json, write_markdown, write_text,
 };
 use rprof_base::Share;
 use rprof_disassembly::{Decoder, Instruction};
 use rprof_events::suggest;
+use rprof_locate::Debuginfod;
 use rprof_perfdata::Reader;
 use std::process::ExitCode;
 
@@ -47,12 +48,12 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
     };
     if shown.is_empty() {
         say::warning(nothing(args, &reader, &recording.unnamed));
-        return Ok(ExitCode::SUCCESS);
     }
     let view = View {
         args,
         reader: &reader,
         recording: &recording,
+        servers: locator.debuginfod.as_deref(),
     };
     view.show(&shown, paging)
 }
@@ -147,6 +148,8 @@ struct View<'a> {
     args: &'a AnnotateArgs,
     reader: &'a Reader,
     recording: &'a CodeRecording<'a>,
+    /// Asked for source files that are not here.
+    servers: Option<&'a Debuginfod>,
 }
 
 /// A function with its code, as it was decoded.
@@ -178,6 +181,10 @@ impl View<'_> {
                 frames: &description.frames,
                 names: &description.names,
             };
+            let servers = self.servers.zip(decoded.code.build_id());
+            sources.fetch_with(servers.map(|(servers, id)| -> Box<FetchSource<'_>> {
+                Box::new(move |path| servers.find_source(id, path))
+            }));
             CodeListing::of(&function, args.percent_type.into(), &mut sources)
         });
         let pager = args.paging.or(paging).pager();
@@ -200,7 +207,7 @@ impl View<'_> {
             };
             written.context("writing the code")
         })?;
-        Ok(match all.is_empty() {
+        Ok(match all.is_empty() && !functions.is_empty() {
             true => ExitCode::FAILURE,
             false => ExitCode::SUCCESS,
         })

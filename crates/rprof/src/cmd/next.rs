@@ -2,7 +2,7 @@
 
 use crate::args::Recording;
 use crate::say;
-use rprof_profile::{EventProfile, Flaw, Profile, Quality};
+use rprof_profile::{EventProfile, Flaw, Level, Profile, Quality};
 use rprof_untrusted::quoted;
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -12,6 +12,8 @@ use std::ffi::OsStr;
 pub(crate) enum Seen {
     /// A table.
     Report,
+    /// A table of functions' own samples.
+    OwnSamples,
     /// A picture of an event, by its number.
     Flame(usize),
 }
@@ -39,16 +41,26 @@ fn command(seen: Seen, profile: &Profile, recording: &Recording) -> Option<Strin
     }
     Some(match seen {
         Seen::Report => format!("rprof flame{input} > flame.svg"),
+        Seen::OwnSamples => {
+            let event = profile.events.iter().find(|event| event.samples > 0)?;
+            let name = heaviest(profile, event, |level| level == Level::User)?;
+            let name = quoted(OsStr::new(&name));
+            format!("rprof annotate{input} {name}")
+        }
         Seen::Flame(event) => {
-            let name = heaviest(profile, profile.events.get(event)?)?;
+            let name = heaviest(profile, profile.events.get(event)?, |_| true)?;
             let name = quoted(OsStr::new(&name));
             format!("rprof report{input} --no-children -g caller -S {name}")
         }
     })
 }
 
-/// The function with the most samples of its own that a filter takes by its name as it is.
-fn heaviest(profile: &Profile, event: &EventProfile) -> Option<String> {
+/// The function with the most samples of its own, at one of these levels, that a filter takes by its name as it is.
+fn heaviest(
+    profile: &Profile,
+    event: &EventProfile,
+    is_wanted: impl Fn(Level) -> bool,
+) -> Option<String> {
     let nodes = event.tree.nodes();
     let mut weights: HashMap<&str, u64> = HashMap::new();
     for node in nodes.iter().filter(|node| node.self_weight > 0) {
@@ -59,7 +71,8 @@ fn heaviest(profile: &Profile, event: &EventProfile) -> Option<String> {
         {
             own = *parent;
         }
-        let Some(name) = profile.frames.of(own.frame).name else {
+        let frame = profile.frames.of(own.frame);
+        let Some(name) = frame.name.filter(|_| is_wanted(frame.level)) else {
             continue;
         };
         let name = profile.strings.of(name).into_raw();
@@ -102,6 +115,10 @@ mod tests {
             "rprof report --no-children -g caller -S 'std::f<u8>'"
         );
         assert_eq!(said(Seen::Report, "-", &profile), None);
+        assert_eq!(
+            said(Seen::OwnSamples, "perf.data", &profile).unwrap(),
+            "rprof annotate 'std::f<u8>'"
+        );
     }
 
     #[test]

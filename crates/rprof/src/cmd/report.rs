@@ -119,7 +119,12 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
         written.context("writing the report")
     })?;
     idle::hint(&profile).into_iter().for_each(say::line);
-    next::suggest(Seen::Report, &profile, &args.input.recording);
+    let is_of_functions = table.columns.weighing == Weighing::Own && mode == SortMode::Normal;
+    let seen = match is_of_functions && args.layout.format == ReportFormat::Text && !args.stats {
+        true => Seen::OwnSamples,
+        false => Seen::Report,
+    };
+    next::suggest(seen, &profile, &args.input.recording);
     Ok(ending(args.strict, &profile))
 }
 

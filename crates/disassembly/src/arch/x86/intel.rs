@@ -42,6 +42,12 @@ pub(super) fn edit(prefixed: &Prefixed<'_>, parts: &mut Parts) {
             }
         }
         _ if parts.mnemonic.starts_with("prefetch_") => parts.rename("prefetch"),
+        Mnemonic::Movmskps | Mnemonic::Movmskpd if decoded.op0_register().is_gpr64() => {
+            if let Some((_, from)) = parts.operands.split_once(',') {
+                let to = format!("{:?}", decoded.op0_register()).to_lowercase();
+                parts.operands = format!("{to},{from}");
+            }
+        }
         Mnemonic::Lddqu => parts.operands = parts.operands.replace("XMMWORD PTR ", ""),
         Mnemonic::Retf => far_return(prefixed, parts),
         Mnemonic::Iretd => parts.rename("iret"),
