@@ -18,7 +18,7 @@ impl Resamples {
     const N: usize = 9_999;
     /// Fewer runs have too few different draws: 5 have 126.
     pub(crate) const FEWEST_RUNS: usize = 6;
-    /// Beyond so many draws from an end, their number says little, and t goes on.
+    /// Nearer to an end than this number of draws, their number says little, and t goes on.
     const TAIL: usize = 10;
     /// The same recordings give the same answer.
     const SEED: u64 = 19_930_501;
