@@ -22,7 +22,7 @@ const PROGRAM: &str = r#"
     WORK(alpha) WORK(beta) WORK(gamma_) WORK(delta)
     int main(int n, char **words) {
         unsigned long more = n > 1 ? atol(words[1]) : 100, extra = n > 2 ? atol(words[2]) : 0;
-        for (int i = 0; i < 40; i++) {
+        for (int i = 0; i < 600; i++) {
             alpha(900000); beta(6000 * more); gamma_(300000);
             if (extra) delta(3000 * extra);
         }
@@ -98,7 +98,9 @@ fn rows(table: &str, columns: &[&str]) -> BTreeSet<Vec<String>> {
         let cells = cells(line);
         places.iter().map(|&at| cells[at].clone()).collect()
     };
-    lines.map(picked).collect()
+    // Rows without samples of their own are shown for what they called: perf has none.
+    let is_own = |row: &Vec<String>| row.iter().take(2).any(|cell| !cell.is_empty());
+    lines.map(picked).filter(is_own).collect()
 }
 
 #[test]
