@@ -15,8 +15,8 @@ pub(crate) struct Judge<'a> {
     total: Counts,
     draws: Option<Resamples>,
     alpha: f64,
-    /// By how much rows vary more than their own noise says, where that is seen of all rows together.
-    inflation: f64,
+    /// What only all rows together show, of one recording a side.
+    shared: Shared,
 }
 
 /// What nobody has to look at twice: with a p-value above, runs are not drawn again.
@@ -34,6 +34,29 @@ pub(crate) const FEWEST_SAMPLES: u64 = 10;
 /// Fewer rows do not tell how much all of them vary together.
 const FEWEST_ROWS: usize = 10;
 
+/// The median of squares of standard normal numbers.
+const MEDIAN_OF_SQUARES: f64 = 0.454_936;
+
+/// What all rows have in common is taken to be the machine, up to this standard deviation of logarithms: one that
+/// was slower for a while makes all of them slower.
+pub(crate) const MOST_SHARED: f64 = 0.1;
+
+/// What noise is not seen in one row's blocks, but in all rows together.
+#[derive(Clone, Copy, Debug)]
+struct Shared {
+    /// By how much rows vary around their median more than their own noise says.
+    inflation: f64,
+    /// The standard error, of logarithms, of what all rows do together.
+    error: f64,
+}
+
+impl Shared {
+    const NONE: Self = Self {
+        inflation: 1.0,
+        error: 0.0,
+    };
+}
+
 impl<'a> Judge<'a> {
     pub(crate) fn new(
         recordings: &'a Recordings,
@@ -48,27 +71,38 @@ impl<'a> Judge<'a> {
             total,
             draws: Resamples::of(n_before, n_after),
             alpha,
-            inflation: 1.0,
+            shared: Shared::NONE,
         }
     }
 
-    /// Learns how much rows vary together from what all of them did: a machine that was slower for a while makes all
-    /// of them slower. The median of squares tells, as a change of few rows does not move it (Devlin, Roeder: Genomic
-    /// control, Biometrics 55, 1999). Only for one recording a side: several show it themselves.
+    /// Learns from all rows what no single one says. Only for one recording a side: several show it themselves.
     pub(crate) fn learn<'c>(&mut self, rows: impl Iterator<Item = &'c Counts>) {
-        /// The median of squares of standard normal numbers.
-        const MEDIAN: f64 = 0.454_936;
         if !self.recordings.are_single() {
             return;
         }
         let enough = rows.filter(|row| row.samples() >= 2 * FEWEST_SAMPLES);
-        let squares = enough.map(|row| self.contrast(row).t().powi(2));
-        let mut squares: Vec<f64> = squares.collect();
-        squares.sort_by(f64::total_cmp);
-        if let (true, Some(median)) = (squares.len() >= FEWEST_ROWS, squares.get(squares.len() / 2))
-        {
-            self.inflation = (median / MEDIAN).sqrt().max(1.0);
-        }
+        let contrasts: Vec<Contrast> = enough
+            .map(|row| self.contrast(row))
+            .filter(Contrast::is_log)
+            .collect();
+        let values = contrasts.iter().map(|row| row.value);
+        let shift = match contrasts.len() >= FEWEST_ROWS {
+            true => median(values.collect()),
+            // Few rows may all be the change that is looked for; all together have to do.
+            false => self.contrast(&self.total).value,
+        };
+        let squares = contrasts
+            .iter()
+            .filter(|row| row.error > 0.0)
+            .map(|row| ((row.value - shift) / row.error).powi(2));
+        let inflation = match contrasts.len() >= FEWEST_ROWS {
+            true => (median(squares.collect()) / MEDIAN_OF_SQUARES).sqrt(),
+            false => 1.0,
+        };
+        self.shared = Shared {
+            inflation: inflation.max(1.0),
+            error: shift.abs().min(MOST_SHARED),
+        };
     }
 
     /// What is to be said of a row.
@@ -104,13 +138,21 @@ impl<'a> Judge<'a> {
     /// after - before, and its bounds.
     pub(crate) fn difference(&self, counts: &Counts, alpha: f64) -> (f64, (f64, f64)) {
         let [before, after] = self.amounts(counts);
-        let found = Contrast::difference(&before, &after).scaled(self.inflation);
+        let Shared { inflation, error } = self.shared;
+        let found = Contrast::difference(&before, &after);
+        let found = found.less_sure(inflation, error * before.mean.max(after.mean));
         (found.value, found.bounds(alpha))
     }
 
     fn contrast(&self, counts: &Counts) -> Contrast {
         let [before, after] = self.amounts(counts);
-        Contrast::of(&before, &after).scaled(self.inflation)
+        let Shared { inflation, error } = self.shared;
+        let found = Contrast::of(&before, &after);
+        let scale = match found.is_log() {
+            true => 1.0,
+            false => before.mean.max(after.mean),
+        };
+        found.less_sure(inflation, error * scale)
     }
 
     /// What each recording amounts to, divided.
@@ -207,6 +249,11 @@ impl<'a> Judge<'a> {
     pub(crate) fn all(&self) -> &Counts {
         &self.total
     }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 fn mean(values: &[f64]) -> f64 {

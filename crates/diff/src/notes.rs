@@ -1,6 +1,6 @@
 //! What a reader must know of the recordings: what differs beside the program, and what is missing.
 
-use crate::judge::UNSEEN;
+use crate::judge::{MOST_SHARED, UNSEEN};
 use crate::per::Per;
 use crate::recordings::{NamedRun, Recordings, event_of, without_modifier};
 use rprof_base::{Counted, Share, StackEnd};
@@ -161,9 +161,11 @@ fn missing(one: &NamedRun) -> Option<String> {
 fn few(recordings: &Recordings, per: &Per) -> Option<String> {
     let few = match recordings.counts() {
         (1, 1) => format!(
-            "one recording a side: noise is that of blocks of time, and {} % that runs are taken to vary at least; how \
-             much they do is not seen (several a side: rprof diff BEFORE.. -- AFTER..)",
-            100.0 * UNSEEN
+            "one recording a side: noise is that of blocks of time, and {} % that runs are taken to vary at least; what \
+             all rows have in common, up to {} %, is taken to be the machine; how much runs vary is not seen (several a \
+             side: rprof diff BEFORE.. -- AFTER..)",
+            100.0 * UNSEEN,
+            100.0 * MOST_SHARED
         ),
         (1, _) | (_, 1) => {
             "one recording on one side: it is taken to vary as those of the other".to_owned()

@@ -175,6 +175,7 @@ fn seconds(event: &RunEvent) -> f64 {
 /// Whether a recorder's command line has a command to run and to sample, and nobody else.
 fn ran_to_its_end(command: &[String]) -> bool {
     let words = command.iter().skip_while(|word| *word != "record").skip(1);
+    // What follows is its value.
     let mut was_flag = false;
     for word in words {
         let others = ["--all-cpus", "--pid", "--tid", "--uid", "--cpu"];
@@ -184,12 +185,19 @@ fn ran_to_its_end(command: &[String]) -> bool {
         match word.starts_with('-') {
             _ if word == "--" => return true,
             true if is_long || (is_short && !word.starts_with("--")) => return false,
-            true => was_flag = true,
+            true => was_flag = takes_value(word),
             false if was_flag => was_flag = false,
             false => return true,
         }
     }
     true
+}
+
+/// Whether the word after a flag of the recorder is its value.
+fn takes_value(flag: &str) -> bool {
+    const SHORT: [&str; 10] = ["-e", "-F", "-c", "-o", "-m", "-D", "-r", "-j", "-k", "-G"];
+    let is_long = flag.starts_with("--") && !flag.starts_with("--no-") && !flag.contains('=');
+    is_long || SHORT.contains(&flag)
 }
 
 #[cfg(test)]

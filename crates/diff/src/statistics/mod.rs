@@ -126,10 +126,15 @@ impl Contrast {
         }
     }
 
-    /// The same, surer or less sure.
-    pub(crate) fn scaled(self, factor: f64) -> Self {
+    /// Whether it is of logarithms.
+    pub(crate) fn is_log(&self) -> bool {
+        self.is_log
+    }
+
+    /// The same with an error that is larger by a factor, and another one beside it.
+    pub(crate) fn less_sure(self, factor: f64, beside: f64) -> Self {
         Self {
-            error: self.error * factor,
+            error: (self.error * factor).hypot(beside),
             ..self
         }
     }
