@@ -211,3 +211,47 @@ fn parse_prefix(text: &str) -> Result<(String, String), String> {
         _ => Err("two paths, A=B".to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Args, Command};
+    use clap::Parser;
+
+    fn said(words: &[&str]) -> String {
+        let args = Args::parse_from([&["rprof", "annotate"], words].concat());
+        let Command::Annotate(annotate) = args.command else {
+            panic!()
+        };
+        let checked = annotate.listing.check();
+        checked.map_or_else(|error| error.to_string(), |()| String::new())
+    }
+
+    #[test]
+    fn a_form_refuses_what_would_change_nothing_in_it() {
+        for words in [
+            &["--format", "json", "--context", "3"][..],
+            &["--format", "json", "-n"],
+            &["--format", "markdown", "--asm-raw"],
+            &["--by", "line", "--no-source"],
+            &["--by", "line", "--full", "--format", "markdown"],
+        ] {
+            assert!(said(words).contains(" is for "), "{words:?}");
+        }
+        for words in [
+            &["-n", "--asm-raw", "--context", "3"][..],
+            &["--by", "line", "-n"],
+            &["--format", "markdown", "--context", "3", "--no-source"],
+        ] {
+            assert_eq!(said(words), "", "{words:?}");
+        }
+    }
+
+    #[test]
+    fn an_empty_beginning_is_that_of_relative_paths() {
+        let pair = |one: &str, other: &str| Ok((one.to_owned(), other.to_owned()));
+        assert_eq!(parse_prefix("=/src"), pair("", "/src"));
+        assert_eq!(parse_prefix("/build/="), pair("/build/", ""));
+        assert!(parse_prefix("=").is_err() && parse_prefix("/src").is_err());
+    }
+}
