@@ -77,7 +77,8 @@ impl FunctionMatch {
         let images = ImageMatch::of(recordings);
         let mut names = FunctionNames::default();
         let keys = recordings.iter();
-        let keys: Vec<_> = keys.map(|one| names.keys(one, &images)).collect();
+        let mut keys: Vec<_> = keys.map(|one| names.keys(one, &images)).collect();
+        names.join_parts(&mut keys);
         let sides = recordings.iter().map(|one| one.side).zip(&keys);
         let steps = Steps::of(|| {
             let sides = sides.clone();

@@ -100,6 +100,11 @@ impl ImageMatch {
         class.map_or("[unknown]", |class| &class.name)
     }
 
+    /// Whether a class is code that was made while programs ran.
+    pub(super) fn is_jit(&self, class: u32) -> bool {
+        self.name(class) == JIT
+    }
+
     /// Whether addresses mean the same in all images of a class.
     pub(super) fn is_one_build(&self, class: u32) -> bool {
         let class = self.classes.get(class as usize);

@@ -13,7 +13,7 @@ use crate::{Frames, StrId, Strings};
 pub use classes::Sides;
 pub use functions::{FunctionMatch, MatchedBy, MatchedFunction};
 pub use images::unversioned;
-pub use names::{source_name, stable_name};
+pub use names::{jit_name, source_name, stable_name, whole_name};
 pub use scaled::{ScaledPair, Scaling};
 pub use tree::{BothCounts, DifferentialNode, DifferentialTree, SideStacks};
 

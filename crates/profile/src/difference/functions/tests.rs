@@ -86,6 +86,22 @@ fn parts_that_one_side_has_otherwise_are_one_function() {
 }
 
 #[test]
+fn methods_that_are_called_as_parts_are_others() {
+    assert_eq!(
+        rows(&["Pool.exit"], &["Pool.clone"]),
+        ["+Pool.clone", "-Pool.exit"]
+    );
+    assert_eq!(
+        rows(&["Pool.cold"], &["Pool.hot"]),
+        ["-Pool.cold", "+Pool.hot"]
+    );
+    let jit = ["[JIT] tid 1!f.part.0".into(), "[JIT] tid 1!f".into()];
+    let (before, after) = (recording(&jit[..1]), recording(&jit[1..]));
+    let both = matched(&[(Side::Before, &before), (Side::After, &after)]);
+    assert_eq!(both.functions().len(), 2);
+}
+
+#[test]
 fn what_is_left_is_matched_by_its_name_in_the_source() {
     assert_eq!(
         rows(&["a<int>", "a<long>"], &["a<int>", "a<char>"]),
