@@ -186,7 +186,7 @@ pub fn compare(recordings: &Recordings, options: &CompareOptions) -> Result<Comp
     }
     assemble::mark(&mut events, options);
     Ok(Comparison {
-        notes: notes::of(recordings, &per),
+        notes: notes::of(recordings, &per, naming.renamed_program()),
         per,
         alpha: options.alpha,
         n_runs: recordings.counts(),

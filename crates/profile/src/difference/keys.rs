@@ -17,6 +17,16 @@ pub(super) struct FunctionKey {
     name: NameKey,
 }
 
+impl FunctionKey {
+    /// Number of its name, as it was recorded.
+    pub(super) fn full_name(&self) -> Option<StrId> {
+        match self.name {
+            NameKey::Name(forms) => Some(forms.name),
+            NameKey::Start(_) | NameKey::Image => None,
+        }
+    }
+}
+
 /// What it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum NameKey {

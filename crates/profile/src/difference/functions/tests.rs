@@ -32,6 +32,7 @@ fn matched(recordings: &[(Side, &Profile)]) -> FunctionMatch {
         frames: &profile.frames,
         strings: &profile.strings,
         images: &[],
+        programs: &[],
     });
     FunctionMatch::of(&recordings.collect::<Vec<_>>())
 }
@@ -83,6 +84,24 @@ fn parts_that_one_side_has_otherwise_are_one_function() {
     assert_eq!(rows(&["g.cold"], &["h"]), ["-g.cold", "+h"]);
     let hashes = ["a::b::h0123456789abcdef", "a::b::hfedcba9876543210"];
     assert_eq!(rows(&hashes[..1], &hashes[1..]), ["a::b"]);
+}
+
+#[test]
+fn renamed_is_what_has_no_name_in_common() {
+    let renamed = |before: &[&str], after: &[&str]| {
+        let of = |names: &[&str]| {
+            let names = names.iter().map(|name| format!("prog!{name}"));
+            recording(&names.collect::<Vec<_>>())
+        };
+        let (before, after) = (of(before), of(after));
+        let both = matched(&[(Side::Before, &before), (Side::After, &after)]);
+        let functions = both.functions().iter();
+        functions.map(|one| one.is_renamed).collect::<Vec<_>>()
+    };
+    assert_eq!(renamed(&["f", "f.part.0"], &["f"]), [false]);
+    assert_eq!(renamed(&["f"], &["f"]), [false]);
+    assert_eq!(renamed(&["f.isra.0"], &["f.constprop.0"]), [true]);
+    assert_eq!(renamed(&["f"], &["g"]), [false, false]);
 }
 
 #[test]
@@ -141,6 +160,7 @@ fn functions_without_names_are_matched_by_address_in_one_build_only() {
             frames: &profile.frames,
             strings: &profile.strings,
             images,
+            programs: &[],
         };
         let recordings = [
             recorded(Side::Before, &before),
