@@ -1,11 +1,15 @@
 //! What rows are called: the same on both sides for what is the same.
 
+use crate::gate::{Condition, Subject};
 use crate::recordings::Recordings;
 use foldhash::{HashMap, HashSet};
-use rprof_profile::difference::{FunctionMatch, SideFunctions, program_names};
+use rprof_profile::difference::{
+    FunctionMatch, MatchedBy, SideFunctions, program_names, stable_name,
+};
 use rprof_profile::run::{Run, RunEvent};
 use rprof_profile::view::SortKey;
 use rprof_profile::{FrameId, FrameInfo, Group};
+use std::collections::BTreeMap;
 
 /// How functions and images of two sides are found to be the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -37,6 +41,8 @@ pub(crate) struct Naming {
     renamed: HashSet<(Option<u32>, u32)>,
     kept: HashSet<(Option<u32>, u32)>,
     renamed_program: Option<(String, String)>,
+    /// What functions are called here, by names that they have in recordings.
+    labels: BTreeMap<String, String>,
 }
 
 impl Naming {
@@ -101,6 +107,12 @@ impl Naming {
         });
         let functions: Vec<(u32, u32)> = functions.collect();
         for (at, (_, one)) in recordings.all().enumerate() {
+            self.keep_names(&one.run, |frame| {
+                let function = matched
+                    .functions()
+                    .get(matched.number(at, frame)? as usize)?;
+                (function.by != MatchedBy::Name).then(|| function.label.to_string())
+            });
             let cells = one.run.frames.ids().map(|id| {
                 let function = one.run.frames.function_of(id);
                 let number = matched.number(at, function).unwrap_or(u32::MAX);
@@ -115,6 +127,41 @@ impl Naming {
             self.frames.push(cells);
         }
         self.renamed_program = matched.renamed_program().cloned();
+    }
+
+    /// Keeps the names of functions that `label` calls otherwise.
+    fn keep_names(&mut self, run: &Run, label: impl Fn(FrameId) -> Option<String>) {
+        for id in run.frames.ids() {
+            if let Some(name) = run.frames.of(id).name
+                && let Some(label) = label(id)
+            {
+                let name = run.strings.of(name).to_string();
+                self.labels.entry(name).or_insert(label);
+            }
+        }
+    }
+
+    /// A condition of what is called so here: functions may be typed as they were recorded.
+    pub(crate) fn resolved(&self, condition: &Condition) -> Condition {
+        let mut resolved = condition.clone();
+        if let Subject::Row(SortKey::Symbol, name) | Subject::Children(name) = &mut resolved.subject
+            && !self.is_symbol(name)
+        {
+            let bare = stable_name(name);
+            if let Some(label) = self.labels.get(name) {
+                label.clone_into(name);
+            } else if self.is_symbol(&bare) {
+                *name = bare.into_owned();
+            }
+        }
+        resolved
+    }
+
+    fn is_symbol(&self, name: &str) -> bool {
+        // Signs of levels: perf's.
+        let signs = ['.', 'k', 'H', 'g', 'u'].iter();
+        let mut symbols = signs.map(|sign| format!("[{sign}] {name}"));
+        self.numbers.contains_key(name) || symbols.any(|symbol| self.numbers.contains_key(&symbol))
     }
 
     fn line_of(&mut self, run: &Run, id: FrameId) -> u32 {

@@ -94,7 +94,7 @@ impl ImageMatch {
         images.by_key(|image| Some(image.name.to_owned()));
         images.by_key(|image| Some(unversioned(image.name).into_owned()));
         let renamed = images.by_program(recordings);
-        ImageMatch {
+        Self {
             renamed,
             ..images.finish()
         }
