@@ -3,8 +3,8 @@
 use super::*;
 use crate::naming::NameMatching;
 use crate::{
-    CompareOptions, ComparedRow, Comparison, Compute, DiffShare, GateOutcome, NamedRun, OneSided,
-    Per, RowOrder, compare,
+    CompareOptions, ComparedRow, Comparison, Compute, DiffError, DiffShare, GateOutcome, NamedRun,
+    OneSided, Per, RowOrder, compare,
 };
 use proptest::prelude::*;
 use rprof_profile::run::{Block, CountedBlocks, Run, RunRows};
@@ -116,6 +116,15 @@ fn compared(
     keys: &[SortKey],
     conditions: &[&str],
 ) -> Comparison {
+    asked(before, after, keys, conditions).unwrap()
+}
+
+fn asked(
+    before: &[(&str, u64)],
+    after: &[(&str, u64)],
+    keys: &[SortKey],
+    conditions: &[&str],
+) -> Result<Comparison, DiffError> {
     let run = |stacks: &[(&str, u64)]| {
         let stacks = stacks.iter();
         let stacks = stacks.map(|&(stack, n)| (stack.split(';').collect(), 0, [n, n]));
@@ -136,7 +145,7 @@ fn compared(
         share: DiffShare::default(),
         conditions: conditions.iter().map(|one| one.parse().unwrap()).collect(),
     };
-    compare(&recordings, &options).unwrap()
+    compare(&recordings, &options)
 }
 
 fn row<'c>(comparison: &'c Comparison, symbol: &str) -> &'c ComparedRow {
@@ -201,6 +210,16 @@ fn rows_that_are_no_functions_have_no_children() {
                 .all(|row| row.children.is_none())
         );
     }
+}
+
+#[test]
+fn conditions_are_of_one_function_and_what_it_called() {
+    let stacks = [("main;read;k:read", 100)];
+    let ask = |condition| asked(&stacks, &stacks, &[SortKey::Symbol], &[condition]);
+    let error = ask("children:read>1%").unwrap_err().to_string();
+    assert!(error.contains("[.] read, [k] read"), "{error}");
+    let one = ask("children:[k] read>1%").unwrap();
+    assert_eq!(one.gates[0].outcome, GateOutcome::Held);
 }
 
 /// Functions that rows join, or nearly.
