@@ -45,7 +45,7 @@ pub(crate) fn event(
             own: judged(&row.own, judge),
             children,
             inlining: inlining(row, judge).filter(|_| counted.has_children),
-            is_renamed: row.cells.iter().any(|&cell| naming.is_renamed(cell)),
+            is_renamed: naming.is_renamed(&options.keys, &row.cells),
         }
     });
     ComparedEvent {
