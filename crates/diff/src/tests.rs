@@ -78,6 +78,7 @@ fn run(event: &str, rows: &[Counted<'_>]) -> NamedRun {
             values: ValuesId::NONE,
         }],
         rows: made,
+        namesakes: Vec::new(),
     });
     NamedRun {
         name: "perf.data".to_owned(),

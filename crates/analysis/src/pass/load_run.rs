@@ -19,7 +19,7 @@ use crate::symbolize::Symbols;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_perfdata::Reader;
-use rprof_profile::run::{CountedBlocks, Run, RunEvent, RunRow};
+use rprof_profile::run::{CountedBlocks, Run, RunEvent, RunRows};
 use rprof_profile::{Group, NodeKey, SampleCount, Tally, Tree};
 
 /// Reads, symbolizes and counts a recording by blocks of time, of equal length; samples count, never branches.
@@ -123,6 +123,7 @@ fn add_event(
         groups: &group_of_key,
         has_stacks,
     };
+    let RunRows { rows, namesakes } = RunRows::of(rows, &run.frames, &run.strings);
     run.events.push(RunEvent {
         name: event.name.clone().into_raw(),
         kind: about::kind_of(&event.attr),
@@ -131,7 +132,8 @@ fn add_event(
         loss,
         has_stacks,
         blocks: query.blocks.counted(&totals),
-        rows: RunRow::all(rows, &run.frames),
+        rows,
+        namesakes,
         groups: groups.into_values(),
     });
 }
