@@ -251,7 +251,9 @@ fn trees_are_beside_the_table_and_a_renamed_program_is_the_same() {
     let Some(_live) = live(test) else { return };
     let dir = scratch();
     let recorded = ["prog-old", "prog-new"].map(|name| {
-        let program = compile_c(dir.path(), name, PROGRAM);
+        // Builds that are the same are known by their build id.
+        let code = format!("{PROGRAM} int of_{};", name.replace('-', "_"));
+        let program = compile_c(dir.path(), name, &code);
         let file = dir.path().join(format!("{name}.data"));
         let mut command = rprof(["record", "-q", "-e", "cpu-clock:u", "-F", "2000", "-o"]);
         run(command.arg(&file).arg("--").arg(&program)).ok();
