@@ -262,7 +262,9 @@ fn ask_gates(
         alpha: level(options.alpha, options.conditions.len()),
     };
     let conditions = options.conditions.iter();
-    let conditions: Vec<Condition> = conditions.map(|one| naming.resolved(one)).collect();
+    let conditions: Vec<Condition> = conditions
+        .map(|one| one.renamed(|name| naming.resolved(name).into_owned()))
+        .collect();
     let mut rows = |keys: &[SortKey]| -> (CountedEvent, Vec<String>) {
         let event = count(recordings, numbers, keys, naming);
         let cell = |cells: &[u32]| {

@@ -1,6 +1,5 @@
 //! What rows are called: the same on both sides for what is the same.
 
-use crate::gate::{Condition, Subject};
 use crate::recordings::Recordings;
 use foldhash::{HashMap, HashSet};
 use rprof_profile::difference::{
@@ -9,6 +8,7 @@ use rprof_profile::difference::{
 use rprof_profile::run::{Run, RunEvent};
 use rprof_profile::view::SortKey;
 use rprof_profile::{FrameId, FrameInfo, Group};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// How functions and images of two sides are found to be the same.
@@ -141,20 +141,19 @@ impl Naming {
         }
     }
 
-    /// A condition of what is called so here: functions may be typed as they were recorded.
-    pub(crate) fn resolved(&self, condition: &Condition) -> Condition {
-        let mut resolved = condition.clone();
-        if let Subject::Row(SortKey::Symbol, name) | Subject::Children(name) = &mut resolved.subject
-            && !self.is_symbol(name)
-        {
-            let bare = stable_name(name);
-            if let Some(label) = self.labels.get(name) {
-                label.clone_into(name);
-            } else if self.is_symbol(&bare) {
-                *name = bare.into_owned();
-            }
+    /// What a function is called here; it may be typed as it was recorded.
+    pub(crate) fn resolved<'n>(&'n self, name: &'n str) -> Cow<'n, str> {
+        if self.is_symbol(name) {
+            return Cow::Borrowed(name);
         }
-        resolved
+        if let Some(label) = self.labels.get(name) {
+            return Cow::Borrowed(label);
+        }
+        let bare = stable_name(name);
+        match self.is_symbol(&bare) {
+            true => bare,
+            false => Cow::Borrowed(name),
+        }
     }
 
     fn is_symbol(&self, name: &str) -> bool {

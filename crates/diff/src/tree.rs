@@ -111,7 +111,7 @@ mod tests {
         let (first, threads) = (FirstFrame::Outermost, ThreadNames::Pooled);
         let tree = DifferentialTree::of(before, after, first, threads);
         let expected = [
-            "      Before     After    Points",
+            "    Before     After    Points",
             "   100.00%   100.00%     +0.00  prog",
             "   100.00%   100.00%     +0.00    main",
             "    20.00%     0.00%    -20.00      old",

@@ -63,6 +63,17 @@ pub struct Condition {
     pub limit: Limit,
 }
 
+impl Condition {
+    /// The same of what `name` calls its function.
+    pub(crate) fn renamed(&self, name: impl Fn(&str) -> String) -> Self {
+        let mut renamed = self.clone();
+        if let Subject::Row(SortKey::Symbol, one) | Subject::Children(one) = &mut renamed.subject {
+            *one = name(one);
+        }
+        renamed
+    }
+}
+
 /// What became of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateResult {

@@ -223,12 +223,16 @@ fn conditions_are_of_one_function_and_what_it_called() {
 }
 
 /// Functions that rows join, or nearly.
-const FUNCTIONS: [&str; 22] = [
+const FUNCTIONS: [&str; 26] = [
     "f",
     "+f",
     "f.part.0",
     "+f.part.0",
     "f.isra.0",
+    "f.cold",
+    "*g.cold@perf-1.map",
+    "g.part.0@perf-1.map",
+    "g.cold",
     "k:f",
     "f@libf.so.1",
     "f@libf.so.2",

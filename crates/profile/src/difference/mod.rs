@@ -14,6 +14,7 @@ use crate::{Frames, StrId, Strings};
 pub use classes::Sides;
 pub use functions::{FunctionMatch, MatchedBy, MatchedFunction};
 pub use images::unversioned;
+pub(crate) use names::family_name;
 pub use names::{jit_name, source_name, stable_name, whole_name};
 pub use programs::program_names;
 pub use scaled::{ScaledPair, Scaling};

@@ -64,6 +64,14 @@ pub fn source_name(stable: &str) -> Cow<'_, str> {
     }
 }
 
+/// What all names have in common that may name one function in two recordings, by any of these.
+pub(crate) fn family_name(name: &str) -> String {
+    let stable = stable_name(name);
+    let whole = whole_name(&stable).map(Cow::into_owned);
+    let whole = whole.unwrap_or_else(|| stable.into_owned());
+    source_name(&whole).into_owned()
+}
+
 /// What numbers of nameless things stand behind: clang's, LLVM's, Go's and Java's words.
 const NUMBERED: [&str; 7] = [
     "$_",

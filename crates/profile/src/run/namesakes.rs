@@ -1,13 +1,12 @@
 //! Which functions of a run called others of nearly their names.
 
 use super::{Namesake, RunRow};
-use crate::difference::source_name;
+use crate::difference::family_name;
 use crate::tree::{ChildLists, FirstStep};
 use crate::{FrameId, Frames, Level, SampleCount, StrId, Strings, Tree};
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use std::borrow::Cow;
 
 /// Functions of nearly one name, by number of the frame. What two builds may have as one is in one family.
 #[derive(Debug)]
@@ -24,7 +23,7 @@ type Kind = (StrId, Level, bool);
 
 impl Families {
     fn of(frames: &Frames, strings: &Strings) -> Self {
-        let mut names: HashMap<Option<Cow<'_, str>>, (u32, u32)> = HashMap::default();
+        let mut names: HashMap<Option<String>, (u32, u32)> = HashMap::default();
         let mut kinds: HashMap<Kind, (FrameId, FrameId)> = HashMap::default();
         let kind = |id: FrameId| {
             let frame = frames.of(id);
@@ -34,7 +33,7 @@ impl Families {
         let mut of = Vec::new();
         for id in frames.ids() {
             let name = frames.of(id).name;
-            let name = name.map(|name| source_name(strings.of(name).into_raw()));
+            let name = name.map(|name| family_name(strings.of(name).into_raw()));
             let next = u32::try_from(names.len()).unwrap_or(u32::MAX);
             let family = names.entry(name).or_insert((next, 0));
             family.1 += 1;
