@@ -237,6 +237,7 @@ impl<'a> Judge<'a> {
             mean,
             variance: seen + (UNSEEN * mean).powi(2),
             degrees: (float(blocks.len()) / 2.0).max(1.0),
+            is_borrowed: false,
         }
     }
 
