@@ -204,7 +204,7 @@ pub fn compare(recordings: &Recordings, options: &CompareOptions) -> Result<Comp
         });
     }
     assemble::mark(&mut events, options);
-    let mut notes = notes::of(recordings, &per);
+    let mut notes = notes::of(recordings, &per, naming.renamed_program());
     notes.extend(notes::of_events(&events, &divided_by, gates.len()));
     Ok(Comparison {
         notes,
@@ -310,6 +310,10 @@ fn ask_gates(
         per,
         alpha: level(options.alpha, options.conditions.len()),
     };
+    let conditions = options.conditions.iter();
+    let conditions: Vec<Condition> = conditions
+        .map(|one| one.renamed(|name| naming.resolved(name).into_owned()))
+        .collect();
     let mut rows = |keys: &[SortKey]| -> (CountedEvent, Vec<String>) {
         let event = count(recordings, numbers, keys, naming);
         let cell = |cells: &[u32]| {
@@ -321,6 +325,6 @@ fn ask_gates(
         let names = event.rows.iter().map(|row| cell(&row.cells)).collect();
         (event, names)
     };
-    let conditions = options.conditions.iter();
+    let conditions = conditions.iter();
     conditions.map(|one| gates.ask(one, &mut rows)).collect()
 }

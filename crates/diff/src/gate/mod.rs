@@ -63,6 +63,17 @@ pub struct Condition {
     pub limit: Limit,
 }
 
+impl Condition {
+    /// The same of what `name` calls its function.
+    pub(crate) fn renamed(&self, name: impl Fn(&str) -> String) -> Self {
+        let mut renamed = self.clone();
+        if let Subject::Row(SortKey::Symbol, one) | Subject::Children(one) = &mut renamed.subject {
+            *one = name(one);
+        }
+        renamed
+    }
+}
+
 /// What became of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateResult {
@@ -222,11 +233,20 @@ fn sum_of(
     name: &str,
     with_children: bool,
 ) -> Result<Counts, String> {
-    if with_children && !event.has_stacks {
+    if with_children && !event.has_children {
         return Err("the recordings have no stacks: sym:NAME is of own samples".to_owned());
     }
     let rows = event.rows.iter().zip(&names);
-    let found = rows.filter(|(_, cell)| is_called(cell, name));
+    let found: Vec<_> = rows.filter(|(_, cell)| is_called(cell, name)).collect();
+    if with_children && found.len() > 1 {
+        // Both may be in one stack, whose samples a sum would have twice.
+        let cells: Vec<&str> = found.iter().map(|(_, cell)| cell.as_str()).collect();
+        return Err(format!(
+            "'{name}' is several functions; name one of them: {}",
+            cells.join(", ")
+        ));
+    }
+    let found = found.into_iter();
     let found: Vec<&Counts> = found
         .map(|(row, _)| match with_children {
             true => &row.children,
