@@ -229,12 +229,12 @@ fn what_cannot_be_compared_is_said() {
         said.contains("rprof:   total>+x\nrprof:         ^"),
         "{said}"
     );
-    let said = diff_of(&[&file, &file], &["--per", "no-such-event"]).fails(1);
+    let said = diff_of(&[&file, &file], &["--per", "no-such-event"]).fails(2);
     assert!(
         said.contains("--per no-such-event") && said.contains("cpu-time"),
         "{said}"
     );
-    let said = diff_of(&[&file, Path::new("/nowhere/perf.data")], &[]).fails(1);
+    let said = diff_of(&[&file, Path::new("/nowhere/perf.data")], &[]).fails(2);
     assert!(said.contains("/nowhere/perf.data"), "{said}");
     let said = diff_of(&[&file, &file], &["-s", "dso,nonsense"]).fails(2);
     assert!(said.contains("'nonsense' is no sort key"), "{said}");

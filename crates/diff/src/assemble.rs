@@ -6,6 +6,7 @@ use crate::comparison::{
 use crate::compute::Weights;
 use crate::judge::{FEWEST_SAMPLES, Judge};
 use crate::naming::Naming;
+use crate::per::Per;
 use crate::rows::{CountedEvent, CountedRow, Counts};
 use crate::statistics::adjusted;
 use rprof_profile::difference::Side;
@@ -71,16 +72,19 @@ fn texts(cells: &[u32], naming: &Naming) -> Vec<String> {
     texts.collect()
 }
 
-/// What is said of counts; with few samples nothing is sure.
+/// What is said of counts; with few samples nothing is sure, nor where a side has none at all.
 fn judged(counts: &Counts, judge: &Judge<'_>) -> Judged {
-    let estimate = judge.estimate(counts);
-    Judged {
-        q_value: match counts.samples() >= FEWEST_SAMPLES {
-            true => 0.0,
-            false => 1.0,
-        },
-        ..Judged::unsure(estimate)
+    let is_tested = counts.samples() >= FEWEST_SAMPLES && judge.has_both_sides();
+    match is_tested {
+        true => Judged::tested(judge.estimate(counts)),
+        false => Judged::untested(judge.estimate(counts)),
     }
+}
+
+/// What is said of all of the event: of shares it is 1.
+pub(crate) fn total(judge: &Judge<'_>, per: &Per) -> Option<Judged> {
+    let judged = || judged(judge.all(), judge);
+    (*per != Per::Event).then(judged)
 }
 
 /// What a compiler does otherwise: of the function's samples, how many are only where it is inlined.
@@ -111,9 +115,9 @@ pub(crate) fn mark(events: &mut [ComparedEvent], options: &CompareOptions) {
         for row in &mut event.rows {
             tests.extend([&mut row.own].into_iter().chain(&mut row.children));
         }
-        tests.retain(|judged| judged.q_value < 1.0);
         tests.extend(&mut event.total);
     }
+    tests.retain(|judged| judged.is_tested);
     let p_values: Vec<f64> = tests.iter().map(|one| one.estimate.p_value).collect();
     for (test, q_value) in tests.into_iter().zip(adjusted(&p_values)) {
         test.q_value = q_value;

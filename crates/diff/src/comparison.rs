@@ -9,7 +9,7 @@ use crate::naming::{NameMatching, Naming};
 use crate::notes;
 use crate::per::{Divisor, Per};
 use crate::recordings::{Recordings, event_of};
-use crate::rows::{CountedEvent, count};
+use crate::rows::{CountedEvent, CountedRow, count};
 use crate::statistics::Estimate;
 use rprof_profile::difference::Side;
 use rprof_profile::run::RunEvent;
@@ -138,15 +138,25 @@ pub struct Judged {
     pub estimate: Estimate,
     /// The smallest bound of false discoveries at which it is one; 1 with too few samples.
     pub q_value: f64,
+    /// Whether it is one of the tests among which false discoveries are bounded.
+    pub is_tested: bool,
     /// Whether it is beyond noise.
     pub is_sure: bool,
 }
 
 impl Judged {
-    pub(crate) fn unsure(estimate: Estimate) -> Self {
+    pub(crate) fn tested(estimate: Estimate) -> Self {
+        Self {
+            is_tested: true,
+            ..Self::untested(estimate)
+        }
+    }
+
+    pub(crate) fn untested(estimate: Estimate) -> Self {
         Self {
             estimate,
             q_value: 1.0,
+            is_tested: false,
             is_sure: false,
         }
     }
@@ -163,30 +173,41 @@ pub fn compare(recordings: &Recordings, options: &CompareOptions) -> Result<Comp
     let mut naming = Naming::of(recordings, options.matching);
     let mut events = Vec::with_capacity(names.len());
     let mut gates = Vec::new();
+    let mut divided_by = Vec::new();
     for name in names {
-        if matches!(&per, Per::Count(event) if *event == name) {
-            continue;
-        }
         let numbers: Vec<usize> = recordings
             .all()
             .map(|(_, one)| event_of(&one.run, &name).unwrap_or(usize::MAX))
             .collect();
+        if is_divisor(recordings, &numbers, &per)? {
+            divided_by.push(name);
+            continue;
+        }
         let counted = count(recordings, &numbers, &options.keys, &mut naming);
         let divisors = divisors(recordings, &numbers, &per)?;
         let mut judge = Judge::new(recordings, divisors, counted.total.clone(), options.alpha);
         judge.learn(counted.rows.iter().map(|row| &row.own));
         if events.is_empty() {
-            gates = ask_gates(recordings, options, (&judge, &per, &numbers), &mut naming)?;
+            let asked = (&judge, &per, &numbers[..], &counted.rows[..]);
+            gates = ask_gates(recordings, options, asked, &mut naming)?;
         }
+        let total = assemble::total(&judge, &per);
         events.push(assemble::event(options, name, counted, &judge, &naming));
         if let Some(event) = events.last_mut() {
             event.kind = kind_of(recordings, &numbers);
-            event.total = judge.total(&per).map(Judged::unsure);
+            event.total = total;
         }
     }
+    if events.is_empty() {
+        return Err(DiffError::NothingLeft {
+            per: per.to_string(),
+        });
+    }
     assemble::mark(&mut events, options);
+    let mut notes = notes::of(recordings, &per, naming.renamed_program());
+    notes.extend(notes::of_events(&events, &divided_by, gates.len()));
     Ok(Comparison {
-        notes: notes::of(recordings, &per, naming.renamed_program()),
+        notes,
         per,
         alpha: options.alpha,
         n_runs: recordings.counts(),
@@ -230,6 +251,16 @@ fn kind_of(recordings: &Recordings, numbers: &[usize]) -> EventKind {
     event.map(|event| event.kind).unwrap_or_default()
 }
 
+/// Whether an event is what amounts are divided by: of itself there is always as much.
+fn is_divisor(recordings: &Recordings, numbers: &[usize], per: &Per) -> Result<bool, DiffError> {
+    for ((_, one), &number) in recordings.all().zip(numbers) {
+        if per.event(one)? == Some(number) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 fn divisors(
     recordings: &Recordings,
     numbers: &[usize],
@@ -243,18 +274,36 @@ fn divisors(
     divisors.collect()
 }
 
+/// Conditions are not asked of a recording without samples: what failed to run is not fast.
+fn has_samples(recordings: &Recordings, numbers: &[usize]) -> Result<(), DiffError> {
+    for ((_, one), &number) in recordings.all().zip(numbers) {
+        match one.run.events.get(number) {
+            Some(event) if event.all.samples == 0 => {
+                return Err(DiffError::NoSamples {
+                    run: one.name.clone(),
+                    event: event.name.clone(),
+                });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// What becomes of conditions: of the first event.
 fn ask_gates(
     recordings: &Recordings,
     options: &CompareOptions,
-    (judge, per, numbers): (&Judge<'_>, &Per, &[usize]),
+    (judge, per, numbers, rows): (&Judge<'_>, &Per, &[usize], &[CountedRow]),
     naming: &mut Naming,
 ) -> Result<Vec<GateResult>, DiffError> {
     if options.conditions.is_empty() {
         return Ok(Vec::new());
     }
+    has_samples(recordings, numbers)?;
     let shares = divisors(recordings, numbers, &Per::Event)?;
-    let shares = Judge::new(recordings, shares, judge.all().clone(), options.alpha);
+    let mut shares = Judge::new(recordings, shares, judge.all().clone(), options.alpha);
+    shares.learn(rows.iter().map(|row| &row.own));
     let gates = Gates {
         judge,
         shares: &shares,

@@ -24,6 +24,25 @@ pub enum DiffError {
         /// What it lacks, and what to do.
         what: String,
     },
+    /// The only event is what amounts are divided by.
+    #[error(
+        "--per {per}: nothing else is in all recordings, and divided by itself it says nothing. --per run or time, or \
+         record another event beside it (rprof record -e EVENT,EVENT)"
+    )]
+    NothingLeft {
+        /// As it was typed.
+        per: String,
+    },
+    /// A recording of which conditions cannot be asked.
+    #[error(
+        "--fail-if: {run} has no samples of {event}: what failed to run is not fast. Record it again"
+    )]
+    NoSamples {
+        /// The recording.
+        run: String,
+        /// The event.
+        event: String,
+    },
     /// A condition that means nothing here.
     #[error("--fail-if '{condition}': {why}")]
     BadCondition {

@@ -1,9 +1,10 @@
 //! What the recordings say of something that was counted: how much it changed, and how sure that is.
 
-use crate::per::{Divisor, Per};
+use crate::per::Divisor;
 use crate::recordings::Recordings;
 use crate::rows::Counts;
 use crate::statistics::{Amount, Contrast, Estimate, Resamples, float, variance_of_sum, weight};
+use rprof_profile::difference::Side;
 
 /// What judges all rows of an event.
 #[derive(Debug)]
@@ -237,12 +238,14 @@ impl<'a> Judge<'a> {
             mean,
             variance: seen + (UNSEEN * mean).powi(2),
             degrees: (float(blocks.len()) / 2.0).max(1.0),
+            is_borrowed: false,
         }
     }
 
-    /// Whether all of the event can be compared: of shares it is 1.
-    pub(crate) fn total(&self, per: &Per) -> Option<Estimate> {
-        (*per != Per::Event).then(|| self.estimate(&self.total))
+    /// Whether both sides have samples of the event: without, all there is has vanished, or is new.
+    pub(crate) fn has_both_sides(&self) -> bool {
+        let sides = [Side::Before, Side::After].map(|side| self.total.side(side, self.n_before()));
+        sides.iter().all(|side| side.samples > 0)
     }
 
     /// All of the event.

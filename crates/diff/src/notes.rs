@@ -1,5 +1,6 @@
 //! What a reader must know of the recordings: what differs beside the program, and what is missing.
 
+use crate::comparison::ComparedEvent;
 use crate::judge::{MOST_SHARED, UNSEEN};
 use crate::per::Per;
 use crate::recordings::{NamedRun, Recordings, event_of};
@@ -24,6 +25,31 @@ pub(crate) fn of(
     notes.extend(sampling(recordings));
     notes.extend(recordings.all().filter_map(|(_, one)| missing(one)));
     notes.extend(few(recordings, per));
+    notes
+}
+
+/// What a reader must know of what was compared: what it was divided by, what conditions are of, and why a table is empty.
+pub(crate) fn of_events(
+    events: &[ComparedEvent],
+    divided_by: &[String],
+    n_conditions: usize,
+) -> Vec<String> {
+    let divided = divided_by.iter();
+    let mut notes: Vec<String> = divided
+        .map(|name| format!("{name} is what amounts are divided by: it is not compared"))
+        .collect();
+    let is_one_of_several = events.len() + divided_by.len() > 1;
+    let first = events
+        .first()
+        .filter(|_| n_conditions > 0 && is_one_of_several);
+    notes.extend(first.map(|event| format!("conditions are of {}", event.name)));
+    let empty = events.iter().filter(|event| event.rows.is_empty());
+    notes.extend(empty.map(|event| {
+        format!(
+            "{}: no sample is of what was asked for (-C, -d, -S, --cpu, --pid, --tid, --time), or of both sides (-b)",
+            event.name
+        )
+    }));
     notes
 }
 
@@ -176,7 +202,9 @@ fn few(recordings: &Recordings, per: &Per) -> Option<String> {
             100.0 * MOST_SHARED
         ),
         (1, _) | (_, 1) => {
-            "one recording on one side: it is taken to vary as those of the other".to_owned()
+            "one recording on one side: it is taken to vary as those of the other, which is weaker: whether it was \
+             disturbed is not seen"
+                .to_owned()
         }
         _ => return None,
     };

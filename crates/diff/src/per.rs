@@ -56,7 +56,7 @@ impl Per {
     }
 
     /// The number of the event of a run that amounts are divided by, if it is one.
-    fn event(&self, run: &NamedRun) -> Result<Option<usize>, DiffError> {
+    pub(crate) fn event(&self, run: &NamedRun) -> Result<Option<usize>, DiffError> {
         let events = &run.run.events;
         let missing = |what: String| DiffError::NothingToDivideBy {
             per: self.to_string(),
@@ -178,13 +178,9 @@ fn ran_to_its_end(command: &[String]) -> bool {
     // What follows is its value.
     let mut was_flag = false;
     for word in words {
-        let others = ["--all-cpus", "--pid", "--tid", "--uid", "--cpu"];
-        let short = ["-a", "-p", "-t", "-u", "-C"];
-        let is_long = others.iter().any(|flag| word.starts_with(flag));
-        let is_short = short.iter().any(|flag| word.starts_with(flag));
         match word.starts_with('-') {
             _ if word == "--" => return true,
-            true if is_long || (is_short && !word.starts_with("--")) => return false,
+            true if samples_others(word) => return false,
             true => was_flag = takes_value(word),
             false if was_flag => was_flag = false,
             false => return true,
@@ -193,11 +189,31 @@ fn ran_to_its_end(command: &[String]) -> bool {
     true
 }
 
+/// Whether a flag of the recorder asks for CPUs, processes or users.
+fn samples_others(flag: &str) -> bool {
+    const LONG: [&str; 5] = ["--all-cpus", "--pid", "--tid", "--uid", "--cpu"];
+    match flag.starts_with("--") {
+        true => LONG.iter().any(|long| flag.starts_with(long)),
+        false => deciding_letter(flag).is_some_and(|letter| "aptuC".contains(letter)),
+    }
+}
+
 /// Whether the word after a flag of the recorder is its value.
 fn takes_value(flag: &str) -> bool {
-    const SHORT: [&str; 10] = ["-e", "-F", "-c", "-o", "-m", "-D", "-r", "-j", "-k", "-G"];
-    let is_long = flag.starts_with("--") && !flag.starts_with("--no-") && !flag.contains('=');
-    is_long || SHORT.contains(&flag)
+    if flag.starts_with("--") {
+        return !flag.starts_with("--no-") && !flag.contains('=');
+    }
+    let letter = deciding_letter(flag);
+    letter.is_some_and(|letter| "eFcomDrjkG".contains(letter) && flag.ends_with(letter))
+}
+
+/// The first letter of a word of flags that asks for CPUs or has a value, which is what follows; else its last one.
+fn deciding_letter(flag: &str) -> Option<char> {
+    const ALONE: &str = "gvqsdinNATRbBSPWIz";
+    let mut letters = flag.chars().skip(1);
+    letters
+        .find(|&letter| !ALONE.contains(letter))
+        .or_else(|| flag.chars().last())
 }
 
 #[cfg(test)]
@@ -212,6 +228,13 @@ mod tests {
             ("perf record -a sleep 10", false),
             ("rprof record -p 17", false),
             ("perf record -p17 -g", false),
+            ("perf record -F 999 -ga sleep 1", false),
+            ("perf record -ag sleep 1", false),
+            ("perf record -gp 17", false),
+            ("perf record -F 999 -gvF 99 ./prog -a", true),
+            ("perf record -F99 ./prog -a", true),
+            ("perf record -ge cpu-clock ./prog -a", true),
+            ("perf record -ecpu-clock:pa ./prog", true),
             ("rprof record --all-cpus -- sleep 1", false),
             ("", true),
         ] {

@@ -1,5 +1,7 @@
 //! Comparisons of runs that are made here, whose truth is known.
 
+mod refused;
+
 use crate::statistics::testing::{normal, numbers};
 use crate::{
     CompareOptions, ComparedRow, Comparison, Compute, DiffError, DiffLayout, DiffShare,

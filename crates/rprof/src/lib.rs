@@ -44,6 +44,11 @@ pub fn main() -> ExitCode {
         Err(error) => return usage::answer(&error),
     };
     let paging = args.paging;
+    let failure = match args.command {
+        // 1 says that what is compared differs beyond a condition: as of diff(1).
+        Command::Diff(_) => ExitCode::from(usage::CODE),
+        _ => ExitCode::FAILURE,
+    };
     let done = match args.command {
         Command::Record(args) => cmd::record::run(&args, rights),
         Command::Stat(args) => cmd::stat::run(&args),
@@ -71,7 +76,7 @@ pub fn main() -> ExitCode {
                 Some(rprof_record::Error::Interrupted) => ExitCode::from(128 + 2),
                 Some(rprof_record::Error::NothingToRecord) => ExitCode::from(usage::CODE),
                 _ if error.is::<Usage>() => ExitCode::from(usage::CODE),
-                _ => ExitCode::FAILURE,
+                _ => failure,
             }
         }
     }

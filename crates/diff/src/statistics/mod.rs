@@ -22,6 +22,8 @@ pub(crate) struct Amount {
     pub(crate) variance: f64,
     /// Degrees of freedom of that variance.
     pub(crate) degrees: f64,
+    /// Whether the variance is that of the other side: both are one estimate then.
+    pub(crate) is_borrowed: bool,
 }
 
 /// What changed, and how sure that is.
@@ -56,6 +58,7 @@ impl Amount {
             mean,
             variance: variance.max(floor) / float(runs.len().max(1)),
             degrees: float(runs.len().saturating_sub(1)),
+            is_borrowed: false,
         }
     }
 
@@ -70,6 +73,7 @@ impl Amount {
             mean: run,
             variance: variance.max(floor),
             degrees: others.degrees,
+            is_borrowed: true,
         }
     }
 }
@@ -102,18 +106,12 @@ impl Contrast {
         Self::welch(after.mean - before.mean, parts, false)
     }
 
-    /// Degrees of freedom by Welch: Biometrika 34, 1947.
     fn welch(value: f64, parts: [(&Amount, f64); 2], is_log: bool) -> Self {
         let variance: f64 = parts.iter().map(|(_, variance)| variance).sum();
-        let share = |&(side, part): &(&Amount, f64)| part * part / side.degrees;
-        let degrees = variance * variance / parts.iter().map(share).sum::<f64>();
         Self {
             value,
             error: variance.sqrt(),
-            degrees: match degrees.is_finite() {
-                true => degrees.max(1.0),
-                false => 1.0,
-            },
+            degrees: degrees(parts, variance),
             is_log,
         }
     }
@@ -153,6 +151,23 @@ impl Contrast {
     pub(crate) fn relative(&self, bounds: (f64, f64)) -> Option<(f64, f64)> {
         let (low, high) = bounds;
         self.is_log.then(|| (low.exp_m1(), high.exp_m1()))
+    }
+}
+
+/// Degrees of freedom by Welch, Biometrika 34, 1947; those of the smaller side where Welch's are too many: the other side
+/// has at least twice as many runs, or no variance of its own.
+fn degrees(parts: [(&Amount, f64); 2], variance: f64) -> f64 {
+    let [before, after] = parts.map(|(side, _)| side.degrees);
+    let (fewest, most) = (before.min(after), before.max(after));
+    let is_uneven = most + 1.0 >= 2.0 * (fewest + 1.0);
+    if is_uneven || parts.iter().any(|(side, _)| side.is_borrowed) {
+        return fewest.max(1.0);
+    }
+    let share = |&(side, part): &(&Amount, f64)| part * part / side.degrees;
+    let degrees = variance * variance / parts.iter().map(share).sum::<f64>();
+    match degrees.is_finite() {
+        true => degrees.max(1.0),
+        false => 1.0,
     }
 }
 

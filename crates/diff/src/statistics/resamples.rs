@@ -18,7 +18,7 @@ impl Resamples {
     const N: usize = 9_999;
     /// Fewer runs have too few different draws: 5 have 126.
     pub(crate) const FEWEST_RUNS: usize = 6;
-    /// Nearer to an end than this number of draws, their number says little, and t goes on.
+    /// Nearer to an end than this number of draws, their number says little, and t alone is asked.
     const TAIL: usize = 10;
     /// The same recordings give the same answer.
     const SEED: u64 = 19_930_501;
@@ -40,7 +40,9 @@ impl Resamples {
         })
     }
 
-    /// The p-value and the bounds of a contrast of runs.
+    /// The p-value and the bounds of a contrast of runs: of draws, and of t, whichever is less sure.
+    ///
+    /// A draw of a few runs with a few samples each has a small variance by chance, and draws alone are then too sure.
     pub(crate) fn ask(
         &self,
         (before, after): (&[f64], &[f64]),
@@ -61,14 +63,16 @@ impl Resamples {
             let p = 2.0 * super::float(n + 1) / super::float(Self::N + 1);
             p.min(1.0)
         };
+        let by_t = found.p_value();
         let p_value = match beyond < Self::TAIL {
-            true => p_of(Self::TAIL).min(found.p_value()),
-            false => p_of(beyond),
+            true => by_t,
+            false => p_of(beyond).max(by_t),
         };
         let bounds = self.bounds(&drawn, &found, alpha);
         (p_value, bounds)
     }
 
+    /// The wider of the draws' bounds and t's, on each side.
     fn bounds(&self, drawn: &[f64], found: &Contrast, alpha: f64) -> (f64, f64) {
         let quantile = |share: f64| {
             let wanted = share * super::float(Self::N + 1);
@@ -77,12 +81,13 @@ impl Resamples {
                 .and_then(|rank| drawn.get(rank - 1))
         };
         let tail = alpha / 2.0 * super::float(Self::N + 1);
+        let by_t = found.bounds(alpha);
         match (quantile(alpha / 2.0), quantile(1.0 - alpha / 2.0)) {
             (Some(low), Some(high)) if tail >= super::float(Self::TAIL) => (
-                found.value - high * found.error,
-                found.value - low * found.error,
+                by_t.0.min(found.value - high * found.error),
+                by_t.1.max(found.value - low * found.error),
             ),
-            _ => found.bounds(alpha),
+            _ => by_t,
         }
     }
 
@@ -105,6 +110,7 @@ impl Resamples {
                 mean,
                 variance: variance.max(floor) / super::float(runs.len().max(1)),
                 degrees: 1.0,
+                is_borrowed: false,
             }
         };
         let drawn = of_before.zip(of_after).map(|(first, second)| {

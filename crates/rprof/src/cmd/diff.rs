@@ -1,22 +1,23 @@
 //! `rprof diff`.
 
 use super::diff_trees::DiffTrees;
-use super::reading::{open, progress};
+use super::reading::{open_file, progress};
 use crate::args::{DiffArgs, DiffFormat, PercentageOf};
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use rprof_analysis::{GroupBy, Options, SortMode, WantedPositions, load_run};
+use rprof_base::Counted;
 use rprof_diff::{
-    CompareOptions, Condition, DiffError, DiffLayout, DiffShare, GateOutcome, NameMatching,
-    NamedRun, OneSided, Recordings, RowOrder, Subject, compare, workflow_commands, write_diff,
-    write_diff_csv, write_diff_json, write_diff_markdown,
+    CompareOptions, Comparison, Condition, DiffLayout, DiffShare, GateOutcome, GateResult,
+    NameMatching, NamedRun, OneSided, Recordings, RowOrder, Subject, compare, workflow_commands,
+    write_diff, write_diff_csv, write_diff_json, write_diff_markdown,
 };
 use rprof_perfdata::Reader;
 use rprof_profile::NodeKey;
 use rprof_profile::view::SortKey;
-use std::io::Write;
+use std::io::{IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -27,7 +28,7 @@ const BLOCKS: u32 = 64;
 const TIME_QUANTUM_NS: u64 = 100_000_000;
 
 pub(crate) fn run(args: &DiffArgs, paging: PagerArgs) -> Result<ExitCode> {
-    let (before, after) = args.sides().map_err(usage)?;
+    let (before, after) = args.sides(std::env::args_os()).map_err(usage)?;
     let n_blocks = match (before.len(), after.len()) {
         (1, 1) => BLOCKS,
         _ => 1,
@@ -41,10 +42,7 @@ pub(crate) fn run(args: &DiffArgs, paging: PagerArgs) -> Result<ExitCode> {
         before: load_all(&before)?,
         after: load_all(&after)?,
     };
-    let comparison = compare(&recordings, &options(args)).map_err(|error| match error {
-        DiffError::BadCondition { .. } => usage(error),
-        _ => error.into(),
-    })?;
+    let comparison = compare(&recordings, &options(args))?;
     let layout = layout(args);
     let trees = trees.map(|trees| trees.texts(&comparison, &layout));
     let trees = trees.transpose()?.unwrap_or_default();
@@ -65,21 +63,38 @@ pub(crate) fn run(args: &DiffArgs, paging: PagerArgs) -> Result<ExitCode> {
     if args.format == DiffFormat::Github {
         say::block(&workflow_commands(&comparison));
     }
-    let fired = comparison.gates.iter();
-    let mut fired = fired
+    Ok(code_of(&comparison, args.format))
+}
+
+/// Says which conditions are true: 1 if there is one. On a terminal their sentences are already there.
+fn code_of(comparison: &Comparison, format: DiffFormat) -> ExitCode {
+    let gates = comparison.gates.iter();
+    let fired: Vec<&GateResult> = gates
         .filter(|gate| gate.outcome == GateOutcome::Fired)
-        .peekable();
-    let code = match fired.peek().is_some() {
-        true => ExitCode::FAILURE,
-        false => ExitCode::SUCCESS,
-    };
-    fired.for_each(|gate| say::line(format_args!("error: --fail-if {}", gate.sentence())));
-    Ok(code)
+        .collect();
+    if fired.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    match format == DiffFormat::Text && stdout().is_terminal() {
+        true => say::line(format_args!(
+            "error: --fail-if: {} of {} true",
+            fired.len(),
+            Counted::new(
+                comparison.gates.len() as u64,
+                "condition is",
+                "conditions are"
+            )
+        )),
+        false => fired
+            .iter()
+            .for_each(|gate| say::line(format_args!("error: --fail-if {}", gate.sentence()))),
+    }
+    ExitCode::FAILURE
 }
 
 /// Counts a recording.
 fn load(args: &DiffArgs, path: &Path, n_blocks: u32) -> Result<NamedRun> {
-    let reader = open(path, args.limits)?;
+    let reader = open_file(path, args.limits)?;
     let mut progress = progress(&reader);
     let name = path.display().to_string();
     let run = load_run(&reader, &reading(args, &reader), n_blocks, &mut |share| {

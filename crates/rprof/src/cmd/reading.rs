@@ -26,10 +26,27 @@ pub(crate) fn progress(reader: &Reader) -> say::Progress {
 
 /// Opens the recording, with the way out for newcomers.
 pub(crate) fn open(path: &Path, limits: LimitArgs) -> Result<Reader> {
+    open_or_say(
+        path,
+        limits,
+        "no recording (rprof record -- COMMAND makes one; -i - reads a pipe)",
+    )
+}
+
+/// The same where recordings are files.
+pub(crate) fn open_file(path: &Path, limits: LimitArgs) -> Result<Reader> {
+    open_or_say(
+        path,
+        limits,
+        "no recording (rprof record -- COMMAND makes one)",
+    )
+}
+
+fn open_or_say(path: &Path, limits: LimitArgs, way_out: &'static str) -> Result<Reader> {
     let reader = Reader::open_allowing(path, limits.allowed());
     match &reader {
         Err(rprof_perfdata::Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
-            reader.context("no recording (rprof record -- COMMAND makes one; -i - reads a pipe)")
+            reader.context(way_out)
         }
         _ => Ok(reader?),
     }
