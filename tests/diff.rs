@@ -241,3 +241,34 @@ fn what_cannot_be_compared_is_said() {
     let said = diff_of(&[&file, &file], &["-c", "cycles"]).fails(2);
     assert!(said.contains("wdiff:W1,W2"), "{said}");
 }
+
+#[test]
+fn trees_are_beside_the_table_and_a_renamed_program_is_the_same() {
+    let test = "trees_are_beside_the_table_and_a_renamed_program_is_the_same";
+    if !has(test, "cc", "gcc") {
+        return;
+    }
+    let Some(_live) = live(test) else { return };
+    let dir = scratch();
+    let recorded = ["prog-old", "prog-new"].map(|name| {
+        // Builds that are the same are known by their build id.
+        let code = format!("{PROGRAM} int of_{};", name.replace('-', "_"));
+        let program = compile_c(dir.path(), name, &code);
+        let file = dir.path().join(format!("{name}.data"));
+        let mut command = rprof(["record", "-q", "-e", "cpu-clock:u", "-F", "2000", "-o"]);
+        run(command.arg(&file).arg("--").arg(&program)).ok();
+        file
+    });
+    let diff = |words: &[&str]| run(rprof(["diff"]).args(words).args(&recorded));
+    let text = diff(&["-g"]).ok().stdout;
+    assert!(text.contains("prog-old is taken for prog-new"), "{text}");
+    let rows = text.lines().filter(|line| line.contains("[.] alpha"));
+    let rows: Vec<&str> = rows.collect();
+    assert!(rows.len() == 1 && !rows[0].contains("vanished"), "{rows:?}");
+    let tree = text.split("# Calls of 'cpu-clock:u'").nth(1).unwrap();
+    let of_both = tree.lines().find(|line| line.ends_with(" alpha")).unwrap();
+    assert!(!of_both.contains(" 0.00%"), "{of_both}");
+    for words in [&["-g", "--format", "json"][..], &["-g", "--exact-names"]] {
+        assert!(!diff(words).status.success(), "{words:?}");
+    }
+}

@@ -15,8 +15,8 @@ pub const ANNOTATE_VERSION: u64 = 1;
 ///
 /// # Errors
 /// The writer's.
-pub fn write_json(
-    listings: impl Iterator<Item = CodeListing>,
+pub fn write_json<'a>(
+    listings: impl Iterator<Item = CodeListing<'a>>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     write!(
@@ -30,7 +30,7 @@ pub fn write_json(
     out.write_all(b"\n]}\n")
 }
 
-fn write_function(listing: &CodeListing, out: &mut dyn Write) -> io::Result<()> {
+fn write_function(listing: &CodeListing<'_>, out: &mut dyn Write) -> io::Result<()> {
     let events: Vec<Value> = listing.events.iter().map(event).collect();
     let head = json!({
         "name": listing.name,
@@ -111,7 +111,7 @@ fn event(event: &CountedEvent) -> Value {
 }
 
 /// By event; empty where nothing was counted.
-fn counts(listing: &CodeListing, counts: &[SampleCount]) -> Value {
+fn counts(listing: &CodeListing<'_>, counts: &[SampleCount]) -> Value {
     if counts.iter().all(|&count| count == SampleCount::default()) {
         return Value::Array(Vec::new());
     }
@@ -122,13 +122,13 @@ fn counts(listing: &CodeListing, counts: &[SampleCount]) -> Value {
     Value::Array(counts.collect())
 }
 
-fn instruction(listing: &CodeListing, it: &ListedInstruction) -> Value {
-    let own = &it.instruction;
+fn instruction(listing: &CodeListing<'_>, it: &ListedInstruction<'_>) -> Value {
+    let own = it.instruction;
     let bytes = it.bytes.iter().map(|byte| format!("{byte:02x}"));
     let mut all = Map::new();
     all.insert("address".to_owned(), own.address.into());
     all.insert("bytes".to_owned(), bytes.collect::<String>().into());
-    all.insert("text".to_owned(), it.text.clone().into());
+    all.insert("text".to_owned(), it.text.as_ref().into());
     all.insert("counts".to_owned(), counts(listing, &it.counts));
     if !own.is_valid {
         all.insert("valid".to_owned(), false.into());
@@ -156,7 +156,7 @@ fn instruction(listing: &CodeListing, it: &ListedInstruction) -> Value {
     all.into()
 }
 
-fn code_loop(listing: &CodeListing, it: &CodeLoop) -> Value {
+fn code_loop(listing: &CodeListing<'_>, it: &CodeLoop) -> Value {
     let address = |at: usize| {
         let found = listing.instructions.get(at);
         found.map_or(0, |found| found.instruction.address)
@@ -171,6 +171,7 @@ fn code_loop(listing: &CodeListing, it: &CodeLoop) -> Value {
         "first": address(it.span.0),
         "last": address(it.span.1),
         "depth": it.depth,
+        "n_instructions": it.n_instructions,
         "instructions": ranges,
         "counts": counts(listing, &it.counts),
     });

@@ -25,7 +25,7 @@ pub use listing::{CodeListing, ListingRow, PercentType};
 pub use markdown::{MarkdownOptions, write_markdown};
 pub use places::{FileLine, FileLines, InlinedShare, LineShare, Places};
 pub use source::{FetchSource, SourceFiles, SourceSettings};
-pub use text::{By, Drawing, Folding, TextOptions, write_text};
+pub use text::{By, Cells, Drawing, Folding, TextOptions, write_text};
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 use rprof_disassembly::Instruction;
 use rprof_profile::code::{CodeFrames, FunctionCode, ReferenceName};
 use rprof_profile::{EventKind, SampleCount};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// A function's code with all that is known of it.
@@ -52,14 +53,14 @@ pub struct ListedPart {
 
 /// An instruction with counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListedInstruction {
+pub struct ListedInstruction<'a> {
     /// As it was decoded.
-    pub instruction: Instruction,
+    pub instruction: &'a Instruction,
     /// Its text with the names of addresses.
-    pub text: String,
+    pub text: Cow<'a, str>,
     /// Its bytes.
-    pub bytes: Vec<u8>,
-    /// What was counted, by event.
+    pub bytes: &'a [u8],
+    /// What was counted, by event; empty if nothing was.
     pub counts: Vec<SampleCount>,
     /// Number of its line in [`Places::lines`].
     pub line: Option<usize>,

@@ -36,7 +36,7 @@ impl PercentType {
 
 /// A function as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CodeListing {
+pub struct CodeListing<'a> {
     /// The function's name.
     pub name: String,
     /// The image's path, as it was recorded.
@@ -54,7 +54,7 @@ pub struct CodeListing {
     /// Parts of the code, in order.
     pub parts: Vec<ListedPart>,
     /// All instructions, part by part.
-    pub instructions: Vec<ListedInstruction>,
+    pub instructions: Vec<ListedInstruction<'a>>,
     /// Lines and inlined functions, with counts.
     pub places: Places,
     /// Jumps between its instructions.
@@ -87,10 +87,10 @@ pub enum ListingRow {
     LoopEnd(usize),
 }
 
-impl CodeListing {
+impl<'a> CodeListing<'a> {
     /// Puts a function in order. Source lines are looked for in `sources`.
     pub fn of(
-        function: &Disassembled<'_>,
+        function: &Disassembled<'a>,
         percent_type: PercentType,
         sources: &mut SourceFiles<'_>,
     ) -> Self {
@@ -108,7 +108,7 @@ impl CodeListing {
         places.read(sources);
         notes.extend(sources.end());
         let jumps = Jumps::of(&instructions);
-        let loops = flow::loops(&parts, &instructions);
+        let loops = flow::loops(&parts, &instructions, events.len());
         let mut listing = Self {
             name: code.name.clone(),
             image: code.image.clone(),
@@ -151,7 +151,7 @@ impl CodeListing {
     }
 
     fn ordered(&self) -> Vec<ListingRow> {
-        let mut rows = Vec::with_capacity(self.instructions.len() * 2);
+        let mut rows = Vec::with_capacity(self.instructions.len());
         let (starts, ends) = self.loop_marks();
         let is_marked = self.places.has_inlined();
         for (number, part) in self.parts.iter().enumerate() {

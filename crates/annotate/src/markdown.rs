@@ -23,7 +23,7 @@ pub struct MarkdownOptions {
 /// # Errors
 /// The writer's.
 pub fn write_markdown(
-    listing: &CodeListing,
+    listing: &CodeListing<'_>,
     options: &MarkdownOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -64,7 +64,7 @@ pub fn write_markdown(
 }
 
 fn write_table(
-    listing: &CodeListing,
+    listing: &CodeListing<'_>,
     what: &str,
     rows: &[(&[SampleCount], String)],
     out: &mut dyn Write,

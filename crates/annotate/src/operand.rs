@@ -3,26 +3,28 @@
 use rprof_disassembly::Instruction;
 use rprof_profile::code::{CodePart, ReferenceName};
 use rprof_untrusted::printable;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The text as objdump has it: addresses in it with their name behind them, data relative to the program counter as
 /// a comment with its address.
-pub(crate) fn named(
-    instruction: &Instruction,
+pub(crate) fn named<'a>(
+    instruction: &'a Instruction,
     names: &BTreeMap<u64, ReferenceName>,
     parts: &[CodePart],
-) -> String {
+) -> Cow<'a, str> {
     let text = &instruction.text;
     let Some(reference) = instruction.reference else {
-        return text.clone();
+        return Cow::Borrowed(text);
     };
     let address = reference.address;
     let name = names.get(&address).map(shown);
     let name = name.or_else(|| own(address, parts));
     let name = name.map_or_else(String::new, |name| format!(" <{name}>"));
     match instruction.written_address() {
-        Some(_) => format!("{text}{name}"),
-        None => format!("{text}        # {address:x}{name}"),
+        Some(_) if name.is_empty() => Cow::Borrowed(text),
+        Some(_) => Cow::Owned(format!("{text}{name}")),
+        None => Cow::Owned(format!("{text}        # {address:x}{name}")),
     }
 }
 

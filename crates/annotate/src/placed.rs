@@ -6,9 +6,10 @@ use rprof_profile::SampleCount;
 use rprof_profile::code::CodeEvent;
 
 /// The parts and their instructions, without counts.
-pub(crate) fn listed(function: &Disassembled<'_>) -> (Vec<ListedPart>, Vec<ListedInstruction>) {
+pub(crate) fn listed<'a>(
+    function: &Disassembled<'a>,
+) -> (Vec<ListedPart>, Vec<ListedInstruction<'a>>) {
     let (mut parts, mut all) = (Vec::new(), Vec::new());
-    let n_events = function.code.events.len();
     for (part, instructions) in function.code.parts.iter().zip(function.instructions) {
         let start = all.len();
         for instruction in instructions {
@@ -17,10 +18,10 @@ pub(crate) fn listed(function: &Disassembled<'_>) -> (Vec<ListedPart>, Vec<Liste
             let end = offset.saturating_add(instruction.len.into());
             let bytes = part.bytes.get(offset..end).unwrap_or_default();
             all.push(ListedInstruction {
-                instruction: instruction.clone(),
+                instruction,
                 text: operand::named(instruction, function.names, &function.code.parts),
-                bytes: bytes.to_vec(),
-                counts: vec![SampleCount::default(); n_events],
+                bytes,
+                counts: Vec::new(),
                 line: None,
                 chain: None,
                 target: None,
@@ -39,7 +40,7 @@ pub(crate) fn listed(function: &Disassembled<'_>) -> (Vec<ListedPart>, Vec<Liste
 pub(crate) fn counted(
     event: &CodeEvent,
     number: usize,
-    instructions: &mut [ListedInstruction],
+    instructions: &mut [ListedInstruction<'_>],
 ) -> CountedEvent {
     let mut listed = CountedEvent {
         name: event.name.clone(),
@@ -61,6 +62,8 @@ pub(crate) fn counted(
                 if found.instruction.address != address {
                     listed.within.add(count);
                 }
+                let n_events = found.counts.len().max(number + 1);
+                found.counts.resize(n_events, SampleCount::default());
                 if let Some(own) = found.counts.get_mut(number) {
                     own.add(count);
                 }

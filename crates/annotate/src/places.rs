@@ -82,7 +82,10 @@ struct Seen<'a> {
 
 impl Places {
     /// Finds what each instruction is of, and tells it.
-    pub(crate) fn of(function: &Disassembled<'_>, instructions: &mut [ListedInstruction]) -> Self {
+    pub(crate) fn of(
+        function: &Disassembled<'_>,
+        instructions: &mut [ListedInstruction<'_>],
+    ) -> Self {
         let n_events = function.code.events.len();
         let mut places = Self {
             no_line: vec![SampleCount::default(); n_events],

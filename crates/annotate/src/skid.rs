@@ -9,10 +9,9 @@ use rprof_profile::code::CodeEvent;
 /// kernel (`perf_swevent_init_hrtimer` of kernel/events/core.c): they take `precise_ip` and do not follow it.
 pub(crate) fn of(event: &CodeEvent) -> Option<&'static str> {
     match (event.kind, event.precise_ip) {
-        (EventKind::CpuTime, _) => Some(
-            "a timer interrupts after the instruction that it came in: slow instructions count for the next one, \
-             and code that cannot be interrupted for where it can be again",
-        ),
+        (EventKind::CpuTime, _) => {
+            Some("a timer is late: what a slow instruction takes counts for the next one")
+        }
         (EventKind::Occurrence, _) => None,
         (_, 0) => Some(
             "addresses may be some instructions late (skid; precise_ip 0): ask for EVENT:p, :pp or :ppp",

@@ -92,19 +92,13 @@ impl<'f> SourceFiles<'f> {
 
     /// A line as it is printed, from 1 on.
     pub(crate) fn line(&mut self, path: &str, line: u32) -> Option<String> {
-        if !self.files.contains_key(path) {
-            let source = self.look(path);
-            self.files.insert(path.to_owned(), source);
+        if let Some(known) = self.files.get(path) {
+            return known.line(line);
         }
-        let Source::Found(found) = self.files.get(path)? else {
-            return None;
-        };
-        let at = usize::try_from(line).ok()?.checked_sub(1)?;
-        let start = *found.starts.get(at)?;
-        let end = found.starts.get(at + 1).copied();
-        let text = found.text.get(start..end.unwrap_or(found.text.len()))?;
-        let text = text.trim_end_matches(['\n', '\r']);
-        Some(printable(&without_tabs(text)).into_owned())
+        let source = self.look(path);
+        let text = source.line(line);
+        self.files.insert(path.to_owned(), source);
+        text
     }
 
     /// What is to be said of the files that were looked at since the beginning.
@@ -119,7 +113,7 @@ impl<'f> SourceFiles<'f> {
                 {
                     let path = printable(path);
                     notes.push(format!(
-                        "{path} has changed since the code was built: its lines may be others"
+                        "{path} is newer than the code's file: its lines may be others"
                     ));
                 }
                 Source::Found(_) => {}
@@ -187,6 +181,21 @@ impl<'f> SourceFiles<'f> {
             is_fetched: false,
             _held: held,
         })
+    }
+}
+
+impl Source {
+    /// A line as it is printed, from 1 on.
+    fn line(&self, line: u32) -> Option<String> {
+        let Self::Found(found) = self else {
+            return None;
+        };
+        let at = usize::try_from(line).ok()?.checked_sub(1)?;
+        let start = *found.starts.get(at)?;
+        let end = found.starts.get(at + 1).copied();
+        let text = found.text.get(start..end.unwrap_or(found.text.len()))?;
+        let text = text.trim_end_matches(['\n', '\r']);
+        Some(printable(&without_tabs(text)).into_owned())
     }
 }
 

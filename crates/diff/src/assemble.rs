@@ -9,7 +9,6 @@ use crate::naming::Naming;
 use crate::rows::{CountedEvent, CountedRow, Counts};
 use crate::statistics::adjusted;
 use rprof_profile::difference::Side;
-use rprof_profile::view::SortKey;
 use rprof_profile::{EventKind, SampleCount};
 
 /// The rows of an event.
@@ -39,14 +38,14 @@ pub(crate) fn event(
             all_before: whole.0,
             all_after: whole.1,
         };
-        let children = counted.has_stacks.then(|| judged(&row.children, judge));
+        let children = counted.has_children.then(|| judged(&row.children, judge));
         ComparedRow {
             cells: texts(&row.cells, naming),
             weights,
             own: judged(&row.own, judge),
             children,
-            inlining: inlining(row, &options.keys),
-            is_renamed: row.cells.iter().any(|&cell| naming.is_renamed(cell)),
+            inlining: inlining(row, judge).filter(|_| counted.has_children),
+            is_renamed: naming.is_renamed(&options.keys, &row.cells),
         }
     });
     ComparedEvent {
@@ -54,7 +53,7 @@ pub(crate) fn event(
         kind: EventKind::default(),
         all,
         total: None,
-        has_children: counted.has_stacks,
+        has_children: counted.has_children,
         rows: rows.collect(),
     }
 }
@@ -84,20 +83,19 @@ fn judged(counts: &Counts, judge: &Judge<'_>) -> Judged {
     }
 }
 
-/// What a compiler does otherwise: of rows that are functions.
-fn inlining(row: &CountedRow, keys: &[SortKey]) -> Option<Inlining> {
-    if !keys.contains(&SortKey::Symbol) {
-        return None;
-    }
-    let mostly = |[others, inlined]: [u64; 2]| match others.saturating_add(inlined) {
-        0 => None,
-        all if inlined > all / 2 => Some(true),
-        all if inlined <= all / 20 => Some(false),
+/// What a compiler does otherwise: of the function's samples, how many are only where it is inlined.
+fn inlining(row: &CountedRow, judge: &Judge<'_>) -> Option<Inlining> {
+    let (all, standing) = (sides(&row.children, judge), sides(&row.standing, judge));
+    let mostly = |all: u64, standing: u64| match all.saturating_sub(standing) {
+        _ if all == 0 => None,
+        inlined if inlined > all / 2 => Some(true),
+        inlined if inlined <= all / 20 => Some(false),
         _ => None,
     };
-    match row.inlined.map(mostly) {
-        [Some(false), Some(true)] => Some(Inlining::Begun),
-        [Some(true), Some(false)] => Some(Inlining::Ended),
+    let before = mostly(all.0.weight, standing.0.weight);
+    match (before, mostly(all.1.weight, standing.1.weight)) {
+        (Some(false), Some(true)) => Some(Inlining::Begun),
+        (Some(true), Some(false)) => Some(Inlining::Ended),
         _ => None,
     }
 }

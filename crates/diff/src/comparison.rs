@@ -186,7 +186,7 @@ pub fn compare(recordings: &Recordings, options: &CompareOptions) -> Result<Comp
     }
     assemble::mark(&mut events, options);
     Ok(Comparison {
-        notes: notes::of(recordings, &per),
+        notes: notes::of(recordings, &per, naming.renamed_program()),
         per,
         alpha: options.alpha,
         n_runs: recordings.counts(),
@@ -261,6 +261,8 @@ fn ask_gates(
         per,
         alpha: level(options.alpha, options.conditions.len()),
     };
+    let conditions = options.conditions.iter();
+    let conditions: Vec<Condition> = conditions.map(|one| naming.resolved(one)).collect();
     let mut rows = |keys: &[SortKey]| -> (CountedEvent, Vec<String>) {
         let event = count(recordings, numbers, keys, naming);
         let cell = |cells: &[u32]| {
@@ -272,6 +274,6 @@ fn ask_gates(
         let names = event.rows.iter().map(|row| cell(&row.cells)).collect();
         (event, names)
     };
-    let conditions = options.conditions.iter();
+    let conditions = conditions.iter();
     conditions.map(|one| gates.ask(one, &mut rows)).collect()
 }

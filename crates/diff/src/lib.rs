@@ -35,4 +35,4 @@ pub use naming::NameMatching;
 pub use per::Per;
 pub use recordings::{NamedRun, Recordings};
 pub use statistics::Estimate;
-pub use tree::tree_lines;
+pub use tree::write_diff_tree;

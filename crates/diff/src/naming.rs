@@ -1,11 +1,15 @@
 //! What rows are called: the same on both sides for what is the same.
 
+use crate::gate::{Condition, Subject};
 use crate::recordings::Recordings;
-use foldhash::HashMap;
-use rprof_profile::difference::{FunctionMatch, MatchedBy, SideFunctions};
+use foldhash::{HashMap, HashSet};
+use rprof_profile::difference::{
+    FunctionMatch, MatchedBy, SideFunctions, program_names, stable_name,
+};
 use rprof_profile::run::{Run, RunEvent};
 use rprof_profile::view::SortKey;
 use rprof_profile::{FrameId, FrameInfo, Group};
+use std::collections::BTreeMap;
 
 /// How functions and images of two sides are found to be the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -32,8 +36,13 @@ pub(crate) struct Naming {
     numbers: HashMap<String, u32>,
     /// By recording and number of the frame.
     frames: Vec<Vec<FrameCells>>,
-    /// Symbols that have other names on the sides.
-    renamed: Vec<u32>,
+    /// Images and symbols of functions that have other names on the sides, and of all others; each once more without
+    /// its image.
+    renamed: HashSet<(Option<u32>, u32)>,
+    kept: HashSet<(Option<u32>, u32)>,
+    renamed_program: Option<(String, String)>,
+    /// What functions are called here, by names that they have in recordings.
+    labels: BTreeMap<String, String>,
 }
 
 impl Naming {
@@ -71,8 +80,14 @@ impl Naming {
     }
 
     fn name_matched(&mut self, recordings: &Recordings) {
-        let sides = recordings.all().map(|(side, one)| SideFunctions {
+        let programs: Vec<Vec<String>> = recordings
+            .all()
+            .map(|(_, one)| programs(&one.run))
+            .collect();
+        let sides = recordings.all().zip(&programs);
+        let sides = sides.map(|((side, one), programs)| SideFunctions {
             side,
+            programs,
             frames: &one.run.frames,
             strings: &one.run.strings,
             images: &one.run.images,
@@ -82,13 +97,22 @@ impl Naming {
         let functions = matched.functions().iter().map(|function| {
             let symbol = format!("[{}] {}", function.level.sign(), function.label);
             let symbol = self.number(symbol);
-            if function.by != MatchedBy::Name && function.sides.are_both() {
-                self.renamed.push(symbol);
-            }
-            (self.number(function.image.to_string()), symbol)
+            let image = self.number(function.image.to_string());
+            let functions = match function.is_renamed {
+                true => &mut self.renamed,
+                false => &mut self.kept,
+            };
+            functions.extend([(Some(image), symbol), (None, symbol)]);
+            (image, symbol)
         });
         let functions: Vec<(u32, u32)> = functions.collect();
         for (at, (_, one)) in recordings.all().enumerate() {
+            self.keep_names(&one.run, |frame| {
+                let function = matched
+                    .functions()
+                    .get(matched.number(at, frame)? as usize)?;
+                (function.by != MatchedBy::Name).then(|| function.label.to_string())
+            });
             let cells = one.run.frames.ids().map(|id| {
                 let function = one.run.frames.function_of(id);
                 let number = matched.number(at, function).unwrap_or(u32::MAX);
@@ -102,7 +126,42 @@ impl Naming {
             let cells = cells.collect();
             self.frames.push(cells);
         }
-        self.renamed.sort_unstable();
+        self.renamed_program = matched.renamed_program().cloned();
+    }
+
+    /// Keeps the names of functions that `label` calls otherwise.
+    fn keep_names(&mut self, run: &Run, label: impl Fn(FrameId) -> Option<String>) {
+        for id in run.frames.ids() {
+            if let Some(name) = run.frames.of(id).name
+                && let Some(label) = label(id)
+            {
+                let name = run.strings.of(name).to_string();
+                self.labels.entry(name).or_insert(label);
+            }
+        }
+    }
+
+    /// A condition of what is called so here: functions may be typed as they were recorded.
+    pub(crate) fn resolved(&self, condition: &Condition) -> Condition {
+        let mut resolved = condition.clone();
+        if let Subject::Row(SortKey::Symbol, name) | Subject::Children(name) = &mut resolved.subject
+            && !self.is_symbol(name)
+        {
+            let bare = stable_name(name);
+            if let Some(label) = self.labels.get(name) {
+                label.clone_into(name);
+            } else if self.is_symbol(&bare) {
+                *name = bare.into_owned();
+            }
+        }
+        resolved
+    }
+
+    fn is_symbol(&self, name: &str) -> bool {
+        // Signs of levels: perf's.
+        let signs = ['.', 'k', 'H', 'g', 'u'].iter();
+        let mut symbols = signs.map(|sign| format!("[{sign}] {name}"));
+        self.numbers.contains_key(name) || symbols.any(|symbol| self.numbers.contains_key(&symbol))
     }
 
     fn line_of(&mut self, run: &Run, id: FrameId) -> u32 {
@@ -150,9 +209,21 @@ impl Naming {
         self.cells(run, frame).map_or(0, |cells| cells.line)
     }
 
-    /// Whether a symbol has other names on the sides.
-    pub(crate) fn is_renamed(&self, symbol: u32) -> bool {
-        self.renamed.binary_search(&symbol).is_ok()
+    /// Whether all functions of a row have other names on the sides.
+    pub(crate) fn is_renamed(&self, keys: &[SortKey], cells: &[u32]) -> bool {
+        let cell = |wanted: SortKey| {
+            let mut cells = keys.iter().zip(cells);
+            cells.find_map(|(key, &cell)| (*key == wanted).then_some(cell))
+        };
+        cell(SortKey::Symbol).is_some_and(|symbol| {
+            let function = (cell(SortKey::Dso), symbol);
+            self.renamed.contains(&function) && !self.kept.contains(&function)
+        })
+    }
+
+    /// What the recorded program was called before and after, where it was found by nothing else.
+    pub(crate) fn renamed_program(&self) -> Option<&(String, String)> {
+        self.renamed_program.as_ref()
     }
 
     /// The cells of each group of an event, by sort key; of keys of functions nothing.
@@ -176,4 +247,11 @@ impl Naming {
         };
         groups.map(&mut cells).collect()
     }
+}
+
+/// What the programs of a run may be called.
+fn programs(run: &Run) -> Vec<String> {
+    let groups = run.events.iter().flat_map(|event| &event.groups);
+    let threads = groups.map(|group| run.strings.of(group.comm).into_raw());
+    program_names(&run.about, threads)
 }

@@ -2,16 +2,24 @@
 
 use crate::judge::{MOST_SHARED, UNSEEN};
 use crate::per::Per;
-use crate::recordings::{NamedRun, Recordings, event_of, without_modifier};
+use crate::recordings::{NamedRun, Recordings, event_of};
 use rprof_base::{Counted, Share, StackEnd};
 use rprof_profile::difference::Side;
 use rprof_profile::{Quality, Sampling};
 
 /// The sentences.
-pub(crate) fn of(recordings: &Recordings, per: &Per) -> Vec<String> {
+pub(crate) fn of(
+    recordings: &Recordings,
+    per: &Per,
+    renamed_program: Option<&(String, String)>,
+) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(differing(recordings));
     notes.extend(commands(recordings));
+    notes.extend(
+        renamed_program
+            .map(|(before, after)| format!("{before} is taken for {after}: the recorded program")),
+    );
     notes.extend(events(recordings));
     notes.extend(sampling(recordings));
     notes.extend(recordings.all().filter_map(|(_, one)| missing(one)));
@@ -101,7 +109,7 @@ fn events(recordings: &Recordings) -> Vec<String> {
                     None => say(format!("{} is not in all recordings: left out", event.name)),
                     Some(found) if found.name != event.name => say(format!(
                         "{} is compared with others of its name without modifier: they count other levels of code",
-                        without_modifier(&event.name)
+                        event.kind.without_modifier(&event.name)
                     )),
                     Some(_) => {}
                 }
@@ -115,7 +123,7 @@ fn events(recordings: &Recordings) -> Vec<String> {
 fn sampling(recordings: &Recordings) -> Option<String> {
     let all = recordings.all().flat_map(|(_, one)| &one.run.events);
     let mut all: Vec<(&str, Sampling)> = all
-        .map(|event| (without_modifier(&event.name), event.sampling))
+        .map(|event| (event.kind.without_modifier(&event.name), event.sampling))
         .collect();
     let words = |one: Sampling| match one {
         Sampling::PerSecond(n) => format!("{n} a second"),

@@ -48,23 +48,14 @@ impl Recordings {
     }
 }
 
-/// A name of an event without who is counted (`:u`).
-pub(crate) fn without_modifier(name: &str) -> &str {
-    match name.rsplit_once(':') {
-        // Tracepoints have a colon, too.
-        Some((event, modifier)) if modifier.bytes().all(|byte| b"ukhGHpPSDIWe".contains(&byte)) => {
-            event
-        }
-        _ => name,
-    }
-}
-
 /// The number of an event in a run: by its name, or by its name without modifier where that is one only.
 pub(crate) fn event_of(run: &Run, name: &str) -> Option<usize> {
     let exact = run.events.iter().position(|event| event.name == name);
     exact.or_else(|| {
-        let wanted = without_modifier(name);
-        let is_it = |event: &RunEvent| without_modifier(&event.name) == wanted;
+        let is_it = |event: &RunEvent| {
+            let kind = event.kind;
+            kind.without_modifier(&event.name) == kind.without_modifier(name)
+        };
         let mut found = run
             .events
             .iter()

@@ -4,10 +4,10 @@ use crate::naming::Naming;
 use crate::recordings::Recordings;
 use crate::statistics::weight;
 use foldhash::HashMap;
-use rprof_profile::SampleCount;
 use rprof_profile::difference::Side;
-use rprof_profile::run::RunRow;
+use rprof_profile::run::{RunEvent, RunRow};
 use rprof_profile::view::SortKey;
+use rprof_profile::{FrameId, SampleCount};
 
 /// What something counts: by recording, those before first.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +44,20 @@ impl Counts {
         sums.resize(sums.len().max(blocks.len()), 0.0);
         for (sum, block) in sums.iter_mut().zip(blocks) {
             *sum += weight(block.weight);
+        }
+    }
+
+    /// Takes off what was added twice.
+    fn take_off(&mut self, run: usize, blocks: &[SampleCount]) {
+        if let Some(sum) = self.runs.get_mut(run) {
+            for block in blocks {
+                sum.samples = sum.samples.saturating_sub(block.samples);
+                sum.weight = sum.weight.saturating_sub(block.weight);
+            }
+        }
+        let sums = self.blocks.get_mut(run).into_iter().flatten();
+        for (sum, block) in sums.zip(blocks) {
+            *sum = (*sum - weight(block.weight)).max(0.0);
         }
     }
 
@@ -97,10 +111,10 @@ pub(crate) struct CountedRow {
     /// What it is, by sort key.
     pub(crate) cells: Vec<u32>,
     pub(crate) own: Counts,
-    /// With what it called; empty where samples have no stacks.
+    /// With what it called, each sample once; empty where there are none.
     pub(crate) children: Counts,
-    /// Weight of inlined functions and of others, before and after.
-    pub(crate) inlined: [[u64; 2]; 2],
+    /// The same where it is not inlined.
+    pub(crate) standing: Counts,
 }
 
 /// The rows of an event, and all of it.
@@ -108,7 +122,9 @@ pub(crate) struct CountedRow {
 pub(crate) struct CountedEvent {
     pub(crate) rows: Vec<CountedRow>,
     pub(crate) total: Counts,
-    pub(crate) has_stacks: bool,
+    /// Whether rows have sums with what they called: where samples have stacks, and rows are functions. Any other row
+    /// is many functions of one stack.
+    pub(crate) has_children: bool,
 }
 
 /// Counts the rows of an event; `numbers` has the event's number in each recording.
@@ -126,44 +142,81 @@ pub(crate) fn count(
     let mut counted = CountedEvent {
         rows: Vec::new(),
         total: Counts::of(n_runs),
-        has_stacks: true,
+        has_children: keys.contains(&SortKey::Symbol),
     };
     let mut by_cells: HashMap<Vec<u32>, usize> = HashMap::default();
-    for (at, ((side, one), &number)) in recordings.all().zip(numbers).enumerate() {
+    for (at, ((_, one), &number)) in recordings.all().zip(numbers).enumerate() {
         let Some(event) = one.run.events.get(number) else {
             continue;
         };
-        counted.has_stacks &= event.has_stacks;
+        counted.has_children &= event.has_stacks;
         let all: Vec<SampleCount> = event.blocks.iter().map(|block| block.all).collect();
         counted.total.add(at, &all, has_blocks);
         let groups = naming.groups(&one.run, event, keys);
+        let cells = |place: (u32, FrameId)| cells_of(place, &groups, keys, naming, at);
         for row in &event.rows {
-            let cells = cells_of(row, &groups, keys, naming, at);
+            let cells = cells((row.group, row.frame));
             let place = *by_cells.entry(cells).or_insert_with_key(|cells| {
                 counted.rows.push(CountedRow::new(cells, n_runs));
                 counted.rows.len() - 1
             });
             if let Some(counted) = counted.rows.get_mut(place) {
                 let is_inlined = one.run.frames.of(row.frame).is_inlined;
-                counted.add(row, (at, side), is_inlined, has_blocks);
+                counted.add(row, at, is_inlined, has_blocks);
             }
         }
+        let is_inlined = |frame| one.run.frames.of(frame).is_inlined;
+        let place = |place| by_cells.get(&cells(place)).copied();
+        take_off_namesakes(&mut counted.rows, (event, at), place, is_inlined);
     }
     counted
 }
 
+/// Takes off what rows of several functions have counted for more than one of them.
+fn take_off_namesakes(
+    rows: &mut [CountedRow],
+    (event, run): (&RunEvent, usize),
+    place: impl Fn((u32, FrameId)) -> Option<usize>,
+    is_inlined: impl Fn(FrameId) -> bool,
+) {
+    let all = &event.namesakes;
+    let places: Vec<Option<usize>> = all
+        .iter()
+        .map(|one| place((one.group, one.frame)))
+        .collect();
+    for (number, namesake) in all.iter().enumerate() {
+        let Some(row) = places[number].and_then(|place| rows.get_mut(place)) else {
+            continue;
+        };
+        let caller = |&at: &usize| all[at].caller.map(|caller| caller as usize);
+        // Callers stand before those that they call.
+        let callers =
+            std::iter::successors(caller(&number), |at| caller(at).filter(|next| next < at));
+        let mut callers = callers.filter(|&at| places[at] == places[number]);
+        let Some(nearest) = callers.next() else {
+            continue;
+        };
+        row.children.take_off(run, &namesake.again);
+        let mut standing = std::iter::once(nearest).chain(callers);
+        let stands = |at: usize| !is_inlined(all[at].frame);
+        if stands(number) && standing.any(stands) {
+            row.standing.take_off(run, &namesake.again);
+        }
+    }
+}
+
 fn cells_of(
-    row: &RunRow,
+    (group, frame): (u32, FrameId),
     groups: &[Vec<u32>],
     keys: &[SortKey],
     naming: &Naming,
     run: usize,
 ) -> Vec<u32> {
-    let group = groups.get(row.group as usize);
+    let group = groups.get(group as usize);
     let cells = keys.iter().enumerate().map(|(at, key)| match key {
-        SortKey::Dso => naming.image(run, row.frame),
-        SortKey::Symbol => naming.symbol(run, row.frame),
-        SortKey::Srcline | SortKey::Srcfile => naming.line(run, row.frame),
+        SortKey::Dso => naming.image(run, frame),
+        SortKey::Symbol => naming.symbol(run, frame),
+        SortKey::Srcline | SortKey::Srcfile => naming.line(run, frame),
         SortKey::Comm | SortKey::Dimension(_) => {
             group.and_then(|cells| cells.get(at)).copied().unwrap_or(0)
         }
@@ -177,26 +230,18 @@ impl CountedRow {
             cells: cells.to_vec(),
             own: Counts::of(n_runs),
             children: Counts::of(n_runs),
-            inlined: [[0; 2]; 2],
+            standing: Counts::of(n_runs),
         }
     }
 
-    fn add(
-        &mut self,
-        row: &RunRow,
-        (run, side): (usize, Side),
-        is_inlined: bool,
-        blocks: HasBlocks,
-    ) {
+    fn add(&mut self, row: &RunRow, run: usize, is_inlined: bool, blocks: HasBlocks) {
         self.own.add(run, &row.own, blocks);
         self.children.add(run, &row.with_children, blocks);
-        let both = match row.with_children.is_empty() {
-            true => &row.own,
-            false => &row.with_children,
-        };
-        let sum = &mut self.inlined[usize::from(side == Side::After)][usize::from(is_inlined)];
-        for block in both {
-            *sum = sum.saturating_add(block.weight);
+        if !is_inlined {
+            self.standing.add(run, &row.with_children, HasBlocks::No);
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

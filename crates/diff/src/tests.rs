@@ -78,6 +78,7 @@ fn run(event: &str, rows: &[Counted<'_>]) -> NamedRun {
             values: ValuesId::NONE,
         }],
         rows: made,
+        namesakes: Vec::new(),
     });
     NamedRun {
         name: "perf.data".to_owned(),
@@ -218,6 +219,17 @@ fn functions_of_two_builds_are_one_row() {
     assert_eq!(comparison.events[0].rows.len(), 2);
     assert!(row(&comparison, "parse").is_renamed);
     assert_eq!(row(&comparison, "leaf").inlining, Some(Inlining::Begun));
+    // Conditions have names as they were recorded, and as they are in the table.
+    for name in ["parse", "parse.isra.0"] {
+        let condition = format!("sym:{name}>+0.1%");
+        let asked = CompareOptions {
+            conditions: vec![condition.parse().unwrap()],
+            ..options()
+        };
+        let comparison = pair(&asked);
+        assert_eq!(comparison.gates[0].outcome, GateOutcome::Held);
+        assert_eq!(comparison.gates[0].condition, condition);
+    }
     let exact = CompareOptions {
         matching: NameMatching::Exact,
         ..options()

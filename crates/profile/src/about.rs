@@ -102,6 +102,29 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// Names of software events that could be those of a tracepoint's system.
+    const SOFTWARE: [&'static str; 4] = ["faults", "cs", "migrations", "dummy"];
+
+    /// The name of such an event without who is counted (`:u`). Tracepoints and probes have a colon, too
+    /// (`probe:up`).
+    pub fn without_modifier(self, name: &str) -> &str {
+        let Some((bare, modifier)) = name.rsplit_once(':') else {
+            return name;
+        };
+        let is_modifier = !modifier.is_empty()
+            && modifier
+                .bytes()
+                .all(|byte| b"ukhGHpPSDIWeb".contains(&byte));
+        // The name of a system has no such signs.
+        let is_event = self != Self::Occurrence
+            || bare.contains([':', '-', '/'])
+            || Self::SOFTWARE.contains(&bare);
+        match is_modifier && is_event {
+            true => bare,
+            false => name,
+        }
+    }
+
     /// What weights are, if that has a name.
     pub fn unit(self) -> Option<&'static str> {
         match self {
@@ -129,6 +152,25 @@ impl Default for Sampling {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn modifiers_are_not_of_an_events_name() {
+        use EventKind::{Cycles, Occurrence};
+        for (kind, name, expected) in [
+            (Cycles, "cycles", "cycles"),
+            (Cycles, "cycles:u", "cycles"),
+            (EventKind::CpuTime, "cpu-clock:ppp", "cpu-clock"),
+            (Occurrence, "page-faults:u", "page-faults"),
+            (Occurrence, "faults:u", "faults"),
+            (Occurrence, "sched:sched_switch", "sched:sched_switch"),
+            (Occurrence, "sched:sched_switch:u", "sched:sched_switch"),
+            (Occurrence, "probe:up", "probe:up"),
+            (Occurrence, "sdt:GSS", "sdt:GSS"),
+            (Occurrence, "probe:up:u", "probe:up"),
+        ] {
+            assert_eq!(kind.without_modifier(name), expected);
+        }
+    }
 
     #[test]
     fn wall_time_goes_with_the_clock() {

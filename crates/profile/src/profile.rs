@@ -83,6 +83,8 @@ pub struct Profile {
     pub events: Vec<EventProfile>,
     /// Groups of them, as far as the recording says; each event is in one at most.
     pub event_groups: Vec<GroupedEvents>,
+    /// Images that functions are in: the short name that frames have, and the build id as hex where it is known.
+    pub images: Vec<(StrId, Option<String>)>,
     /// Images that lack names, the heaviest first.
     pub unnamed: Vec<UnnamedImage>,
     /// Whether names were looked up. If not, nobody knows what lacks one.
@@ -115,6 +117,7 @@ impl Default for Profile {
             values: ValueSets::default(),
             events: Vec::new(),
             event_groups: Vec::new(),
+            images: Vec::new(),
             unnamed: Vec::new(),
             has_names: true,
             unwound: Unwound::default(),

@@ -1,8 +1,9 @@
 //! A recording as one run of what is measured: what each row weighs, in blocks of time. `diff` compares runs.
 
+mod namesakes;
 mod rows;
 
-pub use rows::CountedBlocks;
+pub use rows::{CountedBlocks, RunRows};
 
 use crate::{
     About, EventKind, FrameId, Frames, Group, Loss, SampleCount, Sampling, StrId, Strings, Unwound,
@@ -52,6 +53,8 @@ pub struct RunEvent {
     pub groups: Vec<Group>,
     /// What was counted, in no order.
     pub rows: Vec<RunRow>,
+    /// Which functions called others of nearly their names; without stacks none.
+    pub namesakes: Vec<Namesake>,
 }
 
 /// A span of time.
@@ -76,4 +79,21 @@ pub struct RunRow {
     pub own: Vec<SampleCount>,
     /// Samples taken in it or in what it called, by block, each once; empty without stacks.
     pub with_children: Vec<SampleCount>,
+}
+
+/// A function, and which others of nearly its name are between it and the outermost one of its stacks.
+///
+/// Two builds may have one function in other parts (`f` and `f.part.0`, `f` inlined and not). A row that joins these
+/// adds what each has with what it called, and then has to take off what is in both: [`Namesake::again`] of each that
+/// has another function of the row among its callers here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Namesake {
+    /// Number of its group.
+    pub group: u32,
+    /// The function. Functions without names are two for each image: the second was called by the first.
+    pub frame: FrameId,
+    /// The number of the namesake that called it, directly or not; it stands before this one.
+    pub caller: Option<u32>,
+    /// Samples taken in it or in what it called, by block, that its callers have, too; empty without callers.
+    pub again: Vec<SampleCount>,
 }

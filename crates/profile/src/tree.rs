@@ -26,6 +26,15 @@ pub struct Tree {
     children: HashMap<u64, u32>,
 }
 
+/// A step on the way through a tree, of nodes that are the outermost of their rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FirstStep {
+    /// To a node, and what it called.
+    In { row: usize, node: usize },
+    /// Out of the last row that was not left.
+    Out { row: usize },
+}
+
 /// Marks the upper half of the keys of outermost nodes: groups are few.
 const OUTERMOST: u32 = 1 << 31;
 
@@ -88,8 +97,22 @@ impl Tree {
     pub(crate) fn for_each_first(
         &self,
         children: &ChildLists,
-        (row_of_node, n_rows): (&[u32], usize),
+        rows: (&[u32], usize),
         mut visit: impl FnMut(usize, usize),
+    ) {
+        self.walk_firsts(children, rows, |step| {
+            if let FirstStep::In { row, node } = step {
+                visit(row, node);
+            }
+        });
+    }
+
+    /// The same, and says when a row is left again: of those not left, each was called by the one before.
+    pub(crate) fn walk_firsts(
+        &self,
+        children: &ChildLists,
+        (row_of_node, n_rows): (&[u32], usize),
+        mut visit: impl FnMut(FirstStep),
     ) {
         let mut on_path = vec![false; n_rows];
         let mut path: Vec<(u32, bool)> = Vec::new();
@@ -98,14 +121,17 @@ impl Tree {
             let parent = self.nodes[node as usize].parent;
             while path.last().map(|&(last, _)| last) != parent {
                 if let Some((left, true)) = path.pop() {
-                    on_path[row_of_node[left as usize] as usize] = false;
+                    let row = row_of_node[left as usize] as usize;
+                    on_path[row] = false;
+                    visit(FirstStep::Out { row });
                 }
             }
             let row = row_of_node[node as usize] as usize;
             let is_first = !on_path[row];
             if is_first {
                 on_path[row] = true;
-                visit(row, node as usize);
+                let node = node as usize;
+                visit(FirstStep::In { row, node });
             }
             path.push((node, is_first));
             todo.extend(children.of(Some(node)));

@@ -5,9 +5,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::Value;
 
 use super::workloads::Bench;
@@ -42,7 +43,9 @@ const PAIRS: usize = 50;
 /// The function that is slower: one of the middle.
 const SLOW: usize = 17;
 /// How often samples are taken, a second.
-const FREQUENCY: &str = "4000";
+const FREQUENCY: &str = "20000";
+/// By what is compared (`--per`).
+const MEASURES: [&str; 2] = ["run", "event"];
 
 pub(super) fn run(bench: &Bench, size: Size) -> Result<()> {
     let program = program(bench)?;
@@ -52,31 +55,53 @@ pub(super) fn run(bench: &Bench, size: Size) -> Result<()> {
         "\n## what diff finds: 30 functions, {} runs of each variant, {:.1} s, {FREQUENCY} samples a second\n",
         size.runs, size.seconds
     );
-    println!("| pairs | planted | runs a side | found | others marked |");
-    println!("|---|---:|---:|---:|---:|");
+    println!("| pairs | planted | runs a side | --per | found | others marked |");
+    println!("|---|---:|---:|---|---:|---:|");
     let mut draws = Draws(1);
+    let base = pool.first().context("no runs")?;
     for (percent, variant) in PLANTED.iter().zip(&pool) {
-        let base = pool.first().context("no runs")?;
         let n_pairs = if *percent == 0 { SAME } else { PAIRS };
         for n_runs in SIDES {
             if 2 * n_runs > size.runs {
                 continue;
             }
-            let (mut found, mut others) = (0, 0);
-            for _ in 0..n_pairs {
-                let (before, after) = draws.sides(base, variant, n_runs);
-                let marked = marked(bench, &before, &after, *percent == 0)?;
-                found += usize::from(marked.slow);
-                others += usize::from(marked.others);
+            let pairs = (0..n_pairs).map(|_| draws.sides(base, variant, n_runs));
+            let pairs: Vec<Sides> = pairs.collect();
+            for measure in MEASURES {
+                let (found, others) = count(bench, &pairs, (measure, *percent == 0))?;
+                let found = match percent {
+                    0 => String::new(),
+                    _ => format!("{found}"),
+                };
+                println!("| {n_pairs} | {percent} % | {n_runs} | {measure} | {found} | {others} |");
             }
-            let found = match percent {
-                0 => String::new(),
-                _ => format!("{found}"),
-            };
-            println!("| {n_pairs} | {percent} % | {n_runs} | {found} | {others} |");
         }
     }
     perf(&pool, &mut draws)
+}
+
+/// Recordings before and after.
+type Sides = (Vec<PathBuf>, Vec<PathBuf>);
+
+/// In how many pairs the slow function is marked, and in how many anything else.
+fn count(bench: &Bench, pairs: &[Sides], how: (&str, bool)) -> Result<(usize, usize)> {
+    let (first, second) = pairs.split_at(pairs.len() / 2);
+    let half = |pairs: &[Sides]| -> Result<(usize, usize)> {
+        let (mut found, mut others) = (0, 0);
+        for pair in pairs {
+            let marked = marked(bench, pair, how)?;
+            found += usize::from(marked.slow);
+            others += usize::from(marked.others);
+        }
+        Ok((found, others))
+    };
+    // One a CPU: what is found does not depend on how long it takes.
+    let (one, other) = thread::scope(|scope| {
+        let other = scope.spawn(|| half(second));
+        (half(first), other.join())
+    });
+    let (one, other) = (one?, other.map_err(|_| anyhow!("a thread panicked"))??);
+    Ok((one.0 + other.0, one.1 + other.1))
 }
 
 /// What perf diff has as its first row, of one run a side: it has no other word on what is noise.
@@ -133,8 +158,12 @@ struct Marked {
     others: bool,
 }
 
-fn marked(bench: &Bench, before: &[PathBuf], after: &[PathBuf], is_same: bool) -> Result<Marked> {
-    let mut rprof = bench.rprof(&["diff", "--format", "json"]);
+fn marked(
+    bench: &Bench,
+    (before, after): &Sides,
+    (measure, is_same): (&str, bool),
+) -> Result<Marked> {
+    let mut rprof = bench.rprof(&["diff", "--format", "json", "--per", measure]);
     rprof.args(before).arg("--").args(after);
     let json: Value = serde_json::from_str(&captured(&mut rprof)?).context("reading JSON")?;
     let is_sure = |estimate: &Value| estimate["is_sure"] == true;
@@ -167,12 +196,7 @@ impl Draws {
     }
 
     /// Different runs before and after; of the same variant, too.
-    fn sides(
-        &mut self,
-        base: &[PathBuf],
-        other: &[PathBuf],
-        n: usize,
-    ) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    fn sides(&mut self, base: &[PathBuf], other: &[PathBuf], n: usize) -> Sides {
         let before = self.pick(base.to_vec(), n);
         let left = other.iter().filter(|path| !before.contains(path)).cloned();
         let after = self.pick(left.collect(), n);
@@ -239,9 +263,12 @@ fn record(bench: &Bench, program: &Path, rounds: u64, size: Size) -> Result<Vec<
     for run in 0..size.runs {
         for (percent, runs) in PLANTED.iter().zip(&mut pool) {
             let file = folder.join(format!("slow{percent}.{run}.data"));
-            let mut rprof =
-                bench.rprof(&["record", "-q", "-e", "cpu-clock:u", "-F", FREQUENCY, "-o"]);
-            rprof.arg(&file).arg("--").arg(program);
+            let mut rprof = bench.rprof(&["record", "-q", "-e", "cpu-clock:u", "-F", FREQUENCY]);
+            rprof
+                .args(["--call-graph", "fp", "-o"])
+                .arg(&file)
+                .arg("--")
+                .arg(program);
             rprof.args([rounds.to_string(), percent.to_string()]);
             command::run(&mut rprof)?;
             runs.push(file);

@@ -5,6 +5,7 @@ use super::dimensions::Grouping;
 use super::group_key::GroupKey;
 use super::places::Naming;
 use super::query::Query;
+use super::used_images::used_images;
 use crate::about;
 use crate::event_groups::event_groups;
 use crate::hints::hints;
@@ -45,6 +46,7 @@ pub(super) fn profile_of(
         add_event((grouping, symbols), recording, idx, tally, &mut profile);
         numbers.push((profile.events.len() > number).then_some(number));
     }
+    profile.images = used_images(recording, &profile.frames, &profile.strings);
     profile.event_groups = event_groups(recording.reader, &numbers);
     add_unnamed(recording, unnamed, &mut profile);
     profile.warnings.extend(recording.warnings());

@@ -9,18 +9,18 @@ use super::load::{Options, Progress, count_stacks, query_of};
 use super::places::Naming;
 use super::query::{Query, WantedFrames};
 use super::stacks::ROOM;
+use super::used_images::used_images;
 use crate::Error;
 use crate::about;
 use crate::index::SampleOrder;
 use crate::recording::Recording;
 use crate::samples::check_filter;
 use crate::symbolize::Symbols;
-use foldhash::HashSet;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 use rprof_perfdata::Reader;
-use rprof_profile::run::{CountedBlocks, Run, RunEvent, RunRow};
-use rprof_profile::{Group, NodeKey, SampleCount, StrId, Tally, Tree};
+use rprof_profile::run::{CountedBlocks, Run, RunEvent, RunRows};
+use rprof_profile::{Group, NodeKey, SampleCount, Tally, Tree};
 
 /// Reads, symbolizes and counts a recording by blocks of time, of equal length; samples count, never branches.
 /// `progress` is told how far it is.
@@ -77,7 +77,7 @@ fn run_of(
     for (idx, counted) in events.enumerate() {
         add_event((query, idx), (grouping, symbols), counted, &mut run);
     }
-    run.images = images(recording, &mut run);
+    run.images = used_images(recording, &run.frames, &run.strings);
     run.warnings.extend(recording.warnings());
     run
 }
@@ -123,6 +123,7 @@ fn add_event(
         groups: &group_of_key,
         has_stacks,
     };
+    let RunRows { rows, namesakes } = RunRows::of(rows, &run.frames, &run.strings);
     run.events.push(RunEvent {
         name: event.name.clone().into_raw(),
         kind: about::kind_of(&event.attr),
@@ -131,7 +132,8 @@ fn add_event(
         loss,
         has_stacks,
         blocks: query.blocks.counted(&totals),
-        rows: RunRow::all(rows, &run.frames),
+        rows,
+        namesakes,
         groups: groups.into_values(),
     });
 }
@@ -153,22 +155,6 @@ fn by_block(
     blocks.totals.resize(n, SampleCount::default());
     blocks.nodes.resize_with(n, Vec::new);
     (blocks.totals, blocks.nodes)
-}
-
-/// The images that functions are in, by short name; several may have one.
-fn images(recording: &Recording<'_>, run: &mut Run) -> Vec<(StrId, Option<String>)> {
-    let in_use = run.frames.ids().map(|id| run.frames.of(id).image);
-    let in_use: HashSet<StrId> = in_use.collect();
-    let mut images: Interner<u32, (StrId, Option<String>)> = Interner::default();
-    for (_, image) in recording.index.history.images().iter() {
-        let name = String::from_utf8_lossy(&image.short_name()).into_owned();
-        let name = run.strings.intern(&name);
-        if in_use.contains(&name) {
-            let build_id = image.build_id.as_ref().map(ToString::to_string);
-            images.intern((name, build_id));
-        }
-    }
-    images.into_values()
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod recorded;
 mod stacks;
 mod timeline;
 mod trace_texts;
+mod used_images;
 mod words;
 mod written;
 

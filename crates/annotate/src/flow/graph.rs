@@ -3,7 +3,8 @@
 use crate::listed::{ListedInstruction, ListedPart};
 use rprof_disassembly::Flow;
 
-/// Blocks with what they lead to. Block 0 stands for the function's callers, and has no instructions.
+/// Blocks with what they lead to. Block 0 stands for the function's callers, the last one for all tables of addresses that
+/// are jumped through; both have no instructions.
 #[derive(Debug)]
 pub(super) struct FlowGraph {
     /// First instructions of the blocks from 1 on, ascending.
@@ -18,21 +19,20 @@ impl FlowGraph {
     /// Number of the block from which all others can be reached.
     pub(super) const ROOT: usize = 0;
 
-    pub(super) fn of(parts: &[ListedPart], instructions: &[ListedInstruction]) -> Self {
+    pub(super) fn of(parts: &[ListedPart], instructions: &[ListedInstruction<'_>]) -> Self {
         let mut graph = Self {
             starts: starts(parts, instructions),
             n_instructions: instructions.len(),
             successors: Vec::new(),
         };
-        graph.successors = vec![Vec::new(); graph.starts.len() + 1];
+        graph.successors = vec![Vec::new(); graph.starts.len() + 2];
         let part_ends: Vec<usize> = parts.iter().map(|part| part.instructions.end).collect();
-        let mut indirect = Vec::new();
         for block in 1..=graph.starts.len() {
             let end = graph.end(block);
             let Some(last) = end.checked_sub(1).and_then(|last| instructions.get(last)) else {
                 continue;
             };
-            let goes_on = !part_ends.contains(&end);
+            let goes_on = part_ends.binary_search(&end).is_err();
             let next = goes_on.then(|| graph.block_of(end)).flatten();
             let target = last.target.and_then(|target| graph.block_of(target));
             let (next, target) = match last.instruction.flow {
@@ -41,15 +41,19 @@ impl FlowGraph {
                 Flow::Jump(_) => (None, target),
                 Flow::Return | Flow::Stop => (None, None),
             };
-            if last.instruction.flow == Flow::Jump(None) {
-                indirect.push(block);
-            }
+            let is_indirect = last.instruction.flow == Flow::Jump(None);
+            let table = is_indirect.then(|| graph.table());
             if let Some(own) = graph.successors.get_mut(block) {
-                own.extend(next.into_iter().chain(target));
+                own.extend(next.into_iter().chain(target).chain(table));
             }
         }
-        graph.add_entries(instructions, &indirect);
+        graph.add_entries(instructions);
         graph
+    }
+
+    /// Number of the block that leads to what is jumped to through tables.
+    pub(super) fn table(&self) -> usize {
+        self.starts.len() + 1
     }
 
     /// The block that an instruction is in.
@@ -72,14 +76,14 @@ impl FlowGraph {
 
     /// Every block can be reached. What no jump leads to is a case of a jump through a table if there is one, else
     /// where an exception is caught: entered from outside. Padding is neither.
-    fn add_entries(&mut self, instructions: &[ListedInstruction], indirect: &[usize]) {
+    fn add_entries(&mut self, instructions: &[ListedInstruction<'_>]) {
         if self.starts.is_empty() {
             return;
         }
         self.connect(Self::ROOT, 1);
         let mut is_reached = vec![false; self.successors.len()];
         self.reach(Self::ROOT, &mut is_reached);
-        for block in 1..self.successors.len() {
+        for block in 1..=self.starts.len() {
             if is_reached.get(block) == Some(&true) {
                 continue;
             }
@@ -88,13 +92,9 @@ impl FlowGraph {
                 own.clear();
             }
             // A case may be reached only through another one.
-            let from = indirect
-                .iter()
-                .filter(|&&from| is_reached.get(from) == Some(&true));
-            let from: Vec<usize> = from.copied().collect();
-            match &from[..] {
-                [] => self.connect(Self::ROOT, block),
-                _ => from.iter().for_each(|&from| self.connect(from, block)),
+            match is_reached.get(self.table()) {
+                Some(true) => self.connect(self.table(), block),
+                _ => self.connect(Self::ROOT, block),
             }
             self.reach(block, &mut is_reached);
         }
@@ -117,7 +117,7 @@ impl FlowGraph {
         }
     }
 
-    fn is_padding(&self, block: usize, instructions: &[ListedInstruction]) -> bool {
+    fn is_padding(&self, block: usize, instructions: &[ListedInstruction<'_>]) -> bool {
         let own = instructions.get(self.instructions(block));
         let is_one = |text: &str| {
             let is_exchange = matches!(
@@ -134,7 +134,7 @@ impl FlowGraph {
 }
 
 /// First instructions of blocks.
-fn starts(parts: &[ListedPart], instructions: &[ListedInstruction]) -> Vec<usize> {
+fn starts(parts: &[ListedPart], instructions: &[ListedInstruction<'_>]) -> Vec<usize> {
     let mut starts: Vec<usize> = parts.iter().map(|part| part.instructions.start).collect();
     for (at, instruction) in instructions.iter().enumerate() {
         starts.extend(instruction.target);

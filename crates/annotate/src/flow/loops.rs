@@ -1,10 +1,13 @@
-//! Natural loops: Aho, Lam, Sethi, Ullman, "Compilers" (2nd edition), section 9.6.6.
+//! Natural loops: Aho, Lam, Sethi, Ullman, "Compilers" (2nd edition), section 9.6.6. They are found innermost first,
+//! and each becomes one block for those around it (Tarjan, "Testing Flow Graph Reducibility", 1974), so that every
+//! block is gone through once.
 
 use super::dominators::Dominators;
 use super::graph::FlowGraph;
-use crate::listed::{ListedInstruction, ListedPart, sums};
+use crate::listed::{ListedInstruction, ListedPart};
 use rprof_profile::SampleCount;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A loop: what is run again and again, and entered only at its head.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,50 +20,121 @@ pub struct CodeLoop {
     pub depth: usize,
     /// The number of the innermost loop that it is in.
     pub parent: Option<usize>,
-    /// Ranges of its instructions, ascending; those of loops in it are among them.
-    pub ranges: Vec<std::ops::Range<usize>>,
-    /// What was counted in it, by event.
+    /// Ranges of the instructions that are in no loop further in, ascending.
+    pub ranges: Vec<Range<usize>>,
+    /// How many instructions it has, with those of loops in it.
+    pub n_instructions: usize,
+    /// What was counted in it and in loops in it, by event.
     pub counts: Vec<SampleCount>,
 }
 
 /// All loops, from top to bottom.
-pub(crate) fn loops(parts: &[ListedPart], instructions: &[ListedInstruction]) -> Vec<CodeLoop> {
+pub(crate) fn loops(
+    parts: &[ListedPart],
+    instructions: &[ListedInstruction<'_>],
+    n_events: usize,
+) -> Vec<CodeLoop> {
     let graph = FlowGraph::of(parts, instructions);
     if graph.starts.is_empty() {
         return Vec::new();
     }
-    let dominators = Dominators::of(&graph);
-    let mut latches: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    let mut before = vec![Vec::new(); graph.successors.len()];
-    for (block, successors) in graph.successors.iter().enumerate() {
-        for &successor in successors {
-            if let Some(before) = before.get_mut(successor) {
-                before.push(block);
-            }
-            if dominators.dominates(successor, block) {
-                latches.entry(successor).or_default().push(block);
-            }
+    let forest = LoopForest::of(&graph);
+    let mut found: Vec<CodeLoop> = forest.loops.iter().map(|it| begun(it, n_events)).collect();
+    let mut spans: Vec<Spans> = vec![Spans::new(); found.len()];
+    for block in 1..=graph.starts.len() {
+        let Some(number) = forest.innermost[block] else {
+            continue;
+        };
+        let range = graph.instructions(block);
+        let part = part_of(parts, range.start);
+        add_span(&mut spans[number], part, (range.start, range.end - 1));
+        add_range(&mut found[number], instructions, range);
+    }
+    // Inner loops come first.
+    for number in 0..found.len() {
+        let own = std::mem::take(&mut spans[number]);
+        let head = graph.instructions(forest.loops[number].head).start;
+        found[number].head = head;
+        let span = own.get(&part_of(parts, head)).copied();
+        found[number].span = span.unwrap_or((head, head));
+        if let Some(parent) = found[number].parent {
+            let (inner, outer) = found.split_at_mut(parent);
+            add_inner(&mut outer[0], &inner[number]);
+            let around = std::mem::take(&mut spans[parent]);
+            spans[parent] = joined(own, around);
         }
     }
-    let bodies: Vec<(usize, BTreeSet<usize>)> = latches
-        .iter()
-        .map(|(&head, latches)| (head, body(head, latches, &before)))
-        .collect();
-    let mut found: Vec<CodeLoop> = bodies
-        .iter()
-        .map(|(head, body)| found(&graph, (parts, instructions), *head, body))
-        .collect();
-    let parents: Vec<Option<usize>> = (0..bodies.len())
-        .map(|number| parent(number, &bodies))
-        .collect();
-    nest(&mut found, &parents);
+    for number in (0..found.len()).rev() {
+        let outer = found[number].parent.map(|parent| found[parent].depth);
+        found[number].depth = outer.unwrap_or(0) + 1;
+    }
     in_order(found)
+}
+
+/// The first and the last instruction, by part.
+type Spans = BTreeMap<usize, (usize, usize)>;
+
+fn add_span(spans: &mut Spans, part: usize, (first, last): (usize, usize)) {
+    let own = spans.entry(part).or_insert((first, last));
+    *own = (own.0.min(first), own.1.max(last));
+}
+
+/// The smaller one is put to the larger one.
+fn joined(one: Spans, other: Spans) -> Spans {
+    let (few, mut many) = match one.len() < other.len() {
+        true => (one, other),
+        false => (other, one),
+    };
+    for (part, span) in few {
+        add_span(&mut many, part, span);
+    }
+    many
+}
+
+/// The part that an instruction is in.
+fn part_of(parts: &[ListedPart], instruction: usize) -> usize {
+    parts.partition_point(|part| part.instructions.end <= instruction)
+}
+
+fn begun(natural: &NaturalLoop, n_events: usize) -> CodeLoop {
+    CodeLoop {
+        head: 0,
+        span: (0, 0),
+        depth: 1,
+        parent: natural.parent,
+        ranges: Vec::new(),
+        n_instructions: 0,
+        counts: vec![SampleCount::default(); n_events],
+    }
+}
+
+/// A block's instructions are of a loop. Blocks come in order.
+fn add_range(own: &mut CodeLoop, instructions: &[ListedInstruction<'_>], range: Range<usize>) {
+    own.n_instructions += range.len();
+    for it in instructions.get(range.clone()).unwrap_or_default() {
+        add(&mut own.counts, &it.counts);
+    }
+    match own.ranges.last_mut() {
+        Some(last) if last.end == range.start => last.end = range.end,
+        _ => own.ranges.push(range),
+    }
+}
+
+fn add_inner(outer: &mut CodeLoop, inner: &CodeLoop) {
+    outer.n_instructions += inner.n_instructions;
+    add(&mut outer.counts, &inner.counts);
+}
+
+fn add(sums: &mut [SampleCount], counts: &[SampleCount]) {
+    for (sum, &count) in sums.iter_mut().zip(counts) {
+        sum.add(count);
+    }
 }
 
 /// Loops numbered from top to bottom, outer ones before those in them.
 fn in_order(loops: Vec<CodeLoop>) -> Vec<CodeLoop> {
     let mut order: Vec<(usize, CodeLoop)> = loops.into_iter().enumerate().collect();
-    order.sort_by_key(|(_, found)| (found.span.0, found.depth));
+    order.sort_by_key(|(_, found)| (found.span.0, found.depth, found.head));
     let mut numbers = vec![0; order.len()];
     for (number, &(before, _)) in order.iter().enumerate() {
         if let Some(known) = numbers.get_mut(before) {
@@ -74,74 +148,81 @@ fn in_order(loops: Vec<CodeLoop>) -> Vec<CodeLoop> {
     renumbered.collect()
 }
 
-/// Blocks from which a latch is reached without the head, and the head.
-fn body(head: usize, latches: &[usize], before: &[Vec<usize>]) -> BTreeSet<usize> {
-    let mut body = BTreeSet::from([head]);
-    let mut todo = latches.to_vec();
-    while let Some(block) = todo.pop() {
-        if body.insert(block) {
-            todo.extend(before.get(block).into_iter().flatten());
-        }
-    }
-    body
-}
-
-fn found(
-    graph: &FlowGraph,
-    (parts, instructions): (&[ListedPart], &[ListedInstruction]),
+/// A loop of blocks.
+struct NaturalLoop {
     head: usize,
-    body: &BTreeSet<usize>,
-) -> CodeLoop {
-    let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
-    for &block in body {
-        let own = graph.instructions(block);
-        match ranges.last_mut() {
-            Some(last) if last.end == own.start => last.end = own.end,
-            _ => ranges.push(own),
-        }
-    }
-    let n_events = instructions.first().map_or(0, |first| first.counts.len());
-    let own = ranges.iter().flat_map(|range| {
-        let range = instructions.get(range.clone());
-        range.unwrap_or_default().iter().map(|it| &it.counts[..])
-    });
-    let head = graph.instructions(head).start;
-    let part = parts.iter().find(|part| part.instructions.contains(&head));
-    let is_near = |at: &usize| part.is_some_and(|part| part.instructions.contains(at));
-    let first = ranges.iter().map(|range| range.start).find(is_near);
-    let mut ends = ranges.iter().rev().map(|range| range.end.saturating_sub(1));
-    let last = ends.find(is_near);
-    let span = (first.unwrap_or(head), last.unwrap_or(head));
-    CodeLoop {
-        head,
-        span,
-        depth: 1,
-        parent: None,
-        counts: sums(n_events, own),
-        ranges,
-    }
+    /// The loop that it is in, by number.
+    parent: Option<usize>,
 }
 
-/// The smallest other loop with this one's head in it: natural loops with different heads are nested or apart.
-fn parent(number: usize, bodies: &[(usize, BTreeSet<usize>)]) -> Option<usize> {
-    let head = bodies.get(number)?.0;
-    let others = bodies.iter().enumerate();
-    let around = others.filter(|(other, (_, body))| *other != number && body.contains(&head));
-    let smallest = around.min_by_key(|(_, (_, body))| body.len());
-    smallest.map(|(other, _)| other)
+/// Which block is in which loop.
+struct LoopForest {
+    /// Inner ones before those that they are in.
+    loops: Vec<NaturalLoop>,
+    /// The innermost loop of each block.
+    innermost: Vec<Option<usize>>,
+    /// What each block has become part of, if anything; it is its head, or leads there.
+    merged: Vec<usize>,
 }
 
-/// Tells loops what they are in, and how deep that is.
-fn nest(loops: &mut [CodeLoop], parents: &[Option<usize>]) {
-    for (number, &parent) in parents.iter().enumerate() {
-        let mut depth = 1;
-        let mut around = parent;
-        while let Some(outer) = around.filter(|_| depth <= parents.len()) {
-            depth += 1;
-            around = parents.get(outer).copied().flatten();
+impl LoopForest {
+    fn of(graph: &FlowGraph) -> Self {
+        let n = graph.successors.len();
+        let dominators = Dominators::of(graph);
+        let mut latches: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut before = vec![Vec::new(); n];
+        for (block, successors) in graph.successors.iter().enumerate() {
+            for &successor in successors {
+                before[successor].push(block);
+                // A loop must have an instruction that it is entered at.
+                if successor != graph.table() && dominators.dominates(successor, block) {
+                    latches.entry(successor).or_default().push(block);
+                }
+            }
         }
-        if let Some(own) = loops.get_mut(number) {
-            (own.parent, own.depth) = (parent, depth);
+        let mut heads: Vec<(usize, Vec<usize>)> = latches.into_iter().collect();
+        heads.sort_by_key(|&(head, _)| std::cmp::Reverse(dominators.preorder(head)));
+        let mut forest = Self {
+            loops: Vec::with_capacity(heads.len()),
+            innermost: vec![None; n],
+            merged: (0..n).collect(),
+        };
+        for (head, latches) in heads {
+            forest.add(head, latches, &before);
         }
+        forest
+    }
+
+    /// The loop of a head: blocks from which a latch is reached without it.
+    fn add(&mut self, head: usize, latches: Vec<usize>, before: &[Vec<usize>]) {
+        let number = self.loops.len();
+        self.loops.push(NaturalLoop { head, parent: None });
+        self.innermost[head] = Some(number);
+        let mut todo = latches;
+        while let Some(block) = todo.pop() {
+            let block = self.outermost(block);
+            if block == head {
+                continue;
+            }
+            self.merged[block] = head;
+            match self.innermost[block] {
+                Some(inner) => self.loops[inner].parent = Some(number),
+                None => self.innermost[block] = Some(number),
+            }
+            todo.extend(&before[block]);
+        }
+    }
+
+    /// The head of the outermost loop so far that a block is in, or itself.
+    fn outermost(&mut self, block: usize) -> usize {
+        let mut top = block;
+        while self.merged[top] != top {
+            top = self.merged[top];
+        }
+        let mut at = block;
+        while at != top {
+            at = std::mem::replace(&mut self.merged[at], top);
+        }
+        top
     }
 }

@@ -13,7 +13,7 @@ use crate::listed::ListedInstruction;
 use rprof_disassembly::Flow;
 
 /// Numbers of instructions, sorted by address.
-pub(crate) fn by_address(instructions: &[ListedInstruction]) -> Vec<usize> {
+pub(crate) fn by_address(instructions: &[ListedInstruction<'_>]) -> Vec<usize> {
     let mut places: Vec<usize> = (0..instructions.len()).collect();
     places.sort_by_key(|&at| address(instructions, at));
     places
@@ -22,7 +22,7 @@ pub(crate) fn by_address(instructions: &[ListedInstruction]) -> Vec<usize> {
 /// The number of the instruction that an address is in.
 pub(crate) fn covering(
     places: &[usize],
-    instructions: &[ListedInstruction],
+    instructions: &[ListedInstruction<'_>],
     wanted: u64,
 ) -> Option<usize> {
     let after = places.partition_point(|&at| address(instructions, at) <= wanted);
@@ -32,7 +32,7 @@ pub(crate) fn covering(
 }
 
 /// Finds the jumps that stay in the function, by instructions' starts.
-pub(crate) fn find_targets(instructions: &mut [ListedInstruction]) {
+pub(crate) fn find_targets(instructions: &mut [ListedInstruction<'_>]) {
     let places = by_address(instructions);
     let targets = instructions.iter().map(|from| {
         let (Flow::Jump(target) | Flow::Branch(target)) = from.instruction.flow else {
@@ -48,6 +48,6 @@ pub(crate) fn find_targets(instructions: &mut [ListedInstruction]) {
     }
 }
 
-fn address(instructions: &[ListedInstruction], at: usize) -> u64 {
+fn address(instructions: &[ListedInstruction<'_>], at: usize) -> u64 {
     instructions.get(at).map_or(0, |it| it.instruction.address)
 }

@@ -8,6 +8,7 @@ use crate::{
 use rprof_profile::code::ReferenceName;
 use rprof_profile::text::Fit;
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// `main` of a program with two loops, one in the other, compiled by GCC 12 with `-O1`.
 const CODE: [u8; 91] = [
@@ -36,7 +37,9 @@ fn given() -> Given {
     given
 }
 
-fn listing() -> CodeListing {
+static GIVEN: LazyLock<Given> = LazyLock::new(given);
+
+fn listing() -> CodeListing<'static> {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(
         dir.path().join("a.c"),
@@ -47,10 +50,10 @@ fn listing() -> CodeListing {
         replaced: vec![("/src/app".to_owned(), dir.path().display().to_string())],
         ..SourceSettings::default()
     };
-    given().listing_of(PercentType::LocalPeriod, settings)
+    GIVEN.listing_of(PercentType::LocalPeriod, settings)
 }
 
-fn text(listing: &CodeListing, options: &TextOptions) -> String {
+fn text(listing: &CodeListing<'_>, options: &TextOptions) -> String {
     let mut out = Vec::new();
     write_text(listing, options, &mut out).unwrap();
     String::from_utf8(out).unwrap()

@@ -62,9 +62,8 @@ fn more_jumps_than_lanes_are_said_not_to_be_drawn() {
         .collect();
     code.extend(std::iter::repeat_n(0x90, n.into()));
     code.push(0xc3);
-    let listing = Given::code(0x10, &code)
-        .counted("cycles", &[(0x10, 1)])
-        .listing();
+    let given = Given::code(0x10, &code).counted("cycles", &[(0x10, 1)]);
+    let listing = given.listing();
     assert_eq!(listing.jumps.n_lanes, crate::MAX_LANES);
     let drawn: usize = listing
         .jumps
@@ -74,4 +73,91 @@ fn more_jumps_than_lanes_are_said_not_to_be_drawn() {
         .sum();
     assert_eq!(drawn + listing.jumps.n_hidden, usize::from(n));
     assert!(listing.jumps.n_hidden > 0);
+}
+
+/// A jump of four bytes' distance, from where it ends.
+fn jump(opcode: &[u8], from: usize, to: usize) -> Vec<u8> {
+    let end = i32::try_from(from + opcode.len() + 4).unwrap();
+    let distance = i32::try_from(to).unwrap() - end;
+    [opcode, &distance.to_le_bytes()].concat()
+}
+
+const BRANCH: [u8; 2] = [0x0f, 0x85];
+const JUMP: [u8; 1] = [0xe9];
+
+/// So many that work by the square of them would not end in time.
+const MANY: usize = 100_000;
+
+#[test]
+fn very_many_nested_loops_are_all_found() {
+    // A nop each is the head of a loop; the jumps back come behind all of them, innermost first.
+    let mut code = vec![0x90; MANY];
+    for head in (0..MANY).rev() {
+        code.extend(jump(&BRANCH, code.len(), head));
+    }
+    code.push(0xc3);
+    let given = Given::code(0, &code).counted("cycles", &[(0, 1), (MANY as u64 - 1, 2)]);
+    let listing = given.listing();
+    assert_eq!(listing.loops.len(), MANY);
+    let depths = listing.loops.iter().map(|found| found.depth);
+    assert!(depths.eq(1..=MANY));
+    let samples = |number: usize| listing.loops[number].counts[0].samples;
+    assert_eq!([samples(0), samples(1), samples(MANY - 1)], [3, 2, 2]);
+    assert_eq!(listing.loops[0].n_instructions, MANY * 2);
+    let text = crate::TextOptions::default();
+    crate::write_text(&listing, &text, &mut std::io::sink()).unwrap();
+}
+
+#[test]
+fn very_many_loops_one_after_the_other_are_all_found() {
+    let mut code = Vec::new();
+    for _ in 0..MANY {
+        let head = code.len();
+        code.push(0x90);
+        code.extend(jump(&BRANCH, head + 1, head));
+    }
+    let given = Given::code(0, &code).counted("cycles", &[(0, 1)]);
+    let listing = given.listing();
+    assert_eq!(listing.loops.len(), MANY);
+    assert!(listing.loops.iter().all(|found| found.depth == 1));
+}
+
+#[test]
+fn very_many_jumps_through_tables_share_their_cases() {
+    // head: as many jumps as cases, each case jumps back to the head.
+    let mut code = vec![0x90];
+    for _ in 0..MANY {
+        // jmp *%rax
+        code.extend([0xff, 0xe0]);
+        code.extend(jump(&JUMP, code.len(), 0));
+    }
+    let given = Given::code(0, &code).counted("cycles", &[(1, 1), (3, 2)]);
+    let listing = given.listing();
+    assert_eq!(listing.loops.len(), 1);
+    assert_eq!(listing.loops[0].counts[0].samples, 3);
+    assert_eq!(listing.loops[0].n_instructions, 1 + 2 * MANY);
+}
+
+#[test]
+fn a_table_that_is_jumped_through_again_and_again_is_no_loop() {
+    // jmp *%rax; case: nop; jmp *%rax; case: nop; jmp *%rax
+    let code = [0xff, 0xe0, 0x90, 0x90, 0xff, 0xe0, 0x0c, 0x01, 0xff, 0xe0];
+    let given = Given::code(0x10, &code).counted("cycles", &[(0x12, 1)]);
+    assert!(loops(&given).is_empty());
+}
+
+#[test]
+fn very_many_ways_into_what_is_no_loop_are_gone_through_once() {
+    // Branches into each other's middle: nothing dominates, and walks up the tree would be long.
+    let len = MANY / 4;
+    let at = |number: usize| number * 6;
+    let mut code = Vec::new();
+    for number in 0..len {
+        code.extend(jump(&BRANCH, at(number), at((number * 7919 + 13) % len)));
+    }
+    code.push(0xc3);
+    let given = Given::code(0, &code).counted("cycles", &[(0, 1)]);
+    let listing = given.listing();
+    let all: usize = listing.loops.iter().map(|found| found.ranges.len()).sum();
+    assert!(all <= len);
 }

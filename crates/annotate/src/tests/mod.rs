@@ -83,11 +83,11 @@ impl Given {
         self
     }
 
-    fn listing(&self) -> CodeListing {
+    fn listing(&self) -> CodeListing<'_> {
         self.listing_of(PercentType::LocalPeriod, SourceSettings::default())
     }
 
-    fn listing_of(&self, percent_type: PercentType, settings: SourceSettings) -> CodeListing {
+    fn listing_of(&self, percent_type: PercentType, settings: SourceSettings) -> CodeListing<'_> {
         let given = Disassembled {
             code: &self.code,
             instructions: &self.instructions,

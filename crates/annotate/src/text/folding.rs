@@ -9,7 +9,7 @@ use std::ops::Range;
 const LEAST: usize = 3;
 
 /// Ranges of instructions that are left out, ascending; none goes over a part's end.
-pub(crate) fn folded(listing: &CodeListing, folding: Folding) -> Vec<Range<usize>> {
+pub(crate) fn folded(listing: &CodeListing<'_>, folding: Folding) -> Vec<Range<usize>> {
     let around = match folding {
         Folding::Off => return Vec::new(),
         Folding::Automatic if listing.instructions.len() <= Folding::MANY => return Vec::new(),
@@ -37,7 +37,7 @@ fn push(ranges: &mut Vec<Range<usize>>, range: Range<usize>) {
     }
 }
 
-fn has_samples(listing: &CodeListing, at: usize) -> bool {
+fn has_samples(listing: &CodeListing<'_>, at: usize) -> bool {
     let counts = listing.instructions.get(at).map(|it| &it.counts[..]);
     let mut counts = counts.unwrap_or_default().iter();
     counts.any(|&count| count != SampleCount::default())

@@ -21,6 +21,8 @@ pub struct TextOptions {
     pub by: By,
     /// What jumps are drawn with.
     pub drawing: Drawing,
+    /// What stands in the columns of events.
+    pub cells: Cells,
     /// What is left out of what has no samples.
     pub folding: Folding,
     /// Whether instructions have their bytes beside them.
@@ -38,6 +40,7 @@ impl Default for TextOptions {
         Self {
             by: By::Instructions,
             drawing: Drawing::Ascii,
+            cells: Cells::Percent,
             folding: Folding::Automatic,
             has_bytes: false,
             has_summary: true,
@@ -71,6 +74,37 @@ pub enum Drawing {
     Boxes,
 }
 
+/// What stands in the columns of events, in code and tables; perf's choices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Cells {
+    /// Percentages.
+    #[default]
+    Percent,
+    /// Numbers of samples.
+    Samples,
+    /// Weights: what samples stand for.
+    Weight,
+}
+
+impl Cells {
+    /// Columns of one, as perf has them.
+    fn width(self) -> usize {
+        match self {
+            Self::Percent | Self::Samples => 8,
+            Self::Weight => 12,
+        }
+    }
+
+    /// The name of a column.
+    fn title(self) -> &'static str {
+        match self {
+            Self::Percent => "Percent",
+            Self::Samples => "Samples",
+            Self::Weight => "Period",
+        }
+    }
+}
+
 /// What is left out of instructions without samples; how many are is said in their place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Folding {
@@ -95,7 +129,7 @@ impl Folding {
 /// # Errors
 /// The writer's.
 pub fn write_text(
-    listing: &CodeListing,
+    listing: &CodeListing<'_>,
     options: &TextOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -112,7 +146,7 @@ pub fn write_text(
 
 /// Writes the code only.
 pub(crate) fn write_text_code(
-    listing: &CodeListing,
+    listing: &CodeListing<'_>,
     options: &TextOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -120,7 +154,7 @@ pub(crate) fn write_text_code(
 }
 
 /// What stands above a function: what was counted, and what is to be known of it.
-pub(crate) fn heading(listing: &CodeListing) -> Vec<String> {
+pub(crate) fn heading(listing: &CodeListing<'_>) -> Vec<String> {
     let (name, image) = (printable(&listing.name), printable(&listing.image));
     let mut lines = vec![format!("{name} in {image}")];
     for (number, event) in listing.events.iter().enumerate() {
@@ -155,16 +189,13 @@ pub(crate) fn heading(listing: &CodeListing) -> Vec<String> {
 /// What all lines of a listing share.
 #[derive(Debug)]
 pub(crate) struct Page<'l> {
-    pub(crate) listing: &'l CodeListing,
+    pub(crate) listing: &'l CodeListing<'l>,
     options: &'l TextOptions,
     names: ShortNames,
 }
 
 impl<'l> Page<'l> {
-    /// Columns of a percentage, as perf has them.
-    const PERCENT: usize = 8;
-
-    fn of(listing: &'l CodeListing, options: &'l TextOptions) -> Self {
+    fn of(listing: &'l CodeListing<'l>, options: &'l TextOptions) -> Self {
         Self {
             listing,
             options,
@@ -181,7 +212,7 @@ impl<'l> Page<'l> {
 
     /// Columns before a row's text.
     fn shares_width(&self) -> usize {
-        self.listing.events.len() * Self::PERCENT + 3
+        self.listing.events.len() * self.options.cells.width() + 3
     }
 
     fn separator(&self) -> &'static str {
@@ -191,16 +222,23 @@ impl<'l> Page<'l> {
         }
     }
 
-    /// Percentages of counts, in their columns; nothing where nothing was counted.
+    /// Counts in their columns; nothing where nothing was counted.
     fn shares(&self, counts: &[SampleCount]) -> String {
         let events = 0..self.listing.events.len();
+        let columns = self.options.cells.width();
         let cells = events.map(|event| {
             let count = counts.get(event).copied().unwrap_or_default();
             if count == SampleCount::default() {
-                return " ".repeat(Self::PERCENT);
+                return " ".repeat(columns);
             }
             let share = self.listing.share(event, count);
-            let cell = at_right(&share.to_string(), Self::PERCENT);
+            let cell = match self.options.cells {
+                Cells::Percent => share.to_string(),
+                Cells::Samples => count.samples.to_string(),
+                Cells::Weight => count.weight.to_string(),
+            };
+            // A number that fills its column would touch the one before it.
+            let cell = at_right(&format!(" {cell}"), columns);
             match self.options.colors {
                 true => colored(&cell, share),
                 false => cell,
@@ -235,10 +273,11 @@ impl<'l> Page<'l> {
         let n_events = self.listing.events.len();
         let cells = (1..=n_events).map(|number| {
             let name = match n_events {
-                1 => "Percent".to_owned(),
-                _ => format!("% ({number})"),
+                1 => self.options.cells.title().to_owned(),
+                _ if self.options.cells == Cells::Percent => format!("% ({number})"),
+                _ => format!("({number})"),
             };
-            at_right(&name, Self::PERCENT)
+            at_right(&name, self.options.cells.width())
         });
         let cells: String = cells.collect();
         writeln!(out, "{cells}{}{what}", self.separator())
@@ -246,7 +285,7 @@ impl<'l> Page<'l> {
 }
 
 /// Percentages of counts, by event.
-pub(crate) fn words(listing: &CodeListing, counts: &[SampleCount]) -> String {
+pub(crate) fn words(listing: &CodeListing<'_>, counts: &[SampleCount]) -> String {
     let shares = counts.iter().enumerate();
     let shares = shares.map(|(event, &count)| format!("{}%", listing.share(event, count)));
     shares.collect::<Vec<_>>().join(", ")

@@ -107,7 +107,7 @@ impl Page<'_> {
 
     fn write_instruction(
         &self,
-        listed: &ListedInstruction,
+        listed: &ListedInstruction<'_>,
         at: usize,
         columns: &Columns<'_>,
         out: &mut dyn Write,
@@ -163,11 +163,7 @@ impl Page<'_> {
                 let found = listing.loops.get(number)?;
                 let outer = found.parent.map(|outer| format!(" in loop {}", outer + 1));
                 let outer = outer.unwrap_or_default();
-                let n = found
-                    .ranges
-                    .iter()
-                    .map(ExactSizeIterator::len)
-                    .sum::<usize>();
+                let n = found.n_instructions;
                 let n = Counted::new(n as u64, "instruction", "instructions");
                 let shares = self.shares_in_words(&found.counts);
                 let head = listing.instructions.get(found.head)?.instruction.address;

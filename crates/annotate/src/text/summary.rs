@@ -1,6 +1,6 @@
 //! The hottest functions and lines above the code; lines alone.
 
-use super::Page;
+use super::{By, Page};
 use crate::places::{FileLine, Places};
 use rprof_base::Counted;
 use rprof_profile::SampleCount;
@@ -80,6 +80,9 @@ impl Page<'_> {
                 Some((found.counts.clone(), format!("{function}{inlined}")))
             });
             self.write_table("Functions", &rows.collect::<Vec<_>>(), out)?;
+        }
+        if self.options.by == By::InstructionsOnly {
+            return Ok(());
         }
         let all = places.lines.iter().map(|it| &it.counts[..]);
         let rows = hottest(all.enumerate()).into_iter().filter_map(|number| {

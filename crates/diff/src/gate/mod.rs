@@ -222,11 +222,20 @@ fn sum_of(
     name: &str,
     with_children: bool,
 ) -> Result<Counts, String> {
-    if with_children && !event.has_stacks {
+    if with_children && !event.has_children {
         return Err("the recordings have no stacks: sym:NAME is of own samples".to_owned());
     }
     let rows = event.rows.iter().zip(&names);
-    let found = rows.filter(|(_, cell)| is_called(cell, name));
+    let found: Vec<_> = rows.filter(|(_, cell)| is_called(cell, name)).collect();
+    if with_children && found.len() > 1 {
+        // Both may be in one stack, whose samples a sum would have twice.
+        let cells: Vec<&str> = found.iter().map(|(_, cell)| cell.as_str()).collect();
+        return Err(format!(
+            "'{name}' is several functions; name one of them: {}",
+            cells.join(", ")
+        ));
+    }
+    let found = found.into_iter();
     let found: Vec<&Counts> = found
         .map(|(row, _)| match with_children {
             true => &row.children,

@@ -12,20 +12,42 @@ pub(crate) fn two_sided(t: f64, degrees: f64) -> f64 {
     }
 }
 
-/// The value beyond which both sides together have this probability.
+/// The value beyond which both sides together have this probability: by false position, with halved weights of an end
+/// that stays (Dowell, Jarratt, BIT 11, 1971).
 pub(crate) fn critical(probability: f64, degrees: f64) -> f64 {
+    // Logarithms are nearly straight.
+    let beyond = |t: f64| (two_sided(t, degrees) / probability).ln();
     let (mut low, mut high) = (0.0, 1.0);
     while two_sided(high, degrees) > probability && high < 1e12 {
-        high *= 2.0;
+        (low, high) = (high, high * 2.0);
     }
-    for _ in 0..80 {
-        let middle = f64::midpoint(low, high);
-        match two_sided(middle, degrees) > probability {
-            true => low = middle,
-            false => high = middle,
+    let (mut at_low, mut at_high) = (beyond(low), beyond(high));
+    let mut stayed = Stayed::Neither;
+    for _ in 0..100 {
+        let middle = (low * at_high - high * at_low) / (at_high - at_low);
+        let value = beyond(middle);
+        if !middle.is_finite() || value.abs() < 1e-12 || high - low < 1e-12 * high {
+            return middle;
+        }
+        if value > 0.0 {
+            (low, at_low) = (middle, value);
+            at_high *= if stayed == Stayed::High { 0.5 } else { 1.0 };
+            stayed = Stayed::High;
+        } else {
+            (high, at_high) = (middle, value);
+            at_low *= if stayed == Stayed::Low { 0.5 } else { 1.0 };
+            stayed = Stayed::Low;
         }
     }
     f64::midpoint(low, high)
+}
+
+/// Which end was the same in the step before.
+#[derive(PartialEq)]
+enum Stayed {
+    Neither,
+    Low,
+    High,
 }
 
 /// Lanczos: J. SIAM Numer. Anal. Ser. B 1, 1964; with g = 5.
@@ -102,6 +124,16 @@ mod tests {
             let found = critical(probability, degrees);
             assert!((found - value).abs() < 0.001, "{found} {value}");
             assert!((two_sided(found, degrees) - probability).abs() < 1e-9);
+        }
+        for degrees in [1.0, 1.5, 3.0, 31.0, 1e5] {
+            for exponent in 1..11 {
+                let probability = 0.1_f64.powi(exponent);
+                let found = two_sided(critical(probability, degrees), degrees);
+                assert!(
+                    (found / probability - 1.0).abs() < 1e-6,
+                    "{degrees} {probability}: {found}"
+                );
+            }
         }
     }
 

@@ -1,11 +1,12 @@
 //! Functions of two sides that are one.
 
-use super::SideFunctions;
 use super::classes::Sides;
 use super::images::ImageMatch;
 use super::keys::{ClassKey, FunctionKey, FunctionNames, Steps};
-use crate::{FrameId, Level};
+use super::{Side, SideFunctions};
+use crate::{FrameId, Level, StrId};
 use foldhash::fast::RandomState;
+use foldhash::{HashMap, HashSet};
 use rprof_base::Interner;
 use rprof_untrusted::Untrusted;
 
@@ -39,6 +40,8 @@ pub struct MatchedFunction {
     pub sides: Sides,
     /// By what.
     pub by: MatchedBy,
+    /// Whether both sides have it, and neither has a name of it that the other has.
+    pub is_renamed: bool,
     /// Tells images of one name apart.
     image_class: u32,
 }
@@ -62,13 +65,14 @@ impl MatchedFunction {
 /// A function is matched by the first of these that gives it a partner on the other side: its name; its name without
 /// hashes and suffixes, where the sides do not have the same parts of it; its name in the source, with all that are
 /// left of that name. Its image must be the same, or be likely so: of one build id, one name, or one name without
-/// version. What finds no partner is alone, under its own name. Neither the order of the sides nor that of functions
+/// version; if one program that was recorded is left on each side, it is the same. What finds no partner is alone, under its own name. Neither the order of the sides nor that of functions
 /// plays a part. Nothing is left out, so sums over classes are sums over functions.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionMatch {
     functions: Vec<MatchedFunction>,
     /// By recording and number of the frame.
     numbers: Vec<Vec<u32>>,
+    renamed_program: Option<(String, String)>,
 }
 
 impl FunctionMatch {
@@ -77,7 +81,8 @@ impl FunctionMatch {
         let images = ImageMatch::of(recordings);
         let mut names = FunctionNames::default();
         let keys = recordings.iter();
-        let keys: Vec<_> = keys.map(|one| names.keys(one, &images)).collect();
+        let mut keys: Vec<_> = keys.map(|one| names.keys(one, &images)).collect();
+        names.join_parts(&mut keys);
         let sides = recordings.iter().map(|one| one.side).zip(&keys);
         let steps = Steps::of(|| {
             let sides = sides.clone();
@@ -86,6 +91,7 @@ impl FunctionMatch {
         let mut functions: Interner<u32, MatchedFunction, RandomState, ClassKey> =
             Interner::default();
         let mut numbers = Vec::with_capacity(recordings.len());
+        let mut kept = KeptNames::default();
         for (recording, keys) in recordings.iter().zip(&keys) {
             let number = |(id, key): (FrameId, &FunctionKey)| {
                 let class = steps.class(key);
@@ -98,6 +104,7 @@ impl FunctionMatch {
                     is_jit: false,
                     sides: Sides::default(),
                     by: class.by,
+                    is_renamed: false,
                     image_class: class.image,
                 });
                 if let Some(function) = functions.get_mut(number) {
@@ -105,12 +112,22 @@ impl FunctionMatch {
                     function.sides.add(recording.side);
                     function.is_inlined &= frame.is_inlined;
                     function.is_jit |= frame.is_jit;
+                    kept.add(number, recording.side, key);
                 }
                 number
             };
             numbers.push(recording.frames.ids().zip(keys).map(number).collect());
         }
-        Self::in_order(functions, numbers)
+        kept.finish(&mut functions);
+        Self {
+            renamed_program: images.renamed,
+            ..Self::in_order(functions, numbers)
+        }
+    }
+
+    /// What the recorded program was called before and after, where by nothing but that it was recorded it is the same.
+    pub fn renamed_program(&self) -> Option<&(String, String)> {
+        self.renamed_program.as_ref()
     }
 
     /// All functions, in the order of their labels.
@@ -140,7 +157,35 @@ impl FunctionMatch {
             *number = places[*number as usize];
         }
         let functions = order.into_iter().map(|(_, function)| function).collect();
-        Self { functions, numbers }
+        Self {
+            functions,
+            numbers,
+            renamed_program: None,
+        }
+    }
+}
+
+/// The sides of each name of the functions that are matched by something else than their names.
+#[derive(Debug, Default)]
+struct KeptNames(HashMap<(u32, StrId), Sides>);
+
+impl KeptNames {
+    fn add(&mut self, function: u32, side: Side, key: &FunctionKey) {
+        if let Some(name) = key.full_name() {
+            self.0.entry((function, name)).or_default().add(side);
+        }
+    }
+
+    fn finish(self, functions: &mut Interner<u32, MatchedFunction, RandomState, ClassKey>) {
+        let kept = self.0.into_iter().filter(|(_, sides)| sides.are_both());
+        let kept: HashSet<u32> = kept.map(|((function, _), _)| function).collect();
+        for number in 0..u32::try_from(functions.len()).unwrap_or(u32::MAX) {
+            if let Some(function) = functions.get_mut(number) {
+                function.is_renamed = function.by != MatchedBy::Name
+                    && function.sides.are_both()
+                    && !kept.contains(&number);
+            }
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Images of two sides that are one: by build id, by name, by name without version.
+//! Images of two sides that are one: by build id, by name, by name without version, and the program that was recorded.
 
 use super::classes::{Sides, shared};
 use super::{Side, SideFunctions};
@@ -79,6 +79,8 @@ struct ImageClass {
 pub(super) struct ImageMatch {
     classes: Vec<ImageClass>,
     of: HashMap<(Side, String), u32>,
+    /// A program that has other names before and after, and by nothing else was found to be the same.
+    pub(super) renamed: Option<(String, String)>,
 }
 
 impl ImageMatch {
@@ -91,13 +93,22 @@ impl ImageMatch {
         images.by_build();
         images.by_key(|image| Some(image.name.to_owned()));
         images.by_key(|image| Some(unversioned(image.name).into_owned()));
-        images.finish()
+        let renamed = images.by_program(recordings);
+        Self {
+            renamed,
+            ..images.finish()
+        }
     }
 
     /// What the images of a class are called.
     pub(super) fn name(&self, class: u32) -> &str {
         let class = self.classes.get(class as usize);
         class.map_or("[unknown]", |class| &class.name)
+    }
+
+    /// Whether a class is code that was made while programs ran.
+    pub(super) fn is_jit(&self, class: u32) -> bool {
+        self.name(class) == JIT
     }
 
     /// Whether addresses mean the same in all images of a class.
@@ -212,6 +223,32 @@ impl Classing<'_> {
             };
             self.images[number].class = Some(class);
         }
+    }
+
+    /// If one program of each side is left, it is the one that was recorded, under another name.
+    fn by_program(&mut self, recordings: &[SideFunctions<'_>]) -> Option<(String, String)> {
+        let left = |side: Side| {
+            let programs = self.images.iter().filter(|image| {
+                let mut recorded = recordings.iter().filter(|one| one.side == side);
+                image.side == side
+                    && image.class.is_none()
+                    && recorded.any(|one| one.is_program(image.name))
+            });
+            let names: Vec<&str> = programs.map(|image| image.name).collect();
+            match names[..] {
+                [one] => Some(one.to_owned()),
+                _ => None,
+            }
+        };
+        let (before, after) = (left(Side::Before)?, left(Side::After)?);
+        self.by_key(|image| {
+            let name = match image.side {
+                Side::Before => &before,
+                Side::After => &after,
+            };
+            (image.name == name).then_some(())
+        });
+        Some((before, after))
     }
 
     /// Those that are left are alone.

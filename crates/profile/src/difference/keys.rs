@@ -3,7 +3,7 @@
 use super::classes::{Sides, shared};
 use super::functions::MatchedBy;
 use super::images::ImageMatch;
-use super::{Side, SideFunctions, source_name, stable_name};
+use super::{Side, SideFunctions, jit_name, source_name, stable_name, whole_name};
 use crate::{FrameInfo, Level, StrId, Strings};
 use foldhash::{HashMap, HashSet};
 use rprof_untrusted::Untrusted;
@@ -15,6 +15,16 @@ pub(super) struct FunctionKey {
     image: u32,
     level: Level,
     name: NameKey,
+}
+
+impl FunctionKey {
+    /// Number of its name, as it was recorded.
+    pub(super) fn full_name(&self) -> Option<StrId> {
+        match self.name {
+            NameKey::Name(forms) => Some(forms.name),
+            NameKey::Start(_) | NameKey::Image => None,
+        }
+    }
 }
 
 /// What it is called.
@@ -34,6 +44,8 @@ struct NameForms {
     name: StrId,
     stable: StrId,
     source: StrId,
+    /// The stable name of the function that it is a part of, if there is one.
+    whole: Option<StrId>,
 }
 
 /// Functions that are one.
@@ -73,7 +85,7 @@ impl FunctionNames {
             frames, strings, ..
         } = recording;
         let mut classes: HashMap<StrId, u32> = HashMap::default();
-        let mut forms: HashMap<StrId, NameForms> = HashMap::default();
+        let mut forms: HashMap<(StrId, bool), NameForms> = HashMap::default();
         let key = |id| {
             let FrameInfo {
                 name,
@@ -81,17 +93,19 @@ impl FunctionNames {
                 start,
                 level,
                 is_fde,
+                is_jit,
                 ..
             } = *frames.of(id);
             let image = *classes
                 .entry(image)
                 .or_insert_with(|| images.class(recording.side, strings.of(image).into_raw()));
             let start = start.filter(|_| is_fde && images.is_one_build(image));
+            let is_jit = is_jit || images.is_jit(image);
             let name = match (name, start) {
                 (Some(name), _) => NameKey::Name(
                     *forms
-                        .entry(name)
-                        .or_insert_with(|| self.forms(strings.of(name).into_raw())),
+                        .entry((name, is_jit))
+                        .or_insert_with(|| self.forms(strings.of(name).into_raw(), is_jit)),
                 ),
                 (None, Some(start)) => NameKey::Start(start),
                 (None, None) => NameKey::Image,
@@ -101,11 +115,40 @@ impl FunctionNames {
         frames.ids().map(key).collect()
     }
 
-    fn forms(&mut self, name: &str) -> NameForms {
+    fn forms(&mut self, name: &str, is_jit: bool) -> NameForms {
+        let (stable, whole) = match is_jit {
+            true => (jit_name(name), None),
+            false => {
+                let stable = stable_name(name);
+                let whole = whole_name(&stable).map(|whole| self.0.intern(&whole));
+                (stable, whole)
+            }
+        };
         NameForms {
             name: self.0.intern(name),
-            stable: self.0.intern(&stable_name(name)),
-            source: self.0.intern(&source_name(name)),
+            source: self.0.intern(&source_name(&stable)),
+            stable: self.0.intern(&stable),
+            whole,
+        }
+    }
+
+    /// Makes parts of functions (`f.cold`) one with these, where their image has them on either side.
+    pub(super) fn join_parts(&mut self, recordings: &mut [Vec<FunctionKey>]) {
+        let all = recordings.iter().flatten();
+        let known = all.filter_map(|key| match key.name {
+            NameKey::Name(forms) => Some((key.image, forms.stable)),
+            _ => None,
+        });
+        let known: HashSet<(u32, StrId)> = known.collect();
+        for key in recordings.iter_mut().flatten() {
+            if let NameKey::Name(forms) = &mut key.name
+                && let Some(whole) = forms.whole.take()
+                && known.contains(&(key.image, whole))
+            {
+                let source = source_name(self.0.of(whole).into_raw()).into_owned();
+                forms.stable = whole;
+                forms.source = self.0.intern(&source);
+            }
         }
     }
 

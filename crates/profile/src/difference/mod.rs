@@ -5,6 +5,7 @@ mod functions;
 mod images;
 mod keys;
 mod names;
+mod programs;
 mod scaled;
 mod tree;
 
@@ -13,7 +14,9 @@ use crate::{Frames, StrId, Strings};
 pub use classes::Sides;
 pub use functions::{FunctionMatch, MatchedBy, MatchedFunction};
 pub use images::unversioned;
-pub use names::{source_name, stable_name};
+pub(crate) use names::family_name;
+pub use names::{jit_name, source_name, stable_name, whole_name};
+pub use programs::program_names;
 pub use scaled::{ScaledPair, Scaling};
 pub use tree::{BothCounts, DifferentialNode, DifferentialTree, SideStacks};
 
@@ -37,4 +40,6 @@ pub struct SideFunctions<'a> {
     pub strings: &'a Strings,
     /// Its images: the short name that frames have, and the build id where it is known.
     pub images: &'a [(StrId, Option<String>)],
+    /// What its programs may be called ([`program_names`]).
+    pub programs: &'a [String],
 }

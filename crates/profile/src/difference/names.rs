@@ -4,7 +4,8 @@ use rprof_base::without_type_arguments;
 use std::borrow::Cow;
 
 /// A name without what a compiler or linker made up: hashes, and the suffixes of copies and parts of functions
-/// (`.isra.0`, `.cold`). What it names are parts of one function.
+/// (`.isra.0`). What it names are parts of one function. Of code that was made while the program ran it is
+/// [`jit_name`]: no such suffixes are there, and methods may be called as these are.
 pub fn stable_name(name: &str) -> Cow<'_, str> {
     let short = without_suffixes(name);
     match without_inner_marks(short) {
@@ -16,14 +17,29 @@ pub fn stable_name(name: &str) -> Cow<'_, str> {
     }
 }
 
+/// The name of a function of which this may be a part (`f` of `f.cold`). It is one only if its image has such a
+/// function: methods are called so, too.
+pub fn whole_name(name: &str) -> Option<Cow<'_, str>> {
+    let whole = PARTS.iter().find_map(|part| name.strip_suffix(part))?;
+    (!whole.is_empty()).then(|| stable_name(whole))
+}
+
+/// The name of a function that was compiled while the program ran, without how it was compiled.
+pub fn jit_name(name: &str) -> Cow<'_, str> {
+    let short = jit_tier(name).unwrap_or(name);
+    match without_v8_tier(short) {
+        Some(other) => Cow::Owned(other),
+        None => Cow::Borrowed(short),
+    }
+}
+
 /// A stable name without what changes when the source around it does: type arguments, and the numbers of lambdas and
 /// of nameless types. It names functions that are likely the same where no other name is.
-pub fn source_name(name: &str) -> Cow<'_, str> {
-    let stable = stable_name(name);
+pub fn source_name(stable: &str) -> Cow<'_, str> {
     if !stable.contains(['<', '{', '$', '\'', '.', '[']) {
-        return stable;
+        return Cow::Borrowed(stable);
     }
-    let mut text = without_type_arguments(&stable);
+    let mut text = without_type_arguments(stable);
     if let Some(at) = text.find("[go.shape.").filter(|_| text.contains(']')) {
         let end = text.rfind(']').unwrap_or(at);
         text.replace_range(at + 1..end.max(at + 1), "...");
@@ -48,6 +64,14 @@ pub fn source_name(name: &str) -> Cow<'_, str> {
     }
 }
 
+/// What all names have in common that may name one function in two recordings, by any of these.
+pub(crate) fn family_name(name: &str) -> String {
+    let stable = stable_name(name);
+    let whole = whole_name(&stable).map(Cow::into_owned);
+    let whole = whole.unwrap_or_else(|| stable.into_owned());
+    source_name(&whole).into_owned()
+}
+
 /// What numbers of nameless things stand behind: clang's, LLVM's, Go's and Java's words.
 const NUMBERED: [&str; 7] = [
     "$_",
@@ -59,8 +83,8 @@ const NUMBERED: [&str; 7] = [
     "$$Lambda$",
 ];
 
-/// Suffixes that numbers may follow, of GCC, LLVM and Go.
-const SUFFIXES: [&str; 22] = [
+/// Suffixes of GCC and LLVM that a number follows: without it, a method may be called so.
+const NUMBERED_SUFFIXES: [&str; 14] = [
     ".llvm",
     ".isra",
     ".constprop",
@@ -72,18 +96,23 @@ const SUFFIXES: [&str; 22] = [
     ".lto_priv",
     ".specialized",
     ".__uniq",
-    ".localalias",
     ".clone",
     ".simdclone",
     ".extracted",
-    ".startup",
-    ".exit",
+];
+
+/// Suffixes of GCC, LLVM and Go that no number follows, and that nothing else is called.
+const PLAIN_SUFFIXES: [&str; 6] = [
+    ".localalias",
     ".cfi",
     ".cfi_jt",
     ".abi0",
     ".abiinternal",
     "\u{b7}f",
 ];
+
+/// Suffixes of parts of functions that have no number, and that methods may be called.
+const PARTS: [&str; 5] = [".cold", ".warm", ".hot", ".unlikely", ".extracted"];
 
 fn without_suffixes(mut name: &str) -> &str {
     while let Some(shorter) = without_suffix(name) {
@@ -106,17 +135,16 @@ fn without_suffix(name: &str) -> Option<&str> {
     (!shorter.is_empty()).then_some(shorter)
 }
 
-/// `f.isra.0`, `f.cold`.
+/// `f.isra.0`, `f.localalias`.
 fn dotted(name: &str) -> Option<&str> {
-    let word_end = match name.rsplit_once('.') {
-        Some((word, number)) if !number.is_empty() && is_number(number) => word,
-        _ => name,
-    };
-    let suffix = SUFFIXES
-        .iter()
-        .find_map(|suffix| word_end.strip_suffix(suffix));
-    // An LLVM hash may be followed by words, and a unique name has a number of its own.
-    suffix.or_else(|| name.strip_suffix(".llvm"))
+    let numbered = name.rsplit_once('.').and_then(|(word, number)| {
+        let is_numbered = !number.is_empty() && is_number(number);
+        let mut suffixes = NUMBERED_SUFFIXES.iter().chain([&".localalias"]);
+        let found = suffixes.find_map(|suffix| word.strip_suffix(suffix));
+        found.filter(|_| is_numbered)
+    });
+    let mut plain = PLAIN_SUFFIXES.iter();
+    numbered.or_else(|| plain.find_map(|suffix| name.strip_suffix(suffix)))
 }
 
 fn is_number(text: &str) -> bool {
@@ -169,15 +197,19 @@ fn is_hex(text: &str) -> bool {
 /// How V8 marks by what a function was compiled.
 const V8_TIERS: [char; 4] = ['*', '~', '^', '+'];
 
-/// Without the disambiguators of Rust's crates (`core[5e1c30d4d8bd1f8e]::fmt`) and V8's marks of how a function was
-/// compiled (`JS:*f`); `None` where there are none.
+/// Without V8's marks of how a function was compiled (`JS:*f`); `None` where there are none.
+fn without_v8_tier(name: &str) -> Option<String> {
+    let (kind, rest) = name.split_once(':')?;
+    let is_v8 = matches!(kind, "JS" | "LazyCompile" | "Function" | "Script" | "Eval");
+    let bare = rest.trim_start_matches(V8_TIERS);
+    (is_v8 && bare.len() < rest.len()).then(|| format!("{kind}:{bare}"))
+}
+
+/// Without V8's marks, or the disambiguators of Rust's crates (`core[5e1c30d4d8bd1f8e]::fmt`); `None` where there are
+/// none.
 fn without_inner_marks(name: &str) -> Option<String> {
-    if let Some((kind, rest)) = name.split_once(':')
-        && matches!(kind, "JS" | "LazyCompile" | "Function" | "Script" | "Eval")
-        && rest.starts_with(V8_TIERS)
-    {
-        let rest = rest.trim_start_matches(V8_TIERS);
-        return Some(format!("{kind}:{rest}"));
+    if let Some(bare) = without_v8_tier(name) {
+        return Some(bare);
     }
     let mut out = String::new();
     let mut rest = name;

@@ -1,8 +1,8 @@
 //! The trees of two profiles as one.
 
-use super::{FunctionMatch, MatchedFunction, Side, SideFunctions};
+use super::{FunctionMatch, MatchedFunction, Side, SideFunctions, program_names};
 use crate::view::{FirstFrame, ThreadNames, nameless_label, safe, thread_labels, thread_names};
-use crate::{EventProfile, FrameId, Profile, SampleCount, StrId, Tree};
+use crate::{EventProfile, FrameId, Profile, SampleCount, Tree};
 use std::collections::BTreeSet;
 
 /// What was counted on both sides.
@@ -64,6 +64,7 @@ pub struct DifferentialTree {
     labels: Vec<String>,
     /// Parents before their children, siblings in the order of their labels, each followed by all below it.
     nodes: Vec<DifferentialNode>,
+    renamed_program: Option<(String, String)>,
 }
 
 /// An event of a profile.
@@ -73,8 +74,6 @@ pub struct SideStacks<'a> {
     pub profile: &'a Profile,
     /// Its event.
     pub event: &'a EventProfile,
-    /// The images of its recording, with build ids where these are known.
-    pub images: &'a [(StrId, Option<String>)],
 }
 
 impl DifferentialTree {
@@ -102,7 +101,13 @@ impl DifferentialTree {
         Self {
             labels: names.labels,
             nodes,
+            renamed_program: names.renamed_program,
         }
+    }
+
+    /// What the recorded program was called before and after ([`FunctionMatch::renamed_program`]).
+    pub fn renamed_program(&self) -> Option<&(String, String)> {
+        self.renamed_program.as_ref()
     }
 
     /// All nodes, parents first.
@@ -156,11 +161,14 @@ struct Labels {
     threads: Vec<Vec<u32>>,
     /// By side and frame: its label, and whether it is code without a name.
     functions: Vec<Vec<(u32, bool)>>,
+    renamed_program: Option<(String, String)>,
 }
 
 impl Labels {
     fn of(sides: &[(Side, SideStacks<'_>)], threads: ThreadNames) -> Self {
-        let matched = FunctionMatch::of(&sides.iter().map(side_functions).collect::<Vec<_>>());
+        let programs = sides.iter().map(programs).collect::<Vec<_>>();
+        let recordings = sides.iter().zip(&programs).map(side_functions);
+        let matched = FunctionMatch::of(&recordings.collect::<Vec<_>>());
         let functions = matched.functions().iter().map(function_label);
         let functions: Vec<String> = functions.collect();
         let threads = labels_of_threads(sides, threads);
@@ -193,16 +201,25 @@ impl Labels {
                 .collect(),
             functions: sides.iter().enumerate().map(of_frames).collect(),
             labels,
+            renamed_program: matched.renamed_program().cloned(),
         }
     }
 }
 
-fn side_functions<'a>((side, stacks): &(Side, SideStacks<'a>)) -> SideFunctions<'a> {
+fn programs((_, stacks): &(Side, SideStacks<'_>)) -> Vec<String> {
+    let threads = thread_names(stacks.profile, stacks.event);
+    program_names(&stacks.profile.about, threads.into_iter())
+}
+
+fn side_functions<'a>(
+    ((side, stacks), programs): (&(Side, SideStacks<'a>), &'a Vec<String>),
+) -> SideFunctions<'a> {
     SideFunctions {
         side: *side,
         frames: &stacks.profile.frames,
         strings: &stacks.profile.strings,
-        images: stacks.images,
+        images: &stacks.profile.images,
+        programs,
     }
 }
 

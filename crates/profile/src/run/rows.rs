@@ -1,7 +1,8 @@
 //! The rows of a run, of the tree that stacks were counted in.
 
-use super::RunRow;
-use crate::{FrameId, Frames, SampleCount, Tree};
+use super::namesakes::FoundNamesakes;
+use super::{Namesake, RunRow};
+use crate::{FrameId, Frames, SampleCount, Strings, Tree};
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
 
@@ -18,16 +19,25 @@ pub struct CountedBlocks<'a> {
     pub has_stacks: bool,
 }
 
-impl RunRow {
+/// What stacks of one event are in a run.
+#[derive(Clone, Debug, Default)]
+pub struct RunRows {
     /// A row for each function of each group, with functions that only called others; in order of these.
-    pub fn all(counted: CountedBlocks<'_>, frames: &Frames) -> Vec<Self> {
+    pub rows: Vec<RunRow>,
+    /// Which functions called others of nearly their names.
+    pub namesakes: Vec<Namesake>,
+}
+
+impl RunRows {
+    /// Of what was counted.
+    pub fn of(counted: CountedBlocks<'_>, frames: &Frames, strings: &Strings) -> Self {
         let tree = counted.tree;
         let n_blocks = counted.counts.len();
-        let mut rows: Interner<u32, Self, RandomState, (u32, FrameId)> = Interner::default();
+        let mut rows: Interner<u32, RunRow, RandomState, (u32, FrameId)> = Interner::default();
         let row_of_node = tree.nodes().iter().map(|node| {
             let group = counted.groups.get(node.group as usize).copied();
             let group = group.unwrap_or(u32::MAX);
-            rows.intern_with((group, node.frame), |&(group, frame)| Self {
+            rows.intern_with((group, node.frame), |&(group, frame)| RunRow {
                 group,
                 frame,
                 own: vec![SampleCount::default(); n_blocks],
@@ -41,9 +51,11 @@ impl RunRow {
         let mut rows = rows.into_values();
         let hosts = tree.hosts(frames);
         let mut firsts = Vec::new();
+        let mut namesakes = FoundNamesakes::default();
         if counted.has_stacks {
-            let numbers = (&*row_of_node, rows.len());
-            tree.for_each_first(&tree.child_lists(), numbers, |row, node| {
+            let tree = (tree, &tree.child_lists());
+            let rows = (&*row_of_node, &*rows);
+            namesakes = FoundNamesakes::of(tree, rows, (frames, strings), |row, node| {
                 firsts.push((row, node))
             });
         }
@@ -57,10 +69,14 @@ impl RunRow {
                 for &(row, node) in &firsts {
                     rows[row].with_children[block].add(counts[node]);
                 }
+                namesakes.add((block, n_blocks), &counts);
             }
         }
         rows.sort_unstable_by_key(|row| (row.group, row.frame));
-        rows
+        Self {
+            rows,
+            namesakes: namesakes.into_all(),
+        }
     }
 }
 
@@ -94,7 +110,7 @@ mod tests {
             groups: &[0],
             has_stacks: true,
         };
-        let rows = RunRow::all(counted, &profile.frames);
+        let RunRows { rows, .. } = RunRows::of(counted, &profile.frames, &profile.strings);
         let weights = |counts: &[SampleCount]| [counts[0].weight, counts[1].weight];
         let rows = rows.iter().map(|row| {
             let name = profile.frames.of(row.frame).name.unwrap();

@@ -42,7 +42,7 @@ impl Change {
         b: 225,
     };
 
-    /// More of it: told from blue by whoever sees no red or no green, too.
+    /// More of it: those who see no red or no green tell it from blue, too.
     const MORE: [f64; 3] = [240.0, 140.0, 20.0];
 
     /// Less of it.

@@ -19,7 +19,6 @@ fn tree<S: AsRef<str>>(before: &[(S, u64)], after: &[(S, u64)]) -> DifferentialT
     let sides = [&before, &after].map(|profile| SideStacks {
         profile,
         event: &profile.events[0],
-        images: &[],
     });
     let [before, after] = sides;
     DifferentialTree::of(before, after, FirstFrame::Outermost, ThreadNames::Pooled)

@@ -67,6 +67,11 @@ pub(crate) struct DiffArgs {
     #[arg(short = 'F', long)]
     pub(crate) formula: bool,
 
+    /// The call tree of each event, too: the share of each path before and after, what changed most first. Of one
+    /// recording a side
+    #[arg(short = 'g', long = "call-graph", conflicts_with_all = ["exact_names", "field_separator"])]
+    pub(crate) call_graph: bool,
+
     /// Only rows that both sides have
     #[arg(short = 'b', long)]
     pub(crate) baseline_only: bool,

@@ -127,6 +127,7 @@ const DIFF: &[Example] = &[
         "for each read",
     ),
     ("rprof diff old new --per event -s dso", "shares, by binary"),
+    ("rprof diff old new -g", "and what calls what"),
     (
         "rprof diff a1 a2 --fail-if total>+3% -- b1 b2",
         "a gate: exit code 1",

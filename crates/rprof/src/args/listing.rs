@@ -1,8 +1,9 @@
 //! How code is listed.
 
 use crate::screen::{Colors, fit, has_boxes};
+use crate::usage::usage;
 use clap::ValueEnum;
-use rprof_annotate::{By, Drawing, Folding, MarkdownOptions, SourceSettings, TextOptions};
+use rprof_annotate::{By, Cells, Drawing, Folding, MarkdownOptions, SourceSettings, TextOptions};
 use std::path::PathBuf;
 
 /// Where `--help` has them.
@@ -35,6 +36,14 @@ pub(crate) struct ListingArgs {
     #[arg(help_heading = OUTPUT, long, overrides_with = "asm_raw")]
     no_asm_raw: bool,
 
+    /// Numbers of samples instead of percentages in the columns
+    #[arg(help_heading = OUTPUT, short = 'n', long, overrides_with = "show_total_period")]
+    show_nr_samples: bool,
+
+    /// What samples stand for (their weight) instead of percentages in the columns
+    #[arg(help_heading = OUTPUT, long, overrides_with = "show_nr_samples")]
+    show_total_period: bool,
+
     /// Instructions without samples: only so many before and after those that have some [default: all, in functions of
     /// more than 2000 instructions 10]
     #[arg(help_heading = OUTPUT, long, value_name = "N", conflicts_with = "full")]
@@ -66,7 +75,7 @@ pub(crate) struct ListingArgs {
     )]
     stdio_color: Colors,
 
-    /// Look for source files at B instead of A, which their paths begin with
+    /// Look for source files at B instead of A, which their paths begin with; =B is for relative paths
     #[arg(help_heading = SOURCES, long, value_name = "A=B", value_parser = parse_prefix)]
     source_prefix: Vec<(String, String)>,
 
@@ -80,6 +89,48 @@ pub(crate) struct ListingArgs {
 }
 
 impl ListingArgs {
+    /// Refuses what would change nothing in the form that is asked for.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        let of_code = [
+            (self.no_source, "--no-source"),
+            (self.context.is_some(), "--context"),
+            (self.full, "--full"),
+            (self.asm_raw, "--asm-raw"),
+        ];
+        let of_text = [
+            (self.asm_raw, "--asm-raw"),
+            (self.show_nr_samples, "-n"),
+            (self.show_total_period, "--show-total-period"),
+            (self.no_summary, "--no-summary"),
+        ];
+        let of_rows = [
+            (self.by == Rows::Line, "--by line"),
+            (self.no_source, "--no-source"),
+            (self.context.is_some(), "--context"),
+            (self.full, "--full"),
+        ];
+        let given = |flags: &[(bool, &'static str)]| {
+            let found = flags.iter().find(|(is_given, _)| *is_given);
+            found.map(|&(_, flag)| flag)
+        };
+        let refused = match self.format {
+            ListingFormat::Json => given(&of_rows).or_else(|| given(&of_text)).map(|flag| {
+                format!("{flag} is for text: --format json has all instructions, lines and numbers")
+            }),
+            ListingFormat::Markdown => given(&of_text).map(|flag| {
+                format!(
+                    "{flag} is for text: --format markdown has tables and code with percentages"
+                )
+            }),
+            ListingFormat::Text => None,
+        };
+        let by_line = given(&of_code).filter(|_| self.by == Rows::Line);
+        let refused = refused.or_else(|| {
+            by_line.map(|flag| format!("{flag} is for instructions: --by line has none"))
+        });
+        refused.map_or(Ok(()), |refused| Err(usage(refused)))
+    }
+
     fn by(&self) -> By {
         match (self.by, self.no_source) {
             (Rows::Line, _) => By::Lines,
@@ -102,6 +153,11 @@ impl ListingArgs {
             drawing: match has_boxes() {
                 true => Drawing::Boxes,
                 false => Drawing::Ascii,
+            },
+            cells: match (self.show_nr_samples, self.show_total_period) {
+                (true, _) => Cells::Samples,
+                (false, true) => Cells::Weight,
+                (false, false) => Cells::Percent,
             },
             folding: self.folding(),
             has_bytes: self.asm_raw,
@@ -149,7 +205,53 @@ enum Rows {
 
 fn parse_prefix(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
-        Some((from, to)) if !from.is_empty() => Ok((from.to_owned(), to.to_owned())),
+        Some((from, to)) if !(from.is_empty() && to.is_empty()) => {
+            Ok((from.to_owned(), to.to_owned()))
+        }
         _ => Err("two paths, A=B".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Args, Command};
+    use clap::Parser;
+
+    fn said(words: &[&str]) -> String {
+        let args = Args::parse_from([&["rprof", "annotate"], words].concat());
+        let Command::Annotate(annotate) = args.command else {
+            panic!()
+        };
+        let checked = annotate.listing.check();
+        checked.map_or_else(|error| error.to_string(), |()| String::new())
+    }
+
+    #[test]
+    fn a_form_refuses_what_would_change_nothing_in_it() {
+        for words in [
+            &["--format", "json", "--context", "3"][..],
+            &["--format", "json", "-n"],
+            &["--format", "markdown", "--asm-raw"],
+            &["--by", "line", "--no-source"],
+            &["--by", "line", "--full", "--format", "markdown"],
+        ] {
+            assert!(said(words).contains(" is for "), "{words:?}");
+        }
+        for words in [
+            &["-n", "--asm-raw", "--context", "3"][..],
+            &["--by", "line", "-n"],
+            &["--format", "markdown", "--context", "3", "--no-source"],
+        ] {
+            assert_eq!(said(words), "", "{words:?}");
+        }
+    }
+
+    #[test]
+    fn an_empty_beginning_is_that_of_relative_paths() {
+        let pair = |one: &str, other: &str| Ok((one.to_owned(), other.to_owned()));
+        assert_eq!(parse_prefix("=/src"), pair("", "/src"));
+        assert_eq!(parse_prefix("/build/="), pair("/build/", ""));
+        assert!(parse_prefix("=").is_err() && parse_prefix("/src").is_err());
     }
 }

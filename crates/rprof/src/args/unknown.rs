@@ -80,6 +80,47 @@ const OF_DIFF: Tips = &[
     ),
 ];
 
+/// The same of `perf annotate`.
+const OF_ANNOTATE: Tips = &[
+    (
+        &["-l", "--print-line"],
+        "leave it out: each line has its file and number",
+    ),
+    (
+        &["-P", "--full-paths"],
+        "use --format json for whole paths: text has as much of them as tells files apart",
+    ),
+    (
+        &["-D", "--dump-raw-trace"],
+        "use rprof dump: it prints every record",
+    ),
+    (
+        &["-v", "--verbose"],
+        "leave it out: rprof symbols says where names come from",
+    ),
+    (
+        &["-m", "--modules", "--ignore-vmlinux"],
+        "leave it out: modules are found without it, and -k FILE names the vmlinux",
+    ),
+    (
+        &["--skip-missing"],
+        "leave it out: functions whose code is not there are said, and others shown",
+    ),
+    (
+        &["--tui", "--gtk"],
+        "leave it out: on a terminal a pager shows the text",
+    ),
+    (
+        &["--objdump", "--addr2line"],
+        "leave it out: code is decoded, and lines are found, without other tools",
+    ),
+    (&["--itrace"], "hardware traces are not decoded"),
+    (
+        &["--data-type", "--type-stat", "--insn-stat"],
+        "types of data are not counted",
+    ),
+];
+
 /// perf's flags, and what does the same here; where nothing does, that is said.
 const OF_RECORD: Tips = &[
     (
@@ -137,6 +178,7 @@ pub(crate) fn explained(mut error: clap::Error, command: Option<&str>) -> clap::
     let tips = match command {
         Some("report") => OF_REPORT,
         Some("diff") => OF_DIFF,
+        Some("annotate") => OF_ANNOTATE,
         _ => OF_RECORD,
     };
     if error.kind() != ErrorKind::UnknownArgument {
@@ -212,6 +254,7 @@ mod tests {
             ("record", OF_RECORD),
             ("report", OF_REPORT),
             ("diff", OF_DIFF),
+            ("annotate", OF_ANNOTATE),
         ] {
             let command = command.find_subcommand(command_name).unwrap();
             let ours: Vec<String> = command.get_arguments().flat_map(names).collect();
@@ -237,6 +280,25 @@ mod tests {
             let error = Args::try_parse_from(words).unwrap_err();
             let said = explained(error, Some("report")).to_string();
             assert!(said.contains(instead), "{said}");
+        }
+    }
+
+    #[test]
+    fn flags_of_perf_annotate_have_their_own_tips() {
+        for (flag, instead) in [
+            ("--print-line", "file and number"),
+            ("-l", "file and number"),
+            ("-P", "--format json"),
+            ("--tui", "a pager"),
+            ("--itrace", "not decoded"),
+            ("--objdump", "without other tools"),
+            ("--skip-missing", "leave it out"),
+        ] {
+            let words = ["rprof", "annotate", flag];
+            let error = Args::try_parse_from(words).unwrap_err();
+            let said = explained(error, Some("annotate")).to_string();
+            assert!(said.contains(instead), "{said}");
+            assert!(!said.contains("similar"), "{said}");
         }
     }
 }

@@ -1,11 +1,12 @@
 //! `rprof flame --against`: the recording before, and what is written of both.
 
 use super::reading::{open, read};
+use super::trees::{NamedEvent, event_called, tree_of};
 use crate::args::FlameArgs;
 use crate::{say, target};
 use anyhow::{Result, bail};
 use rprof_analysis::Options;
-use rprof_profile::difference::{DifferentialTree, SideStacks};
+use rprof_profile::difference::DifferentialTree;
 use rprof_profile::view::{Count, FirstFrame, ThreadNames};
 use rprof_profile::{EventProfile, Profile};
 use rprof_report::{DifferentialOptions, Drawn, Error, FlameOptions, write_differential};
@@ -44,28 +45,22 @@ impl Before {
     /// The event of a profile that is drawn where none was asked for: the first that has samples on both sides.
     pub(super) fn first_common(&self, after: &Profile) -> Option<usize> {
         after.events.iter().position(|event| {
-            let before = self.event(event.name.raw());
+            let before = event_called(&self.profile, event.name.raw());
             event.samples > 0 && before.is_some_and(|before| before.samples > 0)
         })
-    }
-
-    /// The event that was called so: if need be, but for its modifiers.
-    fn event(&self, name: &str) -> Option<&EventProfile> {
-        let mut events = self.profile.events.iter();
-        let exact = events.clone().find(|event| event.name.raw() == name);
-        exact.or_else(|| events.find(|event| bare(event.name.raw()) == bare(name)))
     }
 
     /// The event to compare another with.
     fn event_for(&self, after: &Profile, event: &EventProfile) -> Result<&EventProfile> {
         let path = self.path.display();
-        let Some(before) = self.event(event.name.raw()) else {
+        let Some(before) = event_called(&self.profile, event.name.raw()) else {
             let names = |profile: &Profile| {
                 let names = profile.events.iter().map(|event| event.name.to_string());
                 names.collect::<Vec<_>>().join(", ")
             };
             let common = after.events.iter();
-            let common = common.filter(|event| self.event(event.name.raw()).is_some());
+            let common =
+                common.filter(|event| event_called(&self.profile, event.name.raw()).is_some());
             let common: Vec<String> = common.map(|event| event.name.to_string()).collect();
             match common.is_empty() {
                 true => bail!(
@@ -99,28 +94,6 @@ impl Before {
             true => "the command".to_owned(),
             false => input,
         };
-        for (event, name) in [(before, path.to_string()), (event, input.clone())] {
-            if event.tree.nodes().iter().all(|node| node.self_samples == 0) {
-                bail!(
-                    "nothing to compare: no samples of '{}' in {name}",
-                    event.name
-                );
-            }
-        }
-        let has_chains = |event: &EventProfile| {
-            let mut nodes = event.tree.nodes().iter();
-            nodes.any(|node| node.parent.is_some())
-        };
-        match (has_chains(before), has_chains(event)) {
-            (true, false) => bail!("{input} has no call chains, {path} has: record both with -g"),
-            (false, true) => bail!("{path} has no call chains, {input} has: record both with -g"),
-            _ => {}
-        }
-        let side = |profile, event| SideStacks {
-            profile,
-            event,
-            images: &[],
-        };
         let first = match args.reverse {
             true => FirstFrame::Innermost,
             false => FirstFrame::Outermost,
@@ -129,9 +102,24 @@ impl Before {
             true => ThreadNames::Whole,
             false => ThreadNames::Pooled,
         };
-        let (before, after) = (side(&self.profile, before), side(profile, event));
-        say::loss(before.event);
-        Ok(DifferentialTree::of(before, after, first, threads))
+        let side_before = NamedEvent {
+            name: path.to_string(),
+            profile: &self.profile,
+            event: before,
+        };
+        let after = NamedEvent {
+            name: input,
+            profile,
+            event,
+        };
+        let tree = tree_of(side_before, after, (first, threads))?;
+        say::loss(before);
+        if let Some((before, after)) = tree.renamed_program() {
+            say::line(format_args!(
+                "{before} is taken for {after}: the recorded program"
+            ));
+        }
+        Ok(tree)
     }
 
     /// Writes folded stacks, or the picture. Returns how many frames it has no room for.
@@ -168,37 +156,5 @@ impl Before {
             Ok(())
         })?;
         Ok(drawn)
-    }
-}
-
-/// An event's name without its modifiers.
-fn bare(name: &str) -> &str {
-    match name.rsplit_once(':') {
-        Some((bare, modifiers))
-            if modifiers
-                .bytes()
-                .all(|byte| b"ukhpPHGSDIWeb".contains(&byte)) =>
-        {
-            bare
-        }
-        _ => name,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn modifiers_are_not_of_an_events_name() {
-        for (name, expected) in [
-            ("cycles", "cycles"),
-            ("cycles:u", "cycles"),
-            ("cpu-clock:ppp", "cpu-clock"),
-            ("sched:sched_switch", "sched:sched_switch"),
-            ("sched:sched_switch:u", "sched:sched_switch"),
-        ] {
-            assert_eq!(bare(name), expected);
-        }
     }
 }

@@ -23,6 +23,7 @@ use std::process::ExitCode;
 const N_OFFERED: usize = 12;
 
 pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
+    args.listing.check()?;
     let reader = open(args.recording(), args.samples.limits)?;
     let locator = args.samples.locator(&reader);
     let options = CodeOptions {

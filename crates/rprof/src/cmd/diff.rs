@@ -1,5 +1,6 @@
 //! `rprof diff`.
 
+use super::diff_trees::DiffTrees;
 use super::reading::{open, progress};
 use crate::args::{DiffArgs, DiffFormat, PercentageOf};
 use crate::say;
@@ -31,6 +32,7 @@ pub(crate) fn run(args: &DiffArgs, paging: PagerArgs) -> Result<ExitCode> {
         (1, 1) => BLOCKS,
         _ => 1,
     };
+    let trees = DiffTrees::load(args, (&before, &after))?;
     let load_all = |paths: &[PathBuf]| -> Result<Vec<NamedRun>> {
         let runs = paths.iter().map(|path| load(args, path, n_blocks));
         runs.collect()
@@ -44,6 +46,8 @@ pub(crate) fn run(args: &DiffArgs, paging: PagerArgs) -> Result<ExitCode> {
         _ => error.into(),
     })?;
     let layout = layout(args);
+    let trees = trees.map(|trees| trees.texts(&comparison, &layout));
+    let trees = trees.transpose()?.unwrap_or_default();
     let pager = args.paging.or(paging).pager();
     pager.write(|out| {
         let out = &mut &mut *out as &mut dyn Write;
@@ -55,6 +59,7 @@ pub(crate) fn run(args: &DiffArgs, paging: PagerArgs) -> Result<ExitCode> {
                 write_diff_markdown(&comparison, &layout, out)
             }
         };
+        let written = written.and_then(|()| out.write_all(&trees));
         written.context("writing the differences")
     })?;
     if args.format == DiffFormat::Github {
@@ -88,7 +93,7 @@ fn load(args: &DiffArgs, path: &Path, n_blocks: u32) -> Result<NamedRun> {
 }
 
 /// How recordings are read.
-fn reading(args: &DiffArgs, reader: &Reader) -> Options {
+pub(super) fn reading(args: &DiffArgs, reader: &Reader) -> Options {
     let keys = args.keys();
     Options {
         nodes: NodeKey::Function,

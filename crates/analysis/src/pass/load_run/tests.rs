@@ -3,6 +3,8 @@
 use super::*;
 use crate::pass::dimensions::GroupBy;
 use crate::pass::load::load;
+use rprof_profile::StrId;
+use rprof_profile::run::RunRow;
 use rprof_profile::view::{Rows, SortKey, Weighing};
 use rprof_profile::{Dimension, Filter, NameList, TimeSlices};
 use std::collections::BTreeMap;

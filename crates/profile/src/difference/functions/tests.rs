@@ -32,6 +32,7 @@ fn matched(recordings: &[(Side, &Profile)]) -> FunctionMatch {
         frames: &profile.frames,
         strings: &profile.strings,
         images: &[],
+        programs: &[],
     });
     FunctionMatch::of(&recordings.collect::<Vec<_>>())
 }
@@ -86,6 +87,40 @@ fn parts_that_one_side_has_otherwise_are_one_function() {
 }
 
 #[test]
+fn renamed_is_what_has_no_name_in_common() {
+    let renamed = |before: &[&str], after: &[&str]| {
+        let of = |names: &[&str]| {
+            let names = names.iter().map(|name| format!("prog!{name}"));
+            recording(&names.collect::<Vec<_>>())
+        };
+        let (before, after) = (of(before), of(after));
+        let both = matched(&[(Side::Before, &before), (Side::After, &after)]);
+        let functions = both.functions().iter();
+        functions.map(|one| one.is_renamed).collect::<Vec<_>>()
+    };
+    assert_eq!(renamed(&["f", "f.part.0"], &["f"]), [false]);
+    assert_eq!(renamed(&["f"], &["f"]), [false]);
+    assert_eq!(renamed(&["f.isra.0"], &["f.constprop.0"]), [true]);
+    assert_eq!(renamed(&["f"], &["g"]), [false, false]);
+}
+
+#[test]
+fn methods_that_are_called_as_parts_are_others() {
+    assert_eq!(
+        rows(&["Pool.exit"], &["Pool.clone"]),
+        ["+Pool.clone", "-Pool.exit"]
+    );
+    assert_eq!(
+        rows(&["Pool.cold"], &["Pool.hot"]),
+        ["-Pool.cold", "+Pool.hot"]
+    );
+    let jit = ["[JIT] tid 1!f.part.0".into(), "[JIT] tid 1!f".into()];
+    let (before, after) = (recording(&jit[..1]), recording(&jit[1..]));
+    let both = matched(&[(Side::Before, &before), (Side::After, &after)]);
+    assert_eq!(both.functions().len(), 2);
+}
+
+#[test]
 fn what_is_left_is_matched_by_its_name_in_the_source() {
     assert_eq!(
         rows(&["a<int>", "a<long>"], &["a<int>", "a<char>"]),
@@ -125,6 +160,7 @@ fn functions_without_names_are_matched_by_address_in_one_build_only() {
             frames: &profile.frames,
             strings: &profile.strings,
             images,
+            programs: &[],
         };
         let recordings = [
             recorded(Side::Before, &before),

@@ -11,6 +11,7 @@ struct Images {
     frames: Frames,
     strings: Strings,
     images: Vec<(StrId, Option<String>)>,
+    programs: Vec<String>,
 }
 
 fn side(images: Named<'_>) -> Images {
@@ -25,6 +26,11 @@ fn side(images: Named<'_>) -> Images {
         frames: profile.frames,
         strings: profile.strings,
         images,
+        programs: vec![
+            "prog-old".into(),
+            "prog-new".into(),
+            "a-name-of-fifte".into(),
+        ],
     }
 }
 
@@ -37,6 +43,7 @@ fn pairs(before: Named<'_>, after: Named<'_>) -> Vec<String> {
         frames: &made.frames,
         strings: &made.strings,
         images: &made.images,
+        programs: &made.programs,
     });
     let matched = ImageMatch::of(&recordings);
     let mut pairs = Vec::new();
@@ -118,4 +125,32 @@ fn images_are_matched_by_build_then_name_then_name_without_version() {
         assert_eq!(pairs(before, after), expected);
         assert_eq!(pairs(after, before).len(), expected.len());
     }
+}
+
+#[test]
+fn the_program_that_is_left_on_each_side_is_the_same() {
+    let one = [("prog-old", "1"), ("lost.so", "2"), ("both", "3")];
+    let other = [("prog-new", "4"), ("new.so", "5"), ("both", "6")];
+    assert_eq!(pairs(&one, &other), ["prog-old=prog-new", "both=both"]);
+    // What is called so on both sides is that.
+    let both = [("prog-old", "7"), ("prog-new", "8")];
+    assert_eq!(pairs(&one, &both), ["prog-old=prog-old"]);
+    // Of two nobody can tell.
+    let two = [("prog-new", "7"), ("a-name-of-fifteen-and-more", "8")];
+    assert_eq!(pairs(&one[..1], &two), [""; 0]);
+    assert_eq!(pairs(&one[..1], &two[1..]).len(), 1);
+}
+
+#[test]
+fn programs_are_files_of_the_command_line_and_threads() {
+    let command = ["/usr/bin/perf", "record", "sh", "-c", "./prog-old 3"];
+    let about = crate::About {
+        command: command.map(str::to_owned).to_vec(),
+        ..crate::About::default()
+    };
+    let names = crate::difference::program_names(&about, ["worker", ""].into_iter());
+    for name in ["prog-old", "worker", "sh"] {
+        assert!(names.iter().any(|one| one == name), "{name}");
+    }
+    assert!(!names.iter().any(|one| one == "perf" || one.is_empty()));
 }

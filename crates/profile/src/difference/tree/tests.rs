@@ -11,7 +11,6 @@ fn union(before: &Profile, after: &Profile, first: FirstFrame) -> DifferentialTr
     let [before, after] = [before, after].map(|profile| SideStacks {
         profile,
         event: &profile.events[0],
-        images: &[],
     });
     DifferentialTree::of(before, after, first, ThreadNames::Pooled)
 }

@@ -1,0 +1,158 @@
+//! Which functions of a run called others of nearly their names.
+
+use super::{Namesake, RunRow};
+use crate::difference::family_name;
+use crate::tree::{ChildLists, FirstStep};
+use crate::{FrameId, Frames, Level, SampleCount, StrId, Strings, Tree};
+use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use rprof_base::Interner;
+
+/// Functions of nearly one name, by number of the frame. What two builds may have as one is in one family.
+#[derive(Debug)]
+struct Families {
+    /// `None` of those that are alone.
+    of: Vec<Option<u32>>,
+    n: usize,
+    /// Of functions without names: the first two of their kind, which stand for all.
+    nameless: Vec<Option<(FrameId, FrameId)>>,
+}
+
+/// The nameless functions of an image, those that FDEs know and others: rows have all of a kind, or one function.
+type Kind = (StrId, Level, bool);
+
+impl Families {
+    fn of(frames: &Frames, strings: &Strings) -> Self {
+        let mut names: HashMap<Option<String>, (u32, u32)> = HashMap::default();
+        let mut kinds: HashMap<Kind, (FrameId, FrameId)> = HashMap::default();
+        let kind = |id: FrameId| {
+            let frame = frames.of(id);
+            let kind = (frame.image, frame.level, frame.is_fde);
+            frame.name.is_none().then_some(kind)
+        };
+        let mut of = Vec::new();
+        for id in frames.ids() {
+            let name = frames.of(id).name;
+            let name = name.map(|name| family_name(strings.of(name).into_raw()));
+            let next = u32::try_from(names.len()).unwrap_or(u32::MAX);
+            let family = names.entry(name).or_insert((next, 0));
+            family.1 += 1;
+            of.push(family.0);
+            if let Some(kind) = kind(id) {
+                let two = kinds.entry(kind).or_insert((id, id));
+                if two.0 == two.1 {
+                    two.1 = id;
+                }
+            }
+        }
+        let mut sizes = vec![0; names.len()];
+        for (family, size) in names.into_values() {
+            sizes[family as usize] = size;
+        }
+        let several = |&family: &u32| sizes[family as usize] > 1;
+        Self {
+            n: sizes.len(),
+            of: of
+                .into_iter()
+                .map(|one| Some(one).filter(several))
+                .collect(),
+            nameless: frames
+                .ids()
+                .map(|id| kinds.get(&kind(id)?).copied())
+                .collect(),
+        }
+    }
+}
+
+/// The namesakes of a tree, and where their samples are.
+#[derive(Debug, Default)]
+pub(super) struct FoundNamesakes {
+    all: Interner<u32, Namesake, RandomState, (u32, Option<u32>, FrameId)>,
+    /// Each with a node whose samples it has from its callers, too.
+    nodes: Vec<(u32, usize)>,
+}
+
+impl FoundNamesakes {
+    /// Those of a tree, and calls `visit` for each node and its row, as [`Tree::for_each_first`] does.
+    pub(super) fn of(
+        (tree, children): (&Tree, &ChildLists),
+        (row_of_node, rows): (&[u32], &[RunRow]),
+        (frames, strings): (&Frames, &Strings),
+        mut visit: impl FnMut(usize, usize),
+    ) -> Self {
+        let families = Families::of(frames, strings);
+        let mut found = Self::default();
+        // By family: the namesakes on the way here, each called by the one before.
+        let mut open: Vec<Vec<u32>> = vec![Vec::new(); families.n];
+        tree.walk_firsts(children, (row_of_node, rows.len()), |step| {
+            let (FirstStep::In { row, .. } | FirstStep::Out { row }) = step;
+            let RunRow { group, frame, .. } = rows[row];
+            let number = frame.number() as usize;
+            if let FirstStep::In { row, node } = step {
+                visit(row, node);
+            }
+            let Some(family) = families.of[number] else {
+                return;
+            };
+            let open = &mut open[family as usize];
+            match step {
+                FirstStep::Out { .. } => drop(open.pop()),
+                FirstStep::In { node, .. } => {
+                    let place = found.place((group, frame), families.nameless[number], open);
+                    open.push(place);
+                    if found.all.values()[place as usize].caller.is_some() {
+                        found.nodes.push((place, node));
+                    }
+                }
+            }
+        });
+        found
+    }
+
+    /// The number of a function below others.
+    fn place(
+        &mut self,
+        (group, frame): (u32, FrameId),
+        kind: Option<(FrameId, FrameId)>,
+        open: &[u32],
+    ) -> u32 {
+        let namesakes = self.all.values();
+        let known = |frame: FrameId| {
+            let mut open = open.iter().copied();
+            open.find(|&one| namesakes[one as usize].frame == frame)
+        };
+        let frame = match kind {
+            None => frame,
+            Some((first, second)) => match (known(first), known(second)) {
+                (None, _) => first,
+                (Some(_), None) => second,
+                // It counts where the second does: both were called by the first.
+                (_, Some(second)) => return second,
+            },
+        };
+        let caller = open.last().copied();
+        self.all.intern_with((group, caller, frame), |_| Namesake {
+            group,
+            frame,
+            caller,
+            again: Vec::new(),
+        })
+    }
+
+    /// Adds what a block counted, with callees, by node.
+    pub(super) fn add(&mut self, (block, n_blocks): (usize, usize), counts: &[SampleCount]) {
+        for &(number, node) in &self.nodes {
+            if counts[node].samples == 0 {
+                continue;
+            }
+            if let Some(namesake) = self.all.get_mut(number) {
+                namesake.again.resize(n_blocks, SampleCount::default());
+                namesake.again[block].add(counts[node]);
+            }
+        }
+    }
+
+    pub(super) fn into_all(self) -> Vec<Namesake> {
+        self.all.into_values()
+    }
+}

@@ -1,0 +1,107 @@
+//! `rprof diff -g`: the call trees of both recordings, as one.
+
+use super::diff::reading;
+use super::reading::{open, read};
+use super::trees::{NamedEvent, event_called, tree_of};
+use crate::args::{DiffArgs, DiffFormat, PercentageOf};
+use crate::usage::usage;
+use anyhow::{Context, Result, bail};
+use rprof_analysis::{GroupBy, Options};
+use rprof_diff::{Comparison, DiffLayout, write_diff_tree};
+use rprof_profile::difference::BothCounts;
+use rprof_profile::view::{FirstFrame, ThreadNames};
+use rprof_profile::{Profile, SampleCount};
+use std::path::{Path, PathBuf};
+
+/// The recordings with their trees.
+pub(super) struct DiffTrees {
+    before: (String, Profile),
+    after: (String, Profile),
+    of: PercentageOf,
+}
+
+/// A side is one recording here.
+fn single(paths: &[PathBuf]) -> Result<&Path> {
+    match paths {
+        [one] => Ok(one),
+        _ => Err(usage("-g: trees are of one recording a side")),
+    }
+}
+
+impl DiffTrees {
+    /// Reads the recordings, if trees are asked for.
+    pub(super) fn load(
+        args: &DiffArgs,
+        (before, after): (&[PathBuf], &[PathBuf]),
+    ) -> Result<Option<Self>> {
+        if !args.call_graph {
+            return Ok(None);
+        }
+        if args.format != DiffFormat::Text {
+            return Err(usage("-g: trees are text; leave --format out"));
+        }
+        let (before, after) = (single(before)?, single(after)?);
+        Ok(Some(Self {
+            before: load(args, before)?,
+            after: load(args, after)?,
+            of: args.percentage,
+        }))
+    }
+
+    /// The trees of events that were compared, each as text.
+    pub(super) fn texts(&self, comparison: &Comparison, layout: &DiffLayout) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        for event in &comparison.events {
+            self.write(&event.name, layout, &mut out)?;
+        }
+        Ok(out)
+    }
+
+    fn write(&self, name: &str, layout: &DiffLayout, out: &mut Vec<u8>) -> Result<()> {
+        let (before, after) = (side(&self.before, name)?, side(&self.after, name)?);
+        let all = BothCounts {
+            before: all_of(&before),
+            after: all_of(&after),
+        };
+        let kinds = (FirstFrame::Outermost, ThreadNames::Pooled);
+        let tree = tree_of(before, after, kinds)?;
+        let whole = match self.of {
+            PercentageOf::Absolute => all,
+            PercentageOf::Relative => tree.sum(),
+        };
+        write_diff_tree((name, &tree), whole, layout, out)?;
+        Ok(())
+    }
+}
+
+fn side<'a>((path, profile): &'a (String, Profile), event: &str) -> Result<NamedEvent<'a>> {
+    let found = event_called(profile, event);
+    let one = NamedEvent {
+        name: path.clone(),
+        profile,
+        event: found.with_context(|| format!("-g: no event '{event}' in {path}"))?,
+    };
+    match one.has_chains() {
+        true => Ok(one),
+        false => bail!("-g: {path} has no call chains of '{event}': rprof record -g"),
+    }
+}
+
+fn all_of(one: &NamedEvent<'_>) -> SampleCount {
+    SampleCount {
+        samples: one.event.samples,
+        weight: one.event.weight,
+    }
+}
+
+/// Reads a recording once more; what could not be used was said when its rows were counted.
+fn load(args: &DiffArgs, path: &Path) -> Result<(String, Profile)> {
+    let reader = open(path, args.limits)?;
+    let options = Options {
+        group_by: GroupBy::default(),
+        ..reading(args, &reader)
+    };
+    let name = path.display().to_string();
+    let profile = read(&reader, &options).with_context(|| format!("reading {name}"))?;
+    Ok((name, profile))
+}
