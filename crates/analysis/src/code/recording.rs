@@ -89,6 +89,22 @@ impl<'r> CodeRecording<'r> {
         &self.functions
     }
 
+    /// What functions are looked for in, in words.
+    pub fn searched(&self) -> &'static str {
+        match (
+            self.options.filter.accepts_all(),
+            self.options.callers.is_empty(),
+        ) {
+            (true, true) => "recording",
+            (false, true) => "samples that fit the filters (without them there may be)",
+            (true, false) => {
+                "samples below such a caller (stacks are needed, and frame pointers miss callers of functions \
+                 without a frame: record --call-graph dwarf)"
+            }
+            (false, false) => "samples that fit the filters and are below such a caller",
+        }
+    }
+
     /// What was counted of each event, in functions or not; without counts by address.
     pub fn events(&self) -> Vec<CodeEvent> {
         let recorded = self.recording.reader.events();
