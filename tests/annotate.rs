@@ -25,7 +25,13 @@ const PROGRAM: &str = r#"
     __attribute__((noinline)) void even(void) { work(sink & ~1); sink++; }
     int main(void) { for (long end = CPU_US() + 400000; CPU_US() < end;) { odd(); even(); } return 0; }"#;
 
-const OPTIONS: &[&str] = &["-O2", "-g", "-fno-omit-frame-pointer", "-Wl,--build-id"];
+const OPTIONS: &[&str] = &[
+    "-O2",
+    "-g",
+    "-fno-omit-frame-pointer",
+    "-fno-shrink-wrap",
+    "-Wl,--build-id",
+];
 
 /// The functions that are shown, as JSON.
 fn functions(file: &Path, args: &[&str]) -> Vec<Value> {

@@ -3,15 +3,15 @@
 use crate::plt::dynamic_name;
 use crate::{Elf, segments::Segment};
 use object::elf::RelocationType;
-use object::read::elf::FileHeader as _;
+use object::read::elf::{ElfFile, FileHeader, ProgramHeader as _};
 use object::{ReadRef, elf};
 use rprof_abi::Machine;
 use rprof_base::Svma;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Longer functions are not read, bytes.
-const MAX_CODE: u64 = 64 << 20;
+/// Longer code is not read, bytes: compilers make no such functions, and each byte takes some hundred once it is shown.
+pub const MAX_CODE: u64 = 1 << 20;
 
 /// What a pointer in a file leads to, once the file is loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,9 +22,62 @@ pub enum PointerTarget {
     At(Svma),
 }
 
+/// What an instruction does with what it reads at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotUse {
+    /// Execution goes on there (`call *x(%rip)`).
+    Jump,
+    /// Anything else: only names that the loader looks up there are of interest.
+    Data,
+}
+
+/// Where nobody writes once a file is loaded.
+struct FixedRanges {
+    /// The global offset table.
+    offset_tables: Vec<Range<u64>>,
+    /// Segments that cannot be written, or only until they are relocated.
+    others: Vec<Range<u64>>,
+}
+
+/// An address that relocations may say something of.
+struct Slot {
+    is_fixed: bool,
+    is_relocated: bool,
+    target: Option<PointerTarget>,
+}
+
+impl Slot {
+    fn new(is_fixed: bool) -> Self {
+        Self {
+            is_fixed,
+            is_relocated: false,
+            target: None,
+        }
+    }
+}
+
+fn fixed_headers<'d, H, R>(file: &ElfFile<'d, H, R>) -> Vec<Range<u64>>
+where
+    H: FileHeader,
+    R: ReadRef<'d>,
+{
+    let endian = file.endian();
+    let headers = file.elf_program_headers().iter();
+    let fixed = headers.filter(|header| match header.p_type(endian) {
+        elf::PT_LOAD => header.p_flags(endian).0 & elf::PF_W.0 == 0,
+        elf::PT_GNU_RELRO => true,
+        _ => false,
+    });
+    let range = |header: &H::ProgramHeader| {
+        let start: u64 = header.p_vaddr(endian).into();
+        start..start.saturating_add(header.p_memsz(endian).into())
+    };
+    fixed.map(range).collect()
+}
+
 impl Elf {
-    /// The bytes at a range of addresses; `None` if the file does not have them all, or they do not fit into its
-    /// budget.
+    /// The bytes at a range of addresses; `None` if the file does not have them all, or they are more than
+    /// [`MAX_CODE`].
     pub fn bytes_at(&self, range: &Range<Svma>) -> Option<Vec<u8>> {
         let len = range.end.0.checked_sub(range.start.0)?;
         let offset = self.file_offset(range.start)?;
@@ -61,39 +114,107 @@ impl Elf {
         }
     }
 
-    /// What the pointers at some addresses lead to, in their order: by the relocations of the loader, else as the file
-    /// has them.
-    pub fn pointers(&self, slots: &[Svma]) -> Vec<Option<PointerTarget>> {
-        if slots.is_empty() {
-            return Vec::new();
-        }
-        let wanted: HashMap<u64, usize> = (0..slots.len()).map(|at| (slots[at].0, at)).collect();
+    /// What is read at some addresses, once the file is loaded, in their order. Words that the program may write are
+    /// not followed: they need not be what they were.
+    pub fn pointers(&self, slots: &[(Svma, SlotUse)]) -> Vec<Option<PointerTarget>> {
+        let fixed = self.fixed_ranges();
+        let is_in =
+            |ranges: &[Range<u64>], slot: Svma| ranges.iter().any(|one| one.contains(&slot.0));
         let mut found: Vec<Option<PointerTarget>> = vec![None; slots.len()];
+        // What relocations may say something of, by address; several may ask for one.
+        let mut wanted: HashMap<u64, Slot> = HashMap::new();
+        for &(slot, use_of) in slots {
+            let is_offset_table = is_in(&fixed.offset_tables, slot);
+            let is_fixed = is_offset_table || is_in(&fixed.others, slot);
+            if is_offset_table || use_of == SlotUse::Jump {
+                let new = || Slot::new(is_fixed);
+                wanted.entry(slot.0).or_insert_with(new);
+            }
+        }
+        if wanted.is_empty() {
+            return found;
+        }
+        self.relocate(&mut wanted);
+        for (target, &(address, use_of)) in found.iter_mut().zip(slots) {
+            let Some(slot) = wanted.get(&address.0) else {
+                continue;
+            };
+            *target = match (&slot.target, use_of) {
+                (Some(PointerTarget::At(_)), SlotUse::Data) => None,
+                (Some(target), _) => Some(target.clone()),
+                (None, SlotUse::Jump) if slot.is_fixed && !slot.is_relocated => {
+                    self.word_at(address).map(PointerTarget::At)
+                }
+                (None, _) => None,
+            };
+        }
+        found
+    }
+
+    /// What relocations make of slots.
+    fn relocate(&self, wanted: &mut HashMap<u64, Slot>) {
         let file = self.object().ok();
         for section in [".rela.dyn", ".rela.plt"] {
             for one in self.relocations(section) {
-                let Some(&at) = wanted.get(&one.address) else {
+                let Some(slot) = wanted.get_mut(&one.address) else {
                     continue;
                 };
-                let named = (one.symbol != 0)
-                    .then(|| dynamic_name(file.as_ref()?, one.symbol))
-                    .flatten();
-                let target = match named {
-                    Some(name) => Some(PointerTarget::Named(name)),
-                    None if self.is_relative(one.kind) => Some(PointerTarget::At(Svma(one.addend))),
-                    None => None,
+                slot.is_relocated = true;
+                let is_of_table = self.is_of_offset_table(one.kind);
+                slot.target = match one.symbol {
+                    0 if slot.is_fixed && self.is_relative(one.kind) => {
+                        Some(PointerTarget::At(Svma(one.addend)))
+                    }
+                    0 => None,
+                    // With an addend it is within what has the name.
+                    symbol if is_of_table || slot.is_fixed && one.addend == 0 => file
+                        .as_ref()
+                        .and_then(|file| dynamic_name(file, symbol))
+                        .map(PointerTarget::Named),
+                    _ => None,
                 };
-                if let Some(slot) = found.get_mut(at) {
-                    *slot = target;
-                }
             }
         }
-        for (slot, target) in slots.iter().zip(&mut found) {
-            if target.is_none() {
-                *target = self.word_at(*slot).map(PointerTarget::At);
-            }
+    }
+
+    /// Where nobody writes once the file is loaded.
+    fn fixed_ranges(&self) -> FixedRanges {
+        let others = match self.object() {
+            Ok(object::File::Elf64(file)) => fixed_headers(&file),
+            Ok(object::File::Elf32(file)) => fixed_headers(&file),
+            _ => Vec::new(),
+        };
+        let sections = [".got", ".got.plt"].into_iter();
+        let offset_tables = sections.filter_map(|name| self.section_range(name));
+        FixedRanges {
+            offset_tables: offset_tables
+                .map(|range| range.start.0..range.end.0)
+                .collect(),
+            others,
         }
-        found
+    }
+
+    /// Whether a relocation fills in a slot of the global offset table, by which code finds what has a name.
+    fn is_of_offset_table(&self, kind: RelocationType) -> bool {
+        let kinds: &[RelocationType] = match self.machine() {
+            Some(Machine::X86_64) => &[
+                elf::R_X86_64_GLOB_DAT,
+                elf::R_X86_64_JUMP_SLOT,
+                elf::R_X86_64_TPOFF64,
+                elf::R_X86_64_DTPMOD64,
+                elf::R_X86_64_TLSDESC,
+            ],
+            Some(Machine::Aarch64) => &[
+                elf::R_AARCH64_GLOB_DAT,
+                elf::R_AARCH64_JUMP_SLOT,
+                elf::R_AARCH64_TLS_TPREL,
+                elf::R_AARCH64_TLS_DTPMOD,
+                elf::R_AARCH64_TLSDESC,
+            ],
+            Some(Machine::Riscv64) => &[elf::R_RISCV_JUMP_SLOT],
+            None => &[],
+        };
+        kinds.contains(&kind)
     }
 
     fn is_relative(&self, kind: RelocationType) -> bool {
@@ -120,7 +241,7 @@ impl Elf {
 mod tests {
     use super::*;
     use crate::SymbolTable;
-    use std::path::Path;
+    use std::sync::atomic::{AtomicPtr, Ordering};
 
     #[test]
     fn code_is_read_as_it_is_in_the_file_and_never_beyond() {
@@ -144,17 +265,41 @@ mod tests {
     }
 
     #[test]
-    fn slots_of_a_shell_lead_to_functions_of_the_c_library() {
-        let elf = Elf::open(Path::new("/bin/sh"), &rprof_untrusted::Budget::default()).unwrap();
-        let slots: Vec<Svma> = [".rela.plt", ".rela.dyn"]
-            .into_iter()
+    fn slots_of_this_program_lead_to_what_relocations_name() {
+        let path = std::env::current_exe().unwrap();
+        let elf = Elf::open(&path, &rprof_untrusted::Budget::default()).unwrap();
+        let relocations = [".rela.plt", ".rela.dyn"].into_iter();
+        let slots: Vec<(Svma, SlotUse)> = relocations
             .flat_map(|section| elf.relocations(section))
-            .filter(|one| one.symbol != 0)
-            .map(|one| Svma(one.address))
+            .filter(|one| one.symbol != 0 && elf.is_of_offset_table(one.kind))
+            .map(|one| (Svma(one.address), SlotUse::Data))
             .collect();
         let found = elf.pointers(&slots);
         let is_named = |one: &Option<PointerTarget>| matches!(one, Some(PointerTarget::Named(name)) if !name.is_empty());
+        // Programs that are linked statically look nothing up.
+        assert!(elf.has_section(".dynsym") != slots.is_empty());
         assert!(found.len() == slots.len() && found.iter().all(is_named));
-        assert_eq!(elf.pointers(&[Svma(1)]), [None]);
+        assert_eq!(
+            elf.pointers(&[(Svma(u64::MAX - 16), SlotUse::Jump)]),
+            [None]
+        );
+    }
+
+    static POINTED_AT: u8 = 7;
+    static WRITABLE: AtomicPtr<u8> = AtomicPtr::new((&raw const POINTED_AT).cast_mut());
+
+    #[test]
+    fn pointers_that_may_be_written_are_not_followed() {
+        let path = std::env::current_exe().unwrap();
+        let elf = Elf::open(&path, &rprof_untrusted::Budget::default()).unwrap();
+        let writable = std::hint::black_box(&WRITABLE);
+        writable.store(std::ptr::null_mut(), Ordering::Relaxed);
+        let mut slot = None;
+        let _ = elf.for_each_symbol(SymbolTable::Static, |symbol| {
+            if symbol.name.windows(8).any(|part| part == b"WRITABLE") {
+                slot = Some(symbol.address);
+            }
+        });
+        assert_eq!(elf.pointers(&[(slot.unwrap(), SlotUse::Jump)]), [None]);
     }
 }

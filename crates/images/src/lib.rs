@@ -26,7 +26,7 @@ mod raw_section;
 mod segments;
 mod source;
 
-pub use code::PointerTarget;
+pub use code::{MAX_CODE, PointerTarget, SlotUse};
 pub use elf::{AlternateLink, DebugLink, Elf, ElfError, ElfSymbol, SymbolTable};
 pub use fde_index::{FdeEntry, FdeIndex, cie_of};
 pub use files::{LinkedFiles, Located, SplitFiles};

@@ -3,12 +3,11 @@
 use super::open::{CodeSource, OpenCode};
 use super::recording::CodeRecording;
 use rprof_base::{FileOffset, Svma};
-use rprof_images::{JitDump, Located, PointerTarget};
+use rprof_images::{JitDump, Located, PointerTarget, SlotUse};
 use rprof_machine::ImageId;
 use rprof_profile::code::{CodeFrame, CodeFrames, ReferenceName};
 use rprof_symbols::{
-    Demangling, Detail, Frame, Request, Symbolized, name_addresses, symbolize_jitdump,
-    symbolize_user,
+    Detail, Frame, Request, Symbolized, name_addresses, symbolize_jitdump, symbolize_user,
 };
 use std::collections::BTreeMap;
 
@@ -105,8 +104,65 @@ impl CodeRecording<'_> {
         let symbolized = symbolize_user(located, &offsets, self.request());
         Description {
             frames: frames(&symbolized.unwrap_or_default(), &asked.addresses),
-            names: names((located, shift), asked.references, self.options.demangling),
+            names: self.names((located, shift), asked),
         }
+    }
+}
+
+impl CodeRecording<'_> {
+    /// What is referred to, by its name: where a pointer leads to, or what the loader looks up for a slot; else what
+    /// is at the address.
+    fn names(
+        &self,
+        (located, shift): (&Located, u64),
+        asked: AskedOfImage<'_>,
+    ) -> BTreeMap<u64, ReferenceName> {
+        let demangling = self.options.demangling;
+        let mut references = asked.references;
+        references.sort_unstable();
+        references.dedup();
+        let svma = |address: u64| Svma(address.wrapping_sub(shift));
+        let slots = references.iter().map(|&(address, is_pointer)| {
+            let use_of = match is_pointer {
+                true => SlotUse::Jump,
+                false => SlotUse::Data,
+            };
+            (svma(address), use_of)
+        });
+        let targets = located.binary.pointers(&slots.collect::<Vec<_>>());
+        let mut names = BTreeMap::new();
+        // Each address that is referred to, and the one whose name it gets.
+        let mut asked_names: Vec<(u64, Svma)> = Vec::new();
+        for (&(address, _), target) in references.iter().zip(targets) {
+            match target {
+                Some(PointerTarget::Named(name)) => {
+                    let symbol = demangling.of(&name);
+                    names.insert(address, ReferenceName { symbol, offset: 0 });
+                }
+                Some(PointerTarget::At(target)) => asked_names.push((address, target)),
+                None => asked_names.push((address, svma(address))),
+            }
+        }
+        let targets: Vec<Svma> = asked_names.iter().map(|&(_, target)| target).collect();
+        let named = name_addresses(located, &targets, demangling);
+        let is_user = asked
+            .code
+            .filter(|code| matches!(code.source, CodeSource::User(_)));
+        let cold = is_user.map(|code| self.cold_parts(code.image_id, located));
+        for (at, (address, target)) in asked_names.into_iter().enumerate() {
+            let Some(frame) = named.frames(at).last() else {
+                continue;
+            };
+            let symbol = named.name(frame.name).to_owned();
+            let symbol = match &cold {
+                Some(cold) => cold.complete(symbol, target.0),
+                None => symbol,
+            };
+            let offset = frame.offset;
+            let name = || ReferenceName { symbol, offset };
+            names.entry(address).or_insert_with(name);
+        }
+        names
     }
 }
 
@@ -130,46 +186,6 @@ impl Description {
             names: names.collect(),
         }
     }
-}
-
-fn names(
-    (located, shift): (&Located, u64),
-    mut references: Vec<(u64, bool)>,
-    demangling: Demangling,
-) -> BTreeMap<u64, ReferenceName> {
-    references.sort_unstable();
-    references.dedup();
-    let svma = |address: u64| Svma(address.wrapping_sub(shift));
-    let (slots, direct): (Vec<_>, Vec<_>) = references
-        .into_iter()
-        .partition(|&(_, is_pointer)| is_pointer);
-    let places: Vec<Svma> = slots.iter().map(|&(slot, _)| svma(slot)).collect();
-    let targets = located.binary.pointers(&places);
-    let mut names = BTreeMap::new();
-    // Each address that is referred to, and the one whose name it gets.
-    let mut asked: Vec<(u64, Svma)> = Vec::new();
-    for ((slot, _), target) in slots.into_iter().zip(targets) {
-        match target {
-            Some(PointerTarget::Named(name)) => {
-                let symbol = demangling.of(&name);
-                names.insert(slot, ReferenceName { symbol, offset: 0 });
-            }
-            Some(PointerTarget::At(target)) => asked.push((slot, target)),
-            None => {}
-        }
-    }
-    asked.extend(direct.iter().map(|&(address, _)| (address, svma(address))));
-    let targets: Vec<Svma> = asked.iter().map(|&(_, target)| target).collect();
-    let named = name_addresses(located, &targets, demangling);
-    for (at, (address, _)) in asked.into_iter().enumerate() {
-        if let Some(frame) = named.frames(at).last() {
-            names.entry(address).or_insert_with(|| ReferenceName {
-                symbol: named.name(frame.name).to_owned(),
-                offset: frame.offset,
-            });
-        }
-    }
-    names
 }
 
 fn frames(symbolized: &Symbolized, addresses: &[u64]) -> BTreeMap<u64, CodeFrames> {

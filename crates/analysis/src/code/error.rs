@@ -1,5 +1,6 @@
 //! Why code cannot be shown.
 
+use rprof_images::MAX_CODE;
 use rprof_symbols::Reason;
 
 /// Why a function's code cannot be shown.
@@ -43,6 +44,18 @@ pub enum CodeError {
         start: u64,
         /// Where it ends.
         end: u64,
+    },
+    /// It is longer than what is shown.
+    #[error(
+        "{name} ({image}): {len} bytes of code by its symbol or record: functions of more than {MAX_CODE} are not shown"
+    )]
+    TooLong {
+        /// The function.
+        name: String,
+        /// The image.
+        image: String,
+        /// Bytes.
+        len: u64,
     },
     /// A perf map has names, but no code.
     #[error(

@@ -1,6 +1,7 @@
 //! The functions that samples are in.
 
 use super::cold::join_cold;
+use super::images::ImageFiles;
 use crate::locations::Location;
 use crate::pass::CodeCounts;
 use crate::recording::Recording;
@@ -33,7 +34,7 @@ pub struct FoundFunction {
 
 /// The functions of all locations, the heaviest first.
 pub(super) fn functions(
-    recording: &Recording<'_>,
+    (recording, files): (&Recording<'_>, &ImageFiles),
     symbols: &Symbols,
     counts: &CodeCounts,
     events: &[usize],
@@ -55,7 +56,7 @@ pub(super) fn functions(
     }
     let mut functions: Vec<FoundFunction> = by_place.into_values().collect();
     functions.sort_by_key(|one| (one.image_id, one.start));
-    join_cold(recording, &mut functions);
+    join_cold(recording, files, &mut functions);
     let weights = |function: &FoundFunction| -> Vec<u64> {
         function.own.iter().map(|count| count.weight).collect()
     };

@@ -2,7 +2,7 @@
 
 use super::error::CodeError;
 use super::found::FoundFunction;
-use super::open::{CodeSource, OpenCode, path_of};
+use super::open::{CodeSource, OpenCode, check_len, path_of};
 use super::recording::CodeRecording;
 use rprof_abi::Machine;
 use rprof_base::FileOffset;
@@ -32,6 +32,7 @@ pub(super) fn code(
     let unreadable = |error: std::io::Error| no_file(NoFile::Unreadable(error.kind()));
     let load = load_at(&mut dump, FileOffset(function.start)).map_err(unreadable)?;
     let load = load.ok_or_else(|| no_file(NoFile::NotJitDump))?;
+    check_len(function, load.len)?;
     let bytes = dump.whole_code(&load).map_err(unreadable)?;
     let mut code = FunctionCode {
         name: function.name.clone(),

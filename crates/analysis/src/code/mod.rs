@@ -12,6 +12,7 @@ mod cold;
 mod describe;
 mod error;
 mod found;
+mod images;
 mod jit;
 mod kernel;
 mod open;

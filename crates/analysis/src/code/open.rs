@@ -2,12 +2,11 @@
 
 use super::error::CodeError;
 use super::found::FoundFunction;
-use super::parts::cold_parts;
 use super::recording::CodeRecording;
 use super::{jit, kernel};
 use crate::locations::Location;
 use rprof_base::{BuildId, FileOffset, Svma};
-use rprof_images::{Elf, Located};
+use rprof_images::{Elf, Located, MAX_CODE};
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
 use rprof_profile::SampleCount;
 use rprof_profile::code::{CodePart, FunctionCode};
@@ -93,7 +92,20 @@ impl CodeRecording<'_> {
         function: &FoundFunction,
         located: Rc<Located>,
     ) -> Result<OpenCode, CodeError> {
+        let cold = self.cold_parts(function.image_id, &located);
         let mut code = self.of_file(function, &located, 0)?;
+        for part in cold.of_function(function.start) {
+            let end = part.address.saturating_add(part.size);
+            let name = self.options.demangling.of(part.symbol.as_bytes());
+            let name = cold.complete(name, part.address);
+            code.notes.push(format!(
+                "{name} at {:#x} is a part of {} that is seldom run: the compiler put it elsewhere",
+                part.address, function.name
+            ));
+            let range = part.address..end;
+            let part = code_part(function, &located.binary, &name, range)?;
+            code.parts.push(part);
+        }
         let svma = |location: Location| located.binary.svma(FileOffset(location.address));
         code.events = self.events();
         self.count(function, &mut code, &|location| Some(svma(location)?.0));
@@ -104,7 +116,7 @@ impl CodeRecording<'_> {
         })
     }
 
-    /// The code that a file has, its addresses `shift`ed; without counts.
+    /// The code that a file has, its addresses `shift`ed; without counts and cold parts.
     pub(super) fn of_file(
         &self,
         function: &FoundFunction,
@@ -126,29 +138,17 @@ impl CodeRecording<'_> {
             name: function.name.clone(),
             image: image(),
         })?;
-        let mut parts = vec![part(function, binary, &function.name, start..end)?];
-        let mut notes = Vec::new();
-        for cold in cold_parts(located, start) {
-            let end = cold.address.saturating_add(cold.size);
-            let name = self.options.demangling.of(cold.symbol.as_bytes());
-            notes.push(format!(
-                "{name} at {:#x} is its part that is seldom run: the compiler put it elsewhere",
-                cold.address.wrapping_add(shift)
-            ));
-            parts.push(part(function, binary, &name, cold.address..end)?);
-        }
-        for part in &mut parts {
-            part.address = part.address.wrapping_add(shift);
-        }
+        let mut part = code_part(function, binary, &function.name, start..end)?;
+        part.address = part.address.wrapping_add(shift);
         Ok(FunctionCode {
             name: function.name.clone(),
             image: image(),
             file: binary.path().display().to_string(),
             machine: machine.to_owned(),
             level: function.level,
-            parts,
+            parts: vec![part],
             events: Vec::new(),
-            notes,
+            notes: Vec::new(),
         })
     }
 
@@ -200,12 +200,13 @@ fn end_of(function: &FoundFunction, located: &Located, start: Svma) -> Option<u6
     (range.start == start).then_some(range.end.0)
 }
 
-fn part(
+fn code_part(
     function: &FoundFunction,
     binary: &Elf,
     symbol: &str,
     range: std::ops::Range<u64>,
 ) -> Result<CodePart, CodeError> {
+    check_len(function, range.end.saturating_sub(range.start))?;
     let bytes = binary.bytes_at(&(Svma(range.start)..Svma(range.end)));
     let bytes = bytes.ok_or_else(|| CodeError::NotInFile {
         name: function.name.clone(),
@@ -218,6 +219,18 @@ fn part(
         address: range.start,
         bytes,
     })
+}
+
+/// Refuses what no compiler makes.
+pub(super) fn check_len(function: &FoundFunction, len: u64) -> Result<(), CodeError> {
+    match len > MAX_CODE {
+        true => Err(CodeError::TooLong {
+            name: function.name.clone(),
+            image: function.image.clone(),
+            len,
+        }),
+        false => Ok(()),
+    }
 }
 
 /// The path of an image, as it was recorded.

@@ -1,6 +1,9 @@
 //! Functions that compilers split: the part that is seldom run lies elsewhere, under a name of its own.
 
-use rprof_images::{ElfFunction, Located};
+use foldhash::HashMap;
+use rprof_images::{ElfFunction, Located, MAX_CODE};
+use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
 
 /// A part of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,44 +25,132 @@ pub(super) fn base_of_cold(name: &str) -> Option<&str> {
     (!base.is_empty() && is_number(rest)).then_some(base)
 }
 
-/// The cold parts of a function that begins at an address; none if two functions have its name, since then it is not
-/// certain whose they are.
-pub(super) fn cold_parts(located: &Located, start: u64) -> Vec<Part> {
-    let mut names: Vec<String> = Vec::new();
-    let mut cold: Vec<Part> = Vec::new();
-    for_each(located, &mut |function| {
-        if function.address.0 == start {
-            names.push(function.name.to_owned());
-        } else if function.size > 0 && base_of_cold(function.name).is_some() {
-            cold.push(Part {
-                symbol: function.name.to_owned(),
-                address: function.address.0,
-                size: function.size,
+/// More parts of a function are not joined with it: compilers make one, some two.
+const MOST_PARTS: usize = 8;
+
+/// The cold parts of an image's functions, as far as it is certain whose they are: a function has only those whose
+/// name and whose own name nothing else has. The others are functions by themselves.
+#[derive(Debug, Default)]
+pub(super) struct ColdParts {
+    /// By where a function begins: its parts, in order.
+    of_functions: HashMap<u64, Vec<Part>>,
+    /// By where a part begins: the function's start and size.
+    functions: HashMap<u64, (u64, u64)>,
+    /// All cold parts, joined or not: where each begins and ends, and its suffix.
+    suffixes: BTreeMap<u64, (u64, String)>,
+}
+
+/// Where what has a name is, and whether nothing else has it.
+struct Place {
+    address: u64,
+    size: u64,
+    is_alone: bool,
+}
+
+impl ColdParts {
+    pub(super) fn of(located: &Located) -> Self {
+        let mut cold: HashMap<String, Place> = HashMap::default();
+        let mut bases: HashMap<String, Option<Place>> = HashMap::default();
+        for_each(located, &mut |function| {
+            if let Some(base) = base_of_cold(function.name) {
+                if !bases.contains_key(base) {
+                    bases.insert(base.to_owned(), None);
+                }
+                note(cold.entry(function.name.to_owned()), &function);
+            }
+        });
+        if cold.is_empty() {
+            return Self::default();
+        }
+        for_each(located, &mut |function| {
+            if let Some(base) = bases.get_mut(function.name) {
+                let new = Place::of(&function);
+                match base {
+                    Some(place) => place.is_alone &= place.address == new.address,
+                    None => *base = Some(new),
+                }
+            }
+        });
+        let mut cold: Vec<(String, Place)> = cold.into_iter().collect();
+        cold.sort_unstable_by(|a, b| (a.1.address, &a.0).cmp(&(b.1.address, &b.0)));
+        let mut parts = Self::default();
+        for (symbol, place) in cold {
+            parts.add(symbol, &place, &bases);
+        }
+        parts
+    }
+
+    fn add(&mut self, symbol: String, place: &Place, bases: &HashMap<String, Option<Place>>) {
+        let Some(base) = base_of_cold(&symbol) else {
+            return;
+        };
+        let end = place.address.saturating_add(place.size);
+        let suffix = symbol.get(base.len()..).unwrap_or_default().to_owned();
+        self.suffixes.entry(place.address).or_insert((end, suffix));
+        let base = bases.get(base).and_then(Option::as_ref);
+        let Some(base) = base.filter(|base| base.is_alone && place.is_alone) else {
+            return;
+        };
+        // What has several names is joined by the first.
+        if place.size == 0 || self.functions.contains_key(&place.address) {
+            return;
+        }
+        let base_end = base.address.saturating_add(base.size);
+        let own = self.of_functions.entry(base.address).or_default();
+        let before = own.last().map_or(0, |part| part.address + part.size);
+        let is_apart =
+            place.address >= before && (end <= base.address || place.address >= base_end);
+        let sum = own.iter().fold(base.size, |sum, part| sum + part.size);
+        let is_possible = sum.saturating_add(place.size) <= MAX_CODE && own.len() < MOST_PARTS;
+        if is_apart && is_possible {
+            let (address, size) = (place.address, place.size);
+            self.functions.insert(address, (base.address, base.size));
+            own.push(Part {
+                symbol,
+                address,
+                size,
             });
         }
-    });
-    let is_own = |part: &Part| {
-        let base = base_of_cold(&part.symbol);
-        base.is_some_and(|base| names.iter().any(|name| name == base))
-    };
-    cold.retain(is_own);
-    if cold.is_empty() {
-        return cold;
     }
-    cold.sort_by_key(|part| part.address);
-    cold.dedup_by_key(|part| part.address);
-    let mut is_alone = true;
-    for_each(located, &mut |function| {
-        is_alone &= function.address.0 == start || !names.iter().any(|name| name == function.name);
-    });
-    let has_twin = |one: &Part| {
-        let mut others = cold.iter().filter(|other| other.address != one.address);
-        others.any(|other| other.symbol == one.symbol)
-    };
-    match is_alone && !cold.iter().any(has_twin) {
-        true => cold,
-        false => Vec::new(),
+
+    /// The parts of a function that begins at an address.
+    pub(super) fn of_function(&self, start: u64) -> &[Part] {
+        self.of_functions.get(&start).map_or(&[], Vec::as_slice)
     }
+
+    /// Where the function of a part begins, and its size.
+    pub(super) fn function(&self, part: u64) -> Option<(u64, u64)> {
+        self.functions.get(&part).copied()
+    }
+
+    /// A readable name of what is at an address: that of a cold part has its suffix, too.
+    pub(super) fn complete(&self, mut name: String, address: u64) -> String {
+        let found = self.suffixes.range(..=address).next_back();
+        if let Some((start, (end, suffix))) = found
+            && (address == *start || address < *end)
+            && base_of_cold(&name).is_none()
+            && !name.contains("[clone .cold")
+        {
+            name += suffix;
+        }
+        name
+    }
+}
+
+impl Place {
+    fn of(function: &ElfFunction<'_>) -> Self {
+        Self {
+            address: function.address.0,
+            size: function.size,
+            is_alone: true,
+        }
+    }
+}
+
+fn note(entry: Entry<'_, String, Place>, function: &ElfFunction<'_>) {
+    entry
+        .and_modify(|place| place.is_alone &= place.address == function.address.0)
+        .or_insert_with(|| Place::of(function));
 }
 
 /// All functions that the files of an image name.

@@ -1,9 +1,10 @@
 //! A recording whose functions are to be shown with their code.
 
 use super::found::{FoundFunction, functions};
+use super::images::ImageFiles;
+use super::parts::ColdParts;
 use crate::Error;
 use crate::about::kind_of;
-use crate::binaries::locate;
 use crate::index::SampleOrder;
 use crate::locations::Location;
 use crate::pass::{
@@ -13,7 +14,6 @@ use crate::recording::Recording;
 use crate::samples::check_filter;
 use crate::stacks::First;
 use crate::symbolize::Symbols;
-use foldhash::HashMap;
 use rprof_images::{Located, NoFile};
 use rprof_locate::Locator;
 use rprof_machine::{ImageId, RecordedImage};
@@ -21,7 +21,6 @@ use rprof_perfdata::Reader;
 use rprof_profile::code::CodeEvent;
 use rprof_profile::{Filter, NameList, SampleCount};
 use rprof_symbols::{Demangling, Detail, Request};
-use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Which samples count, and how functions are called.
@@ -46,8 +45,7 @@ pub struct CodeRecording<'r> {
     pub(super) events: Vec<usize>,
     pub(super) counts: CodeCounts,
     functions: Vec<FoundFunction>,
-    /// Files of user images that were asked for.
-    files: RefCell<HashMap<ImageId, Result<Rc<Located>, NoFile>>>,
+    files: ImageFiles,
     /// Images with samples whose functions have no names, and why, one sentence each.
     pub unnamed: Vec<String>,
     /// What could not be used, one sentence each.
@@ -69,7 +67,8 @@ impl<'r> CodeRecording<'r> {
         let recording = Recording::open(reader, locator, SampleOrder::Any)?;
         let (counts, symbols) = count(&recording, &options, progress)?;
         let events = events(reader, &counts);
-        let functions = functions(&recording, &symbols, &counts, &events);
+        let files = ImageFiles::default();
+        let functions = functions((&recording, &files), &symbols, &counts, &events);
         let unnamed = unnamed(&recording, &symbols);
         let mut warnings = symbols.warnings;
         warnings.extend(recording.warnings());
@@ -79,7 +78,7 @@ impl<'r> CodeRecording<'r> {
             events,
             counts,
             functions,
-            files: RefCell::default(),
+            files,
             unnamed,
             warnings,
         })
@@ -88,6 +87,22 @@ impl<'r> CodeRecording<'r> {
     /// Functions that have samples, the heaviest first: by the first event, then by the next.
     pub fn functions(&self) -> &[FoundFunction] {
         &self.functions
+    }
+
+    /// What functions are looked for in, in words.
+    pub fn searched(&self) -> &'static str {
+        match (
+            self.options.filter.accepts_all(),
+            self.options.callers.is_empty(),
+        ) {
+            (true, true) => "recording",
+            (false, true) => "samples that fit the filters (without them there may be)",
+            (true, false) => {
+                "samples below such a caller (stacks are needed, and frame pointers miss callers of functions \
+                 without a frame: record --call-graph dwarf)"
+            }
+            (false, false) => "samples that fit the filters and are below such a caller",
+        }
     }
 
     /// What was counted of each event, in functions or not; without counts by address.
@@ -108,9 +123,12 @@ impl<'r> CodeRecording<'r> {
 
     /// The files of a user image; found once.
     pub(super) fn files(&self, id: ImageId, image: &RecordedImage) -> Result<Rc<Located>, NoFile> {
-        let mut files = self.files.borrow_mut();
-        let found = || locate(&self.recording, id, image).map(Rc::new);
-        files.entry(id).or_insert_with(found).clone()
+        self.files.of(&self.recording, id, image)
+    }
+
+    /// The cold parts in the files of a user image.
+    pub(super) fn cold_parts(&self, id: ImageId, located: &Located) -> Rc<ColdParts> {
+        self.files.cold_parts(id, located)
     }
 
     /// Samples at a location, by event.

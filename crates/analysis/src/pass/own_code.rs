@@ -14,7 +14,8 @@ use rprof_profile::SampleCount;
 /// Samples by where they were taken.
 #[derive(Debug, Default)]
 pub(crate) struct CodeCounts {
-    /// By event of the recording: all samples that count, with an address or without.
+    /// By event of the recording: all samples that fit the filter, with an address or without, below a caller
+    /// that is asked for or not.
     pub(crate) all: Vec<SampleCount>,
     /// By event: samples at each location.
     pub(crate) at: Vec<HashMap<Location, SampleCount>>,
@@ -125,8 +126,7 @@ impl Pass for CodePass<'_> {
         let innermost = known.unwrap_or_else(|| self.innermost(local, sample));
         let event = sample.decoded.event;
         let count = SampleCount::one(self.query.weight(sample.decoded));
-        let is_counted = innermost.0.is_some();
-        if let (true, Some(all)) = (is_counted, local.all.get_mut(event)) {
+        if let Some(all) = local.all.get_mut(event) {
             *all += count;
         }
         if let (Some(number), Some(at)) = (innermost.0, local.at.get_mut(event)) {

@@ -17,6 +17,8 @@ use rprof_disassembly::{Decoder, Instruction};
 use rprof_events::suggest;
 use rprof_locate::Debuginfod;
 use rprof_perfdata::Reader;
+use rprof_untrusted::Held;
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 /// Functions that are listed where several are meant, or offered where none is.
@@ -103,7 +105,7 @@ fn not_chosen(name: &str, error: &ChoiceError, recording: &CodeRecording<'_>) ->
 }
 
 fn unknown(name: &str, known: &[String], recording: &CodeRecording<'_>) -> String {
-    let mut text = format!("no function '{name}' in the recording");
+    let mut text = format!("no function '{name}' in the {}", recording.searched());
     let close = suggest(name, known.iter().cloned()).to_string();
     let wanted = name.to_lowercase();
     let has_it = |one: &&String| one.to_lowercase().contains(&wanted);
@@ -157,20 +159,54 @@ struct View<'a> {
 struct Decoded {
     code: OpenCode,
     instructions: Vec<Vec<Instruction>>,
+    /// The memory that it takes until it is written.
+    _held: Held,
+}
+
+/// Bytes of memory that a byte of code takes, decoded and listed.
+const MEMORY_OF_BYTE: u64 = 150;
+
+/// Functions whose code cannot be shown, by why.
+#[derive(Default)]
+struct Refused(BTreeMap<String, Vec<String>>);
+
+impl Refused {
+    fn add(&mut self, function: &FoundFunction, why: &anyhow::Error) {
+        let names = self.0.entry(format!("{why:#}")).or_default();
+        names.push(function.name.clone());
+    }
+
+    /// One line for each reason.
+    fn say(&self) {
+        for (why, names) in &self.0 {
+            match names.as_slice() {
+                [only] if why.starts_with(only) => say::warning(why),
+                [only] => say::warning(format!("{only}: {why}")),
+                [first, second, ..] => say::warning(format!(
+                    "{} functions ({first}, {second}{}): {why}",
+                    names.len(),
+                    if names.len() > 2 { ", ..." } else { "" },
+                )),
+                [] => {}
+            }
+        }
+    }
 }
 
 impl View<'_> {
     fn show(&self, functions: &[FoundFunction], paging: PagerArgs) -> Result<ExitCode> {
         let args = self.args;
         let mut all: Vec<Decoded> = Vec::new();
+        let mut refused = Refused::default();
         for function in functions {
             match self.decode(function) {
                 Ok(decoded) => all.push(decoded),
                 Err(error) if args.function().is_some() => return Err(error),
                 Err(error) if args.quiet => drop(error),
-                Err(error) => say::warning(error),
+                Err(error) => refused.add(function, &error),
             }
         }
+        refused.say();
         let descriptions = self.describe(&all);
         let settings = args.listing.sources(args.samples.symfs());
         let mut sources = SourceFiles::new(settings, self.reader.budget());
@@ -217,11 +253,25 @@ impl View<'_> {
     fn decode(&self, function: &FoundFunction) -> Result<Decoded> {
         let code = self.recording.code(function)?;
         let syntax = self.args.disassembler_style.into();
+        let bytes = code
+            .function
+            .parts
+            .iter()
+            .map(|part| part.bytes.len() as u64);
+        let bytes = bytes
+            .fold(0, u64::saturating_add)
+            .saturating_mul(MEMORY_OF_BYTE);
+        let held = self.reader.budget().hold(bytes);
+        let held = held.with_context(|| format!("{}: its code", code.function.name))?;
         let decoder = Decoder::of(&code.function.machine, syntax)?;
         let parts = code.function.parts.iter();
         let instructions = parts.map(|part| decoder.decode(part.address, &part.bytes));
         let instructions = instructions.collect();
-        Ok(Decoded { code, instructions })
+        Ok(Decoded {
+            code,
+            instructions,
+            _held: held,
+        })
     }
 
     fn describe(&self, all: &[Decoded]) -> Vec<Description> {
