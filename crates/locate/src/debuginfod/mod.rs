@@ -216,7 +216,8 @@ impl Drop for Debuginfod {
     }
 }
 
-#[cfg(all(test, feature = "debuginfod"))]
+#[cfg(test)]
+#[cfg(feature = "debuginfod")]
 mod tests {
     use super::*;
     use std::io::{BufRead, BufReader, Write};
