@@ -79,8 +79,8 @@ fn perfs(text: &str) -> BTreeMap<u64, String> {
 }
 
 #[test]
-fn ten_functions_of_a_compiler_have_perfs_instructions_and_percentages() {
-    let test = "ten_functions_of_a_compiler_have_perfs_instructions_and_percentages";
+fn functions_of_a_compiler_have_perfs_instructions_and_percentages() {
+    let test = "functions_of_a_compiler_have_perfs_instructions_and_percentages";
     let tools = [
         ("perf", "linux-perf"),
         ("g++", "g++"),
@@ -113,10 +113,18 @@ fn ten_functions_of_a_compiler_have_perfs_instructions_and_percentages() {
         is_plain && function["parts"].as_array().unwrap().len() == 1
     };
     let mut n_compared = 0;
-    for function in found.iter().filter(is_comparable).take(10) {
+    for function in found.iter().filter(is_comparable) {
+        if n_compared == 10 {
+            break;
+        }
         let name = function["name"].as_str().unwrap();
         let image = function["image"].as_str().unwrap();
         let image = image.rsplit('/').next().unwrap();
+        let mut by_name = rprof(["annotate", "-q", "-d", image, "-i"]);
+        if !run(by_name.arg(&file).arg(name)).status.success() {
+            // perf shows all functions of one name as one.
+            continue;
+        }
         let mut annotate = perf(["annotate", "--stdio", "--stdio-color", "never", "-s", name]);
         let text = run(annotate.args(["-d", image, "-i"]).arg(&file)).stdout;
         assert_eq!(ours(function), perfs(&text), "{name}\n{text}");

@@ -99,7 +99,10 @@ fn rows(table: &str, columns: &[&str]) -> BTreeSet<Vec<String>> {
         places.iter().map(|&at| cells[at].clone()).collect()
     };
     // Rows without samples of their own are shown for what they called: perf has none.
-    let is_own = |row: &Vec<String>| row.iter().take(2).any(|cell| !cell.is_empty());
+    let is_own = |row: &Vec<String>| {
+        let (_, numbers) = row.split_last().unwrap();
+        numbers.iter().any(|cell| !cell.is_empty() && cell != "0")
+    };
     lines.map(picked).filter(is_own).collect()
 }
 

@@ -233,11 +233,13 @@ impl<'a> Judge<'a> {
             divisor.of(block - part)
         });
         let around: Vec<f64> = around.collect();
+        // Also of what has no sample on this side.
+        let n_blocks = self.total.blocks.get(run).map_or(0, Vec::len);
         let seen = variance_of_sum(&around).max(self.floor(counts, run, 1));
         Amount {
             mean,
             variance: seen + (UNSEEN * mean).powi(2),
-            degrees: (float(blocks.len()) / 2.0).max(1.0),
+            degrees: (float(n_blocks) / 2.0).max(1.0),
             is_borrowed: false,
         }
     }

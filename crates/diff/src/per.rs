@@ -96,7 +96,16 @@ impl Per {
         };
         let divisor = match self {
             Self::Event => of_blocks(&event.blocks),
-            Self::Run => Divisor::one(1.0),
+            Self::Run => {
+                // A command takes what it takes, whenever the machine lets it run: noise is what a row has beyond its
+                // part of what all did in a block.
+                let all = of_blocks(&event.blocks);
+                let part = 1.0 / all.whole.max(1.0);
+                Divisor {
+                    whole: 1.0,
+                    ..all.scaled(part)
+                }
+            }
             Self::Time => Divisor::one(seconds(event)),
             Self::CpuTime | Self::Count(_) => {
                 let of = self.event(run)?.and_then(|at| run.run.events.get(at));

@@ -30,7 +30,8 @@ pub(crate) struct AnnotateArgs {
     #[command(flatten)]
     pub(crate) fde: FdeArgs,
 
-    /// Only samples whose stack has one of these functions further out
+    /// Only samples whose recorded stack has one of these functions further out (stacks by frame pointers miss callers
+    /// of functions that make no frame)
     #[arg(help_heading = "Filters", long, value_name = "NAMES", value_parser = parse_callers)]
     pub(crate) caller: Vec<NameList>,
 

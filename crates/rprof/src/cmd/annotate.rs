@@ -5,6 +5,7 @@ use super::reading::{open, progress};
 use crate::args::{AnnotateArgs, ListingFormat};
 use crate::say;
 use crate::screen::PagerArgs;
+use crate::usage::usage;
 use anyhow::{Context, Result, anyhow};
 use rprof_analysis::{
     AskedCode, ChoiceError, CodeOptions, CodeRecording, Description, FoundFunction, OpenCode,
@@ -27,6 +28,11 @@ const N_OFFERED: usize = 12;
 pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
     args.listing.check()?;
     let reader = open(args.recording(), args.samples.limits)?;
+    if !args.caller.is_empty() && !reader.has_call_chains() {
+        return Err(usage(
+            "--caller is of callers, and the recording has no call chains: rprof record -g has them",
+        ));
+    }
     let locator = args.samples.locator(&reader);
     let options = CodeOptions {
         filter: args.samples.filter(),
@@ -42,14 +48,18 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
     if !args.quiet {
         recording.warnings.iter().for_each(say::warning);
     }
-    let shown = match args.function() {
+    let wanted = match args.function() {
         Some(name) => {
             let chosen = recording.choose(name);
-            vec![chosen.map_err(|error| not_chosen(name, &error, &recording))?]
+            let function = chosen.map_err(|error| not_chosen(name, &error, &recording))?;
+            Wanted {
+                functions: vec![(function, 0.0)],
+                heat: f64::INFINITY,
+            }
         }
         None => hottest(args, &recording),
     };
-    if shown.is_empty() {
+    if wanted.functions.is_empty() {
         say::warning(nothing(args, &reader, &recording.unnamed));
     }
     let view = View {
@@ -58,7 +68,7 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
         recording: &recording,
         servers: locator.debuginfod.as_deref(),
     };
-    view.show(&shown, paging)
+    view.show(&wanted, paging)
 }
 
 /// Why there is no function.
@@ -71,29 +81,37 @@ fn nothing(args: &AnnotateArgs, reader: &Reader, unnamed: &[String]) -> String {
     }
 }
 
-/// The functions that are shown without being asked for.
-fn hottest(args: &AnnotateArgs, recording: &CodeRecording<'_>) -> Vec<FoundFunction> {
-    let weight = |function: &FoundFunction| function.own.first().map_or(0, |own| own.weight);
-    let all = recording
-        .events()
-        .first()
-        .map_or(0, |event| event.all.weight);
-    let in_functions = recording.functions().iter().map(weight);
-    let in_functions = in_functions.fold(0, u64::saturating_add);
-    let mut before = 0;
-    let mut shown = Vec::new();
+/// Functions to show, in this order, each with its heat: its shares of all events together.
+struct Wanted {
+    functions: Vec<(FoundFunction, f64)>,
+    /// No more are shown once those shown have this much.
+    heat: f64,
+}
+
+/// The functions that are shown without being asked for. What has no code to show takes nothing of the share.
+fn hottest(args: &AnnotateArgs, recording: &CodeRecording<'_>) -> Wanted {
+    let percent = |function: &FoundFunction| -> Vec<f64> {
+        let events = function.own.iter().zip(recording.events());
+        let events = events.map(|(own, event)| Share::of(own.weight, event.all.weight).percent());
+        events.collect()
+    };
+    let shares = recording.functions().iter().map(percent);
+    let heat: f64 = shares.flatten().sum();
+    let mut functions: Vec<(FoundFunction, f64)> = Vec::new();
     for function in recording.functions() {
-        let own = weight(function);
-        let is_enough = Share::of(before, in_functions).percent() >= args.share;
-        let is_small = Share::of(own, all).percent() < args.percent_limit;
+        let shares = percent(function);
+        let is_small = shares.iter().all(|&share| share < args.percent_limit);
+        let own: f64 = shares.iter().sum();
         // One is shown whatever its share is.
-        if own == 0 || !shown.is_empty() && (is_enough || is_small) {
-            break;
+        if own > 0.0 && (functions.is_empty() || !is_small) {
+            functions.push((function.clone(), own));
         }
-        before = before.saturating_add(own);
-        shown.push(function.clone());
     }
-    shown
+    functions.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    Wanted {
+        functions,
+        heat: heat * args.share / 100.0,
+    }
 }
 
 fn not_chosen(name: &str, error: &ChoiceError, recording: &CodeRecording<'_>) -> anyhow::Error {
@@ -194,13 +212,20 @@ impl Refused {
 }
 
 impl View<'_> {
-    fn show(&self, functions: &[FoundFunction], paging: PagerArgs) -> Result<ExitCode> {
+    fn show(&self, wanted: &Wanted, paging: PagerArgs) -> Result<ExitCode> {
         let args = self.args;
         let mut all: Vec<Decoded> = Vec::new();
         let mut refused = Refused::default();
-        for function in functions {
+        let mut shown = 0.0;
+        for (function, heat) in &wanted.functions {
+            if shown >= wanted.heat {
+                break;
+            }
             match self.decode(function) {
-                Ok(decoded) => all.push(decoded),
+                Ok(decoded) => {
+                    all.push(decoded);
+                    shown += heat;
+                }
                 Err(error) if args.function().is_some() => return Err(error),
                 Err(error) if args.quiet => drop(error),
                 Err(error) => refused.add(function, &error),
@@ -244,7 +269,7 @@ impl View<'_> {
             };
             written.context("writing the code")
         })?;
-        Ok(match all.is_empty() && !functions.is_empty() {
+        Ok(match all.is_empty() && !wanted.functions.is_empty() {
             true => ExitCode::FAILURE,
             false => ExitCode::SUCCESS,
         })
