@@ -2,7 +2,7 @@
 //! recording ([`super::sources`] has them).
 
 use super::filters::{Row, rows};
-use super::meant::{is_of_callers, take_named};
+use super::meant::{is_of_callers, take_named, take_near};
 use super::sums::{wrong_children, wrong_nodes, wrong_sums};
 use super::{common, trees};
 use common::{rprof, run};
@@ -55,6 +55,9 @@ impl Crossed {
         });
         let n_rows = theirs.len();
         take_named(&mut ours, &mut theirs);
+        if args.contains(&"-U") {
+            take_near(&mut ours, &mut theirs);
+        }
         if ours.is_empty() && theirs.is_empty() {
             self.n_tables += 1;
             self.n_rows += n_rows;

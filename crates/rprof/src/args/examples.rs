@@ -42,13 +42,10 @@ const REPORT: &[Example] = &[
 ];
 
 const ANNOTATE: &[Example] = &[
+    ("rprof annotate", "the hottest functions"),
+    ("rprof annotate main", "one, with source lines"),
     (
-        "rprof annotate",
-        "the hottest functions, instruction by instruction",
-    ),
-    ("rprof annotate main", "one function, with its source lines"),
-    (
-        "rprof annotate -M intel --no-source 'Vec<*>::push'",
+        "rprof annotate -M intel --no-source 'std::*'",
         "a pattern, as Intel writes it",
     ),
     (
@@ -129,7 +126,7 @@ const DIFF: &[Example] = &[
     ("rprof diff old new --per event -s dso", "shares, by binary"),
     ("rprof diff old new -g", "and what calls what"),
     (
-        "rprof diff a1 a2 --fail-if total>+3% -- b1 b2",
+        "rprof diff a1 a2 --fail-if 'total>+3%' -- b1 b2",
         "a gate: exit code 1",
     ),
 ];
@@ -178,7 +175,8 @@ mod tests {
 
     /// The words of an example, up to where the shell takes over.
     fn words(line: &str) -> Vec<String> {
-        let own = line.split(['>', '|']).next().unwrap_or_default();
+        let own = line.split(" > ").next().unwrap_or_default();
+        let own = own.split(" | ").next().unwrap_or_default();
         let own = own.split_whitespace();
         own.map(|word| word.trim_matches('\'').to_owned()).collect()
     }
