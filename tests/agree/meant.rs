@@ -82,13 +82,13 @@ pub(super) fn take_named(ours: &mut Vec<Row>, theirs: &mut Vec<Row>) {
     });
 }
 
-/// Takes away rows whose shares are of totals that differ by a sample: one in a stub has no name with perf, and counts
-/// for nothing where all without a name are left out.
+/// Takes away rows whose shares are of totals that differ by a few samples: those in stubs have no name with perf, and
+/// count for nothing where all without a name are left out.
 pub(super) fn take_near(ours: &mut Vec<Row>, theirs: &mut Vec<Row>) {
     let share = |row: &Row| row.0.parse::<f64>().unwrap();
     ours.retain(|own| {
         let is_near = |perfs: &Row| {
-            own.1 == perfs.1 && (share(own) - share(perfs)).abs() <= 0.01 + share(own) * 0.002
+            own.1 == perfs.1 && (share(own) - share(perfs)).abs() <= 0.01 + share(own) * 0.01
         };
         match theirs.iter().position(is_near) {
             Some(at) => {
