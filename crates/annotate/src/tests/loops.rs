@@ -85,7 +85,7 @@ fn jump(opcode: &[u8], from: usize, to: usize) -> Vec<u8> {
 const BRANCH: [u8; 2] = [0x0f, 0x85];
 const JUMP: [u8; 1] = [0xe9];
 
-/// So many that work by the square of them would not end in time.
+/// Quadratic work on this number would not end in time.
 const MANY: usize = 100_000;
 
 #[test]

@@ -13,7 +13,7 @@ enum Noise {
     LogNormal,
     /// By 1 %; every tenth run was disturbed and took up to 20 % more.
     Disturbed,
-    /// As counts of samples do, of so many in the mean: what most rows have.
+    /// As counts of samples do (Poisson), with this mean: what most rows have.
     Counts(f64),
 }
 

@@ -81,6 +81,13 @@ impl NameList {
         Ok(())
     }
 
+    /// The names of all these lists.
+    pub fn of_all(lists: &[Self]) -> Self {
+        let mut all = Self::default();
+        lists.iter().cloned().for_each(|list| all.extend(list));
+        all
+    }
+
     /// Adds the names of another list.
     pub fn extend(&mut self, other: Self) {
         self.wanted.extend(other.wanted);

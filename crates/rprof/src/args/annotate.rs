@@ -92,12 +92,7 @@ impl AnnotateArgs {
 
     /// Whose callees count; all if there are none.
     pub(crate) fn callers(&self) -> NameList {
-        let mut all = NameList::default();
-        self.caller
-            .iter()
-            .cloned()
-            .for_each(|list| all.extend(list));
-        all
+        NameList::of_all(&self.caller)
     }
 }
 

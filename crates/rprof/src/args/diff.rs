@@ -229,15 +229,10 @@ impl DiffArgs {
     }
 
     pub(crate) fn filter(&self) -> Filter {
-        let all = |lists: &[NameList]| {
-            let mut all = NameList::default();
-            lists.iter().cloned().for_each(|list| all.extend(list));
-            all
-        };
         Filter {
-            comms: all(&self.comms),
-            dsos: all(&self.dsos),
-            symbols: all(&self.symbols),
+            comms: NameList::of_all(&self.comms),
+            dsos: NameList::of_all(&self.dsos),
+            symbols: NameList::of_all(&self.symbols),
             pids: self.pid.clone(),
             tids: self.tid.clone(),
             cpus: self.cpu.clone().map(|list| list.0).unwrap_or_default(),

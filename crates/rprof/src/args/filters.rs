@@ -158,15 +158,10 @@ fn parse_max_stack(text: &str) -> Result<usize, String> {
 
 impl FilterArgs {
     pub(crate) fn filter(&self) -> Filter {
-        let all = |lists: &[NameList]| {
-            let mut all = NameList::default();
-            lists.iter().cloned().for_each(|list| all.extend(list));
-            all
-        };
         Filter {
-            comms: all(&self.comms),
-            dsos: all(&self.dsos),
-            symbols: all(&self.symbols),
+            comms: NameList::of_all(&self.comms),
+            dsos: NameList::of_all(&self.dsos),
+            symbols: NameList::of_all(&self.symbols),
             symbol_part: self.symbol_filter.clone(),
             hide_unresolved: self.hide_unresolved,
             pids: self.pid.clone(),

@@ -44,8 +44,8 @@ pub(crate) struct ListingArgs {
     #[arg(help_heading = OUTPUT, long, overrides_with = "show_nr_samples")]
     show_total_period: bool,
 
-    /// Instructions without samples: only so many before and after those that have some [default: all, in functions of
-    /// more than 2000 instructions 10]
+    /// Instructions without samples: at most N before and after those that have some [default: all; 10 in functions of
+    /// more than 2000 instructions]
     #[arg(help_heading = OUTPUT, long, value_name = "N", conflicts_with = "full")]
     context: Option<usize>,
 
@@ -83,7 +83,7 @@ pub(crate) struct ListingArgs {
     #[arg(help_heading = SOURCES, long, value_name = "FOLDER")]
     prefix: Option<String>,
 
-    /// Take so many folders off before that
+    /// Take N folders off before that
     #[arg(help_heading = SOURCES, long, value_name = "N", default_value_t = 0, requires = "prefix")]
     prefix_strip: usize,
 }
