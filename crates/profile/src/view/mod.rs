@@ -22,7 +22,7 @@ pub(crate) use folded::{nameless_label, safe, thread_labels, thread_names};
 pub use hierarchy::{LevelRow, levels};
 pub use joined::{JoinedRow, join};
 pub use row::{FieldValue, Row, RowKey, Sums, Weighing};
-pub use rows::Rows;
+pub use rows::{KeptRows, Rows};
 pub use sort_key::SortKey;
 pub use sum::Sum;
 

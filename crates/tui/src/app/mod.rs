@@ -1,0 +1,363 @@
+//! All state, and what keys and clicks make of it.
+
+mod commands;
+mod mouse;
+mod over;
+mod saved;
+#[cfg(test)]
+mod tests;
+
+use crate::face::{FunctionOf, SaveForm, Saved, TuiData};
+use crate::look::Look;
+use crate::matcher::Matcher;
+use crate::menu::Menu;
+use crate::page::Page;
+use crate::prompt::Prompt;
+use crate::screen::Screen;
+use crate::shown::{RowsBy, Shown};
+use crate::views::ViewKind;
+use crate::views::boxes::Found;
+use crate::views::calls::CallsView;
+use crate::views::flame::FlameView;
+use crate::views::lanes::LanesView;
+use crate::views::table::{Source, TableView};
+use crate::zoom::{Zoom, selection};
+use ratatui_crossterm::crossterm::event::{KeyEvent, MouseEvent};
+use rprof_base::Share;
+use rprof_profile::view::{Row, SortKey, Weighing};
+use rprof_query::Explorer;
+
+/// How the interface begins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// What the terminal can show.
+    pub look: Look,
+    /// Its columns and lines.
+    pub size: (u16, u16),
+    /// What rows are grouped by.
+    pub keys: Vec<SortKey>,
+    /// What rows count.
+    pub weighing: Weighing,
+    /// Index of the event.
+    pub event: usize,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A key.
+    Key(KeyEvent),
+    /// The mouse.
+    Mouse(MouseEvent),
+    /// The terminal has another size: columns and lines.
+    Size(u16, u16),
+}
+
+/// What has to be done outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing.
+    None,
+    /// The end.
+    Quit,
+    /// The program is to be suspended.
+    Suspend,
+    /// All is to be drawn anew.
+    Redraw,
+    /// The code of a function is asked for: [`App::take_code`].
+    Code(FunctionOf),
+    /// What is seen is to be saved: [`App::saved`], then [`App::take_saved`].
+    Save(SaveForm),
+    /// A text is to be copied to the clipboard.
+    Copy(String),
+}
+
+/// What is in front of the view.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Over {
+    Nothing,
+    Page(Page),
+    Menu(Menu),
+    Prompt(Prompt),
+}
+
+/// All state.
+#[derive(Debug)]
+pub struct App {
+    pub(crate) look: Look,
+    pub(crate) size: (u16, u16),
+    pub(crate) explorer: Explorer,
+    /// Of what is replaced together with the samples.
+    pub(crate) title: String,
+    pub(crate) quality: String,
+    pub(crate) advice: Option<String>,
+    about: Vec<String>,
+    pub(crate) event: usize,
+    pub(crate) zooms: Vec<Zoom>,
+    pub(crate) by: RowsBy,
+    pub(crate) is_relative: bool,
+    pub(crate) has_heading: bool,
+    pub(crate) has_dsos: bool,
+    pub(crate) min_percent: f64,
+    pub(crate) filter: Option<Matcher>,
+    pub(crate) found: Option<Found>,
+    pub(crate) shown: Option<Shown>,
+    pub(crate) view: ViewKind,
+    pub(crate) table: TableView,
+    pub(crate) calls: CallsView,
+    pub(crate) flame: FlameView,
+    pub(crate) lanes: LanesView,
+    pub(crate) over: Over,
+    pub(crate) message: Option<String>,
+}
+
+impl App {
+    /// Begins with the rows of an event.
+    pub fn new(data: TuiData, settings: Settings) -> Self {
+        let order = table_order(settings.weighing);
+        let mut app = Self {
+            look: settings.look,
+            size: settings.size,
+            explorer: Explorer::new(data.sampled),
+            title: data.title,
+            quality: data.quality,
+            advice: data.advice,
+            about: data.about,
+            event: settings.event,
+            zooms: Vec::new(),
+            by: RowsBy {
+                keys: settings.keys,
+                weighing: settings.weighing,
+            },
+            is_relative: false,
+            has_heading: true,
+            has_dsos: false,
+            min_percent: 0.0,
+            filter: None,
+            found: None,
+            shown: None,
+            view: ViewKind::default(),
+            table: TableView::default(),
+            calls: CallsView::default(),
+            flame: FlameView::default(),
+            lanes: LanesView::default(),
+            over: Over::Nothing,
+            message: None,
+        };
+        app.table.order = order;
+        app.select();
+        app.prepare();
+        app
+    }
+
+    /// Goes on with other data: what is selected stays selected, as far as it is still there.
+    pub fn replace(&mut self, data: TuiData) {
+        let selected = self.selected_row().map(|row| self.row_text(row));
+        self.explorer = Explorer::new(data.sampled);
+        (self.title, self.quality) = (data.title, data.quality);
+        (self.advice, self.about) = (data.advice, data.about);
+        self.found = None;
+        self.select();
+        self.prepare();
+        let rows = self.shown.as_ref().map_or(0, |shown| shown.rows().len());
+        let again = selected.filter(|_| rows > 0).and_then(|text| {
+            let mut lines = self.table.lines.iter();
+            lines.position(|line| self.row_text(line.row()) == text)
+        });
+        if let Some(at) = again {
+            self.table.cursor.at = at;
+            self.prepare();
+        }
+    }
+
+    /// What a key, a click or a new size makes of it.
+    pub fn handle(&mut self, input: &Input) -> Effect {
+        let effect = match input {
+            Input::Size(columns, lines) => {
+                self.size = (*columns, *lines);
+                Effect::None
+            }
+            Input::Key(key) => self.key(*key),
+            Input::Mouse(mouse) => self.mouse(*mouse),
+        };
+        self.prepare();
+        effect
+    }
+
+    /// Whether there is work that can be done while nobody types.
+    pub fn has_work(&self) -> bool {
+        self.table.has_work()
+    }
+
+    /// Does a little of it.
+    pub fn work(&mut self) {
+        if let Some(shown) = &mut self.shown {
+            let explorer = &self.explorer;
+            self.table.work(&mut Source { explorer, shown });
+        }
+        self.prepare();
+    }
+
+    /// The code that was asked for.
+    pub fn take_code(&mut self, function: &FunctionOf, code: Result<Vec<String>, String>) {
+        match code {
+            Ok(lines) => {
+                let title = rprof_untrusted::printable(&function.name).into_owned();
+                let height = self.page_height();
+                self.over = Over::Page(Page::code(title, lines, height));
+                self.message = None;
+            }
+            Err(why) => self.message = Some(why),
+        }
+    }
+
+    /// How saving went.
+    pub fn take_saved(&mut self, saved: Result<String, String>) {
+        self.message = Some(match saved {
+            Ok(file) => format!("wrote {file}"),
+            Err(why) => why,
+        });
+    }
+
+    /// Says something in the line below the view.
+    pub fn say(&mut self, message: &str) {
+        self.message = Some(message.to_owned());
+    }
+
+    /// What is to be saved, with the lines of the view; `None` if nothing is shown.
+    pub fn saved<'a>(&'a self, form: SaveForm, text: &'a str) -> Option<Saved<'a>> {
+        Some(Saved {
+            form,
+            profile: self.explorer.profile(),
+            event: &self.shown.as_ref()?.event,
+            keys: &self.by.keys,
+            weighing: self.by.weighing,
+            text,
+        })
+    }
+
+    /// Counts the samples that are selected.
+    pub(crate) fn select(&mut self) {
+        let selection = selection(self.event, &self.zooms, self.explorer.profile());
+        self.shown = Shown::of(&mut self.explorer, selection);
+    }
+
+    pub(crate) fn screen(&self) -> Option<Screen> {
+        Screen::of(self.size, self.has_heading)
+    }
+
+    pub(crate) fn height(&self) -> usize {
+        self.screen().map_or(1, |screen| screen.height())
+    }
+
+    pub(crate) fn columns(&self) -> usize {
+        self.screen().map_or(1, |screen| screen.columns())
+    }
+
+    pub(crate) fn page_height(&self) -> usize {
+        usize::from(self.size.1).saturating_sub(2).max(1)
+    }
+
+    /// Makes what the view needs, and brings its selection onto the screen.
+    pub(crate) fn prepare(&mut self) {
+        let (height, columns) = (self.height(), self.columns());
+        let slots = self.screen().map_or(1, |screen| screen.lane().slots);
+        let Some(shown) = &mut self.shown else {
+            return;
+        };
+        match self.view {
+            ViewKind::Rows => {
+                if shown.need_rows(&self.explorer, &self.by) {
+                    self.filter_rows();
+                }
+                let n = self.table.lines.len();
+                self.table.cursor.fit(n, height);
+            }
+            ViewKind::Calls | ViewKind::Flame => {
+                let is_new = shown.need_boxes(&self.explorer);
+                let Some(boxes) = shown.boxes() else {
+                    return;
+                };
+                if is_new {
+                    self.calls.reset(boxes);
+                    self.flame = FlameView::default();
+                    self.found = self
+                        .found
+                        .take()
+                        .map(|found| Found::of(boxes, self.explorer.profile(), found.matcher));
+                }
+                self.calls.cursor.fit(self.calls.lines.len(), height);
+                self.flame.fit(boxes, height);
+            }
+            ViewKind::Threads => {
+                shown.need_lanes(&self.explorer, slots);
+                let n = shown.lanes().map_or(0, |lanes| lanes.lanes.len());
+                self.lanes.cursor.fit(n, height.saturating_sub(1));
+                self.lanes.sideways(0, slots);
+            }
+        }
+        if let Over::Page(page) = &mut self.over {
+            page.fit(usize::from(self.size.1).saturating_sub(2).max(1));
+        }
+        let _ = columns;
+    }
+
+    /// Rows that have the names that are looked for, and are heavy enough.
+    pub(crate) fn filter_rows(&mut self) {
+        let Some(shown) = &self.shown else {
+            return;
+        };
+        let is_heavy = |row: &Row| {
+            let weight = match self.by.weighing {
+                Weighing::Own => row.self_weight,
+                Weighing::WithChildren => row.total_weight,
+            };
+            shown.share(weight, self.is_relative) >= Share::from_percent(self.min_percent)
+        };
+        let rows = shown.rows().iter().enumerate();
+        let rows = rows.filter(|(_, row)| is_heavy(row) && self.has_name(row));
+        let rows: Vec<usize> = rows.map(|(number, _)| number).collect();
+        self.table.reset(rows.into_iter());
+        self.table.cursor.fit(self.table.lines.len(), self.height());
+    }
+
+    fn has_name(&self, row: &Row) -> bool {
+        let Some(filter) = &self.filter else {
+            return true;
+        };
+        let profile = self.explorer.profile();
+        match row.key.frame() {
+            Some(frame) => {
+                let label = profile.frames.label(frame, &profile.strings);
+                filter.matches(label.raw())
+            }
+            None => filter.matches(&self.cells(row).join(" ")),
+        }
+    }
+
+    /// The cells of a row in the columns of the sort keys.
+    pub(crate) fn cells(&self, row: &Row) -> Vec<String> {
+        let keys = self.by.keys.iter();
+        keys.map(|key| key.cell(&row.key, self.explorer.profile()))
+            .collect()
+    }
+
+    /// The number of the row that is selected.
+    pub(crate) fn selected_row(&self) -> Option<usize> {
+        Some(self.table.selected()?.row())
+    }
+
+    fn row_text(&self, row: usize) -> String {
+        let rows = self.shown.as_ref().map_or(&[][..], |shown| shown.rows());
+        rows.get(row)
+            .map_or_else(String::new, |row| self.cells(row).join(" "))
+    }
+}
+
+/// Trees grow as those of `rprof report`.
+pub(crate) fn table_order(weighing: Weighing) -> rprof_profile::view::Order {
+    match weighing {
+        Weighing::Own => rprof_profile::view::Order::Callee,
+        Weighing::WithChildren => rprof_profile::view::Order::Caller,
+    }
+}
