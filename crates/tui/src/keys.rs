@@ -243,6 +243,15 @@ mod tests {
     }
 
     #[test]
+    fn the_readme_has_all_keys() {
+        let readme = include_str!("../README.md");
+        for KeyHelp { keys, what } in KEYS {
+            let row = format!("\n| `{keys}` | {what} |\n");
+            assert!(readme.contains(&row), "README.md has no row {row}");
+        }
+    }
+
+    #[test]
     fn perfs_keys_are_perfs() {
         for (letter, command) in [
             ('a', Command::Code),

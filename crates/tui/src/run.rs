@@ -45,6 +45,14 @@ pub struct Wires {
     pub log: Option<Box<dyn Write>>,
 }
 
+impl Wires {
+    /// Those where nothing replaces the data.
+    pub fn of(out: fn() -> Box<dyn Write>, log: Option<Box<dyn Write>>) -> Self {
+        let updates = crossbeam_channel::never();
+        Self { out, updates, log }
+    }
+}
+
 impl std::fmt::Debug for Wires {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Wires").finish_non_exhaustive()

@@ -113,10 +113,15 @@ impl Shown {
 
     /// Makes lanes of so many slots, unless they are there.
     pub(crate) fn need_lanes(&mut self, explorer: &Explorer, n_slots: usize) {
-        if self.lanes.as_ref().is_none_or(|(made, _)| *made != n_slots) {
+        if !self.has_lanes(n_slots) {
             let lanes = lanes(explorer.sampled(), &self.selection, n_slots);
             self.lanes = Some((n_slots, lanes));
         }
+    }
+
+    /// Whether lanes of so many slots were made.
+    pub(crate) fn has_lanes(&self, n_slots: usize) -> bool {
+        self.lanes.as_ref().is_some_and(|(made, _)| *made == n_slots)
     }
 
     /// The lanes, if there are any.

@@ -12,6 +12,8 @@ use std::ffi::OsStr;
 pub(crate) enum Seen {
     /// A table.
     Report,
+    /// A table, by somebody who has a terminal to look at more.
+    Screen,
     /// A table of functions' own samples.
     OwnSamples,
     /// A picture of an event, by its number.
@@ -40,7 +42,8 @@ fn command(seen: Seen, profile: &Profile, recording: &Recording) -> Option<Strin
         return Some(format!("rprof record {better} -- COMMAND"));
     }
     Some(match seen {
-        Seen::Report => format!("rprof flame{input} > flame.svg"),
+        Seen::Screen if cfg!(feature = "tui") => format!("rprof tui{input}"),
+        Seen::Report | Seen::Screen => format!("rprof flame{input} > flame.svg"),
         Seen::OwnSamples => {
             let event = profile.events.iter().find(|event| event.samples > 0)?;
             let name = heaviest(profile, event, |level| level == Level::User)?;
@@ -115,6 +118,8 @@ mod tests {
             "rprof report --no-children -g caller -S 'std::f<u8>'"
         );
         assert_eq!(said(Seen::Report, "-", &profile), None);
+        let screen = said(Seen::Screen, "x", &profile).unwrap();
+        assert_eq!(screen.contains(" tui -i x"), cfg!(feature = "tui"));
         assert_eq!(
             said(Seen::OwnSamples, "perf.data", &profile).unwrap(),
             "rprof annotate 'std::f<u8>'"

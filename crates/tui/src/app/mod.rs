@@ -3,9 +3,11 @@
 mod commands;
 mod mouse;
 mod over;
+mod prepared;
 mod saved;
 #[cfg(test)]
 mod tests;
+mod zooms;
 
 use crate::face::{FunctionOf, SaveForm, Saved, TuiData};
 use crate::look::Look;
@@ -13,18 +15,16 @@ use crate::matcher::Matcher;
 use crate::menu::Menu;
 use crate::page::Page;
 use crate::prompt::Prompt;
-use crate::screen::Screen;
 use crate::shown::{RowsBy, Shown};
 use crate::views::ViewKind;
 use crate::views::boxes::Found;
 use crate::views::calls::CallsView;
 use crate::views::flame::FlameView;
 use crate::views::lanes::LanesView;
-use crate::views::table::{Source, TableView};
-use crate::zoom::{Zoom, selection};
+use crate::views::table::TableView;
+use crate::zoom::Zoom;
 use ratatui_crossterm::crossterm::event::{KeyEvent, MouseEvent};
-use rprof_base::Share;
-use rprof_profile::view::{Row, SortKey, Weighing};
+use rprof_profile::view::{Order, SortKey, Weighing};
 use rprof_query::Explorer;
 
 /// How the interface begins.
@@ -184,20 +184,6 @@ impl App {
         effect
     }
 
-    /// Whether there is work that can be done while nobody types.
-    pub fn has_work(&self) -> bool {
-        self.table.has_work()
-    }
-
-    /// Does a little of it.
-    pub fn work(&mut self) {
-        if let Some(shown) = &mut self.shown {
-            let explorer = &self.explorer;
-            self.table.work(&mut Source { explorer, shown });
-        }
-        self.prepare();
-    }
-
     /// The code that was asked for.
     pub fn take_code(&mut self, function: &FunctionOf, code: Result<Vec<String>, String>) {
         match code {
@@ -235,129 +221,12 @@ impl App {
             text,
         })
     }
-
-    /// Counts the samples that are selected.
-    pub(crate) fn select(&mut self) {
-        let selection = selection(self.event, &self.zooms, self.explorer.profile());
-        self.shown = Shown::of(&mut self.explorer, selection);
-    }
-
-    pub(crate) fn screen(&self) -> Option<Screen> {
-        Screen::of(self.size, self.has_heading)
-    }
-
-    pub(crate) fn height(&self) -> usize {
-        self.screen().map_or(1, |screen| screen.height())
-    }
-
-    pub(crate) fn columns(&self) -> usize {
-        self.screen().map_or(1, |screen| screen.columns())
-    }
-
-    pub(crate) fn page_height(&self) -> usize {
-        usize::from(self.size.1).saturating_sub(2).max(1)
-    }
-
-    /// Makes what the view needs, and brings its selection onto the screen.
-    pub(crate) fn prepare(&mut self) {
-        let (height, columns) = (self.height(), self.columns());
-        let slots = self.screen().map_or(1, |screen| screen.lane().slots);
-        let Some(shown) = &mut self.shown else {
-            return;
-        };
-        match self.view {
-            ViewKind::Rows => {
-                if shown.need_rows(&self.explorer, &self.by) {
-                    self.filter_rows();
-                }
-                let n = self.table.lines.len();
-                self.table.cursor.fit(n, height);
-            }
-            ViewKind::Calls | ViewKind::Flame => {
-                let is_new = shown.need_boxes(&self.explorer);
-                let Some(boxes) = shown.boxes() else {
-                    return;
-                };
-                if is_new {
-                    self.calls.reset(boxes);
-                    self.flame = FlameView::default();
-                    self.found = self
-                        .found
-                        .take()
-                        .map(|found| Found::of(boxes, self.explorer.profile(), found.matcher));
-                }
-                self.calls.cursor.fit(self.calls.lines.len(), height);
-                self.flame.fit(boxes, height);
-            }
-            ViewKind::Threads => {
-                shown.need_lanes(&self.explorer, slots);
-                let n = shown.lanes().map_or(0, |lanes| lanes.lanes.len());
-                self.lanes.cursor.fit(n, height.saturating_sub(1));
-                self.lanes.sideways(0, slots);
-            }
-        }
-        if let Over::Page(page) = &mut self.over {
-            page.fit(usize::from(self.size.1).saturating_sub(2).max(1));
-        }
-        let _ = columns;
-    }
-
-    /// Rows that have the names that are looked for, and are heavy enough.
-    pub(crate) fn filter_rows(&mut self) {
-        let Some(shown) = &self.shown else {
-            return;
-        };
-        let is_heavy = |row: &Row| {
-            let weight = match self.by.weighing {
-                Weighing::Own => row.self_weight,
-                Weighing::WithChildren => row.total_weight,
-            };
-            shown.share(weight, self.is_relative) >= Share::from_percent(self.min_percent)
-        };
-        let rows = shown.rows().iter().enumerate();
-        let rows = rows.filter(|(_, row)| is_heavy(row) && self.has_name(row));
-        let rows: Vec<usize> = rows.map(|(number, _)| number).collect();
-        self.table.reset(rows.into_iter());
-        self.table.cursor.fit(self.table.lines.len(), self.height());
-    }
-
-    fn has_name(&self, row: &Row) -> bool {
-        let Some(filter) = &self.filter else {
-            return true;
-        };
-        let profile = self.explorer.profile();
-        match row.key.frame() {
-            Some(frame) => {
-                let label = profile.frames.label(frame, &profile.strings);
-                filter.matches(label.raw())
-            }
-            None => filter.matches(&self.cells(row).join(" ")),
-        }
-    }
-
-    /// The cells of a row in the columns of the sort keys.
-    pub(crate) fn cells(&self, row: &Row) -> Vec<String> {
-        let keys = self.by.keys.iter();
-        keys.map(|key| key.cell(&row.key, self.explorer.profile()))
-            .collect()
-    }
-
-    /// The number of the row that is selected.
-    pub(crate) fn selected_row(&self) -> Option<usize> {
-        Some(self.table.selected()?.row())
-    }
-
-    fn row_text(&self, row: usize) -> String {
-        let rows = self.shown.as_ref().map_or(&[][..], |shown| shown.rows());
-        rows.get(row)
-            .map_or_else(String::new, |row| self.cells(row).join(" "))
-    }
 }
 
 /// Trees grow as those of `rprof report`.
-pub(crate) fn table_order(weighing: Weighing) -> rprof_profile::view::Order {
+pub(crate) fn table_order(weighing: Weighing) -> Order {
     match weighing {
-        Weighing::Own => rprof_profile::view::Order::Callee,
-        Weighing::WithChildren => rprof_profile::view::Order::Caller,
+        Weighing::Own => Order::Callee,
+        Weighing::WithChildren => Order::Caller,
     }
 }

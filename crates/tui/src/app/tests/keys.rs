@@ -85,7 +85,7 @@ fn stacks_can_be_those_with_a_function() {
     press(&mut app, "f<Enter>");
     assert!(app.zooms.is_empty());
     press(&mut app, "f/(/<Enter>");
-    assert!(line_with(&app, "stacks with").contains("regular expression"));
+    assert!(screen(&app).contains("'/(/' is no regular expression"));
     press(&mut app, "<Esc>");
     assert_eq!(app.over, Over::Nothing);
 }

@@ -1,0 +1,163 @@
+//! What the interface asks of the program: code of functions, files.
+
+use super::super::code_view::CodeView;
+use crate::args::TuiArgs;
+use crate::target;
+use anyhow::{Context, Result, anyhow};
+use rprof_analysis::{CodeOptions, CodeRecording, FoundFunction};
+use rprof_annotate::{Drawing, PercentType, SourceFiles, SourceSettings, TextOptions, write_text};
+use rprof_disassembly::Syntax;
+use rprof_export::{Folded, Format};
+use rprof_locate::Locator;
+use rprof_perfdata::Reader;
+use rprof_profile::view::Columns;
+use rprof_profile::{NameList, Profile};
+use rprof_report::{
+    EventTables, FlameOptions, Layout, Percentage, TableOptions, write_flame, write_json,
+};
+use rprof_tui::{Face, FunctionOf, SaveForm, Saved};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The program, as the interface sees it.
+pub(super) struct TerminalFace<'r> {
+    args: &'r TuiArgs,
+    reader: &'r Reader,
+    locator: &'r Locator,
+    /// Read when the first code is asked for.
+    code: Option<CodeRecording<'r>>,
+}
+
+impl<'r> TerminalFace<'r> {
+    pub(super) fn of(args: &'r TuiArgs, reader: &'r Reader, locator: &'r Locator) -> Self {
+        Self {
+            args,
+            reader,
+            locator,
+            code: None,
+        }
+    }
+
+    fn listing(&mut self, function: &FunctionOf) -> Result<Vec<String>> {
+        if self.code.is_none() {
+            let options = CodeOptions {
+                filter: self.args.input.filter(),
+                callers: NameList::default(),
+                fde: !self.args.fde.no_fde,
+                demangling: self.args.input.demangling(),
+            };
+            let recording = CodeRecording::open(self.reader, self.locator, options, &mut |_| {})?;
+            self.code = Some(recording);
+        }
+        let recording = self.code.as_ref().context("there is no code")?;
+        let found = found(recording, function)?;
+        let view = CodeView {
+            reader: self.reader,
+            recording,
+            servers: self.locator.debuginfod.as_deref(),
+            syntax: Syntax::Att,
+            percent_type: PercentType::LocalPeriod,
+        };
+        let decoded = [view.decode(&found)?];
+        let descriptions = view.describe(&decoded);
+        let settings = SourceSettings {
+            symfs: self.args.input.samples.symfs(),
+            ..SourceSettings::default()
+        };
+        let mut sources = SourceFiles::new(settings, self.reader.budget());
+        let mut text = Vec::new();
+        let options = TextOptions {
+            drawing: match crate::screen::has_boxes() {
+                true => Drawing::Boxes,
+                false => Drawing::Ascii,
+            },
+            ..TextOptions::default()
+        };
+        for shown in decoded.iter().zip(&descriptions) {
+            let listing = view.listing(shown, &mut sources);
+            write_text(&listing, &options, &mut text)?;
+        }
+        let text = String::from_utf8_lossy(&text);
+        Ok(text.lines().map(str::to_owned).collect())
+    }
+}
+
+/// The function of that name, image and start.
+fn found(recording: &CodeRecording<'_>, function: &FunctionOf) -> Result<FoundFunction> {
+    let is_image = |one: &&FoundFunction| {
+        let short = Path::new(&one.image).file_name();
+        short.is_some_and(|short| short == function.image.as_str()) || one.image == function.image
+    };
+    let all = recording.functions().iter();
+    let named: Vec<&FoundFunction> = all.filter(|one| one.name == function.name).collect();
+    let starts = |one: &&&FoundFunction| Some(one.start) == function.start;
+    let in_image = || named.iter().filter(|one| is_image(one));
+    let best = in_image().find(starts).or_else(|| in_image().next());
+    if let Some(best) = best.or(named.first()) {
+        return Ok((*best).clone());
+    }
+    let chosen = recording.choose(&function.name);
+    chosen.map_err(|_| anyhow!("{}: its code is not found", function.name))
+}
+
+impl Face for TerminalFace<'_> {
+    fn code(&mut self, function: &FunctionOf) -> Result<Vec<String>, String> {
+        self.listing(function).map_err(|error| format!("{error:#}"))
+    }
+
+    fn save(&mut self, saved: &Saved<'_>) -> Result<String, String> {
+        let path = free_name(saved.form).ok_or("there are too many such files here")?;
+        let written = target::write(Some(&path), |mut out| write(saved, &mut out));
+        let path = path.display().to_string();
+        written.map(|()| path).map_err(|error| format!("{error:#}"))
+    }
+}
+
+/// The first name that no file has: perf's for text.
+fn free_name(form: SaveForm) -> Option<PathBuf> {
+    let name = |number: u32| match form {
+        SaveForm::Text => format!("perf.hist.{number}"),
+        SaveForm::Svg => format!("rprof.{number}.svg"),
+        SaveForm::Folded => format!("rprof.{number}.folded"),
+        SaveForm::Json => format!("rprof.{number}.json"),
+    };
+    let mut names = (0..1000).map(|number| PathBuf::from(name(number)));
+    names.find(|path| path.symlink_metadata().is_err())
+}
+
+fn write(saved: &Saved<'_>, mut out: &mut dyn io::Write) -> io::Result<()> {
+    match saved.form {
+        SaveForm::Text => out.write_all(saved.text.as_bytes()),
+        SaveForm::Svg => {
+            let options = FlameOptions::default();
+            let drawn = write_flame(saved.profile, saved.event, &options, &mut out);
+            drawn.map(|_| ()).map_err(io::Error::other)
+        }
+        SaveForm::Folded => Folded { event: 0 }.write(&alone(saved), out),
+        SaveForm::Json => write_json(&alone(saved), &table(saved), &mut out),
+    }
+}
+
+/// The profile with the event that is seen, and no other.
+fn alone(saved: &Saved<'_>) -> Profile {
+    Profile {
+        events: vec![saved.event.clone()],
+        event_groups: Vec::new(),
+        ..saved.profile.clone()
+    }
+}
+
+fn table(saved: &Saved<'_>) -> TableOptions {
+    TableOptions {
+        columns: Columns::of(saved.keys, saved.weighing),
+        hierarchy: false,
+        events: EventTables::default(),
+        graph: None,
+        percent_limit: 0.0,
+        is_filtered: true,
+        percentage: Percentage::Absolute,
+        time_slices: None,
+        colors: false,
+        layout: Layout::default(),
+    }
+}
