@@ -121,7 +121,9 @@ impl Shown {
 
     /// Whether lanes of so many slots were made.
     pub(crate) fn has_lanes(&self, n_slots: usize) -> bool {
-        self.lanes.as_ref().is_some_and(|(made, _)| *made == n_slots)
+        self.lanes
+            .as_ref()
+            .is_some_and(|(made, _)| *made == n_slots)
     }
 
     /// The lanes, if there are any.

@@ -1,6 +1,6 @@
 //! The arguments of `rprof tui`.
 
-use super::{FdeArgs, InputArgs, examples};
+use super::{AnnotateArgs, Args, Command, FdeArgs, InputArgs, ReportArgs, examples};
 use clap::Parser;
 use rprof_profile::view::{SortKey, Weighing};
 use std::ffi::OsString;
@@ -51,12 +51,12 @@ fn parse_keys(text: &str) -> Result<SortKeys, String> {
     Ok(SortKeys(keys))
 }
 
-impl super::Args {
+impl Args {
     /// The arguments of `rprof tui` as those of `rprof report`, which shows all events.
-    pub(crate) fn report_instead() -> anyhow::Result<super::ReportArgs> {
+    pub(crate) fn report_instead() -> anyhow::Result<ReportArgs> {
         let words = as_report(std::env::args_os());
         match Self::try_parse_from(words)?.command {
-            super::Command::Report(args) => Ok(*args),
+            Command::Report(args) => Ok(*args),
             _ => anyhow::bail!("rprof report shows the recording as text"),
         }
     }
@@ -82,6 +82,19 @@ fn as_report(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
 }
 
 impl TuiArgs {
+    /// How code is written: as `rprof annotate` does it by default, with the same files.
+    pub(crate) fn listing(&self) -> anyhow::Result<AnnotateArgs> {
+        let mut words: Vec<OsString> = vec!["rprof".into(), "annotate".into(), "-i".into()];
+        words.push(self.input.recording.path().into());
+        if let Some(root) = self.input.samples.symfs() {
+            words.extend(["--symfs".into(), root.into()]);
+        }
+        match Args::try_parse_from(words)?.command {
+            Command::Annotate(args) => Ok(*args),
+            _ => anyhow::bail!("rprof annotate shows code"),
+        }
+    }
+
     /// What rows are grouped by.
     pub(crate) fn keys(&self) -> Vec<SortKey> {
         self.sort.0.clone()

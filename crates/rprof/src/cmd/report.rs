@@ -10,7 +10,7 @@ use super::tasks;
 use super::trace_fields::TraceFields;
 use crate::args::{Args, Form, ModeArgs, PercentageOf, ReportArgs, ReportFormat};
 use crate::say;
-use crate::screen::{self, PagerArgs};
+use crate::screen::PagerArgs;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use clap::CommandFactory;
@@ -122,7 +122,9 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let is_of_functions = table.columns.weighing == Weighing::Own && mode == SortMode::Normal;
     let seen = match is_of_functions && args.layout.format == ReportFormat::Text && !args.stats {
         true => Seen::OwnSamples,
-        false if args.layout.format == ReportFormat::Text && io::stdout().is_terminal() => Seen::Screen,
+        false if args.layout.format == ReportFormat::Text && io::stdout().is_terminal() => {
+            Seen::Screen
+        }
         false => Seen::Report,
     };
     next::suggest(seen, &profile, &args.input.recording);
@@ -229,15 +231,13 @@ fn table_options(
             PercentageOf::Relative => Percentage::Relative,
         },
         time_slices: filter.times.map(|times| times.text().to_owned()),
-        colors: args.layout.stdio_color.is_on(),
+        colors: args.layout.table.look.stdio_color.is_on(),
         layout: Layout {
             limit: args.layout.limit(),
-            fit: (!args.layout.full_names && args.layout.field_separator.is_none())
-                .then(screen::fit)
-                .flatten(),
+            fit: args.layout.table.fit(),
             widths: args.layout.column_widths.clone(),
-            separator: args.layout.field_separator.clone(),
-            quiet: args.layout.quiet,
+            separator: args.layout.table.field_separator.clone(),
+            quiet: args.layout.table.look.quiet,
         },
     })
 }

@@ -185,10 +185,7 @@ impl App {
         self.message = Some(way.to_owned());
     }
 
-    pub(super) fn with_table(
-        &mut self,
-        work: impl FnOnce(&mut TableView, &mut Source<'_>),
-    ) {
+    pub(super) fn with_table(&mut self, work: impl FnOnce(&mut TableView, &mut Source<'_>)) {
         if let Some(shown) = &mut self.shown {
             let explorer = &self.explorer;
             work(&mut self.table, &mut Source { explorer, shown });

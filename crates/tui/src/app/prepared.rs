@@ -104,7 +104,11 @@ impl App {
     pub fn work(&mut self) {
         if self.table.has_work() {
             self.with_table(|table, source| drop(table.work(source)));
-        } else if self.shown.as_ref().is_some_and(|shown| shown.boxes().is_none()) {
+        } else if self
+            .shown
+            .as_ref()
+            .is_some_and(|shown| shown.boxes().is_none())
+        {
             self.prepare_boxes();
         } else {
             self.prepare_lanes();

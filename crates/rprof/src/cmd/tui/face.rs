@@ -1,12 +1,10 @@
 //! What the interface asks of the program: code of functions, files.
 
-use super::super::code_view::CodeView;
-use crate::args::TuiArgs;
+use super::super::annotate::CodeOf;
+use crate::args::{AnnotateArgs, TuiArgs};
 use crate::target;
 use anyhow::{Context, Result, anyhow};
 use rprof_analysis::{CodeOptions, CodeRecording, FoundFunction};
-use rprof_annotate::{Drawing, PercentType, SourceFiles, SourceSettings, TextOptions, write_text};
-use rprof_disassembly::Syntax;
 use rprof_export::{Folded, Format};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
@@ -24,21 +22,24 @@ pub(super) struct TerminalFace<'r> {
     args: &'r TuiArgs,
     reader: &'r Reader,
     locator: &'r Locator,
+    /// How code is written.
+    listing: AnnotateArgs,
     /// Read when the first code is asked for.
     code: Option<CodeRecording<'r>>,
 }
 
 impl<'r> TerminalFace<'r> {
-    pub(super) fn of(args: &'r TuiArgs, reader: &'r Reader, locator: &'r Locator) -> Self {
-        Self {
+    pub(super) fn of(args: &'r TuiArgs, reader: &'r Reader, locator: &'r Locator) -> Result<Self> {
+        Ok(Self {
             args,
             reader,
             locator,
+            listing: args.listing()?,
             code: None,
-        }
+        })
     }
 
-    fn listing(&mut self, function: &FunctionOf) -> Result<Vec<String>> {
+    fn code_lines(&mut self, function: &FunctionOf) -> Result<Vec<String>> {
         if self.code.is_none() {
             let options = CodeOptions {
                 filter: self.args.input.filter(),
@@ -51,32 +52,13 @@ impl<'r> TerminalFace<'r> {
         }
         let recording = self.code.as_ref().context("there is no code")?;
         let found = found(recording, function)?;
-        let view = CodeView {
+        let code = CodeOf {
+            args: &self.listing,
             reader: self.reader,
             recording,
-            servers: self.locator.debuginfod.as_deref(),
-            syntax: Syntax::Att,
-            percent_type: PercentType::LocalPeriod,
+            locator: self.locator,
         };
-        let decoded = [view.decode(&found)?];
-        let descriptions = view.describe(&decoded);
-        let settings = SourceSettings {
-            symfs: self.args.input.samples.symfs(),
-            ..SourceSettings::default()
-        };
-        let mut sources = SourceFiles::new(settings, self.reader.budget());
-        let mut text = Vec::new();
-        let options = TextOptions {
-            drawing: match crate::screen::has_boxes() {
-                true => Drawing::Boxes,
-                false => Drawing::Ascii,
-            },
-            ..TextOptions::default()
-        };
-        for shown in decoded.iter().zip(&descriptions) {
-            let listing = view.listing(shown, &mut sources);
-            write_text(&listing, &options, &mut text)?;
-        }
+        let text = code.text(&found)?;
         let text = String::from_utf8_lossy(&text);
         Ok(text.lines().map(str::to_owned).collect())
     }
@@ -102,7 +84,8 @@ fn found(recording: &CodeRecording<'_>, function: &FunctionOf) -> Result<FoundFu
 
 impl Face for TerminalFace<'_> {
     fn code(&mut self, function: &FunctionOf) -> Result<Vec<String>, String> {
-        self.listing(function).map_err(|error| format!("{error:#}"))
+        self.code_lines(function)
+            .map_err(|error| format!("{error:#}"))
     }
 
     fn save(&mut self, saved: &Saved<'_>) -> Result<String, String> {

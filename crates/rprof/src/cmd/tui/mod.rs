@@ -60,7 +60,7 @@ pub(crate) fn run(args: &TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
         event,
     };
     let mut app = App::new(data(args, &reader, sampled), settings);
-    let mut face = TerminalFace::of(args, &reader, &options.locator);
+    let mut face = TerminalFace::of(args, &reader, &options.locator)?;
     let wires = Wires::of(|| Box::new(io::stdout()), log()?);
     match run_interface(&mut app, &mut face, wires) {
         Ok(()) => Ok(ExitCode::SUCCESS),
