@@ -10,7 +10,7 @@
 mod common;
 mod terminal;
 
-use common::{Recording, fixtures, golden, run, rprof};
+use common::{Recording, fixtures, golden, rprof, run};
 use std::fs;
 use std::path::PathBuf;
 use terminal::Terminal;
@@ -20,7 +20,11 @@ fn line(words: &str) -> String {
     let rprof = env!("CARGO_BIN_EXE_rprof");
     let spin = fixtures().join("spin");
     let (data, root) = (spin.join("perf.data"), spin.join("root"));
-    format!("{rprof} tui -i {} --symfs {} {words}", data.display(), root.display())
+    format!(
+        "{rprof} tui -i {} --symfs {} {words}",
+        data.display(),
+        root.display()
+    )
 }
 
 /// A terminal in which rprof runs, the line after which says how it ended.
@@ -72,8 +76,17 @@ fn views_of_a_recording_are_these() {
 fn what_is_saved_has_the_sums_of_the_report() {
     let test = "what_is_saved_has_the_sums_of_the_report";
     let spin = Recording::fixture("spin");
-    for filter in [&[][..], &["-S", "!main"], &["--time", "10%-60%"], &["--no-children"]] {
-        let words = filter.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ");
+    for filter in [
+        &[][..],
+        &["-S", "!main"],
+        &["--time", "10%-60%"],
+        &["--no-children"],
+    ] {
+        let words = filter
+            .iter()
+            .map(|word| format!("'{word}'"))
+            .collect::<Vec<_>>()
+            .join(" ");
         let Some(terminal) = shown(test, (100, 30), &words) else {
             return;
         };
@@ -89,7 +102,10 @@ fn what_is_saved_has_the_sums_of_the_report() {
         let args = [&["--format", "json"], filter].concat();
         let report: serde_json::Value = serde_json::from_str(&spin.read("report", &args)).unwrap();
         let rows = |json: &serde_json::Value| json["events"][0]["rows"].clone();
-        assert!(rows(&json).as_array().is_some_and(|rows| !rows.is_empty()), "{json}");
+        assert!(
+            rows(&json).as_array().is_some_and(|rows| !rows.is_empty()),
+            "{json}"
+        );
         assert_eq!(rows(&json), rows(&report), "{filter:?}");
         let folded = spin.read("report", &[&["--format", "folded"], filter].concat());
         assert_eq!(read("rprof.0.folded"), folded, "{filter:?}");
@@ -97,8 +113,12 @@ fn what_is_saved_has_the_sums_of_the_report() {
         let args = [&["-g", "none"], filter].concat();
         let table = spin.read("report", &args);
         let cells = |text: &str| {
-            let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
-            lines.map(|line| line.split_whitespace().map(str::to_owned).collect()).collect::<Vec<Vec<_>>>()
+            let lines = text
+                .lines()
+                .filter(|line| !line.starts_with('#') && !line.is_empty());
+            lines
+                .map(|line| line.split_whitespace().map(str::to_owned).collect())
+                .collect::<Vec<Vec<_>>>()
         };
         assert_eq!(cells(&read("perf.hist.0")), cells(&table), "{filter:?}");
     }
@@ -115,8 +135,15 @@ fn the_code_of_a_function_is_that_of_annotate() {
     let screen = terminal.wait("the next hottest line");
     let name = screen.lines().next().unwrap_or_default().trim().to_owned();
     let listing = Recording::fixture("spin").read("annotate", &[&name]);
-    let shown: Vec<&str> = screen.lines().skip(1).filter(|line| line.contains('%')).collect();
-    assert!(shown.iter().all(|line| listing.contains(line.trim())), "{screen}\n{listing}");
+    let shown: Vec<&str> = screen
+        .lines()
+        .skip(1)
+        .filter(|line| line.contains('%'))
+        .collect();
+    assert!(
+        shown.iter().all(|line| listing.contains(line.trim())),
+        "{screen}\n{listing}"
+    );
     terminal.press(&["Escape"]);
     terminal.wait("? keys");
 }
@@ -138,7 +165,9 @@ fn a_resize_storm_ends_with_the_last_size() {
     terminal.resize(19, 5);
     terminal.wait("too small");
     terminal.resize(100, 30);
-    terminal.wait_until("all of it", |screen| screen.contains("? keys") && screen.contains("Shared Object"));
+    terminal.wait_until("all of it", |screen| {
+        screen.contains("? keys") && screen.contains("Shared Object")
+    });
     terminal.press(&["q"]);
     terminal.wait("exit 0");
     assert_restored(&terminal);
@@ -171,16 +200,32 @@ fn where_there_is_no_screen_the_report_comes_instead() {
     let spin = fixtures().join("spin");
     let mut words: Vec<std::ffi::OsString> = vec!["tui".into(), "-i".into()];
     words.push(spin.join("perf.data").into());
-    words.extend(["--symfs".into(), spin.join("root").into(), "-s".into(), "sym".into()]);
+    words.extend([
+        "--symfs".into(),
+        spin.join("root").into(),
+        "-s".into(),
+        "sym".into(),
+    ]);
     let ran = run(rprof(&words).env("TERM", "xterm")).ok();
     let spin = Recording::fixture("spin");
     assert_eq!(ran.stdout, spin.read("report", &["-s", "sym"]));
-    assert!(ran.stderr.contains("rprof: standard output is no terminal: here is the report instead"), "{}", ran.stderr);
-    let script = format!("export TERM=dumb PAGER=cat; {}; echo exit $?", line("-s sym -e x"));
+    assert!(
+        ran.stderr
+            .contains("rprof: standard output is no terminal: here is the report instead"),
+        "{}",
+        ran.stderr
+    );
+    let script = format!(
+        "export TERM=dumb PAGER=cat; {}; echo exit $?",
+        line("-s sym -e x")
+    );
     let Some(terminal) = Terminal::start(test, (120, 50), &script) else {
         return;
     };
     let screen = terminal.wait("exit 0");
-    assert!(screen.contains("this terminal only prints (TERM): here is the report instead"), "{screen}");
+    assert!(
+        screen.contains("this terminal only prints (TERM): here is the report instead"),
+        "{screen}"
+    );
     assert!(terminal.dir().is_dir());
 }

@@ -24,7 +24,11 @@ impl Terminal {
         }
         let terminal = Self { dir: scratch() };
         std::fs::write(terminal.path("script"), format!("{script}\nexec cat\n")).unwrap();
-        std::fs::write(terminal.path("tmux.conf"), "set -s escape-time 0\nset -g status off\n").unwrap();
+        std::fs::write(
+            terminal.path("tmux.conf"),
+            "set -s escape-time 0\nset -g status off\n",
+        )
+        .unwrap();
         let (columns, lines) = (columns.to_string(), lines.to_string());
         let command = format!("exec sh {}", terminal.path("script").display());
         terminal.ok(&["new-session", "-d", "-x", &columns, "-y", &lines, &command]);
@@ -43,8 +47,15 @@ impl Terminal {
 
     fn tmux(&self, words: &[&str]) -> Output {
         let mut tmux = tool("tmux");
-        tmux.arg("-u").arg("-S").arg(self.path("socket")).arg("-f").arg(self.path("tmux.conf"));
-        tmux.env("LC_ALL", "C.UTF-8").env_remove("TMUX").env_remove("NO_COLOR").env_remove("COLORTERM");
+        tmux.arg("-u")
+            .arg("-S")
+            .arg(self.path("socket"))
+            .arg("-f")
+            .arg(self.path("tmux.conf"));
+        tmux.env("LC_ALL", "C.UTF-8")
+            .env_remove("TMUX")
+            .env_remove("NO_COLOR")
+            .env_remove("COLORTERM");
         tmux.args(words).output().unwrap()
     }
 
@@ -65,7 +76,13 @@ impl Terminal {
     /// Makes it larger or smaller.
     #[track_caller]
     pub(crate) fn resize(&self, columns: u32, lines: u32) {
-        self.ok(&["resize-window", "-x", &columns.to_string(), "-y", &lines.to_string()]);
+        self.ok(&[
+            "resize-window",
+            "-x",
+            &columns.to_string(),
+            "-y",
+            &lines.to_string(),
+        ]);
     }
 
     /// What is on the screen.
@@ -77,7 +94,9 @@ impl Terminal {
     /// Whether programs have a screen of their own now.
     #[track_caller]
     pub(crate) fn is_other_screen(&self) -> bool {
-        self.ok(&["display-message", "-p", "#{alternate_on}"]).trim() == "1"
+        self.ok(&["display-message", "-p", "#{alternate_on}"])
+            .trim()
+            == "1"
     }
 
     /// Waits for a text, and returns the screen.

@@ -6,6 +6,7 @@ use crate::shown::Shown;
 use crate::views::ViewKind;
 use crate::views::boxes::Found;
 use crate::views::flame::FlameView;
+use crate::views::table::TableView;
 use crate::zoom::selection;
 use rprof_base::Share;
 use rprof_profile::view::{Row, Weighing};
@@ -103,7 +104,7 @@ impl App {
     /// Does a part of it.
     pub fn work(&mut self) {
         if self.table.has_work() {
-            self.with_table(|table, source| drop(table.work(source)));
+            self.with_table(TableView::work);
         } else if self
             .shown
             .as_ref()

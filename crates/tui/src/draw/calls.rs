@@ -65,11 +65,13 @@ fn draw_line(app: &App, pen: &mut Pen<'_>, at: Rect, (boxes, line): (&Boxes, Cal
     if at.width >= 40 {
         percentage(pen, Rect::new(PERCENT, at.y, PERCENT, 1), own);
     }
-    pen.bar(
-        Rect::new(2 * PERCENT + 1, at.y, bar(at.width), 1),
-        own,
-        total,
-    );
+    let heaviest = boxes
+        .children(None)
+        .first()
+        .and_then(|&first| boxes.get(first));
+    let whole = heaviest.map_or(0, |heaviest| heaviest.width);
+    let place = Rect::new(2 * PERCENT + 1, at.y, bar(at.width), 1);
+    pen.bar(place, (one.own, one.width), whole);
     let x = names(at.width) + indent(line.depth, at.width);
     let sign = match (
         boxes.children(Some(line.number)).is_empty(),

@@ -9,6 +9,7 @@ use crate::views::boxes::Boxes;
 use crate::views::flame::PlacedBox;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};
+use rprof_profile::text::start;
 use rprof_query::FlameLabel;
 
 pub(super) fn draw(app: &App, pen: &mut Pen<'_>, screen: &Screen) {
@@ -70,11 +71,11 @@ fn draw_box(app: &App, pen: &mut Pen<'_>, at: Rect, (boxes, placed): (&Boxes, Pl
         (true, false) => ("|", "-"),
     };
     let room = width.saturating_sub(1);
-    // A few letters tell nothing.
-    let name = if room < 3 {
-        "".into()
-    } else {
-        pen.fit().cut(&name, room)
+    // A few letters tell nothing; the first ones tell more than both ends.
+    let name = match room {
+        0..3 => "".into(),
+        3..12 => start(&name, room),
+        _ => pen.fit().cut(&name, room),
     };
     let text = format!("{edge}{name}");
     let fill = fill.repeat(width.saturating_sub(rprof_profile::text::width(&text)));

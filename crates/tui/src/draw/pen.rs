@@ -56,9 +56,9 @@ impl Pen<'_> {
             .set_style(at.intersection(*self.buffer.area()), style);
     }
 
-    /// A bar: what is a function's own, then what else is in it.
-    pub(crate) fn bar(&mut self, at: Rect, own: Share, total: Share) {
-        let eighths = |share: Share| eighths_of(share, usize::from(at.width));
+    /// A bar: what is a function's own, then what else is in it. A whole is as long as the column.
+    pub(crate) fn bar(&mut self, at: Rect, (own, total): (u64, u64), whole: u64) {
+        let eighths = |part| eighths_of(Share::of(part, whole), usize::from(at.width));
         let (own, total) = (eighths(own), eighths(total));
         let (full, half) = match self.look.has_blocks {
             true => ('\u{2588}', '\u{2591}'),

@@ -149,14 +149,17 @@ fn draw_row(app: &App, pen: &mut Pen<'_>, columns: &TableColumns, (at, number): 
     // Where there is room for one alone, it is what rows are ordered by.
     let last = if columns.has_children { own } else { total };
     percentage(pen, Rect::new(x, at.y, PERCENT, 1), last);
-    pen.bar(
-        Rect {
-            y: at.y,
-            ..columns.bar
-        },
-        own,
-        total,
-    );
+    let weight = |row: &Row| match app.by.weighing {
+        Weighing::Own => row.self_weight,
+        Weighing::WithChildren => row.total_weight,
+    };
+    // The heaviest row's is as long as the column.
+    let whole = shown.rows().first().map_or(0, weight);
+    let place = Rect {
+        y: at.y,
+        ..columns.bar
+    };
+    pen.bar(place, (row.self_weight, weight(row)), whole);
     draw_cells(app, pen, row, columns.cells(at));
 }
 

@@ -240,15 +240,12 @@ impl TableView {
         self.waiting.reverse();
     }
 
-    /// Opens one of the rows that wait. Says whether there was one.
-    pub(crate) fn work(&mut self, source: &mut Source<'_>) -> bool {
-        let Some(row) = self.waiting.pop() else {
-            return false;
-        };
-        if !self.is_open(row) {
+    /// Opens one of the rows that wait.
+    pub(crate) fn work(&mut self, source: &mut Source<'_>) {
+        let row = self.waiting.pop();
+        if let Some(row) = row.filter(|&row| !self.is_open(row)) {
             self.open_row(row, source);
         }
-        true
     }
 
     pub(crate) fn has_work(&self) -> bool {
