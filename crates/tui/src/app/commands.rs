@@ -88,15 +88,11 @@ impl App {
         let (height, columns) = (self.height(), self.columns());
         let boxes = self.shown.as_ref().and_then(|shown| shown.boxes());
         match (self.view, boxes) {
-            (ViewKind::Rows, _) => {
-                if !self.table.close(height) {
-                    self.pop_zoom();
-                }
+            (ViewKind::Rows, _) if !self.table.close(height) => {
+                self.pop_zoom();
             }
-            (ViewKind::Calls, Some(boxes)) => {
-                if !self.calls.close(boxes, height) {
-                    self.pop_zoom();
-                }
+            (ViewKind::Calls, Some(boxes)) if !self.calls.close(boxes, height) => {
+                self.pop_zoom();
             }
             (ViewKind::Flame, Some(boxes)) => self.flame.sideways(true, boxes, columns),
             (ViewKind::Threads, _) => self.far(-1),
@@ -107,7 +103,7 @@ impl App {
     fn right(&mut self) {
         let columns = self.columns();
         match self.view {
-            ViewKind::Rows => self.with_table(|table, source| table.open(source)),
+            ViewKind::Rows => self.with_table(TableView::open),
             ViewKind::Calls | ViewKind::Flame => {
                 let Some(boxes) = self.shown.as_ref().and_then(|shown| shown.boxes()) else {
                     return;
@@ -132,7 +128,7 @@ impl App {
     pub(super) fn open(&mut self) {
         let shown = self.shown.as_ref();
         match self.view {
-            ViewKind::Rows => self.with_table(|table, source| table.toggle(source)),
+            ViewKind::Rows => self.with_table(TableView::toggle),
             ViewKind::Calls => {
                 if let Some(boxes) = shown.and_then(|shown| shown.boxes()) {
                     self.calls.toggle(boxes);
@@ -158,7 +154,7 @@ impl App {
         let height = self.height();
         if self.view == ViewKind::Rows {
             match command {
-                Command::OpenEntry => self.with_table(|table, source| table.toggle_all(source)),
+                Command::OpenEntry => self.with_table(TableView::toggle_all),
                 Command::OpenAll => self.table.open_all(height),
                 _ => self.table.close_all(height),
             }

@@ -94,7 +94,7 @@ impl FlameView {
             Step::Up => here.depth.checked_sub(1).and_then(over),
             Step::Down => over(here.depth + 1),
             Step::Home => beside(here.depth).next(),
-            Step::End => beside(here.depth).last(),
+            Step::End => beside(here.depth).next_back(),
             Step::PageUp => placed.first(),
             Step::PageDown => {
                 let deepest = |boxed: &&PlacedBox| (boxed.depth, boxed.width);

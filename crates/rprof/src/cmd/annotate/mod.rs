@@ -68,15 +68,15 @@ pub(crate) fn run(args: &AnnotateArgs, paging: PagerArgs) -> Result<ExitCode> {
 
 /// What is asked about the code of functions, with the recording and its files.
 #[cfg(feature = "tui")]
-pub(crate) struct CodeOf<'a> {
+pub(crate) struct CodeOf<'a, 'r> {
     pub(crate) args: &'a AnnotateArgs,
     pub(crate) reader: &'a Reader,
-    pub(crate) recording: &'a CodeRecording<'a>,
+    pub(crate) recording: &'a CodeRecording<'r>,
     pub(crate) locator: &'a Locator,
 }
 
 #[cfg(feature = "tui")]
-impl CodeOf<'_> {
+impl CodeOf<'_, '_> {
     /// The code of a function, as `rprof annotate` writes it.
     pub(crate) fn text(&self, function: &FoundFunction) -> Result<Vec<u8>> {
         let view = View {

@@ -24,10 +24,10 @@ const MEMORY_OF_BYTE: u64 = 300;
 const TOGETHER: u64 = 512 << 10;
 
 /// What functions are shown with.
-pub(super) struct View<'a> {
+pub(super) struct View<'a, 'r> {
     pub(super) args: &'a AnnotateArgs,
     pub(super) reader: &'a Reader,
-    pub(super) recording: &'a CodeRecording<'a>,
+    pub(super) recording: &'a CodeRecording<'r>,
     /// Asked for source files that are not here.
     pub(super) servers: Option<&'a Debuginfod>,
 }
@@ -40,7 +40,7 @@ struct Decoded {
     _held: Held,
 }
 
-impl View<'_> {
+impl View<'_, '_> {
     /// Shows functions, in their order.
     pub(super) fn show(&self, wanted: &Wanted, paging: PagerArgs) -> Result<ExitCode> {
         let args = self.args;
@@ -173,16 +173,16 @@ fn n_bytes(code: &OpenCode) -> u64 {
 }
 
 /// What functions are written to.
-struct Output<'a, 'v> {
-    view: &'a View<'v>,
+struct Output<'a, 'v, 'r> {
+    view: &'a View<'v, 'r>,
     sources: SourceFiles<'a>,
     json: Option<JsonFunctions>,
     n_written: usize,
     out: &'a mut dyn Write,
 }
 
-impl<'a, 'v> Output<'a, 'v> {
-    fn begin(view: &'a View<'v>, out: &'a mut dyn Write) -> Result<Self> {
+impl<'a, 'v, 'r> Output<'a, 'v, 'r> {
+    fn begin(view: &'a View<'v, 'r>, out: &'a mut dyn Write) -> Result<Self> {
         let args = view.args;
         let settings = args.listing.sources(args.samples.symfs());
         let json = match args.listing.format {

@@ -4,12 +4,12 @@ use super::super::annotate::CodeOf;
 use crate::args::{AnnotateArgs, TuiArgs};
 use crate::target;
 use anyhow::{Context, Result, anyhow};
-use rprof_analysis::{CodeOptions, CodeRecording, FoundFunction};
+use rprof_analysis::{CodeOptions, CodeRecording, FoundFunction, WantedFunction};
 use rprof_export::{Folded, Format};
 use rprof_locate::Locator;
 use rprof_perfdata::Reader;
 use rprof_profile::view::Columns;
-use rprof_profile::{NameList, Profile};
+use rprof_profile::{FilterError, NameList, Profile};
 use rprof_report::{
     EventTables, FlameOptions, Layout, Percentage, TableOptions, write_flame, write_json,
 };
@@ -78,8 +78,10 @@ fn found(recording: &CodeRecording<'_>, function: &FunctionOf) -> Result<FoundFu
     if let Some(best) = best.or(named.first()) {
         return Ok((*best).clone());
     }
-    let chosen = recording.choose(&function.name);
-    chosen.map_err(|_| anyhow!("{}: its code is not found", function.name))
+    let nothing = || anyhow!("{}: its code is not found", function.name);
+    let no_file = |_: &str| Err(FilterError("no file".to_owned()));
+    let wanted = WantedFunction::parse(&function.name, no_file).map_err(|_| nothing())?;
+    recording.choose(&wanted).map_err(|_| nothing())
 }
 
 impl Face for TerminalFace<'_> {
