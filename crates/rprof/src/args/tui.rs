@@ -84,7 +84,15 @@ fn as_report(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
 impl TuiArgs {
     /// How code is written: as `rprof annotate` does it by default, with the same files.
     pub(crate) fn listing(&self) -> anyhow::Result<AnnotateArgs> {
-        let mut words: Vec<OsString> = vec!["rprof".into(), "annotate".into(), "-i".into()];
+        // Whole lines without colours: they can be moved sideways, and are coloured on the screen.
+        let words = [
+            "rprof",
+            "annotate",
+            "--stdio-color=never",
+            "--full-names",
+            "-i",
+        ];
+        let mut words: Vec<OsString> = words.map(OsString::from).into();
         words.push(self.input.recording.path().into());
         if let Some(root) = self.input.samples.symfs() {
             words.extend(["--symfs".into(), root.into()]);

@@ -12,7 +12,7 @@ use std::ffi::OsStr;
 pub(crate) enum Seen {
     /// A table.
     Report,
-    /// A table, by somebody who has a terminal to look at more.
+    /// A table, by somebody whose terminal has an interface.
     Screen,
     /// A table of functions' own samples.
     OwnSamples,
@@ -42,8 +42,8 @@ fn command(seen: Seen, profile: &Profile, recording: &Recording) -> Option<Strin
         return Some(format!("rprof record {better} -- COMMAND"));
     }
     Some(match seen {
-        Seen::Screen if cfg!(feature = "tui") => format!("rprof tui{input}"),
-        Seen::Report | Seen::Screen => format!("rprof flame{input} > flame.svg"),
+        Seen::Screen => format!("rprof tui{input}"),
+        Seen::Report => format!("rprof flame{input} > flame.svg"),
         Seen::OwnSamples => {
             let event = profile.events.iter().find(|event| event.samples > 0)?;
             let name = heaviest(profile, event, |level| level == Level::User)?;
@@ -119,7 +119,7 @@ mod tests {
         );
         assert_eq!(said(Seen::Report, "-", &profile), None);
         let screen = said(Seen::Screen, "x", &profile).unwrap();
-        assert_eq!(screen.contains(" tui -i x"), cfg!(feature = "tui"));
+        assert_eq!(screen, "rprof tui -i x");
         assert_eq!(
             said(Seen::OwnSamples, "perf.data", &profile).unwrap(),
             "rprof annotate 'std::f<u8>'"

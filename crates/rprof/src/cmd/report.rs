@@ -22,7 +22,7 @@ use rprof_report::{
     Graph, Layout, Percentage, TableOptions, write_csv, write_json, write_markdown, write_stats,
     write_table,
 };
-use std::io::{self, IsTerminal};
+use std::io;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &ReportArgs, paging: PagerArgs) -> Result<ExitCode> {
     let is_of_functions = table.columns.weighing == Weighing::Own && mode == SortMode::Normal;
     let seen = match is_of_functions && args.layout.format == ReportFormat::Text && !args.stats {
         true => Seen::OwnSamples,
-        false if args.layout.format == ReportFormat::Text && io::stdout().is_terminal() => {
+        false if args.layout.format == ReportFormat::Text && screen::has_interface() => {
             Seen::Screen
         }
         false => Seen::Report,

@@ -54,6 +54,18 @@ pub(crate) fn has_boxes() -> bool {
     is_terminal && !is_dumb() && is_utf8(|name| env::var_os(name))
 }
 
+/// Whether there is an interface, and a terminal for it.
+#[cfg(feature = "tui")]
+pub(crate) fn has_interface() -> bool {
+    interface().is_ok()
+}
+
+/// There is no interface in this program.
+#[cfg(not(feature = "tui"))]
+pub(crate) fn has_interface() -> bool {
+    false
+}
+
 /// What an interface has to be drawn with, and how large it is: columns and lines. Or why there can be none.
 #[cfg(feature = "tui")]
 pub(crate) fn interface() -> Result<(rprof_tui::Look, (u16, u16)), &'static str> {
