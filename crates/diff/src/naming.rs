@@ -2,9 +2,7 @@
 
 use crate::recordings::Recordings;
 use foldhash::{HashMap, HashSet};
-use rprof_profile::difference::{
-    FunctionMatch, MatchedBy, SideFunctions, program_names, stable_name,
-};
+use rprof_profile::difference::{FunctionMatch, MatchedBy, Programs, SideFunctions, stable_name};
 use rprof_profile::run::{Run, RunEvent};
 use rprof_profile::view::SortKey;
 use rprof_profile::{FrameId, FrameInfo, Group};
@@ -80,7 +78,7 @@ impl Naming {
     }
 
     fn name_matched(&mut self, recordings: &Recordings) {
-        let programs: Vec<Vec<String>> = recordings
+        let programs: Vec<Programs> = recordings
             .all()
             .map(|(_, one)| programs(&one.run))
             .collect();
@@ -248,9 +246,10 @@ impl Naming {
     }
 }
 
-/// What the programs of a run may be called.
-fn programs(run: &Run) -> Vec<String> {
+fn programs(run: &Run) -> Programs {
     let groups = run.events.iter().flat_map(|event| &event.groups);
     let threads = groups.map(|group| run.strings.of(group.comm).into_raw());
-    program_names(&run.about, threads)
+    let rows = run.events.iter().flat_map(|event| &event.rows);
+    let samples = rows.map(|row| (row.frame, row.own.iter().map(|block| block.samples).sum()));
+    Programs::of(&run.about, threads, samples)
 }
