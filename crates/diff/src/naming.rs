@@ -141,24 +141,30 @@ impl Naming {
 
     /// What a function is called here; it may be typed as it was recorded.
     pub(crate) fn resolved<'n>(&'n self, name: &'n str) -> Cow<'n, str> {
-        if self.is_symbol(name) {
+        if self.has_function(name) {
             return Cow::Borrowed(name);
         }
         if let Some(label) = self.labels.get(name) {
             return Cow::Borrowed(label);
         }
         let bare = stable_name(name);
-        match self.is_symbol(&bare) {
+        match self.has_function(&bare) {
             true => bare,
             false => Cow::Borrowed(name),
         }
     }
 
-    fn is_symbol(&self, name: &str) -> bool {
+    /// Whether some recording has an image or a thread of this name, in any event.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.numbers.contains_key(name)
+    }
+
+    /// The same of a function.
+    pub(crate) fn has_function(&self, name: &str) -> bool {
         // Signs of levels: perf's.
         let signs = ['.', 'k', 'H', 'g', 'u'].iter();
         let mut symbols = signs.map(|sign| format!("[{sign}] {name}"));
-        self.numbers.contains_key(name) || symbols.any(|symbol| self.numbers.contains_key(&symbol))
+        self.has(name) || symbols.any(|symbol| self.numbers.contains_key(&symbol))
     }
 
     fn line_of(&mut self, run: &Run, id: FrameId) -> u32 {

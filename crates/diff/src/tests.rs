@@ -99,6 +99,7 @@ fn options() -> CompareOptions {
         one_sided: OneSided::default(),
         share: DiffShare::default(),
         conditions: Vec::new(),
+        known_functions: Vec::new(),
     }
 }
 
@@ -297,7 +298,7 @@ fn conditions_are_true_only_beyond_noise() {
         };
         matches!(
             compare(&recordings, &options),
-            Err(DiffError::BadCondition { .. })
+            Err(DiffError::BadCondition { .. } | DiffError::UnknownName { .. })
         )
     };
     assert!(bad("sym:c>1%", None) && bad("total>1%", Some(Per::Event)));

@@ -70,6 +70,14 @@ impl CodeRecording<'_> {
         ))
     }
 
+    /// Whether an image that has samples has a function of this name, whether it has some itself or not.
+    pub fn has_function(&self, name: &str) -> bool {
+        let readable = self.options.demangling.of(name.as_bytes());
+        let mut known = self.functions().iter();
+        known.any(|one| one.name == name || one.name == readable)
+            || !self.without_samples(name, &readable).is_empty()
+    }
+
     /// Functions of this name in images that have samples.
     fn without_samples(&self, name: &str, readable: &str) -> Vec<FoundFunction> {
         let mut images: Vec<ImageId> = Vec::new();
