@@ -4,16 +4,17 @@
 //! beyond it and the interval is not, it is undecided, and more runs decide. The level is shared among conditions
 //! (Bonferroni).
 
+mod ask;
 mod named;
 mod parse;
 
+pub(crate) use ask::{Asked, ask_all};
 pub use parse::ConditionError;
 
 use crate::error::DiffError;
 use crate::judge::Judge;
 use crate::per::Per;
 use crate::rows::{CountedEvent, Counts};
-use crate::statistics::float;
 use named::NamedRows;
 use rprof_profile::view::SortKey;
 
@@ -267,11 +268,6 @@ impl Comparator {
             (false, false) => GateOutcome::Held,
         }
     }
-}
-
-/// The level of each of some conditions.
-pub(crate) fn level(alpha: f64, n_conditions: usize) -> f64 {
-    alpha / float(n_conditions.max(1))
 }
 
 #[cfg(test)]

@@ -1,20 +1,19 @@
 //! `rprof diff`.
 
+use super::diff_load;
 use super::diff_trees::DiffTrees;
-use super::reading::{open_file, progress};
+use super::reading::open_file;
 use crate::args::{DiffArgs, DiffFormat, PercentageOf};
 use crate::say;
 use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
-use rprof_analysis::{
-    CodeOptions, CodeRecording, GroupBy, Options, SortMode, WantedPositions, load_run,
-};
+use rprof_analysis::{CodeOptions, CodeRecording, GroupBy, Options, SortMode, WantedPositions};
 use rprof_base::Counted;
 use rprof_diff::{
     CompareOptions, Comparison, Condition, DiffError, DiffLayout, DiffShare, GateOutcome,
-    GateResult, NameMatching, NamedRun, OneSided, Recordings, RowOrder, Subject, compare,
-    workflow_commands, write_diff, write_diff_csv, write_diff_json, write_diff_markdown,
+    GateResult, NameMatching, OneSided, Recordings, RowOrder, Subject, compare, workflow_commands,
+    write_diff, write_diff_csv, write_diff_json, write_diff_markdown,
 };
 use rprof_perfdata::Reader;
 use rprof_profile::NodeKey;
@@ -24,28 +23,14 @@ use std::io::{IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Blocks of time, where there is one recording a side.
-const BLOCKS: u32 = 64;
-
 /// Time steps of the sort key `time`, nanoseconds: as long as those of `rprof report`.
 const TIME_QUANTUM_NS: u64 = 100_000_000;
 
 pub(crate) fn run(args: &DiffArgs, paging: PagerArgs) -> Result<ExitCode> {
     let (before, after) = args.sides(std::env::args_os()).map_err(usage)?;
     check_conditions(args)?;
-    let n_blocks = match (before.len(), after.len()) {
-        (1, 1) => BLOCKS,
-        _ => 1,
-    };
     let trees = DiffTrees::load(args, (&before, &after))?;
-    let load_all = |paths: &[PathBuf]| -> Result<Vec<NamedRun>> {
-        let runs = paths.iter().map(|path| load(args, path, n_blocks));
-        runs.collect()
-    };
-    let recordings = Recordings {
-        before: load_all(&before)?,
-        after: load_all(&after)?,
-    };
+    let recordings = diff_load::load(args, (&before, &after))?;
     let paths = before.iter().chain(&after);
     let comparison = compared(args, &recordings, paths)?;
     let layout = layout(args);
@@ -144,21 +129,6 @@ fn code_of(comparison: &Comparison, format: DiffFormat) -> ExitCode {
             .for_each(|gate| say::line(format_args!("error: --fail-if {}", gate.sentence()))),
     }
     ExitCode::FAILURE
-}
-
-/// Counts a recording.
-fn load(args: &DiffArgs, path: &Path, n_blocks: u32) -> Result<NamedRun> {
-    let reader = open_file(path, args.limits)?;
-    let mut progress = progress(&reader);
-    let name = path.display().to_string();
-    let run = load_run(&reader, &reading(args, &reader), n_blocks, &mut |share| {
-        progress.show(share);
-    });
-    let run = run.with_context(|| format!("reading {name}"))?;
-    for warning in &run.warnings {
-        say::warning(format_args!("{name}: {warning}"));
-    }
-    Ok(NamedRun { name, run })
 }
 
 /// How recordings are read.
