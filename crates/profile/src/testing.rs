@@ -3,9 +3,10 @@
 //! A stack is written `outer;inner`. Of its functions, `+name` is inlined into the one before it,
 //! `*name` is JIT code.
 
+use crate::timeline::Thread;
 use crate::{
     EventKind, EventProfile, FrameId, FrameInfo, Group, Level, Loss, Profile, SampleCount,
-    Sampling, Tally, TallyParts, Tree, ValuesId,
+    SampleRow, SampledProfile, Sampling, Tally, TallyParts, Tree, ValuesId,
 };
 use rprof_untrusted::Untrusted;
 
@@ -16,6 +17,69 @@ pub fn profile(stacks: &[(&str, u64)]) -> Profile {
     let event = counted(&mut profile, tally);
     profile.events.push(event);
     profile
+}
+
+/// Samples of one event, `cycles`, in order of time: when, the thread's name, its stack, its weight. Threads are
+/// processes 1, 2, .. in the order of their first samples.
+pub fn sampled(samples: &[(u64, &str, &str, u64)]) -> SampledProfile {
+    let mut sampled = SampledProfile {
+        has_times: true,
+        ..SampledProfile::default()
+    };
+    let mut event = EventProfile {
+        kind: EventKind::Cycles,
+        ..event("cycles")
+    };
+    for &(time_ns, comm, stack, weight) in samples {
+        let comm = sampled.profile.strings.intern(comm);
+        let group = number_of(
+            &mut sampled.groups,
+            |group| group.comm == comm,
+            |_| Group {
+                comm,
+                values: ValuesId::NONE,
+            },
+        );
+        let thread = number_of(
+            &mut sampled.threads,
+            |thread| thread.comm == comm,
+            |nth| Thread {
+                pid: i32::try_from(nth).unwrap_or(0) + 1,
+                tid: i32::try_from(nth).unwrap_or(0) + 1,
+                comm,
+                start_ns: time_ns,
+                end_ns: time_ns,
+            },
+        );
+        sampled.threads[thread as usize].end_ns = time_ns;
+        let mut node = None;
+        for name in stack.split(';').filter(|name| !name.is_empty()) {
+            let frame = frame(&mut sampled.profile, name);
+            node = Some(sampled.stacks.child(node, group, frame));
+        }
+        event.samples += 1;
+        event.weight += weight;
+        sampled.samples.push(SampleRow {
+            time_ns,
+            event: 0,
+            thread,
+            stack: node,
+            cpu: Some(0),
+            weight,
+        });
+    }
+    sampled.stacks.freeze();
+    sampled.profile.events.push(event);
+    sampled
+}
+
+/// The number of what is such in a list, which gets it if it has none.
+fn number_of<T>(list: &mut Vec<T>, is_such: impl Fn(&T) -> bool, make: impl Fn(usize) -> T) -> u32 {
+    let number = list.iter().position(is_such).unwrap_or_else(|| {
+        list.push(make(list.len()));
+        list.len() - 1
+    });
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// What stacks count, with their functions in a profile.

@@ -146,7 +146,7 @@ impl GateResult {
             GateOutcome::Undecided => "may be beyond the limit, or noise: more runs tell",
             GateOutcome::Held => "not beyond the limit",
             GateOutcome::NoSamples => {
-                return format!("{condition}: not asked, as no recording has a sample of it");
+                return format!("{condition}: not asked: no recording has a sample taken in it");
             }
         };
         format!(

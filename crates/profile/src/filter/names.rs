@@ -105,6 +105,17 @@ impl NameList {
         &self.items
     }
 
+    /// Whether there are names that are wanted, beside those that are not.
+    pub fn has_wanted(&self) -> bool {
+        !self.wanted.is_empty()
+    }
+
+    /// Whether a name is among the wanted ones, and whether it is among those that are not wanted.
+    pub fn of_any(&self, name: &str) -> (bool, bool) {
+        let has = |list: &[Pattern]| list.iter().any(|one| one.matches(name));
+        (has(&self.wanted), has(&self.unwanted))
+    }
+
     /// Whether something that goes by all of these names is wanted.
     pub fn accepts(&self, names: &[&str]) -> bool {
         let has = |list: &[Pattern]| {

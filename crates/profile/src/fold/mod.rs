@@ -5,7 +5,7 @@ mod cycles;
 mod frames;
 mod parents;
 
-use crate::{EventProfile, FrameId, Profile, Tree};
+use crate::{EventProfile, FrameId, NameList, Profile, Tree};
 use cycles::{LONGEST_CYCLE, repeated};
 
 pub use parents::Others;
@@ -55,17 +55,42 @@ impl Profile {
             return;
         }
         let frames = self.folded_frames(folds);
-        let cycle = match (
-            folds.contains(&Fold::Recursion),
-            folds.contains(&Fold::Modules),
-        ) {
-            (true, _) => LONGEST_CYCLE,
-            (false, true) => 1,
-            (false, false) => 0,
-        };
         for event in &mut self.events {
-            event.fold(&frames, cycle);
+            event.fold(&frames, longest_cycle(folds));
         }
+    }
+
+    /// Folds the stacks of an event that is not among the profile's, but of its frames.
+    pub fn fold_event(&mut self, event: &mut EventProfile, folds: &[Fold]) {
+        if !folds.is_empty() {
+            let frames = self.folded_frames(folds);
+            event.fold(&frames, longest_cycle(folds));
+        }
+    }
+
+    /// Makes functions with these names their callers, in an event that is not among the profile's, but of its frames.
+    pub fn hide_frames(&self, event: &mut EventProfile, hidden: &NameList) {
+        if hidden.is_empty() {
+            return;
+        }
+        let shown = self.frames.ids().map(|id| {
+            let name = self.frames.of(id).filter_name(&self.strings);
+            let is_hidden = name.is_some_and(|name| hidden.accepts(&[&*name]));
+            (!is_hidden).then_some(id)
+        });
+        event.fold(&shown.collect::<Vec<_>>(), 0);
+    }
+}
+
+/// How many functions a cycle has at most that is there once.
+fn longest_cycle(folds: &[Fold]) -> usize {
+    match (
+        folds.contains(&Fold::Recursion),
+        folds.contains(&Fold::Modules),
+    ) {
+        (true, _) => LONGEST_CYCLE,
+        (false, true) => 1,
+        (false, false) => 0,
     }
 }
 

@@ -1,0 +1,44 @@
+//! The profile that is asked.
+
+use crate::counted::count;
+use crate::{SampleSelection, StackFolding};
+use rprof_profile::{EventProfile, Profile, SampledProfile};
+
+/// A recording in memory.
+#[derive(Clone, Debug)]
+pub struct Explorer {
+    sampled: SampledProfile,
+}
+
+impl Explorer {
+    /// Takes a recording.
+    pub fn new(sampled: SampledProfile) -> Self {
+        Self { sampled }
+    }
+
+    /// Its samples.
+    pub fn sampled(&self) -> &SampledProfile {
+        &self.sampled
+    }
+
+    /// Its names, events and quality; the trees of events are empty.
+    pub fn profile(&self) -> &Profile {
+        &self.sampled.profile
+    }
+
+    /// An event with the stacks of the samples that are selected, folded. Its totals are those that percentages are
+    /// of: of all samples of the event within the times and on the CPUs that are selected.
+    ///
+    /// `None` if there is no such event.
+    pub fn select(
+        &mut self,
+        selection: &SampleSelection,
+        folding: &StackFolding,
+    ) -> Option<EventProfile> {
+        let mut event = count(&self.sampled, selection)?;
+        let hidden = &folding.hidden;
+        self.sampled.profile.hide_frames(&mut event, hidden);
+        self.sampled.profile.fold_event(&mut event, &folding.folds);
+        Some(event)
+    }
+}
