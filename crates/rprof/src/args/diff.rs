@@ -73,7 +73,7 @@ pub(crate) struct DiffArgs {
     #[arg(short = 'g', long = "call-graph", conflicts_with_all = ["exact_names", "field_separator"])]
     pub(crate) call_graph: bool,
 
-    /// Only samples taken in a function itself: stacks are not read, which takes half the time
+    /// Only samples taken in a function itself: stacks are not read, which is faster
     #[arg(long, conflicts_with = "call_graph")]
     pub(crate) no_children: bool,
 

@@ -15,8 +15,8 @@ use std::thread;
 /// Blocks of time, where there is one recording a side.
 const BLOCKS: u32 = 64;
 
-/// Stacks of larger recordings take so much memory that one is read after the other.
-const SMALL: u64 = 128 << 20;
+/// Of larger recordings one is read after the other, where stacks are: these take memory.
+const SMALL: u64 = 16 << 20;
 
 /// Reads the recordings of both sides.
 pub(super) fn load(
