@@ -16,9 +16,10 @@ pub(crate) struct StackKey {
     check: u64,
 }
 
-/// A direct-mapped table of stacks: it forgets, and so stays small.
+/// A table of stacks, two to a place: it forgets, and so stays small.
 pub(crate) struct StackCache<T> {
-    slots: Box<[(StackKey, T)]>,
+    /// The newer one of each place first.
+    places: Box<[[(StackKey, T); 2]]>,
     seeds: Seeds,
 }
 
@@ -26,9 +27,9 @@ impl<T: Copy + Default> StackCache<T> {
     /// For a recording of this many samples.
     pub(crate) fn new(n_samples: u64) -> Self {
         let wanted = usize::try_from(n_samples / 4).unwrap_or(usize::MAX);
-        let n_slots = wanted.clamp(1 << 10, 1 << 20).next_power_of_two();
+        let n_places = wanted.clamp(1 << 10, 1 << 20).next_power_of_two() / 2;
         Self {
-            slots: vec![(StackKey::default(), T::default()); n_slots].into(),
+            places: vec![[(StackKey::default(), T::default()); 2]; n_places].into(),
             seeds: Seeds::new(),
         }
     }
@@ -80,11 +81,11 @@ impl<T: Copy + Default> StackCache<T> {
         }
     }
 
-    /// Brings the slots of some keys near, all at once: the table is larger than caches are, and
+    /// Brings the places of some keys near, all at once: the table is larger than caches are, and
     /// one look-up after the other would wait for each.
     pub(crate) fn prefetch(&self, keys: impl Iterator<Item = StackKey>) {
         let near = keys.fold(0, |sum: u64, key| {
-            sum.wrapping_add(self.slots[self.index(key)].0.check)
+            sum.wrapping_add(self.places[self.index(key)][0].0.check)
         });
         std::hint::black_box(near);
     }
@@ -92,21 +93,24 @@ impl<T: Copy + Default> StackCache<T> {
     #[inline]
     fn index(&self, key: StackKey) -> usize {
         // The length is a power of two.
-        usize::try_from(key.hash >> 20).unwrap_or(0) & (self.slots.len() - 1)
+        usize::try_from(key.hash >> 20).unwrap_or(0) & (self.places.len() - 1)
     }
 
     /// What was inserted for a stack.
     #[inline]
     pub(crate) fn get(&self, key: StackKey) -> Option<T> {
-        let (found, value) = self.slots[self.index(key)];
-        (found == key).then_some(value)
+        let [(newer, of_newer), (older, of_older)] = self.places[self.index(key)];
+        match newer == key {
+            true => Some(of_newer),
+            false => (older == key).then_some(of_older),
+        }
     }
 
-    /// Inserts it, in place of another stack.
+    /// Inserts it, in place of the older stack there.
     #[inline]
     pub(crate) fn insert(&mut self, key: StackKey, value: T) {
-        let at = self.index(key);
-        self.slots[at] = (key, value);
+        let place = &mut self.places[self.index(key)];
+        *place = [(key, value), place[0]];
     }
 }
 
@@ -220,18 +224,22 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_is_found_until_another_takes_its_place() {
+    fn a_stack_is_found_until_two_others_take_its_place() {
         let mut cache: StackCache<u32> = StackCache::new(0);
         let key = hashed(&[7]);
         assert_eq!(cache.get(key), None);
         cache.insert(key, 5);
         assert_eq!(cache.get(key), Some(5));
-        let same_place = StackKey {
-            check: key.check ^ 1,
+        let same_place = |bit: u64| StackKey {
+            check: key.check ^ bit,
             ..key
         };
-        assert_eq!(cache.get(same_place), None);
-        cache.insert(same_place, 6);
+        assert_eq!(cache.get(same_place(1)), None);
+        cache.insert(same_place(1), 6);
+        assert_eq!(cache.get(key), Some(5));
+        cache.insert(same_place(2), 7);
         assert_eq!(cache.get(key), None);
+        assert_eq!(cache.get(same_place(1)), Some(6));
+        assert_eq!(cache.get(same_place(2)), Some(7));
     }
 }
