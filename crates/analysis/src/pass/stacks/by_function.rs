@@ -3,6 +3,7 @@
 use super::ThreadStacks;
 use crate::pass::blocks::{LoggedStacks, StackPlace};
 use crate::pass::counts::{Counts, group_number, is_counted};
+use crate::pass::stack_path::StackPath;
 use crate::symbolize::Symbols;
 use rprof_profile::SampleCount;
 
@@ -23,7 +24,7 @@ impl ThreadStacks {
         }
         let locations = self.locations.iter();
         let numbers: Vec<u32> = locations.map(|&one| symbols.number(one)).collect();
-        let mut path = Path::default();
+        let mut path = StackPath::default();
         let mut start = 0;
         let totals = self.log.totals();
         let mut counted = Vec::new();
@@ -50,7 +51,7 @@ impl ThreadStacks {
             SampleCount,
         ),
         (counts, symbols): (&mut Counts, &Symbols),
-        path: &mut Path,
+        path: &mut StackPath,
     ) -> Option<CountedStack> {
         let innermost = frames.clone().next()?;
         let event = usize::try_from(group >> 32).unwrap_or(usize::MAX);
@@ -113,43 +114,5 @@ impl ThreadStacks {
                 blocks.add_samples(block, count);
             }
         });
-    }
-}
-
-/// The stack added last, outermost first: the next one mostly begins with the same frames.
-#[derive(Default)]
-struct Path {
-    group: u64,
-    /// Locations, each with the node of its innermost frame.
-    steps: Vec<(u32, Option<u32>)>,
-}
-
-impl Path {
-    /// Makes it the path of another stack; `step` says the node of a location below another.
-    fn turn_to(
-        &mut self,
-        group: u64,
-        locations: impl Iterator<Item = u32>,
-        mut step: impl FnMut(Option<u32>, u32) -> Option<u32>,
-    ) {
-        if self.group != group {
-            self.steps.clear();
-            self.group = group;
-        }
-        let mut n_same = 0;
-        for location in locations {
-            let known = self.steps.get(n_same).map(|&(known, _)| known);
-            if known != Some(location) {
-                self.steps.truncate(n_same);
-                let node = step(self.innermost(), location);
-                self.steps.push((location, node));
-            }
-            n_same += 1;
-        }
-        self.steps.truncate(n_same);
-    }
-
-    fn innermost(&self) -> Option<u32> {
-        self.steps.last().and_then(|&(_, node)| node)
     }
 }
