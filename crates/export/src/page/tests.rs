@@ -1,0 +1,2 @@
+use super::*;
+use rprof_profile::testing;
