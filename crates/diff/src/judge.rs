@@ -40,7 +40,7 @@ const MEDIAN_OF_SQUARES: f64 = 0.454_936;
 
 /// What all rows have in common is taken to be the machine, up to this standard deviation of logarithms: one that
 /// was slower for a while makes all of them slower.
-pub(crate) const MOST_SHARED: f64 = 0.1;
+pub(crate) const MOST_SHARED: f64 = 0.25;
 
 /// What noise is not seen in one row's blocks, but in all rows together.
 #[derive(Clone, Copy, Debug)]
