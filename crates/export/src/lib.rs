@@ -1,4 +1,4 @@
-//! Profiles as other viewers read them: one file for each format.
+//! Profiles as other viewers read them, and as a page that needs none: one file for each format.
 //!
 //! What a format is made of is a [`Profile`](rprof_profile::Profile) or, where it shows times or
 //! addresses, a [`Timeline`](rprof_profile::timeline::Timeline); both are plain data, which

@@ -3,11 +3,12 @@
 /// Appends a number.
 #[inline]
 pub(super) fn unsigned(out: &mut Vec<u8>, mut number: u64) {
+    let lowest = |number: u64| number.to_le_bytes()[0];
     while number >= 0x80 {
-        out.push((number & 0x7f) as u8 | 0x80);
+        out.push(lowest(number) | 0x80);
         number >>= 7;
     }
-    out.push(number as u8);
+    out.push(lowest(number));
 }
 
 /// Appends the difference of two numbers: the sign is the lowest bit, so that small ones are short.

@@ -1,14 +1,13 @@
 //! What is said of a profile beside its columns, as JSON; strings, each once.
 
-use super::Page;
 use super::columns::unsigned;
-use super::joined::ThreadDetail;
-use super::payload::Parts;
+use super::joined::{Detail, Rows, ThreadDetail};
+use super::losses::joined_losses;
+use super::options::Page;
 use super::stacks::Stacks;
 use crate::json::Json;
 use foldhash::fast::RandomState;
 use rprof_base::Interner;
-use rprof_profile::timeline::TimedLoss;
 use rprof_profile::{EventKind, FrameId, Level, SampledProfile, Sampling};
 use rprof_untrusted::printable;
 use std::io;
@@ -24,6 +23,13 @@ pub(super) struct Head {
     frames: Vec<FrameRow>,
 }
 
+/// What is written.
+pub(super) struct Parts<'a> {
+    pub(super) stacks: &'a Stacks,
+    pub(super) rows: &'a Rows,
+    pub(super) detail: Detail,
+}
+
 /// A frame in numbers.
 #[derive(Clone, Copy, Debug)]
 struct FrameRow {
@@ -34,17 +40,18 @@ struct FrameRow {
     place: u32,
 }
 
-/// Moments of losses at most; more are joined.
-const MAX_LOSSES: u64 = 4096;
-
 impl Head {
     pub(super) fn of(sampled: &SampledProfile, stacks: &Stacks) -> Self {
         let mut head = Self::default();
         let strings = &sampled.profile.strings;
         let threads = sampled.threads.iter();
-        head.threads = threads.map(|thread| head.number(strings.of(thread.comm).into_raw())).collect();
+        head.threads = threads
+            .map(|thread| head.number(strings.of(thread.comm).into_raw()))
+            .collect();
         let comms = stacks.comms.iter();
-        head.comms = comms.map(|&comm| head.number(strings.of(comm).into_raw())).collect();
+        head.comms = comms
+            .map(|&comm| head.number(strings.of(comm).into_raw()))
+            .collect();
         let frames = stacks.frames.values().iter();
         head.frames = frames.map(|&frame| head.frame(sampled, frame)).collect();
         head
@@ -76,7 +83,9 @@ impl Head {
     /// Appends the columns of frames.
     pub(super) fn write_frames(&self, out: &mut Vec<u8>) {
         let mut column = |value: fn(&FrameRow) -> u32| {
-            self.frames.iter().for_each(|frame| unsigned(out, value(frame).into()));
+            self.frames
+                .iter()
+                .for_each(|frame| unsigned(out, value(frame).into()));
         };
         column(|frame| frame.name);
         column(|frame| frame.image);
@@ -85,20 +94,30 @@ impl Head {
     }
 
     /// What is said in words.
-    pub(super) fn json(&self, page: &Page, sampled: &SampledProfile, parts: &Parts<'_>) -> io::Result<Vec<u8>> {
+    pub(super) fn json(
+        &self,
+        page: &Page,
+        sampled: &SampledProfile,
+        parts: &Parts<'_>,
+    ) -> io::Result<Vec<u8>> {
         let mut out = Vec::new();
         let mut json = Json::new(&mut out);
         json.object(|json| {
             json.key("title").text(&printable(&page.title));
-            json.column("notes", &page.notes, |json, note| json.text(&printable(note)));
+            json.column("notes", &page.notes, |json, note| {
+                json.text(&printable(note))
+            });
             about(sampled, json);
-            json.column("strings", self.strings.values(), |json, text| json.text(text));
+            json.column("strings", self.strings.values(), |json, text| {
+                json.text(text)
+            });
             json.column("comms", &self.comms, |json, &comm| json.number(comm.into()));
             json.key("threads").list(|json| self.threads(sampled, json));
             json.key("events").list(|json| events(sampled, parts, json));
             json.key("n_frames").number(self.frames.len() as u64);
             json.key("n_nodes").number(parts.stacks.len() as u64);
-            json.key("n_losses").number(joined_losses(sampled).len() as u64);
+            json.key("n_losses")
+                .number(joined_losses(sampled).len() as u64);
             rows(sampled, parts, json);
         });
         json.finish()?;
@@ -144,14 +163,19 @@ fn about(sampled: &SampledProfile, json: &mut Json<'_>) {
         for (name, text) in about.texts() {
             json.key(name).text(&printable(text));
         }
-        json.column("command", &about.command, |json, word| json.text(&printable(word)));
+        json.column("command", &about.command, |json, word| {
+            json.text(&printable(word))
+        });
     });
     if let (Some(clock), Some(span)) = (about.wall_clock, sampled.samples.span_ns()) {
         // Beyond 2^53, numbers of scripts are not exact.
-        json.key("wall_ms").maybe(clock.at(*span.start()).map(|wall_ns| wall_ns / 1_000_000));
+        json.key("wall_ms")
+            .maybe(clock.at(*span.start()).map(|wall_ns| wall_ns / 1_000_000));
     }
     let warnings = &sampled.profile.warnings;
-    json.column("warnings", warnings, |json, warning| json.text(&printable(warning)));
+    json.column("warnings", warnings, |json, warning| {
+        json.text(&printable(warning))
+    });
     json.key("throttles").list(|json| throttles(sampled, json));
 }
 
@@ -198,8 +222,10 @@ fn rows(sampled: &SampledProfile, parts: &Parts<'_>, json: &mut Json<'_>) {
     let present = rows.present();
     let span = sampled.samples.span_ns();
     json.key("has_times").boolean(sampled.has_times);
-    json.key("start_ns").text(&span.clone().map_or(0, |span| *span.start()).to_string());
-    json.key("span_ns").number(span.map_or(0, |span| span.end() - span.start()));
+    json.key("start_ns")
+        .text(&span.clone().map_or(0, |span| *span.start()).to_string());
+    json.key("span_ns")
+        .number(span.map_or(0, |span| span.end() - span.start()));
     json.key("n_rows").number(rows.len() as u64);
     json.key("n_samples").number(sampled.samples.len() as u64);
     json.key("has_events").boolean(present.events);
@@ -207,27 +233,7 @@ fn rows(sampled: &SampledProfile, parts: &Parts<'_>, json: &mut Json<'_>) {
     json.key("has_samples").boolean(present.samples);
     json.key("has_weights").boolean(present.weights);
     json.key("slot_ns").number(detail.slot_ns);
-    json.key("by_name").boolean(detail.threads == ThreadDetail::Names);
+    json.key("by_name")
+        .boolean(detail.threads == ThreadDetail::Names);
     json.key("min_samples").number(detail.min_samples);
-}
-
-/// Losses, those within a short time as one if there are many.
-pub(super) fn joined_losses(sampled: &SampledProfile) -> Vec<TimedLoss> {
-    let losses = &sampled.losses;
-    let (Some(first), Some(last)) = (losses.first(), losses.last()) else {
-        return Vec::new();
-    };
-    if losses.len() as u64 <= MAX_LOSSES {
-        return losses.clone();
-    }
-    let slot_ns = (last.time_ns.saturating_sub(first.time_ns) / MAX_LOSSES).max(1);
-    let slot = |loss: &TimedLoss| loss.time_ns.saturating_sub(first.time_ns) / slot_ns;
-    let mut joined: Vec<TimedLoss> = Vec::new();
-    for loss in losses {
-        match joined.last_mut().filter(|last| slot(last) == slot(loss)) {
-            Some(last) => last.samples = last.samples.saturating_add(loss.samples),
-            None => joined.push(*loss),
-        }
-    }
-    joined
 }

@@ -133,7 +133,10 @@ impl Rows {
             n_threads: sampled.threads.len(),
             n_events: sampled.profile.events.len(),
             is_joined: false,
-            alike: alike.into_iter().map(|alike| alike.unwrap_or(Some(0))).collect(),
+            alike: alike
+                .into_iter()
+                .map(|alike| alike.unwrap_or(Some(0)))
+                .collect(),
             namesakes: namesakes(sampled),
         }
     }
@@ -185,7 +188,9 @@ impl Rows {
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let present = self.present();
         let mut n_of_thread = vec![0u64; self.n_threads];
-        self.rows.iter().for_each(|row| n_of_thread[row.thread as usize] += 1);
+        self.rows
+            .iter()
+            .for_each(|row| n_of_thread[row.thread as usize] += 1);
         n_of_thread.iter().for_each(|&n| unsigned(out, n));
         self.column(out, |row| row.time);
         self.column(out, |row| row.stack.into());

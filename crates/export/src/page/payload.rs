@@ -1,13 +1,13 @@
 //! The profile in few bytes, at a detail that has room.
 
-use super::columns::{difference, unsigned};
-use super::head::Head;
+use super::columns::unsigned;
+use super::head::{Head, Parts};
 use super::joined::{Detail, Rows};
+use super::losses;
+use super::options::Page;
 use super::stacks::Stacks;
-use super::{Page, head};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use rprof_profile::timeline::TimedLoss;
 use rprof_profile::SampledProfile;
 use std::io::{self, Write};
 
@@ -36,15 +36,29 @@ impl Payload {
         let mut rows = Rows::of(sampled, &stacks);
         loop {
             if rows.len().saturating_mul(MIN_ROW_BYTES) <= room {
-                let bytes = compressed(page, sampled, &Parts { stacks: &stacks, rows: &rows, detail })?;
+                let bytes = compressed(
+                    page,
+                    sampled,
+                    &Parts {
+                        stacks: &stacks,
+                        rows: &rows,
+                        detail,
+                    },
+                )?;
                 if bytes.len() <= room {
                     return Ok(Self { bytes });
                 }
             }
             let before = detail;
             let Some(next) = detail.coarser(span_ns) else {
-                let parts = Parts { stacks: &stacks, rows: &rows, detail };
-                return Ok(Self { bytes: compressed(page, sampled, &parts)? });
+                let parts = Parts {
+                    stacks: &stacks,
+                    rows: &rows,
+                    detail,
+                };
+                return Ok(Self {
+                    bytes: compressed(page, sampled, &parts)?,
+                });
             };
             detail = next;
             let mut joined = before;
@@ -56,13 +70,6 @@ impl Payload {
             rows.join(joined, detail);
         }
     }
-}
-
-/// What is written.
-pub(super) struct Parts<'a> {
-    pub(super) stacks: &'a Stacks,
-    pub(super) rows: &'a Rows,
-    pub(super) detail: Detail,
 }
 
 fn stacks_of(sampled: &SampledProfile, detail: Detail) -> Stacks {
@@ -90,7 +97,7 @@ fn compressed(page: &Page, sampled: &SampledProfile, parts: &Parts<'_>) -> io::R
     head.write_frames(&mut columns);
     parts.stacks.write(&mut columns);
     parts.rows.write(&mut columns);
-    write_losses(sampled, &mut columns);
+    losses::write(sampled, &mut columns);
     let json = head.json(page, sampled, parts)?;
     let mut before = MAGIC.to_vec();
     unsigned(&mut before, json.len() as u64);
@@ -99,18 +106,4 @@ fn compressed(page: &Page, sampled: &SampledProfile, parts: &Parts<'_>) -> io::R
     zlib.write_all(&json)?;
     zlib.write_all(&columns)?;
     zlib.finish()
-}
-
-/// Moments of losses: since the first sample, and how many.
-fn write_losses(sampled: &SampledProfile, out: &mut Vec<u8>) {
-    let start_ns = sampled.samples.span_ns().map_or(0, |span| *span.start());
-    let losses = head::joined_losses(sampled);
-    let mut before = 0;
-    for TimedLoss { time_ns, samples } in losses {
-        // A loss may be before the first sample.
-        let since = time_ns.wrapping_sub(start_ns);
-        difference(out, since, before);
-        unsigned(out, samples);
-        before = since;
-    }
 }

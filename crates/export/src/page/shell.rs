@@ -1,9 +1,9 @@
 //! The file around the profile: HTML, style, script. Nothing in it is from a recording but the title, escaped.
 
 use super::base64;
+use rprof_untrusted::printable;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
-use rprof_untrusted::printable;
 
 const HTML: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/style.css");
