@@ -131,7 +131,9 @@ impl CodeRecording<'_> {
             let may_be_mangled = symbol.starts_with("_Z") || symbol.starts_with("_R");
             let is_readable = || {
                 let short = Demangling::Short.of(symbol.as_bytes());
-                short == wanted.name || demangling.of(symbol.as_bytes()) == readable
+                short == wanted.name
+                    || demangling.of(symbol.as_bytes()) == readable
+                    || is_part(symbol, &wanted.name)
             };
             symbol == wanted.name || may_be_mangled && is_readable()
         };
@@ -159,15 +161,27 @@ impl CodeRecording<'_> {
                 locations: Vec::new(),
             }
         };
-        named(located, &is_wanted)
-            .into_iter()
-            .map(function)
-            .collect()
+        let mut found: Vec<FoundFunction> = Vec::new();
+        for one in named(located, &is_wanted).into_iter().map(function) {
+            if !found.iter().any(|known| known.start == one.start) {
+                found.push(one);
+            }
+        }
+        found
     }
 }
 
 pub(super) fn weights(own: &[SampleCount]) -> Vec<u64> {
     own.iter().map(|count| count.weight).collect()
+}
+
+/// Whether a symbol is of a cold part of this name, as it is shown: a readable name with the suffix behind it.
+fn is_part(symbol: &str, name: &str) -> bool {
+    let Some(base) = base_of_cold(symbol) else {
+        return false;
+    };
+    let suffix = symbol.get(base.len()..).unwrap_or_default();
+    name.strip_suffix(suffix) == Some(&Demangling::Short.of(base.as_bytes()))
 }
 
 fn file_name(path: &str) -> &str {
