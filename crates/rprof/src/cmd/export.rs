@@ -186,7 +186,7 @@ impl Writer<'_> {
         let sampled = load_samples(self.reader, options, &mut |share| progress.show(share))?;
         drop(progress);
         let profile = &sampled.profile;
-        let shown = !sampled.samples.is_empty();
+        let shown = sampled.samples.iter().any(|sample| sample.stack.is_some());
         warn_of(profile, self.reader, &self.args.input, shown);
         let command = profile.about.command.join(" ");
         let input = self.args.input.recording.path();
