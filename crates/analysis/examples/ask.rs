@@ -4,6 +4,8 @@
 //! cargo run --release -p rprof-analysis --example ask -- perf.data
 //! ```
 
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
+
 use rprof_analysis::{Options, load_samples};
 use rprof_perfdata::Reader;
 use rprof_profile::view::{FirstFrame, Rows, SortKey, Weighing};
