@@ -94,6 +94,8 @@ mod tests {
                 Command::Report(args) => args.input.recording,
                 Command::Flame(args) => args.input.recording,
                 Command::Export(args) => args.input.recording,
+                #[cfg(feature = "tui")]
+                Command::Tui(args) => args.input.recording,
                 Command::Script(args) => args.input.recording,
                 Command::Dump(args) | Command::Info(args) => args.recording,
                 Command::Symbols(args) => args.recording,
