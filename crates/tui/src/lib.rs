@@ -28,7 +28,7 @@ mod shown;
 mod views;
 mod zoom;
 
-pub use app::{App, Effect, Input, Settings};
+pub use app::{App, Effect, Input, TuiSettings};
 pub use face::{Face, FunctionOf, SaveForm, Saved, TuiData};
 pub use keys::{KEYS, KeyHelp};
 pub use look::{Colors, Look};

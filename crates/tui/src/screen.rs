@@ -99,6 +99,11 @@ pub(crate) struct Lane {
     pub(crate) slots: usize,
 }
 
+/// A number of columns or lines.
+pub(crate) fn cells(number: usize) -> u16 {
+    u16::try_from(number).unwrap_or(u16::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

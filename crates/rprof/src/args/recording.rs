@@ -87,7 +87,8 @@ mod tests {
         // What follows -- is a command for those that record it first.
         let recorders = ["flame"].into_iter().filter(|_| !words.contains(&"--"));
         let readers = ["report", "export", "script", "dump", "info", "symbols"];
-        let readers: Vec<&str> = readers.into_iter().chain(recorders).collect();
+        let tui = cfg!(feature = "tui").then_some("tui");
+        let readers: Vec<&str> = readers.into_iter().chain(recorders).chain(tui).collect();
         let path = |reader: &&str| {
             let args = Args::try_parse_from([&["rprof", *reader], words].concat())?;
             let recording = match args.command {

@@ -10,7 +10,7 @@ use super::tasks;
 use super::trace_fields::TraceFields;
 use crate::args::{Args, Form, ModeArgs, PercentageOf, ReportArgs, ReportFormat};
 use crate::say;
-use crate::screen::PagerArgs;
+use crate::screen::{self, PagerArgs};
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use clap::CommandFactory;

@@ -29,7 +29,7 @@ use rprof_query::Explorer;
 
 /// How the interface begins.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct TuiSettings {
     /// What the terminal can show.
     pub look: Look,
     /// Its columns and lines.
@@ -113,7 +113,7 @@ pub struct App {
 
 impl App {
     /// Begins with the rows of an event.
-    pub fn new(data: TuiData, settings: Settings) -> Self {
+    pub fn new(data: TuiData, settings: TuiSettings) -> Self {
         let order = table_order(settings.weighing);
         let mut app = Self {
             look: settings.look,

@@ -3,7 +3,7 @@
 mod keys;
 mod screens;
 
-use super::{App, Effect, Input, Settings};
+use super::{App, Effect, Input, TuiSettings};
 use crate::face::TuiData;
 use crate::look::{Colors, Look};
 use ratatui_core::buffer::Buffer;
@@ -43,7 +43,7 @@ pub(super) fn data(sampled: SampledProfile) -> TuiData {
 }
 
 pub(super) fn app_of(sampled: SampledProfile, size: (u16, u16)) -> App {
-    let settings = Settings {
+    let settings = TuiSettings {
         look: Look {
             colors: Colors::Many,
             has_blocks: true,

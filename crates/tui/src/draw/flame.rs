@@ -1,10 +1,9 @@
 //! The flame graph: a line for each depth, callers above.
 
-use super::cells;
 use super::pen::Pen;
 use crate::app::App;
 use crate::look::Colors;
-use crate::screen::Screen;
+use crate::screen::{Screen, cells};
 use crate::views::boxes::Boxes;
 use crate::views::flame::PlacedBox;
 use ratatui_core::layout::Rect;

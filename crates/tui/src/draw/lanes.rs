@@ -1,9 +1,8 @@
 //! Threads over time: a line each, as high as they were busy.
 
-use super::cells;
 use super::pen::Pen;
 use crate::app::App;
-use crate::screen::Screen;
+use crate::screen::{Screen, cells};
 use crate::views::lanes::times_of;
 use crate::zoom::{percent, seconds};
 use ratatui_core::layout::Rect;

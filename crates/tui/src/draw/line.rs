@@ -1,8 +1,8 @@
 //! The last lines: what is selected, what was said, what is typed; how good the recording is.
 
-use super::cells;
 use super::pen::Pen;
 use crate::app::{App, Over};
+use crate::screen::cells;
 use crate::views::ViewKind;
 use crate::zoom::percent;
 use ratatui_core::layout::Rect;

@@ -75,8 +75,3 @@ impl App {
         }
     }
 }
-
-/// A number of columns or lines.
-pub(crate) fn cells(number: usize) -> u16 {
-    u16::try_from(number).unwrap_or(u16::MAX)
-}

@@ -1,9 +1,9 @@
 //! Pages and menus.
 
-use super::cells;
 use super::pen::Pen;
 use crate::menu::Menu;
 use crate::page::{Page, PageKind, percent_of};
+use crate::screen::cells;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 use rprof_profile::text::width;

@@ -1,7 +1,7 @@
 //! Texts and bars within a part of the screen.
 
-use super::cells;
 use crate::look::Look;
+use crate::screen::cells;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;

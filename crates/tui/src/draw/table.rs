@@ -1,9 +1,8 @@
 //! The table: percentages, a bar, what the sort keys tell apart; trees below open rows.
 
-use super::cells;
 use super::pen::Pen;
 use crate::app::App;
-use crate::screen::Screen;
+use crate::screen::{Screen, cells};
 use crate::views::table::TableLine;
 use crate::zoom::percent;
 use ratatui_core::layout::Rect;

@@ -5,7 +5,7 @@ use super::refused::Refused;
 use crate::args::{AnnotateArgs, ListingFormat};
 use crate::screen::PagerArgs;
 use anyhow::{Context, Result, anyhow};
-use rprof_analysis::{AskedCode, CodeRecording, Description, FoundFunction, OpenCode};
+use rprof_analysis::{AskedCode, CodeRecording, Description, OpenCode};
 use rprof_annotate::{
     CodeListing, Disassembled, FetchSource, JsonFunctions, SourceFiles, skid_notes, write_markdown,
     write_text,
@@ -57,7 +57,7 @@ impl View<'_, '_> {
 
     /// The code of one function, as it is written.
     #[cfg(feature = "tui")]
-    pub(super) fn text(&self, function: &FoundFunction) -> Result<Vec<u8>> {
+    pub(super) fn text(&self, function: &rprof_analysis::FoundFunction) -> Result<Vec<u8>> {
         let mut held = self.reader.budget().hold_nothing();
         let code = self.recording.code(function)?;
         self.check(&code, &mut held)?;

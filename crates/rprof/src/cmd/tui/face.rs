@@ -59,7 +59,7 @@ impl<'r> TerminalFace<'r> {
             locator: self.locator,
         };
         let text = code.text(&found)?;
-        let text = String::from_utf8_lossy(&text);
+        let text = String::from_utf8(text).context("the code is no text")?;
         Ok(text.lines().map(str::to_owned).collect())
     }
 }

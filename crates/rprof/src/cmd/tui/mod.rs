@@ -15,7 +15,7 @@ use rprof_inspect::header_text;
 use rprof_perfdata::Reader;
 use rprof_profile::SampledProfile;
 use rprof_report::{quality_advice, quality_line};
-use rprof_tui::{App, RunError, Settings, TuiData, Wires, run as run_interface};
+use rprof_tui::{App, RunError, TuiData, TuiSettings, Wires, run as run_interface};
 use std::fs::File;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &TuiArgs, paging: PagerArgs) -> Result<ExitCode> {
     let event = choose(profile, args.event.as_deref())?.unwrap_or(0);
     let is_shown = sampled.samples.iter().any(|sample| sample.stack.is_some());
     warn_of(profile, &reader, &args.input, is_shown);
-    let settings = Settings {
+    let settings = TuiSettings {
         look,
         size,
         keys: args.keys(),
