@@ -6,6 +6,8 @@
 //!
 //! With `trees` after the file, it only counts stacks, as reports do.
 
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
+
 use rprof_analysis::{Options, load, load_samples};
 use rprof_perfdata::Reader;
 use rprof_profile::view::{FirstFrame, Rows, SortKey, Weighing};

@@ -85,8 +85,7 @@ impl Tree {
     }
 
     /// Makes counts of nodes' own samples, by number, those with all that they called.
-    pub(crate) fn add_callees(&self, counts: &mut Vec<SampleCount>) {
-        counts.resize(self.nodes.len(), SampleCount::default());
+    pub(crate) fn add_callees(&self, counts: &mut [SampleCount]) {
         for idx in (0..self.nodes.len()).rev() {
             if let Some(parent) = self.nodes[idx].parent {
                 let count = counts[idx];

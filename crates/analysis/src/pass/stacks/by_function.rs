@@ -1,6 +1,7 @@
 //! What a thread kept, counted by function, now that locations have names.
 
 use super::ThreadStacks;
+use crate::pass::blocks::{LoggedStacks, StackPlace};
 use crate::pass::counts::{Counts, group_number, is_counted};
 use crate::pass::stack_path::StackPath;
 use crate::symbolize::Symbols;
@@ -25,7 +26,7 @@ impl ThreadStacks {
         let numbers: Vec<u32> = locations.map(|&one| symbols.number(one)).collect();
         let mut path = StackPath::default();
         let mut start = 0;
-        let totals = self.kept.counts.totals();
+        let totals = self.log.totals();
         let mut counted = Vec::new();
         for (stack, &count) in self.kept.stacks.iter().zip(&*totals) {
             let frames = self.kept.locations.get(start..stack.end);
@@ -89,18 +90,28 @@ impl ThreadStacks {
         if counted.is_empty() {
             return;
         }
-        self.kept.counts.for_each(|stack, block, count| {
-            let Some(&Some(stack)) = counted.get(stack as usize) else {
+        let place = |stack: &Option<CountedStack>| match stack {
+            Some(CountedStack {
+                event,
+                node: Some(node),
+                ..
+            }) => StackPlace::of(*event, *node),
+            _ => StackPlace::NONE,
+        };
+        counts.logs.push(LoggedStacks {
+            log: self.log.clone(),
+            places: counted.iter().map(place).collect(),
+        });
+        if !counted.iter().flatten().any(|stack| stack.in_total) {
+            return;
+        }
+        self.log.for_each(|stack, block, count| {
+            let stack = counted.get(stack as usize).copied().flatten();
+            let Some(stack) = stack.filter(|stack| stack.in_total) else {
                 return;
             };
-            let Some(blocks) = counts.blocks.get_mut(stack.event) else {
-                return;
-            };
-            if stack.in_total {
+            if let Some(blocks) = counts.blocks.get_mut(stack.event) {
                 blocks.add_samples(block, count);
-            }
-            if let Some(node) = stack.node {
-                blocks.count(block, node, count);
             }
         });
     }
