@@ -139,6 +139,11 @@ pub const KEYS: &[KeyHelp] = &[
     ),
 ];
 
+/// Whether a key ends everything, whatever is under way.
+pub(crate) fn is_interrupt(key: KeyEvent) -> bool {
+    key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c')
+}
+
 /// What a key does.
 pub(crate) fn command_of(key: KeyEvent) -> Option<Command> {
     if key.modifiers.contains(KeyModifiers::CONTROL) {
