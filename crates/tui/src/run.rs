@@ -11,6 +11,7 @@ use crate::task::Made;
 use beside::Beside;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use ratatui_crossterm::crossterm::event::{self, Event, KeyEventKind};
+use ratatui_crossterm::crossterm::terminal::size as terminal_size;
 use rprof_ringbuf::sys::{Signal, Signals};
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -24,7 +25,7 @@ pub enum RunError {
     /// The terminal cannot be used.
     #[error("the terminal")]
     Terminal(#[from] io::Error),
-    /// SIGINT, SIGTERM or SIGHUP came.
+    /// SIGINT, SIGTERM, SIGHUP or SIGQUIT came.
     #[error("interrupted")]
     Interrupted,
 }
@@ -76,7 +77,7 @@ impl std::fmt::Debug for Wires {
 /// If the terminal cannot be used, or a signal ends it.
 pub fn run(app: &mut App, face: &mut dyn Face, wires: Wires) -> Result<(), RunError> {
     let Wires { out, updates, log } = wires;
-    let signals = Signals::block()?;
+    let signals = Signals::block_on_screen()?;
     let mut screen = Screen::enter(out)?;
     let (sender, inputs) = unbounded();
     listen(sender);
@@ -92,7 +93,7 @@ pub fn run(app: &mut App, face: &mut dyn Face, wires: Wires) -> Result<(), RunEr
     looped.settle(&mut screen)?;
     looped.draw(&mut screen)?;
     loop {
-        let message = looped.next(&updates)?;
+        let message = looped.next(&updates, &mut screen)?;
         let begin = Instant::now();
         let what = format!("{message:.60?}");
         let is_seen = !matches!(message, Message::Made(_));
@@ -139,19 +140,34 @@ struct Loop<'a> {
 }
 
 impl Loop<'_> {
-    fn check_signals(&self) -> Result<(), RunError> {
+    /// Obeys signals. Says whether all is to be drawn again.
+    fn obey_signals(&mut self, screen: &mut Screen) -> Result<bool, RunError> {
+        let mut is_changed = false;
         while let Some(signal) = self.signals.next() {
-            if let Signal::Stop { .. } = signal {
-                return Err(RunError::Interrupted);
+            match signal {
+                Signal::Stop { .. } => return Err(RunError::Interrupted),
+                Signal::Suspend => screen.suspend(self.signals)?,
+                Signal::Continue => screen.take_again()?,
+                _ => continue,
             }
+            is_changed = true;
         }
-        Ok(())
+        if is_changed && let Ok((columns, lines)) = terminal_size() {
+            self.app.input(&Input::Size(columns, lines));
+        }
+        Ok(is_changed)
     }
 
     /// What comes next.
-    fn next(&mut self, updates: &Receiver<TuiData>) -> Result<Message, RunError> {
+    fn next(
+        &mut self,
+        updates: &Receiver<TuiData>,
+        screen: &mut Screen,
+    ) -> Result<Message, RunError> {
         loop {
-            self.check_signals()?;
+            if self.obey_signals(screen)? {
+                return Ok(Message::Idle);
+            }
             let early = self.early.pop_front();
             if let Some(message) = early.or_else(|| self.inputs.try_recv().ok()) {
                 return Ok(message);
@@ -207,7 +223,7 @@ impl Loop<'_> {
         let mut wait = SOON;
         while let Some(task) = self.app.needed() {
             self.beside.start(task);
-            self.check_signals()?;
+            self.obey_signals(screen)?;
             crossbeam_channel::select! {
                 recv(self.beside.made()) -> made => if let Ok(made) = made {
                     let made = self.beside.take(made);
@@ -238,12 +254,8 @@ impl Loop<'_> {
             Effect::None => {}
             Effect::Quit => return Ok(true),
             Effect::Redraw => screen.clear()?,
-            Effect::Suspend => {
-                screen.suspend()?;
-                if let Ok((columns, lines)) = ratatui_crossterm::crossterm::terminal::size() {
-                    self.app.handle(&Input::Size(columns, lines));
-                }
-            }
+            // It goes on with SIGCONT.
+            Effect::Suspend => screen.suspend(self.signals)?,
             Effect::Code(function) => {
                 self.draw(screen)?;
                 let code = self.face.code(&function);

@@ -66,6 +66,10 @@ pub enum Signal {
         /// A key on the terminal (Ctrl-C): all processes in its foreground have it, too.
         is_from_terminal: bool,
     },
+    /// SIGTSTP: somebody wants a pause. The terminal's owner has to give it back first.
+    Suspend,
+    /// SIGCONT: it goes on after a pause, and others may have changed the terminal.
+    Continue,
 }
 
 /// Signals that a recording waits for, as a descriptor: SIGINT, SIGTERM, SIGHUP, SIGCHLD,
@@ -91,13 +95,30 @@ impl Signals {
         libc::SIGUSR2,
     ];
 
+    /// What is heard beside by who has changed the terminal.
+    const HANDLED_ON_SCREEN: [libc::c_int; 3] = [libc::SIGQUIT, libc::SIGTSTP, libc::SIGCONT];
+
     /// Blocks them and opens the descriptor. Call before any thread is started.
     ///
     /// # Errors
     /// The kernel's.
     pub fn block() -> io::Result<Self> {
-        let heard: Vec<libc::c_int> = Self::HANDLED
-            .into_iter()
+        Self::block_these(&Self::HANDLED)
+    }
+
+    /// The same, and what ends or stops a program whose terminal has to be given back first: SIGQUIT is a
+    /// [`Signal::Stop`], SIGTSTP and SIGCONT are heard.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn block_on_screen() -> io::Result<Self> {
+        Self::block_these(&[&Self::HANDLED[..], &Self::HANDLED_ON_SCREEN].concat())
+    }
+
+    fn block_these(signals: &[libc::c_int]) -> io::Result<Self> {
+        let heard: Vec<libc::c_int> = signals
+            .iter()
+            .copied()
             .filter(|&signal| signal != libc::SIGHUP || !is_ignored(signal))
             .collect();
         // Ignored, it would take our children's statuses away.
@@ -115,6 +136,19 @@ impl Signals {
         Ok(Self { fd, before })
     }
 
+    /// Stops this process as SIGTSTP does that nobody hears, until SIGCONT comes. Where no shell would continue it,
+    /// the kernel does not stop it.
+    pub fn suspend(&self) {
+        let stop = signal_set(&[libc::SIGTSTP]);
+        let (set, none) = (&raw const stop, std::ptr::null_mut());
+        // SAFETY: it asks for nothing but a signal.
+        unsafe { libc::kill(libc::getpid(), libc::SIGTSTP) };
+        // SAFETY: `set` is initialised; no old mask is asked for.
+        unsafe { libc::sigprocmask(libc::SIG_UNBLOCK, set, none) };
+        // SAFETY: as above.
+        unsafe { libc::sigprocmask(libc::SIG_BLOCK, set, none) };
+    }
+
     /// The next signal that came, if any.
     pub fn next(&self) -> Option<Signal> {
         use std::os::fd::AsFd;
@@ -127,6 +161,8 @@ impl Signals {
         Some(match number {
             libc::SIGCHLD => Signal::Child,
             libc::SIGUSR2 => Signal::Snapshot,
+            libc::SIGTSTP => Signal::Suspend,
+            libc::SIGCONT => Signal::Continue,
             _ => Signal::Stop {
                 is_from_terminal: number == libc::SIGINT && code == libc::SI_KERNEL,
             },

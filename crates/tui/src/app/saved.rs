@@ -103,7 +103,10 @@ impl App {
         else {
             return;
         };
-        for placed in self.flame.placed(boxes, self.columns()) {
+        let mut placed = self.flame.placed(boxes, self.columns());
+        placed.retain(|one| one.n_narrow == 0);
+        placed.sort_by_key(|one| (one.x, one.depth));
+        for placed in placed {
             let width = boxes.get(placed.number).map_or(0, |one| one.width);
             let share = percent(shown.share(width, self.is_relative));
             let indent = " ".repeat(2 * placed.depth);

@@ -9,7 +9,7 @@ use ratatui_crossterm::crossterm::execute;
 use ratatui_crossterm::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
-use rustix::process::{Signal, getpid, kill_process};
+use rprof_ringbuf::sys::Signals;
 use std::io::{self, Write};
 use std::panic;
 use std::sync::Once;
@@ -44,9 +44,15 @@ impl Screen {
     }
 
     /// Gives the terminal back until the program is continued.
-    pub(super) fn suspend(&mut self) -> io::Result<()> {
+    pub(super) fn suspend(&mut self, signals: &Signals) -> io::Result<()> {
         give_back(self.out);
-        kill_process(getpid(), Signal::TSTP)?;
+        signals.suspend();
+        self.take_again()
+    }
+
+    /// Takes the terminal as it is now: a shell had it.
+    pub(super) fn take_again(&mut self) -> io::Result<()> {
+        let _ = disable_raw_mode();
         take(self.out)?;
         self.terminal.clear()
     }
