@@ -139,7 +139,9 @@ fn the_code_of_a_function_is_that_of_annotate() {
     };
     terminal.wait("? keys");
     terminal.press(&["a"]);
-    let screen = terminal.wait("the next hottest line");
+    terminal.wait("the next hottest line");
+    terminal.press(&["Home"]);
+    let screen = terminal.wait("% of all");
     let name = screen.lines().next().unwrap_or_default().trim().to_owned();
     let listing = Recording::fixture("spin").read("annotate", &[&name]);
     // Jumps are drawn with other characters on a terminal.
@@ -216,6 +218,8 @@ fn a_shell_has_its_terminal_while_it_is_suspended() {
     terminal.wait_until("the shell's screen", |_| !terminal.is_other_screen());
     terminal.press(&["Enter"]);
     terminal.wait("what they called below them");
+    terminal.press(&["C-l", "1"]);
+    terminal.wait("Children");
     let state = |name| fs::read_to_string(terminal.path(name)).unwrap();
     assert_eq!(state("before"), state("between"));
     terminal.press(&["q"]);
