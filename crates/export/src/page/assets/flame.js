@@ -146,9 +146,8 @@ class Flame {
    */
   thinFill(list, from, to) {
     const colours = this.theme.colours;
-    if (this.matches === null) return colours.thin;
-    for (let at = from; at < to; at++) if (this.isMatch(list[at])) return colours.match;
-    return colours.thin;
+    for (let at = from; at < to && this.matches !== null; at++) if (this.isMatch(list[at])) return colours.match;
+    return this.matches === null && to - from < 3 ? this.fill(list[from]) : colours.thin;
   }
 
   /** @param {number} box */

@@ -77,7 +77,9 @@ class HeatMap {
     const most = this.cells.reduce((a, b) => Math.max(a, b), 0) || 1;
     for (let cell = 0; cell < this.cells.length; cell++) {
       const [x, y] = this.placeOf(cell);
-      context.fillStyle = this.theme.heat(Math.sqrt(this.cells[cell] / most));
+      // Of columns thinner than a pixel many are empty.
+      if (this.cells[cell] === 0 && w < 1) continue;
+      context.fillStyle = this.theme.heat(this.cells[cell] / most);
       context.fillRect(x, y, w > 3 ? w - 1 : w + 0.5, h > 3 ? h - 1 : h);
     }
     this.drawEnds(context);
@@ -132,7 +134,7 @@ class HeatMap {
     context.fillStyle = this.theme.colours.faint;
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";
-    for (let part = 0; part <= 4; part++) {
+    for (let part = 0; part < 4; part++) {
       context.fillText(`${part * 250} ms`, 2, Math.min(HEAT_ROWS * h - 6, Math.max(6, (1 - part / 4) * HEAT_ROWS * h)));
     }
     const step = niceStep(60 / w);

@@ -20,11 +20,6 @@ class Boxes {
     this.levels = [];
     /** Rows that had no room. */
     this.leftOut = 0;
-    /**
-     * In a differential profile, what is before, by box.
-     * @type {Float64Array | null}
-     */
-    this.before = null;
   }
 
   /**
@@ -147,7 +142,6 @@ class Growing {
     this.weights = new Float64Array(1024);
     this.samples = new Float64Array(1024);
     this.own = new Float64Array(1024);
-    this.before = new Float64Array(1024);
     this.slots = new Int32Array(4096).fill(-1);
   }
 
@@ -199,7 +193,6 @@ class Growing {
     this.weights = larger(this.weights);
     this.samples = larger(this.samples);
     this.own = larger(this.own);
-    this.before = larger(this.before);
     this.slots = new Int32Array(length * 4).fill(-1);
     for (let node = 0; node < this.n; node++) this.slots[this.slotOf(this.parents[node], this.labels[node])] = node;
   }
@@ -213,7 +206,6 @@ class Growing {
     const lists = siblings(this.parents.subarray(0, this.n), this.weights, this.labels, profile, order);
     const boxes = new Boxes(this.n);
     const boxOf = new Int32Array(this.n);
-    boxes.before = new Float64Array(this.n);
     /** @type {number[]} */
     const todo = [];
     // Where the next child of each box begins.
@@ -232,7 +224,6 @@ class Growing {
       boxes.widths[box] = this.weights[node];
       boxes.own[box] = this.own[node];
       boxes.samples[box] = this.samples[node];
-      boxes.before[box] = this.before[node];
       next[box] = start;
       if (parent < 0) boxes.whole += this.weights[node];
       else next[parent] += this.weights[node];

@@ -8,7 +8,7 @@
  *   threads: [number, number, number][], events: EventHead[], n_frames: number, n_nodes: number, n_losses: number,
  *   has_times: boolean, start_ns: string, span_ns: number, n_rows: number, n_samples: number, has_events: boolean,
  *   has_cpus: boolean, has_samples: boolean, has_weights: boolean, slot_ns: number, by_name: boolean,
- *   min_samples: number, sides?: [string, string]}} Head
+ *   min_samples: number}} Head
  */
 
 /** Bits of a frame's flags. */
@@ -55,20 +55,6 @@ class Profile {
     this.counts = reading.fill(new Uint32Array(head.has_samples ? rows : 0));
     this.weights = reading.fill(new Float64Array(head.has_weights ? rows : 0));
     this.losses = readLosses(head, reading);
-  }
-
-  /**
-   * What each side of a differential profile weighs: the thread before, the thread after.
-   * @param {number} event
-   */
-  sideTotals(event) {
-    const sums = [0, 0];
-    for (const side of [0, 1]) {
-      for (let row = this.starts[side]; row < this.starts[side + 1]; row++) {
-        if (this.eventOf(row) === event) sums[side] += this.weightOf(row);
-      }
-    }
-    return sums;
   }
 
   /** @param {number} row */

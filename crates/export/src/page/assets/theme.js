@@ -8,18 +8,18 @@ const THEMES = {
     paper: "#ffffff", ink: "#1c2026", faint: "#6b7280", line: "#e3e5e9", comm: "#e4e7ec", unknown: "#ececec",
     thin: "#c9ced6", accent: "#2f6fd0", match: "#ffd54a", matchInk: "#1c2026", area: "#7fa6dd", brush: "rgba(47,111,208,.16)",
     loss: "#d1495b", throttle: "#e09f3e", kernel: [18, 52, 80], user: [46, 80], spread: 5,
-    heat: [[244, 246, 250], [160, 190, 232], [58, 110, 190], [25, 45, 100]], alike: [225, 225, 225],
+    heat: [[243, 246, 251], [190, 211, 240], [110, 156, 218], [46, 92, 172]],
   },
   dark: {
     paper: "#16181d", ink: "#e6e8ec", faint: "#969daa", line: "#2b2f37", comm: "#333843", unknown: "#3a3d44",
     thin: "#4a505c", accent: "#7fb0ff", match: "#d9a400", matchInk: "#14161a", area: "#4d78b8", brush: "rgba(127,176,255,.2)",
     loss: "#ff7b8a", throttle: "#e0a458", kernel: [18, 32, 34], user: [28, 34], spread: 4,
-    heat: [[26, 29, 36], [44, 72, 118], [86, 142, 222], [205, 226, 255]], alike: [70, 73, 80],
+    heat: [[26, 29, 36], [36, 56, 92], [58, 100, 168], [112, 164, 232]],
   },
 };
 
-/** More of it, less of it: those who see no red or no green tell orange from blue, too. */
-const CHANGE = { more: [240, 140, 20], less: [70, 160, 230] };
+/** Shades of a heat map. */
+const HEAT_STEPS = 64;
 
 class Theme {
   /** @param {Profile} profile */
@@ -84,22 +84,17 @@ class Theme {
    * @param {number} share
    */
   heat(share) {
-    const steps = this.colours.heat;
-    const at = Math.min(0.9999, Math.max(0, share)) * (steps.length - 1);
-    const from = steps[Math.floor(at)];
-    const to = steps[Math.floor(at) + 1];
-    return `rgb(${from.map((part, idx) => Math.round(part + (to[idx] - part) * (at % 1))).join(" ")})`;
-  }
-
-  /**
-   * From -1, vanished, to 1, new.
-   * @param {number} degree
-   */
-  change(degree) {
-    const alike = this.colours.alike;
-    const end = degree > 0 ? CHANGE.more : CHANGE.less;
-    const strength = Math.sqrt(Math.abs(degree));
-    return `rgb(${alike.map((part, idx) => Math.round(part + strength * (end[idx] - part))).join(" ")})`;
+    const step = Math.round(Math.min(1, Math.max(0, share)) * HEAT_STEPS);
+    const key = `h${step}`;
+    const known = this.fills.get(key);
+    if (known !== undefined) return known;
+    const ends = this.colours.heat;
+    const at = Math.min(0.9999, step / HEAT_STEPS) * (ends.length - 1);
+    const from = ends[Math.floor(at)];
+    const to = ends[Math.floor(at) + 1];
+    const fill = `rgb(${from.map((part, idx) => Math.round(part + (to[idx] - part) * (at % 1))).join(" ")})`;
+    this.fills.set(key, fill);
+    return fill;
   }
 }
 
