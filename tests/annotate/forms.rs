@@ -201,3 +201,30 @@ fn unwanted_parts_of_code_are_left_out_in_every_form() {
         assert!(said.contains(" is for "), "{said}");
     }
 }
+
+#[test]
+fn code_that_takes_more_memory_than_allowed_is_refused_and_the_rest_shown() {
+    let test = "code_that_takes_more_memory_than_allowed_is_refused_and_the_rest_shown";
+    if !is_x86_64(test) {
+        return;
+    }
+    let source = r#"
+        static volatile long sink;
+        __attribute__((noinline)) void vast(void) { __asm__(".rept 600000\n\tnop\n\t.endr"); sink++; }
+        __attribute__((noinline)) void small(void) { for (long i = 0; i < 100000; i++) sink += i; }
+        int main(void) { for (long end = CPU_US() + 300000; CPU_US() < end;) { vast(); small(); } return 0; }"#;
+    let Some(program) = Program::new(test, source, &["-O2", "-Wl,--build-id"]) else {
+        return;
+    };
+    let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
+    let file = program.record(&args, &[]).file;
+    let mut vast = rprof(["annotate", "vast", "--mem", "100M", "-i"]);
+    let said = run(vast.arg(&file)).fails(1);
+    let why = "vast: its code takes 172 MiB of memory to show, and --mem leaves less";
+    assert!(said.contains(why), "{said}");
+    let mut all = rprof(["annotate", "--share", "100", "--mem", "100M", "-i"]);
+    let all = run(all.arg(&file)).ok();
+    assert!(all.stderr.contains(why), "{}", all.stderr);
+    assert!(all.stdout.contains("small in "), "{}", all.stdout);
+    assert!(shown(&file, &["vast"]).contains("instructions without samples"));
+}

@@ -3,6 +3,7 @@
 use super::{functions, only, refused, samples};
 use crate::common::{self, Program, has, is_x86_64, run};
 use serde_json::Value;
+use std::path::Path;
 
 /// `work` has a cold part, `inner` has no code of its own, and what `chosen` points to is not what the file says.
 const PROGRAM: &str = r#"
@@ -126,7 +127,54 @@ fn of_what_was_inlined_it_is_said_where_its_code_is() {
     assert!(all.iter().all(|name| name != "inner"), "{all:?}");
 }
 
-fn functions_with_samples(file: &std::path::Path) -> Vec<String> {
+#[test]
+fn a_cold_part_that_two_functions_may_have_is_left_out_and_said() {
+    let test = "a_cold_part_that_two_functions_may_have_is_left_out_and_said";
+    if !is_x86_64(test) || !has(test, "cc", "gcc") {
+        return;
+    }
+    let twin = |name: &str| {
+        format!(
+            "extern volatile long sink; void rare(void) __attribute__((cold));
+            __attribute__((noinline)) static void twin(long n) {{
+                for (long i = 0; i < 2000; i++) sink += i * n;
+                if (n & 1) {{ rare(); sink ^= n; rare(); }}
+            }}
+            void {name}(long n) {{ twin(n); sink++; }}"
+        )
+    };
+    let make = |path: &Path| {
+        let mut options = vec!["-O2".to_owned(), "-Wl,--build-id".to_owned()];
+        for name in ["one", "two"] {
+            let source = path.with_file_name(name).with_extension("other.c");
+            std::fs::write(&source, twin(name)).unwrap();
+            options.push(source.display().to_string());
+        }
+        let main = "volatile long sink; void one(long); void two(long);
+            __attribute__((noinline, cold)) void rare(void) { sink++; }
+            int main(void) {
+                for (long end = CPU_US() + 300000; CPU_US() < end;) { one(sink); two(sink); }
+                return 0;
+            }";
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        common::compile(path, main, &options);
+    };
+    let Some(program) = Program::made(test, make) else {
+        return;
+    };
+    let args = ["-q", "-e", "cpu-clock:u", "-F", "1999"];
+    let file = program.record(&args, &[]).file;
+    let all = functions(&file, &["--share", "100", "--percent-limit", "0"]);
+    let twins: Vec<&Value> = all.iter().filter(|one| one["name"] == "twin").collect();
+    assert!(!twins.is_empty(), "{all:?}");
+    for twin in twins {
+        assert_eq!(symbols(twin), ["twin"]);
+        let notes = twin["notes"].to_string();
+        assert!(notes.contains("twin.cold is not shown here"), "{notes}");
+    }
+}
+
+fn functions_with_samples(file: &Path) -> Vec<String> {
     let all = functions(file, &["--share", "100", "--percent-limit", "0"]);
     let names = all.iter().map(|one| one["name"].as_str().unwrap());
     names.map(str::to_owned).collect()

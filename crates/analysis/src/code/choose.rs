@@ -7,7 +7,7 @@ use super::recording::CodeRecording;
 use super::wanted::WantedFunction;
 use rprof_images::Located;
 use rprof_machine::{ImageId, ImageKind, RecordedImage};
-use rprof_profile::{Level, SampleCount};
+use rprof_profile::{Level, NameList, SampleCount};
 use rprof_symbols::Demangling;
 use std::cmp::Reverse;
 use std::num::NonZeroU32;
@@ -68,6 +68,16 @@ impl CodeRecording<'_> {
         }
         let names = self.functions().iter().map(|one| one.name.clone());
         Err(ChoiceError::Unknown(names.collect()))
+    }
+
+    /// Whether a function of this name is in an image that has samples: it may have none itself.
+    pub fn has_function(&self, name: &str) -> bool {
+        let wanted = WantedFunction {
+            name: name.to_owned(),
+            start: None,
+            pattern: NameList::default(),
+        };
+        !self.of_name(&wanted).is_empty() || !self.in_files(&wanted).is_empty()
     }
 
     fn of_name(&self, wanted: &WantedFunction) -> Vec<FoundFunction> {
