@@ -69,6 +69,37 @@ fn facts(recording: &Recording, dir: &Path, name: &str) -> Value {
     json!({ "page": page, "total": total, "levels": levels(recording), "rows": rows })
 }
 
+/// What the page of what changed must say, by what `rprof flame` says of the same.
+fn changes(before: &Recording, after: &Recording, page: &Path) -> Value {
+    let against = |verb: &str| {
+        let mut command = after.command(verb, &[]);
+        command.arg("--against").arg(&before.file);
+        command
+    };
+    run(against("export").arg("-o").arg(page)).ok();
+    let folded = run(against("flame").args(["--folded", "--per", "run"])).ok();
+    let stacks = folded.stdout.lines().map(|line| {
+        let mut parts = line.rsplitn(3, ' ');
+        let mut number = || -> u64 { parts.next().unwrap().parse().unwrap() };
+        let (after, before) = (number(), number());
+        json!([parts.next().unwrap(), before, after])
+    });
+    let stacks: Vec<Value> = stacks.collect();
+    let picture = run(against("flame").args(["--min-width", "0"])).ok();
+    let boxes = picture.stdout.split("<title>").skip(1).filter_map(|text| {
+        let (title, rest) = text.split_once("</title>")?;
+        let title = title.replace("&lt;", "<").replace("&gt;", ">");
+        let title = title.replace("&quot;", "\"").replace("&apos;", "'");
+        let title = title.replace("&#39;", "'").replace("&amp;", "&");
+        let (name, said) = title.strip_suffix(')')?.rsplit_once(" (")?;
+        let (_, fill) = rest.split_once(" fill=\"")?;
+        let (fill, _) = fill.split_once('"')?;
+        (name != "all").then(|| json!([name, said, fill]))
+    });
+    let boxes: Vec<Value> = boxes.collect();
+    json!({ "page": page, "stacks": stacks, "boxes": boxes })
+}
+
 /// How many samples stacks have that are so deep, the thread's name counted.
 fn levels(recording: &Recording) -> Vec<u64> {
     let folded = recording.read("export", &["--format", "folded"]);
@@ -96,6 +127,8 @@ fn a_browser_shows_what_report_says_and_runs_nothing_of_others() {
         facts(&Recording::fixture("spin"), dir.path(), "spin.html"),
         facts(&Recording::fixture("dwarf"), dir.path(), "dwarf.html"),
     ];
+    let (spin, dwarf) = (Recording::fixture("spin"), Recording::fixture("dwarf"));
+    pages.push(changes(&spin, &dwarf, &dir.path().join("changes.html")));
     let hostile = hostile(test);
     if let Some((_program, recording)) = &hostile {
         let facts = facts(recording, dir.path(), "hostile.html");
@@ -104,6 +137,8 @@ fn a_browser_shows_what_report_says_and_runs_nothing_of_others() {
             assert!(names.contains(name), "{name}: {names}");
         }
         pages.push(facts);
+        let page = dir.path().join("hostile-changes.html");
+        pages.push(changes(&spin, recording, &page));
     }
     let list = dir.path().join("pages.json");
     write(&list, Value::from(pages).to_string().as_bytes());

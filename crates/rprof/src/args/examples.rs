@@ -92,6 +92,10 @@ const EXPORT: &[Example] = &[
         "open it in a browser, offline",
     ),
     (
+        "rprof export --against old.data -o change.html",
+        "what changed, in a browser",
+    ),
+    (
         "rprof export -o profile.json.gz",
         "load it in profiler.firefox.com",
     ),

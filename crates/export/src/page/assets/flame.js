@@ -4,6 +4,8 @@ const ROW = 20;
 const FONT = "12px ui-monospace, 'SF Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 /** A name in fewer pixels says nothing. */
 const MIN_TEXT = 22;
+/** Pixels of a printed picture, from top to bottom, at most. */
+const MAX_PRINTED = 8000;
 /** Zooms in to so many parts of the whole, at most. */
 const MAX_ZOOM = 1e7;
 
@@ -48,6 +50,7 @@ class Flame {
   /** @param {Boxes} boxes */
   show(boxes) {
     this.boxes = boxes;
+    this.texts.clear();
     this.selected = this.hovered = -1;
     this.space.style.height = `${boxes.levels.length * ROW + 4}px`;
     this.place.scrollTop = 0;
@@ -92,14 +95,17 @@ class Flame {
   }
 
   draw() {
-    const { clientWidth: width, clientHeight: height } = this.place;
+    const width = this.place.clientWidth;
+    // Paper has room for all levels.
+    const all = Math.min(MAX_PRINTED, this.boxes.levels.length * ROW);
+    const height = this.theme.isPrinted ? all : this.place.clientHeight;
     if (width === 0) return;
     const context = sized(this.canvas, width, height);
     context.font = FONT;
     context.textBaseline = "middle";
     context.direction = "ltr";
     if (this.charWidth === 0) this.charWidth = context.measureText("0".repeat(50)).width / 50;
-    const top = this.place.scrollTop;
+    const top = this.theme.isPrinted ? 0 : this.place.scrollTop;
     const first = Math.floor(top / ROW);
     const last = Math.min(this.boxes.levels.length - 1, Math.floor((top + height) / ROW));
     for (let level = first; level <= last; level++) this.drawLevel(context, level, level * ROW - top, width);
@@ -180,7 +186,8 @@ class Flame {
 
   /** @param {number} box */
   fill(box) {
-    return this.theme.fill(this.boxes.labels[box]);
+    const { sides, degrees, labels } = this.boxes;
+    return sides === null ? this.theme.fill(labels[box]) : this.theme.changed(degrees[box]);
   }
 
   /**

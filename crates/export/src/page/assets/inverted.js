@@ -8,9 +8,9 @@ const MAX_TIME_BOXES = 4e6;
  * The outermost frame first.
  * @param {Profile} profile
  * @param {Counts} counts
+ * @param {Growing} tree
  */
-function grownInwards(profile, counts) {
-  const tree = new Growing();
+function growInwards(profile, counts, tree) {
   const totals = counts.totals(profile);
   const moved = new Int32Array(profile.parents.length);
   for (let node = 0; node < moved.length; node++) {
@@ -22,16 +22,15 @@ function grownInwards(profile, counts) {
     tree.samples[here] += totals.samples[node];
     tree.own[here] += counts.weights[node];
   }
-  return tree;
 }
 
 /**
  * The innermost frame first, below the name of its thread.
  * @param {Profile} profile
  * @param {Counts} counts
+ * @param {Growing} tree
  */
-function grownOutwards(profile, counts) {
-  const tree = new Growing();
+function growOutwards(profile, counts, tree) {
   const { parents, labels } = profile;
   const roots = rootsOf(profile);
   for (let node = 0; node < parents.length; node++) {
@@ -41,12 +40,11 @@ function grownOutwards(profile, counts) {
     let here = tree.child(-1, -1 - labels[roots[node]]);
     add(tree, here, weight, samples);
     for (let at = node; parents[at] >= 0; at = parents[at]) {
-      here = tree.child(here, labels[at]);
+      here = tree.child(here, profile.shownFrame(labels[at]));
       add(tree, here, weight, samples);
     }
     tree.own[here] += weight;
   }
-  return tree;
 }
 
 /**
@@ -78,12 +76,11 @@ function rootsOf(profile) {
  * @param {Profile} profile
  * @param {Counts} counts
  * @param {number} wanted
+ * @param {{callers: Growing, callees: Growing}} trees
  */
-function grownAround(profile, counts, wanted) {
+function growAround(profile, counts, wanted, { callers, callees }) {
   const { parents, labels, functionOf } = profile;
   const totals = counts.totals(profile);
-  const callees = new Growing();
-  const callers = new Growing();
   const label = profile.frameOfFunction[wanted];
   // -1: not below the function.
   const moved = new Int32Array(parents.length).fill(-1);
@@ -92,7 +89,7 @@ function grownAround(profile, counts, wanted) {
     const parent = moved[parents[node]];
     const isFirst = parent < 0 && functionOf[labels[node]] === wanted;
     if (parent < 0 && !isFirst) continue;
-    const here = callees.child(parent, isFirst ? label : labels[node]);
+    const here = callees.child(parent, isFirst ? label : profile.labelOf(node));
     moved[node] = here;
     add(callees, here, totals.weights[node], totals.samples[node]);
     callees.own[here] += counts.weights[node];
@@ -103,8 +100,8 @@ function grownAround(profile, counts, wanted) {
       outer = callers.child(outer, profile.labelOf(at));
       add(callers, outer, totals.weights[node], totals.samples[node]);
     }
+    callers.own[outer] += totals.weights[node];
   }
-  return { callers, callees };
 }
 
 /**
@@ -145,7 +142,7 @@ class ThreadChart {
     /** @type {number[]} */
     this.open = [];
     /** @type {number[]} */
-    this.nodes = [];
+    this.labels = [];
   }
 
   /**
@@ -153,18 +150,16 @@ class ThreadChart {
    * @param {number} node
    */
   add(row, node) {
-    const { profile, boxes, open, nodes } = this;
-    const path = [];
-    for (let at = node; at >= 0; at = profile.parents[at]) path.push(at);
-    path.reverse();
+    const { profile, boxes, open, labels } = this;
+    const path = profile.stackOf(node).reverse();
     let shared = 0;
     // The lowest box is the thread's.
-    while (shared < path.length && shared < nodes.length && (shared === 0 || nodes[shared] === path[shared])) shared++;
-    open.length = nodes.length = shared;
+    while (shared < path.length && shared < labels.length && (shared === 0 || labels[shared] === path[shared])) shared++;
+    open.length = labels.length = shared;
     for (let depth = shared; depth < path.length; depth++) {
       const parent = depth === 0 ? -1 : open[depth - 1];
-      open.push(boxes.push(parent, profile.labelOf(path[depth]), boxes.whole));
-      nodes.push(path[depth]);
+      open.push(boxes.push(parent, path[depth], boxes.whole));
+      labels.push(path[depth]);
     }
     const weight = profile.weightOf(row);
     const samples = profile.samplesOf(row);

@@ -18,8 +18,17 @@ class Boxes {
      * @type {Uint32Array[]}
      */
     this.levels = [];
+    /** Whether what ends in a box is its function's own. */
+    this.hasOwn = true;
     /** Rows that had no room. */
     this.leftOut = 0;
+    /**
+     * Of two recordings, what boxes count on each side.
+     * @type {Sides | null}
+     */
+    this.sides = null;
+    /** How much they changed, if so. */
+    this.degrees = new Float32Array(0);
   }
 
   /**
@@ -143,6 +152,46 @@ class Growing {
     this.samples = new Float64Array(1024);
     this.own = new Float64Array(1024);
     this.slots = new Int32Array(4096).fill(-1);
+    /**
+     * Of two recordings.
+     * @type {Sides | null}
+     */
+    this.sides = null;
+    /** @type {Comparison | null} */
+    this.comparison = null;
+  }
+
+  /** What was counted so far; from now on the tree counts from nothing. @returns {Columns} */
+  setAside() {
+    const { weights, samples, own } = this;
+    const length = this.labels.length;
+    this.weights = new Float64Array(length);
+    this.samples = new Float64Array(length);
+    this.own = new Float64Array(length);
+    return { weights, samples, own };
+  }
+
+  /**
+   * What is counted is the side after; from now on nodes weigh as much as they are to be wide.
+   * @param {Columns} before
+   * @param {Comparison} comparison
+   */
+  compare(before, comparison) {
+    const after = this.setAside();
+    /** @param {Float64Array} column */
+    const filled = (column) => {
+      const whole = new Float64Array(this.labels.length);
+      whole.set(column);
+      return whole;
+    };
+    this.sides = { before: { weights: filled(before.weights), samples: filled(before.samples), own: filled(before.own) }, after };
+    this.comparison = comparison;
+    // Children come after their parents.
+    for (let node = this.n - 1; node >= 0; node--) {
+      this.own[node] = comparison.ownWidth(this.sides, node);
+      this.weights[node] += this.own[node];
+      if (this.parents[node] >= 0) this.weights[this.parents[node]] += this.weights[node];
+    }
   }
 
   /**
@@ -229,7 +278,29 @@ class Growing {
       else next[parent] += this.weights[node];
       pushAll(node);
     }
+    if (this.sides !== null) this.sidesOf(boxes, boxOf, this.sides);
     return boxes.close();
+  }
+
+  /**
+   * @param {Boxes} boxes
+   * @param {Int32Array} boxOf
+   * @param {Sides} sides
+   */
+  sidesOf(boxes, boxOf, { before, after }) {
+    /** @param {Float64Array} column */
+    const moved = (column) => {
+      const byBox = new Float64Array(boxes.n);
+      for (let node = 0; node < this.n; node++) if (this.weights[node] > 0) byBox[boxOf[node]] = column[node];
+      return byBox;
+    };
+    /** @param {Columns} side */
+    const columns = (side) => ({ weights: moved(side.weights), samples: moved(side.samples), own: moved(side.own) });
+    const sides = { before: columns(before), after: columns(after) };
+    boxes.sides = sides;
+    const { comparison } = this;
+    if (comparison === null) return;
+    boxes.degrees = Float32Array.from({ length: boxes.n }, (_, box) => comparison.degree(bothOf(sides, box)));
   }
 }
 

@@ -8,7 +8,7 @@
  *   threads: [number, number, number][], events: EventHead[], n_frames: number, n_nodes: number, n_losses: number,
  *   has_times: boolean, start_ns: string, span_ns: number, n_rows: number, n_samples: number, has_events: boolean,
  *   has_cpus: boolean, has_samples: boolean, has_weights: boolean, slot_ns: number, by_name: boolean,
- *   min_samples: number}} Head
+ *   min_samples: number, sides?: [string, string]}} Head
  */
 
 /** Bits of a frame's flags. */
@@ -31,6 +31,8 @@ class Profile {
     const functions = functionsOf(this.names, this.images, this.flags);
     this.functionOf = functions.functionOf;
     this.frameOfFunction = functions.frameOfFunction;
+    /** Whether frames of one function are told apart by their lines. */
+    this.isByLine = false;
 
     const stacks = readStacks(head, reading);
     /** Of outermost nodes the number of the thread's name, of others that of the frame. */
@@ -55,6 +57,11 @@ class Profile {
     this.counts = reading.fill(new Uint32Array(head.has_samples ? rows : 0));
     this.weights = reading.fill(new Float64Array(head.has_weights ? rows : 0));
     this.losses = readLosses(head, reading);
+  }
+
+  /** Whether it is two recordings, compared: their names. */
+  get sides() {
+    return this.head.sides ?? null;
   }
 
   /** @param {number} row */
@@ -85,10 +92,18 @@ class Profile {
    * What a frame is called, with its place if it has one.
    * @param {number} frame
    */
-  nameOfFrame(frame) {
+  nameWithPlace(frame) {
     const name = this.text(this.names[frame]);
     const place = this.places[frame];
     return place === 0 ? name : `${name} ${this.text(place - 1)}`;
+  }
+
+  /**
+   * The frame that stands for another: itself, or that of its function.
+   * @param {number} frame
+   */
+  shownFrame(frame) {
+    return this.isByLine ? frame : this.frameOfFunction[this.functionOf[frame]];
   }
 
   /** @param {number} frame */
@@ -101,7 +116,15 @@ class Profile {
    * @param {number} label
    */
   nameOf(label) {
-    return label >= 0 ? this.nameOfFrame(label) : this.text(this.head.comms[-1 - label]);
+    return label >= 0 && this.isByLine ? this.nameWithPlace(label) : this.bareNameOf(label);
+  }
+
+  /**
+   * The same without a place.
+   * @param {number} label
+   */
+  bareNameOf(label) {
+    return this.text(label >= 0 ? this.names[label] : this.head.comms[-1 - label]);
   }
 
   /**
@@ -109,7 +132,7 @@ class Profile {
    * @param {number} node
    */
   labelOf(node) {
-    return this.parents[node] < 0 ? -1 - this.labels[node] : this.labels[node];
+    return this.parents[node] < 0 ? -1 - this.labels[node] : this.shownFrame(this.labels[node]);
   }
 
   /** @param {number} thread */

@@ -22,6 +22,11 @@ class Counts {
      * @type {Sum}
      */
     this.shown = { weight: 0, samples: 0 };
+    /**
+     * Of two recordings, what is counted before.
+     * @type {Counts | null}
+     */
+    this.before = null;
   }
 
   /**
@@ -29,12 +34,25 @@ class Counts {
    * @param {SampleSelection} selection
    */
   static of(profile, selection) {
+    if (profile.sides === null) return Counts.ofRows(profile, selection);
+    // Each side is a thread.
+    const after = Counts.ofRows(profile, { ...selection, thread: 1 });
+    after.before = Counts.ofRows(profile, { ...selection, thread: 0 });
+    return after;
+  }
+
+  /**
+   * @param {Profile} profile
+   * @param {SampleSelection} selection
+   */
+  static ofRows(profile, selection) {
     const counts = new Counts(profile);
     const kept = selection.keep === "" ? null : nodesWith(profile, selection.keep);
     const [first, last] = selection.range ?? [-Infinity, Infinity];
     const { starts, stacks, times } = profile;
     for (let thread = 0; thread + 1 < starts.length; thread++) {
       const isShown = selection.thread === null || selection.thread === thread;
+      if (!isShown && profile.sides !== null) continue;
       for (let row = starts[thread]; row < starts[thread + 1]; row++) {
         if (times[row] < first || times[row] > last || profile.eventOf(row) !== selection.event) continue;
         const weight = profile.weightOf(row);
@@ -89,6 +107,8 @@ function stringsWith(profile, text) {
 function labelsWith(profile, text) {
   const strings = stringsWith(profile, text);
   const frames = Uint8Array.from(profile.names, (name) => strings[name]);
+  const places = profile.isByLine ? profile.places : [];
+  places.forEach((place, frame) => (frames[frame] |= place > 0 ? strings[place - 1] : 0));
   const comms = Uint8Array.from(profile.head.comms, (comm) => strings[comm]);
   return { frames, comms };
 }

@@ -9,12 +9,14 @@ const THEMES = {
     thin: "#c9ced6", accent: "#2f6fd0", match: "#ffd54a", matchInk: "#1c2026", area: "#7fa6dd", brush: "rgba(47,111,208,.16)",
     loss: "#d1495b", throttle: "#e09f3e", kernel: [18, 52, 80], user: [46, 80], spread: 5,
     heat: [[243, 246, 251], [190, 211, 240], [110, 156, 218], [46, 92, 172]],
+    less: [70, 160, 230], alike: [225, 225, 225], more: [240, 140, 20],
   },
   dark: {
     paper: "#16181d", ink: "#e6e8ec", faint: "#969daa", line: "#2b2f37", comm: "#333843", unknown: "#3a3d44",
     thin: "#4a505c", accent: "#7fb0ff", match: "#d9a400", matchInk: "#14161a", area: "#4d78b8", brush: "rgba(127,176,255,.2)",
     loss: "#ff7b8a", throttle: "#e0a458", kernel: [18, 32, 34], user: [28, 34], spread: 4,
     heat: [[26, 29, 36], [36, 56, 92], [58, 100, 168], [112, 164, 232]],
+    less: [32, 104, 176], alike: [62, 66, 74], more: [184, 96, 8],
   },
 };
 
@@ -76,6 +78,23 @@ class Theme {
       fill = `hsl(${hue} ${saturation}% ${lightness + (shade - 2) * colours.spread * 0.5}%)`;
       this.fills.set(key, fill);
     }
+    return fill;
+  }
+
+  /**
+   * The colour of a change, from vanished to new: those who see no red or no green tell them apart, too.
+   * @param {number} degree
+   */
+  changed(degree) {
+    const key = `c${Math.round(degree * 1000)}`;
+    const known = this.fills.get(key);
+    if (known !== undefined) return known;
+    const { less, alike, more } = this.colours;
+    const end = degree > 0 ? more : less;
+    // Small changes are to be seen, too.
+    const strength = Math.sqrt(Math.abs(degree));
+    const fill = `rgb(${alike.map((part, idx) => Math.round(part + strength * (end[idx] - part))).join(" ")})`;
+    this.fills.set(key, fill);
     return fill;
   }
 
