@@ -102,8 +102,8 @@ const EXPORT: &[Example] = &[
         "open it in a browser, offline",
     ),
     (
-        "rprof export --against old.data -o change.html",
-        "what changed, in a browser",
+        "rprof export --against old.data -o new.html",
+        "what changed",
     ),
     (
         "rprof export -o profile.json.gz",
