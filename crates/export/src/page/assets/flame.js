@@ -125,6 +125,14 @@ class Flame {
     const list = boxes.levels[level];
     const scale = width / this.width;
     let at = boxes.firstAt(level, start);
+    // Thin boxes of one colour beside each other are drawn at once.
+    const run = { from: 0, end: -1, fill: "" };
+    const drawRun = () => {
+      if (run.end < 0) return;
+      context.fillStyle = run.fill;
+      context.fillRect(run.from, y, run.end - run.from, ROW - 1);
+      run.end = -1;
+    };
     while (at < list.length) {
       const box = list[at];
       const x = (starts[box] - start) * scale;
@@ -139,10 +147,16 @@ class Flame {
       const pixel = Math.floor(x);
       const next = Math.max(at + 1, boxes.firstAt(level, start + (pixel + 1) / scale));
       const end = (boxes.endOf(list[next - 1]) - start) * scale;
-      context.fillStyle = this.thinFill(list, at, next);
-      context.fillRect(x, y, Math.max(end - x, 0.4), ROW - 1);
+      const fill = this.thinFill(list, at, next);
+      if (run.end < 0 || fill !== run.fill || x > run.end + 0.3) {
+        drawRun();
+        run.from = x;
+        run.fill = fill;
+      }
+      run.end = Math.max(end, x + 0.4);
       at = next;
     }
+    drawRun();
   }
 
   /**

@@ -2,7 +2,9 @@
 // one function.
 
 /** Boxes of a picture in order of time; more take too much memory. */
-const MAX_TIME_BOXES = 4e6;
+const MAX_TIME_BOXES = 2e6;
+/** How many rows are told apart where there are more boxes. */
+const MOST_APART = 1 << 19;
 
 /**
  * The outermost frame first.
@@ -105,53 +107,71 @@ function growAround(profile, counts, wanted, { callers, callees }) {
 }
 
 /**
- * In order of time: what follows each other in a thread is one box as far as its stack is the same.
+ * In order of time: what follows each other in a thread is one box as far as its stack is the same. If these are too
+ * many, some samples that follow each other count together for the frames that they have in common.
  * @param {Profile} profile
  * @param {SampleSelection} selection
  */
 function boxesInTime(profile, selection) {
-  const boxes = new Boxes(1 << 16);
-  const kept = selection.keep === "" ? null : nodesWith(profile, selection.keep);
-  const [first, last] = selection.range ?? [-Infinity, Infinity];
-  const { starts, stacks, times } = profile;
-  for (let thread = 0; thread + 1 < starts.length; thread++) {
-    if (selection.thread !== null && selection.thread !== thread) continue;
-    const chart = new ThreadChart(profile, boxes, thread);
-    for (let row = starts[thread]; row < starts[thread + 1]; row++) {
-      const node = stacks[row] - 1;
-      if (node < 0 || times[row] < first || times[row] > last) continue;
-      if (profile.eventOf(row) !== selection.event || (kept !== null && kept[node] === 0)) continue;
-      if (boxes.n > MAX_TIME_BOXES) boxes.leftOut += profile.samplesOf(row);
-      else chart.add(row, node);
-    }
+  const kept = keptNodes(profile, selection.keep);
+  const { n_rows: rows, n_nodes: nodes } = profile.head;
+  for (let together = 1; ; together = Math.max(together * 2, Math.ceil(rows / MOST_APART))) {
+    const boxes = new Boxes(Math.min(1 << 20, rows + nodes));
+    const chart = new TimeChart(profile, boxes, together);
+    forRows(profile, selection, (node, weight, samples, _time, thread) => {
+      if (node >= 0 && (kept === null || kept[node] === 1) && boxes.n <= MAX_TIME_BOXES) chart.add(thread, node, weight, samples);
+    });
+    chart.flush();
+    boxes.together = together;
+    if (boxes.n <= MAX_TIME_BOXES || together >= rows) return boxes.close();
   }
-  return boxes.close();
 }
 
-/** Open boxes of a thread. */
-class ThreadChart {
+/** Samples of a thread after the other, in order of time. */
+class TimeChart {
   /**
    * @param {Profile} profile
    * @param {Boxes} boxes
-   * @param {number} thread
+   * @param {number} together how many rows count together
    */
-  constructor(profile, boxes, thread) {
+  constructor(profile, boxes, together) {
     this.profile = profile;
     this.boxes = boxes;
-    this.thread = thread;
+    this.together = together;
+    this.thread = -1;
     /** @type {number[]} */
     this.open = [];
     /** @type {number[]} */
     this.labels = [];
+    /** The innermost node that all rows of the group have, and what they are. */
+    this.group = { node: -1, weight: 0, samples: 0, rows: 0 };
   }
 
   /**
-   * @param {number} row
+   * @param {number} thread
    * @param {number} node
+   * @param {number} weight
+   * @param {number} samples
    */
-  add(row, node) {
-    const { profile, boxes, open, labels } = this;
-    const path = profile.stackOf(node).reverse();
+  add(thread, node, weight, samples) {
+    const { group } = this;
+    if (thread !== this.thread) {
+      this.flush();
+      this.thread = thread;
+      this.open.length = this.labels.length = 0;
+    }
+    const common = group.rows === 0 ? node : commonNode(this.profile, group.node, node);
+    if (common < 0) this.flush();
+    group.node = common < 0 ? node : common;
+    group.weight += weight;
+    group.samples += samples;
+    if (++group.rows >= this.together) this.flush();
+  }
+
+  flush() {
+    const { profile, boxes, open, labels, group } = this;
+    if (group.rows === 0) return;
+    const path = profile.stackOf(group.node).reverse();
     let shared = 0;
     // The lowest box is the thread's.
     while (shared < path.length && shared < labels.length && (shared === 0 || labels[shared] === path[shared])) shared++;
@@ -161,13 +181,27 @@ class ThreadChart {
       open.push(boxes.push(parent, path[depth], boxes.whole));
       labels.push(path[depth]);
     }
-    const weight = profile.weightOf(row);
-    const samples = profile.samplesOf(row);
     for (const box of open) {
-      boxes.widths[box] += weight;
-      boxes.samples[box] += samples;
+      boxes.widths[box] += group.weight;
+      boxes.samples[box] += group.samples;
     }
-    boxes.own[open[open.length - 1]] += weight;
-    boxes.whole += weight;
+    boxes.own[open[open.length - 1]] += group.weight;
+    boxes.whole += group.weight;
+    group.weight = group.samples = group.rows = 0;
   }
+}
+
+/**
+ * The innermost node that is on the way to both; -1 if there is none.
+ * @param {Profile} profile
+ * @param {number} one
+ * @param {number} other
+ */
+function commonNode({ parents, depths }, one, other) {
+  let [a, b] = [one, other];
+  while (a !== b && a >= 0 && b >= 0) {
+    if (depths[a] >= depths[b]) a = parents[a];
+    else b = parents[b];
+  }
+  return a === b ? a : -1;
 }

@@ -20,8 +20,8 @@ class Boxes {
     this.levels = [];
     /** Whether what ends in a box is its function's own. */
     this.hasOwn = true;
-    /** Rows that had no room. */
-    this.leftOut = 0;
+    /** In order of time: how many rows count together. */
+    this.together = 1;
     /**
      * Of two recordings, what boxes count on each side.
      * @type {Sides | null}
@@ -144,14 +144,16 @@ class Boxes {
 
 /** A tree that grows: children by parent and label, in tables of numbers. */
 class Growing {
-  constructor() {
+  /** @param {number} [likely] how many nodes there will likely be */
+  constructor(likely = 0) {
+    const room = 2 ** Math.ceil(Math.log2(Math.max(1024, likely)));
     this.n = 0;
-    this.labels = new Int32Array(1024);
-    this.parents = new Int32Array(1024);
-    this.weights = new Float64Array(1024);
-    this.samples = new Float64Array(1024);
-    this.own = new Float64Array(1024);
-    this.slots = new Int32Array(4096).fill(-1);
+    this.labels = new Int32Array(room);
+    this.parents = new Int32Array(room);
+    this.weights = new Float64Array(room);
+    this.samples = new Float64Array(room);
+    this.own = new Float64Array(room);
+    this.slots = new Int32Array(room * 4).fill(-1);
     /**
      * Of two recordings.
      * @type {Sides | null}
@@ -318,16 +320,14 @@ function siblings(parents, weights, labels, profile, order) {
   for (let node = 0; node < n; node++) if (weights[node] > 0) starts[parents[node] + 2]++;
   for (let list = 1; list < starts.length; list++) starts[list] += starts[list - 1];
   const filled = starts.slice();
+  const rankOf = profile.nameRanks();
   const nodes = new Uint32Array(starts[n + 1]);
   for (let node = 0; node < n; node++) if (weights[node] > 0) nodes[filled[parents[node] + 1]++] = node;
   /**
    * @param {number} a
    * @param {number} b
    */
-  const byName = (a, b) => {
-    const [one, other] = [profile.nameOf(labels[a]), profile.nameOf(labels[b])];
-    return one < other ? -1 : one > other ? 1 : 0;
-  };
+  const byName = (a, b) => rankOf(labels[a]) - rankOf(labels[b]);
   /**
    * @param {number} a
    * @param {number} b

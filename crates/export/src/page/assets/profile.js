@@ -33,6 +33,13 @@ class Profile {
     this.frameOfFunction = functions.frameOfFunction;
     /** Whether frames of one function are told apart by their lines. */
     this.isByLine = false;
+    /**
+     * What was kept last.
+     * @type {{key: string, nodes: Uint8Array} | null}
+     */
+    this.kept = null;
+    /** @type {{isByLine: boolean, frames: Uint32Array, comms: Uint32Array} | null} */
+    this.ranks = null;
 
     const stacks = readStacks(head, reading);
     /** Of outermost nodes the number of the thread's name, of others that of the frame. */
@@ -64,23 +71,12 @@ class Profile {
     return this.head.sides ?? null;
   }
 
-  /** @param {number} row */
-  eventOf(row) {
-    return this.head.has_events ? this.events[row] : 0;
-  }
-
   /**
    * How many samples a row is.
    * @param {number} row
    */
   samplesOf(row) {
     return this.head.has_samples ? this.counts[row] : 1;
-  }
-
-  /** @param {number} row */
-  weightOf(row) {
-    if (this.head.has_weights) return this.weights[row];
-    return this.samplesOf(row) * (this.head.events[this.eventOf(row)].each ?? 0);
   }
 
   /** @param {number} number */
@@ -125,6 +121,28 @@ class Profile {
    */
   bareNameOf(label) {
     return this.text(label >= 0 ? this.names[label] : this.head.comms[-1 - label]);
+  }
+
+  /**
+   * The place of a label's name among all names in their order.
+   * @returns {(label: number) => number}
+   */
+  nameRanks() {
+    if (this.ranks?.isByLine !== this.isByLine) {
+      const [frames, comms] = [new Uint32Array(this.names.length), new Uint32Array(this.head.comms.length)];
+      const labels = [...frames.keys(), ...Array.from(comms.keys(), (comm) => -1 - comm)];
+      const named = labels.map((label) => ({ label, name: this.nameOf(label) }));
+      named.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+      let rank = 0;
+      named.forEach(({ label, name }, at) => {
+        if (at > 0 && named[at - 1].name !== name) rank++;
+        if (label >= 0) frames[label] = rank;
+        else comms[-1 - label] = rank;
+      });
+      this.ranks = { isByLine: this.isByLine, frames, comms };
+    }
+    const { frames, comms } = this.ranks;
+    return (label) => (label >= 0 ? frames[label] : comms[-1 - label]);
   }
 
   /**

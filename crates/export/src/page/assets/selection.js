@@ -47,26 +47,20 @@ class Counts {
    */
   static ofRows(profile, selection) {
     const counts = new Counts(profile);
-    const kept = selection.keep === "" ? null : nodesWith(profile, selection.keep);
-    const [first, last] = selection.range ?? [-Infinity, Infinity];
-    const { starts, stacks, times } = profile;
-    for (let thread = 0; thread + 1 < starts.length; thread++) {
-      const isShown = selection.thread === null || selection.thread === thread;
-      if (!isShown && profile.sides !== null) continue;
-      for (let row = starts[thread]; row < starts[thread + 1]; row++) {
-        if (times[row] < first || times[row] > last || profile.eventOf(row) !== selection.event) continue;
-        const weight = profile.weightOf(row);
-        const samples = profile.samplesOf(row);
-        counts.total.weight += weight;
-        counts.total.samples += samples;
-        const node = stacks[row] - 1;
-        if (!isShown || node < 0 || (kept !== null && kept[node] === 0)) continue;
-        counts.weights[node] += weight;
-        counts.samples[node] += samples;
-        counts.shown.weight += weight;
-        counts.shown.samples += samples;
-      }
-    }
+    const { total, shown, weights, samples } = counts;
+    const kept = keptNodes(profile, selection.keep);
+    const wanted = selection.thread;
+    // A side is compared with itself, a thread with all of them.
+    const rows = profile.sides === null ? { ...selection, thread: null } : selection;
+    forRows(profile, rows, (node, weight, n, _time, thread) => {
+      total.weight += weight;
+      total.samples += n;
+      if (node < 0 || (wanted !== null && wanted !== thread) || (kept !== null && kept[node] === 0)) return;
+      weights[node] += weight;
+      samples[node] += n;
+      shown.weight += weight;
+      shown.samples += n;
+    });
     return counts;
   }
 
@@ -87,6 +81,56 @@ class Counts {
     }
     return { weights, samples };
   }
+}
+
+/**
+ * Rows of an event within a range of time: thread by thread, in order of time.
+ * @param {Profile} profile
+ * @param {{event: number, range: [number, number] | null, thread: number | null}} selection
+ * @param {(node: number, weight: number, samples: number, time: number, thread: number) => void} visit a node is
+ *   negative if nothing was recorded of the stack
+ */
+function forRows(profile, { event, range, thread: wanted }, visit) {
+  const { starts, stacks, times, events, counts, weights } = profile;
+  const { has_events: hasEvents, has_samples: hasSamples, has_weights: hasWeights } = profile.head;
+  const each = profile.head.events[event]?.each ?? 0;
+  for (let thread = 0; thread + 1 < starts.length; thread++) {
+    if (wanted !== null && wanted !== thread) continue;
+    let [row, end] = [starts[thread], starts[thread + 1]];
+    if (range !== null) [row, end] = [firstFrom(times, [row, end], range[0]), firstFrom(times, [row, end], range[1] + 0.5)];
+    for (; row < end; row++) {
+      if (hasEvents && events[row] !== event) continue;
+      const samples = hasSamples ? counts[row] : 1;
+      visit(stacks[row] - 1, hasWeights ? weights[row] : samples * each, samples, times[row], thread);
+    }
+  }
+}
+
+/**
+ * The first of some rows that is not before a time.
+ * @param {Float64Array} times
+ * @param {[number, number]} rows
+ * @param {number} time
+ */
+function firstFrom(times, [low, high], time) {
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (times[middle] >= time) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/**
+ * Nodes whose stacks have what is to be kept; `null` if that is all. The last answer is kept, as all views ask.
+ * @param {Profile} profile
+ * @param {string} keep
+ */
+function keptNodes(profile, keep) {
+  if (keep === "") return null;
+  const key = `${profile.isByLine} ${keep}`;
+  if (profile.kept?.key !== key) profile.kept = { key, nodes: nodesWith(profile, keep) };
+  return profile.kept.nodes;
 }
 
 /**

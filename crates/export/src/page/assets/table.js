@@ -1,6 +1,6 @@
 // The table: real rows and cells, which screen readers and printers know.
 
-const MORE_ROWS = 200;
+const MORE_ROWS = 100;
 
 /** @typedef {{grouping: Grouping, sort: SortBy, up: boolean}} TableOrder */
 
@@ -29,6 +29,8 @@ class Table {
     this.columns = COLUMNS;
     /** @type {Comparison | null} */
     this.comparison = null;
+    /** @type {{counts: Counts, key: string, rows: Row[]} | null} */
+    this.known = null;
     /** @type {TableOrder} */
     this.order = { grouping: "function", sort: "self", up: false };
   }
@@ -45,11 +47,7 @@ class Table {
     this.columns = comparison === null ? COLUMNS : CHANGE_COLUMNS;
     this.table.classList.toggle("changes", comparison !== null);
     const pattern = search === "" ? null : patternOf(search).pattern;
-    /** @type {Row[]} */
-    const rows = comparison === null
-      ? tableRows(this.profile, counts, order.grouping)
-      : changedRows(this.profile, counts, order.grouping, comparison);
-    const found = rows.filter((row) => pattern === null || pattern.test(row.name));
+    const found = this.allRows(counts, order.grouping).filter((row) => pattern === null || pattern.test(row.name));
     const { sort, up } = order;
     const sign = up ? 1 : -1;
     found.sort((a, b) => sign * compared(sortedBy(a, sort), sortedBy(b, sort)) || compared(b.total, a.total) || compared(a.name, b.name));
@@ -59,6 +57,23 @@ class Table {
     this.body.replaceChildren();
     this.shown = 0;
     this.append();
+  }
+
+  /**
+   * Rows of what is selected, found once for all that is searched among them.
+   * @param {Counts} counts
+   * @param {Grouping} grouping
+   * @returns {Row[]}
+   */
+  allRows(counts, grouping) {
+    const { comparison, known } = this;
+    const key = `${grouping} ${comparison?.isShares}`;
+    if (known?.counts === counts && known.key === key) return known.rows;
+    const rows = comparison === null
+      ? tableRows(this.profile, counts, grouping)
+      : changedRows(this.profile, counts, grouping, comparison);
+    this.known = { counts, key, rows };
+    return rows;
   }
 
   drawHead() {

@@ -37,6 +37,8 @@ class Theme {
     this.isSystemDark = matchMedia("(prefers-color-scheme: dark)");
     /** @type {Map<string, string>} */
     this.fills = new Map();
+    /** @type {number[][]} */
+    this.heats = [];
     this.apply();
   }
 
@@ -52,6 +54,7 @@ class Theme {
   apply() {
     document.documentElement.dataset.theme = this.isDark ? "dark" : "light";
     this.fills.clear();
+    this.heats = [];
   }
 
   toggle() {
@@ -99,21 +102,18 @@ class Theme {
   }
 
   /**
-   * From none to all.
+   * Red, green and blue from none to all.
    * @param {number} share
    */
   heat(share) {
     const step = Math.round(Math.min(1, Math.max(0, share)) * HEAT_STEPS);
-    const key = `h${step}`;
-    const known = this.fills.get(key);
+    const known = this.heats[step];
     if (known !== undefined) return known;
     const ends = this.colours.heat;
     const at = Math.min(0.9999, step / HEAT_STEPS) * (ends.length - 1);
     const from = ends[Math.floor(at)];
     const to = ends[Math.floor(at) + 1];
-    const fill = `rgb(${from.map((part, idx) => Math.round(part + (to[idx] - part) * (at % 1))).join(" ")})`;
-    this.fills.set(key, fill);
-    return fill;
+    return (this.heats[step] = from.map((part, idx) => Math.round(part + (to[idx] - part) * (at % 1))));
   }
 }
 
@@ -124,14 +124,16 @@ class Theme {
 function ranksOfImages(profile) {
   /** @type {Map<number, number>} */
   const sums = new Map();
+  const byNode = new Float64Array(profile.parents.length);
   for (let row = 0; row < profile.stacks.length; row++) {
-    const node = profile.stacks[row] - 1;
-    if (node < 0 || profile.parents[node] < 0) continue;
-    const frame = profile.labels[node];
-    if ((profile.flags[frame] & FLAGS.level) !== 0) continue;
-    const image = profile.images[frame];
-    sums.set(image, (sums.get(image) ?? 0) + profile.samplesOf(row));
+    if (profile.stacks[row] > 0) byNode[profile.stacks[row] - 1] += profile.samplesOf(row);
   }
+  byNode.forEach((samples, node) => {
+    const frame = profile.labels[node];
+    if (samples === 0 || profile.parents[node] < 0 || (profile.flags[frame] & FLAGS.level) !== 0) return;
+    const image = profile.images[frame];
+    sums.set(image, (sums.get(image) ?? 0) + samples);
+  });
   const sorted = [...sums].sort(([a, one], [b, other]) => other - one || a - b);
   return new Map(sorted.map(([image], rank) => [image, rank]));
 }

@@ -6,7 +6,7 @@
  */
 function flameBoxes({ profile, counts, state, comparison }) {
   if (state.order === "time") return boxesInTime(profile, state);
-  const tree = new Growing();
+  const tree = new Growing(profile.head.n_nodes);
   const grow = state.inverted ? growOutwards : growInwards;
   growBy([tree], counts, comparison, (counts) => grow(profile, counts, tree));
   const boxes = tree.boxes(profile, state.order);
@@ -20,6 +20,8 @@ class Views {
   constructor(app) {
     const { profile, theme, details } = app;
     this.app = app;
+    /** @type {{counts: Counts, key: string, boxes: Boxes} | null} */
+    this.known = null;
     /**
      * @param {string} id
      * @param {() => void} zoom
@@ -72,18 +74,31 @@ class Views {
   showFlame() {
     const { profile, state, counts, comparison } = this.app;
     const { flame } = this;
-    const boxes = flameBoxes(this.app);
+    const boxes = this.flameBoxes();
     flame.show(boxes);
     this.mark(state);
     const of = comparison === null ? amount(profile.head.events[state.event], boxes.whole) : "what changed";
     const said = [`Flame graph of ${of}, ${boxes.levels.length} levels.`];
-    if (boxes.leftOut > 0) said.push(`${grouped(boxes.leftOut)} samples have no room: choose a range or a thread.`);
+    if (boxes.together > 1) {
+      said.push(`${grouped(boxes.together)} samples that follow each other count for what they have in common: choose a range.`);
+    }
     if (comparison !== null && boxes.n === 0 && counts.shown.samples > 0) said.push("Nothing changed.");
     element("flame-note", HTMLElement).textContent = said[1] ?? "";
     flame.canvas.setAttribute("aria-label", `${said.join(" ")} Arrow keys move, Enter zooms, Escape zooms out.`);
     const box = flame.boxes.find(state.zoom);
     if (box >= 0) flame.zoomTo(box);
     else if (state.span !== null) flame.view(state.span[0], state.span[1] - state.span[0]);
+  }
+
+  /** Boxes of the flame graph; the last ones, if they are those. */
+  flameBoxes() {
+    const { counts, state } = this.app;
+    const { order, inverted, frames, per, widths } = state;
+    const key = JSON.stringify([order, inverted, frames, per, widths]);
+    if (this.known?.counts !== counts || this.known.key !== key) {
+      this.known = { counts, key, boxes: flameBoxes(this.app) };
+    }
+    return this.known.boxes;
   }
 
   showSandwich() {
