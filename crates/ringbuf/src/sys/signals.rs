@@ -142,7 +142,7 @@ impl Signals {
         let stop = signal_set(&[libc::SIGTSTP]);
         let (set, none) = (&raw const stop, std::ptr::null_mut());
         // SAFETY: it asks for nothing but a signal.
-        unsafe { libc::kill(libc::getpid(), libc::SIGTSTP) };
+        unsafe { libc::kill(std::process::id().cast_signed(), libc::SIGTSTP) };
         // SAFETY: `set` is initialised; no old mask is asked for.
         unsafe { libc::sigprocmask(libc::SIG_UNBLOCK, set, none) };
         // SAFETY: as above.
