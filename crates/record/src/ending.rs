@@ -119,6 +119,7 @@ impl Run<'_> {
             budget: summary.budget,
             missing_build_ids: std::mem::take(&mut self.drain.missing_build_ids),
             build_ids: !self.settings.writing.no_build_ids,
+            segment: self.created.segment_end()?,
             entered,
         };
         let ending = end.start()?;

@@ -53,9 +53,9 @@ impl Run<'_> {
         let (missing_build_ids, records) = self.overlap()?;
         self.drain.write_flight(&mut self.sink)?;
         self.write_losses()?;
-        let Output::File(path) = self.settings.output.clone() else {
+        if let Output::Pipe(_) = self.settings.output {
             return Ok(());
-        };
+        }
         let (created, writer) = match self.next_file(records) {
             Ok(next) => next,
             Err(Error::Interrupted) => return Err(Error::Interrupted),
@@ -72,11 +72,12 @@ impl Run<'_> {
         let mut created = mem::replace(&mut self.created, created);
         created.set_fate(Fate::Kept);
         let counts = self.drain.counts.take();
-        if let Output::File(ended) = created.output() {
+        if let (Output::File(ended), Output::File(next)) = (created.output(), &self.settings.output)
+        {
             note(Note::Switched {
                 samples: counts.samples,
                 ended: ended.clone(),
-                next: path,
+                next: next.clone(),
             });
         }
         self.files.earlier.uncompressed_bytes += ended.writer.uncompressed_len().unwrap_or(0);
@@ -91,6 +92,7 @@ impl Run<'_> {
             missing_build_ids,
             entered: None,
             build_ids: !self.settings.writing.no_build_ids,
+            segment: created.segment_end()?,
         };
         let ending = end.start()?;
         self.files.earlier.add(counts, cost, ended.stacks.as_ref());
@@ -101,7 +103,7 @@ impl Run<'_> {
     /// Begins another file under the name, which the old one gives up.
     fn next_file(&mut self, records: Vec<u8>) -> Result<(Created, Writer), Error> {
         self.created.add_timestamp()?;
-        let created = Created::new(&self.settings.output)?;
+        let mut created = Created::new(&self.settings.output)?;
         let begin = self.files.begin(records);
         let compression = self.settings.writing.compression;
         let writer = created.start(begin, compression, &self.interrupts)?;
