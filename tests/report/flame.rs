@@ -110,6 +110,20 @@ fn the_picture_looks_as_it_was_asked_to() {
 }
 
 #[test]
+fn frames_are_told_apart_by_line_where_that_is_asked() {
+    let dir = scratch();
+    let (_, functions) = drawn(dir.path(), &[]);
+    let (_, lines) = drawn(dir.path(), &["--frames", "srcline"]);
+    assert!(functions.contains("<title>hot ("), "{functions}");
+    assert!(lines.contains("<title>hot spin.c:"), "{lines}");
+    let count = |picture: &str| picture.matches("<title>").count();
+    assert!(count(&lines) > count(&functions), "{lines}");
+    // What the picture is of, and how good it is, is said on it.
+    assert!(functions.contains(">0 samples lost, "), "{functions}");
+    assert!(functions.contains(" % without names"), "{functions}");
+}
+
+#[test]
 fn the_picture_is_opened_or_it_is_said_where_it_is() {
     let dir = scratch();
     let said = run(&mut flame(dir.path(), &["--open"])).ok();

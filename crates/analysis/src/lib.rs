@@ -45,7 +45,7 @@ pub use pass::{
     EmptyFilter, FoundLocations, GroupBy, Options, OrderedPass, OrderedRecord, OrderedResult,
     Progress, Query, ResolvedSample, SortMode, TaskSample, TimelineDetail, TraceField,
     WantedFrames, WantedPositions, WrittenSamples, empty_filter, find_locations, load, load_run,
-    load_timeline, progress_of, run_ordered,
+    load_samples, load_timeline, progress_of, run_ordered,
 };
 pub use recording::Recording;
 pub use samples::{DecodedSample, IgnoredSamples, Samples, check_filter};

@@ -36,7 +36,8 @@ pub struct SampleRow {
     pub event: u16,
     /// Index of its thread.
     pub thread: u32,
-    /// Its stack's innermost node in [`SampledProfile::stacks`]; `None` if nothing was recorded of it.
+    /// Its stack's innermost node in [`SampledProfile::stacks`]; `None` if nothing was recorded of it, or if what was
+    /// loaded has it for totals only.
     pub stack: Option<u32>,
     /// CPU.
     pub cpu: Option<u16>,

@@ -2,6 +2,7 @@
 
 use crate::{FrameId, Frames, SampleCount};
 use foldhash::HashMap;
+use std::cmp::Reverse;
 
 /// One node; its path from the root is a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +112,36 @@ impl Tree {
             nodes,
             children: HashMap::default(),
         }
+    }
+
+    /// The same tree, frozen, with its nodes in an order that does not depend on what came first: each with all that it
+    /// called, by group and frame. Says where each node is there.
+    #[must_use]
+    pub fn sorted(&self) -> (Self, Vec<u32>) {
+        let children = self.child_lists();
+        let mut moved = vec![OUTERMOST; self.nodes.len()];
+        let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
+        let mut todo: Vec<u32> = Vec::new();
+        let push_sorted = |todo: &mut Vec<u32>, of: &[u32]| {
+            let start = todo.len();
+            todo.extend(of);
+            todo[start..].sort_unstable_by_key(|&child| {
+                let node = &self.nodes[child as usize];
+                Reverse((node.group, node.frame.number()))
+            });
+        };
+        push_sorted(&mut todo, children.of(None));
+        while let Some(number) = todo.pop() {
+            let node = &self.nodes[number as usize];
+            moved[number as usize] = u32::try_from(nodes.len()).unwrap_or(OUTERMOST);
+            nodes.push(Node {
+                parent: node.parent.map(|parent| moved[parent as usize]),
+                ..*node
+            });
+            push_sorted(&mut todo, children.of(Some(number)));
+        }
+        let children = HashMap::default();
+        (Self { nodes, children }, moved)
     }
 
     /// Makes counts of nodes' own samples, by number, those with all that they called.

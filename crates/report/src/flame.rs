@@ -9,7 +9,7 @@ use inferno::flamegraph::color::{Color, MultiPalette, Palette, PaletteMap};
 use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines};
 use rprof_base::{Counted, Share};
 use rprof_profile::view::{Audience, Count, FirstFrame, FoldOptions, ThreadNames, fold};
-use rprof_profile::{EventProfile, Profile};
+use rprof_profile::{EventProfile, Profile, Quality};
 use rprof_untrusted::printable;
 use std::io::Write;
 
@@ -121,7 +121,7 @@ pub fn write_flame(
     drawing.colors = palette;
     drawing.palette_map = Some(&mut colors);
     drawing.count_name = unit(&event.name.shown()).to_owned();
-    drawing.subtitle = subtitle(profile, event, options.subtitle.as_deref());
+    drawing.subtitle = Some(subtitle(profile, event, options.subtitle.as_deref()));
     let lines = lines.iter().map(String::as_str);
     from_lines(&mut drawing, lines, out).map_err(Error::Draw)?;
     Ok(Drawn { left_out })
@@ -162,19 +162,30 @@ const TITLE_LETTER: usize = 10;
 /// Pixels that buttons take, at both sides.
 const TITLE_MARGINS: usize = 200;
 
-/// What was asked for, which event it is of several, and what is missing.
-fn subtitle(profile: &Profile, event: &EventProfile, asked: Option<&str>) -> Option<String> {
+/// What was asked for, which event it is of several, and how good the profile is.
+fn subtitle(profile: &Profile, event: &EventProfile, asked: Option<&str>) -> String {
     let asked = asked.map(|text| printable(text).into_owned());
     let mut parts = Vec::from_iter(asked);
     if profile.events.len() > 1 {
         parts.push(format!("{} of {} events", event.name, profile.events.len()));
     }
-    if event.loss.samples > 0 {
-        let at_least = if event.loss.at_least { "at least " } else { "" };
-        let lost = Counted::new(event.loss.samples, "sample", "samples");
-        parts.push(format!("{at_least}{lost} lost"));
+    parts.push(lost_line(event));
+    let quality = Quality::of(profile);
+    if profile.has_names {
+        parts.push(format!("{:.1} % without names", quality.unnamed));
     }
-    (!parts.is_empty()).then(|| parts.join(", "))
+    if quality.unwound > 0 {
+        let complete = Share::of(quality.complete, quality.unwound);
+        parts.push(format!("{complete:.1} % of stacks complete"));
+    }
+    parts.join(", ")
+}
+
+/// What is missing of an event.
+fn lost_line(event: &EventProfile) -> String {
+    let at_least = if event.loss.at_least { "at least " } else { "" };
+    let lost = Counted::new(event.loss.samples, "sample", "samples");
+    format!("{at_least}{lost} lost")
 }
 
 /// Colours of those that inferno would paint green, as Java: by their names alone, though green is
@@ -334,6 +345,6 @@ mod tests {
         profile.events.pop();
         assert!(!drawn(&profile).contains("of 2 events"));
         profile.events[0].loss.samples = 3;
-        assert!(drawn(&profile).contains(">3 samples lost<"));
+        assert!(drawn(&profile).contains(">3 samples lost, 0.0 % without names<"));
     }
 }

@@ -22,7 +22,10 @@ mod places;
 mod profile;
 mod query;
 mod recorded;
+mod sampled;
 mod stacks;
+#[cfg(test)]
+mod tests;
 mod timeline;
 mod trace_texts;
 mod used_images;
@@ -42,5 +45,6 @@ pub use ordered::OrderedRecord;
 pub use ordered_pass::{OrderedPass, OrderedResult, run_ordered};
 pub(crate) use own_code::{CodeCounts, count_code};
 pub use query::{Query, WantedFrames};
+pub use sampled::load_samples;
 pub use timeline::{TimelineDetail, load_timeline};
 pub use written::WrittenSamples;

@@ -244,6 +244,15 @@ fn label(profile: &Profile, id: FrameId, audience: Audience) -> String {
         None if frame.is_fde => safe(profile.frames.label(id, &profile.strings).raw()),
         None => nameless_label(image),
     };
+    let place = frame
+        .place
+        .map(|place| profile.strings.of(place.text).into_raw());
+    let name = match place {
+        Some(place) if !place.is_empty() && frame.name.is_some() => {
+            safe(&format!("{name} {place}"))
+        }
+        _ => name,
+    };
     let suffix = match audience {
         Audience::Picture if frame.level == Level::Kernel => "_[k]",
         Audience::Picture if frame.is_inlined => "_[i]",

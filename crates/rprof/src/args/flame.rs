@@ -1,7 +1,9 @@
 //! The arguments of `rprof flame`.
 
 use super::{AgainstArgs, CommandArgs, FdeArgs, FoldArgs, InputArgs, StrictArgs, examples};
+use clap::ValueEnum;
 use rprof_base::Share;
+use rprof_profile::NodeKey;
 use rprof_report::{FlameOptions, FlamePalette};
 use std::path::PathBuf;
 
@@ -39,6 +41,10 @@ pub(crate) struct FlameArgs {
     /// Keep threads apart whose names differ in digits only (otherwise <N> stands for these)
     #[arg(long)]
     pub(crate) threads: bool,
+
+    /// What frames are: functions, or their addresses or lines in the source, which tell calls of one function apart
+    #[arg(long, value_name = "KEY", value_enum, default_value = "function")]
+    pub(crate) frames: FrameKey,
 
     /// Title of the picture
     #[arg(long)]
@@ -83,6 +89,24 @@ pub(crate) struct FlameArgs {
     // Its heading would be that of all that follows.
     #[command(flatten)]
     pub(crate) command: CommandArgs,
+}
+
+/// By what frames are one, in perf's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FrameKey {
+    Function,
+    Address,
+    Srcline,
+}
+
+impl FrameKey {
+    pub(crate) fn nodes(self) -> NodeKey {
+        match self {
+            Self::Function => NodeKey::Function,
+            Self::Address => NodeKey::Address,
+            Self::Srcline => NodeKey::Srcline,
+        }
+    }
 }
 
 /// The narrowest frame that is drawn.

@@ -42,6 +42,7 @@ pub(crate) fn run(args: &FlameArgs, rights: Rights) -> Result<ExitCode> {
         fde: !args.fde.no_fde,
         locator: args.input.locator(&reader),
         demangling: args.fold.demangling(args.input.demangling()),
+        nodes: args.frames.nodes(),
         ..Options::default()
     };
     let mut profile = read(&reader, &options)?;

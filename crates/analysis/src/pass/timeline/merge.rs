@@ -2,12 +2,13 @@
 
 use super::fields::FieldReader;
 use super::row::{NONE, Row};
+use super::threads::{SeenThreads, timed_losses};
 use crate::Error;
-use crate::locations::{NamedThread, comm_text};
+use crate::locations::NamedThread;
 use crate::pass::query::Query;
 use foldhash::HashMap;
 use rprof_profile::Tree;
-use rprof_profile::timeline::{StackNode, Thread, TimedLoss, TimedSample, Timeline};
+use rprof_profile::timeline::{StackNode, TimedSample, Timeline};
 
 /// Rows of all threads, sorted, with one tree and one list of threads.
 pub(super) struct Merged {
@@ -110,7 +111,7 @@ impl Filler<'_> {
             threads,
         } = merged;
         let mut stacks = Stacks::new(&tree);
-        let mut thread_numbers = vec![NONE; threads.len()];
+        let mut seen = SeenThreads::new(self.query, threads);
         let (mut fields, warning) = FieldReader::new(self.query.recording);
         if self.with_fields {
             timeline.profile.warnings.extend(warning);
@@ -124,11 +125,10 @@ impl Filler<'_> {
                 true => row.time_ns,
                 false => nth * 1_000_000,
             };
-            let Some(thread) = self.thread((row, time_ns), &threads, &mut thread_numbers, timeline)
-            else {
+            let strings = &mut timeline.profile.strings;
+            let Some(thread) = seen.see((row.thread, time_ns), strings) else {
                 continue;
             };
-            let strings = &mut timeline.profile.strings;
             let written = match self.with_fields {
                 true => fields.read((row.event as usize, row.offset), strings)?,
                 false => None,
@@ -151,66 +151,11 @@ impl Filler<'_> {
         timeline.stacks.shrink_to_fit();
         let codes = stacks.codes;
         describe(&codes, timeline);
-        self.finish(timeline);
+        timeline.threads = seen.into_threads(timeline.has_times);
+        if timeline.has_times {
+            timeline.losses = timed_losses(self.query);
+        }
         Ok(())
-    }
-
-    /// The number of a row's thread, which it extends to its time.
-    fn thread(
-        &self,
-        (row, time_ns): (&Row, u64),
-        threads: &[NamedThread],
-        numbers: &mut [u32],
-        timeline: &mut Timeline,
-    ) -> Option<u32> {
-        let number = numbers.get_mut(row.thread as usize)?;
-        if let Some(thread) = timeline.threads.get_mut(*number as usize) {
-            thread.end_ns = time_ns;
-            return Some(*number);
-        }
-        let group = threads.get(row.thread as usize)?;
-        let history = &self.query.recording.index.history;
-        let comm = comm_text(history, group.name).into_raw();
-        *number = u32::try_from(timeline.threads.len()).ok()?;
-        timeline.threads.push(Thread {
-            pid: group.pid,
-            tid: group.tid,
-            comm: timeline.profile.strings.intern(&comm),
-            start_ns: time_ns,
-            end_ns: time_ns,
-        });
-        Some(*number)
-    }
-
-    /// Adds what is known of times beside samples.
-    fn finish(&self, timeline: &mut Timeline) {
-        if !timeline.has_times {
-            return;
-        }
-        let index = &self.query.recording.index;
-        let mut last: HashMap<i32, usize> = HashMap::default();
-        for (idx, thread) in timeline.threads.iter_mut().enumerate() {
-            if thread.pid != thread.tid {
-                continue;
-            }
-            // A process that executed another program is several threads in a row.
-            if last.insert(thread.pid, idx).is_none()
-                && let (Some(start_ns), _) = index.lifetimes.span_ns(thread.pid)
-            {
-                thread.start_ns = thread.start_ns.min(start_ns);
-            }
-        }
-        for (pid, idx) in last {
-            if let (_, Some(end_ns)) = index.lifetimes.span_ns(pid)
-                && let Some(thread) = timeline.threads.get_mut(idx)
-            {
-                thread.end_ns = thread.end_ns.max(end_ns);
-            }
-        }
-        let losses = index.lost_at.iter().copied();
-        let is_wanted = |loss: &TimedLoss| self.query.samples.has_time(Some(loss.time_ns));
-        timeline.losses = losses.filter(is_wanted).collect();
-        timeline.losses.sort_by_key(|loss| loss.time_ns);
     }
 }
 

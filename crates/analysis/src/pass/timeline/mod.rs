@@ -9,5 +9,8 @@ mod fields;
 mod merge;
 mod row;
 mod samples;
+mod threads;
 
+pub(super) use samples::event_numbers;
 pub use samples::{TimelineDetail, load_timeline};
+pub(super) use threads::{SeenThreads, timed_losses};

@@ -6,6 +6,7 @@ use super::row::{NONE, Row};
 use crate::Error;
 use crate::index::SampleOrder;
 use crate::locations::{LocationCache, NamedThread, ShownTasks};
+use crate::pass::blocks::have_times;
 use crate::pass::counts::{Counts, OptionalImage, UnnamedWeights, new_tallies};
 use crate::pass::dimensions::{GroupBy, Grouping};
 use crate::pass::driver::{Pass, ResolvedSample, TaskSample, run};
@@ -20,7 +21,6 @@ use crate::stacks::First;
 use crate::stacks::StackEndCounts;
 use crate::symbolize::Symbols;
 use foldhash::fast::RandomState;
-use rprof_abi::SampleType;
 use rprof_base::Interner;
 use rprof_perfdata::Reader;
 use rprof_profile::timeline::Timeline;
@@ -68,7 +68,7 @@ pub fn load_timeline(
         query: &query,
         symbols: &symbols,
         codes: &codes,
-        has_times: has_times(reader),
+        has_times: have_times(reader),
     };
     let has_times = pass.has_times;
     let mut second = |done| progress(progress_of(0.6, 0.4, done, n_chunks));
@@ -111,14 +111,8 @@ pub fn load_timeline(
     Ok(timeline)
 }
 
-/// Whether all samples have a time.
-fn has_times(reader: &Reader) -> bool {
-    let mut events = reader.events().iter().filter(|event| !event.is_dummy());
-    events.all(|event| event.attr.sample_type.has(SampleType::TIME))
-}
-
 /// Numbers of the recording's events in the profile: those that only carry sideband have none.
-fn event_numbers(reader: &Reader, counts: &Counts) -> Vec<Option<u32>> {
+pub(in crate::pass) fn event_numbers(reader: &Reader, counts: &Counts) -> Vec<Option<u32>> {
     let mut next = 0;
     let mut number = |is_in: bool| {
         let number = is_in.then_some(next);
