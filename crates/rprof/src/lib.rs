@@ -54,6 +54,7 @@ pub fn main() -> ExitCode {
         Command::Stat(args) => cmd::stat::run(&args),
         Command::StatRecord(args) => cmd::stat::record(&args),
         Command::StatReport(args) => cmd::stat::report(&args),
+        Command::Top(args) => cmd::top::run(*args, rights),
         Command::Report(args) => cmd::report::run(&args, paging),
         Command::Annotate(args) => cmd::annotate::run(&args, paging),
         Command::Flame(args) => cmd::flame::run(&args, rights),

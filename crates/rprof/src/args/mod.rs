@@ -33,6 +33,7 @@ mod sources;
 mod stat;
 mod strict;
 mod symbols;
+mod top;
 mod unknown;
 
 pub(crate) use against::AgainstArgs;
@@ -65,6 +66,7 @@ pub(crate) use stat::{CountDelay, CountOutputArgs, CountedArgs, StatArgs, StatRe
 use stat::{STAT_RECORD, STAT_REPORT};
 pub(crate) use strict::StrictArgs;
 pub(crate) use symbols::SymbolsArgs;
+pub(crate) use top::{TopArgs, TopViewArgs, TopWindow};
 
 use crate::screen::PagerArgs;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -130,6 +132,8 @@ pub(crate) enum Command {
     /// Show the counts of a file
     #[command(hide = true, name = STAT_REPORT, bin_name = "rprof stat report")]
     StatReport(StatReportArgs),
+    /// Show where time goes while it goes on: a table that refreshes
+    Top(Box<TopArgs>),
     /// Show where samples were taken, as a table with call trees
     Report(Box<ReportArgs>),
     /// Show the instructions and source lines of functions, with what was sampled at each

@@ -1,0 +1,88 @@
+//! Segments of a recording to the profile of the last of them.
+
+use crate::args::TopViewArgs;
+use anyhow::{Context, Result};
+use rprof_analysis::{Options, load_samples};
+use rprof_locate::Locator;
+use rprof_profile::{Profile, SampleWindow};
+use rprof_query::{Explorer, SampleSelection, StackFolding};
+use rprof_record::RecordedSegment;
+use std::time::Instant;
+
+/// The last segments, read and named.
+pub(super) struct LiveWindow {
+    window: SampleWindow,
+    options: Options,
+    /// When the segment before came.
+    last: Instant,
+    /// Of the last segment, samples a second.
+    pub(super) rate: f64,
+    /// Samples of the last segment.
+    pub(super) n_new: u64,
+}
+
+/// Samples that are kept, 20 MB of them: more are left out, the oldest first.
+const MOST_SAMPLES: usize = 1 << 20;
+
+impl LiveWindow {
+    pub(super) fn new(view: &TopViewArgs) -> Self {
+        Self {
+            window: SampleWindow::new(view.n_parts(), MOST_SAMPLES),
+            options: Options {
+                inlines: view.inline,
+                ..Options::default()
+            },
+            last: Instant::now(),
+            rate: 0.0,
+            n_new: 0,
+        }
+    }
+
+    /// Reads a segment.
+    pub(super) fn take(&mut self, segment: &RecordedSegment) -> Result<()> {
+        let reading = "reading what was recorded";
+        let reader = segment.open().context(reading)?;
+        self.options.locator = Locator {
+            budget: reader.budget().clone(),
+            ..Locator::default()
+        };
+        let sampled = load_samples(&reader, &self.options, &mut |_| {}).context(reading)?;
+        self.window.append(&sampled);
+        let now = Instant::now();
+        let seconds = now.duration_since(self.last).as_secs_f64();
+        self.last = now;
+        self.n_new = segment.samples;
+        #[expect(clippy::cast_precision_loss, reason = "a rate")]
+        let n_new = self.n_new as f64;
+        self.rate = n_new / seconds.max(1e-3);
+        Ok(())
+    }
+
+    /// How many segments are in it.
+    pub(super) fn n_parts(&self) -> usize {
+        self.window.n_parts()
+    }
+
+    /// Samples that there was no room for.
+    pub(super) fn left_out(&self) -> u64 {
+        self.window.left_out()
+    }
+
+    /// What is in it, counted.
+    pub(super) fn profile(&self) -> Profile {
+        let sampled = self.window.sampled();
+        let mut explorer = Explorer::new(sampled.clone());
+        let events = (0..sampled.profile.events.len()).filter_map(|event| {
+            let selection = SampleSelection {
+                event,
+                ..SampleSelection::default()
+            };
+            explorer.select(&selection, &StackFolding::default())
+        });
+        let events = events.collect();
+        Profile {
+            events,
+            ..sampled.profile.clone()
+        }
+    }
+}
