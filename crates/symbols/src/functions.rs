@@ -1,5 +1,6 @@
 //! The functions of an ELF file: its symbols, as perf takes them, and its stubs.
 
+use crate::stretches::Boundaries;
 use crate::table::{Entry, STB_GLOBAL, Table};
 use crate::wanted::Wanted;
 use rprof_base::Svma;
@@ -48,6 +49,19 @@ pub(crate) fn table_of<'e>(
     });
     end_at_functions(&mut entries, &located.binary);
     wanted.has_seen().then(|| Table::new(entries))
+}
+
+/// Where symbols begin and end around addresses.
+pub(crate) fn boundaries_of(
+    located: &Located,
+    mini: Option<&Elf>,
+    stubs: &[Stub],
+    addresses: &[Option<Svma>],
+) -> Boundaries {
+    let mut boundaries = Boundaries::new(addresses);
+    for_each_entry(located, mini, stubs, |entry| boundaries.see(&entry));
+    boundaries.finish();
+    boundaries
 }
 
 /// Everything that has a name: the stubs, then `.symtab` and `.dynsym`, of the debug file first, and

@@ -5,7 +5,7 @@ use crate::functions::{STT_FUNC, STT_NOTYPE};
 use crate::split::Split;
 use crate::symbolized::{Frame, Symbolized};
 use crate::table::{Entry, Table};
-use crate::{Demangling, dwarf, threads};
+use crate::{Demangling, dwarf, stretches, threads};
 use rprof_base::{Avma, ReferenceSymbol, Svma};
 use rprof_images::{Elf, Kallsym, Kallsyms, SymbolTable};
 
@@ -38,6 +38,8 @@ impl<'e> KernelCode<'e> {
 pub struct KernelSymbols<'k> {
     table: Table<'k>,
     shift: u64,
+    /// Whether all symbols are a module's.
+    of_module: bool,
 }
 
 impl<'k> KernelSymbols<'k> {
@@ -49,7 +51,10 @@ impl<'k> KernelSymbols<'k> {
 
     /// Takes of a list what belongs to one module.
     pub fn of_module(kallsyms: &'k Kallsyms, module: &[u8]) -> Self {
-        Self::of_list(kallsyms, None, |symbol| symbol.module == Some(module))
+        Self {
+            of_module: true,
+            ..Self::of_list(kallsyms, None, |symbol| symbol.module == Some(module))
+        }
     }
 
     fn of_list(
@@ -85,6 +90,7 @@ impl<'k> KernelSymbols<'k> {
         Self {
             table: Table::new(entries),
             shift,
+            of_module: false,
         }
     }
 
@@ -100,6 +106,7 @@ impl<'k> KernelSymbols<'k> {
         Self {
             table: Table::new(entries),
             shift: code.shift,
+            of_module: false,
         }
     }
 
@@ -114,6 +121,18 @@ impl<'k> KernelSymbols<'k> {
         let address = address.0.wrapping_sub(self.shift);
         let symbol = self.table.find(address)?;
         Some((symbol, address.wrapping_sub(symbol.start)))
+    }
+
+    /// Says of a batch how far around each address the answer is the same, where symbols have no sizes.
+    pub fn add_stretches(&self, addresses: &[Avma], symbolized: &mut Symbolized) {
+        let around = addresses.iter().map(|address| {
+            let listed = address.0.wrapping_sub(self.shift);
+            // A module's place is another's some day.
+            let is_own = self.table.find(listed)?.in_module == self.of_module;
+            let around = stretches::in_list(&self.table, listed).filter(|_| is_own);
+            Some((listed, around?))
+        });
+        symbolized.set_stretches(around);
     }
 
     /// Names a batch, with inlined functions and lines by the DWARF of a file if there is one, on

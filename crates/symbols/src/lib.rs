@@ -15,6 +15,7 @@ mod listed;
 mod nameless;
 mod perf_map;
 mod split;
+mod stretches;
 mod symbolized;
 mod table;
 mod threads;

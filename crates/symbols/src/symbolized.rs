@@ -4,6 +4,7 @@ use foldhash::fast::RandomState;
 use rprof_base::{Interner, Svma};
 use std::fmt;
 use std::num::NonZeroU32;
+use std::ops::Range;
 
 /// Why an address, or a whole image, has no name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +79,8 @@ pub struct Symbolized {
     ends: Vec<u32>,
     /// Of addresses without frames, by index: where their functions begin.
     function_starts: Vec<(u32, Svma)>,
+    /// By index, if asked for: bytes before and from an address on that have the same frames.
+    stretches: Vec<Option<(u64, u64)>>,
     missing_reason: Option<Reason>,
     pub(crate) n_malformed: u64,
     is_over_budget: bool,
@@ -91,6 +94,7 @@ impl Symbolized {
             frames,
             ends,
             function_starts: Vec::new(),
+            stretches: Vec::new(),
             missing_reason: None,
             n_malformed: 0,
             is_over_budget: false,
@@ -145,6 +149,24 @@ impl Symbolized {
         Some(starts.get(at.ok()?)?.1)
     }
 
+    /// How many bytes before the address with this index, and from it on, have the same frames but for their offsets, if
+    /// that was asked for and can be told.
+    pub fn stretch(&self, index: usize) -> Option<(u64, u64)> {
+        *self.stretches.get(index)?
+    }
+
+    /// Says which bytes around addresses have the same frames, by index.
+    pub(crate) fn set_stretches(
+        &mut self,
+        around: impl Iterator<Item = Option<(u64, Range<u64>)>>,
+    ) {
+        let bytes = |(address, range): (u64, Range<u64>)| {
+            let contains = range.contains(&address);
+            contains.then(|| (address - range.start, range.end - address))
+        };
+        self.stretches = around.map(|one| one.and_then(bytes)).collect();
+    }
+
     /// Says where functions without names begin, by index, sorted.
     pub(crate) fn set_function_starts(&mut self, starts: Vec<(u32, Svma)>) {
         self.function_starts = starts;
@@ -176,6 +198,13 @@ impl Collector {
     /// Adds a frame to the current address.
     pub fn frame(&mut self, frame: Frame) {
         self.symbolized.frames.push(frame);
+    }
+
+    /// Says where the function begins that the current address is in, which has no name.
+    pub fn function_start(&mut self, start: Svma) {
+        if let Ok(own) = u32::try_from(self.symbolized.ends.len()) {
+            self.symbolized.function_starts.push((own, start));
+        }
     }
 
     /// Says why addresses without a name have none.

@@ -75,6 +75,18 @@ impl<'a> Table<'a> {
         Self { entries, around }
     }
 
+    /// The last symbol that begins at an address or before it.
+    pub(crate) fn last_before(&self, address: u64) -> Option<&Entry<'a>> {
+        let after = self.entries.partition_point(|entry| entry.start <= address);
+        self.entries.get(after.checked_sub(1)?)
+    }
+
+    /// The first symbol that begins after an address.
+    pub(crate) fn first_after(&self, address: u64) -> Option<&Entry<'a>> {
+        let after = self.entries.partition_point(|entry| entry.start <= address);
+        self.entries.get(after)
+    }
+
     /// The innermost symbol that covers an address, or that begins right after it and is entered
     /// without a call.
     pub(crate) fn find(&self, address: u64) -> Option<&Entry<'a>> {

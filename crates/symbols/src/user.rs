@@ -1,7 +1,7 @@
 //! Naming addresses of a user-space image.
 
 use crate::batch::{Batch, Outermost};
-use crate::functions::{stubs_of, table_of};
+use crate::functions::{boundaries_of, stubs_of, table_of};
 use crate::nameless::add_function_starts;
 use crate::split::Split;
 use crate::symbolized::{Frame, Symbolized};
@@ -30,6 +30,8 @@ pub struct Request {
     pub demangling: Demangling,
     /// Where functions without names begin, too, as FDEs have it.
     pub fde: bool,
+    /// How far around each address the answer is the same, too ([`Symbolized::stretch`]): only of functions alone.
+    pub stretches: bool,
     /// Threads that may work on one batch.
     pub n_threads: usize,
 }
@@ -40,6 +42,7 @@ impl Default for Request {
             detail: Detail::Functions,
             demangling: Demangling::default(),
             fde: false,
+            stretches: false,
             n_threads: 1,
         }
     }
@@ -164,6 +167,14 @@ fn name(located: &Located, offsets: &[FileOffset], request: Request) -> Result<S
     let is_split_over = split.as_ref().is_some_and(Split::is_over_budget);
     let is_mini_over = mini.as_ref().is_some_and(Elf::is_over_budget);
     symbolized.note_over_budget(is_over_budget || is_split_over || is_mini_over);
+    if request.stretches && request.detail == Detail::Functions && go.is_none() {
+        let boundaries = boundaries_of(located, mini.as_ref(), &stubs, &addresses);
+        let around = addresses.iter().map(|address| {
+            let address = (*address)?.0;
+            Some((address, boundaries.around(&table, address)?))
+        });
+        symbolized.set_stretches(around);
+    }
     let files = [Some(&located.binary), located.debug.as_ref()];
     let has_symtab = files.into_iter().flatten().any(Elf::has_symtab);
     if located.dwarf().is_none() && go.is_none() && mini.is_none() && !has_symtab {

@@ -43,6 +43,7 @@ pub(crate) fn symbolize_all<'a>(
     // One image may have most of the locations: it gets threads of its own for them.
     let request = Request {
         n_threads: threads::n_cpus(),
+        stretches: recording.known_names.is_some(),
         ..request
     };
     let batches = batches_of(recording, locations);
@@ -57,8 +58,12 @@ pub(crate) fn symbolize_all<'a>(
                 continue;
             };
             let own = &locations[batch.locations.clone()];
-            let find =
+            let ask =
                 |locations: &[Location]| batch.symbolize(recording, locations, request, &kernel);
+            let find = |locations: &[Location]| match &recording.known_names {
+                Some(known) => known.name(image, locations, ask),
+                None => ask(locations),
+            };
             let result = embedded.name(image, own, request, find);
             if let Ok(mut slot) = results[idx].lock() {
                 *slot = result;

@@ -41,9 +41,10 @@ struct Shared {
 /// Where a recording in memory goes.
 #[derive(Clone, Debug)]
 pub struct SegmentOutput {
-    to: Sender<RecordedSegment>,
+    /// The last is none.
+    to: Sender<Option<RecordedSegment>>,
     /// The other end, to make room.
-    oldest: Receiver<RecordedSegment>,
+    oldest: Receiver<Option<RecordedSegment>>,
     shared: Arc<Shared>,
 }
 
@@ -53,10 +54,15 @@ impl SegmentOutput {
         self.shared.is_over.load(Ordering::Relaxed)
     }
 
-    fn send(&self, mut segment: RecordedSegment) {
+    /// The recording is over: there will be no other segment.
+    pub fn end(&self) {
+        self.send(None);
+    }
+
+    fn send(&self, mut segment: Option<RecordedSegment>) {
         while let Err(TrySendError::Full(back)) = self.to.try_send(segment) {
             segment = back;
-            if let Ok(oldest) = self.oldest.try_recv() {
+            if let Ok(Some(oldest)) = self.oldest.try_recv() {
                 self.shared
                     .dropped
                     .fetch_add(oldest.samples, Ordering::Relaxed);
@@ -68,7 +74,7 @@ impl SegmentOutput {
 /// Where the segments of a recording are taken.
 #[derive(Debug)]
 pub struct Segments {
-    from: Receiver<RecordedSegment>,
+    from: Receiver<Option<RecordedSegment>>,
     shared: Arc<Shared>,
 }
 
@@ -87,9 +93,9 @@ impl Segments {
     /// Waits for the next segment, but no longer than that.
     pub fn next(&self, timeout: Duration) -> NextSegment {
         match self.from.recv_timeout(timeout) {
-            Ok(segment) => NextSegment::Segment(segment),
+            Ok(Some(segment)) => NextSegment::Segment(segment),
             Err(RecvTimeoutError::Timeout) => NextSegment::NotYet,
-            Err(RecvTimeoutError::Disconnected) => NextSegment::End,
+            Ok(None) | Err(RecvTimeoutError::Disconnected) => NextSegment::End,
         }
     }
 
@@ -166,11 +172,11 @@ impl SegmentEnd {
 
     /// It is complete.
     pub(crate) fn send(self, samples: u64, size_bytes: u64) {
-        self.to.send(RecordedSegment {
+        self.to.send(Some(RecordedSegment {
             file: self.file,
             samples,
             size_bytes,
             repeated_bytes: self.repeated_bytes,
-        });
+        }));
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn run(args: TopArgs, rights: Rights) -> Result<ExitCode> {
     }
     let mut settings = record::settings(&args.record().map_err(usage)?)?;
     let (output, segments) = segments();
-    settings.output = Output::Segments(output);
+    settings.output = Output::Segments(output.clone());
     settings.writing.switch = Some(SwitchOutput {
         on: SwitchOn::Time(view.delay),
         most_files: None,
@@ -43,8 +43,7 @@ pub(crate) fn run(args: TopArgs, rights: Rights) -> Result<ExitCode> {
         _ => say::line(&note),
     };
     let recorded = rprof_record::record(&settings, &mut note);
-    // The other end of what the viewer waits for.
-    drop(settings);
+    output.end();
     let shown = viewer.end();
     let summary = recorded?;
     shown?;

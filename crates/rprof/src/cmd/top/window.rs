@@ -7,6 +7,7 @@ use rprof_locate::Locator;
 use rprof_profile::{Profile, SampleWindow};
 use rprof_query::{Explorer, SampleSelection, StackFolding};
 use rprof_record::RecordedSegment;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The last segments, read and named.
@@ -30,6 +31,7 @@ impl LiveWindow {
             window: SampleWindow::new(view.n_parts(), MOST_SAMPLES),
             options: Options {
                 inlines: view.inline,
+                known_names: Some(Arc::default()),
                 ..Options::default()
             },
             last: Instant::now(),
